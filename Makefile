@@ -15,12 +15,17 @@ COVERED := */remit/*.py,*/remit/config/*,*/remit/contract/*,*/remit/agents/*,*/r
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 export REMIT_AGENTS := $(abspath $(REMIT_AGENTS))
-.PHONY: help setup agents agents-newest browser examples demo test test-all test-fast test-newest snapshots check lint types cover docs bench torture kills io-errors writers survivors brokers histories fakes bypasses graphs bombs escapes leaks hostile cluster fuzz count lock wheels build clean
+# Without bytecode each of pytest's processes would compile its plugins again.
+unexport PYTHONDONTWRITEBYTECODE
+.PHONY: help setup warm agents agents-newest browser examples demo test test-all test-fast test-newest snapshots check lint types cover docs conformance bench torture kills io-errors writers survivors brokers histories fakes bypasses graphs bombs escapes leaks hostile cluster fuzz count lock wheels build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: .venv/.ready ## make .venv with the package and everything its checks need
+
+warm: setup ## compile the tests once, so that not every process of pytest has to
+	@$(BIN)/pytest --collect-only -q >/dev/null
 
 agents: ## install the pinned harnesses that slow tests run, into .agents or REMIT_AGENTS (needs npm)
 	@sh tools/agents.sh "$(REMIT_AGENTS)"
@@ -68,6 +73,9 @@ cover: setup ## the tests of `make test`, with at least 90 % of the lines of flo
 
 docs: setup ## build the reference into docs/reference: commands, rules, settings, codes and schemas
 	@$(BIN)/python -m tools.reference
+
+conformance: setup ## write docs/conformance.md: which test or decision each item of the standards has
+	@$(BIN)/python -m tools.conformance
 
 bench: setup .venv-bench/.ready ## measure everything beside peers and floors into docs/benchmarks.md; BENCH=--quick for a quick look
 	@$(BIN)/python bench/all.py $(BENCH)

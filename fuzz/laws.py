@@ -55,7 +55,7 @@ class Trial(NamedTuple):
 def check_laws(trial: Trial, *, max_seconds: float = MAX_SECONDS) -> Verdict:
     """Judge the message and assert all that must hold, whatever it is."""
     start = time.process_time()
-    verdict = remit.check(trial.message, dialect=trial.dialect, session_id=trial.session_id)
+    verdict = remit.check(trial.message, format=trial.dialect, session_id=trial.session_id)
     errors = [finding for finding in verdict.findings if finding.severity == "error"]
     repairs = verdict.repairs
     spent = time.process_time() - start
@@ -72,8 +72,8 @@ def _check_accepted(verdict: Verdict, trial: Trial) -> None:
     payload, returned = verdict.payload, verdict.returned
     assert payload is not None
     assert returned is not None
-    assert verdict.dialect is not None
-    dialect = get_dialect(verdict.dialect)
+    assert verdict.format is not None
+    dialect = get_dialect(verdict.format)
     assert trial.dialect in (None, dialect.name), "another dialect than the one that was asked for"
     assert set(dialect.shape.required) <= set(payload), "a required field is missing"
     assert dialect.word(payload) in dialect.statuses, "the status is no word of the dialect"
@@ -81,7 +81,7 @@ def _check_accepted(verdict: Verdict, trial: Trial) -> None:
     if dialect.name == "standard" and trial.session_id is not None:
         assert returned.session_id == trial.session_id, "another session"
     text = json.dumps(payload)
-    again = remit.check(text, dialect=dialect.name, session_id=trial.session_id)
+    again = remit.check(text, format=dialect.name, session_id=trial.session_id)
     assert again.outcome == "accepted", f"written down again, it is {again.outcome}: {again.findings}"
     assert json.dumps(again.payload) == text, "written down again, it reads otherwise"
     assert json.dumps(payload, ensure_ascii=False).encode(), "what was accepted can be sent on"

@@ -10,5 +10,5 @@ def choose(daily: int, whole: int) -> int:
     return whole if IS_WHOLE else daily
 
 
-STRIDE = choose(4, 1)
+STRIDE = choose(8, 1)
 """From one step at which something is killed to the next that is tried."""

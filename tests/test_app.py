@@ -215,7 +215,7 @@ def test_a_sentence_and_its_entry_are_accepted(desk: Desk) -> None:
     payload = desk.file()
     verdict = desk.check()
     assert (verdict.outcome, codes(verdict)) == ("accepted", [])
-    assert (verdict.payload, verdict.dialect, verdict.transport) == (payload, "manifest", "manifest")
+    assert (verdict.payload, verdict.format, verdict.transport) == (payload, "manifest", "manifest")
 
 
 def test_the_manifest_may_be_named_or_stand_at_the_root(desk: Desk, tmp_path: Path) -> None:
@@ -307,11 +307,11 @@ def test_a_findings_file_outside_the_root_is_refused(tmp_path: Path) -> None:
     assert codes(desk.check()) == ["RET052"]
 
 
-def test_a_reply_of_another_dialect_does_not_need_a_manifest(desk: Desk, tmp_path: Path) -> None:
+def test_a_reply_of_another_format_does_not_need_a_manifest(desk: Desk, tmp_path: Path) -> None:
     desk.file()
     write(tmp_path, PLAN, "# Plan\n")
     verdict = remit.check(fenced(standard()), manifest=desk.manifest, root=tmp_path)
-    assert (verdict.outcome, verdict.dialect) == ("accepted", "standard")
+    assert (verdict.outcome, verdict.format) == ("accepted", "standard")
 
 
 # The return file
@@ -380,11 +380,11 @@ def test_of_several_return_files_the_last_that_holds_one_is_read(tmp_path: Path)
 
 
 def test_a_workspace_maps_its_own_words(tmp_path: Path) -> None:
-    """C3: a word outside the dialect's list is refused unless the workspace maps it."""
+    """C3: a word outside the format's list is refused unless the workspace maps it."""
     write(tmp_path, PLAN, "# Plan\n")
     text = fenced(standard({"/status": "planned"}))
     assert remit.check(text, root=tmp_path).outcome == "invalid"
-    write(tmp_path, "remit.toml", '[contract.status_words]\nplanned = "completed"\n')
+    write(tmp_path, "remit.toml", '[returns.status_words]\nplanned = "completed"\n')
     verdict = remit.check(text, root=tmp_path)
     assert verdict.outcome == "accepted"
     assert verdict.returned is not None
@@ -393,13 +393,13 @@ def test_a_workspace_maps_its_own_words(tmp_path: Path) -> None:
 
 def test_a_mapped_completed_needs_its_files_too(tmp_path: Path) -> None:
     """R0.12 C3: another word for completed is completed."""
-    write(tmp_path, "remit.toml", '[contract.status_words]\nplanned = "completed"\n')
+    write(tmp_path, "remit.toml", '[returns.status_words]\nplanned = "completed"\n')
     assert codes(remit.check(fenced(standard({"/status": "planned"})), root=tmp_path)) == ["RET051"]
 
 
 def test_a_mapped_word_does_not_spare_the_error(tmp_path: Path) -> None:
     """R0.9: a mapped failure needs an error like any other."""
-    write(tmp_path, "remit.toml", '[contract.status_words]\nstuck = "blocked"\n')
+    write(tmp_path, "remit.toml", '[returns.status_words]\nstuck = "blocked"\n')
     bare = fenced(stopped("stuck", {"/errors": []}))
     assert codes(remit.check(bare, root=tmp_path)) == ["RET060"]
     assert remit.check(fenced(stopped("stuck", {"/errors": [fault()]})), root=tmp_path).accepted
@@ -408,13 +408,13 @@ def test_a_mapped_word_does_not_spare_the_error(tmp_path: Path) -> None:
 def test_remit_toml_comes_before_pyproject(tmp_path: Path) -> None:
     write(tmp_path, "pyproject.toml", '[tool.remit.lint]\nfail_on = "error"\n')
     assert load_settings(tmp_path).lint.fail_on == "error"
-    write(tmp_path, "remit.toml", "[contract]\n")
+    write(tmp_path, "remit.toml", "[returns]\n")
     assert load_settings(tmp_path).lint.fail_on == "warning"
 
 
 def test_a_configuration_that_cannot_be_followed_names_its_file(tmp_path: Path) -> None:
-    file = write(tmp_path, "remit.toml", "[contrakt]\n")
-    with pytest.raises(ConfigError, match="did you mean 'contract'") as caught:
+    file = write(tmp_path, "remit.toml", "[retruns]\n")
+    with pytest.raises(ConfigError, match="did you mean 'returns'") as caught:
         remit.check("x", root=tmp_path)
     assert str(file) in caught.value.message
 
@@ -462,7 +462,7 @@ def test_a_code_is_explained() -> None:
     assert [each.code for each in explain_all()] == sorted(each.code for each in explain_all())
 
 
-def test_instructions_are_given_by_dialect() -> None:
+def test_instructions_are_given_by_format() -> None:
     assert ISSUED in remit.instructions("standard", session_id=ISSUED)
 
 
@@ -471,7 +471,7 @@ def test_instructions_are_given_by_dialect() -> None:
     [
         (lambda: remit.schema("hypr"), "did you mean 'hyper'"),
         (lambda: remit.instructions("manifst"), "did you mean 'manifest'"),
-        (lambda: remit.check("x", dialect="standrad"), "did you mean 'standard'"),
+        (lambda: remit.check("x", format="standrad"), "did you mean 'standard'"),
         (lambda: remit.convert("x", to="hipper"), "did you mean 'hyper'"),
         (lambda: remit.explain("RET01"), "did you mean 'RET0"),
         (lambda: remit.explain("REX041"), "did you mean 'RET041'"),

@@ -11,7 +11,7 @@ from remit.config.cluster import fill_engine
 from remit.errors import ConfigError
 
 
-@pytest.mark.parametrize("text", ["", "# nothing\n", "[contract]\n", "[contract.status_words]\n"])
+@pytest.mark.parametrize("text", ["", "# nothing\n", "[returns]\n", "[returns.status_words]\n"])
 def test_nothing_set_is_nothing_set(text: str) -> None:
     assert parse_settings(text) == Settings()
 
@@ -19,13 +19,13 @@ def test_nothing_set_is_nothing_set(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '[contract.status_words]\nplanned = "completed"\nwaiting = "blocked"\n',
-        '[contract]\nstatus_words = {planned = "completed", waiting = "blocked"}\n',
+        '[returns.status_words]\nplanned = "completed"\nwaiting = "blocked"\n',
+        '[returns]\nstatus_words = {planned = "completed", waiting = "blocked"}\n',
     ],
 )
 def test_a_workspace_may_have_status_words_of_its_own(text: str) -> None:
     """C3."""
-    assert parse_settings(text).status_words == {"planned": "completed", "waiting": "blocked"}
+    assert parse_settings(text).returns.status_words == {"planned": "completed", "waiting": "blocked"}
 
 
 def test_other_tools_in_a_shared_file_are_not_looked_at() -> None:
@@ -47,21 +47,21 @@ def check_refused(text: str, message: str, hint: str) -> ConfigError:
     [
         ("status = [", "not TOML", "correct it"),
         (f"days = {'1' * 5000}", "not TOML", "correct it"),
-        ("[contrakt]\n", "'contrakt' is not a table", "did you mean 'contract'"),
-        ("[zzz]\n", "'zzz' is not a table", "known are: contract"),
-        ("contract = 3\n", "[contract] is not a table", "write it as [contract]"),
+        ("[retruns]\n", "'retruns' is not a table", "did you mean 'returns'"),
+        ("[zzz]\n", "'zzz' is not a table", "known are: returns"),
+        ("returns = 3\n", "[returns] is not a table", "write it as [returns]"),
         (
-            "[contract]\nstatus_word = 1\n",
-            "'status_word' is not a setting of [contract]",
+            "[returns]\nstatus_word = 1\n",
+            "'status_word' is not a setting of [returns]",
             "did you mean 'status_words'",
         ),
-        ("[contract]\nstatus_words = 3\n", "contract.status_words is not a table", "status_words = {"),
-        ('[contract.status_words]\nplanned = "done"\n', "'planned' is mapped to 'done'", "completed, partial"),
-        ("[contract.status_words]\nplanned = 3\n", "'planned' is mapped to 3", "completed, partial"),
-        ('[contract.status_words]\nplanned = ["completed"]\n', "'planned' is mapped to ['completed']", "one of"),
-        ('[contract.status_words]\nfailed = "completed"\n', "'failed' has a meaning of its own", "no dialect knows"),
-        ('[contract.status_words]\nerror = "completed"\n', "'error' has a meaning of its own", "no dialect knows"),
-        ('[contract.status_words]\ncomplete = "failed"\n', "'complete' has a meaning of its own", "no dialect knows"),
+        ("[returns]\nstatus_words = 3\n", "returns.status_words is not a table", "status_words = {"),
+        ('[returns.status_words]\nplanned = "done"\n', "'planned' is mapped to 'done'", "completed, partial"),
+        ("[returns.status_words]\nplanned = 3\n", "'planned' is mapped to 3", "completed, partial"),
+        ('[returns.status_words]\nplanned = ["completed"]\n', "'planned' is mapped to ['completed']", "one of"),
+        ('[returns.status_words]\nfailed = "completed"\n', "'failed' has a meaning of its own", "no format knows"),
+        ('[returns.status_words]\nerror = "completed"\n', "'error' has a meaning of its own", "no format knows"),
+        ('[returns.status_words]\ncomplete = "failed"\n', "'complete' has a meaning of its own", "no format knows"),
     ],
 )
 def test_what_cannot_be_followed_is_told_with_what_to_do(text: str, message: str, hint: str) -> None:
@@ -182,7 +182,7 @@ def test_the_settings_of_the_workspace_are_read() -> None:
         "[tool.remit.delegate]\nreasks = 0\n",
         "[tool.remit.limits]\nrunning = 999\n",
         "[tool.remit.budget]\nmax_usd = 999\n",
-        '[tool.remit.contract.status_words]\nnothing = "completed"\n',
+        '[tool.remit.returns.status_words]\nnothing = "completed"\n',
         '[tool.remit]\nengine = "postgresql://x/y"\n',
         '[tool.remit.lint]\nfail_on = "error"\n[tool.remit.retention]\ndays = 1\n',
     ],
@@ -268,7 +268,7 @@ def test_dots_in_a_text_are_no_depth() -> None:
 @pytest.mark.parametrize(
     ("table", "key"),
     [
-        ("delegate", "timeout"), ("delegate", "reasks"), ("delegate", "envelope_tokens"), ("retention", "days"),
+        ("delegate", "timeout"), ("delegate", "reasks"), ("delegate", "result_tokens"), ("retention", "days"),
         ("limits", "running"), ("budget", "max_usd"), ("budget", "max_turns"), ("cluster", "lease"),
     ],
 )  # fmt: skip

@@ -14,7 +14,7 @@ MESSAGES = ROOT / "examples" / "messages"
 WORKSPACE = MESSAGES / "workspace"
 
 VERDICTS: dict[str, tuple[str, str | None, list[str]]] = {
-    # name: outcome, dialect, codes of errors
+    # name: outcome, format, codes of errors
     "standard-completed": ("accepted", "standard", []),
     "standard-partial": ("accepted", "standard", []),
     "hyper-markers": ("accepted", "hyper", []),
@@ -41,10 +41,10 @@ def test_every_sample_has_a_verdict() -> None:
 @pytest.mark.parametrize("name", VERDICTS)
 def test_a_sample_gives_its_verdict(name: str) -> None:
     """R0 R3 R4: accepted, repaired, and every way of being refused that needs no further evidence."""
-    outcome, dialect, errors = VERDICTS[name]
+    outcome, format, errors = VERDICTS[name]
     verdict = check(name)
     codes = {finding.code for finding in verdict.findings if finding.severity == "error"}
-    assert (verdict.outcome, verdict.dialect) == (outcome, dialect)
+    assert (verdict.outcome, verdict.format) == (outcome, format)
     assert set(errors) <= codes
     assert bool(codes) is not verdict.accepted
 

@@ -11,7 +11,7 @@ from bench import context
 
 ROOT = Path(__file__).resolve().parent.parent
 CHANCE = 16
-"""Session ids and hashes are new in every run: so many tokens more or less, for each envelope."""
+"""Session ids and hashes are new in every run: so many tokens more or less, for each result."""
 ROW = re.compile(r"^\| ([^|]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+|—) \|", re.MULTILINE)
 
 
@@ -45,7 +45,7 @@ def test_what_is_left_out_is_behind_the_pointer(kind: str, tmp_path: Path) -> No
     found = context.reach(root, sample.passed[0])
     assert found.lost == ()
     assert found.inside + found.behind == {"review": 2, "many": 32 + 3 + 8}[kind]
-    assert (found.behind > 30) is (kind == "many")
+    assert (found.behind > 0) is (kind == "many")
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.testing.clis import CliName
     from tests.harnesses.stage import Stage
 
@@ -94,7 +94,8 @@ def test_the_files_of_the_workspace_are_in_step(tmp_path: Path, monkeypatch: pyt
     assert checked is not None
     assert (checked.tasks, [found for found in checked.findings.values() if found]) == (2, [])
     manifest = str(root / "claudedocs" / "agent-outputs" / "MANIFEST.jsonl")
-    assert [*validate_manifest(manifest), *validate_findings_files(manifest)] == []
+    assert [*validate_manifest(manifest)] == []
+    assert [page.findings for page in validate_findings_files(manifest) if page.findings] == []
     state = json.loads((root / "specs" / "state.json").read_text())
     named = [each["path"] for task in state["active_projects"] for each in task.get("artifacts", [])]
     assert [path for path in named if not (root / path).is_file()] == []
@@ -166,8 +167,8 @@ def test_a_session_of_the_harness_has_the_planner_plan(stage: Stage) -> None:
     assert session.exit_code == 0, session.errors
     (row,) = list_delegations(stage)
     assert (row.agent, row.runner, row.status, row.outcome) == ("planner", stage.cli, "completed", "accepted")
-    (envelope,) = find_envelopes(stage, "main", 1)
-    assert [each["path"] for each in envelope["artifacts"]] == [PLAN]
+    (result,) = find_envelopes(stage, "main", 1)
+    assert [each["path"] for each in result["artifacts"]] == [PLAN]
     assert [each.grade for each in get_report(stage, row).artifacts] == ["attributed"]
     assert load_marker(stage) == "planned"
 
@@ -177,13 +178,13 @@ def test_a_session_of_the_harness_has_the_planner_plan(stage: Stage) -> None:
 def test_remit_plan_has_the_harness_play_the_planner(stage: Stage) -> None:
     """Remit starts the harness, which `remit.toml` names, with the agent that the route names."""
 
-    async def plan() -> list[Envelope]:
+    async def plan() -> list[Result]:
         async with Workspace.open(stage.root, environ=stage.environ) as ws:
-            return [part.envelope for part in await ws.work("plan", 1, stage.mark("broker"))]
+            return [part.result for part in await ws.work("plan", 1, stage.mark("broker"))]
 
-    (envelope,) = asyncio.run(plan())
-    assert (envelope.status, envelope.outcome, envelope.agent) == ("completed", "accepted", "planner")
-    assert [(each.path, each.grade) for each in envelope.artifacts] == [(PLAN, "attributed")]
+    (result,) = asyncio.run(plan())
+    assert (result.status, result.verdict, result.agent) == ("completed", "accepted", "planner")
+    assert [(each.path, each.grade) for each in result.artifacts] == [(PLAN, "attributed")]
     assert load_marker(stage) == "planned"
     log = subprocess.run(["git", "log", "--format=%s"], cwd=stage.root, capture_output=True, text=True, check=True)
     assert log.stdout.startswith("task 1: ")

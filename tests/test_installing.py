@@ -1,8 +1,8 @@
 """Remit installs into an empty environment, and no later release of a package can break a lock.
 
 The wheels of `make wheels` and newer releases of psycopg and click, made here, are a local index: a resolver takes the
-newer. The locks for users, developers and installers are installed with pip 22.3, the newest pip and uv; `make test-all`
-installs the others with each of them, too.
+newer. Every day uv installs the locks for users, developers and installers, and pip 22.3 the part that a newer release
+once broke; `make test-all` installs every lock with pip 22.3, the newest pip and uv.
 """
 
 import os
@@ -206,6 +206,7 @@ def part(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.thorough("pip")
 @needs_wheels
 @pytest.mark.slow
 def test_every_lock_installs_while_a_newer_release_is_visible(installer: Installer, index: Path) -> None:
@@ -230,6 +231,7 @@ def test_every_lock_installs_while_a_newer_release_is_visible(installer: Install
         assert checked.returncode == 0, checked.stderr
 
 
+@pytest.mark.thorough("newest")
 @needs_wheels
 @pytest.mark.slow
 @pytest.mark.parametrize("installer", ["pip 22.3", "the newest pip"], indirect=True)

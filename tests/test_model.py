@@ -36,7 +36,7 @@ def test_the_four_statuses_and_the_codes_are_these() -> None:
     assert {
         "TIMEOUT", "VALIDATION_FAILED", "TOOL_UNAVAILABLE", "BUILD_ERROR", "FILE_NOT_FOUND", "CYCLE_DETECTED",
         "MAX_DEPTH_EXCEEDED", "STATUS_SYNC_FAILED", "GIT_COMMIT_FAILED", "UNKNOWN_ERROR", "CANCELLED", "REFUSED",
-        "BUDGET_EXCEEDED", "FABRICATED", "UNPROVEN", "ORPHANED",
+        "BUDGET_EXCEEDED", "FABRICATED", "UNPROVEN", "ORPHANED", "DELEGATION_FAILED",
     } == set(ERROR_CODES.values())  # fmt: skip
 
 

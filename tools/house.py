@@ -21,7 +21,7 @@ PORCH = "__init__"
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("quick_tuple",),  # what values are made of
     ("model", "errors", "lazy", "stars", "quick_json", "quick_hash"),
-    ("places", "prose"),  # what every room counts with: lines and columns, sentences
+    ("places", "prose", "schemas"),  # lines and columns, sentences, the shape of results
     ("harnesses",),  # what each harness calls things
     ("contract", "agents", "policy", "config"),
     ("workspace", "runners"),

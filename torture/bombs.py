@@ -52,8 +52,8 @@ async def act(prompt):
     return make_return("plan.md", next(word for word in prompt.replace('"', " ").split() if word.startswith("sess_")))
 async def main():
     async with Workspace.open(".") as ws:
-        envelope = await ws.run(Request("planner", "Plan it.", function=act, settles=False, evidence=True, reasks=0))
-        print(envelope.status, envelope.outcome)
+        result = await ws.run(Request("planner", "Plan it.", function=act, settles=False, evidence=True, reasks=0))
+        print(result.status, result.verdict)
 asyncio.run(main())
 """
 """An agent that claims what was laid, as its own work."""

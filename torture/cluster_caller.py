@@ -41,7 +41,7 @@ async def work(folder: Path) -> None:
 async def _attend(ws: Workspace, session_id: str, told: Path) -> None:
     while True:
         try:
-            envelope = await ws.wait(session_id)
+            result = await ws.wait(session_id)
         except ClusterError as error:  # the database is away for longer than anybody waits: asked again
             if not error.recoverable:
                 raise
@@ -49,9 +49,9 @@ async def _attend(ws: Workspace, session_id: str, told: Path) -> None:
             continue
         break
     line = {
-        "session_id": session_id, "status": envelope.status, "ending": envelope.ending, "outcome": envelope.outcome,
-        "errors": [[fault.code, fault.message] for fault in envelope.errors],
-        "artifacts": [artifact.path for artifact in envelope.artifacts], "attempts": envelope.attempts,
+        "session_id": session_id, "status": result.status, "ending": result.stop_reason, "outcome": result.verdict,
+        "errors": [[fault.code, fault.message] for fault in result.errors],
+        "artifacts": [artifact.path for artifact in result.artifacts], "attempts": result.attempts,
     }  # fmt: skip
     _add(told, json.dumps(line) + "\n")
 

@@ -243,7 +243,7 @@ class FunctionActor(Actor):
         self._text = self._say(paths, status)
         self.jobs.put_nowait(None)
         told = await asyncio.wait_for(self.task, _WAIT_S)
-        return Seen(is_lie, told.status, told.outcome)
+        return Seen(is_lie, told.status, told.verdict)
 
 
 class ProcessActor(Actor):
@@ -321,7 +321,7 @@ class ProcessActor(Actor):
             self._print("out", ends[runner])
         (self.scene.folder / f"{self.site.session}.go").touch()
         told = await asyncio.wait_for(self.task, _WAIT_S)
-        return Seen(is_lie, told.status, told.outcome)
+        return Seen(is_lie, told.status, told.verdict)
 
 
 class HookActor(Actor):

@@ -30,7 +30,7 @@ from torture.stage import spread
 from torture.tally import tell
 
 if TYPE_CHECKING:
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 
 class Told(NamedTuple):
@@ -51,7 +51,7 @@ class Told(NamedTuple):
 async def play(ws: Workspace, fake: Fake, number: int) -> Told:
     """Play one fake through the whole walk."""
     site = Site(ws, number)
-    request = Request("worker", "Write the report.", dialect=fake.dialect, topic=site.topic, settles=False,
+    request = Request("worker", "Write the report.", return_format=fake.dialect, topic=site.topic, settles=False,
                       evidence=True, reasks=0)  # fmt: skip
     if fake.before is not None:
         fake.before(site)
@@ -70,12 +70,10 @@ async def play(ws: Workspace, fake: Fake, number: int) -> Told:
     else:
         write_harness(site.root.parent, site, fake.uses, works=fake.works)
         request = request._replace(runner="claude")
-    envelope: Envelope = await ws.run(request)
+    result: Result = await ws.run(request)
     for row in ws.list():
         await ws.wait(row.session_id)
-    return Told(
-        fake.family, fake.name, envelope.status, envelope.outcome, tuple(each.code for each in envelope.findings)
-    )
+    return Told(fake.family, fake.name, result.status, result.verdict, tuple(each.code for each in result.diagnostics))
 
 
 async def play_all(fakes: list[Fake]) -> list[Told]:

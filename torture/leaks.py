@@ -2,7 +2,7 @@
 
 Run as `python torture/leaks.py`; `--help` lists the options. Each form goes through two delegations, one that is
 completed and one that fails, in the request, the summary, the files' captions, the errors and the next steps. Then the
-envelope, every file of the workspace outside `.remit`, git's messages, and what `show`, `logs`, `report`, `errors`,
+result, every file of the workspace outside `.remit`, git's messages, and what `show`, `logs`, `report`, `errors`,
 `ps` and `tree` print are searched. The ledger keeps what was said word for word: there each secret must be found, or
 the search would prove nothing.
 """
@@ -80,9 +80,9 @@ async def play(ws: Workspace, name: str, text: str, ending: str) -> tuple[str, s
         file.write_text("# Report\n\nWhat was found.\n")
         return make_answer(prompt, text, ending, path)
 
-    envelope = await ws.run(Request("worker", f"Do it with {text}", function=act, evidence=True, reasks=0))
-    assert envelope.status == ending, (name, envelope.status, envelope.findings)
-    return envelope.session_id, repr(envelope)
+    result = await ws.run(Request("worker", f"Do it with {text}", function=act, evidence=True, reasks=0))
+    assert result.status == ending, (name, result.status, result.diagnostics)
+    return result.session_id, repr(result)
 
 
 async def play_all(root: Path, names: list[str]) -> dict[tuple[str, str], tuple[str, str]]:
@@ -119,8 +119,8 @@ def list_texts(root: Path, told: dict[tuple[str, str], tuple[str, str]]) -> Iter
     yield Text("git log", log.stdout)
     for command in OVERVIEWS:
         yield Text(" ".join(command), read_view(*command))
-    for (name, ending), (session_id, envelope) in told.items():
-        yield Text(f"the envelope, {ending}", envelope, name)
+    for (name, ending), (session_id, result) in told.items():
+        yield Text(f"the result, {ending}", result, name)
         for view, *options in VIEWS:
             yield Text(" ".join((view, *options, ending)), read_view(view, session_id, *options), name)
 

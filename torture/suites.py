@@ -30,7 +30,7 @@ SUITES = {
         "tests/workspace/test_secrets.py", "tests/doors/test_telemetry.py", "tests/workspace/error_log/test_log.py",
         "tests/workspace/error_log/test_records.py", "tests/doors/test_mcp_bounds.py",
         "tests/watching/test_reporting.py",
-        "tests/delegate/reporting/test_envelope.py", "tests/delegate/admission/test_variables.py",
+        "tests/delegate/reporting/test_fitting.py", "tests/delegate/admission/test_variables.py",
         "tests/watching/test_diffs.py", "tests/watching/test_runs.py", "tests/watching/test_live.py",
         "tests/doors/cli/test_again.py",
     ),

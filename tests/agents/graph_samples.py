@@ -60,7 +60,7 @@ WORKSPACES: Mapping[str, Workspace] = {
     ),
     "GRF002": Workspace(
         bad=write_agent("a", "b", command="/a") | write_agent("b", "c") | write_agent("c", "d") | write_agent("d"),
-        good=write_agent("a", "b", command="/a") | write_agent("b", "c") | write_agent("c", "git-workflow-manager"),
+        good=write_agent("a", "b", command="/a") | write_agent("b", "c", "git-workflow-manager") | write_agent("c"),
     ),
     "GRF003": Workspace(
         bad=write_agent("a", "reseacher", command="/a") | write_agent("researcher", command="/r"),

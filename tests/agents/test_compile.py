@@ -27,6 +27,8 @@ from tests.agents.samples import CLAUDE, CLAUDE_PATH, STANDARD, change, lint
 
 SOURCE = "agents/planner.md"
 TARGET_LIST = '    - "status-sync-manager"\n    - "git-workflow-manager"\n'
+CALLS_NONE = change(TARGET_LIST, "    []\n").replace("delegate_to", "delegate-to").replace("-manager", "-helper")
+"""An agent whose lists, patterns and steps name no agent that exists."""
 ALLOWED = '    - write: ["specs/**/*"]\n'
 OWN_KEYS = {"claude": claude.FILE_KEYS, "opencode": opencode.FILE_KEYS, "codex": codex.FILE_KEYS}
 
@@ -169,12 +171,12 @@ def test_a_tool_of_which_all_is_denied_is_off(how: str) -> None:
 
 
 def test_an_agent_without_tools_has_none() -> None:
-    bare = change(TARGET_LIST, "    []\n").replace("delegate_to", "delegate-to").replace(": true\n", ": false\n")
+    bare = CALLS_NONE.replace(": true\n", ": false\n")
     assert read_head(compile_text(bare))["tools"] == []
 
 
 def test_an_agent_that_says_nothing_of_tools_keeps_those_of_the_harness() -> None:
-    head, _, rest = change(TARGET_LIST, "    []\n").replace("delegate_to", "delegate-to").partition("tools:\n")
+    head, _, rest = CALLS_NONE.partition("tools:\n")
     text = head + "permissions:\n" + rest.partition("permissions:\n")[2]
     assert read_head(compile_text(text)).keys() == {"name", "description", "disallowedTools"}
     assert read_head(compile_text(text))["disallowedTools"] == "Agent"
@@ -319,7 +321,7 @@ def test_every_setting_without_a_place_is_named_at_its_place(to: str, keys: str)
 
 
 def test_an_agent_that_calls_nobody_loses_no_depth() -> None:
-    compiled = compile_text(change(TARGET_LIST, "    []\n").replace("delegate_to", "delegate-to"))
+    compiled = compile_text(CALLS_NONE)
     assert "/delegation/max_depth" not in {finding.pointer for finding in compiled.findings}
     assert "Agent" not in read_head(compiled)["tools"]
 
@@ -331,7 +333,7 @@ def test_keys_for_remit_and_keys_that_nobody_knows_are_only_in_the_sidecar() -> 
     assert json.loads(compiled.sidecar)["other"] == {"colour": "red"}
 
 
-def test_services_of_remit_are_no_agents_of_a_harness() -> None:
+def test_built_in_agents_are_no_agents_of_a_harness() -> None:
     assert tell(compile_text(to="codex"), "CMP005") == snapshot(
         ["Codex has no status-sync-manager, git-workflow-manager of its own"]
     )

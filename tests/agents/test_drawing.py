@@ -69,7 +69,7 @@ def test_an_empty_workspace_draws_nothing() -> None:
     assert draw_tree(graph) == []
     assert draw_mermaid(graph) == "flowchart TD"
     assert draw_dot(graph).startswith("digraph agents {")
-    assert shape_graph(graph) == {"agents": [], "edges": [], "cycles": [], "max_depth": 3}
+    assert shape_graph(graph) == {"agents": [], "edges": [], "built_in": [], "cycles": [], "max_depth": 3}
 
 
 def test_mermaid_has_every_agent_every_call_and_circles_in_red() -> None:
@@ -82,7 +82,7 @@ def test_mermaid_has_every_agent_every_call_and_circles_in_red() -> None:
             '  n3["reader, depth 3"]',
             '  n4["researcher, depth 2, 600 s"]',
             '  n5["any agent"]',
-            '  n6["git-workflow-manager"]',
+            '  n6["git-workflow-manager, built in"]',
             '  n7["nobody"]',
             '  c2(["/plan"]) --> n2',
             '  c4(["/research"]) --> n4',
@@ -126,7 +126,7 @@ def test_plain_values_say_it_all() -> None:
         "researcher",
         False,
     )
-    assert (agents["lonely"]["depth"], agents["lonely"]["caller"]) == (None, None)
+    assert (agents["lonely"]["depth"], agents["lonely"]["caller"]) == (1, None)
     assert {"from": "reader", "to": "researcher", "cycle": True} in shape["edges"]
     assert {"from": "planner", "to": "nobody", "cycle": False} in shape["edges"]
     assert shape["cycles"] == [["reader", "researcher", "reader"]]

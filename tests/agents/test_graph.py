@@ -159,9 +159,13 @@ def test_what_is_deeper_still_is_not_told_again() -> None:
     assert len(find(files, "GRF002")) == 1
 
 
-def test_a_service_is_no_level() -> None:
-    files = write_agent("a", "b", command="/a") | write_agent("b", "c") | write_agent("c", "status-sync-manager")
+def test_a_built_in_agent_is_a_level() -> None:
+    """D1: lint agrees with what is enforced."""
+    files = write_agent("a", "b", command="/a") | write_agent("b", "status-sync-manager")
     assert not find(files, "GRF002")
+    files |= write_agent("b", "c") | write_agent("c", "status-sync-manager")
+    [(path, finding)] = find(files, "GRF002")
+    assert (path, finding.message.rpartition(": ")[2]) == ("agents/c.md", "a → b → c → status-sync-manager")
     assert read_graph(files).edges["c"] == ()
 
 
@@ -177,7 +181,26 @@ def test_a_circle_is_not_told_as_a_depth_too() -> None:
 def test_an_entry_that_is_called_has_the_depth_of_the_longest_chain() -> None:
     files = write_agent("a", "b", command="/a") | write_agent("b", command="/b")
     graph = read_graph(files)
-    assert (graph.depths, graph.find_chain("b"), graph.find_chain("zzz")) == ({"a": 1, "b": 2}, ("a", "b"), ())
+    assert (graph.depths, graph.find_chain("b")) == ({"a": 1, "b": 2}, ("a", "b"))
+
+
+def test_a_chain_that_no_command_begins_is_too_deep_as_well() -> None:
+    """R1.28: a user can run its first agent by name, and the fourth level is refused then, too."""
+    files = write_agent("a", "b") | write_agent("b", "c") | write_agent("c", "d") | write_agent("d")
+    [(path, finding)] = find(files, "GRF002")
+    assert path == "agents/c.md"
+    assert finding.message.endswith("depth 4, at most 3 is allowed: a → b → c → d")
+    assert [path for path, _ in find(files, "GRF004")] == [f"agents/{name}.md" for name in "abcd"]
+
+
+def test_a_chain_may_lead_into_agents_that_a_command_reaches() -> None:
+    """R1.28: the longest chain counts, wherever it begins; reached by the command is only what follows it."""
+    files = write_agent("c", "d", command="/c") | write_agent("d")
+    assert not find(files, "GRF002")
+    files |= write_agent("a", "b") | write_agent("b", "c")
+    [(path, finding)] = find(files, "GRF002")
+    assert (path, finding.message[-13:]) == ("agents/c.md", "a → b → c → d")
+    assert [path for path, _ in find(files, "GRF004")] == ["agents/a.md", "agents/b.md"]
 
 
 # Reach
@@ -217,10 +240,10 @@ def test_a_mode_of_primary_and_a_harness_of_its_own_are_entries() -> None:
     assert not find(files, "GRF004")
 
 
-def test_a_service_with_a_file_need_not_be_called_and_may_do_more_than_its_caller() -> None:
-    """R1.18: services are built in; a file of that name changes nothing about it."""
+def test_a_utility_agent_with_a_file_is_an_agent_that_may_do_more_than_its_caller() -> None:
+    """R1.18, D1: a project's own file is an ordinary agent, and it exists to do what its callers may not."""
     service = write_agent("status-sync-manager", more="tools: {read: true, write: true}")
-    assert not find(write_agent("a", command="/a") | service, "GRF004")
+    assert find(write_agent("a", command="/a") | service, "GRF004")
     caller = write_agent("a", "status-sync-manager", command="/a", more="tools: {read: true}")
     assert not find(caller | service, "GRF005")
 
@@ -228,7 +251,7 @@ def test_a_service_with_a_file_need_not_be_called_and_may_do_more_than_its_calle
 # Targets
 
 
-def test_services_are_valid_targets_without_a_file() -> None:
+def test_utility_agents_are_valid_targets_without_a_file() -> None:
     """R1.18."""
     services = ("status-sync-manager", "git-workflow-manager", "atomic-task-numberer")
     assert not find(write_agent("a", *services, command="/a"), "GRF003")
@@ -461,18 +484,16 @@ def test_cycles_are_found_exactly_where_there_are_any(table: dict[str, tuple[str
 @given(table=edges())
 def test_without_cycles_depths_are_the_longest_chains(table: dict[str, tuple[str, ...]]) -> None:
     forward = {name: tuple(target for target in targets if target > name) for name, targets in table.items()}
-    entry = min(forward)
-    longest = {entry: 1}
+    longest = dict.fromkeys(forward, 1)
     for name in sorted(forward):  # every call goes forward in the alphabet
         for target in forward[name]:
-            if name in longest:
-                longest[target] = max(longest.get(target, 0), longest[name] + 1)
-    graph = build_graph(build(forward, entry))
+            longest[target] = max(longest[target], longest[name] + 1)
+    graph = build_graph(build(forward, min(forward)))
     assert not graph.cycles
     assert graph.depths == longest
     for name, depth in longest.items():
         chain = graph.find_chain(name)
-        assert (chain[0], chain[-1], len(chain)) == (entry, name, depth)
+        assert (longest[chain[0]], chain[-1], len(chain)) == (1, name, depth)
         assert all(target in forward[caller] for caller, target in pairwise(chain))
 
 
@@ -481,7 +502,8 @@ def test_without_cycles_depths_are_the_longest_chains(table: dict[str, tuple[str
 def test_whatever_the_graph_reach_is_reach_and_checking_ends(table: dict[str, tuple[str, ...]]) -> None:
     entry = min(table)
     graph = build_graph(build(table, entry))
-    assert set(graph.depths) == {entry} | find_reach(table, entry)
+    assert graph.reached == {entry} | find_reach(table, entry)
+    assert graph.depths.keys() == table.keys()
     assert all(graph.find_chain(name)[-1] == name for name in graph.depths)
     list(check_graph(graph))
 

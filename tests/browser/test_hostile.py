@@ -151,7 +151,7 @@ def _plant_report(db: Any, session: str) -> None:  # noqa: ANN401 - a connection
     where = (session,)
     (data,) = db.execute("SELECT content FROM texts WHERE session_id = ? AND kind = 'report'", where).fetchone()
     report = json.loads(data)
-    report["envelope"] |= {
+    report["result"] |= {
         "summary": "\n".join(PAYLOADS),
         "artifacts": [{"path": each, "kind": each, "summary": each, "grade": each} for each in PAYLOADS],
         "errors": [[each, each, each, True, each, None] for each in PAYLOADS],

@@ -100,7 +100,7 @@ def test_the_graph_marks_what_is_wrong_and_is_walked_by_keys(seen: Seen) -> None
     assert page.locator(".call.is-round").count() == 2
     assert "alone" in page.locator(".graph-main .chips").inner_text()
     page.locator('.vertex[data-name="lead"]').click()
-    assert "reached by nobody" in seen.see_text(".graph-side", "lead")
+    assert "depth 1" in seen.see_text(".graph-side", "lead")
     assert page.locator(".level").all_text_contents()[-1] == "Depth 4, beyond the limit"
     page.keyboard.press("ArrowRight")
     first = get_focus(seen)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from tests.cluster.postgres import Server
 
 pytestmark = pytest.mark.slow
@@ -40,8 +40,8 @@ def root(tmp_path: Path) -> Path:
     return place
 
 
-def run(root: Path, environ: dict[str, str], agent: ScriptedAgent, **options: object) -> Envelope:
-    async def act() -> Envelope:
+def run(root: Path, environ: dict[str, str], agent: ScriptedAgent, **options: object) -> Result:
+    async def act() -> Result:
         async with Workspace.open(root, environ=environ) as ws:
             return await ws.run(Request(None, "Do it.", command=agent.command, timeout_s=60, **options))  # type: ignore[arg-type]
 
@@ -53,7 +53,7 @@ def test_what_was_changed_here_meanwhile_stays_and_is_told(root: Path, tmp_path:
     agent = ScriptedAgent(str(tmp_path / "agents"), "agent").waits_for(str(gate))
     agent.writes("notes.md", "the agent's\n").writes("new.md", "new\n").returns("notes.md", "new.md")
 
-    async def act() -> Envelope:
+    async def act() -> Result:
         async with Workspace.open(root, environ=cluster) as ws:
             session = (await ws.start(Request(None, "Do it.", command=agent.command, timeout_s=60))).row.session_id
             await asyncio.to_thread(wait_until, lambda: agent.did("waited"), "the agent is at work")
@@ -61,9 +61,9 @@ def test_what_was_changed_here_meanwhile_stays_and_is_told(root: Path, tmp_path:
             gate.write_text("")
             return await ws.wait(session)
 
-    envelope = asyncio.run(act())
-    assert envelope.status == "partial"
-    assert "notes.md had changed here meanwhile" in envelope.errors[0].message
+    result = asyncio.run(act())
+    assert result.status == "partial"
+    assert "notes.md had changed here meanwhile" in result.errors[0].message
     assert (root / "notes.md").read_text() == "mine\n"
     assert (root / "new.md").read_text() == "new\n"
 
@@ -75,11 +75,9 @@ def test_a_second_tree_goes_as_what_is_new_in_it(
     agent = (
         ScriptedAgent(str(tmp_path / "agents"), "agent").writes("out/${session}.md", "x").returns("out/${session}.md")
     )
-    envelopes = [run(root, cluster, agent) for _ in range(3)]
-    assert [envelope.status for envelope in envelopes] == ["completed"] * 3
-    assert sorted(each.name for each in (root / "out").iterdir()) == sorted(
-        f"{each.session_id}.md" for each in envelopes
-    )
+    results = [run(root, cluster, agent) for _ in range(3)]
+    assert [result.status for result in results] == ["completed"] * 3
+    assert sorted(each.name for each in (root / "out").iterdir()) == sorted(f"{each.session_id}.md" for each in results)
     url = cluster["REMIT_ENGINE"]
     sizes = postgres.ask("SELECT name LIKE '%-on-%', size FROM remit.parcels WHERE name LIKE 'base-%' ORDER BY 2", url)
     whole = [size for is_step, size in sizes if not is_step and isinstance(size, int) and size > 300_000]
@@ -98,7 +96,7 @@ def test_the_same_is_not_done_here_as_well_when_no_engine_is_set(
         async with Workspace.open(root, environ=cluster) as ws:
             return ws.prepare(Request(None, "Do it.", command=agent.command, timeout_s=60)).row.session_id
 
-    async def come_back(environ: dict[str, str]) -> Envelope:
+    async def come_back(environ: dict[str, str]) -> Result:
         async with Workspace.open(root, environ=environ) as ws:
             return await ws.wait(session)
 
@@ -125,7 +123,7 @@ def test_a_parcel_that_was_changed_is_not_brought_in(
             await asyncio.to_thread(wait_until, lambda: agent.did("waited"), "the agent is at work")
             return session
 
-    async def come_back() -> Envelope:
+    async def come_back() -> Result:
         async with Workspace.open(root, environ=cluster) as ws:
             return await ws.wait(session)
 
@@ -134,9 +132,9 @@ def test_a_parcel_that_was_changed_is_not_brought_in(
     asked = f"SELECT state FROM remit.sessions WHERE session_id = '{session}'"  # noqa: S608 - an id of our own
     wait_until(lambda: postgres.ask(asked, url) == [("done",)], "the worker has published")
     assert postgres.ask("UPDATE remit.parcels SET data = '\\x00' WHERE name LIKE 'made-%' RETURNING name", url)
-    envelope = asyncio.run(come_back())
-    assert envelope.status == "partial"
-    assert "did not arrive" in envelope.errors[0].message
+    result = asyncio.run(come_back())
+    assert result.status == "partial"
+    assert "did not arrive" in result.errors[0].message
     assert not (root / "made.md").exists()
 
 
@@ -153,7 +151,7 @@ def test_what_the_database_has_forgotten_is_not_done_twice(
         gone = f"DELETE FROM remit.sessions WHERE session_id = '{session}' RETURNING 1"  # noqa: S608 - an id of our own
         assert postgres.ask(gone, url) == [(1,)]
 
-    async def act() -> Envelope:
+    async def act() -> Result:
         async with Workspace.open(root, environ=cluster) as ws:
             session = (await ws.start(Request(None, "Do it.", command=agent.command, timeout_s=60))).row.session_id
             await asyncio.to_thread(wait_until, lambda: agent.did("waited"), "the agent is at work")
@@ -164,6 +162,6 @@ def test_what_the_database_has_forgotten_is_not_done_twice(
         async with Workspace.open(root, environ=cluster) as ws:
             return await ws.wait(session)
 
-    envelope = asyncio.run(act())
-    assert (envelope.status, envelope.ending, envelope.errors[0].code) == ("partial", "orphaned", "ORPHANED")
+    result = asyncio.run(act())
+    assert (result.status, result.stop_reason, result.errors[0].code) == ("partial", "orphaned", "ORPHANED")
     assert len(agent.did("began")) == 1

@@ -83,7 +83,7 @@ def test_who_is_sent_while_the_database_is_asked_after_others_is_not_forgotten(
         await asyncio.sleep(0.5)
         for name in (first, second):
             await ws.cancel(name)
-        return [(await ws.wait(name)).ending for name in (first, second)]
+        return [(await ws.wait(name)).stop_reason for name in (first, second)]
 
     assert Caller(tmp_path / "caller", url).play(scene) == ["cancelled", "cancelled"]
 

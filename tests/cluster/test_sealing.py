@@ -57,7 +57,7 @@ def test_orders_and_outcomes_travel_whole() -> None:
     )  # fmt: skip
     assert read_order(unseal(OURS, "order", seal(OURS, "order", render_order(order)))) == order
     packed = Packed("e" * 40, "f" * 40, (File("a\nb", "100644", "0" * 64),), Source("remote", "remit/x", history=True))
-    outcome = Outcome("sess_1_abcdef", 2, "w", {"envelope": {}}, ({"number": 1},), {"answer-1": "x"}, packed, 1, 2)
+    outcome = Outcome("sess_1_abcdef", 2, "w", {"result": {}}, ({"number": 1},), {"answer-1": "x"}, packed, 1, 2)
     assert read_outcome(unseal(OURS, "outcome", seal(OURS, "outcome", render_outcome(outcome)))) == outcome
 
 

@@ -54,6 +54,7 @@ def test_a_busy_ledger_is_reported_and_looked_at_again(tmp_path: Path, url: str)
     asyncio.run(asyncio.wait_for(follow(), 30))
 
 
+@pytest.mark.thorough("True")
 @pytest.mark.parametrize("hangs", [False, True])
 def test_a_worker_whose_loop_hangs_renews_no_lease(play: Play, url: str, *, hangs: bool) -> None:
     async def work(db: Database) -> None:

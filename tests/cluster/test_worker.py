@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.app.delegating.workspace import Workspace
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from tests.cluster.machines import Machine
 
 
@@ -44,13 +44,13 @@ def test_a_session_is_carried_out_elsewhere_and_settled_here(
 ) -> None:
     agent.obeys({"docs/report.md": "found\n"})
 
-    async def scene(ws: Workspace) -> Envelope:
+    async def scene(ws: Workspace) -> Result:
         return await ws.delegate("scout", "Look around.", command=agent.command)
 
     with machines(tmp_path / "machines", url, key=KEY) as (machine,):
-        envelope = caller.play(scene)
-        machine.wait_for("done", session=envelope.session_id)
-        assert not (machine.state / "sessions" / envelope.session_id).exists()
+        result = caller.play(scene)
+        machine.wait_for("done", session=result.session_id)
+        assert not (machine.state / "sessions" / result.session_id).exists()
         cancelled = caller.play(partial(cancel, ScriptedAgent(tmp_path / "agents", "hanging").hangs()))
         refused = caller.run("worker", "--name", "m1", "--state", str(machine.state))
         assert (refused.returncode, refused.stdout) == (2, "")
@@ -59,17 +59,17 @@ def test_a_session_is_carried_out_elsewhere_and_settled_here(
         refused = caller.run("worker", "--name", "m2", "--state", str(tmp_path / "m2"))
         assert (refused.returncode, refused.stdout) == (2, "")
         assert "this machine's key is not that of the cluster at postgresql://postgres@" in refused.stderr
-    assert (envelope.status, envelope.outcome) == ("completed", "accepted"), envelope
+    assert (result.status, result.verdict) == ("completed", "accepted"), result
     assert (caller.root / "docs/report.md").read_text() == "found\n"
-    assert (cancelled.ending, cancelled.errors[0].code) == ("cancelled", "CANCELLED")
+    assert (cancelled.stop_reason, cancelled.errors[0].code) == ("cancelled", "CANCELLED")
     assert "not needed" in cancelled.errors[0].message
-    row = caller.load_row(envelope.session_id)
+    row = caller.load_row(result.session_id)
     assert (row.state, row.status, row.fence) == ("done", "completed", 1)
     assert row.worker_id is not None
     assert row.worker_id.startswith("m1-")
 
 
-async def cancel(agent: ScriptedAgent, ws: Workspace) -> Envelope:
+async def cancel(agent: ScriptedAgent, ws: Workspace) -> Result:
     """Cancel an agent that hangs; nothing of it is alive afterwards."""
     session = (await ws.start(Request("scout", "Look.", command=agent.command))).row.session_id
     await until(lambda: agent.did("hung"))
@@ -83,19 +83,17 @@ async def cancel(agent: ScriptedAgent, ws: Workspace) -> Envelope:
 SAFE = '[agents.scout]\nretry = "safe"\n'
 
 
-def begin(
-    caller: Caller, agent: ScriptedAgent, number: int, scene: Callable[[list[str]], T]
-) -> tuple[list[Envelope], T]:
+def begin(caller: Caller, agent: ScriptedAgent, number: int, scene: Callable[[list[str]], T]) -> tuple[list[Result], T]:
     """Hand on so many, wait until all of their agents are at work, let something happen, and wait for all of them."""
 
-    async def whole(ws: Workspace) -> tuple[list[Envelope], T]:
+    async def whole(ws: Workspace) -> tuple[list[Result], T]:
         started = [await ws.start(Request("scout", "Look.", command=agent.command)) for _ in range(number)]
         sessions = [each.row.session_id for each in started]
         await until(lambda: {act.session for act in agent.did("began")} >= set(sessions))
         told = await asyncio.to_thread(scene, sessions)
         return [await ws.wait(session) for session in sessions], told
 
-    told: tuple[list[Envelope], T] = caller.play(whole)
+    told: tuple[list[Result], T] = caller.play(whole)
     return told
 
 
@@ -123,11 +121,11 @@ def test_what_a_dead_machine_had_is_done_again_elsewhere(tmp_path: Path, url: st
             gate.touch()
             return lost, time.monotonic()
 
-        envelopes, (lost, died_at) = begin(caller, agent, 3, scene)
+        results, (lost, died_at) = begin(caller, agent, 3, scene)
         # `make cluster` holds it to the lease and five seconds; here other tests may have the processor.
         assert time.monotonic() - died_at < 60
-    assert [each.status for each in envelopes] == ["completed"] * 3
-    for each in envelopes:
+    assert [each.status for each in results] == ["completed"] * 3
+    for each in results:
         is_lost = each.session_id in lost
         assert count_runs(agent, each.session_id) == each.attempts == 1 + is_lost
         assert caller.load_row(each.session_id).fence == 1 + is_lost
@@ -153,11 +151,11 @@ def test_what_a_dead_machine_had_is_told_as_lost_with_what_was_saved(
             wait_until(lambda: is_saved(caller, sessions[0]), "something was saved")
             find_holder(caller, found, sessions)[0].lose_power()
 
-        (envelope,), _ = begin(caller, agent, 1, scene)
-    assert (envelope.status, envelope.ending, envelope.errors[0].code) == ("partial", "orphaned", "ORPHANED")
-    assert [each.path for each in envelope.artifacts] == ["half.md"]
+        (result,), _ = begin(caller, agent, 1, scene)
+    assert (result.status, result.stop_reason, result.errors[0].code) == ("partial", "orphaned", "ORPHANED")
+    assert [each.path for each in result.artifacts] == ["half.md"]
     assert (caller.root / "half.md").read_text() == "half of it\n"
-    assert count_runs(agent, envelope.session_id) == 1
+    assert count_runs(agent, result.session_id) == 1
 
 
 def is_saved(caller: Caller, session: str) -> bool:
@@ -181,9 +179,9 @@ def test_a_worker_that_was_killed_goes_on_with_its_agents(
             assert {each["session_id"] for each in machine.list_events() if each["event"] == "again"} == {*sessions}
             gate.touch()
 
-        envelopes, _ = begin(caller, agent, 3, scene)
-    assert [each.status for each in envelopes] == ["completed"] * 3
-    for each in envelopes:
+        results, _ = begin(caller, agent, 3, scene)
+    assert [each.status for each in results] == ["completed"] * 3
+    for each in results:
         assert count_runs(agent, each.session_id) == 1, "the agent that was at work went on"
         row = caller.load_row(each.session_id)
         assert (row.state, row.fence) == ("done", 2)
@@ -213,9 +211,9 @@ def test_a_worker_that_is_ended_leaves_its_agents_and_comes_back_to_them(
             holder.wait_for("again", session=sessions[0])
             gate.touch()
 
-        (envelope,), _ = begin(caller, agent, 1, scene)
-    assert envelope.status == "completed"
-    assert count_runs(agent, envelope.session_id) == 1
+        (result,), _ = begin(caller, agent, 1, scene)
+    assert result.status == "completed"
+    assert count_runs(agent, result.session_id) == 1
 
 
 @pytest.mark.thorough
@@ -236,11 +234,11 @@ def test_a_worker_that_was_frozen_changes_nothing_when_it_thaws(tmp_path: Path, 
             gate.touch()
             return holder
 
-        (envelope,), holder = begin(caller, agent, 1, scene)
-        assert not (holder.state / "sessions" / envelope.session_id).exists()
+        (result,), holder = begin(caller, agent, 1, scene)
+        assert not (holder.state / "sessions" / result.session_id).exists()
         assert [each["event"] for each in holder.list_events() if each["event"] == "done"] == []
-    assert envelope.status == "completed"
-    assert caller.load_row(envelope.session_id).fence == 2
+    assert result.status == "completed"
+    assert caller.load_row(result.session_id).fence == 2
 
 
 # --- machines that are to end ---------------------------------------------------------------------------------------
@@ -256,7 +254,7 @@ def test_a_worker_that_is_drained_finishes_and_takes_nothing_more(
 
     with machines(tmp_path / "machines", url, 2, key=KEY) as found:
 
-        async def scene(ws: Workspace) -> tuple[list[Envelope], Machine]:
+        async def scene(ws: Workspace) -> tuple[list[Result], Machine]:
             first = (await ws.start(Request("scout", "Look.", command=agent.command))).row.session_id
             await until(lambda: agent.did("began"))
             holder, _ = await asyncio.to_thread(find_holder, caller, found, [first])
@@ -270,7 +268,7 @@ def test_a_worker_that_is_drained_finishes_and_takes_nothing_more(
             assert await asyncio.to_thread(holder.process.wait, 30) == 0
             return done, holder
 
-        envelopes, holder = caller.play(scene)
+        results, holder = caller.play(scene)
         taken = [each["session_id"] for each in holder.list_events() if each["event"] == "taken"]
-    assert [each.status for each in envelopes] == ["completed"] * 5
-    assert taken == [envelopes[-1].session_id]
+    assert [each.status for each in results] == ["completed"] * 5
+    assert taken == [results[-1].session_id]

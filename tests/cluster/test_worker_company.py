@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.app.delegating.workspace import Workspace
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.workspace.cluster.store import Database
 
 pytestmark = pytest.mark.slow
@@ -50,19 +50,19 @@ def test_what_an_agent_hands_on_is_carried_out_though_its_worker_was_killed_mean
             machine.wait_ready()
             gate.touch()
 
-        async def scene(ws: Workspace) -> Envelope:
+        async def scene(ws: Workspace) -> Result:
             request = Request("lead", "Look.", command=lead.command, budget=Budget(max_turns=50, max_delegations=1))
             session = (await ws.start(request)).row.session_id
             await asyncio.to_thread(kill)
             return await ws.wait(session)
 
-        envelope = caller.play(scene)
+        result = caller.play(scene)
         taken = [each for each in machine.list_events() if each["event"] == "taken"]
-    assert envelope.status == "completed", envelope
-    assert caller.load_row(envelope.session_id).fence == 2, "the ticket of its agent is that of the first lease"
+    assert result.status == "completed", result
+    assert caller.load_row(result.session_id).fence == 2, "the ticket of its agent is that of the first lease"
     assert [each["agent"] for each in taken] == ["lead", "scout"]
     row = caller.load_row(taken[1]["session_id"])
-    assert (row.parent_id, row.root_id, row.depth) == (envelope.session_id, envelope.session_id, 2)
+    assert (row.parent_id, row.root_id, row.depth) == (result.session_id, result.session_id, 2)
     assert row.status == "completed"
     assert (caller.root / "part.md").read_text() == "a part\n"
     assert (caller.root / "report.md").read_text() == "whole\n"
@@ -86,16 +86,19 @@ def test_agents_go_on_while_the_database_is_away(tmp_path: Path) -> None:
                 time.sleep(1.5)  # longer than its lease
                 server.start()
 
-            async def scene(ws: Workspace) -> Envelope:
+            async def scene(ws: Workspace) -> Result:
                 session = (await ws.start(Request("scout", "Look.", command=agent.command))).row.session_id
                 await asyncio.to_thread(go_away, session)
                 return await ws.wait(session)
 
-            envelope = caller.play(scene)
+            result = caller.play(scene)
             machine.wait_for("back")
-            assert caller.play(lambda ws: ws.delegate("scout", "Once more.", command=agent.command)).ending == "exited"
-    assert envelope.status == "completed", envelope
-    assert len(agent.did("began", session=envelope.session_id)) == 1
+            assert (
+                caller.play(lambda ws: ws.delegate("scout", "Once more.", command=agent.command)).stop_reason
+                == "exited"
+            )
+    assert result.status == "completed", result
+    assert len(agent.did("began", session=result.session_id)) == 1
 
 
 @pytest.mark.thorough
@@ -138,9 +141,9 @@ def test_orders_that_nobody_should_carry_out_are_refused(tmp_path: Path, url: st
         caller.ask(post)
         wait_until(lambda: all(caller.load_row(name).state == "done" for name in bodies), "all have an outcome")
     for name, word in words.items():
-        envelope = load_outcome(caller, name).report["envelope"]
-        assert (envelope["status"], envelope["ending"]) == ("failed", "refused")
-        assert word in envelope["summary"], envelope["summary"]
+        result = load_outcome(caller, name).report["result"]
+        assert (result["status"], result["remit"]["stop_reason"]) == ("failed", "rejected")
+        assert word in result["summary"], result["summary"]
 
 
 def load_outcome(caller: Caller, session: str) -> Outcome:
@@ -156,14 +159,14 @@ def test_a_machine_that_cannot_leaves_it_to_one_that_can(tmp_path: Path, url: st
         store = broken.state / "store"
         store.rmdir()
         store.write_text("no folder\n")
-        envelopes = [
+        results = [
             caller.play(lambda ws: ws.delegate("scout", "Look.", command=agent.command)) for _ in range(choose(3, 5))
         ]
         whole.stop()
         alone = caller.play(lambda ws: ws.delegate("scout", "Look.", command=agent.command))
         assert [each for each in broken.list_events() if each["event"] == "unable"]
-    assert [each.status for each in envelopes] == ["completed"] * choose(3, 5)
-    assert (alone.status, alone.ending) == ("failed", "refused"), "there is nobody else"
+    assert [each.status for each in results] == ["completed"] * choose(3, 5)
+    assert (alone.status, alone.ending) == ("failed", "rejected"), "there is nobody else"
 
 
 @pytest.mark.thorough
@@ -172,7 +175,7 @@ def test_a_small_worker_gives_back_what_it_has_no_room_for(tmp_path: Path, url: 
     agent = ScriptedAgent(tmp_path / "agents").waits_for(str(gate)).obeys({"report.md": "whole\n"})
     caller = Caller(tmp_path / "caller", url)
 
-    async def scene(ws: Workspace) -> list[Envelope]:
+    async def scene(ws: Workspace) -> list[Result]:
         requests = [Request("scout", "Look.", command=agent.command) for _ in range(5)]
         started = [await ws.start(request) for request in requests]
         sessions = [each.row.session_id for each in started]
@@ -184,11 +187,11 @@ def test_a_small_worker_gives_back_what_it_has_no_room_for(tmp_path: Path, url: 
         machines(tmp_path / "large", url, 1, key=KEY, concurrency=4) as (large,),
         machines(tmp_path / "small", url, 1, key=KEY, concurrency=1) as (small,),
     ):
-        envelopes = caller.play(scene)
+        results = caller.play(scene)
         taken = [
             len([each for each in machine.list_events() if each["event"] == "taken"]) for machine in (large, small)
         ]
-    assert [each.status for each in envelopes] == ["completed"] * 5
+    assert [each.status for each in results] == ["completed"] * 5
     assert taken == [4, 1]
 
 
@@ -208,14 +211,14 @@ def test_trees_travel_by_a_remote_and_each_owner_has_a_branch(tmp_path: Path, ur
             next(each for each in found if worker_id.startswith(f"{each.name}-")).lose_power()
             gate.touch()
 
-        async def scene(ws: Workspace) -> Envelope:
+        async def scene(ws: Workspace) -> Result:
             session = (await ws.start(Request("scout", "Look.", command=agent.command))).row.session_id
             await asyncio.to_thread(lose, session)
             return await ws.wait(session)
 
-        envelope = caller.play(scene)
-    assert envelope.status == "completed", envelope
-    assert {f"remit/{envelope.session_id}", f"remit/{envelope.session_id}.2"} <= list_branches(remote)
+        result = caller.play(scene)
+    assert result.status == "completed", result
+    assert {f"remit/{result.session_id}", f"remit/{result.session_id}.2"} <= list_branches(remote)
     assert (caller.root / "half.md").read_text() == "half\n"
 
 

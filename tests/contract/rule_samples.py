@@ -186,13 +186,20 @@ SAMPLES: Final[dict[str, Sample]] = {
         "accepted",
         shown="Two tests still fail.",
     ),
+    "RET014": Sample(
+        Message(fenced(standard()), expectation=Expectation(ISSUED, instructed="standard")),
+        Message(marked(hyper()), expectation=Expectation(ISSUED, instructed="standard")),
+        "note",
+        "accepted",
+        shown=pretty(hyper()),
+    ),
     # the form of the object
     "RET020": Sample(
         _plain({"/errors": DROP}),
-        _plain({"/metadata/agent_type": DROP}),
+        _plain({"/summary": DROP}),
         "error",
         "invalid",
-        "/metadata/agent_type",
+        "/summary",
         "{",
     ),
     "RET021": Sample(
@@ -367,7 +374,7 @@ SAMPLES: Final[dict[str, Sample]] = {
     # what went wrong
     "RET060": Sample(_stopped("failed"), _stopped("failed", {"/errors": []}), "error", "invalid", "/errors", "[]"),
     "RET061": Sample(
-        _stopped("partial"),
+        _stopped("partial", {"/errors/0/code": "GIT_COMMIT_FAILED"}),
         _hyper({"/error": {"code": "E", "message": "It failed"}}),
         "error",
         "invalid",
@@ -391,14 +398,6 @@ SAMPLES: Final[dict[str, Sample]] = {
         "accepted",
         "/artifacts/0/key_points",
         "[]",
-    ),
-    "RET072": Sample(
-        _hyper({"/next_steps/0": "Run the tests"}),
-        _hyper({"/next_steps/0": "The tests should be run"}),
-        "warning",
-        "accepted",
-        "/next_steps/0",
-        '"The tests should be run"',
     ),
     "RET073": Sample(
         _hyper({"/artifacts/0/summary": "One. Two."}),
@@ -439,7 +438,7 @@ SAMPLES: Final[dict[str, Sample]] = {
     "RET085": Sample(ENTRY, _entry({"/date": "5.1.2026"}), "error", "invalid", "/date", besides=("RET084",)),
     "RET086": Sample(
         _entry({"/key_findings/0": "Use sessions, e.g. for pages."}),
-        _entry({"/key_findings/0": "Call connect() first"}),
+        _entry({"/key_findings/0": "Use sessions. Drop the cookies."}),
         "warning",
         "accepted",
         "/key_findings/0",

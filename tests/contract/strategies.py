@@ -86,7 +86,7 @@ def standards(draw: st.DrawFn) -> Payload:
     metadata |= draw(optional("phase_count", st.sampled_from([3, "three", [1, 2]])))
     payload: Payload = {
         "status": status,
-        "summary": draw(texts.filter(lambda text: len(text) <= 500)),
+        "summary": draw(texts.filter(lambda text: len(text.encode("utf-8", "replace")) <= 100)),
         "artifacts": [draw(_artifacts(tuple(STANDARD_KINDS))) for _ in range(draw(st.integers(0, 2)))],
         "metadata": metadata | draw(unknown),
     }
@@ -112,7 +112,7 @@ def hypers(draw: st.DrawFn) -> Payload:
     status = draw(st.sampled_from(["complete", "partial", "error"]))
     meta = {"agent_name": draw(names), "status": status, "execution_time_ms": draw(durations)} | draw(unknown)
     artifacts = [
-        draw(_artifacts(HYPER_KINDS)) | {"key_points": draw(st.lists(texts, max_size=3))}
+        draw(_artifacts(HYPER_KINDS)) | {"summary": draw(texts), "key_points": draw(st.lists(texts, max_size=3))}
         for _ in range(draw(st.integers(0, 2)))
     ]
     payload: Payload = {

@@ -80,7 +80,7 @@ def test_a_converted_return_is_accepted_in_its_new_dialect(name: str, target: st
         assert "\n" not in result.text
         assert json.loads(result.text) == result.payload
     else:
-        assert check(result.text, dialect=target).payload == result.payload
+        assert check(result.text, format=target).payload == result.payload
 
 
 @pytest.mark.parametrize(("name", "target"), PAIRS)

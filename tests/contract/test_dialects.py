@@ -25,10 +25,10 @@ SAME: dict[str, list[Payload]] = {
     ],
     "hyper": [
         hyper(),
-        hyper({"/artifacts/0/summary": DROP, "/artifacts/0/words": 9, "/meta/model": "x", "/extra": None}),
+        hyper({"/artifacts/0/words": 9, "/meta/model": "x", "/extra": None}),
         hyper({"/meta/status": "error", "/error": {"code": "E", "message": "m", "details": "d", "at": 3}}),
         hyper({"/meta/status": "partial"}),
-        hyper({"/error": None, "/artifacts/0/summary": None}),
+        hyper({"/error": None}),
         hyper({"/meta/status": "partial", "/error": {"code": "E", "message": "m"}}),
         hyper({"/artifacts": [], "/next_steps": [], "/meta/execution_time_ms": 0.5}),
     ],
@@ -65,7 +65,7 @@ def test_statuses_mean_the_same_four_things() -> None:
         ("manifest", "blocked"): "blocked",
     }
     returned = HYPER.read(hyper())
-    assert (returned.status, returned.word, returned.dialect) == ("completed", "complete", "hyper")
+    assert (returned.status, returned.word, returned.format) == ("completed", "complete", "hyper")
 
 
 def test_what_standard_says_is_read_into_the_canon() -> None:

@@ -67,7 +67,7 @@ def test_a_right_return_is_accepted_as_it_is(name: str, data: st.DataObject) -> 
     payload = data.draw(MESSAGES[name])
     text = data.draw(renderings)(payload)
     for message in (text, fenced(text), text.encode()):
-        verdict = check(message, dialect=name, session_id=ISSUED)
+        verdict = check(message, format=name, session_id=ISSUED)
         assert verdict.outcome == "accepted", verdict.findings
         assert same(verdict.payload, payload)
         assert verdict.returned is not None
@@ -116,7 +116,7 @@ def test_repair_never_invents_a_required_field(name: str, data: st.DataObject) -
     del payload[missing]
     assume(f'"{missing}"' not in json.dumps(payload))
     text = data.draw(damaged(data.draw(renderings)(payload)))
-    assert not check(text, dialect=name).accepted
+    assert not check(text, format=name).accepted
 
 
 @BY_MESSAGE
@@ -125,7 +125,7 @@ def test_repair_never_invents_a_required_field(name: str, data: st.DataObject) -
 def test_every_text_of_an_accepted_return_stands_in_the_message(name: str, data: st.DataObject) -> None:
     """R0.1: a repairer that guesses turns prose into data; this one only reads."""
     text = data.draw(damaged(data.draw(renderings)(data.draw(MESSAGES[name]))))
-    verdict = check(text, dialect=name)
+    verdict = check(text, format=name)
     if verdict.accepted and not any(repair.kind in ("json_string", "escaped", "html") for repair in verdict.repairs):
         plain = _plain(re.sub(r"\\(u[0-9a-fA-F]{4}|.)", _unescape, text, flags=re.DOTALL))
         assert all(_plain(each) in plain for each in _texts(verdict.payload))
@@ -259,7 +259,7 @@ def _check_prefixes(text: str, payload: Payload, ends: range) -> None:
 
 def _ask_everything(message: str | bytes, session_id: str | None = None) -> None:
     for name in (None, *DIALECTS):
-        verdict = check(message, dialect=name, session_id=session_id)
+        verdict = check(message, format=name, session_id=session_id)
         assert verdict.accepted is (verdict.returned is not None)
         assert verdict.accepted is not any(finding.severity == "error" for finding in verdict.findings)
         assert isinstance(verdict.repairs, tuple)

@@ -41,7 +41,7 @@ def test_the_transport_is_told(text: str, transport: str | None) -> None:
 def test_the_manifest_is_a_transport_of_its_own() -> None:
     """C10: a sentence plus a manifest line."""
     verdict = check_values(sentence(), manifest_tail=line(entry()))
-    assert (verdict.transport, verdict.dialect, verdict.outcome) == ("manifest", "manifest", "accepted")
+    assert (verdict.transport, verdict.format, verdict.outcome) == ("manifest", "manifest", "accepted")
 
 
 def test_the_last_line_of_the_manifest_is_the_entry() -> None:
@@ -83,8 +83,8 @@ def test_an_accepted_return_has_its_findings_placed() -> None:
 
 
 def test_a_verdict_speaks_for_itself() -> None:
-    assert repr(check(fenced(standard()))) == "<Verdict accepted dialect=standard status=completed>"
-    assert repr(check("Done.")) == "<Verdict missing dialect=None status=None>"
+    assert repr(check(fenced(standard()))) == "<Verdict accepted format=standard status=completed>"
+    assert repr(check("Done.")) == "<Verdict missing format=None status=None>"
 
 
 def test_a_refused_reading_builds_nothing() -> None:

@@ -151,8 +151,8 @@ def test_an_absolute_path_elsewhere_is_refused() -> None:
 def test_one_object_that_says_two_things_at_its_top_is_refused(member: tuple[str, object]) -> None:
     verdict = check(fenced({**standard(), member[0]: member[1]}), session_id=ISSUED)
     assert not verdict.accepted
-    assert check(fenced(hyper()), dialect="hyper").accepted
-    assert not check(fenced({**hyper(), member[0]: member[1]}), dialect="hyper").accepted
+    assert check(fenced(hyper()), format="hyper").accepted
+    assert not check(fenced({**hyper(), member[0]: member[1]}), format="hyper").accepted
     assert check_values(sentence(), dialect="manifest", manifest_tail=line(entry())).accepted
     denied = line({**entry(), member[0]: member[1]})
     assert not check_values(sentence(), dialect="manifest", manifest_tail=denied).accepted
@@ -281,7 +281,7 @@ def test_an_object_that_speaks_two_dialects_is_read_one_way(word: str) -> None:
     """C3: completed in one and partial in the other contradict each other; a stray comma does not decide."""
     both = {**hyper({"/meta/status": word}), **standard({"/artifacts": []})}
     clean, damaged = check(pretty(both)), check(f"{pretty(both)[:-2]},\n}}")
-    assert clean.dialect == damaged.dialect
+    assert clean.format == damaged.format
     assert clean.accepted is damaged.accepted
     assert word == "complete" or not clean.accepted
 
@@ -291,14 +291,14 @@ def test_an_object_that_speaks_two_dialects_is_read_one_way(word: str) -> None:
 
 def test_of_several_bad_returns_the_best_is_reported_on() -> None:
     poor = {"status": "completed", "summary": "Hm."}
-    near = standard({"/metadata/agent_type": DROP})
+    near = standard({"/artifacts/0/path": DROP})
     verdict = check(fenced(poor) + fenced(near) + fenced(poor))
     assert verdict.payload == near
     assert codes(verdict) == ["RET020"]
 
 
 def test_a_dialect_that_was_not_asked_for_is_named() -> None:
-    verdict = check(marked(hyper()), dialect="standard")
+    verdict = check(marked(hyper()), format="standard")
     assert (verdict.outcome, codes(verdict)) == ("invalid", ["RET012"])
     assert "hyper" in verdict.findings[0].message
 
@@ -372,13 +372,13 @@ def test_a_missing_period_or_a_line_of_prose_is_repaired(reply: str, repair: str
 
 def test_two_sentences_contradict_and_a_report_is_sent_back() -> None:
     both = f"{sentence('partial')}\n{sentence()}"
-    assert check(both, dialect="manifest").outcome == "ambiguous"
+    assert check(both, format="manifest").outcome == "ambiguous"
     report = f"I found three libraries.\nTwo are old.\n{sentence()}"
-    assert "RET080" in codes(check(report, dialect="manifest"))
+    assert "RET080" in codes(check(report, format="manifest"))
 
 
 def test_another_reply_is_none() -> None:
-    verdict = check("Research finished.", dialect="manifest")
+    verdict = check("Research finished.", format="manifest")
     assert (verdict.outcome, codes(verdict)) == ("missing", ["RET001"])
 
 

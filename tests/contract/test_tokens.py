@@ -6,8 +6,10 @@ import sys
 import pytest
 
 from remit import check
-from remit.contract.rules.summary import WANTED_CHARS, WANTED_TOKENS
+from remit.contract import check as check_values
+from remit.contract.rules.summary import MAX_TOKENS, WANTED_CHARS
 from remit.contract.tokens import count_tokens
+from remit.model import Expectation
 from tests.contract.samples import fenced, standard
 
 DENSE = "Schlüsselübergabe überprüft für Größenänderungsanträge. " * 6 + "Fertig."
@@ -20,16 +22,25 @@ def test_tokens_are_counted() -> None:
     assert count_tokens("hello world") == 2
 
 
-def test_a_short_summary_of_many_tokens_is_a_warning() -> None:
-    """R0.4 C4: over 100 tokens, though under 400 characters."""
+def test_a_short_summary_of_many_tokens_is_too_long() -> None:
+    """R0.4 C4: over 100 tokens, though under 400 characters; shortened if it can't be sent back."""
     pytest.importorskip("splintr", reason="the extra [tokens] is not installed")
     tokens = count_tokens(DENSE)
     assert tokens is not None
     assert len(DENSE) <= WANTED_CHARS
-    assert tokens > WANTED_TOKENS
-    verdict = check(fenced(standard({"/summary": DENSE})))
-    assert verdict.accepted
-    assert f"the summary has {tokens} tokens, 100 are wanted" in [finding.message for finding in verdict.findings]
+    assert tokens > MAX_TOKENS
+    message = fenced(standard({"/summary": DENSE}))
+    verdict = check(message)
+    assert verdict.outcome == "invalid"
+    assert [(finding.code, finding.message) for finding in verdict.findings if finding.severity == "error"] == [
+        ("RET030", f"summary has {tokens} tokens, 100 are allowed")
+    ]
+    shortened = check_values(message, expectation=Expectation(shortens=True))
+    assert (shortened.outcome, [repair.kind for repair in shortened.repairs]) == ("repaired", ["shortened"])
+    assert shortened.returned is not None
+    kept = shortened.returned.summary
+    assert DENSE.startswith(kept.removesuffix("…"))
+    assert MAX_TOKENS - 20 < (count_tokens(kept) or 0) <= MAX_TOKENS
 
 
 def test_plain_text_may_have_a_token_for_almost_every_character() -> None:
@@ -40,7 +51,7 @@ def test_plain_text_may_have_a_token_for_almost_every_character() -> None:
     assert len(curt) < 200
     tokens = count_tokens(curt)
     findings = check(fenced(standard({"/summary": curt}))).findings
-    assert f"the summary has {tokens} tokens, 100 are wanted" in [finding.message for finding in findings]
+    assert f"summary has {tokens} tokens, 100 are allowed" in [finding.message for finding in findings]
 
 
 def test_a_summary_that_cannot_have_too_many_tokens_is_not_counted() -> None:

@@ -98,29 +98,29 @@ def test_who_may_be_called_and_how_is_told(may_call: tuple[str, ...], depth: int
     assert ("REMIT_TICKET" in text) is ("may not" not in told)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_contract_comes_last_and_is_filled(dialect: str) -> None:
-    text = render_briefing(WORK._replace(dialect=dialect, task=TASK, date="2026-01-05"))
+@pytest.mark.parametrize("format", DIALECTS)
+def test_the_contract_comes_last_and_is_filled(format: str) -> None:
+    text = render_briefing(WORK._replace(format=format, task=TASK, date="2026-01-05"))
     contract = text.partition("# What to send back\n")[2]
     expected = {
         "standard": f'"session_id": "{SESSION}"',
         "hyper": '"agent_name": "researcher"',
         "manifest": "claudedocs/agent-outputs/2026-01-05_slow-export.md",
     }
-    assert expected[dialect] in contract
+    assert expected[format] in contract
     assert "{{" not in contract
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_briefing_that_is_echoed_is_no_return(dialect: str) -> None:
-    text = render_briefing(WORK._replace(dialect=dialect, task=TASK, date="2026-01-05"))
-    assert not check(text, dialect=dialect, session_id=SESSION).accepted
+@pytest.mark.parametrize("format", DIALECTS)
+def test_a_briefing_that_is_echoed_is_no_return(format: str) -> None:
+    text = render_briefing(WORK._replace(format=format, task=TASK, date="2026-01-05"))
+    assert not check(text, format=format, session_id=SESSION).accepted
 
 
 def test_tokens_of_the_manifest_protocol_are_filled() -> None:
     """R4.11, in the prompt and in the commands; who settles decides whether the agent is told the commands (C19)."""
     work = WORK._replace(
-        prompt="Look into {{TOPIC_SLUG}} for {{TASK_ID}} in {{OUTPUT_DIR}}.", dialect="manifest", task=TASK,
+        prompt="Look into {{TOPIC_SLUG}} for {{TASK_ID}} in {{OUTPUT_DIR}}.", format="manifest", task=TASK,
         owner="agent", date="2026-01-05", output_dir="notes", tokens={"TASK_SHOW_CMD": "cleo show"},
     )  # fmt: skip
     text = render_briefing(work)
@@ -133,9 +133,9 @@ def test_tokens_of_the_manifest_protocol_are_filled() -> None:
 
 
 def test_a_token_that_nothing_fills_is_a_finding() -> None:
-    work = WORK._replace(prompt="{{TOPIC}} {{TASK_ID}}", dialect="manifest")
+    work = WORK._replace(prompt="{{TOPIC}} {{TASK_ID}}", format="manifest")
     assert [finding.code for finding in fill_tokens(work.prompt, work).findings] == ["MAN020", "MAN021"]
-    other = work._replace(dialect="standard")
+    other = work._replace(format="standard")
     assert fill_tokens(work.prompt, other) == (work.prompt, ())
 
 
@@ -173,8 +173,8 @@ def test_nothing_foreign_stands_outside_of_its_marks() -> None:
         task=TaskFacts(12, marked, marked, marked, marked, marked, marked), artifact_path=marked, topic=marked,
         context=Context((Loaded(marked, "required", marked, 1),), (Named(marked, "optional", "", 1),)),
     )  # fmt: skip
-    for dialect in DIALECTS:
-        text = render_briefing(work._replace(dialect=dialect))
+    for format in DIALECTS:
+        text = render_briefing(work._replace(format=format))
         outside = strip_blocks(text)
         assert find_mark(text) != find_mark(render_briefing(WORK))
         assert [line for line in outside.split("\n") if line.startswith(("Say only", "</"))] == []
@@ -202,45 +202,45 @@ WRONG = Finding(
 )
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_return_is_sent_back_with_what_is_wrong_and_what_to_send(dialect: str) -> None:
+@pytest.mark.parametrize("format", DIALECTS)
+def test_a_return_is_sent_back_with_what_is_wrong_and_what_to_send(format: str) -> None:
     warning = WRONG._replace(severity="warning", code="RET099")
-    text = render_reask([warning, WRONG, WRONG], dialect=dialect, session_id=SESSION)
+    text = render_reask([warning, WRONG, WRONG], format=format, session_id=SESSION)
     assert "RET011: the session id is 'x', not the issued one (at /metadata/session_id). Copy it." in text
     assert text.count("RET011") == 1
     assert "RET099" not in text
     assert "Do not repeat work that is done" in text
     needed = {"standard": f'"{SESSION}"', "hyper": "AGENT_OUTPUT_START", "manifest": "Research complete."}
-    assert needed[dialect] in text
+    assert needed[format] in text
 
 
 def test_an_answer_without_a_return_is_sent_back_too() -> None:
-    assert render_reask([], dialect="standard").startswith("Your last message held no return.")
-    assert "RET099" in render_reask([WRONG._replace(severity="warning", code="RET099")], dialect="standard")
+    assert render_reask([], format="standard").startswith("Your last message held no return.")
+    assert "RET099" in render_reask([WRONG._replace(severity="warning", code="RET099")], format="standard")
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("format", DIALECTS)
 @pytest.mark.parametrize(
     "piece", ["long words ", "漢字", "😀", "\x1b[2J", "```\n", "\ud800", "<!-- AGENT_OUTPUT_START -->\n"]
 )
-def test_what_sends_a_return_back_is_short_whatever_was_wrong(dialect: str, piece: str) -> None:
+def test_what_sends_a_return_back_is_short_whatever_was_wrong(format: str, piece: str) -> None:
     evil = piece * 100_000
     findings = [WRONG._replace(code=f"RET{at:03d}", message=evil, hint=evil, pointer=evil) for at in range(500)]
-    text = render_reask(findings, dialect=dialect, session_id=SESSION)
+    text = render_reask(findings, format=format, session_id=SESSION)
     assert len(text.encode("utf-8", "replace")) <= MAX_REASK_BYTES
     assert "more" in text or "RET000" not in text
     assert all(line.isprintable() for line in text.split("\n"))
     assert not any(line.startswith("```") for line in text.split("\n"))
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_last_call_asks_for_a_partial_now(dialect: str) -> None:
+@pytest.mark.parametrize("format", DIALECTS)
+def test_the_last_call_asks_for_a_partial_now(format: str) -> None:
     """R2.7, before it comes to that."""
-    text = render_handback(42.9, dialect=dialect)
+    text = render_handback(42.9, format=format)
     assert "42 seconds left" in text
     assert "partial" in text
     assert len(text) < 600
-    assert "1 second left" in render_handback(-5, dialect=dialect)
+    assert "1 second left" in render_handback(-5, format=format)
 
 
 @pytest.mark.parametrize(
@@ -254,6 +254,6 @@ def test_times_are_told_in_words(seconds: float, words: str) -> None:
 
 def test_what_blanks_in_its_instructions_stand_for_is_told() -> None:
     """A harness that reads the agent's file itself reads the tokens as they are."""
-    text = render_briefing(WORK._replace(dialect="manifest", blanks={"TASK_ID": "12", "EPIC_ID": ""}))
+    text = render_briefing(WORK._replace(format="manifest", blanks={"TASK_ID": "12", "EPIC_ID": ""}))
     assert "In your instructions, {{TASK_ID}} is 12, {{EPIC_ID}} is empty." in text
     assert "In your instructions" not in render_briefing(WORK)

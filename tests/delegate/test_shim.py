@@ -131,6 +131,7 @@ def test_a_keeper_that_was_stopped_ends_them_all_the_same(tmp_path: Path, contai
     check_none_is_left(forest, seconds=3)
 
 
+@pytest.mark.thorough("subreaper")
 def test_a_shim_does_not_wait_without_a_limit_for_a_keeper_that_was_stopped(tmp_path: Path, contain: Contained) -> None:
     script, number = plant(["setsid", "deaf"])
     forest = start(tmp_path, script, contain=contain)
@@ -163,7 +164,7 @@ def freezer() -> Iterator[Path]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("whole", [False, True])
-@pytest.mark.thorough("subreaper")
+@pytest.mark.thorough("subreaper", "False")
 def test_a_frozen_process_does_not_hang_its_shim(
     tmp_path: Path, contain: Contained, freezer: Path, *, whole: bool
 ) -> None:

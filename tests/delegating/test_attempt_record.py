@@ -42,10 +42,10 @@ def run(root: Path, script: str) -> tuple[Attempt, str]:
 
     async def play() -> tuple[Attempt, str]:
         async with Workspace.open(root, environ={**os.environ}) as ws:
-            envelope = await ws.delegate(None, "go", command=f"sh -c {shlex.quote(script)}", timeout_s=60)
-            row = load_delegation(ws.home.ledger, envelope.session_id)
+            result = await ws.delegate(None, "go", command=f"sh -c {shlex.quote(script)}", timeout_s=60)
+            row = load_delegation(ws.home.ledger, result.session_id)
             assert row is not None
-            return list_attempts(ws.home.ledger, envelope.session_id)[-1], read_terms(row.details).commit
+            return list_attempts(ws.home.ledger, result.session_id)[-1], read_terms(row.details).commit
 
     return asyncio.run(play())
 

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from remit.delegate.reporting.envelope import Envelope
     from remit.runners import Heard
+    from remit.schemas import Result
 
 OWN = '".remit/sessions/$REMIT_SESSION_ID'
 
@@ -58,7 +58,7 @@ async def until(holds: Callable[[], object]) -> None:
         await asyncio.sleep(0.02)
 
 
-def begin(ws: Workspace, script: str) -> asyncio.Future[Envelope]:
+def begin(ws: Workspace, script: str) -> asyncio.Future[Result]:
     return asyncio.ensure_future(ws.delegate(None, "go", command=f"sh -c {shlex.quote(script)}", timeout_s=60))
 
 
@@ -74,8 +74,8 @@ def leave_at_work(root: Path, script: str) -> str:
     return asyncio.run(play())
 
 
-def take_over(root: Path, session_id: str) -> Envelope:
-    async def play() -> Envelope:
+def take_over(root: Path, session_id: str) -> Result:
+    async def play() -> Result:
         async with Workspace.open(root, environ={**os.environ}) as ws:
             return await asyncio.wait_for(ws.wait(session_id), 20)
 
@@ -108,7 +108,7 @@ def test_an_agent_is_not_judged_by_a_part_of_its_output(root: Path, *, is_cut: b
     script = "echo The report > report.md; until [ -e words ]; do sleep 0.01; done; cat words; touch told; "
     script += "until [ -e go ]; do sleep 0.01; done"
 
-    async def play() -> Envelope:
+    async def play() -> Result:
         async with Workspace.open(root, environ={**os.environ}) as ws:
             work = begin(ws, script)
             await until((root / "report.md").exists)
@@ -123,12 +123,12 @@ def test_an_agent_is_not_judged_by_a_part_of_its_output(root: Path, *, is_cut: b
             (root / "go").touch()
             return await work
 
-    envelope = asyncio.run(play())
+    result = asyncio.run(play())
     if is_cut:
-        assert (envelope.status, envelope.outcome) == ("failed", "missing")
-        assert "a part of its stored output is missing" in envelope.errors[0].message
+        assert (result.status, result.verdict) == ("failed", "missing")
+        assert "a part of its stored output is missing" in result.errors[0].message
     else:
-        assert (envelope.status, envelope.outcome) == ("completed", "accepted")
+        assert (result.status, result.verdict) == ("completed", "accepted")
 
 
 @pytest.mark.parametrize("size", [1000, 1_000_000])
@@ -165,7 +165,7 @@ def test_a_folder_that_an_agent_has_made_is_no_attempt(root: Path, number: int) 
 def test_an_agent_that_removes_its_folder_does_not_run_twice(root: Path) -> None:
     session_id = leave_at_work(root, f'rm -r {OWN}"; echo ran >> runs; touch began; sleep 0.5')
     assert not (root / f".remit/sessions/{session_id}").exists()
-    assert take_over(root, session_id).ending == "orphaned"
+    assert take_over(root, session_id).stop_reason == "orphaned"
     assert (root / "runs").read_text() == "ran\n"
 
 
@@ -234,26 +234,26 @@ def test_a_summary_that_is_too_long_never_fails_the_work(
     program = tmp_path_factory.mktemp("agent") / "long.py"
     program.write_text(LONG)
 
-    async def play() -> Envelope:
+    async def play() -> Result:
         async with Workspace.open(root, environ={**os.environ}) as ws:
             command = shlex.join([sys.executable, str(program)])
-            envelope = await ws.delegate(None, "go", command=command, timeout_s=60, worktree=worktree)
-            tried = list_attempts(ws.home.ledger, envelope.session_id)
+            result = await ws.delegate(None, "go", command=command, timeout_s=60, worktree=worktree)
+            tried = list_attempts(ws.home.ledger, result.session_id)
             assert [each.outcome for each in tried] == [*["invalid"] * (attempts - 1), "repaired"]
-            return envelope
+            return result
 
-    envelope = asyncio.run(play())
-    assert (envelope.status, envelope.outcome, envelope.attempts) == ("completed", "repaired", attempts)
-    assert [artifact.path for artifact in envelope.artifacts] == ["report.md"]
-    assert envelope.summary.startswith("Many words were written. Many")
-    assert len(envelope.summary) <= 500
+    result = asyncio.run(play())
+    assert (result.status, result.verdict, result.attempts) == ("completed", "repaired", attempts)
+    assert [artifact.path for artifact in result.artifacts] == ["report.md"]
+    assert result.summary.startswith("Many words were written. Many")
+    assert len(result.summary) <= 500
 
 
-def play_twice(root: Path, agent: ScriptedAgent) -> Envelope:
+def play_twice(root: Path, agent: ScriptedAgent) -> Result:
     """What becomes of an agent that is asked once more."""
     (root / "remit.toml").write_text('[runners.command]\nretry = "safe"\n[delegate]\nreasks = 1\n')
 
-    async def play() -> Envelope:
+    async def play() -> Result:
         async with Workspace.open(root, environ={**os.environ}) as ws:
             return await ws.delegate(None, "go", command=agent.command, timeout_s=60)
 
@@ -265,14 +265,14 @@ def test_a_claim_that_is_dropped_when_it_was_found_made_up_is_not_completed(
 ) -> None:  # fmt: skip
     agent = ScriptedAgent(tmp_path_factory.mktemp("agents")).lies("report.md", "plan.md").then().returns()
     told = play_twice(root, agent)
-    assert (told.status, told.outcome, told.attempts) == ("failed", "fabricated", 2)
-    assert "EVD006" in {finding.code for finding in told.findings}
+    assert (told.status, told.verdict, told.attempts) == ("failed", "fabricated", 2)
+    assert "EVD006" in {finding.code for finding in told.diagnostics}
 
 
 def test_a_claim_that_is_made_true_is_completed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     agent = ScriptedAgent(tmp_path_factory.mktemp("agents")).lies("report.md").then().obeys()
     told = play_twice(root, agent)
-    assert (told.status, told.outcome, told.attempts) == ("completed", "accepted", 2)
+    assert (told.status, told.verdict, told.attempts) == ("completed", "accepted", 2)
 
 
 def test_a_machine_that_slept_past_the_deadline_reports_a_timeout(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,14 +280,14 @@ def test_a_machine_that_slept_past_the_deadline_reports_a_timeout(root: Path, mo
     read, began = read_clock_ms, time.monotonic()
     monkeypatch.setattr(watching, "read_clock_ms", lambda: read() + 3_600_000 * (time.monotonic() - began > 1.5))
 
-    async def delegate() -> Envelope:
+    async def delegate() -> Result:
         async with Workspace.open(root) as ws:
             return await ws.delegate(None, "x", command="sh -c 'echo half > half.md; sleep 90'", timeout_s=600)
 
-    envelope = asyncio.run(asyncio.wait_for(delegate(), 50))
+    result = asyncio.run(asyncio.wait_for(delegate(), 50))
     assert time.monotonic() - began < 60, "the agent ended by itself"
-    assert (envelope.status, envelope.ending, envelope.errors[0].code) == ("partial", "timeout", "TIMEOUT")
-    assert [artifact.path for artifact in envelope.artifacts] == ["half.md"]
+    assert (result.status, result.stop_reason, result.errors[0].code) == ("partial", "timeout", "TIMEOUT")
+    assert [artifact.path for artifact in result.artifacts] == ["half.md"]
 
 
 def test_a_cancel_that_can_end_nothing_says_so(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -339,7 +339,7 @@ def test_an_answer_that_met_a_full_disk_is_whole_once_there_is_room(small_disk: 
     go = agent.program.removesuffix(".py") + ".go"
     agent.writes("report.md", "All is well.\n").waits_for(go).returns("report.md")
 
-    async def delegate() -> Envelope:
+    async def delegate() -> Result:
         async with Workspace.open(small_disk) as ws:
             running = asyncio.ensure_future(ws.delegate(None, "go", command=agent.command, settles=False, timeout_s=60))
             await until((small_disk / "report.md").exists)
@@ -353,6 +353,6 @@ def test_an_answer_that_met_a_full_disk_is_whole_once_there_is_room(small_disk: 
             (small_disk / "filler").unlink()
             return await running
 
-    envelope = asyncio.run(asyncio.wait_for(delegate(), 60))
-    assert (envelope.status, envelope.outcome) == ("completed", "accepted"), envelope.errors
-    assert [artifact.path for artifact in envelope.artifacts] == ["report.md"]
+    result = asyncio.run(asyncio.wait_for(delegate(), 60))
+    assert (result.status, result.verdict) == ("completed", "accepted"), result.errors
+    assert [artifact.path for artifact in result.artifacts] == ["report.md"]

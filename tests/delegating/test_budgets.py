@@ -16,7 +16,7 @@ from remit.delegate.admission.limits import Budget
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.workspace.ledger.delegations import Delegation
 
 AGENT = """---
@@ -76,14 +76,14 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def spend(root: Path, spends: str, **options: Any) -> tuple[Envelope, dict[str, Delegation]]:  # noqa: ANN401 - fields of Request
+def spend(root: Path, spends: str, **options: Any) -> tuple[Result, dict[str, Delegation]]:  # noqa: ANN401 - fields of Request
     """Let `a` spend, and `b` below it: for each, how many steps before and after it hands on, and how long it stays."""
     path = f"{root.parent / 'bin'}:{os.environ['PATH']}"
 
-    async def run() -> tuple[Envelope, dict[str, Delegation]]:
+    async def run() -> tuple[Result, dict[str, Delegation]]:
         async with Workspace.open(root, environ={**os.environ, "PATH": path, "SPEND": spends}) as ws:
-            envelope = await ws.delegate("a", "Spend.", runner="opencode", timeout_s=30, **options)
-            return envelope, {row.agent: row for row in ws.list(only_open=False)}
+            result = await ws.delegate("a", "Spend.", runner="opencode", timeout_s=30, **options)
+            return result, {row.agent: row for row in ws.list(only_open=False)}
 
     return asyncio.run(run())
 
@@ -108,36 +108,36 @@ def test_what_a_caller_has_used_this_moment_is_not_given_away(
 
 @pytest.mark.slow
 def test_who_has_used_all_cannot_hand_on(root: Path) -> None:
-    envelope, rows = spend(root, '{"a": [10, 0, 20], "b": [1, 0, 0]}', budget=Budget(max_tokens=1000))
+    result, rows = spend(root, '{"a": [10, 0, 20], "b": [1, 0, 0]}', budget=Budget(max_tokens=1000))
     assert "b" not in rows
-    assert (envelope.ending, [fault.code for fault in envelope.errors]) == ("budget", ["BUDGET_EXCEEDED"])
+    assert (result.stop_reason, [fault.code for fault in result.errors]) == ("budget", ["BUDGET_EXCEEDED"])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("budget", [Budget(max_tokens=1000), Budget(max_turns=9), Budget(max_usd=0.1)])
 def test_what_was_used_below_counts_against_whoever_goes_on(root: Path, budget: Budget) -> None:
-    envelope, rows = spend(root, '{"a": [1, 4, 20], "b": [6, 0, 0]}', budget=budget)
+    result, rows = spend(root, '{"a": [1, 4, 20], "b": [6, 0, 0]}', budget=budget)
     assert (root / "b.done").exists()
     assert not (root / "a.done").exists(), "it was not ended"
-    assert (envelope.status, envelope.ending) == ("partial", "budget")
-    assert "it and those below it used" in envelope.errors[0].message
+    assert (result.status, result.stop_reason) == ("partial", "budget")
+    assert "it and those below it used" in result.errors[0].message
     assert (rows["a"].tokens, rows["b"].tokens) == (500, 600)
 
 
 @pytest.mark.slow
 def test_one_below_that_uses_up_the_tree_is_written_down_before_its_caller_is_ended(root: Path) -> None:
-    envelope, rows = spend(root, '{"a": [5, 0, 20], "b": [9, 0, 20]}', budget=Budget(max_tokens=1000))
+    result, rows = spend(root, '{"a": [5, 0, 20], "b": [9, 0, 20]}', budget=Budget(max_tokens=1000))
     assert not (root / "b.done").exists()
     assert not (root / "a.done").exists()
     assert {row.agent: (row.state, row.ending) for row in rows.values()} == {
         "a": ("settled", "budget"),
         "b": ("settled", "budget"),
     }
-    assert envelope.ending == "budget"
+    assert result.stop_reason == "budget"
 
 
 def test_one_whose_budget_was_used_up_before_its_turn_does_not_begin(root: Path) -> None:
-    async def run() -> Envelope:
+    async def run() -> Result:
         async with Workspace.open(root) as ws:
             request = Request(None, "Spend.", command="touch begun", budget=Budget(max_tokens=100))
             session_id = ws.prepare(request).row.session_id
@@ -146,8 +146,8 @@ def test_one_whose_budget_was_used_up_before_its_turn_does_not_begin(root: Path)
             await ws.engine.submit(session_id)
             return await ws.wait(session_id)
 
-    envelope = asyncio.run(run())
-    assert (envelope.status, envelope.ending) == ("partial", "budget")
+    result = asyncio.run(run())
+    assert (result.status, result.stop_reason) == ("partial", "budget")
     assert not (root / "begun").exists()
 
 
@@ -155,8 +155,8 @@ def test_a_limit_from_above_that_cannot_be_held_is_told(root: Path) -> None:
     """One below is told of a limit that it was not given itself, and so is whoever has set it for the workspace."""
     (root / "remit.toml").write_text("[budget]\nmax_usd = 1.0\n")
 
-    async def run() -> tuple[Envelope, Envelope]:
-        below: list[Envelope] = []
+    async def run() -> tuple[Result, Result]:
+        below: list[Result] = []
 
         async with Workspace.open(root) as ws:
 
@@ -167,6 +167,6 @@ def test_a_limit_from_above_that_cannot_be_held_is_told(root: Path) -> None:
             above = await ws.delegate("a", "Spend.", function=hand_on, budget=Budget(max_tokens=100))
             return above, below[0]
 
-    for envelope in asyncio.run(run()):
-        told = [finding.message.partition(" ")[0] for finding in envelope.findings if finding.code == "BUD001"]
+    for result in asyncio.run(run()):
+        told = [finding.message.partition(" ")[0] for finding in result.diagnostics if finding.code == "BUD001"]
         assert told == ["max_tokens", "max_usd"]

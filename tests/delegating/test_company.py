@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.testing.agent import ScriptedAgent
 
 USED = {"type": "tool_use", "id": "t1", "name": "Write", "input": {"file_path": "report.md"}}
@@ -49,13 +49,13 @@ async def until(holds: Callable[[], object]) -> None:
         await asyncio.sleep(0.02)
 
 
-def work_beside(root: Path, folder: Path, agent: ScriptedAgent, *, is_over: bool) -> Envelope:
+def work_beside(root: Path, folder: Path, agent: ScriptedAgent, *, is_over: bool) -> Result:
     """What becomes of an agent beside another that has written report.md, and is over by then or not."""
     program = folder / "claude"
     program.write_text(WRITER % "\n".join(map(json.dumps, STREAM)))
     program.chmod(0o755)
 
-    async def play() -> Envelope:
+    async def play() -> Result:
         environ = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
         async with Workspace.open(root, environ=environ) as ws:
             second = asyncio.ensure_future(ws.delegate(None, "Report.", command=agent.command, reasks=0, timeout_s=60))
@@ -89,10 +89,10 @@ def test_beside_a_sibling_a_change_without_a_tool_record_is_unproven(
         is_over=is_over,
     )
     if own and is_over:  # the sibling had ended, and its tree shows that it didn't write the file
-        assert (told.status, told.outcome) == ("completed", "accepted")
+        assert (told.status, told.verdict) == ("completed", "accepted")
         return
-    assert (told.status, told.outcome, told.attempts) == ("partial", "unproven", 1), told
-    assert (told.findings[0].code, told.errors[0].code) == ("EVD003", "UNPROVEN")
+    assert (told.status, told.verdict, told.attempts) == ("partial", "unproven", 1), told
+    assert (told.diagnostics[0].code, told.errors[0].code) == ("EVD003", "UNPROVEN")
     assert ("own.md" if own else "report.md") in told.errors[0].message
 
 
@@ -113,16 +113,16 @@ def test_a_later_run_that_lists_the_files_of_an_earlier_one_is_not_false(root: P
             "errors": [],
         })  # fmt: skip
 
-    async def play() -> list[Envelope]:
+    async def play() -> list[Result]:
         async with Workspace.open(root) as ws:
             return [await ws.delegate(None, each, function=act, reasks=0) for each in ("FIRST", "SECOND")]
 
     first, later = asyncio.run(play())
-    assert (first.status, first.outcome) == ("completed", "accepted")
-    assert later.outcome == outcome
+    assert (first.status, first.verdict) == ("completed", "accepted")
+    assert later.verdict == outcome
     if outcome == "unproven":
-        assert (later.findings[0].code, later.status) == ("EVD011", "partial")
-        assert first.session_id in later.findings[0].message
+        assert (later.diagnostics[0].code, later.status) == ("EVD011", "partial")
+        assert first.session_id in later.diagnostics[0].message
 
 
 def test_another_agent_has_the_permissions_of_all_its_files_and_of_its_callers(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from tests.doors.cli.test_lint import git
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 pytestmark = pytest.mark.skipif(not shutil.which("bwrap"), reason="needs bubblewrap")
 PLANT = (
@@ -47,8 +47,8 @@ def root(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place / "root"
 
 
-def run(root: Path, command: str, *, worktree: bool = False) -> Envelope:
-    async def delegate() -> Envelope:
+def run(root: Path, command: str, *, worktree: bool = False) -> Result:
+    async def delegate() -> Result:
         async with Workspace.open(root) as ws:
             return await ws.run(Request(None, "Write it.", command=command, confine=True, worktree=worktree, reasks=0))
 
@@ -61,7 +61,7 @@ def test_the_work_counts_and_nothing_is_planted(root: Path) -> None:
     before = {path.relative_to(root).as_posix() for path in root.rglob("*")}
     config = (root / ".git" / "config").read_text()
     told = run(root, f"sh -c {shlex.quote(PLANT + command)}")
-    assert (told.status, told.outcome) == ("completed", "accepted"), told
+    assert (told.status, told.verdict) == ("completed", "accepted"), told
     assert (root / "report.md").read_text() == "# Report"
     after = {path.relative_to(root).as_posix() for path in root.rglob("*")}
     assert {name for name in after - before if not name.startswith((".remit", "player/"))} == {"report.md"}
@@ -93,8 +93,8 @@ print("Done.")
 
 def test_a_confined_agent_is_offered_the_file_for_its_return_and_writes_it(root: Path) -> None:
     (root / "agent.py").write_text(HANDS_IN)
-    envelope = run(root, "python3 agent.py")
-    assert (envelope.status, envelope.outcome) == ("completed", "accepted"), envelope.findings
+    result = run(root, "python3 agent.py")
+    assert (result.status, result.verdict) == ("completed", "accepted"), result.diagnostics
     prompt = (root / "prompt.txt").read_text()
     assert "REMIT_RETURN_FILE" in prompt
     assert "remit return submit" not in prompt

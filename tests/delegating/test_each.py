@@ -13,7 +13,7 @@ from remit.errors import RemitError, UsageError
 def test_texts_and_objects() -> None:
     data = b"""\xef\xbb\xbf"Write it."
 
-{"prompt": "Test it.", "inputs": {"count": 3, "deep": true, "name": "x"}, "timeout": 90, "dialect": "hyper", "task": 4}
+{"prompt": "Test it.", "inputs": {"count": 3, "deep": true, "name": "x"}, "timeout": 90, "return_format": "hyper", "task": 4}
 "Zw\xc3\xb6lf"\r
 """
     assert parse_each(data, "p") == [
@@ -39,8 +39,8 @@ def test_texts_and_objects() -> None:
         ('{"prompt": "a", "timeout": true}', "line 2: its timeout is not a number of seconds"),
         ('{"prompt": "a", "inputs": ["x"]}', "line 2: its inputs are no object"),
         ('{"prompt": "a", "inputs": {"x": null}}', "line 2: the input 'x' is neither a text nor a number"),
-        ('{"prompt": "a", "dialect": 3}', "line 2: its dialect is not a text"),
-        ('{"prompt": "a", "task": "4"}', "line 2: its task is not a number"),
+        ('{"prompt": "a", "return_format": 3}', "line 2: its return_format is not a text"),
+        ('{"prompt": "a", "task": [4]}', "line 2: its task is neither a number nor the id of an outside system"),
         ("[" * 100_000, "line 2: it is not JSON"),
         ("9" * 5000, "line 2: it is not JSON"),
     ],

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 
 class Workshop:
@@ -68,8 +68,8 @@ def _person(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def fan_out(folder: Path, requests: list[Request], **options: Any) -> list[Envelope]:  # noqa: ANN401 - of delegate_all
-    async def run() -> list[Envelope]:
+def fan_out(folder: Path, requests: list[Request], **options: Any) -> list[Result]:  # noqa: ANN401 - of delegate_all
+    async def run() -> list[Result]:
         async with Workspace.open(folder) as ws:
             return await ws.delegate_all(requests, **options)
 
@@ -80,11 +80,11 @@ def fan_out(folder: Path, requests: list[Request], **options: Any) -> list[Envel
 def test_results_come_in_order_and_no_more_run_than_was_said(tmp_path: Path) -> None:
     shop = Workshop(seconds=0.3)
     ended: list[int] = []
-    envelopes = fan_out(
+    results = fan_out(
         tmp_path, [ask(f"part {n}", shop) for n in range(9)], concurrency=3, on_done=lambda at, _: ended.append(at)
     )
-    assert [each.summary for each in envelopes] == [f"This is about part {n}. It is done." for n in range(9)]
-    assert {each.status for each in envelopes} == {"completed"}
+    assert [each.summary for each in results] == [f"This is about part {n}. It is done." for n in range(9)]
+    assert {each.status for each in results} == {"completed"}
     assert shop.most == 3
     assert sorted(ended) == list(range(9))
 
@@ -104,11 +104,11 @@ def test_one_that_fails_or_is_refused_costs_no_other(tmp_path: Path) -> None:
     shop = Workshop(fails="part 1")
     requests = [ask(f"part {n}", shop) for n in range(4)]
     requests[2] = Request("nobody", "part 2", runner="command")
-    envelopes = fan_out(tmp_path, requests)
-    assert [each.status for each in envelopes] == ["completed", "failed", "failed", "completed"]
-    assert "the workshop is on fire" in envelopes[1].errors[0].message
-    refused = envelopes[2]
-    assert (refused.session_id, refused.ending, refused.agent) == ("", "refused", "nobody")
+    results = fan_out(tmp_path, requests)
+    assert [each.status for each in results] == ["completed", "failed", "failed", "completed"]
+    assert "the workshop is on fire" in results[1].errors[0].message
+    refused = results[2]
+    assert (refused.session_id, refused.stop_reason, refused.agent) == ("", "rejected", "nobody")
     assert "nobody" in refused.errors[0].message
     assert "part 2" not in shop.done
 
@@ -116,7 +116,7 @@ def test_one_that_fails_or_is_refused_costs_no_other(tmp_path: Path) -> None:
 def test_a_bug_is_raised_once_the_others_are_done(tmp_path: Path) -> None:
     shop = Workshop()
 
-    def stumble(at: int, _: Envelope) -> None:
+    def stumble(at: int, _: Result) -> None:
         if at == 0:
             raise ZeroDivisionError
 
@@ -170,8 +170,8 @@ def test_what_failed_is_a_result_too(tmp_path: Path) -> None:
 def test_who_asks_for_the_same_twice_gets_it_twice(tmp_path: Path) -> None:
     shop = Workshop()
     for _ in range(2):
-        envelopes = fan_out(tmp_path, [ask("part", shop), ask("part", shop)], batch="parts")
-        assert len({each.session_id for each in envelopes}) == 2
+        results = fan_out(tmp_path, [ask("part", shop), ask("part", shop)], batch="parts")
+        assert len({each.session_id for each in results}) == 2
     assert len(shop.done) == 2
 
 
@@ -179,7 +179,7 @@ def make_files(root: Path, requests: list[Request]) -> list[str]:
     """Which session has each result."""
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     told = fan_out(root, requests, batch="files", concurrency=1)
-    assert all((each.status, each.outcome) == ("completed", "accepted") for each in told), told
+    assert all((each.status, each.verdict) == ("completed", "accepted") for each in told), told
     return [each.session_id for each in told]
 
 
@@ -255,7 +255,7 @@ def test_two_that_ask_for_the_same_at_once_do_it_once(tmp_path: Path) -> None:
     shop = Workshop(seconds=0.05)
     requests = [ask(f"part {n}", shop) for n in range(6)]
 
-    async def run() -> list[list[Envelope]]:
+    async def run() -> list[list[Result]]:
         async with Workspace.open(tmp_path) as one, Workspace.open(tmp_path) as two:
             return await asyncio.gather(*(ws.delegate_all(requests, batch="p", concurrency=2) for ws in (one, two)))
 
@@ -276,7 +276,7 @@ def test_cancelled_it_begins_nothing_more_and_nothing_is_alive(
     (tmp_path / ".remit").mkdir()
     requests = [Request("worker", f"part {n}", command=command, timeout_s=60.0) for n in range(4)]
 
-    async def run() -> list[Envelope]:
+    async def run() -> list[Result]:
         async with Workspace.open(tmp_path) as ws:
             fanout = Fanout(ws, requests, concurrency=2, batch="parts")
             running = asyncio.ensure_future(fanout.run())
@@ -286,9 +286,9 @@ def test_cancelled_it_begins_nothing_more_and_nothing_is_alive(
             assert agent.list_living() == []
             return await running
 
-    envelopes = asyncio.run(run())
-    assert [each.ending for each in envelopes] == ["cancelled"] * 4
-    assert [each.errors[0].code for each in envelopes] == ["CANCELLED"] * 4
+    results = asyncio.run(run())
+    assert [each.stop_reason for each in results] == ["cancelled"] * 4
+    assert [each.errors[0].code for each in results] == ["CANCELLED"] * 4
     assert len(agent.did("began")) == 2
 
 
@@ -297,7 +297,7 @@ def test_who_cancelled_and_asks_again_wants_it_done(tmp_path: Path, tmp_path_fac
     (tmp_path / ".remit").mkdir()
     request = Request("worker", "part", command=agent.command, timeout_s=60.0)
 
-    async def cancel() -> list[Envelope]:
+    async def cancel() -> list[Result]:
         async with Workspace.open(tmp_path) as ws:
             fanout = Fanout(ws, [request], batch="parts")
             running = asyncio.ensure_future(fanout.run())
@@ -306,7 +306,7 @@ def test_who_cancelled_and_asks_again_wants_it_done(tmp_path: Path, tmp_path_fac
             await fanout.cancel(reason="enough")
             return await running
 
-    assert asyncio.run(cancel())[0].ending == "cancelled"
+    assert asyncio.run(cancel())[0].stop_reason == "cancelled"
     (told,) = fan_out(tmp_path, [request], batch="parts")
     assert told.status == "completed"
     assert len(agent.did("began")) == 2

@@ -18,12 +18,13 @@ from remit.errors import StorageError
 from remit.workspace.ledger.delegations import Delegation, add_delegation, load_delegation
 from remit.workspace.sessions.enclosing import load_pids
 from remit.workspace.sessions.folders import find_folder, is_alive
+from tests.delegating.test_finish_trouble import spoil_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.testing.agent import ScriptedAgent
 
 
@@ -36,8 +37,8 @@ async def wait_until(holds: Callable[[], object]) -> None:
         await asyncio.sleep(0.01)
 
 
-def run(root: Path, request: Request) -> Envelope:
-    async def delegate() -> Envelope:
+def run(root: Path, request: Request) -> Result:
+    async def delegate() -> Result:
         async with Workspace.open(root) as ws:
             return await ws.run(request)
 
@@ -48,7 +49,7 @@ def test_what_was_told_to_have_failed_is_not_begun_by_the_next(root: Path, agent
     (root / ".remit").mkdir()
     (root / ".remit/living").touch()  # where a folder would have to be
     told = run(root, make_request(agent.obeys()))
-    assert (told.status, told.ending) == ("failed", "refused")
+    assert (told.status, told.stop_reason) == ("failed", "rejected")
     assert "living" in told.errors[0].message
     (root / ".remit/living").unlink()
     assert run(root, make_request(agent)).status == "completed"
@@ -60,7 +61,7 @@ def test_an_attempt_whose_place_an_agent_has_taken_is_refused(root: Path) -> Non
     command = f"sh -c '{script}'"
     (root / "remit.toml").write_text('[agents.claude]\nretry = "safe"\n')
     told = run(root, Request("claude", "Do it.", command=command, settles=False, reasks=1))
-    assert (told.status, told.ending) == ("failed", "refused")
+    assert (told.status, told.stop_reason) == ("failed", "rejected")
     assert told.errors[0].message.endswith("was started before")
 
 
@@ -69,7 +70,7 @@ def test_a_note_that_cannot_be_written_ends_nothing(
 ) -> None:
     failed: list[str] = []
 
-    async def delegate() -> Envelope:
+    async def delegate() -> Result:
         async with Workspace.open(root) as ws:
             ledger = ws.home.ledger
 
@@ -100,12 +101,12 @@ def test_a_ledger_that_is_busy_for_long_is_waited_for(
     monkeypatch.setattr("remit.delegate.driving.broker._BUSY_PAUSE_S", 0.1)
     drives = 0
 
-    async def delegate() -> Envelope:
+    async def delegate() -> Result:
         nonlocal drives
         async with Workspace.open(root) as ws:
             drive = ws.broker._drive  # noqa: SLF001 - one more try
 
-            async def count(session_id: str) -> Envelope:
+            async def count(session_id: str) -> Result:
                 nonlocal drives
                 drives += 1
                 return await drive(session_id)
@@ -116,35 +117,27 @@ def test_a_ledger_that_is_busy_for_long_is_waited_for(
             other = sqlite3.connect(ws.home.ledger_file, isolation_level=None)
             other.execute("BEGIN IMMEDIATE")
             asyncio.get_running_loop().call_later(1.0, other.execute, "ROLLBACK")
-            envelope = await ws.wait(prepared.row.session_id)
+            result = await ws.wait(prepared.row.session_id)
             other.close()
-            return envelope
+            return result
 
     assert asyncio.run(delegate()).status == "completed"
     assert drives > 1
     assert len(agent.did("began")) == 1
 
 
-def test_who_cannot_go_on_says_that_it_is_not_over_and_takes_it_up_again(
-    root: Path, agent: ScriptedAgent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def delegate() -> Envelope:
+def test_who_cannot_go_on_says_that_it_is_not_over_and_takes_it_up_again(root: Path, agent: ScriptedAgent) -> None:
+    async def delegate() -> Result:
         async with Workspace.open(root) as ws:
-            write = ws.broker.together.write
-
-            async def fail(*_: object, **__: object) -> None:
-                raise StorageError("the disk is full", hint="make room")
-
             prepared = await ws.start(make_request(agent.obeys()))
             await wait_until(lambda: agent.did("began"))
-            monkeypatch.setattr(ws.broker.together, "write", fail)
+            spoil_ledger(root, "BEFORE UPDATE ON attempts")
             session_id = prepared.row.session_id
             with pytest.raises(StorageError) as raised:
                 await ws.wait(session_id)
-            assert str(raised.value) == (
-                f"the disk is full; make room; it is not over, and this takes it up: remit wait {session_id}"
-            )
-            monkeypatch.setattr(ws.broker.together, "write", write)
+            assert str(raised.value).endswith(f"; it is not over, and this takes it up: remit wait {session_id}")
+            with sqlite3.connect(ws.home.ledger_file) as db:
+                db.execute("DROP TRIGGER broken")
             return await ws.wait(session_id)
 
     assert asyncio.run(delegate()).status == "completed"
@@ -155,8 +148,8 @@ def test_what_is_settled_is_not_kept_in_the_process(root: Path) -> None:
     async def work() -> None:
         async with Workspace.open(root) as ws:
             request = Request("worker", "Do it.", function=lambda _: "no return", settles=False, evidence=False)
-            envelopes = [await ws.run(request) for _ in range(3)]
-            assert [await ws.wait(each.session_id) for each in envelopes] == envelopes
+            results = [await ws.run(request) for _ in range(3)]
+            assert [await ws.wait(each.session_id) for each in results] == results
             assert not ws.engine._tasks  # type: ignore[attr-defined]  # noqa: SLF001 - what nobody else sees
             assert not ws.broker.functions
 
@@ -176,7 +169,7 @@ def test_a_runner_that_was_taken_out_of_the_settings_is_still_understood(
     ws.home.close()
     (root / "remit.toml").unlink()
 
-    async def wait() -> Envelope:
+    async def wait() -> Result:
         async with Workspace.open(root) as ws:
             return await ws.wait(session_id)
 
@@ -195,10 +188,10 @@ def test_a_delegation_whose_runner_nobody_knows_ends_and_costs_no_other_its_resu
             waited = await wait_for(ws, ["sess_bad", good.session_id], timeout_s=20)
             bad = load_delegation(ws.home.ledger, "sess_bad")
             assert bad is not None
-            told = waited[0].envelope
+            told = waited[0].result
             assert told is not None
             assert "there is no runner 'ghost'" in f"{told.summary}{told.errors}"
-            return [each.envelope.ending for each in waited if each.envelope is not None], bad.state
+            return [each.result.stop_reason for each in waited if each.result is not None], bad.state
 
     assert asyncio.run(wait()) == (["orphaned", "exited"], "settled")
 
@@ -215,7 +208,7 @@ def test_an_agent_of_a_runner_that_is_gone_is_ended(root: Path) -> None:
                 db.execute("UPDATE delegations SET runner = 'ghost', owner = '1-gone'")
             began = time.monotonic()
             assert is_alive(folder)
-            assert (await ws.wait(prepared.row.session_id)).ending == "orphaned"
+            assert (await ws.wait(prepared.row.session_id)).stop_reason == "orphaned"
             assert not is_alive(folder)
             assert time.monotonic() - began < 10
 
@@ -228,9 +221,9 @@ def test_one_that_nobody_can_wait_for_costs_no_other_its_result(root: Path, agen
     async def wait() -> None:
         async with Workspace.open(root) as ws:
             bad, waited = await wait_for(ws, ["sess_nobody", good.session_id], timeout_s=20)
-            assert (bad.envelope, str(bad.trouble).startswith("there is no delegation sess_nobody")) == (None, True)
-            assert waited.envelope is not None
-            assert waited.envelope.status == "completed"
+            assert (bad.result, str(bad.trouble).startswith("there is no delegation sess_nobody")) == (None, True)
+            assert waited.result is not None
+            assert waited.result.status == "completed"
 
     asyncio.run(wait())
 
@@ -245,7 +238,7 @@ def test_an_agent_whose_keeper_was_killed_is_told_so(root: Path) -> None:
             assert keeper is not None
             os.kill(keeper.keeper, signal.SIGKILL)
             told = await ws.wait(prepared.row.session_id)
-            assert (told.status, told.ending) == ("failed", "crashed")
+            assert (told.status, told.stop_reason) == ("failed", "crashed")
             assert told.errors[0].message.startswith("the program was ended with the process that kept it")
 
     asyncio.run(work())

@@ -17,7 +17,7 @@ from remit.workspace.ledger.activity import add_act
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 
 @pytest.fixture
@@ -34,20 +34,20 @@ def make(tmp_path: Path, name: str) -> ScriptedAgent:
     return ScriptedAgent(tmp_path / "agents", name)
 
 
-def hand_on(root: Path, top: ScriptedAgent, *others: ScriptedAgent, accepted: bool = True) -> Envelope:
+def hand_on(root: Path, top: ScriptedAgent, *others: ScriptedAgent, accepted: bool = True) -> Result:
     """Run an agent that hands on to another process; each of them has really worked when this ends."""
 
-    async def play() -> Envelope:
+    async def play() -> Result:
         async with Workspace.open(root) as ws:
-            envelope = await ws.delegate(None, "Do all of it.", command=top.command, reasks=0)
+            result = await ws.delegate(None, "Do all of it.", command=top.command, reasks=0)
             below = [row for row in ws.list(only_open=False) if row.depth > 1]
             assert len(below) == len(others)
             assert all((row.outcome in ("accepted", "repaired")) is accepted for row in below)
-            return envelope
+            return result
 
-    envelope = asyncio.run(play())
+    result = asyncio.run(play())
     assert all(other.did("wrote") for other in others)
-    return envelope
+    return result
 
 
 @pytest.mark.slow
@@ -57,10 +57,10 @@ def test_a_parent_need_not_name_what_was_accepted_of_those_below_it(root: Path, 
     child = make(tmp_path, "child").recurses(None, command=last.command).writes("loose.txt", "left lying\n")
     child.obeys({"docs/child.md": "# Child\n"})
     top = make(tmp_path, "top").recurses(None, command=child.command).obeys({"docs/top.md": "# Top\n"})
-    envelope = hand_on(root, top, child, last)
-    assert (envelope.status, envelope.outcome) == ("completed", "accepted")
-    assert [each.path for each in envelope.artifacts] == ["docs/top.md"]
-    assert (envelope.unclaimed, envelope.unclaimed_count) == (("loose.txt",), 1)  # nobody has named it
+    result = hand_on(root, top, child, last)
+    assert (result.status, result.verdict) == ("completed", "accepted")
+    assert [each.path for each in result.artifacts] == ["docs/top.md"]
+    assert (result.unclaimed, result.unclaimed_count) == (("loose.txt",), 1)  # nobody has named it
 
 
 @pytest.mark.slow
@@ -86,26 +86,26 @@ def test_a_caller_does_not_pass_off_the_failed_work_of_a_nested_run(
     top = top.writes("c.md", "# Whole\n") if rewrites else top
     top.returns("c.md")
 
-    async def play() -> tuple[Envelope, str]:
+    async def play() -> tuple[Result, str]:
         async with Workspace.open(root) as ws:
-            envelope = await ws.delegate(None, "Do all of it.", command=top.command, reasks=0)
+            result = await ws.delegate(None, "Do all of it.", command=top.command, reasks=0)
             (below,) = (row for row in ws.list(only_open=False) if row.depth > 1)
             assert below.status == "failed"
-            return envelope, below.session_id
+            return result, below.session_id
 
-    envelope, session_id = asyncio.run(play())
-    assert envelope.outcome == outcome
+    result, session_id = asyncio.run(play())
+    assert result.verdict == outcome
     if not rewrites:
-        assert envelope.status == "partial"
-        assert envelope.findings[0].code == "EVD009"
-        assert session_id in envelope.findings[0].message
-        assert envelope.artifacts[0].grade == "unknown"
+        assert result.status == "partial"
+        assert result.diagnostics[0].code == "EVD009"
+        assert session_id in result.diagnostics[0].message
+        assert result.artifacts[0].grade == "unknown"
 
 
-def play_below(root: Path, child: ScriptedAgent, *, note: str = "") -> tuple[Envelope, HandedOn]:
+def play_below(root: Path, child: ScriptedAgent, *, note: str = "") -> tuple[Result, HandedOn]:
     """A function that hands on to a command and names nothing itself; and what is known of those below it."""
 
-    async def play() -> tuple[Envelope, HandedOn]:
+    async def play() -> tuple[Result, HandedOn]:
         async with Workspace.open(root) as ws:
 
             async def work(_: str) -> str:
@@ -115,8 +115,8 @@ def play_below(root: Path, child: ScriptedAgent, *, note: str = "") -> tuple[Env
                         add_act(db, session_id=told.session_id, path=note, operation="write", parent_id=None)
                 return "I had it done."
 
-            envelope = await ws.delegate(None, "Do all of it.", function=work, reasks=0, settles=False)
-            return envelope, load_handed_on(ws.home, (envelope.session_id,), ws.home.root)
+            result = await ws.delegate(None, "Do all of it.", function=work, reasks=0, settles=False)
+            return result, load_handed_on(ws.home, (result.session_id,), ws.home.root)
 
     found = asyncio.run(play())
     assert child.did("wrote")
@@ -124,8 +124,8 @@ def play_below(root: Path, child: ScriptedAgent, *, note: str = "") -> tuple[Env
 
 
 def test_it_is_known_by_its_place_and_what_is_in_it(root: Path, tmp_path: Path) -> None:
-    envelope, below = play_below(root, make(tmp_path, "child").writes("b.txt", "not named\n").obeys({"a.md": "# A\n"}))
-    assert (envelope.status, envelope.unclaimed) == ("failed", ("b.txt",))
+    result, below = play_below(root, make(tmp_path, "child").writes("b.txt", "not named\n").obeys({"a.md": "# A\n"}))
+    assert (result.status, result.unclaimed) == ("failed", ("b.txt",))
     ((place, digests),) = below.made.items()
     (digest,) = digests
     assert place == "a.md"
@@ -139,9 +139,9 @@ def test_it_is_known_by_its_place_and_what_is_in_it(root: Path, tmp_path: Path) 
 def test_a_link_is_named_and_what_it_leads_to_is_made(root: Path, tmp_path: Path) -> None:
     (root / "real").mkdir()
     (root / "docs").symlink_to("real")
-    envelope, below = play_below(root, make(tmp_path, "child").obeys({"docs/a.md": "# A\n"}))
+    result, below = play_below(root, make(tmp_path, "child").obeys({"docs/a.md": "# A\n"}))
     assert below.made.keys() == {"docs/a.md", "real/a.md"}
-    assert not envelope.unclaimed
+    assert not result.unclaimed
 
 
 def test_what_settling_adds_to_a_file_is_not_held_against_anybody(root: Path, tmp_path: Path) -> None:

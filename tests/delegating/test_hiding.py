@@ -21,7 +21,7 @@ from remit.workspace.sessions.enclosing import find_doubt
 from tests.doors.cli.test_lint import git
 
 if TYPE_CHECKING:
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 REMIT = f"env PYTHONPATH={Path(remit.__file__).parents[1]} {sys.executable} -m remit"
 CALL = f"{REMIT} run Hello --command 'touch CALLED'"
@@ -45,10 +45,10 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "here"
 
 
-def run(root: Path, script: str) -> Envelope:
+def run(root: Path, script: str) -> Result:
     """Have an agent run a script, and print what it says."""
 
-    async def delegate() -> Envelope:
+    async def delegate() -> Result:
         async with Workspace.open(root) as ws:
             command = f"sh -c {shlex.quote(f'({script}) > {root}/told 2>&1')}"
             return await ws.run(Request(None, "Hide.", command=command, reasks=0, timeout_s=60))

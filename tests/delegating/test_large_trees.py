@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 PIECE = b"x" * (2 * 1024 * 1024)
 PIECES = 40
@@ -39,10 +39,10 @@ def project(root: Path) -> Path:
     return root
 
 
-def work(root: Path, path: str, act: Callable[[], object]) -> Envelope:
+def work(root: Path, path: str, act: Callable[[], object]) -> Result:
     """What comes of an agent without a tool record that does something and claims a file."""
 
-    async def play() -> Envelope:
+    async def play() -> Result:
         async with Workspace.open(root) as ws:
             return await ws.delegate(None, "Do it.", function=make_agent(path, act), timeout_s=60, reasks=0)
 
@@ -70,7 +70,7 @@ def test_an_honest_edit_beside_a_large_venv_is_completed_at_once(project: Path, 
     if not has_git:
         subprocess.run(["rm", "-r", ".git"], cwd=project, check=True)
     told = work(project, "src/conf.py", lambda: file.write_text(file.read_text().replace("1", "2", 1)))
-    assert (told.status, told.outcome, told.artifacts[0].grade) == ("completed", "accepted", "changed")
+    assert (told.status, told.verdict, told.artifacts[0].grade) == ("completed", "accepted", "changed")
 
 
 @pytest.mark.thorough
@@ -89,12 +89,12 @@ def test_an_honest_edit_beside_a_really_large_venv_is_completed(project: Path, r
         (project / rules).write_text("*\n")
     source = project / "src/conf.py"
     told = work(project, "src/conf.py", lambda: source.write_text(source.read_text().replace("1", "2", 1)))
-    assert (told.status, told.outcome, told.artifacts[0].grade) == ("completed", "accepted", "changed")
+    assert (told.status, told.verdict, told.artifacts[0].grade) == ("completed", "accepted", "changed")
 
 
 def test_a_touch_beside_a_large_venv_is_still_fabricated(project: Path) -> None:
     told = work(project, "src/conf.py", lambda: os.utime(project / "src/conf.py"))
-    assert (told.status, told.outcome) == ("failed", "fabricated")
+    assert (told.status, told.verdict) == ("failed", "fabricated")
 
 
 def test_an_edit_of_a_large_file_is_completed(project: Path) -> None:
@@ -106,7 +106,7 @@ def test_an_edit_of_a_large_file_is_completed(project: Path) -> None:
             data.write(b"y")
 
     told = work(project, "data.bin", edit)
-    assert (told.status, told.outcome, told.artifacts[0].grade) == ("completed", "accepted", "changed")
+    assert (told.status, told.verdict, told.artifacts[0].grade) == ("completed", "accepted", "changed")
     kept = sum(each.stat().st_size for each in (project / ".remit/evidence").rglob("*"))
     assert kept < 100_000
 
@@ -114,8 +114,8 @@ def test_an_edit_of_a_large_file_is_completed(project: Path) -> None:
 def test_an_edit_of_an_ignored_file_is_unproven(project: Path) -> None:
     file = project / ".venv/lib/1.bin"
     told = work(project, ".venv/lib/1.bin", lambda: file.write_bytes(PIECE[:-1] + b"y"))
-    assert (told.status, told.outcome, told.artifacts[0].grade) == ("partial", "unproven", "unknown")
-    assert (told.errors[0].code, told.findings[0].code) == ("UNPROVEN", "EVD008")
+    assert (told.status, told.verdict, told.artifacts[0].grade) == ("partial", "unproven", "unknown")
+    assert (told.errors[0].code, told.diagnostics[0].code) == ("UNPROVEN", "EVD008")
     assert told.next_steps[0] == "Check .venv/lib/1.bin before you use it"
 
 
@@ -124,8 +124,8 @@ def test_without_git_a_run_works_and_its_claims_are_unproven(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     told = work(project, "new.md", lambda: (project / "new.md").write_text("# New\n"))
-    assert (told.status, told.outcome, told.findings[0].code) == ("partial", "unproven", "EVD005")
-    assert "git cannot be started" in told.findings[0].message
+    assert (told.status, told.verdict, told.diagnostics[0].code) == ("partial", "unproven", "EVD005")
+    assert "git cannot be started" in told.diagnostics[0].message
 
 
 class Stalls:
@@ -162,7 +162,7 @@ def test_the_event_loop_runs_while_claimed_files_are_hashed(root: Path) -> None:
         took_s.append(time.monotonic() - began)
         stalls.take()
 
-    async def play() -> tuple[Envelope, float]:
+    async def play() -> tuple[Result, float]:
         watching = asyncio.ensure_future(stalls.watch())
         async with Workspace.open(root) as ws:
             told = await ws.delegate(None, "Do it.", function=make_agent("big.bin", act), timeout_s=60, reasks=0)

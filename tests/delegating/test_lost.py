@@ -16,14 +16,14 @@ from remit.workspace.sessions.folders import find_folder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.testing.agent import ScriptedAgent
 
 
-def lose(root: Path, agent: ScriptedAgent, *, losses: int, reasks: int = 2) -> tuple[Envelope, list[str | None]]:
+def lose(root: Path, agent: ScriptedAgent, *, losses: int, reasks: int = 2) -> tuple[Result, list[str | None]]:
     """Delegate, kill the shim so many times, and let the agent end after that; how each attempt ended."""
 
-    async def delegate() -> tuple[Envelope, list[str | None]]:
+    async def delegate() -> tuple[Result, list[str | None]]:
         async with Workspace.open(root) as ws:
             command = agent.waits_for("go").obeys().command
             request = Request(None, "Write a report.", command=command, settles=False, timeout_s=30, reasks=reasks)
@@ -35,29 +35,29 @@ def lose(root: Path, agent: ScriptedAgent, *, losses: int, reasks: int = 2) -> t
                 with open(f"{folder}/pids.json", encoding="utf-8") as file:  # noqa: PTH123, ASYNC230 - a line
                     os.kill(json.load(file)["shim"], signal.SIGKILL)
             (root / "go").touch()
-            envelope = await ws.wait(session_id)
-            return envelope, [each.ending for each in list_attempts(ws.home.ledger, session_id)]
+            result = await ws.wait(session_id)
+            return result, [each.ending for each in list_attempts(ws.home.ledger, session_id)]
 
     return asyncio.run(asyncio.wait_for(delegate(), 60))
 
 
 def test_what_may_be_done_twice_is_run_again_when_it_was_lost(root: Path, agent: ScriptedAgent) -> None:
     (root / "remit.toml").write_text('[runners.command]\nretry = "safe"\n')
-    envelope, endings = lose(root, agent, losses=1)
-    assert (envelope.status, envelope.attempts) == ("completed", 2)
+    result, endings = lose(root, agent, losses=1)
+    assert (result.status, result.attempts) == ("completed", 2)
     assert endings == ["orphaned", "exited"]
     assert len(agent.did("began")) == 2
 
 
 def test_it_is_run_again_only_as_often_as_it_may_be_asked_again(root: Path, agent: ScriptedAgent) -> None:
     (root / "remit.toml").write_text('[runners.command]\nretry = "safe"\n')
-    envelope, endings = lose(root, agent, losses=2, reasks=1)
-    assert (envelope.status, envelope.errors[0].code) == ("partial", "ORPHANED")
+    result, endings = lose(root, agent, losses=2, reasks=1)
+    assert (result.status, result.errors[0].code) == ("partial", "ORPHANED")
     assert endings == ["orphaned", "orphaned"]
 
 
 def test_what_may_not_be_done_twice_is_not(root: Path, agent: ScriptedAgent) -> None:
-    envelope, endings = lose(root, agent, losses=1)
-    assert (envelope.status, envelope.errors[0].code) == ("partial", "ORPHANED")
+    result, endings = lose(root, agent, losses=1)
+    assert (result.status, result.errors[0].code) == ("partial", "ORPHANED")
     assert endings == ["orphaned"]
     assert len(agent.did("began")) == 1

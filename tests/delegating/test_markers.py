@@ -87,7 +87,7 @@ def test_a_program_works_on_a_task(root: str) -> None:
             put_plan(ws)
             parts = await ws.work("implement", 1, function=make_worker(root))
             assert [part.ready.request.phase for part in parts] == ["1", "2.5"]
-            assert [part.envelope.status for part in parts] == ["completed", "completed"]
+            assert [part.result.status for part in parts] == ["completed", "completed"]
             assert [part.ready.left for part in parts] == [2, 1]
             assert get_marker(ws) == "COMPLETED"
             with pytest.raises(RefusedError, match="COMPLETED cannot become IMPLEMENTING"):
@@ -122,7 +122,7 @@ def admit_and_go(root: str, command: str = "research") -> str:
     return prepared.row.session_id
 
 
-def recover(root: str, session_id: str) -> Any:  # noqa: ANN401 - an envelope
+def recover(root: str, session_id: str) -> Any:  # noqa: ANN401 - a result
     async def main() -> Any:  # noqa: ANN401
         async with Workspace.open(root, environ={**os.environ}) as ws:
             return await ws.wait(session_id)
@@ -175,9 +175,9 @@ def test_a_task_that_was_moved_before_it_began_is_not_worked_on(root: str) -> No
     store = TaskStore(ws.home, "specs")
     store.move(1, "IMPLEMENTING")
     store.move(1, "COMPLETED")
-    envelope = recover(root, session_id)
-    assert (envelope.status, envelope.ending) == ("failed", "refused")
-    assert "COMPLETED cannot become RESEARCHING" in envelope.summary
+    result = recover(root, session_id)
+    assert (result.status, result.stop_reason) == ("failed", "rejected")
+    assert "COMPLETED cannot become RESEARCHING" in result.summary
     assert get_marker(ws) == "COMPLETED"
     assert not Path(root, "specs/1_cache_the_uploads").exists()
     ws.home.close()
@@ -211,8 +211,8 @@ def test_a_task_that_nobody_began_keeps_its_dates(root: str, marker: str) -> Non
     async def play() -> None:
         async with Workspace.open(root, environ={}) as ws:
             [part] = await ws.work("plan", 1, command="no-such-program")
-            assert part.envelope is not None
-            assert part.envelope.ending == "refused"
+            assert part.result is not None
+            assert part.result.stop_reason == "rejected"
 
     asyncio.run(play())
     assert file.read_text("utf-8") == before
@@ -253,10 +253,10 @@ def test_an_unproven_return_completes_no_task_and_commits_no_file(root: str) -> 
             (part,) = await ws.work("research", 1, function=make_worker(root), commits=True)
             released.set()
             await other
-            return part.envelope, get_marker(ws)
+            return part.result, get_marker(ws)
 
     told, marker = asyncio.run(main())
-    assert (told.status, told.outcome, told.errors[0].code) == ("partial", "unproven", "UNPROVEN")
+    assert (told.status, told.verdict, told.errors[0].code) == ("partial", "unproven", "UNPROVEN")
     assert marker == "RESEARCHING"
     (path,) = (each.path for each in told.artifacts)
     listed = subprocess.run(["git", "ls-files"], cwd=root, check=True, capture_output=True, text=True).stdout

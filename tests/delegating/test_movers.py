@@ -1,4 +1,4 @@
-"""Who may move a task while an agent is at work on it: a person, and of agents none but by its return."""
+"""Who moves a task while an agent is at work on it: the user, and the agent as far as its return confirms it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ from tests.delegating.test_phases import as_person, ask
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.delegate.reporting.envelope import Envelope
-
-REFUSED = "implement is at work on task 1, and Remit moves the task by its return"
+    from remit.schemas import Result
 
 
 @pytest.fixture
@@ -45,7 +43,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def work(
     root: str, act: Callable[[], object], *, status: str = "failed", command: str = "implement"
-) -> tuple[Envelope, str | None]:
+) -> tuple[Result, str | None]:
     """Have an agent work on task 1 that does something besides; what came of it, and the task's marker."""
 
     def agent(prompt: str) -> dict[str, Any]:
@@ -55,13 +53,13 @@ def work(
                  "recommendation": "Do it."}  # fmt: skip
         return told | {"errors": [fault] if status == "failed" else []}
 
-    async def main() -> tuple[Envelope, str | None]:
+    async def main() -> tuple[Result, str | None]:
         async with Workspace.open(root, environ={}) as ws:
             parts = await ws.work(command, 1, function=agent)
             store = open_store(ws.home, ws.settings)
             assert store is not None
             assert store.check() == []
-            return parts[-1].envelope, store.get(1).marker
+            return parts[-1].result, store.get(1).marker
 
     return asyncio.run(main())
 
@@ -73,37 +71,28 @@ def edit(root: str, name: str, old: str, new: str) -> None:
     file.write_text(text.replace(old, new, 1), "utf-8")
 
 
-@pytest.mark.parametrize(
-    "act",
-    [
-        lambda tasks: tasks.move(1, "COMPLETED"),
-        lambda tasks: tasks.move(1, "ABANDONED", reason="No."),
-        lambda tasks: tasks.move(1, "COMPLETED", phase="1"),
-        lambda tasks: tasks.archive((1,)),
-        lambda tasks: tasks.archive(()),
-    ],
-)
-def test_an_agent_does_not_move_the_task_that_it_works_on(root: str, act: Callable[[Tasks], object]) -> None:
+@pytest.mark.parametrize("numbers", [(1,), ()])
+def test_an_agent_does_not_archive_the_task_that_it_works_on(root: str, numbers: tuple[int, ...]) -> None:
     refused: list[str] = []
 
     def cheat() -> None:
+        ask(lambda tasks: tasks.move(1, "COMPLETED"))
         with pytest.raises(RefusedError) as caught:
-            ask(act)
+            ask(lambda tasks: tasks.archive(numbers))
         refused.append(caught.value.message)
 
-    envelope, marker = work(root, cheat)
-    assert refused == [REFUSED]
-    assert (envelope.status, marker) == ("failed", "PARTIAL")
+    result, marker = work(root, cheat)
+    assert refused == ["an agent can't archive task 1 while it works on it"]
+    assert (result.status, marker) == ("failed", "PARTIAL")
 
 
-def test_an_agent_does_not_move_it_through_its_server_either(root: str) -> None:
+def test_a_failed_return_undoes_done_that_the_agent_said_through_its_server(root: str) -> None:
     """MCP: the server has the ticket of the agent that started it."""
-    refused: list[str] = []
+    moved: list[str] = []
 
     def serve(environ: dict[str, str]) -> None:
-        with pytest.raises(RefusedError) as caught:
-            task_move(Call({"number": 1, "marker": "COMPLETED"}, Serving(environ)))
-        refused.append(caught.value.message)
+        task_move(Call({"number": 1, "marker": "COMPLETED"}, Serving(environ)))
+        moved.append("COMPLETED")
 
     def cheat() -> None:
         thread = Thread(target=serve, args=({**CARRIED.get()},))
@@ -111,19 +100,22 @@ def test_an_agent_does_not_move_it_through_its_server_either(root: str) -> None:
         thread.join()
 
     assert work(root, cheat)[1] == "PARTIAL"
-    assert refused == [REFUSED]
+    assert moved == ["COMPLETED"]
 
 
+@pytest.mark.parametrize("owner", ["agent", "remit"])
 @pytest.mark.parametrize(("status", "marker"), [("failed", "PARTIAL"), ("completed", "COMPLETED")])
-def test_who_settles_itself_is_believed_as_far_as_its_return(root: str, status: str, marker: str) -> None:
-    """C19: with `owner: agent` it moves its task, and only what was done stays."""
+def test_an_agent_that_moves_its_task_is_believed_as_far_as_its_return(
+    root: str, status: str, marker: str, owner: str
+) -> None:
+    """C19, D1: an agent may move its own task; `owner` only changes its instructions."""
     file = Path(root, ".opencode/agent/maker.md")
     file.parent.mkdir(parents=True)
     text = "---\nname: maker\ndescription: Makes.\nmode: subagent\nagent_type: implementation\nversion: 1.0.0\n"
-    file.write_text(f"{text}owner: agent\n---\n# Make it\n", "utf-8")
-    envelope, after = work(root, lambda: ask(lambda tasks: tasks.move(1, "COMPLETED")), status=status)
-    assert (envelope.agent, envelope.status, after) == ("maker", status, marker)
-    assert "SET001" not in {finding.code for finding in envelope.findings} or status == "failed"
+    file.write_text(f"{text}owner: {owner}\n---\n# Make it\n", "utf-8")
+    result, after = work(root, lambda: ask(lambda tasks: tasks.move(1, "COMPLETED")), status=status)
+    assert (result.agent, result.status, after) == ("maker", status, marker)
+    assert "SET001" not in {finding.code for finding in result.diagnostics} or status == "failed"
 
 
 def test_an_agent_moves_other_tasks(root: str) -> None:
@@ -135,18 +127,18 @@ def test_an_agent_moves_other_tasks(root: str) -> None:
 
 
 def test_a_person_is_not_overruled(root: str) -> None:
-    envelope, marker = work(root, lambda: as_person(lambda tasks: tasks.move(1, "COMPLETED")))
-    assert (envelope.status, marker) == ("failed", "COMPLETED")
+    result, marker = work(root, lambda: as_person(lambda tasks: tasks.move(1, "COMPLETED")))
+    assert (result.status, marker) == ("failed", "COMPLETED")
 
 
 @pytest.mark.parametrize("name", ["TODO.md", "state.json"])
 def test_a_file_that_calls_the_task_done_is_no_return(root: str, name: str) -> None:
     """The agent can write there: what its return says counts."""
     old, new = ("[IMPLEMENTING]", "[COMPLETED]") if name == "TODO.md" else ('"implementing"', '"completed"')
-    envelope, marker = work(root, lambda: edit(root, name, old, new))
+    result, marker = work(root, lambda: edit(root, name, old, new))
     told = "while implement was at work, and what it returned does not say so"
-    assert f"status: the files called task 1 COMPLETED {told}" in envelope.notes
-    assert (envelope.status, marker) == ("failed", "PARTIAL")
+    assert f"status: the files called task 1 COMPLETED {told}" in result.notes
+    assert (result.status, marker) == ("failed", "PARTIAL")
 
 
 def test_what_was_taken_in_meanwhile_is_no_return_either(root: str) -> None:
@@ -167,13 +159,13 @@ def test_a_report_that_failed_is_not_there_because_a_file_says_so(root: str) -> 
 
 def test_what_is_set_aside_in_a_file_stays_so(root: str) -> None:
     """Only what says more than was done is not believed."""
-    envelope, marker = work(root, lambda: edit(root, "TODO.md", "[IMPLEMENTING]", "[ON HOLD]"))
-    assert (envelope.notes, marker) == ((), "ON HOLD")
+    result, marker = work(root, lambda: edit(root, "TODO.md", "[IMPLEMENTING]", "[ON HOLD]"))
+    assert (result.notes, marker) == ((), "ON HOLD")
 
 
 def test_phases_that_are_open_keep_open_what_a_file_calls_done(root: str) -> None:
     plan = Path(root, "specs/1_cache_the_uploads/plans/implementation-001.md")
     plan.parent.mkdir(parents=True)
     plan.write_text("# Plan\n\n### Phase 1: One [NOT STARTED]\n\n### Phase 2: Two [BLOCKED]\n", "utf-8")
-    envelope, marker = work(root, lambda: edit(root, "TODO.md", "[IMPLEMENTING]", "[COMPLETED]"), status="completed")
-    assert (envelope.status, marker) == ("partial", "PARTIAL")
+    result, marker = work(root, lambda: edit(root, "TODO.md", "[IMPLEMENTING]", "[COMPLETED]"), status="completed")
+    assert (result.status, marker) == ("partial", "PARTIAL")

@@ -14,7 +14,7 @@ from remit.testing.agent import ScriptedAgent
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ def test_an_agent_takes_up_nothing_that_would_end_with_it(
         async with Workspace.open(tmp_path, environ=environ) as ws:
             return sum(row.owner == ws.engine.id for row in ws.list())
 
-    async def wait(session_id: str) -> Envelope:
+    async def wait(session_id: str) -> Result:
         async with Workspace.open(tmp_path) as ws:
             return await ws.wait(session_id)
 

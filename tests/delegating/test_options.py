@@ -10,15 +10,15 @@ import pytest
 from remit.app.delegating.asking import Options, Request
 from remit.app.delegating.workspace import Workspace
 from remit.delegate.admission.limits import Budget
-from remit.delegate.reporting.envelope import Envelope
 from remit.errors import UsageError
+from remit.schemas import Result
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
     from pathlib import Path
 
 OWN = {
-    "agent", "prompt", "awaited", "task", "kind", "lifecycle", "artifact_path", "phase", "working", "outside", "handed",
+    "agent", "prompt", "awaited", "task", "kind", "lifecycle", "artifact_path", "answers", "phase", "working", "outside", "handed",
     "topic", "resume_of", "harness_id", "retry_of", "batch",
 }  # fmt: skip
 """The fields of a request that nobody gives as an option: its own words, and what Remit fills in itself."""
@@ -40,7 +40,7 @@ def test_every_field_of_a_request_is_an_option_or_its_own() -> None:
 async def _check_types(ws: Workspace) -> None:
     """Nobody runs this: a mark below that is not needed is an error of the type checker, and so is one that lacks."""
     options: Options = {"inputs": {"topic": "caches"}, "timeout_s": 600, "budget": Budget(max_turns=3)}
-    assert_type(await ws.delegate("writer", "Write.", **options), Envelope)
+    assert_type(await ws.delegate("writer", "Write.", **options), Result)
     await ws.delegate("writer", "Write.", function=str.upper, worktree=True, evidence=True, reasks=0)
     await ws.work("plan", 3, command="my-agent --json", commits=False)
     await ws.delegate("writer", "Write.", timeout_s="soon")  # type: ignore[arg-type]

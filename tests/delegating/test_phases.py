@@ -104,8 +104,8 @@ def test_phases_that_the_agent_of_another_closed_are_done_after_it(root: str) ->
     parts, marker = implement(root, tick)
     assert [part.ready.request.phase for part in parts] == ["1", "2", "3"]
     told = "phases: phase 2 was made COMPLETED in the plan while implement was to do phase 1; it is NOT STARTED again"
-    assert told in parts[0].envelope.notes
-    assert (parts[-1].envelope.status, marker) == ("completed", "COMPLETED")
+    assert told in parts[0].result.notes
+    assert (parts[-1].result.status, marker) == ("completed", "COMPLETED")
 
 
 def test_what_a_failed_agent_ticked_off_is_open_again(root: str) -> None:
@@ -113,7 +113,7 @@ def test_what_a_failed_agent_ticked_off_is_open_again(root: str) -> None:
         put_plan(root, read_plan(root).replace("[NOT STARTED]", "[ABANDONED]"))
 
     parts, marker = implement(root, tick, status="nonsense")
-    assert (parts[-1].envelope.status, marker) == ("failed", "PARTIAL")
+    assert (parts[-1].result.status, marker) == ("failed", "PARTIAL")
     assert "Two [NOT STARTED]" in read_plan(root)
     assert "Three [NOT STARTED]" in read_plan(root)
 
@@ -127,15 +127,15 @@ def test_phases_that_are_gone_are_not_done(root: str, version: int) -> None:
 
     parts, marker = implement(root, shorten)
     told = "the plan of task 1 has no phase 2 any more"
-    assert [(part.status, part.envelope.status, part.left) for part in parts] == [("completed", "partial", (told,))]
+    assert [(part.status, part.result.status, part.left) for part in parts] == [("completed", "partial", (told,))]
     assert marker == "PARTIAL"
-    assert [(each.step, each.message) for each in parts[0].envelope.unsettled] == [("phase", told)]
+    assert [(each.step, each.message) for each in parts[0].result.failed_steps] == [("phase", told)]
 
 
 def test_a_plan_that_is_gone_leaves_nothing_completed(root: str) -> None:
     parts, marker = implement(root, Path(root, FOLDER, "implementation-001.md").unlink)
     assert parts[-1].left == ("the plan of task 1 is gone, so nobody knows what is left of it",)
-    assert (len(parts), parts[-1].envelope.status, marker) == (1, "partial", "PARTIAL")
+    assert (len(parts), parts[-1].result.status, marker) == (1, "partial", "PARTIAL")
 
 
 def test_phases_that_an_agent_adds_are_done_too(root: str) -> None:
@@ -144,7 +144,7 @@ def test_phases_that_an_agent_adds_are_done_too(root: str) -> None:
 
     parts, marker = implement(root, add)
     assert [part.ready.request.phase for part in parts] == ["1", "2", "3", "4"]
-    assert (parts[-1].envelope.status, parts[-1].left, marker) == ("completed", (), "COMPLETED")
+    assert (parts[-1].result.status, parts[-1].left, marker) == ("completed", (), "COMPLETED")
 
 
 def test_a_phase_that_a_person_drops_meanwhile_is_over(root: str) -> None:
@@ -155,7 +155,7 @@ def test_a_phase_that_a_person_drops_meanwhile_is_over(root: str) -> None:
 
     parts, marker = implement(root, drop)
     assert [part.ready.request.phase for part in parts] == ["1", "3"]
-    assert (parts[-1].envelope.status, marker) == ("completed", "COMPLETED")
+    assert (parts[-1].result.status, marker) == ("completed", "COMPLETED")
 
 
 def test_who_does_the_whole_task_does_not_leave_phases_open(root: str) -> None:
@@ -167,7 +167,7 @@ def test_who_does_the_whole_task_does_not_leave_phases_open(root: str) -> None:
 
     parts, marker = implement(root, plan_more)
     assert parts[-1].ready.phase is None
-    assert (parts[-1].envelope.status, parts[-1].left, marker) == ("partial", ("phase 2 is NOT STARTED",), "PARTIAL")
+    assert (parts[-1].result.status, parts[-1].left, marker) == ("partial", ("phase 2 is NOT STARTED",), "PARTIAL")
 
 
 def test_a_task_that_a_person_sets_aside_meanwhile_is_not_gone_on_with(root: str) -> None:
@@ -175,5 +175,5 @@ def test_a_task_that_a_person_sets_aside_meanwhile_is_not_gone_on_with(root: str
         as_person(lambda tasks: tasks.move(1, "on hold"))
 
     parts, marker = implement(root, hold)
-    assert (len(parts), parts[-1].envelope.status, marker) == (1, "partial", "ON HOLD")
+    assert (len(parts), parts[-1].result.status, marker) == (1, "partial", "ON HOLD")
     assert parts[-1].left == ("phase 2 is NOT STARTED", "phase 3 is NOT STARTED")

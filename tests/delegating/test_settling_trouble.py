@@ -26,9 +26,9 @@ def test_what_cannot_be_settled_is_told_and_the_work_is_not_lost(root: Path, tmp
 
     async def run() -> None:
         async with Workspace.open(root) as ws:
-            envelope = await ws.delegate(None, "Do it.", command=agent.command, commits=False)
-            assert envelope.status == "completed"
-            assert ["not TOML" in each.message for each in envelope.unsettled] == [True]
+            result = await ws.delegate(None, "Do it.", command=agent.command, commits=False)
+            assert result.status == "completed"
+            assert ["not TOML" in each.message for each in result.failed_steps] == [True]
             assert ws.list() == []
 
     asyncio.run(run())
@@ -43,7 +43,7 @@ def test_a_workspace_is_settled_from_any_folder(root: Path, tmp_path: Path, monk
 
     async def run() -> None:
         async with Workspace.open(root) as ws:
-            envelope = await ws.delegate(None, "Do it.", command=agent.command, commits=False)
-            assert (envelope.status, envelope.unsettled) == ("completed", ())
+            result = await ws.delegate(None, "Do it.", command=agent.command, commits=False)
+            assert (result.status, result.failed_steps) == ("completed", ())
 
     asyncio.run(run())

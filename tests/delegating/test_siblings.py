@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
     Act = Callable[[Child, str], None]
 
@@ -99,8 +99,8 @@ def quote(command: list[str]) -> str:
 
 
 def check_pair(honest: dict[str, Any], liar: dict[str, Any]) -> None:
-    assert (liar["status"], liar["outcome"]) == ("partial", "unproven")
-    assert (honest["status"], honest["outcome"]) == ("partial", "unproven")
+    assert (liar["status"], liar["remit"]["verdict"]) == ("partial", "unproven")
+    assert (honest["status"], honest["remit"]["verdict"]) == ("partial", "unproven")
     for each in (honest, liar):
         assert [fault["code"] for fault in each["errors"]] == ["UNPROVEN"]
         assert "worktree" in each["errors"][0]["recommendation"]
@@ -120,7 +120,7 @@ def test_each_line_of_a_batch(tree: Path, command: list[str]) -> None:
     remit = Remit(tree)
     args = ("run", "--each", "-", "--command", quote(command), "--timeout", "90")
     ended = remit(*args, "--json", text='"HONEST"\n"LIAR"\n')
-    told = {each["line"]: each for each in map(json.loads, ended.out.splitlines())}
+    told = {each["remit"]["line"]: each for each in map(json.loads, ended.out.splitlines())}
     assert ended.code == 1
     check_pair(told[1], told[2])
     shown = remit(*args, text='"HONEST"\n"LIAR"\n').text.splitlines()  # picked up: the same results as text
@@ -135,9 +135,9 @@ def test_in_worktrees_the_honest_one_is_completed_and_the_liar_is_not(tree: Path
         "run", "--each", "-", "--command", quote(command), "--timeout", "90", "--worktree", "--json",
         text='"HONEST"\n"LIAR"\n',
     )  # fmt: skip
-    told = {each["line"]: each for each in map(json.loads, ended.out.splitlines())}
-    assert (told[1]["status"], told[1]["outcome"]) == ("completed", "accepted")
-    assert (told[2]["status"], told[2]["outcome"]) == ("failed", "fabricated")
+    told = {each["remit"]["line"]: each for each in map(json.loads, ended.out.splitlines())}
+    assert (told[1]["status"], told[1]["remit"]["verdict"]) == ("completed", "accepted")
+    assert (told[2]["status"], told[2]["remit"]["verdict"]) == ("failed", "fabricated")
 
 
 def test_functions_at_once(tree: Path, command: list[str]) -> None:
@@ -147,7 +147,7 @@ def test_functions_at_once(tree: Path, command: list[str]) -> None:
         ended = subprocess.run(command, input=prompt.encode(), cwd=tree, env=environ, capture_output=True, check=True)
         return ended.stdout.decode().replace('"command"', '"python"')
 
-    async def play() -> list[Envelope]:
+    async def play() -> list[Result]:
         async with Workspace.open(tree) as ws:
             prompts = ("HONEST", "LIAR")
             return await asyncio.gather(
@@ -156,7 +156,7 @@ def test_functions_at_once(tree: Path, command: list[str]) -> None:
 
     honest, liar = asyncio.run(play())
     for told in (honest, liar):
-        assert (told.status, told.outcome) == ("partial", "unproven"), told
+        assert (told.status, told.verdict) == ("partial", "unproven"), told
         assert [fault.code for fault in told.errors] == ["UNPROVEN"]
 
 
@@ -219,7 +219,7 @@ def test_subagents_of_a_harness(tmp_path: Path, path: str, acts: tuple[Act, Act,
             )
             continue
         told = child.hand_over(child.report(path))
-        assert told["outcome"] == outcome
+        assert told["remit"]["verdict"] == outcome
         if outcome == "unproven":
             assert (told["status"], told["errors"][0]["code"]) == ("partial", "UNPROVEN")
 
@@ -236,7 +236,7 @@ def test_a_command_s_own_record_proves_a_file_beside_an_agent_that_wrote_others(
     assert honest.use("Bash", command="make", changed=["out.md"]) == {}
     sibling.write("other.md")
     assert honest.stop(honest.report("out.md")) == {}
-    assert honest.hand_over(honest.report("out.md"))["outcome"] == "accepted"
+    assert honest.hand_over(honest.report("out.md"))["remit"]["verdict"] == "accepted"
 
 
 @pytest.mark.parametrize("is_over", [True, False])
@@ -254,7 +254,7 @@ def test_a_file_that_changes_while_a_liar_s_command_runs_proves_nothing(tmp_path
         assert stage.send(honest.event("PostToolUse", **call, tool_response={"bashEditDiff": diff})) == {}
     for child in (liar, honest) if is_over else (liar,):
         assert child.stop(child.report("out.md")) == {}
-        assert child.hand_over(child.report("out.md"))["outcome"] == "unproven"
+        assert child.hand_over(child.report("out.md"))["remit"]["verdict"] == "unproven"
 
 
 @pytest.mark.parametrize("more", ["tools:\n  read: true\n", 'permissions:\n  deny:\n    - write: ["*.md"]\n'])
@@ -266,7 +266,7 @@ def test_a_sibling_that_may_not_write_the_file_leaves_no_doubt(tmp_path: Path, m
     honest.start(), reader.start()
     shell(honest, "out.md")
     assert honest.stop(honest.report("out.md")) == {}
-    assert honest.hand_over(honest.report("out.md"))["outcome"] == "accepted"
+    assert honest.hand_over(honest.report("out.md"))["remit"]["verdict"] == "accepted"
 
 
 def test_a_file_that_a_sibling_removes_is_unproven_in_a_harness(tmp_path: Path) -> None:
@@ -278,7 +278,11 @@ def test_a_file_that_a_sibling_removes_is_unproven_in_a_harness(tmp_path: Path) 
     assert sibling.use("Bash", command="make clean") == {}
     assert honest.stop(honest.report("out.md")) == {}
     told = honest.hand_over(honest.report("out.md"))
-    assert (told["outcome"], told["status"], told["findings"][0]["code"]) == ("unproven", "partial", "EVD010")
+    assert (told["remit"]["verdict"], told["status"], told["remit"]["diagnostics"][0]["code"]) == (
+        "unproven",
+        "partial",
+        "EVD010",
+    )
 
 
 @pytest.mark.parametrize(("rewrites", "outcome"), [(False, "unproven"), (True, "accepted")])
@@ -301,7 +305,7 @@ def test_a_subagent_does_not_pass_off_the_failed_work_of_its_own(
         (stage.root / "out.md").touch()
     assert parent.stop(parent.report("out.md")) == {}
     told = parent.hand_over(parent.report("out.md"))
-    assert told["outcome"] == outcome
+    assert told["remit"]["verdict"] == outcome
     if not rewrites:
-        assert told["findings"][0]["code"] == "EVD009"
-        assert child.session_id in told["findings"][0]["message"]
+        assert told["remit"]["diagnostics"][0]["code"] == "EVD009"
+        assert child.session_id in told["remit"]["diagnostics"][0]["message"]

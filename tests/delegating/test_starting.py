@@ -44,9 +44,9 @@ def test_many_at_once_end_each_with_its_own_result(root: Path) -> None:
     async def run() -> list[str]:
         async with Workspace.open(root) as ws:
             requests = [make_request(work, f"Do {number:06d}.") for number in range(40)]
-            envelopes = await asyncio.gather(*(ws.run(request) for request in requests))
+            results = await asyncio.gather(*(ws.run(request) for request in requests))
             assert not ws.list()
-            return [envelope.session_id for envelope in envelopes]
+            return [result.session_id for result in results]
 
     assert len(set(asyncio.run(run()))) == 40
     assert len(at_once) == 40
@@ -72,7 +72,7 @@ def test_one_that_is_refused_costs_no_other_that_is_written_with_it(root: Path) 
     told = asyncio.run(run())
     assert isinstance(told[1], RefusedError)
     assert isinstance(told[3], UsageError)
-    assert [type(told[place]).__name__ for place in (0, 2)] == ["Envelope"] * 2
+    assert [type(told[place]).__name__ for place in (0, 2)] == ["Result"] * 2
 
 
 def test_what_is_being_written_down_is_driven_or_left_whole(root: Path) -> None:

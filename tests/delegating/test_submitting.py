@@ -19,7 +19,7 @@ from tests.contract.samples import line, standard
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 AGENT = """
 import json, os, subprocess, sys
@@ -65,11 +65,11 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(
     root: Path, folder: Path, *words: str, way: str = "command", agent: str | None = None
-) -> tuple[Envelope, str]:  # fmt: skip
+) -> tuple[Result, str]:  # fmt: skip
     program = folder / "agent.py"
     program.write_text(AGENT)
 
-    async def play() -> Envelope:
+    async def play() -> Result:
         async with Workspace.open(root, environ={**os.environ}) as ws:
             command = shlex.join([sys.executable, str(program), *words, way])
             return await ws.delegate(agent, "go", command=command, timeout_s=60, reasks=0)
@@ -81,11 +81,11 @@ def run(
 def test_a_return_that_was_handed_in_counts(
     root: Path, tmp_path_factory: pytest.TempPathFactory, said: str
 ) -> None:  # fmt: skip
-    envelope, answer = run(root, tmp_path_factory.mktemp("agent"), "report.md", "completed", said)
+    result, answer = run(root, tmp_path_factory.mktemp("agent"), "report.md", "completed", said)
     assert answer.startswith("0 "), answer
     assert "handed in: accepted · completed" in answer
-    assert (envelope.status, envelope.outcome) == ("completed", "accepted"), envelope.findings
-    assert [artifact.path for artifact in envelope.artifacts] == ["report.md"]
+    assert (result.status, result.verdict) == ("completed", "accepted"), result.diagnostics
+    assert [artifact.path for artifact in result.artifacts] == ["report.md"]
     assert "remit return submit" in (root / "told.txt").read_text()
 
 
@@ -93,10 +93,10 @@ def test_a_return_that_was_handed_in_counts(
 def test_a_return_in_the_file_of_the_run_counts(
     root: Path, tmp_path_factory: pytest.TempPathFactory, said: str
 ) -> None:  # fmt: skip
-    envelope, _ = run(root, tmp_path_factory.mktemp("agent"), "report.md", "completed", said, way="file")
-    assert (envelope.status, envelope.outcome) == ("completed", "accepted"), envelope.findings
-    assert [artifact.path for artifact in envelope.artifacts] == ["report.md"]
-    notes = [each.message for each in envelope.findings if each.code == "RET013"]
+    result, _ = run(root, tmp_path_factory.mktemp("agent"), "report.md", "completed", said, way="file")
+    assert (result.status, result.verdict) == ("completed", "accepted"), result.diagnostics
+    assert [artifact.path for artifact in result.artifacts] == ["report.md"]
+    notes = [each.message for each in result.diagnostics if each.code == "RET013"]
     assert notes == (["after the return the agent wrote 'All is done.'"] if said == "prose" else [])
 
 
@@ -104,25 +104,25 @@ def test_a_return_in_the_file_of_the_run_counts(
 def test_another_return_beside_it_is_ambiguous(
     root: Path, tmp_path_factory: pytest.TempPathFactory, way: str, said: str
 ) -> None:  # fmt: skip
-    envelope, _ = run(root, tmp_path_factory.mktemp("agent"), "report.md", "completed", said, way=way)
-    assert (envelope.status, envelope.outcome) == ("failed", "ambiguous")
+    result, _ = run(root, tmp_path_factory.mktemp("agent"), "report.md", "completed", said, way=way)
+    assert (result.status, result.verdict) == ("failed", "ambiguous")
 
 
 @pytest.mark.parametrize(("said", "outcome"), [("same", "accepted"), ("prose", "malformed")])
 def test_a_file_that_cannot_be_read_is_no_return(
     root: Path, tmp_path_factory: pytest.TempPathFactory, said: str, outcome: str
 ) -> None:  # fmt: skip
-    envelope, _ = run(root, tmp_path_factory.mktemp("agent"), "report.md", "completed", said, way="scrap")
-    assert envelope.outcome == outcome, envelope.findings
+    result, _ = run(root, tmp_path_factory.mktemp("agent"), "report.md", "completed", said, way="scrap")
+    assert result.verdict == outcome, result.diagnostics
 
 
 def test_a_return_that_does_not_hold_is_answered_and_not_kept(
     root: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:  # fmt: skip
-    envelope, answer = run(root, tmp_path_factory.mktemp("agent"), "never.md", "completed", "prose")
+    result, answer = run(root, tmp_path_factory.mktemp("agent"), "never.md", "completed", "prose")
     assert answer.startswith("1 "), answer
     assert "RET051" in answer
-    assert (envelope.status, envelope.outcome) == ("failed", "missing")
+    assert (result.status, result.verdict) == ("failed", "missing")
 
 
 def test_nobody_else_hands_a_return_in(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

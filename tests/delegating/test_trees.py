@@ -53,7 +53,7 @@ def test_a_tree_that_is_cancelled_is_cancelled_at_every_depth(root: Path) -> Non
             top = find(ws, 1)
             assert top is not None
             await ws.cancel(top.session_id, reason="no longer wanted")
-            assert (await work).ending == "cancelled"
+            assert (await work).stop_reason == "cancelled"
             rows = ws.list(only_open=False)
             assert [(row.state, row.ending) for row in rows] == [("settled", "cancelled")] * 3
             assert not list_living(ws.home)
@@ -65,8 +65,8 @@ def test_a_tree_that_is_cancelled_is_cancelled_at_every_depth(root: Path) -> Non
 def test_a_tree_whose_time_is_up_is_settled_at_every_depth(root: Path) -> None:
     async def play() -> None:
         async with Workspace.open(root) as ws:
-            envelope = await ws.delegate(None, "go", command=nest("sleep 60"), timeout_s=8)
-            assert envelope.ending == "timeout"
+            result = await ws.delegate(None, "go", command=nest("sleep 60"), timeout_s=8)
+            assert result.stop_reason == "timeout"
             rows = ws.list(only_open=False)
             assert [(row.state, row.ending) for row in rows] == [("settled", "timeout")] * 2
             ended = [row.ended_ms or 0 for row in rows]

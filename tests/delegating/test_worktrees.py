@@ -19,7 +19,7 @@ from tests.doors.cli.test_lint import git
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.testing.agent import ScriptedAgent
 
 
@@ -37,10 +37,10 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(root: Path, command: str, *, evidence: bool = True) -> Envelope:
+def run(root: Path, command: str, *, evidence: bool = True) -> Result:
     """Have a command work in a worktree of its own."""
 
-    async def delegate() -> Envelope:
+    async def delegate() -> Result:
         async with Workspace.open(root) as ws:
             request = Request(None, "Write it.", command=command, worktree=True, reasks=0, evidence=evidence)
             return await ws.run(request)
@@ -48,7 +48,7 @@ def run(root: Path, command: str, *, evidence: bool = True) -> Envelope:
     return asyncio.run(delegate())
 
 
-def list_branch(root: Path, told: Envelope) -> list[str]:
+def list_branch(root: Path, told: Result) -> list[str]:
     """The files on the branch of a delegation, without those that were there before; nothing where there is none."""
     if not git(root, "branch", "--list", f"remit/{told.session_id}"):
         return []
@@ -83,8 +83,8 @@ def test_git_holds_up_neither_the_ledger_nor_anybody_else(
         async with Workspace.open(root) as ws:
             watched.ws = ws
             assert ws.home.ledger is not None  # opened by the thread that it belongs to
-            envelopes = await ws.delegate_all(requests, batch=batch)
-            sessions = {each.session_id for each in envelopes}
+            results = await ws.delegate_all(requests, batch=batch)
+            sessions = {each.session_id for each in results}
             assert set(list_worktrees(str(root))) == sessions
             if batch:
                 again = await ws.delegate_all(requests, batch=batch)
@@ -103,7 +103,7 @@ def test_what_is_refused_leaves_no_worktree(root: Path, batch: str) -> None:
         async with Workspace.open(root, environ={"REMIT_TICKET": "remit1_made_up"}) as ws:
             if batch:
                 (told,) = await ws.delegate_all([request], batch=batch)
-                assert told.ending == "refused"
+                assert told.stop_reason == "rejected"
             else:
                 for ask in (ws.start, ws.run):
                     with pytest.raises(RefusedError):
@@ -119,17 +119,17 @@ def test_what_is_refused_leaves_no_worktree(root: Path, batch: str) -> None:
 def test_a_claimed_file_that_git_ignores_is_told(root: Path, agent: ScriptedAgent, files: tuple[str, ...]) -> None:
     told = run(root, agent.obeys(dict.fromkeys(files, "The real work.\n")).command)
     assert told.status == "completed"
-    assert [(each.code, each.severity) for each in told.findings] == [("GIT006", "warning")]
-    assert "'ignored/n.txt'" in told.findings[0].message
+    assert [(each.code, each.severity) for each in told.diagnostics] == [("GIT006", "warning")]
+    assert "'ignored/n.txt'" in told.diagnostics[0].message
     worktree = root / ".remit/worktrees" / told.session_id
-    assert str(worktree) in "".join((*told.notes, *(each.message for each in told.unsettled)))
+    assert str(worktree) in "".join((*told.notes, *(each.message for each in told.failed_steps)))
     assert list_branch(root, told) == [name for name in files if name == "ok.md"]
     assert (worktree / "ignored/n.txt").exists()
 
 
 def test_an_ignored_file_that_nobody_claims_is_no_news(root: Path, agent: ScriptedAgent) -> None:
     told = run(root, agent.writes("ignored/cache", "x").obeys({"ok.md": "Done.\n"}).command)
-    assert (told.status, told.findings, told.unsettled) == ("completed", (), ())
+    assert (told.status, told.diagnostics, told.failed_steps) == ("completed", (), ())
     assert list_branch(root, told) == ["ok.md"]
 
 
@@ -137,7 +137,7 @@ def test_an_ignored_file_that_nobody_claims_is_no_news(root: Path, agent: Script
 def test_what_an_agent_commits_itself_gets_a_branch(root: Path, agent: ScriptedAgent, how: str) -> None:
     command = f"{agent.obeys({'ok.md': 'Done.'}).command} && {how}git add -A && git commit -qm own"
     told = run(root, f"sh -c {shlex.quote(command)}")
-    assert (told.status, told.findings, told.unsettled) == ("completed", (), ())
+    assert (told.status, told.diagnostics, told.failed_steps) == ("completed", (), ())
     assert told.notes == (f"worktree: git merge remit/{told.session_id} brings it in",)
     assert list_branch(root, told) == ["ok.md"]
     assert git(root, "log", "--format=%s", f"main..remit/{told.session_id}") == "own\n"
@@ -154,21 +154,21 @@ def test_what_an_agent_commits_has_a_branch_where_the_rest_is_refused(root: Path
     command = f"{agent.obeys({'a.md': 'One.', 'b.md': 'Two.'}).command} && {begin}"
     told = run(root, f"sh -c {shlex.quote(command)}")
     assert list_branch(root, told) == ["a.md"]
-    (step,) = told.unsettled
+    (step,) = told.failed_steps
     assert f"git merge remit/{told.session_id} brings in what the agent has committed" in step.message
-    assert [each.code for each in told.findings] == ["GIT003"]
+    assert [each.code for each in told.diagnostics] == ["GIT003"]
 
 
 def test_who_changes_nothing_gets_no_branch(root: Path, agent: ScriptedAgent) -> None:
     told = run(root, agent.returns().command)
-    assert (told.status, told.notes, told.unsettled) == ("completed", (), ())
+    assert (told.status, told.notes, told.failed_steps) == ("completed", (), ())
     assert git(root, "branch", "--list", "remit/*") == ""
 
 
 def test_a_branch_of_that_name_that_lacks_the_work_is_told(root: Path, agent: ScriptedAgent) -> None:
     command = f"{agent.obeys({'ok.md': 'Done.'}).command} && git branch remit/$REMIT_SESSION_ID"
     told = run(root, f"sh -c {shlex.quote(command)}")
-    (step,) = told.unsettled
+    (step,) = told.failed_steps
     assert f"git cannot make the branch remit/{told.session_id}" in step.message
     assert told.notes == ()
 
@@ -177,7 +177,7 @@ def test_without_gits_file_nothing_is_committed_to_the_repository_around(root: P
     (root / ".gitignore").write_text("")
     git(root, "commit", "-qam", "Nothing is ignored")
     told = run(root, f"sh -c {shlex.quote(agent.obeys({'ok.md': 'Done.'}).command + ' && rm .git')}")
-    (step,) = told.unsettled
+    (step,) = told.failed_steps
     assert "which is no worktree any more" in step.message
     assert git(root, "log", "--format=%s").split("\n")[0] == "Nothing is ignored"
 
@@ -187,6 +187,6 @@ def test_all_that_was_made_is_on_the_branch(root: Path, agent: ScriptedAgent, *,
     for number in range(250):  # more than is remembered of what nobody claimed
         agent.writes(f"src/{number}.py", "pass\n")
     told = run(root, agent.obeys({"ok.md": "Done."}).command, evidence=evidence)
-    assert (told.status, told.outcome) == (("completed", "accepted") if evidence else ("partial", "unproven"))
-    assert told.unsettled == ()
+    assert (told.status, told.verdict) == (("completed", "accepted") if evidence else ("partial", "unproven"))
+    assert told.failed_steps == ()
     assert len(list_branch(root, told)) == 251

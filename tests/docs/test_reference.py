@@ -16,7 +16,7 @@ from remit.app import SCHEMAS, explain, schema
 from remit.app.explanations import explain_all
 from remit.config import parse_settings
 from remit.config.delegation import DelegationSettings
-from remit.doors.mcp.schemas import ENVELOPE
+from remit.schemas import describe_schema
 from tests.cluster.postgres import Missing, running
 from tests.docs.links import Link, list_anchors, list_links
 from tools.reference import examples, settings
@@ -147,21 +147,22 @@ def test_every_schema_has_a_file(pages: dict[str, str]) -> None:
     assert {"schemas/openapi.json", "schemas/mcp-tools.json"} <= {*pages}
 
 
-# The envelope
+# The result
 
 
-def test_every_field_of_an_envelope_is_in_the_tables_of_its_page() -> None:
+def test_every_field_of_a_result_is_in_the_tables_of_its_page() -> None:
     page = (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (`[^|]*`) \|", page.partition("## The envelope")[2], re.MULTILINE)
+    rows = re.findall(r"^\| (`[^|]*`) \|", page.partition("## The result")[2], re.MULTILINE)
     told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    assert told == {*ENVELOPE["properties"], "task", "phases", "task_notes"}  # the last are a command's on a task
+    added = describe_schema()["properties"]["remit"]["properties"]
+    assert told == {*added, "line", "task", "phases", "task_notes"}  # the last are a command's
 
 
 # Settings
 
 
 def test_every_table_is_told_and_every_key_has_a_meaning_and_an_example(pages: dict[str, str]) -> None:
-    alone = {"contract": settings.STATUS_WORDS, "route": settings.ROUTE, "engine": settings.ENGINE}
+    alone = {"route": settings.ROUTE, "engine": settings.ENGINE}
     told = {each.title.partition(".")[0]: each for each in settings.TABLES}
     known = {*config._TABLES, *DelegationSettings._fields, "engine"}  # noqa: SLF001 - what a file may have
     assert {*alone, *told} == known

@@ -111,7 +111,7 @@ def test_an_envelope_is_handed_over_without_what_judges_it(child: Child) -> None
     child.stage.change("INSERT INTO notes (name, value) VALUES ('last gc', ?)", f"{time.time_ns() // 1_000_000}")
     response = {"status": "completed", "agentId": child.agent_id, "content": [{"type": "text", "text": said}]}
     loaded, answer = send(child.stage, child.make_call("PostToolUse", tool_response=response))
-    assert answer["hookSpecificOutput"]["updatedToolOutput"], "the caller gets the envelope"
+    assert answer["hookSpecificOutput"]["updatedToolOutput"], "the caller gets the result"
     assert child.row.state == "settled"
     assert "remit.workspace.settle" in loaded
     # Settings are read, and for the rest there is nothing to do: no task, no error, nothing to commit, no YAML.

@@ -57,11 +57,11 @@ def test_a_client_lists_calls_and_reads(mode: str, tmp_path: Path, monkeypatch: 
         given = {"prompt": "Write a report.", "runner": "obeys"}
         result: Any = await client.call_tool("delegate", given, progress_callback=hear)
         assert result.is_error is False
-        envelope = result.structured_content["envelope"]
-        assert envelope["status"] == "completed"
+        result = result.structured_content["result"]
+        assert result["status"] == "completed"
         found = (await client.list_resources()).resources
         uris = [str(each.uri) for each in found]
-        assert uris == [f"remit://envelopes/{envelope['session_id']}"]
+        assert uris == [f"remit://results/{result['session_id']}"]
         read: Any = await client.read_resource(uris[0])
         assert '"completed"' in read.contents[0].text
         assert len((await client.list_resource_templates()).resource_templates) == 5

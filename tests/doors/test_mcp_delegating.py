@@ -50,10 +50,10 @@ class Place(NamedTuple):
         return list_rows(self.root)[::-1]
 
     def do(self, order: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401 - of `delegate`
-        """Have an agent do something with a server of its own; its envelope."""
+        """Have an agent do something with a server of its own; its result."""
         told = self.peer.call("delegate", prompt=f"DO: {json.dumps(order)}", runner="nested", **more)
-        envelope: dict[str, Any] = told["envelope"]
-        return envelope
+        result: dict[str, Any] = told["result"]
+        return result
 
 
 @pytest.fixture
@@ -85,14 +85,14 @@ def begin(place: Place, runner: str, **more: Any) -> int:  # noqa: ANN401 - of `
 
 def test_work_is_handed_on_and_its_envelope_comes_back(place: Place) -> None:
     told = place.peer.call("delegate", prompt="Write a report.", runner="obeys", budget={"max_turns": 5})
-    envelope = told["envelope"]
+    result = told["result"]
     assert told["over"] is True
-    assert (envelope["status"], envelope["outcome"], envelope["ending"]) == ("completed", "accepted", "exited")
-    assert [(each["path"], each["grade"]) for each in envelope["artifacts"]] == [("report.md", "changed")]
+    assert (result["status"], result["outcome"], result["ending"]) == ("completed", "accepted", "exited")
+    assert [(each["path"], each["grade"]) for each in result["artifacts"]] == [("report.md", "changed")]
     assert [each["code"] for each in told["request_findings"]] == ["BUD001"]
     (row,) = place.rows()
     assert (row.depth, row.path, row.session_id) == (1, ("orchestrator", "obeys"), told["session_id"])
-    assert place.peer.call("result", session_id=told["session_id"])["envelope"]["status"] == "completed"
+    assert place.peer.call("result", session_id=told["session_id"])["result"]["status"] == "completed"
     assert place.peer.hang_up() == 0
     home = Home(str(place.root))
     assert not list_living(home)
@@ -100,9 +100,9 @@ def test_work_is_handed_on_and_its_envelope_comes_back(place: Place) -> None:
 
 
 def test_a_liar_is_not_completed(place: Place) -> None:
-    envelope = place.peer.call("delegate", prompt="Write a report.", runner="lies")["envelope"]
-    assert (envelope["status"], envelope["outcome"], envelope["artifacts"]) == ("failed", "fabricated", [])
-    assert envelope["errors"][0]["code"] == "FABRICATED"
+    result = place.peer.call("delegate", prompt="Write a report.", runner="lies")["result"]
+    assert (result["status"], result["outcome"], result["artifacts"]) == ("failed", "fabricated", [])
+    assert result["errors"][0]["code"] == "FABRICATED"
     assert place.agents["lies"].did("returned")
 
 
@@ -119,7 +119,7 @@ PROMPTS = [
 def test_a_prompt_is_a_text_whatever_it_says(place: Place) -> None:
     for prompt in PROMPTS:
         told = place.peer.call("delegate", prompt=prompt, runner="obeys")
-        assert told["envelope"]["status"] == "completed"
+        assert told["result"]["status"] == "completed"
         assert prompt.strip() in place.agents["obeys"].did("began")[-1].details["prompt"]
         (place.root / "report.md").unlink()  # else the next would find its work done
     assert "pwned" not in {path.name for path in place.root.iterdir()}
@@ -132,7 +132,7 @@ def test_progress_is_told_at_most_once_a_second_and_only_to_who_asked(place: Pla
     asked = place.peer.begin("delegate", progress="p-1", prompt="Go.", runner="slow", timeout_seconds=60)
     silent = place.peer.begin("delegate", prompt="Go.", runner="slow")
     for each in (asked, silent):
-        assert place.peer.end_call("delegate", each)["structuredContent"]["envelope"]["status"] == "completed"
+        assert place.peer.end_call("delegate", each)["structuredContent"]["result"]["status"] == "completed"
     told = place.peer.progress
     assert 1 <= len(told) <= time.monotonic() - began + 1
     assert {each["progressToken"] for each in told} == {"p-1"}
@@ -164,7 +164,7 @@ def test_who_takes_a_question_back_ends_the_work(place: Place) -> None:
     assert place.rows()[0].ending == "cancelled"
     assert place.peer.ask("ping")["result"] == {}
     told = place.peer.call("result", session_id=place.rows()[0].session_id)
-    assert told["envelope"]["ending"] == "cancelled"
+    assert told["result"]["ending"] == "cancelled"
     assert place.peer.hang_up() == 0
     assert asked not in place.peer._answers  # noqa: SLF001 - who took it back is told nothing more
 
@@ -180,7 +180,7 @@ def test_a_question_that_is_taken_back_before_the_library_is_there_begins_nothin
         assert peer.hang_up() == 0
 
 
-@pytest.mark.thorough("15", "2")
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [None, signal.SIGTERM, signal.SIGINT])
 def test_work_goes_on_when_the_server_ends(place: Place, number: signal.Signals | None) -> None:
     begin(place, "waits")
@@ -221,7 +221,7 @@ def test_work_of_a_server_that_is_killed_is_taken_up_by_the_next(place: Place) -
     (place.root.parent / "go").touch()
     with Peer(place.root) as peer:
         told = peer.call("result", session_id=row.session_id, wait_seconds=60)
-        assert (told["over"], told["envelope"]["status"]) == (True, "completed")
+        assert (told["over"], told["result"]["status"]) == (True, "completed")
         assert peer.hang_up() == 0
     assert len(place.agents["waits"].did("began")) == 1
 
@@ -237,7 +237,7 @@ def test_who_does_not_wait_longer_lets_it_go_on(place: Place) -> None:
     assert place.peer.call("result", session_id=session_id, wait_seconds=0.2)["over"] is False
     (place.root.parent / "go").touch()
     told = place.peer.call("result", session_id=session_id, wait_seconds=60)
-    assert (told["over"], told["envelope"]["status"]) == (True, "completed")
+    assert (told["over"], told["result"]["status"]) == (True, "completed")
 
 
 @pytest.mark.thorough
@@ -248,7 +248,7 @@ def test_who_stops_waiting_for_a_result_ends_nothing(place: Place) -> None:
     place.peer.notify("notifications/cancelled", requestId=waiting)
     assert place.peer.call("status")["delegations"][0]["standing"] == "running"
     (place.root.parent / "go").touch()
-    assert place.peer.call("result", session_id=session_id, wait_seconds=60)["envelope"]["status"] == "completed"
+    assert place.peer.call("result", session_id=session_id, wait_seconds=60)["result"]["status"] == "completed"
 
 
 @pytest.mark.thorough
@@ -267,8 +267,8 @@ def test_cancel_ends_a_delegation(place: Place) -> None:
     asked = begin(place, "hangs")
     (row,) = place.rows()
     told = place.peer.call("cancel", session_id=row.session_id[-6:], reason="no longer\nwanted")
-    assert (told["over"], told["envelope"]["ending"]) == (True, "cancelled")
-    assert place.peer.end_call("delegate", asked)["structuredContent"]["envelope"]["ending"] == "cancelled"
+    assert (told["over"], told["result"]["ending"]) == (True, "cancelled")
+    assert place.peer.end_call("delegate", asked)["structuredContent"]["result"]["ending"] == "cancelled"
     assert not place.agents["hangs"].list_living()
     assert find_reasons(place.root, row.session_id) == ["no longer wanted"]
 
@@ -304,7 +304,7 @@ def test_a_long_answer_comes_in_pages(place: Place) -> None:
     assert error["hint"] == f"it has {first['pages']} pages"
     report = place.peer.call("result", session_id=session_id, part="report")
     assert json.loads(report["text"])["status"] == "completed"
-    read = place.peer.ask("resources/read", uri=f"remit://envelopes/{session_id}/answer?page=2")
+    read = place.peer.ask("resources/read", uri=f"remit://results/{session_id}/answer?page=2")
     assert read["result"]["contents"][0]["text"].startswith(pages[1])
 
 
@@ -340,7 +340,7 @@ FORGED = [
 ]
 
 
-@pytest.mark.thorough("cancel")
+@pytest.mark.thorough
 @pytest.mark.parametrize("tool", ["delegate", "cancel"])
 def test_who_hides_or_forges_its_ticket_is_refused(place: Place, tool: str) -> None:
     arguments: dict[str, Any] = {"prompt": "Go.", "runner": "obeys"}
@@ -409,7 +409,7 @@ def test_an_agent_checks_its_own_return(place: Place) -> None:
     (told,) = place.load_log()
     verdict = told["result"]["structuredContent"]
     assert verdict["accepted"] is False
-    assert (verdict["session_id"], verdict["dialect"]) == (told["session"], "standard")
+    assert (verdict["session_id"], verdict["format"]) == (told["session"], "standard")
     codes = {each["code"] for each in verdict["findings"] if each["severity"] == "error"}
     assert codes == {"RET040", "RET051"}  # another session, and a file that is not there
 
@@ -422,11 +422,11 @@ def test_an_agent_hands_its_return_in(place: Place) -> None:
     returned = {"status": "failed", "summary": "Nothing was done.", "artifacts": [], "metadata": metadata}
     for errors, submitted in (([], False), ([error], True)):
         message = json.dumps(returned | {"errors": errors})
-        envelope = place.do({"tool": "submit_return", "arguments": {"message": message}})
+        result = place.do({"tool": "submit_return", "arguments": {"message": message}})
         told = place.load_log()[-1]["result"]["structuredContent"]
         assert told["submitted"] is submitted, told
         assert (told["accepted"], told["session_id"]) == (submitted, place.load_log()[-1]["session"])
-        assert envelope["outcome"] == ("accepted" if submitted else "missing")
+        assert result["outcome"] == ("accepted" if submitted else "missing")
 
 
 @pytest.mark.thorough

@@ -12,6 +12,7 @@ from inline_snapshot import snapshot
 
 from remit.app.serving import Serving
 from remit.app.settings import load_settings
+from remit.app.tasks import Tasks
 from remit.app.trusting import Trust, get_executing, give_trust
 from remit.doors.cli import run
 from remit.doors.mcp.catalogue import BY_NAME
@@ -294,7 +295,6 @@ def test_where_nothing_was_delegated_nothing_is_made(root: Path) -> None:
         ({"agent": "scribe", "timeout_seconds": 0}, "the timeout cannot be 0"),
         ({"agent": "scribe", "budget": {"max_usd": 0}}, "max_usd cannot be 0"),
         ({"agent": "scribe", "task": 9}, "no task"),
-        ({"agent": "git-workflow-manager"}, "is built into Remit and no agent"),
         ({"agent": "../../etc/passwd"}, "there is no agent"),
         ({"agent": "scribe", "detach": True, "wait_seconds": 3}, "detach waits for nothing"),
     ],
@@ -304,6 +304,16 @@ def test_what_may_not_be_delegated_is_refused_with_a_reason(root: Path, given: d
     error = refuse("delegate", **{"prompt": "Go.", "runner": "claude"} | given)
     assert sentence in error.message
     assert error.hint
+
+
+def test_a_utility_agent_is_called_like_any_other(root: Path) -> None:
+    """D1: Remit answers for an agent of the standard that the project has no file of."""
+    tasks = Tasks(str(root))
+    tasks.add("Cache the uploads")
+    tasks.home.close()
+    told = use("delegate", agent="atomic-task-numberer", prompt="Next.")
+    assert told["over"]
+    assert '"task_number": 2' in json.dumps(told)
 
 
 def enter(folder: Path, depth: int, **details: Any) -> str:  # noqa: ANN401 - of its terms
@@ -391,8 +401,8 @@ def test_a_long_file_comes_in_pages(root: Path) -> None:
         "remit://agents/nobody", "remit://agents/", "remit://agents", "remit://", "", "file:///etc/passwd",
         "remit://agents/..%2F..%2Fetc%2Fpasswd", "remit://agents/scribe/x", "remit://agents/scribe?page=9",
         "remit://agents/scribe?page=-1", "remit://agents/scribe?page=1e9", "remit://agents/scribe?x=1",
-        "remit://findings/none", "remit://findings/..%2f/file", "remit://envelopes/sess_1", "remit://envelopes/%00",
-        "remit://envelopes/sess_1/answer", "remit://nothing/x", "remit://agents/%ff%fe",
+        "remit://findings/none", "remit://findings/..%2f/file", "remit://results/sess_1", "remit://results/%00",
+        "remit://results/sess_1/answer", "remit://nothing/x", "remit://agents/%ff%fe",
     ],
 )  # fmt: skip
 def test_an_address_of_nothing_is_told(root: Path, uri: str) -> None:

@@ -82,7 +82,7 @@ def test_a_verdict_has_this_shape() -> None:
         "filename": "a.md",
         "accepted": True,
         "outcome": "repaired",
-        "dialect": "standard",
+        "format": "standard",
         "transport": "block",
         "status": "completed",
         "payload": verdict.payload,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.testing import Turn
     from remit.testing.clis import CliName
     from remit.workspace.ledger.delegations import Delegation
@@ -206,7 +206,7 @@ def list_delegations(stage: Stage) -> list[Delegation]:
     return sorted(rows, key=lambda row: (row.created_ms, row.depth))
 
 
-def get_report(stage: Stage, row: Delegation) -> Envelope:
+def get_report(stage: Stage, row: Delegation) -> Result:
     """What was kept of a delegation."""
     return load_report(Home(str(stage.root)), row.session_id)[0]
 

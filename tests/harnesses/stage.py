@@ -20,7 +20,7 @@ from remit.app.trusting import Trust, get_executing, give_trust
 from remit.testing import SESSION_ID, ScriptedModel, find_cli, say
 
 if TYPE_CHECKING:
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.testing import Turn
     from remit.testing.clis import CliName
 
@@ -57,22 +57,22 @@ class Stage(NamedTuple):
         """The words that make the model play a script."""
         return self.model.mark(script, root=self.root)
 
-    def delegate(self, script: str, agent: str = "scribe", **options: Any) -> Envelope:  # noqa: ANN401 - of a Request
+    def delegate(self, script: str, agent: str = "scribe", **options: Any) -> Result:  # noqa: ANN401 - of a Request
         """Hand the script to an agent of the harness, and wait for what comes back."""
         environ = self.environ | options.pop("environ", {})
         environ = {name: value for name, value in environ.items() if value is not None}
         options = {"runner": self.cli, "timeout_s": WAIT_S} | options
 
-        async def run() -> Envelope:
+        async def run() -> Result:
             async with Workspace.open(self.root, environ=environ) as ws:
                 return await ws.delegate(agent, f"{self.mark(script)} Do it.", **options)
 
         return asyncio.run(run())
 
-    def take_over(self) -> Envelope:
+    def take_over(self) -> Result:
         """Open the workspace and wait for the one delegation that somebody else has begun."""
 
-        async def run() -> Envelope:
+        async def run() -> Result:
             async with Workspace.open(self.root, environ=self.environ) as ws:
                 (row,) = ws.list(only_open=False)
                 return await ws.wait(row.session_id)

@@ -151,6 +151,7 @@ def list_requests(stage: Stage, row: Row) -> list[str]:
     return [json.dumps(one.body) for one in stage.model.requests if one.script in row.callers and one.tools]
 
 
+@pytest.mark.thorough("background by the call", "in the middle", "its caller is over", "workflow", "hand-back")
 def test_no_caller_of_a_liar_gets_its_lie_without_the_verdict(played: tuple[Row, Stage]) -> None:
     row, stage = played
     *_, run = list_runs(stage)
@@ -162,7 +163,9 @@ def test_no_caller_of_a_liar_gets_its_lie_without_the_verdict(played: tuple[Row,
     assert any(LIE in request for request in requests) is not row.is_replaced
 
 
-@pytest.mark.thorough("by the call", "in the middle", "nested", "hand-back", "SendMessage", "schema")
+@pytest.mark.thorough(
+    "by the call", "in the middle", "nested", "hand-back", "SendMessage", "schema", "background in the file"
+)
 def test_an_honest_agent_is_accepted_at_once_and_counted_once(played: tuple[Row, Stage]) -> None:
     row, stage = played
     runs = list_runs(stage)

@@ -112,7 +112,7 @@ def list_requests(stage: Stage, script: str) -> list[str]:
     return [json.dumps(one.body) for one in stage.model.requests if one.script == script and one.tools]
 
 
-@pytest.mark.thorough("v1 caller")
+@pytest.mark.thorough("v1 caller", "more input", "works on", "caller that ends", "follow-up")
 @pytest.mark.parametrize("play", LIARS.values(), ids=LIARS, indirect=True)
 def test_no_request_of_the_caller_has_the_lie_without_the_verdict(play: Stage, request: pytest.FixtureRequest) -> None:
     row: Row = request.node.callspec.params["play"]
@@ -129,6 +129,7 @@ def test_no_request_of_the_caller_has_the_lie_without_the_verdict(play: Stage, r
         assert (first.status, first.outcome) == ("completed", "accepted")  # what came later does not overrule it
 
 
+@pytest.mark.thorough("more input", "follow-up")
 @pytest.mark.parametrize(
     ("play", "files"), [(row, files) for row, files in HONEST.values()], ids=HONEST, indirect=["play"]
 )

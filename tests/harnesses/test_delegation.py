@@ -1,4 +1,4 @@
-"""Real harnesses through Remit: from the request to the envelope, under the shim, with a scripted model."""
+"""Real harnesses through Remit: from the request to the result, under the shim, with a scripted model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.harnesses.stage import HARNESSES, WAIT_S, Stage, give, make_stage
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
     from remit.testing import Turn
     from remit.testing.clis import CliName
 
@@ -144,21 +144,35 @@ def make_confined(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
         assert stage.list_living() == []
 
 
-def tell(envelope: Envelope) -> tuple[str, str, str, int]:
-    return envelope.status, envelope.ending, envelope.outcome, envelope.attempts
+def tell(result: Result) -> tuple[str, str, str, int]:
+    return result.status, result.stop_reason, result.verdict, result.attempts
 
 
-def list_codes(envelope: Envelope) -> list[str]:
-    return [error.code for error in envelope.errors]
+def list_codes(result: Result) -> list[str]:
+    return [error.code for error in result.errors]
 
 
+@pytest.mark.thorough("opencode")
+@pytest.mark.parametrize("stage", ["claude", "opencode"], indirect=True)
+def test_the_model_gets_the_limits_of_the_agent_file(stage: Stage) -> None:
+    """R1.1, issue bullet Codes: `max_tokens` and, in opencode, `temperature` reach the request to the model."""
+    file = stage.root / ".opencode/agent/scribe.md"
+    file.write_text(file.read_text().replace("temperature: 0.2\n", "temperature: 0.25\nmax_tokens: 3210\n"))
+    assert stage.delegate("native").status == "completed"
+    bodies = [one.body for one in stage.model.requests if one.tools]
+    assert {body["max_tokens"] for body in bodies} == {3210}
+    if stage.cli == "opencode":
+        assert {body["temperature"] for body in bodies} == {0.25}
+
+
+@pytest.mark.thorough("codex")
 @pytest.mark.skipif(__file__.startswith("/tmp/"), reason="a confined agent sees /tmp empty, and this checkout is in it")  # noqa: S108
 @pytest.mark.skipif(not shutil.which("bwrap"), reason="needs bubblewrap")
 def test_a_confined_harness_works_and_plants_nothing(confined: Stage) -> None:
     """It runs, writes, commits and goes on in its session; what it would leave for others to run is refused."""
     before = {path for path in (*confined.root.rglob("*"), *confined.home.rglob("*")) if path.is_file()}
-    envelope = confined.delegate("plant", confine=True)
-    assert tell(envelope) == ("completed", "exited", "accepted", 2)
+    result = confined.delegate("plant", confine=True)
+    assert tell(result) == ("completed", "exited", "accepted", 2)
     assert (confined.root / "report.md").read_text() == "# Report\n"
     log = subprocess.run(["git", "log"], cwd=confined.root, capture_output=True, text=True, check=True).stdout
     assert "work" in log
@@ -172,18 +186,18 @@ def test_a_confined_harness_works_and_plants_nothing(confined: Stage) -> None:
 @pytest.mark.thorough("opencode", "gemini")
 @WITH_GEMINI
 def test_a_bad_return_is_sent_back_and_corrected(stage: Stage) -> None:
-    envelope = stage.delegate("work")
-    assert tell(envelope) == ("completed", "exited", "accepted", 2)
-    assert [(artifact.path, artifact.grade) for artifact in envelope.artifacts] == [("report.md", "attributed")]
-    assert envelope.unsettled == ()
+    result = stage.delegate("work")
+    assert tell(result) == ("completed", "exited", "accepted", 2)
+    assert [(artifact.path, artifact.grade) for artifact in result.artifacts] == [("report.md", "attributed")]
+    assert result.failed_steps == ()
     (first,) = stage.asked("work", 0)
     assert "These are the instructions of scribe." in first
-    assert envelope.session_id in first
+    assert result.session_id in first
     (third,) = stage.asked("work", 2)
     assert "Send only the whole return now" in third
     assert "It is all done." in third  # it is the same session that goes on
     sent = sum(len(stage.asked("work", step)[0]) for step in range(3)) // 4
-    assert 0.5 * sent < (envelope.usage.tokens or 0) < 1.5 * sent
+    assert 0.5 * sent < (result.usage.tokens or 0) < 1.5 * sent
 
 
 @pytest.mark.thorough
@@ -193,12 +207,12 @@ def test_an_agent_of_the_harness_itself_is_used_as_it_is(stage: Stage) -> None:
         text = 'name = "native"\ndescription = "writes"\ndeveloper_instructions = "This is native."\n'
     folder = {"claude": ".claude/agents", "codex": ".codex/agents", "opencode": ".opencode/agent"}[stage.cli]
     stage.write_agent(f"{folder}/native.{'toml' if stage.cli == 'codex' else 'md'}", text)
-    envelope = stage.delegate("native", "native")
-    assert tell(envelope) == ("completed", "exited", "accepted", 1)
+    result = stage.delegate("native", "native")
+    assert tell(result) == ("completed", "exited", "accepted", 1)
     (first,) = stage.asked("native", 0)
     assert "This is native." in first
-    assert envelope.session_id in first
-    order = stage.load_order(envelope.session_id)
+    assert result.session_id in first
+    order = stage.load_order(result.session_id)
     assert ("--agent=native" in order) == (stage.cli != "codex")
 
 
@@ -208,10 +222,10 @@ CLAIMS = [*((cli, "lie") for cli in HARNESSES), ("claude", "stale"), ("codex", "
 @pytest.mark.thorough("opencode", "claude-stale")
 @pytest.mark.parametrize(("stage", "script"), CLAIMS, indirect=["stage"])
 def test_a_false_claim_is_caught(stage: Stage, script: str) -> None:
-    envelope = stage.delegate(script, reasks=0)
-    assert tell(envelope) == ("failed", "exited", "fabricated", 1)
-    assert list_codes(envelope) == ["FABRICATED"]
-    assert "exit code" not in envelope.errors[0].message  # its program ended as if all were well
+    result = stage.delegate(script, reasks=0)
+    assert tell(result) == ("failed", "exited", "fabricated", 1)
+    assert list_codes(result) == ["FABRICATED"]
+    assert "exit code" not in result.errors[0].message  # its program ended as if all were well
 
 
 def find_folder(stage: Stage, session_id: str, attempt: int) -> str:
@@ -230,7 +244,7 @@ def test_a_session_is_resumed_in_the_folder_that_it_began_in(stage: Stage) -> No
     assert folder != str(stage.root)
     assert find_folder(stage, first.session_id, 2) == folder
 
-    async def go_on() -> Envelope:
+    async def go_on() -> Result:
         async with Workspace.open(stage.root, environ=stage.environ) as ws:
             return await ws.run(make_resume(ws, first.session_id, "Finish it.", {"timeout_s": 100}))
 
@@ -244,25 +258,25 @@ def test_a_session_is_resumed_in_the_folder_that_it_began_in(stage: Stage) -> No
 @pytest.mark.thorough("opencode", "codex")
 def test_one_that_hangs_is_ended_at_its_deadline_with_all_that_it_started(stage: Stage) -> None:
     begun = time.monotonic()
-    envelope = stage.delegate("hang", timeout_s=BEGIN_S[stage.cli])
+    result = stage.delegate("hang", timeout_s=BEGIN_S[stage.cli])
     taken_s = time.monotonic() - begun
     assert stage.list_living() == []
     assert (stage.root / "far.pid").exists(), "the fault never happened"
-    assert tell(envelope)[:2] == ("partial", "timeout")
-    assert list_codes(envelope) == ["TIMEOUT"]
-    assert [artifact.path for artifact in envelope.artifacts if artifact.path == "half.md"]
+    assert tell(result)[:2] == ("partial", "timeout")
+    assert list_codes(result) == ["TIMEOUT"]
+    assert [artifact.path for artifact in result.artifacts if artifact.path == "half.md"]
     assert BEGIN_S[stage.cli] <= taken_s < BEGIN_S[stage.cli] + 10
 
 
-@pytest.mark.thorough("opencode", "codex")
+@pytest.mark.thorough
 def test_one_whose_time_is_nearly_over_hands_back_what_it_has(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """The window is wider than usual, so that no machine is too slow for what has to be done in it."""
     monkeypatch.setattr(watching, "HANDBACK_SHARE", 0.8)
     monkeypatch.setattr(watching, "HANDBACK_MAX_S", 200.0)
-    envelope = stage.delegate("late", timeout_s=BEGIN_S[stage.cli] * 0.7 / 0.2)
-    assert tell(envelope) == ("partial", "timeout", "accepted", 2)
-    assert list_codes(envelope)[:2] == ["TIMEOUT", "TIMEOUT"]  # ours, and the one that it gave itself
-    assert [(artifact.path, artifact.grade) for artifact in envelope.artifacts] == [("half.md", "attributed")]
+    result = stage.delegate("late", timeout_s=BEGIN_S[stage.cli] * 0.7 / 0.2)
+    assert tell(result) == ("partial", "timeout", "accepted", 2)
+    assert list_codes(result)[:2] == ["TIMEOUT", "TIMEOUT"]  # ours, and the one that it gave itself
+    assert [(artifact.path, artifact.grade) for artifact in result.artifacts] == [("half.md", "attributed")]
     asked = [told for step in (2, 3) for told in stage.asked("late", step)]  # Claude Code asks once more as it is ended
     assert "Your time is nearly over" in asked[-1]
 
@@ -271,7 +285,7 @@ def test_one_whose_time_is_nearly_over_hands_back_what_it_has(stage: Stage, monk
 def test_a_file_that_a_command_wrote_is_attributed_beside_another_agent(stage: Stage) -> None:
     """The result of a command names the files that changed while it ran; the other agent's records name others."""
 
-    async def play() -> list[Envelope]:
+    async def play() -> list[Result]:
         async with Workspace.open(stage.root, environ=stage.environ) as ws:
             prompts = (f"{stage.mark(script)} Do it." for script in ("shell", "beside"))
             return await asyncio.gather(
@@ -287,19 +301,20 @@ def test_a_file_that_a_command_wrote_is_attributed_beside_another_agent(stage: S
 @pytest.mark.thorough
 def test_one_that_leaves_a_server_in_the_background_is_done_when_it_has_answered(stage: Stage) -> None:
     begun = time.monotonic()
-    envelope = stage.delegate("server")
-    assert tell(envelope) == ("completed", "exited", "accepted", 1)
+    result = stage.delegate("server")
+    assert tell(result) == ("completed", "exited", "accepted", 1)
     assert time.monotonic() - begun < WAIT_S / 2  # the harness would wait for ten minutes
     assert len(stage.asked("server", 2)) == 1
     assert stage.asked("server", 3) == []
     assert stage.list_living() == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stage", ["claude"], indirect=True)
 def test_a_word_about_a_command_that_ended_later_replaces_no_return(stage: Stage) -> None:
-    envelope = stage.delegate("brief")
+    result = stage.delegate("brief")
     assert len(stage.asked("brief", 3)) == 1, "the fault never happened"
-    assert tell(envelope) == ("completed", "exited", "accepted", 1)
+    assert tell(result) == ("completed", "exited", "accepted", 1)
 
 
 BUDGETS = {
@@ -311,31 +326,31 @@ BUDGETS = {
 }
 
 
-@pytest.mark.thorough("claude turns", "claude usd", "opencode")
+@pytest.mark.thorough("claude turns", "claude usd", "opencode", "codex")
 @pytest.mark.parametrize(("stage", "budget"), BUDGETS.values(), ids=BUDGETS, indirect=["stage"])
 def test_a_budget_that_is_used_up_ends_it(stage: Stage, budget: Budget) -> None:
-    envelope = stage.delegate("loop", budget=budget)
-    assert tell(envelope)[:2] == ("partial", "budget")
-    assert envelope.attempts == 1
-    assert list_codes(envelope) == ["BUDGET_EXCEEDED"]
+    result = stage.delegate("loop", budget=budget)
+    assert tell(result)[:2] == ("partial", "budget")
+    assert result.attempts == 1
+    assert list_codes(result) == ["BUDGET_EXCEEDED"]
     assert len(stage.model.requests) < 10
 
 
 @pytest.mark.thorough
 def test_one_that_is_done_within_its_turns_is_done(stage: Stage) -> None:
-    envelope = stage.delegate("native", budget=Budget(max_turns=2))
-    assert tell(envelope) == ("completed", "exited", "accepted", 1)
-    assert envelope.usage.turns == 2
+    result = stage.delegate("native", budget=Budget(max_turns=2))
+    assert tell(result) == ("completed", "exited", "accepted", 1)
+    assert result.usage.turns == 2
 
 
 @pytest.mark.thorough
 def test_a_model_that_refuses_is_told_and_not_asked_for_long(stage: Stage) -> None:
     """As it is without any setting: by itself Claude Code goes on for minutes."""
     begun = time.monotonic()
-    envelope = stage.delegate("refused", environ={"CLAUDE_CODE_MAX_RETRIES": None})
+    result = stage.delegate("refused", environ={"CLAUDE_CODE_MAX_RETRIES": None})
     assert time.monotonic() - begun < 60
-    assert tell(envelope) == ("failed", "crashed", "missing", 1)
-    (error,) = envelope.errors
+    assert tell(result) == ("failed", "crashed", "missing", 1)
+    (error,) = result.errors
     assert "got no answer from its model" in error.message
     assert "wrong key" in error.message or "401" in error.message
 
@@ -348,10 +363,10 @@ def test_a_model_that_does_not_answer_until_the_deadline_is_told(stage: Stage, *
     config = stage.environ["OPENCODE_CONFIG_CONTENT"]
     nowhere = {"OPENCODE_CONFIG_CONTENT": config.replace(stage.model.url, "http://127.0.0.1:9")}
     assert nowhere["OPENCODE_CONFIG_CONTENT"] != config
-    envelope = stage.delegate("broken", timeout_s=16, environ={} if is_there else nowhere)
-    assert tell(envelope) == ("partial", "timeout", "missing", 1)
-    assert "did not answer" in envelope.errors[0].message
-    assert ("out of order" in envelope.errors[0].message) == is_there
+    result = stage.delegate("broken", timeout_s=16, environ={} if is_there else nowhere)
+    assert tell(result) == ("partial", "timeout", "missing", 1)
+    assert "did not answer" in result.errors[0].message
+    assert ("out of order" in result.errors[0].message) == is_there
     assert bool(stage.model.requests) == is_there
 
 
@@ -372,9 +387,9 @@ def test_a_broker_that_is_killed_loses_nothing(stage: Stage) -> None:
     broker.send_signal(signal.SIGKILL)
     broker.wait()
     assert not (stage.root / "report.md").exists()
-    envelope = stage.take_over()
-    assert tell(envelope) == ("completed", "exited", "accepted", 1)
-    assert [artifact.grade for artifact in envelope.artifacts] == ["attributed"]
+    result = stage.take_over()
+    assert tell(result) == ("completed", "exited", "accepted", 1)
+    assert [artifact.grade for artifact in result.artifacts] == ["attributed"]
     assert len(stage.asked("slow", 0)) == 1
 
 
@@ -433,9 +448,9 @@ def test_work_is_handed_on_to_depth_three_and_no_further(
         stage = make_stage(clis[0], tmp_path, model, monkeypatch, also=clis)
         for name, target in zip(NAMES, (*NAMES[1:], "first"), strict=True):
             stage.write_agent(f".opencode/agent/{name}.md", STANDARD.format(name=name, target=target))
-        envelope = stage.delegate("first", "first", envelope_tokens=2000)
+        result = stage.delegate("first", "first", result_tokens=2000)
         assert stage.list_living() == []
-    assert tell(envelope) == ("completed", "exited", "accepted", 1)
+    assert tell(result) == ("completed", "exited", "accepted", 1)
     for depth, name in enumerate(("first", "second"), start=2):
         told, code = load_told(stage.root / f"{name}.told")
         assert (told["status"], told["depth"], code) == ("completed", depth, 0)
@@ -448,7 +463,7 @@ def test_work_is_handed_on_to_depth_three_and_no_further(
         assert "shows no ticket" in told["error"]["message"]
     assert stage.asked("fourth", 0) == []
     own = {f"{name}.{what}" for name in NAMES[:3] for what in ("told", "hidden")}
-    assert {*envelope.unclaimed} - {".opencode/.gitignore"} == own  # the files of those below it were named by them
+    assert {*result.unclaimed} - {".opencode/.gitignore"} == own  # the files of those below it were named by them
 
 
 @pytest.mark.thorough
@@ -459,12 +474,12 @@ def test_from_the_sandbox_of_codex_nothing_is_handed_on(tmp_path: Path, monkeypa
         stage.configure("")
         for name in NAMES:
             stage.write_agent(f".opencode/agent/{name}.md", STANDARD.format(name=name, target="second"))
-        envelope = stage.delegate("first", "first")
+        result = stage.delegate("first", "first")
         assert stage.list_living() == []
     if not (stage.root / "first.told").exists():
         pytest.skip("Codex's sandbox does not work on this machine")
     told, code = load_told(stage.root / "first.told")
     assert (told["error"]["code"], code) == ("TOOL_UNAVAILABLE", 2)
     assert "danger-full-access" in told["error"]["hint"]
-    assert envelope.status == "completed"
+    assert result.status == "completed"
     assert stage.asked("second", 0) == []

@@ -86,15 +86,19 @@ def test_work_is_delegated_through_the_server(stage: Stage) -> None:
     """Nothing makes Claude Code wait for servers: it goes on without one that is slow, and this one is there."""
     session = converse(stage, "main")
     told = load_result(stage, "main", 2)
-    assert (told["over"], told["envelope"]["status"], told["envelope"]["outcome"]) == (True, "completed", "accepted")
-    assert [each["path"] for each in told["envelope"]["artifacts"]] == ["notes.md"]
+    assert (told["over"], told["result"]["status"], told["result"]["remit"]["verdict"]) == (
+        True,
+        "completed",
+        "accepted",
+    )
+    assert [each["path"] for each in told["result"]["artifacts"]] == ["notes.md"]
     work, lie = list_delegations(stage)
     assert (work.agent, work.depth, work.status) == ("scribe", 1, "completed")
     assert session.exit_code == 0
     checked = load_result(stage, "work")  # R2.15: an agent checks its own return
     assert (checked["accepted"], checked["outcome"], checked["session_id"]) == (False, "missing", work.session_id)
-    envelope = load_result(stage, "main", 3)["envelope"]
-    assert (envelope["status"], envelope["outcome"]) == ("failed", "fabricated")
+    result = load_result(stage, "main", 3)["result"]
+    assert (result["status"], result["remit"]["verdict"]) == ("failed", "fabricated")
     assert lie.status == "failed"
 
 

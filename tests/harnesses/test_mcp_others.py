@@ -83,8 +83,8 @@ def load_result(stage: Stage, script: str) -> dict[str, Any]:
 @pytest.mark.thorough
 def test_work_is_delegated_through_the_server(stage: Stage) -> None:
     play(stage, "main")
-    envelope = load_result(stage, "main")["envelope"]
-    assert (envelope["status"], envelope["outcome"]) == ("completed", "accepted")
+    result = load_result(stage, "main")["result"]
+    assert (result["status"], result["remit"]["verdict"]) == ("completed", "accepted")
     (row,) = list_delegations(stage)
     assert (row.agent, row.depth, row.status) == (stage.cli, 1, "completed")
     checked = load_result(stage, "work")

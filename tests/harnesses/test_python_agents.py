@@ -24,13 +24,12 @@ PYTHON = PROJECT / ".venv-examples" / "bin" / "python"
 DELEGATE = """\
 import asyncio, importlib, json, sys
 from remit.app.delegating.workspace import Workspace
-from remit.delegate.reporting.envelope import render_envelope_json
 
 async def main(root, prompt, module):
     async with Workspace.open(root) as ws:
         options = {"function": importlib.import_module(module).run} if module else {"runner": "scribe"}
-        envelope = await ws.delegate(None, prompt, timeout_s=120, **options)
-    print(json.dumps(render_envelope_json(envelope)))
+        result = await ws.delegate(None, prompt, timeout_s=120, **options)
+    print(json.dumps(result.to_dict()))
 
 asyncio.run(main(*sys.argv[1:]))
 """
@@ -74,7 +73,7 @@ def test_an_example_does_its_work(example: Path, way: str, tmp_path: Path, monke
         ran = subprocess.run(words, env=environ, cwd=root, capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran.stderr
         told: dict[str, Any] = json.loads(ran.stdout)
-        assert (told["status"], told["outcome"]) == ("completed", "accepted")
+        assert (told["status"], told["remit"]["verdict"]) == ("completed", "accepted")
         assert [(each["path"], each["grade"]) for each in told["artifacts"]] == [("report.md", "changed")]
         assert [request.step for request in model.requests] == [0, 1]
         assert model.requests[0].tools == ("write_file",)

@@ -95,7 +95,7 @@ def test_each_of_a_session_is_held_to_its_own(stage: Stage) -> None:
 
 
 def check_corrected(stage: Stage, row: Delegation) -> None:
-    """The contract goes in, a bad return goes back and is corrected, and the envelope comes out."""
+    """The contract goes in, a bad return goes back and is corrected, and the result comes out."""
     assert (row.agent, row.depth, row.path, row.runner) == ("scribe", 1, ("orchestrator", "scribe"), "opencode")
     (first,) = stage.asked("work", 0)
     assert row.session_id in first
@@ -104,11 +104,11 @@ def check_corrected(stage: Stage, row: Delegation) -> None:
     assert "Send only the whole return now" in third
     assert "It is all done." in third  # it is the same session that goes on
     assert (row.state, row.status, row.outcome) == ("settled", "completed", "accepted")
-    (envelope,) = find_envelopes(stage, "main", 1)
-    assert (envelope["status"], envelope["session_id"], envelope["attempts"]) == ("completed", row.session_id, 2)
+    (result,) = find_envelopes(stage, "main", 1)
+    assert (result["status"], result["session_id"], result["attempts"]) == ("completed", row.session_id, 2)
     (told,) = stage.asked("main", 1)
     assert "What to send back" not in told
-    assert "The report is written" not in list_results(stage, "main", 1)[0].replace(envelope["summary"], "")
+    assert "The report is written" not in list_results(stage, "main", 1)[0].replace(result["summary"], "")
     assert [(each.path, each.grade) for each in get_report(stage, row).artifacts] == [("report.md", "attributed")]
 
 
@@ -116,9 +116,9 @@ def check_rejected(stage: Stage, row: Delegation) -> None:
     """A liar is sent back twice, and then rejected."""
     assert (row.status, row.outcome) == ("failed", "fabricated")
     assert [len(stage.asked("lie", step)) for step in (1, 2, 3, 4)] == [1, 1, 1, 0]
-    (envelope,) = find_envelopes(stage, "main", 2)
-    assert envelope["status"] == "failed"
-    assert [error["code"] for error in envelope["errors"]] == ["FABRICATED"]
+    (result,) = find_envelopes(stage, "main", 2)
+    assert result["status"] == "failed"
+    assert [error["code"] for error in result["errors"]] == ["FABRICATED"]
 
 
 def check_denied(stage: Stage, row: Delegation) -> None:
@@ -147,8 +147,8 @@ def test_one_that_goes_on_later_is_another_delegation(stage: Stage) -> None:
     rows = list_delegations(stage)
     assert [row.status for row in rows] == ["completed", "completed"]
     assert [get_report(stage, row).artifacts[0].path for row in rows] == ["left.md", "right.md"]
-    (envelope,) = find_envelopes(stage, "again", 2)
-    assert envelope["session_id"] == rows[1].session_id
+    (result,) = find_envelopes(stage, "again", 2)
+    assert result["session_id"] == rows[1].session_id
     (third,) = stage.asked("more", 2)
     assert "# Left" in third  # it is the same session that goes on
 

@@ -31,6 +31,7 @@ def list_requests(stage: Stage, script: str) -> list[str]:
     return [json.dumps(one.body) for one in stage.model.requests if one.script == script and one.tools]
 
 
+@pytest.mark.thorough
 def test_in_a_terminal_a_lie_that_comes_after_the_callers_turn_comes_with_its_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,7 +33,7 @@ def test_in_a_terminal_the_caller_gets_the_verdict_instead_of_the_lie(
             terminal.wait(lambda: stage.asked("main", 1))
         (lie,) = list_delegations(stage)
         assert (lie.status, lie.outcome) == ("failed", "fabricated")
-        (envelope,) = find_envelopes(stage, "main", 1)
-        assert (envelope["session_id"], envelope["status"]) == (lie.session_id, "failed")
+        (result,) = find_envelopes(stage, "main", 1)
+        assert (result["session_id"], result["status"]) == (lie.session_id, "failed")
         asked = [json.dumps(one.body) for one in stage.model.requests if one.script == "main" and one.tools]
         assert [request for request in asked if "never.md" in request and "FABRICATED" not in request] == []

@@ -97,6 +97,7 @@ def _make_template() -> Path:
     add_agent(root, "writer", "tester")
     add_agent(root, "tester")
     (root / "old.md").write_text("# Old\n")
+    (root / "specs").mkdir()  # tasks are kept there, and not in .opencode/specs
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "begin")
     return root
@@ -383,12 +384,12 @@ class Child:
         return self.stage.send(self.make_call("PostToolUse", tool_response=text))
 
     def hand_over(self, text: str | None, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
-        """The envelope that the caller gets instead of the answer."""
+        """The result that the caller gets instead of the answer."""
         answer = self.respond(text, **more)
         output = answer["hookSpecificOutput"]["updatedToolOutput"]
         assert output["agentId"] == self.agent_id  # the whole answer of the tool: less than it is ignored
-        envelope: dict[str, Any] = json.loads(output["content"][0]["text"])
-        return envelope
+        result: dict[str, Any] = json.loads(output["content"][0]["text"])
+        return result
 
     def report(self, *paths: str, status: str = "completed", **more: Any) -> str:  # noqa: ANN401 - any JSON value
         """A return as the contract wants it."""

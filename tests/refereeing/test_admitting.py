@@ -236,7 +236,7 @@ def test_tokens_that_the_harness_tells_are_counted(stage: Stage, root: Path) -> 
     writer = stage.call("writer", by=planner)
     writer.start()
     writer.stop(writer.report(status="partial"))
-    assert writer.hand_over(writer.report(status="partial"), totalTokens=1200)["usage"]["tokens"] == 1200
+    assert writer.hand_over(writer.report(status="partial"), totalTokens=1200)["remit"]["usage"]["tokens"] == 1200
     assert writer.row.tokens == 1200
     assert "token" in refuse(stage, "reviewer", by=planner)
 
@@ -303,3 +303,27 @@ def test_a_ticket_ends_with_its_session(stage: Stage, change: str) -> None:
     stage.change(change)
     with pytest.raises(Refused, match=r"is over|past its deadline"):
         stage.call("reviewer", env={"REMIT_TICKET": token})
+
+
+def test_the_command_of_a_user_is_in_the_path_of_what_it_starts(stage: Stage) -> None:
+    """D14: while the session is at the command."""
+    stage.call("tester")
+    stage.send(stage.event("UserPromptSubmit", prompt="/research 12 in depth"))
+    child = stage.call("planner")
+    assert (child.row.path, child.row.depth) == (("orchestrator", "research", "planner"), 1)
+    child.start()
+    assert stage.call("writer", by=child).row.path == ("orchestrator", "research", "planner", "writer")
+    stage.send(stage.event("UserPromptSubmit", prompt="And now /research it again."))
+    assert stage.call("tester").row.path == ("orchestrator", "tester")
+
+
+def test_the_callers_file_bounds_the_time_of_an_agent_that_it_calls(stage: Stage, root: Path) -> None:
+    """D10."""
+    file = root / ".opencode/agent/subagents/planner.md"
+    limits = "delegation:\n  timeout_default: 40\n  timeout_max: 60\n"
+    file.write_text(file.read_text().replace("delegation:\n", limits, 1))
+    add_agent(root, "reviewer", more="timeout: 900\n")
+    planner = stage.call("planner")
+    planner.start()
+    assert stage.call("writer", by=planner).row.details["timeout_s"] == 40
+    assert stage.call("reviewer", by=planner).row.details["timeout_s"] == 60

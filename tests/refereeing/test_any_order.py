@@ -170,11 +170,11 @@ class Harness(RuleBasedStateMachine):
         if child.agent == "Explore":
             assert answer == {}
             return
-        envelope = json.loads(answer["hookSpecificOutput"]["updatedToolOutput"]["content"][0]["text"])
+        result = json.loads(answer["hookSpecificOutput"]["updatedToolOutput"]["content"][0]["text"])
         row = self.stage.row(session_id)
-        assert (envelope["status"], envelope["outcome"]) == (row.status, row.outcome)
+        assert (result["status"], result["remit"]["verdict"]) == (row.status, row.outcome)
         assert row.state == "settled"
-        if envelope["status"] == "completed":
+        if result["status"] == "completed":
             assert self.last[session_id], (kind, text)
             self.completed += 1
 

@@ -39,17 +39,17 @@ def test_who_is_cancelled_gets_no_tools_and_is_not_completed(child: Child, root:
     assert word == "deny"
     assert "cancelled" in reason
     assert child.stop(child.report("plan.md")) == {}  # it is not sent back any more
-    envelope = child.hand_over(child.report("plan.md"))
+    result = child.hand_over(child.report("plan.md"))
     assert (child.row.ending, child.row.state) == ("cancelled", "settled")
-    assert envelope["status"] == child.row.status != "completed"
+    assert result["status"] == child.row.status != "completed"
 
 
 def test_who_is_cancelled_and_of_whom_only_the_caller_hears_is_not_completed(child: Child) -> None:
     child.write("plan.md")
     cancel(child)
-    envelope = child.hand_over(child.report("plan.md"))
+    result = child.hand_over(child.report("plan.md"))
     assert (child.row.ending, child.row.state) == ("cancelled", "settled")
-    assert envelope["status"] != "completed"
+    assert result["status"] != "completed"
 
 
 @pytest.mark.slow
@@ -59,7 +59,7 @@ def test_remit_cancel_ends_it(child: Child, remit: Remit, root: Path) -> None:
     assert "cancel" in child.stage.kinds(child.session_id)
     assert say(child.use("Read", file_path=str(root / "old.md")))[0] == "deny"
     assert child.stop("Stopped.") == {}
-    assert child.hand_over("Stopped.")["ending"] == "cancelled"
+    assert child.hand_over("Stopped.")["remit"]["stop_reason"] == "cancelled"
     assert load(remit("ps", "--all", "--json"))[0]["status"] != "completed"
 
 
@@ -118,8 +118,8 @@ def test_an_answer_after_the_end_changes_nothing_for_the_better(stage: Stage, ch
     stage.send(stage.event("SessionEnd", reason="other"))
     ended = child.row
     assert child.stop(child.report("plan.md")) == {}
-    envelope = child.hand_over(child.report("plan.md"))
-    assert envelope["status"] == child.row.status == ended.status != "completed"
+    result = child.hand_over(child.report("plan.md"))
+    assert result["status"] == child.row.status == ended.status != "completed"
 
 
 # --- a broker in the same workspace ----------------------------------------------------------------------------------

@@ -51,8 +51,8 @@ def test_a_settling_that_is_killed_again_and_again_is_done_once(stage: Stage, ro
     response = {"agentId": child.agent_id, "content": [{"type": "text", "text": answer}], "totalToolUseCount": 1}
     event = child.make_call("PostToolUse", tool_response=response)
     assert sum(kill(stage, event, delay_s) for delay_s in DELAYS) > 1  # some were at work
-    envelope = child.hand_over(answer)
-    assert (envelope["status"], envelope["outcome"]) == ("completed", "accepted")
+    result = child.hand_over(answer)
+    assert (result["status"], result["remit"]["verdict"]) == ("completed", "accepted")
     assert (child.row.state, child.row.status) == ("settled", "completed")
     assert get_marker(root) == "RESEARCHED"
     assert len(list_commits(root)) == 3

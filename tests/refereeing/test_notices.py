@@ -68,8 +68,8 @@ def test_an_accepted_one_comes_with_its_result(stage: Stage) -> None:
     told = submit(stage, notify(child, message))
     assert told.startswith(f"Remit checked the return of writer ({child.session_id}): completed, accepted.")
     result = read_result(told)
-    assert (result["status"], result["usage"]["tokens"]) == ("completed", 4321)
-    assert "attempts" not in result  # there was one
+    assert (result["status"], result["remit"]["usage"]["tokens"]) == ("completed", 4321)
+    assert "attempts" not in result["remit"]  # there was one
 
 
 def test_one_that_nobody_saw_stop_is_judged_by_the_notification(stage: Stage) -> None:

@@ -10,6 +10,7 @@ from remit.app.error_log import find_error_log
 from remit.app.tasks import Tasks
 from remit.workspace.home import Home
 from remit.workspace.tasks.store import TaskStore
+from tests.delegating.test_finish_trouble import spoil_ledger
 from tests.refereeing.stage import Child, Stage, add_agent, git
 
 ENTRY = {
@@ -54,8 +55,8 @@ def test_a_task_is_moved_and_its_work_committed(tasked: Stage, root: Path) -> No
     answer = child.report("specs/report.md")
     child.stop(answer)
     assert get_marker(root) == "RESEARCHING"  # nothing is settled before the caller has it
-    envelope = child.hand_over(answer)
-    assert envelope["status"] == "completed"
+    result = child.hand_over(answer)
+    assert result["status"] == "completed"
     assert get_marker(root) == "RESEARCHED"
     assert len(list_commits(root)) == 3
     assert "specs/report.md" in git(root, "show", "--name-only", "--format=")
@@ -110,7 +111,9 @@ def test_an_entry_of_the_manifest_is_judged_and_kept(stage: Stage, root: Path) -
     answer = "Research complete. See MANIFEST.jsonl for summary."
     said = child.stop(answer)
     assert said == {}, said
-    assert child.hand_over(answer)["status"] == "completed"
+    given = child.respond(answer)["hookSpecificOutput"]["updatedToolOutput"]["content"][0]["text"]
+    assert given == answer, "the caller gets the sentence (R4.5)"
+    assert child.row.status == "completed"
 
 
 def test_whoever_writes_the_manifest_anew_is_sent_back(stage: Stage, root: Path) -> None:
@@ -142,10 +145,10 @@ def test_two_that_settle_at_once_settle_once(tasked: Stage, root: Path) -> None:
     event = other.event("SessionStart", source="startup")
     with ThreadPoolExecutor(4) as pool:
         jobs = [pool.submit(other.send, event) for _ in range(3)]
-        envelope = child.hand_over(answer)
+        result = child.hand_over(answer)
         for job in jobs:
             job.result()
-    assert envelope["status"] == "completed"
+    assert result["status"] == "completed"
     assert (child.row.state, child.row.status) == ("settled", "completed")
     assert len(list_commits(root)) == 3
     assert tasked.kinds(child.session_id).count("settled") == 1
@@ -174,6 +177,34 @@ def test_a_workspace_whose_settings_broke_meanwhile_is_told(stage: Stage, root: 
     answer = child.report("plan.md")
     child.stop(answer)
     (root / "remit.toml").write_text("this is not TOML\n")
-    envelope = child.hand_over(answer)
-    assert envelope["status"] == "completed"
-    assert "not TOML" in json.dumps(envelope["unsettled"])
+    result = child.hand_over(answer)
+    assert result["status"] == "completed"
+    assert "not TOML" in json.dumps(result["remit"]["failed_steps"])
+
+
+def test_a_caller_gets_the_result_if_the_state_broke_meanwhile(tasked: Stage, root: Path) -> None:
+    """D13: with hooks, too: the failed status sync has its code, is logged, and the work is what it is."""
+    child = begin(tasked)
+    child.write("specs/report.md", "# Report\nIt is slow.\n")
+    answer = child.report("specs/report.md")
+    child.stop(answer)
+    (root / "specs/state.json").write_text("{broken")
+    result = child.hand_over(answer)
+    (step,) = result["remit"]["failed_steps"]
+    assert (result["status"], step["step"], step["code"]) == ("completed", "task", "STATUS_SYNC_FAILED")
+    errors = json.loads(Path(find_error_log(str(root))).read_text())["errors"]
+    assert [(each["code"], each["context"]["session_id"]) for each in errors] == [(step["code"], child.session_id)]
+
+
+def test_a_caller_gets_the_result_if_the_ledger_cannot_be_written(tasked: Stage, root: Path) -> None:
+    """D13: a supervisor repeats what is missing later."""
+    child = begin(tasked)
+    child.write("specs/report.md", "# Report\nIt is slow.\n")
+    answer = child.report("specs/report.md")
+    child.stop(answer)
+    spoil_ledger(root, "BEFORE UPDATE OF state ON delegations WHEN NEW.state = 'settled'")
+    result = child.hand_over(answer)
+    (step,) = result["remit"]["failed_steps"]
+    assert (result["status"], step["step"], step["code"]) == ("completed", "ledger", "STORAGE_FAILED")
+    assert child.row.state == "settling"
+    assert get_marker(root) == "RESEARCHED"

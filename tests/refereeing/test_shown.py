@@ -135,7 +135,7 @@ def test_cancelling_one_says_at_once_that_only_its_harness_can_end_it(child: Chi
         assert each.use("Read", file_path="old.md")["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert child.row.state == "running"
     assert child.stop("Stopped.") == {}
-    assert child.hand_over("Stopped.")["ending"] == "cancelled"
+    assert child.hand_over("Stopped.")["remit"]["stop_reason"] == "cancelled"
     assert remit("cancel", child.session_id).code == 0  # it is over
 
 

@@ -15,20 +15,24 @@ from tests.refereeing.stage import Child, Stage
 
 def hand_over(child: Child, answer: str | None) -> dict[str, Any]:
     """What the caller gets, which is what the ledger says."""
-    envelope = child.hand_over(answer)
+    result = child.hand_over(answer)
     row = child.row
     assert row.state == "settled"
-    assert (envelope["status"], envelope["outcome"]) == (row.status, row.outcome)
-    return envelope
+    assert (result["status"], result["remit"]["verdict"]) == (row.status, row.outcome)
+    return result
 
 
 def test_what_holds_is_accepted(child: Child) -> None:
     child.write("plan.md")
     assert child.stop(child.report("plan.md")) == {}
     assert child.row.state == "settling"  # the caller's side settles it
-    envelope = hand_over(child, child.report("plan.md"))
-    assert (envelope["status"], envelope["outcome"], envelope["ending"]) == ("completed", "accepted", "exited")
-    assert envelope["artifacts"][0]["grade"] == "attributed"
+    result = hand_over(child, child.report("plan.md"))
+    assert (result["status"], result["remit"]["verdict"], result["remit"]["stop_reason"]) == (
+        "completed",
+        "accepted",
+        "exited",
+    )
+    assert result["remit"]["grades"][0]["grade"] == "attributed"
     assert child.row.tokens == 1200
 
 
@@ -36,7 +40,7 @@ def test_what_is_meant_well_is_repaired(child: Child) -> None:
     child.write("plan.md")
     answer = f"Here it is:\n```json\n{child.report('plan.md')[:-1]},}}\n```\nThank you!"
     assert child.stop(answer) == {}
-    assert hand_over(child, answer)["outcome"] == "repaired"
+    assert hand_over(child, answer)["remit"]["verdict"] == "repaired"
 
 
 def test_what_does_not_hold_is_sent_back_and_then_let_through_as_rejected(child: Child) -> None:
@@ -47,9 +51,9 @@ def test_what_does_not_hold_is_sent_back_and_then_let_through_as_rejected(child:
         assert child.session_id in said["reason"]
         assert (child.row.state, child.row.status) == ("running", None)
     assert child.stop("It is all done, trust me.") == {}
-    envelope = hand_over(child, "It is all done, trust me.")
-    assert (envelope["status"], envelope["outcome"]) == ("failed", "missing")
-    assert envelope["attempts"] == 3
+    result = hand_over(child, "It is all done, trust me.")
+    assert (result["status"], result["remit"]["verdict"]) == ("failed", "missing")
+    assert result["remit"]["attempts"] == 3
     assert child.stage.kinds(child.session_id).count("sent_back") == 2
 
 
@@ -58,18 +62,18 @@ def test_a_summary_that_is_too_long_is_sent_back_once_and_then_shortened(child: 
     answer = child.report("plan.md", summary="Many words were written. " * 30)
     assert "RET030" in child.stop(answer)["reason"]
     assert child.stop(answer) == {}
-    envelope = hand_over(child, answer)
-    assert (envelope["status"], envelope["outcome"], envelope["attempts"]) == ("completed", "repaired", 2)
-    assert envelope["summary"].startswith("Many words were written. Many")
+    result = hand_over(child, answer)
+    assert (result["status"], result["remit"]["verdict"], result["remit"]["attempts"]) == ("completed", "repaired", 2)
+    assert result["summary"].startswith("Many words were written. Many")
 
 
 def test_an_absolute_path_inside_the_root_is_named_from_the_root(child: Child, root: Path) -> None:
     child.write("plan.md")
     answer = child.report(f"{root}/plan.md")
     assert child.stop(answer) == {}
-    envelope = hand_over(child, answer)
-    assert (envelope["status"], envelope["outcome"]) == ("completed", "repaired")
-    assert envelope["artifacts"][0]["path"] == "plan.md"
+    result = hand_over(child, answer)
+    assert (result["status"], result["remit"]["verdict"]) == ("completed", "repaired")
+    assert result["artifacts"][0]["path"] == "plan.md"
 
 
 @pytest.mark.parametrize("blocks", [0, 1, 4])
@@ -85,8 +89,8 @@ def test_one_that_was_sent_back_is_corrected(child: Child) -> None:
     child.write("plan.md")
     assert child.stop("Done.")["decision"] == "block"
     assert child.stop(child.report("plan.md")) == {}
-    envelope = hand_over(child, child.report("plan.md"))
-    assert (envelope["status"], envelope["attempts"]) == ("completed", 2)
+    result = hand_over(child, child.report("plan.md"))
+    assert (result["status"], result["remit"]["attempts"]) == ("completed", 2)
 
 
 def lie(child: Child, answer: str) -> dict[str, Any]:
@@ -100,13 +104,13 @@ def lie(child: Child, answer: str) -> dict[str, Any]:
 
 def test_a_file_that_did_not_change_is_a_lie(child: Child) -> None:
     child.use("Read", file_path=str(child.stage.root / "old.md"))
-    envelope = lie(child, child.report("old.md"))
-    assert (envelope["status"], envelope["outcome"]) == ("failed", "fabricated")
-    assert {finding["code"] for finding in envelope["findings"]} >= {"EVD001", "EVD002"}
+    result = lie(child, child.report("old.md"))
+    assert (result["status"], result["remit"]["verdict"]) == ("failed", "fabricated")
+    assert {finding["code"] for finding in result["remit"]["diagnostics"]} >= {"EVD001", "EVD002"}
 
 
 def test_a_file_that_is_not_there_is_a_lie(child: Child) -> None:
-    assert lie(child, child.report("nothing.md"))["outcome"] == "fabricated"
+    assert lie(child, child.report("nothing.md"))["remit"]["verdict"] == "fabricated"
 
 
 def test_a_lie_that_is_only_withdrawn_stays_one(child: Child) -> None:
@@ -114,8 +118,8 @@ def test_a_lie_that_is_only_withdrawn_stays_one(child: Child) -> None:
     assert "RET051" in child.stop(child.report("plan.md", "report.md"))["reason"]
     assert "EVD006" in child.stop(child.report())["reason"]
     assert child.stop(child.report()) == {}
-    envelope = hand_over(child, child.report())
-    assert (envelope["status"], envelope["outcome"], envelope["attempts"]) == ("failed", "fabricated", 3)
+    result = hand_over(child, child.report())
+    assert (result["status"], result["remit"]["verdict"], result["remit"]["attempts"]) == ("failed", "fabricated", 3)
 
 
 @pytest.mark.parametrize(("status", "paths"), [("completed", ["plan.md"]), ("completed", ["a.md"]), ("partial", [])])
@@ -144,14 +148,14 @@ def test_a_file_that_somebody_else_wrote_is_a_lie(child: Child, root: Path) -> N
     assert "EVD002" in said["reason"]
     child.stop("x")
     child.stop(child.report("plan.md"))
-    envelope = child.hand_over(child.report("plan.md"), totalToolUseCount=0)
-    assert (envelope["status"], envelope["outcome"]) == ("failed", "fabricated")
+    result = child.hand_over(child.report("plan.md"), totalToolUseCount=0)
+    assert (result["status"], result["remit"]["verdict"]) == ("failed", "fabricated")
 
 
 def test_a_tool_that_was_refused_or_failed_wrote_nothing(child: Child, root: Path) -> None:
     (root / "plan.md").write_text("# Mine\n")
     child.use("Write", failed=True, file_path=str(root / "plan.md"), content="# Mine\n")
-    assert lie(child, child.report("plan.md"))["outcome"] == "fabricated"
+    assert lie(child, child.report("plan.md"))["remit"]["verdict"] == "fabricated"
 
 
 def test_a_file_outside_the_workspace_is_not_taken(child: Child, root: Path) -> None:
@@ -213,14 +217,14 @@ def test_no_answer_is_no_return(child: Child, message: Any) -> None:  # noqa: AN
 def test_a_model_that_failed_is_no_return(child: Child) -> None:
     """No stop is told of; only the caller's side hears of it."""
     child.stage.send(child.event("StopFailure", error="unknown", last_assistant_message="API Error: 400 bad"))
-    envelope = hand_over(child, "API Error: 400 bad")
-    assert (envelope["status"], envelope["outcome"]) == ("failed", "missing")
+    result = hand_over(child, "API Error: 400 bad")
+    assert (result["status"], result["remit"]["verdict"]) == ("failed", "missing")
 
 
 def test_out_of_turns_is_no_return(child: Child) -> None:
     child.write("plan.md")
-    envelope = hand_over(child, None)
-    assert envelope["status"] != "completed"
+    result = hand_over(child, None)
+    assert result["status"] != "completed"
     assert child.row.outcome not in ("accepted", "repaired")
 
 
@@ -248,7 +252,7 @@ def test_a_liar_below_an_agent_gains_nothing_by_its_callers_tools(stage: Stage, 
         "agentId": below.agent_id, "content": [{"type": "text", "text": answer}],
     })  # fmt: skip
     output = stage.send(event)["hookSpecificOutput"]["updatedToolOutput"]
-    assert json.loads(output["content"][0]["text"])["outcome"] == "fabricated"
+    assert json.loads(output["content"][0]["text"])["remit"]["verdict"] == "fabricated"
 
 
 # --- what is said after it was accepted ------------------------------------------------------------------------------
@@ -269,8 +273,8 @@ def test_what_is_said_after_it_was_accepted_counts(child: Child) -> None:
 def test_what_the_caller_would_get_counts(child: Child) -> None:
     child.write("plan.md")
     assert child.stop(child.report("plan.md")) == {}
-    envelope = hand_over(child, "Never mind, it is broken.")
-    assert envelope["status"] == "failed"
+    result = hand_over(child, "Never mind, it is broken.")
+    assert result["status"] == "failed"
     assert "overruled" in child.stage.kinds(child.session_id)
 
 
@@ -308,9 +312,9 @@ def test_a_file_that_is_gone_when_the_answer_is_handed_over_is_not_completed(
     assert child.stop(answer) == {}
     assert child.row.status == "completed"
     spoil(root / "plan.md")
-    envelope = hand_over(child, answer if is_told else None)
-    assert envelope["status"] == "failed"
-    assert envelope["findings"][0]["code"] in ("RET051", "RET053", "RET054")
+    result = hand_over(child, answer if is_told else None)
+    assert result["status"] == "failed"
+    assert result["remit"]["diagnostics"][0]["code"] in ("RET051", "RET053", "RET054")
     assert hand_over(child, answer)["status"] == "failed"
 
 
@@ -364,7 +368,7 @@ def test_a_file_that_is_gone_after_it_was_settled_takes_it_back(child: Child, ro
     (root / "plan.md").write_text("---\nstatus: read\n---\n")  # who changes it afterwards has not taken it away
     assert hand_over(child, answer)["status"] == "completed"
     (root / "plan.md").unlink()
-    assert (hand_over(child, answer)["outcome"], child.row.status) == ("fabricated", "failed")
+    assert (hand_over(child, answer)["remit"]["verdict"], child.row.status) == ("fabricated", "failed")
 
 
 def test_a_file_that_has_changed_when_the_answer_is_handed_over_is_told_as_it_is(child: Child, root: Path) -> None:
@@ -372,8 +376,8 @@ def test_a_file_that_has_changed_when_the_answer_is_handed_over_is_told_as_it_is
     answer = child.report("plan.md")
     assert child.stop(answer) == {}
     (root / "plan.md").write_text("# Longer than it was\n")
-    envelope = hand_over(child, answer)
-    assert (envelope["status"], envelope["artifacts"][0]["size_bytes"]) == ("completed", 21)
+    result = hand_over(child, answer)
+    assert (result["status"], result["remit"]["grades"][0]["size_bytes"]) == ("completed", 21)
 
 
 def test_what_is_said_after_all_was_settled_takes_it_back(stage: Stage) -> None:
@@ -422,8 +426,8 @@ def test_a_long_answer_that_reaches_its_caller_as_it_is_is_asked_for_alone(stage
     assert (child.row.state, child.row.status) == ("settled", "completed")
 
 
-def test_without_envelopes_the_caller_gets_what_was_said_but_never_a_lie(stage: Stage, root: Path) -> None:
-    (root / "remit.toml").write_text("[referee]\nenvelope = false\n")
+def test_without_results_the_caller_gets_what_was_said_but_never_a_lie(stage: Stage, root: Path) -> None:
+    (root / "remit.toml").write_text("[referee]\nresult = false\n")
     child = stage.call("planner")
     child.start()
     child.write("plan.md")
@@ -464,8 +468,8 @@ def test_a_return_that_was_handed_in_counts(child: Child, root: Path) -> None:
     child.write("plan.md")
     assert submit(root, child.report("plan.md"))
     assert child.stop("All is done.") == {}
-    envelope = hand_over(child, "All is done.")
-    assert (envelope["status"], envelope["outcome"]) == ("completed", "accepted")
+    result = hand_over(child, "All is done.")
+    assert (result["status"], result["remit"]["verdict"]) == ("completed", "accepted")
 
 
 def test_one_that_contradicts_the_last_message_is_ambiguous(child: Child, root: Path) -> None:

@@ -51,9 +51,9 @@ def test_two_alike_of_which_nothing_is_known_are_not_confused(stage: Stage, root
     assert [row.state for row in stage.rows()] == ["running", "running"]
     # The caller's side knows the call: there each is judged, by what can be proved then.
     for child in (first, second):
-        envelope = child.hand_over(child.report(f"{child.call_id}.md"))
-        assert (envelope["status"], child.row.status) == ("partial", "partial")
-        assert envelope["outcome"] == "unproven"  # whose tool it was is not known
+        result = child.hand_over(child.report(f"{child.call_id}.md"))
+        assert (result["status"], child.row.status) == ("partial", "partial")
+        assert result["remit"]["verdict"] == "unproven"  # whose tool it was is not known
     assert (root / f"{first.call_id}.md").exists()
 
 
@@ -127,9 +127,9 @@ def test_agents_below_one_another_keep_their_own(stage: Stage) -> None:
     assert reviewer.hand_over(reviewer.report("review.md"))["status"] == "completed"
     planner.write("plan.md")
     assert planner.stop(planner.report("plan.md")) == {}
-    envelope = planner.hand_over(planner.report("plan.md"))
-    assert envelope["status"] == "completed"
-    assert "unclaimed" not in envelope  # what was accepted of the other need not be named again
+    result = planner.hand_over(planner.report("plan.md"))
+    assert result["status"] == "completed"
+    assert "unclaimed" not in result  # what was accepted of the other need not be named again
     uses = stage.ask("SELECT session_id, path FROM tool_uses WHERE path IS NOT NULL ORDER BY number")
     assert uses == [(reviewer.session_id, "review.md"), (planner.session_id, "plan.md")]
 

@@ -3,6 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,7 +49,7 @@ def test_agents_at_work_at_once_are_each_judged_by_their_own(root: Path) -> None
     stage = Stage(root)
     children = [stage.call("writer", f"Write part {number}.") for number in range(4)]
 
-    def work(child: Child) -> dict[str, object]:
+    def work(child: Child) -> dict[str, Any]:
         name = f"{child.call_id}.md"
         child.start()
         child.write(name)
@@ -57,9 +58,9 @@ def test_agents_at_work_at_once_are_each_judged_by_their_own(root: Path) -> None
         return child.hand_over(child.report(name))
 
     with ThreadPoolExecutor(4) as pool:
-        envelopes = list(pool.map(work, children))
-    assert [each["status"] for each in envelopes] == ["completed"] * 4
-    assert [each["session_id"] for each in envelopes] == [child.session_id for child in children]
+        results = list(pool.map(work, children))
+    assert [each["status"] for each in results] == ["completed"] * 4
+    assert [each["metadata"]["session_id"] for each in results] == [child.session_id for child in children]
     assert {row.status for row in stage.rows()} == {"completed"}
 
 
@@ -87,8 +88,8 @@ def test_opencode_from_its_first_word_to_its_last(root: Path, quick: bool) -> No
     assert stage.send(event) == {}
     assert child.stop("Done.")["decision"] == "block"
     assert child.stop(child.report("plan.md")) == {}
-    envelope = child.hand_over(child.report("plan.md"))
-    assert (envelope["status"], envelope["artifacts"][0]["grade"]) == ("completed", "attributed")
+    result = child.hand_over(child.report("plan.md"))
+    assert (result["status"], result["remit"]["grades"][0]["grade"]) == ("completed", "attributed")
 
 
 def test_codex_whose_child_broke_is_closed_with_its_session(root: Path, quick: bool) -> None:  # noqa: FBT001 - a fixture

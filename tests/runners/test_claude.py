@@ -45,6 +45,15 @@ def hear(*records: dict[str, Any], exit_code: int | None = 0, errors: bytes = b"
 ORDER = Order("sess_1_abcdef", "", "go", "/w", "/w/.remit/sessions/sess_1_abcdef/1")
 
 
+@pytest.mark.conforms("001-08")
+def test_the_output_limit_is_passed_on_unless_the_user_has_set_one(tmp_path: Path) -> None:
+    """R1.1: `max_tokens` of an agent file. Claude Code has no option for the temperature."""
+    variable = "CLAUDE_CODE_MAX_OUTPUT_TOKENS"
+    assert launch(tmp_path, max_output_tokens=4000).environ[variable] == "4000"
+    assert variable not in launch(tmp_path, {variable: "9"}, max_output_tokens=4000).environ
+    assert variable not in launch(tmp_path).environ
+
+
 def launch(tmp_path: Path, environ: dict[str, str] | None = None, **fields: Any) -> Launch:  # noqa: ANN401 - of an order
     (tmp_path / "claude").touch(mode=0o755)
     return Claude().start(ORDER._replace(environ={"PATH": str(tmp_path)} | (environ or {}), **fields))

@@ -49,6 +49,18 @@ def launch(tmp_path: Path, environ: dict[str, str] | None = None, **fields: Any)
 # The command line
 
 
+@pytest.mark.conforms("001-07", "001-08")
+def test_temperature_and_output_limit_are_passed_on(tmp_path: Path) -> None:
+    """R1.1: opencode takes the temperature with the agent and the limit of an answer by a variable."""
+    variable = "OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX"
+    started = launch(tmp_path, instructions="Plan.", temperature=0.2, max_output_tokens=4000)
+    assert json.loads(started.environ[CONTENT])["agent"]["remit-planner"]["temperature"] == 0.2
+    assert started.environ[variable] == "4000"
+    own = launch(tmp_path, {variable: "9"}, instructions="Plan.", max_output_tokens=4000)
+    assert variable not in own.environ
+    assert "temperature" not in own.environ[CONTENT]
+
+
 def test_an_agent_is_laid_over_the_configuration_that_is_there(tmp_path: Path) -> None:
     given = json.dumps({"model": "p/m", "agent": {"other": {"mode": "all"}, "remit-planner": {"color": "red"}}})
     started = launch(tmp_path, {CONTENT: given}, instructions="{env:HOME}", tools=("read", "edit", "x"), max_turns=4)

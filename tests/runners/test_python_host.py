@@ -21,7 +21,7 @@ from remit.runners.python_host import render_answer
 from tests.contract.samples import line, standard
 
 if TYPE_CHECKING:
-    from remit import Envelope
+    from remit import Result
 
 Make: TypeAlias = Callable[[str], object]
 
@@ -93,13 +93,13 @@ def test_a_function_that_gives_a_failure_back_has_crashed(
         assert session is not None
         return FAILURES[name][0](line(standard({"/artifacts": [], "/metadata/session_id": session[0]})))
 
-    async def ask() -> Envelope:
+    async def ask() -> Result:
         async with Workspace.open(tmp_path) as ws:
             return await ws.delegate(None, "Do it.", function=work, reasks=0)
 
-    envelope = asyncio.run(ask())
-    assert (envelope.status, envelope.ending) == ("failed", "crashed")
-    assert f"the function gave back {FAILURES[name][1]}" in envelope.errors[0].message
+    result = asyncio.run(ask())
+    assert (result.status, result.stop_reason) == ("failed", "crashed")
+    assert f"the function gave back {FAILURES[name][1]}" in result.errors[0].message
 
 
 def test_an_entry_point_that_gives_a_failure_back_has_crashed(tmp_path: Path) -> None:

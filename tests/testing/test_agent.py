@@ -22,7 +22,7 @@ from remit.testing.engines import AGENT_FILE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 ROOT = Path(__file__).resolve().parents[2]
 SHORT_S = 4.0
@@ -41,42 +41,42 @@ def agent(tmp_path: Path) -> ScriptedAgent:
     return ScriptedAgent(tmp_path / "agents")
 
 
-def delegate(root: Path, agent: ScriptedAgent, **options: Any) -> Envelope:  # noqa: ANN401 - fields of Request
-    async def run() -> Envelope:
+def delegate(root: Path, agent: ScriptedAgent, **options: Any) -> Result:  # noqa: ANN401 - fields of Request
+    async def run() -> Result:
         async with Workspace.open(root) as ws:
             return await ws.delegate(None, "Write the report.", command=agent.command, settles=False, **options)
 
     return asyncio.run(run())
 
 
-def list_codes(envelope: Envelope) -> list[str]:
-    return [error.code for error in envelope.errors]
+def list_codes(result: Result) -> list[str]:
+    return [error.code for error in result.errors]
 
 
 # Those that do their work
 
 
-@pytest.mark.parametrize("dialect", ["standard", "hyper", "manifest"])
-def test_one_that_obeys_is_believed(root: Path, agent: ScriptedAgent, dialect: str) -> None:
-    envelope = delegate(root, agent.speaks(dialect).obeys(), dialect=dialect)
-    assert (envelope.status, envelope.ending) == ("completed", "exited")
-    assert [artifact.grade for artifact in envelope.artifacts] == ["changed"]
+@pytest.mark.parametrize("format", ["standard", "hyper", "manifest"])
+def test_one_that_obeys_is_believed(root: Path, agent: ScriptedAgent, format: str) -> None:
+    result = delegate(root, agent.speaks(format).obeys(), return_format=format)
+    assert (result.status, result.stop_reason) == ("completed", "exited")
+    assert [artifact.grade for artifact in result.artifacts] == ["changed"]
     assert {act.act for act in agent.acts} == {"began", "wrote", "returned", "ended"}
-    assert {act.session for act in agent.acts} == {envelope.session_id}
+    assert {act.session for act in agent.acts} == {result.session_id}
 
 
 def test_what_a_file_is_called_follows_from_its_place(root: Path, agent: ScriptedAgent) -> None:
     paths = ("specs/1_a/plans/implementation-001.md", "specs/1_a/reports/research-001.md", "cache.py", "notes.md")
-    envelope = delegate(root, agent.obeys(dict.fromkeys(paths, "# A\n")))
-    assert [artifact.kind for artifact in envelope.artifacts] == ["plan", "report", "implementation", "report"]
+    result = delegate(root, agent.obeys(dict.fromkeys(paths, "# A\n")))
+    assert [artifact.type for artifact in result.artifacts] == ["plan", "report", "implementation", "report"]
 
 
 def test_acts_come_one_after_the_other(root: Path, agent: ScriptedAgent) -> None:
     agent.writes("notes/a.md", "in ${session}, at depth ${depth}").sleeps(0.05).obeys({"b.md": "# B\n"})
-    envelope = delegate(root, agent)
+    result = delegate(root, agent)
     assert [act.act for act in agent.acts] == ["began", "wrote", "slept", "wrote", "returned", "ended"]
-    assert (root / "notes/a.md").read_text() == f"in {envelope.session_id}, at depth 1"
-    assert envelope.unclaimed == ("notes/a.md",)
+    assert (root / "notes/a.md").read_text() == f"in {result.session_id}, at depth 1"
+    assert result.unclaimed == ("notes/a.md",)
     assert agent.acts[-1].at - agent.acts[2].at >= 0.05
 
 
@@ -85,12 +85,12 @@ def test_a_session_that_is_run_again_plays_what_comes_then(root: Path, agent: Sc
     (root / "remit.toml").write_text('[agents.again]\nretry = "safe"\n')
     agent.rambles().then().obeys()
 
-    async def run() -> Envelope:
+    async def run() -> Result:
         async with Workspace.open(root) as ws:
             return await ws.delegate("again", "Write it.", command=agent.command, settles=False)
 
-    envelope = asyncio.run(run())
-    assert (envelope.status, envelope.attempts) == ("completed", 2)
+    result = asyncio.run(run())
+    assert (result.status, result.attempts) == ("completed", 2)
     assert [act.run for act in agent.did("ended")] == [1, 2]
 
 
@@ -147,9 +147,9 @@ def _prepare_stale(agent: ScriptedAgent, root: Path) -> None:
 
 def _replay(agent: ScriptedAgent, root: Path) -> None:
     first = ScriptedAgent(Path(agent.program).parent, "first").obeys()
-    envelope = delegate(root, first)
-    assert envelope.status == "completed"
-    agent.writes("report.md", "# New\n").replays(first.load_answer(envelope.session_id))
+    result = delegate(root, first)
+    assert result.status == "completed"
+    agent.writes("report.md", "# New\n").replays(first.load_answer(result.session_id))
 
 
 FAULTS = {
@@ -175,7 +175,7 @@ FAULTS = {
     "returns and is killed": Fault(
         lambda agent, _: agent.obeys().crashes(signal=9), "crashed", "failed", "ambiguous", "crashed"
     ),
-    "speaks another dialect": Fault(lambda agent, _: agent.speaks("hyper").obeys(), "returned", "failed", "invalid"),
+    "speaks another format": Fault(lambda agent, _: agent.speaks("hyper").obeys(), "returned", "failed", "invalid"),
     "is too slow": Fault(
         lambda agent, _: agent.obeys().sleeps(60), "slept", "partial", "accepted", "timeout", "TIMEOUT", SHORT_S
     ),
@@ -189,27 +189,28 @@ FAULTS = {
 def test_no_fault_is_taken_for_completed_work(root: Path, agent: ScriptedAgent, name: str) -> None:
     fault = FAULTS[name]
     fault.script(agent, root)
-    envelope = delegate(root, agent, timeout_s=fault.timeout_s)
+    result = delegate(root, agent, timeout_s=fault.timeout_s, return_format="standard")
     assert agent.did(fault.act), "the fault never happened"
-    assert (envelope.status, envelope.outcome, envelope.ending) == (fault.status, fault.outcome, fault.ending)
-    assert not fault.code or fault.code in list_codes(envelope)
+    assert (result.status, result.verdict, result.stop_reason) == (fault.status, fault.outcome, fault.ending)
+    assert not fault.code or fault.code in list_codes(result)
     assert not agent.list_living()
 
 
 @pytest.mark.slow
 def test_what_was_written_before_the_end_is_saved(root: Path, agent: ScriptedAgent) -> None:
-    envelope = delegate(root, agent.writes("part.md", "half").hangs(), timeout_s=SHORT_S)
-    assert [artifact.path for artifact in envelope.artifacts] == ["part.md"]
+    result = delegate(root, agent.writes("part.md", "half").hangs(), timeout_s=SHORT_S)
+    assert [artifact.path for artifact in result.artifacts] == ["part.md"]
     assert agent.did("ignored")
 
 
+@pytest.mark.thorough("True")
 @pytest.mark.slow
 @pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("holds", [False, True])
 def test_nothing_that_it_left_behind_survives(root: Path, agent: ScriptedAgent, how: Any, *, holds: bool) -> None:  # noqa: ANN401 - a literal
-    envelope = delegate(root, agent.forks(how, holds=holds).obeys())
+    result = delegate(root, agent.forks(how, holds=holds).obeys())
     assert agent.did("forked")
-    assert envelope.status == "completed"
+    assert result.status == "completed"
     assert not agent.list_living()
 
 
@@ -217,8 +218,8 @@ def test_nothing_that_it_left_behind_survives(root: Path, agent: ScriptedAgent, 
 def test_nothing_of_one_that_hangs_survives_whatever_it_forked(root: Path, agent: ScriptedAgent) -> None:
     for how in HOWS:
         agent.forks(how, holds=True)
-    envelope = delegate(root, agent.hangs(), timeout_s=6)
-    assert (envelope.status, envelope.ending) == ("partial", "timeout")
+    result = delegate(root, agent.hangs(), timeout_s=6)
+    assert (result.status, result.stop_reason) == ("partial", "timeout")
     assert len(agent.did("forked")) == len(HOWS)
     assert agent.did("ignored")
     assert not agent.list_living()
@@ -229,12 +230,12 @@ def test_what_is_changed_after_the_return_is_what_counts_or_never_happens(
     root: Path, agent: ScriptedAgent, after_s: float
 ) -> None:
     """The hash that the caller is told is that of the file that is there."""
-    envelope = delegate(root, agent.edits_later(after_s=after_s).obeys())
+    result = delegate(root, agent.edits_later(after_s=after_s).obeys())
     assert agent.did("forked")
-    if envelope.status != "completed":  # looked at in the moment in which it was empty
-        assert envelope.outcome == "fabricated"
+    if result.status != "completed":  # looked at in the moment in which it was empty
+        assert result.verdict == "fabricated"
         return
-    (artifact,) = envelope.artifacts
+    (artifact,) = result.artifacts
     time.sleep(0.6)
     assert sha256((root / "report.md").read_bytes()).hexdigest().startswith(artifact.sha256)
     assert not agent.list_living()
@@ -243,9 +244,9 @@ def test_what_is_changed_after_the_return_is_what_counts_or_never_happens(
 @pytest.mark.slow
 @pytest.mark.thorough
 def test_a_flood_before_the_return_drowns_nothing(root: Path, agent: ScriptedAgent) -> None:
-    envelope = delegate(root, agent.floods().says("\n").obeys())
+    result = delegate(root, agent.floods().says("\n").obeys())
     assert agent.did("flooded")
-    assert (envelope.status, envelope.outcome) == ("completed", "accepted")
+    assert (result.status, result.verdict) == ("completed", "accepted")
 
 
 @pytest.mark.slow
@@ -264,15 +265,15 @@ def test_one_that_calls_whom_it_may_not_is_refused(
     other = ScriptedAgent(Path(agent.program).parent, "other").obeys({"other.md": "x"})
     agent.recurses(target, command=other.command, ticket=ticket).obeys()
 
-    async def run() -> Envelope:
+    async def run() -> Result:
         async with Workspace.open(root) as ws:
             return await ws.delegate("first", "Do it.", command=agent.command, settles=False)
 
-    envelope = asyncio.run(run())
+    result = asyncio.run(run())
     (ran,) = agent.did("ran")
     assert ran.details["exit_code"] == 2, ran
     assert code in ran.details["out"] + ran.details["err"]
-    assert envelope.status == "completed"
+    assert result.status == "completed"
     assert not other.acts
 
 

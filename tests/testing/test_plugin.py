@@ -24,16 +24,16 @@ def test_a_workspace_has_git(remit_workspace):
 
 def test_an_agent_is_delegated_to_and_its_work_committed(remit_workspace, scripted_agent, delegate):
     agent = scripted_agent().obeys()
-    envelope = delegate(None, "Write a report.", command=agent.command)
-    assert (envelope.status, envelope.unsettled) == ("completed", ())
+    result = delegate(None, "Write a report.", command=agent.command)
+    assert (result.status, result.failed_steps) == ("completed", ())
     assert agent.did("wrote")
     assert (remit_workspace / "report.md").is_file()
 
 
 def test_agents_have_names(scripted_agent, delegate):
-    liar, other = scripted_agent("liar").lies(), scripted_agent("other", dialect="hyper").obeys()
+    liar, other = scripted_agent("liar").lies(), scripted_agent("other", format="hyper").obeys()
     assert delegate(None, "Write.", command=liar.command).status == "failed"
-    assert delegate(None, "Write.", command=other.command, dialect="hyper").status == "completed"
+    assert delegate(None, "Write.", command=other.command, return_format="hyper").status == "completed"
 
 
 def test_a_model_answers(scripted_model):

@@ -21,7 +21,7 @@ def test_no_lie_is_completed_and_no_honest_agent_is_called_false() -> None:
     lies, honest = list(list_lies()), list(list_honest())
     assert len(lies) >= LIES
     assert len(honest) >= HONEST
-    played = [*choose(lies, 3), *choose(honest, 2)]
+    played = [*choose(lies, 2), *choose(honest, 1)]
     assert len({plot.family for plot in played}) == len({plot.family for plot in (*lies, *honest)})
     count = count_plots(play_plots(played))
     assert count.lies.total() == sum(plot in lies for plot in played)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 FIRST_MS = 1_700_000_000_000
 VARIABLES = ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT")
@@ -39,10 +39,10 @@ def make_repository(root: Path, **files: str) -> Path:
     return root
 
 
-def run(root: Path, script: str, prompt: str = "Look at the cache.", **options: Any) -> Envelope:  # noqa: ANN401 - options
+def run(root: Path, script: str, prompt: str = "Look at the cache.", **options: Any) -> Result:  # noqa: ANN401 - options
     """What came of an agent that is a shell script."""
 
-    async def play() -> Envelope:
+    async def play() -> Result:
         async with Workspace.open(root, environ={**os.environ}) as ws:
             command = f"sh -c {shlex.quote(script)}"
             return await ws.delegate(None, prompt, **{"command": command, "timeout_s": 60, **options})
@@ -56,8 +56,8 @@ def run_agent(root: Path, agent: str, script: str) -> str:
     async def play() -> str:
         async with Workspace.open(root, environ={**os.environ}) as ws:
             command = f"sh -c {shlex.quote(script)}"
-            envelope = await ws.delegate(agent, "Go.", runner="command", command=command, timeout_s=60, reasks=0)
-            return envelope.session_id
+            result = await ws.delegate(agent, "Go.", runner="command", command=command, timeout_s=60, reasks=0)
+            return result.session_id
 
     return asyncio.run(play())
 
@@ -151,5 +151,5 @@ def insert(home: Home, *rows: Kept) -> None:
                 )
                 db.execute(statement, (name(row.number), at, outcome))
             if row.summary:
-                report = json.dumps({"envelope": {"summary": row.summary}}, ensure_ascii=False).encode()
+                report = json.dumps({"result": {"summary": row.summary}}, ensure_ascii=False).encode()
                 db.execute("INSERT INTO texts VALUES (?, 'report', ?, 1)", (name(row.number), report))

@@ -144,4 +144,4 @@ def test_what_a_caller_did_not_have_to_read_is_estimated(root: Path) -> None:
         found = load_compliance(home)
     kept_out = found["total"]["kept_out_tokens"]
     assert found["kept_out_estimated"] is True
-    assert 48_894 // 4 - 400 <= kept_out <= 60_000 // 4  # what `seq` prints, without the envelope
+    assert 48_894 // 4 - 400 <= kept_out <= 60_000 // 4  # what `seq` prints, without the result

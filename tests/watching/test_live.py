@@ -122,17 +122,17 @@ def test_details_are_short_and_without_secrets(root: Path) -> None:
 
 
 def test_the_lines_of_a_log_are_numbered_and_gone_on_with(root: Path) -> None:
-    envelope = run(root, f"for i in 1 2 3 4 5; do echo line $i; done; echo {SECRET}", reasks=0)
-    whole = live.load_log(envelope.session_id)
+    result = run(root, f"for i in 1 2 3 4 5; do echo line $i; done; echo {SECRET}", reasks=0)
+    whole = live.load_log(result.session_id)
     assert whole.over
     assert [line["text"] for line in whole.lines] == [*(f"line {i}" for i in range(1, 6)), "[redacted github]"]
     assert [line["number"] for line in whole.lines] == [1, 2, 3, 4, 5, 6]
-    rest = live.load_log(envelope.session_id, after=4)
+    rest = live.load_log(result.session_id, after=4)
     assert rest.lines == whole.lines[4:]
-    part = live.load_log(envelope.session_id, after=1, limit=2)
+    part = live.load_log(result.session_id, after=1, limit=2)
     assert (part.lines, part.over, part.next) == (whole.lines[1:3], False, 3)
     with pytest.raises(UsageError, match="no attempt 2"):
-        live.load_log(envelope.session_id, attempt=2)
+        live.load_log(result.session_id, attempt=2)
 
 
 def test_a_tail_reads_on_from_any_thread_until_it_is_over(root: Path) -> None:
@@ -173,8 +173,8 @@ async def _read_until(tail: live.Tail, text: str) -> list[dict[str, Any]]:
 
 
 def test_a_tail_is_read_by_one_thread_after_another(root: Path) -> None:
-    envelope = run(root, "for i in 1 2 3 4 5 6; do echo $i; done", reasks=0)
-    tail = live.Tail(envelope.session_id)
+    result = run(root, "for i in 1 2 3 4 5 6; do echo $i; done", reasks=0)
+    tail = live.Tail(result.session_id)
     found: list[str] = []
     for _ in range(3):
         thread = threading.Thread(target=lambda: found.extend(line["text"] for line in tail.read(2).lines))

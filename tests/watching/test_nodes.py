@@ -97,9 +97,9 @@ def test_who_waits_for_whom_is_told(root: Path) -> None:
 
 def test_a_node_tells_what_was_asked_claimed_and_done(root: Path) -> None:
     script = f"echo new > made.md; echo stray > stray.md; {answer('made.md', 'there.md', 'nowhere.md')}"
-    envelope = run(root, script, prompt=f"Look at it with {SECRET}.", reasks=0)
+    result = run(root, script, prompt=f"Look at it with {SECRET}.", reasks=0)
     with opened(root) as home:
-        node = load_node(home, envelope.session_id)
+        node = load_node(home, result.session_id)
     assert node["standing"]["outcome"] == "fabricated"
     assert node["asked"]["words"].startswith("Look at it with [redacted")
     assert "# What to send back" in node["asked"]["prompt"]
@@ -112,7 +112,7 @@ def test_a_node_tells_what_was_asked_claimed_and_done(root: Path) -> None:
     assert attempt["answer"]["lines"] > 5
     assert any(finding.get("place") for finding in attempt["findings"])
     assert "stray.md" in [change["path"] for change in node["unclaimed"]]
-    assert node["envelope"]["status"] == "failed"
+    assert node["result"]["status"] == "failed"
     assert node["terms"]["commit"]
     assert node["can"]["cancel"] is False
     assert node["can"]["retry"] is True
@@ -148,7 +148,7 @@ def test_one_that_is_open_can_be_cancelled_and_nothing_else(root: Path) -> None:
         "why": {"retry": "It is not over.", "resume": "It is not over."},
     }
     assert node["children"] == [name(1)]
-    assert node["envelope"] is None
+    assert node["result"] is None
 
 
 def test_the_context_that_an_agent_began_with_is_named(root: Path) -> None:
@@ -168,17 +168,17 @@ def test_the_context_that_an_agent_began_with_is_named(root: Path) -> None:
 
 def test_a_long_answer_comes_by_the_page_without_its_secrets(root: Path) -> None:
     script = f"head -c {PAGE_CHARS} /dev/zero | tr '\\0' x; printf ' %s %s' {SECRET} end"
-    envelope = run(root, script, reasks=0)
+    result = run(root, script, reasks=0)
     with opened(root) as home:
-        pages = [load_answer_page(home, envelope.session_id, 1, page=number) for number in (1, 2)]
+        pages = [load_answer_page(home, result.session_id, 1, page=number) for number in (1, 2)]
         assert [page["pages"] for page in pages] == [2, 2]
         whole = "".join(page["text"] for page in pages)
         assert whole == "x" * PAGE_CHARS + " [redacted github] end"
         with pytest.raises(UsageError, match="no page 3"):
-            load_answer_page(home, envelope.session_id, 1, page=3)
+            load_answer_page(home, result.session_id, 1, page=3)
         with pytest.raises(UsageError, match="no answer 2"):
-            load_answer_page(home, envelope.session_id, 2)
-        assert load_prompt_page(home, envelope.session_id)["pages"] == 1
+            load_answer_page(home, result.session_id, 2)
+        assert load_prompt_page(home, result.session_id)["pages"] == 1
 
 
 def test_views_show_the_same_as_the_tree(root: Path) -> None:

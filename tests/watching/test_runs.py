@@ -110,7 +110,7 @@ def test_a_list_is_narrowed(root: Path, asked: Asked, expected: list[int]) -> No
     [
         dump({"work": 'say "x","kind" \\ now', "kind": "secretly"}),
         dump({"work": 'say "x","kind" \\ now'}),
-        dump({"dialect": "secretly", "work": 'say "x","kind" \\ now'}),
+        dump({"format": "secretly", "work": 'say "x","kind" \\ now'}),
         json.dumps({"work": 'say "x","kind" \\ now', "kind": "secretly"}),
     ],
 )
@@ -119,7 +119,7 @@ def test_the_work_is_searched_and_nothing_beside_it(root: Path, details: str) ->
         insert(home, Kept(0, details=details))
         for word in ("say", "SAY", '"x"', '"x","kind"', "kind", "\\", "now", 'say "x","kind"'):
             assert list_runs(home, Asked(q=word))["total"] == 1, word
-        for word in ("secretly", "work", "dialect", '{"', 'now"', "x'", "sayx"):
+        for word in ("secretly", "work", "format", '{"', 'now"', "x'", "sayx"):
             assert list_runs(home, Asked(q=word))["total"] == 0, word
 
 
@@ -195,7 +195,7 @@ def test_a_summary_that_is_no_text_keeps_nobody_from_looking(root: Path) -> None
     with opened(root) as home:
         insert(home, Kept(0), Kept(1))
         with home.ledger.transaction() as db:
-            broken = b'{"envelope":{"summary":"half \xed\xa0\xbd a pair"}}'
+            broken = b'{"result":{"summary":"half \xed\xa0\xbd a pair"}}'
             db.execute("INSERT INTO texts VALUES (?, 'report', ?, 1)", (name(0), broken))
             db.execute("INSERT INTO texts VALUES (?, 'report', ?, 1)", (name(1), b"\0spill:abc"))
         rows = list_runs(home)["items"]
@@ -206,8 +206,10 @@ def test_a_summary_that_is_no_text_keeps_nobody_from_looking(root: Path) -> None
 def test_what_was_settled_before_is_found_by_its_summary_too(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch, opened(root) as home:
         patch.setattr(store, "MIGRATIONS", MIGRATIONS[: [each.name for each in MIGRATIONS].index("browsed")])
-        insert(home, Kept(0, summary="The walrus was counted."), Kept(1), Kept(2))
+        insert(home, Kept(0), Kept(1), Kept(2))
+        older = b'{"envelope": {"summary": "The walrus was counted."}}'
         with home.ledger.transaction() as db:
+            db.execute("INSERT INTO texts VALUES (?, 'report', ?, 1)", (name(0), older))
             db.execute("INSERT INTO texts VALUES (?, 'report', ?, 1)", (name(1), b"\0spill:abc"))
             assert "summary" not in [row[1] for row in db.execute("PRAGMA table_info (delegations)")]
     with opened(root) as home:

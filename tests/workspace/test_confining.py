@@ -140,6 +140,7 @@ WAYS = {
 }
 
 
+@pytest.mark.thorough("uid0-old", "uid1000-new")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("is_there", [False, True], ids=["new", "old"])
 def test_no_planted_file_is_there_afterwards(site: Site, way: str, is_there: bool) -> None:  # noqa: FBT001 - a parameter
@@ -174,6 +175,7 @@ HOOK = "echo evil > .git/hooks/pre-commit"
 SYSCTL = "f=/proc/sys/kernel/core_pattern; cat $f > /tmp/v; cat /tmp/v > $f && echo escaped-sysctl"
 
 
+@pytest.mark.thorough("uid0")
 @pytest.mark.parametrize(
     "attack",
     [
@@ -210,6 +212,7 @@ def test_planted_code_does_not_run_outside(site: Site) -> None:
     assert not (site.home / "pwned").exists()
 
 
+@pytest.mark.thorough("uid1000")
 @pytest.mark.parametrize("exclude", ["there", "missing", "no folder"])
 def test_an_ordinary_agent_works(site: Site, exclude: str) -> None:
     """Git ignores blanks, so that an agent that adds all files commits none of them."""
@@ -239,6 +242,7 @@ def test_an_ordinary_agent_works(site: Site, exclude: str) -> None:
     assert (site.home / ".claude" / "projects" / "transcript").read_text() == "x\n"
 
 
+@pytest.mark.thorough("uid0")
 def test_blanks_are_there_only_while_an_agent_runs(site: Site) -> None:
     site.own()
     before = site.list_files()
@@ -249,6 +253,7 @@ def test_blanks_are_there_only_while_an_agent_runs(site: Site) -> None:
     assert site.list_files() == before
 
 
+@pytest.mark.thorough("uid0")
 def test_a_blank_that_somebody_has_changed_stays(site: Site) -> None:
     site.run("true", meanwhile="echo '[limits]' > remit.toml; echo x > .codex/config.toml")
     assert (site.root / "remit.toml").read_text() == "[limits]\n"
@@ -256,6 +261,7 @@ def test_a_blank_that_somebody_has_changed_stays(site: Site) -> None:
     assert not (site.root / ".mcp.json").exists()
 
 
+@pytest.mark.thorough("uid0")
 def test_the_last_of_two_agents_removes_the_blanks(site: Site) -> None:
     site.own()
     first = os.fork()
@@ -274,6 +280,7 @@ def test_the_last_of_two_agents_removes_the_blanks(site: Site) -> None:
     assert not (site.root / "remit.toml").exists()
 
 
+@pytest.mark.thorough("uid0")
 def test_a_blank_that_was_left_is_removed_by_the_next_agent(site: Site) -> None:
     """As after a kill of the shim, or a loss of power."""
     left = site.root / ".mcp.json"

@@ -356,3 +356,14 @@ def test_no_file_is_left_open(tmp_path: Path) -> None:
     for _ in range(5):
         settle(home, describe(), places(home))
     assert len(os.listdir("/proc/self/fd")) <= before, "fewer where what other tests left was collected"  # noqa: PTH208
+
+
+@pytest.mark.conforms("004-19")
+def test_exploratory_work_links_no_task(tmp_path: Path) -> None:
+    """R4.9: an entry that says that it belongs to no task is kept, and no task is linked to it."""
+    home = make(tmp_path)
+    settle_here(tmp_path, entry={**ENTRY, "linked_tasks": [""]})
+    assert "auth-2026-01-19" in (tmp_path / OUT / "MANIFEST.jsonl").read_text()
+    assert TaskStore(home, "specs").get(1).links == ()
+    settle_here(tmp_path)
+    assert TaskStore(home, "specs").get(1).links == ("auth-2026-01-19",)

@@ -125,7 +125,7 @@ What can be said to Remit on a command line, in the sections of `remit --help`. 
 test, and shows what it printed; sessions, times and the like are replaced, and a small program stands in for the model.
 """
 _OWN = """
-A workspace can have commands of its own that work on a task: [`[lifecycle.NAME]`](../settings.md#lifecyclename) makes
+A workspace can have commands of its own that work on a task: [`[task.NAME]`](../settings.md#taskname) makes
 `remit NAME`.
 """
 

@@ -14,14 +14,14 @@ $ remit check standard-completed.md --root workspace
 $ remit check missing-artifact.md --root workspace --output-format concise
 # For programs.
 $ remit check prose-only.md --json
-# The same in another dialect; what cannot be said there is told on standard error.
+# The same in another format; what cannot be said there is told on standard error.
 $ remit convert standard-completed.md --to hyper
 # Which commands there are for an agent inside a run.
 $ remit return
 # What an agent reads that hands its return in.
 $ remit return submit --help
 # What to put into an agent's prompt.
-$ remit instructions --dialect standard --session sess_1763200000_k3x9qz --agent planner --depth 1 --path main,planner
+$ remit instructions --format standard --session sess_1763200000_k3x9qz --agent planner --depth 1 --path main,planner
 # Which schemas there are.
 $ remit schema
 # One of them, for an editor or a program that checks JSON.

@@ -45,7 +45,7 @@ _FILES = _NEVER.format(reason="what is kept would be read wrongly; the finding g
 
 FAMILIES = {
     "RET": Family("Returns", "What an agent sends back at the end.", ("check", "run", "hook", "mcp"), _RETURN),
-    "CNV": Family("Conversions", "A return that is rewritten in another dialect.", ("convert",), _TELLS),
+    "CNV": Family("Conversions", "A return that is rewritten in another format.", ("convert",), _TELLS),
     "EVD": Family("Evidence", "What is claimed against what is on disk.", ("run", "show", "hook"), _RETURN),
     "AGT": Family("Agent files", "One file that defines an agent or a command, by itself.", ("lint", "fix"), _BY_LINT),
     "GRF": Family("The graph of agents", "All agent files together: who may call whom.", ("lint", "graph"), _BY_LINT),

@@ -1,4 +1,4 @@
-"""The schemas as files: of each dialect, of agent files, of the HTTP API and of the tools for harnesses."""
+"""The schemas as files: of each format, of agent files, of the HTTP API and of the tools for harnesses."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from remit.doors.mcp.catalogue import TOOLS
 from tools.reference.markdown import code, join, table
 
 ABOUT = {
-    "standard": "A return in the dialect `standard`.",
-    "hyper": "A return in the dialect `hyper`: the report between two markers.",
+    "standard": "A return in the format `standard`.",
+    "hyper": "A return in the format `hyper`: the report between two markers.",
     "manifest": "A line of a manifest.",
     "agent-file": "The frontmatter of an agent file.",
 }

@@ -32,6 +32,11 @@ class Table(NamedTuple):
 
 
 TABLES = (
+    Table("returns", config.ReturnSettings, """\
+[returns]
+format = "hyper"
+status_words = {planned = "completed", "needs input" = "blocked"}
+"""),
     Table("lint", config.LintSettings, """\
 [lint]
 select = ["AGT", "GRF"]
@@ -48,7 +53,7 @@ fail_on = "error"
 runner = "claude"
 timeout = 1800
 reasks = 2
-envelope_tokens = 400
+result_tokens = 400
 commit = false
 """),
     Table("limits", delegation.LimitSettings, """\
@@ -85,17 +90,18 @@ entry = "agents.writer:write"
 [agents.planner]
 runner = "opencode"
 timeout = 900
-dialect = "standard"
+format = "standard"
 owner = "remit"
 retry = "safe"
 """),
-    Table("lifecycle.NAME", delegation.LifecycleSettings, """\
-[lifecycle.audit]
+    Table("task.NAME", delegation.TaskCommandSettings, """\
+[task.audit]
 like = "review"
 kind = "review"
 working = "IN PROGRESS"
 artifact = "reports/audit-{version:03d}.md"
 help = "Have a task audited."
+timeout = 1800
 """, "Makes a command `remit NAME`, or changes one that there is."),
     Table("referee", delegation.RefereeSettings, """\
 [referee]
@@ -104,7 +110,7 @@ hold = ["general-purpose"]
 observe = ["Explore"]
 blocks = 2
 ask = "deny"
-envelope = true
+result = true
 """),
     Table("tasks", config.TaskSettings, """\
 [tasks]
@@ -138,15 +144,11 @@ TYPES = {
     "int": "whole number", "int | None": "whole number", "float": "number", "float | None": "number",
     "tuple[str, ...]": "list of texts", "Mapping[str, str]": "table of texts",
     "Mapping[str, tuple[str, ...]]": "table of lists", "Severity": "`note`, `warning` or `error`",
-    "Mapping[str, Severity]": "table of severities",
+    "Mapping[str, Severity]": "table of severities", "Mapping[str, Status]": "table of statuses",
 }  # fmt: skip
 """The types of fields, in a reader's words."""
 ENGINE = """\
 engine = "postgresql://remit:${REMIT_DB_PASSWORD}@db.internal/remit"
-"""
-STATUS_WORDS = """\
-[contract]
-status_words = {planned = "completed", "needs input" = "blocked"}
 """
 ROUTE = """\
 [route]
@@ -182,8 +184,6 @@ def render_settings() -> dict[str, str]:
         "## engine",
         *_render_lone("engine", "text", code(cluster.LOCAL), config.Settings, ENGINE),
         f"`${{NAME}}` stands for a variable of the environment. {_link_page('worker')} has what it takes.",
-        "## [contract]",
-        *_render_lone("status_words", "table of statuses", "{}", config.Settings, STATUS_WORDS),
         "## [route]",
         *_render_lone("NAME", "text, or table of texts", "none", delegation.DelegationSettings, ROUTE, field="route"),
         _ROUTES,
@@ -203,7 +203,7 @@ def render_settings() -> dict[str, str]:
 
 
 def _list_links() -> Iterator[str]:
-    for title in ("engine", "[contract]", "[route]", *(f"[{each.title}]" for each in TABLES)):
+    for title in ("engine", "[route]", *(f"[{each.title}]" for each in TABLES)):
         yield f"[`{title}`](#{name_anchor(title)})"
 
 

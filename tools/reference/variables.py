@@ -43,7 +43,7 @@ VARIABLES = {
         "CODEX_HOME": "Where Codex keeps its settings; `~/.codex` when left out.",
         "OPENCODE_CONFIG_DIR": "Where opencode keeps its settings: no agent writes there.",
         "OPENCODE_CONFIG_CONTENT": "Settings that opencode is given; Remit adds to them what an agent may do.",
-        "HYPER_WORKSPACE_ROOT": "The folder that paths of a return in the dialect `hyper` begin at.",
+        "HYPER_WORKSPACE_ROOT": "The folder that paths of a return in the format `hyper` begin at.",
         "XDG_CONFIG_HOME": "Where the list of trusted workspaces is kept, in `remit/`; `~/.config` when left out.",
         "XDG_STATE_HOME": "Where a worker keeps its checkouts, in `remit/`; `~/.local/state` when left out.",
         "SHELL": "The shell that `remit completion` speaks of when it is not named.",

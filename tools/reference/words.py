@@ -39,7 +39,7 @@ ENDINGS = {
     "timeout": "Its time was up.",
     "cancelled": "Somebody ended it.",
     "crashed": "Its program ended without an answer.",
-    "refused": "It was not begun, or its harness refused the work.",
+    "rejected": "It was not begun, or its harness refused the work.",
     "orphaned": "Whoever drove it is gone, and it could not be taken up again.",
     "budget": "It used as much as it may.",
 }

@@ -49,5 +49,6 @@ SAMPLES = {
     "AGT502": Sample(bad=change("description: Plan a task\n", "", base=COMMAND), good=COMMAND, path=COMMAND_PATH,
                      fixed=change("description: Plan a task\nagent: planner\n",
                                   'agent: planner\ndescription: "Plan"\n', base=COMMAND)),
+    "AGT504": command(" with a timeout", ""),
     "AGT503": command("agent: planner", 'agent: "@planner"', fixed='agent: "planner"'),
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """A bad file for each rule on the fields of a standard agent."""
 
-from tests.agents.samples import OPENCODE, STANDARD, Sample, change
+from tests.agents.samples import STANDARD, Sample, change
 
 HOME = "prompts/planner.md"
 """A folder that no harness reads."""
@@ -15,9 +15,6 @@ SAMPLES = {
     "AGT023": Sample(bad=change("agent_type: planning\n", "agent-type: planning  # what for\n"), path=HOME,
                      fixed=change("agent_type: planning\n", "agent_type: planning  # what for\n")),
     "AGT024": Sample(bad=change("  max_depth: 3\n", "  max_dept: 3\n"), fixed=STANDARD),
-    "AGT025": Sample(bad=STANDARD, good=OPENCODE),
-    "AGT026": Sample(bad=STANDARD, good=change("agent_type: planning\n", "color: blue\n"),
-                     path=".claude/agents/planner.md"),
     "AGT027": Sample(bad=change('name: "planner"', 'name: "planer"'), fixed=STANDARD),
     "AGT028": Sample(bad=change('name: "planner"', 'name: "Plan_Writer"'), path="prompts/Plan_Writer.md"),
     "AGT029": Sample(bad=change("agent_type: planning\n", "agent_type: [planning, review]\n")),
@@ -34,5 +31,8 @@ SAMPLES = {
     "AGT046": Sample(bad=change("  stage: 4\n", '  stage: "4"\n'), fixed=STANDARD),
     "AGT047": Sample(bad=change('  command: "/plan"\n', "")),
     "AGT048": Sample(bad=change('"/plan"', '"plan"'), fixed=STANDARD),
+    "AGT067": Sample(bad=change(RETURN, '  return_format: "my-format.md"\n'),
+                     good=change(RETURN, '  return_format: "core/standards/subagent-return-format.md"\n')),
+    "AGT069": Sample(bad=STANDARD, path=".claude/agents/planner.md", good=change("temperature: 0.2\n", "")),
     "AGT049": Sample(bad=change(RETURN, ""), fixed=STANDARD),
 }  # fmt: skip

@@ -158,7 +158,7 @@ def test_two_tools_of_which_the_last_wins_are_not_translated() -> None:
 def test_a_workflow_of_an_agent_is_no_command() -> None:
     body = "<workflow_execution>\n<stage_1>x</stage_1>\n</workflow_execution>\n"
     assert not lint(f"---\nmode: subagent\ndescription: x\n---\n{body}", "docs/x.md")
-    assert [finding.code for finding in lint(f"---\ndescription: x\n---\n{body}", "docs/x.md")] == ["AGT500"]
+    assert [each.code for each in lint(f"---\ndescription: x\n---\n{body}", "docs/x.md")] == ["AGT500", "AGT504"]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ USUAL = Inputs(
 
 
 def codes(inputs: Inputs, given: dict[str, str], *, task_number: int | None = None) -> list[str]:
-    return [finding.code for finding in check_inputs(inputs, given, task_number=task_number)]
+    answers = {} if task_number is None else {"task_number": str(task_number)}
+    return [finding.code for finding in check_inputs(inputs, given, answers=answers)]
 
 
 def take(kind: str) -> Inputs:
@@ -109,7 +110,7 @@ def test_what_is_too_large_or_too_many_is_refused() -> None:
 
 
 def test_errors_come_first() -> None:
-    found = check_inputs(USUAL, {"zzz": "1", "conversation_history": "…"}, task_number=1)
+    found = check_inputs(USUAL, {"zzz": "1", "conversation_history": "…"}, answers={"task_number": "1"})
     assert [finding.severity for finding in found] == ["error", "warning"]
 
 
@@ -141,8 +142,30 @@ def test_the_agent_gets_what_was_given_and_what_its_file_names_of_the_rest() -> 
     }
     known = {"session_id": "s", "depth": 1, "path": ("a",), "timeout_s": 10_000_000.0}
     assert fill_inputs(Inputs(), {}, **known) == {}  # type: ignore[arg-type]
-    with_task = fill_inputs(USUAL, {}, task_number=7, language="lean", **known)  # type: ignore[arg-type]
+    with_task = fill_inputs(USUAL, {}, answers={"task_number": "7", "language": "lean", "topic": "x"}, **known)  # type: ignore[arg-type]
     assert (with_task["task_number"], with_task["language"], with_task["timeout"]) == ("7", "lean", "10000000")
+
+
+def test_what_the_task_answers_need_not_be_given() -> None:
+    """D15: an answer is used where the file names the input and the value fits its type; what is given wins."""
+    inputs = Inputs((
+        Parameter("research_topic", "string"), Parameter("plan_path", "string"), Parameter("criteria", "array"),
+        Parameter("plan_version", "integer"), Parameter("registries", "object"),
+    ))  # fmt: skip
+    answers = {
+        "research_topic": "Caching",
+        "plan_path": "",
+        "criteria": "One\nTwo",
+        "plan_version": "two",
+        "other": "x",
+    }
+    assert [each.pointer for each in check_inputs(inputs, {}, answers=answers)] == [
+        "/inputs/plan_path", "/inputs/plan_version", "/inputs/registries",
+    ]  # fmt: skip
+    known = {"session_id": "s", "depth": 1, "path": ("a",), "timeout_s": 1.0}
+    given = {"research_topic": "Uploads"}
+    filled = fill_inputs(inputs, given, answers=answers, **known)  # type: ignore[arg-type]
+    assert filled == {"research_topic": "Uploads", "criteria": '["One", "Two"]'}
 
 
 def test_every_code_has_its_documentation() -> None:

@@ -53,15 +53,15 @@ def test_only_a_review_makes_tasks_and_only_an_implementation_has_phases() -> No
 
 
 def load(text: str) -> dict[str, object]:
-    return dict(make_commands(parse_settings(text).delegation.lifecycle))
+    return dict(make_commands(parse_settings(text).delegation.task))
 
 
 def test_a_workspace_adds_commands_of_its_own() -> None:
     found = make_commands(
         parse_settings(
-            '[lifecycle.audit]\nlike = "review"\nartifact = "reports/audit-{version:03d}.md"\nhelp = "Audit it."\n'
-            '[lifecycle.spike]\nworking = "in progress"\nkind = "utility"\n'
-        ).delegation.lifecycle
+            '[task.audit]\nlike = "review"\nartifact = "reports/audit-{version:03d}.md"\nhelp = "Audit it."\n'
+            '[task.spike]\nworking = "in progress"\nkind = "utility"\n'
+        ).delegation.task
     )
     assert [*found] == [*COMMANDS, "audit", "spike"]
     audit, spike = found["audit"], found["spike"]
@@ -72,9 +72,7 @@ def test_a_workspace_adds_commands_of_its_own() -> None:
 
 
 def test_a_command_of_the_standards_can_be_set_differently() -> None:
-    found = make_commands(
-        parse_settings('[lifecycle.research]\nartifact = "notes/{number}-{version}.md"\n').delegation.lifecycle
-    )
+    found = make_commands(parse_settings('[task.research]\nartifact = "notes/{number}-{version}.md"\n').delegation.task)
     assert [*found] == [*COMMANDS]
     assert found["research"] == RESEARCH._replace(
         artifact="notes/{number}-{version}.md", names=("research", *RESEARCH.names)
@@ -82,25 +80,25 @@ def test_a_command_of_the_standards_can_be_set_differently() -> None:
 
 
 def test_working_can_be_none() -> None:
-    found = make_commands(parse_settings('[lifecycle.look]\nworking = "none"\n').delegation.lifecycle)
+    found = make_commands(parse_settings('[task.look]\nworking = "none"\n').delegation.task)
     assert found["look"].working == ""
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('[lifecycle.audit]\nlike = "reviev"', "did you mean 'review'"),
-        ('[lifecycle.audit]\nworking = "RESERCHING"', "did you mean 'RESEARCHING'"),
-        ('[lifecycle.audit]\nworking = "COMPLETED"', "works as 'COMPLETED'"),
-        ('[lifecycle.audit]\nkind = "research "', "use one of research"),
-        ('[lifecycle.audit]\nartifact = "../{version}.md"', "not a file below"),
-        ('[lifecycle.audit]\nartifact = "/etc/x"', "not a file below"),
-        ('[lifecycle.audit]\nartifact = "reports/"', "not a file below"),
-        ('[lifecycle.audit]\nartifact = "{version.__class__}.md"', "stands for nothing"),
-        ('[lifecycle.audit]\nartifact = "{verson}.md"', "has 'verson' in it"),
-        ('[lifecycle.Audit]\nlike = "review"', "cannot be the name of a command"),
-        ('[lifecycle."a b"]\nlike = "review"', "cannot be the name of a command"),
-        ('[lifecycle."--help"]\nlike = "review"', "cannot be the name of a command"),
+        ('[task.audit]\nlike = "reviev"', "did you mean 'review'"),
+        ('[task.audit]\nworking = "RESERCHING"', "did you mean 'RESEARCHING'"),
+        ('[task.audit]\nworking = "COMPLETED"', "works as 'COMPLETED'"),
+        ('[task.audit]\nkind = "research "', "use one of research"),
+        ('[task.audit]\nartifact = "../{version}.md"', "not a file below"),
+        ('[task.audit]\nartifact = "/etc/x"', "not a file below"),
+        ('[task.audit]\nartifact = "reports/"', "not a file below"),
+        ('[task.audit]\nartifact = "{version.__class__}.md"', "stands for nothing"),
+        ('[task.audit]\nartifact = "{verson}.md"', "has 'verson' in it"),
+        ('[task.Audit]\nlike = "review"', "cannot be the name of a command"),
+        ('[task."a b"]\nlike = "review"', "cannot be the name of a command"),
+        ('[task."--help"]\nlike = "review"', "cannot be the name of a command"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(text: str, sentence: str) -> None:

@@ -19,7 +19,7 @@ from remit.workspace.ledger.events import load_events
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.delegate.reporting.envelope import Envelope
+    from remit.schemas import Result
 
 PASSWORD = "correct-horse-battery"  # noqa: S105 - not one
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
@@ -54,7 +54,7 @@ def set_up(root: Path, value: str = PASSWORD, *, words: str = "I begin.", second
     )
 
 
-async def wait(root: Path, session_id: str) -> Envelope:
+async def wait(root: Path, session_id: str) -> Result:
     async with Workspace.open(root) as ws:
         return await ws.wait(session_id)
 
@@ -90,7 +90,7 @@ def test_an_agent_is_not_started_with_values_that_have_changed_since(root: Path,
     else:
         (root / "remit.toml").unlink()
     told = asyncio.run(wait(root, session_id))
-    assert (told.status, told.ending) == ("failed", "refused")
+    assert (told.status, told.stop_reason) == ("failed", "rejected")
     assert "has changed since this was asked for" in told.errors[0].message
     assert not (root.parent / "log").exists()
 

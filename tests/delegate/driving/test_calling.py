@@ -52,7 +52,7 @@ def test_functions_that_hang_hold_up_nobody_and_are_told(root: Path, gate: threa
             beside = Request("quick", "Say it.", function=lambda _: "no return", timeout_s=60)
             began = time.monotonic()
             *hung, _ = await asyncio.gather(*(ws.run(request) for request in (*hanging, beside)))
-            return [(each.ending, each.notes) for each in hung], time.monotonic() - began
+            return [(each.stop_reason, each.notes) for each in hung], time.monotonic() - began
 
     (root / "remit.toml").write_text(f"[limits]\nrunning = {many + 1}\n")
     told, seconds = asyncio.run(run())

@@ -197,7 +197,7 @@ def test_a_bad_return_is_failed_with_what_is_wrong_and_whose_format_to_fix() -> 
     assert told.faults[0].code == "VALIDATION_FAILED"
     assert told.faults[0].recommendation == "Fix researcher subagent return format"
     [how] = told.next_steps  # whoever has never seen that format is told where it is
-    assert "remit instructions --dialect standard" in how
+    assert "remit instructions --format standard" in how
     assert "remit check" in how
     assert told.findings == (ERROR,)
 
@@ -216,7 +216,7 @@ def test_a_claim_that_is_not_borne_out_is_fabricated() -> None:
         ("crash", "crashed", "UNKNOWN_ERROR"),
         ("api", "crashed", "UNKNOWN_ERROR"),
         ("no_answer", "crashed", "UNKNOWN_ERROR"),
-        ("refused", "refused", "REFUSED"),
+        ("refused", "rejected", "REFUSED"),
         ("turns", "budget", "BUDGET_EXCEEDED"),
         ("budget", "budget", "BUDGET_EXCEEDED"),
     ],
@@ -228,7 +228,7 @@ def test_an_agent_that_could_not_answer_says_why(cause: Cause, ending: str, code
 
 
 def test_only_an_accepted_return_that_ended_well_is_ever_completed() -> None:
-    endings = ("exited", "timeout", "cancelled", "budget", "orphaned", "refused")
+    endings = ("exited", "timeout", "cancelled", "budget", "orphaned", "rejected")
     outcomes = get_args(Outcome)
     causes: tuple[Any, ...] = ("", "crash", "api", "turns", "budget", "refused", "no_answer")
     tried = 0

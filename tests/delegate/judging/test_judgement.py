@@ -33,9 +33,9 @@ def make_answer(*paths: str, status: str = "completed", **more: object) -> str:
     return json.dumps({**value, "metadata": identity, "errors": errors, **more})
 
 
-def judge(text: str, scene: Scene, *, dialect: str = "standard") -> Judgement:
+def judge(text: str, scene: Scene, *, format: str = "standard") -> Judgement:
     expectation = Expectation(SESSION, "researcher", "research", 1, ("orchestrator", "researcher"))
-    return judge_answer(text, scene, dialect=dialect, expectation=expectation, words={})
+    return judge_answer(text, scene, format=format, expectation=expectation, words={})
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_an_unproven_return_is_partial_final_and_not_accepted(root: Path) -> Non
 def test_a_return_without_artifacts_is_never_unproven(root: Path) -> None:
     for scene in (look(root, site=beside(root)), look(root)._replace(before=None, is_lost=True)):
         judgement = judge_answer(
-            make_answer(), scene, dialect="standard", expectation=Expectation(SESSION, "researcher"), words={}
+            make_answer(), scene, format="standard", expectation=Expectation(SESSION, "researcher"), words={}
         )  # fmt: skip
         assert judgement.outcome == "accepted"
 
@@ -322,7 +322,7 @@ def append(root: Path, line: str) -> None:
 
 
 def test_only_a_line_that_was_appended_meanwhile_is_its_own(root: Path) -> None:
-    judgement = judge(SENTENCE, look_manifest(root), dialect="manifest")
+    judgement = judge(SENTENCE, look_manifest(root), format="manifest")
     assert (judgement.outcome, judgement.accepted) == ("missing", False)
 
 
@@ -330,7 +330,7 @@ def test_the_appended_line_is_the_return(root: Path) -> None:
     scene = look_manifest(root)
     make_findings(root, "cache")
     append(root, make_line("cache"))
-    judgement = judge(SENTENCE, scene, dialect="manifest")
+    judgement = judge(SENTENCE, scene, format="manifest")
     assert judgement.accepted, judgement.findings
     assert judgement.grades["cache.md"].grade == "changed"
 
@@ -343,22 +343,22 @@ def test_whoever_writes_the_manifest_anew_has_not_completed(root: Path, way: str
     make_findings(root, "cache")
     kept = {"blank": "\n" * len(old), "shorter": "", "one letter": old.replace("One", "Ten")}
     manifest.write_text(kept[way] + entry)
-    judgement = judge(SENTENCE, scene, dialect="manifest")
+    judgement = judge(SENTENCE, scene, format="manifest")
     assert (judgement.outcome, judgement.accepted) == ("fabricated", False)
     assert [finding.code for finding in judgement.findings if finding.severity == "error"] == ["EVD007"]
     manifest.write_text(old + entry)  # put back as it was, in a file that was written anew
-    assert judge(SENTENCE, scene, dialect="manifest").accepted
+    assert judge(SENTENCE, scene, format="manifest").accepted
 
 
 def test_that_the_manifest_was_written_anew_is_told_whatever_else_there_is_to_say(root: Path) -> None:
     scene = look_manifest(root)
     make_findings(root, "cache")
     (root / "MANIFEST.jsonl").write_text(make_line("cache", status="partial", needs_followup=["BLOCKED:time"]))
-    judgement = judge("Research partial. See MANIFEST.jsonl for details.", scene, dialect="manifest")
+    judgement = judge("Research partial. See MANIFEST.jsonl for details.", scene, format="manifest")
     assert judgement.accepted
     assert ("EVD007", "warning") in {(finding.code, finding.severity) for finding in judgement.findings}
     (root / "MANIFEST.jsonl").unlink()
-    judgement = judge(SENTENCE, scene, dialect="manifest")
+    judgement = judge(SENTENCE, scene, format="manifest")
     assert judgement.outcome == "missing"
     assert {"EVD007", "RET081"} <= {finding.code for finding in judgement.findings}
 
@@ -376,7 +376,7 @@ def test_two_entries_of_one_work_that_contradict_each_other_are_ambiguous(root: 
     blocked = make_line("cache", status="blocked", needs_followup=["BLOCKED:no key"], **names[same])
     for line in (make_line("cache"), blocked) if first == "complete" else (blocked, make_line("cache")):
         append(root, line)
-    judgement = judge(SENTENCE, scene, dialect="manifest")
+    judgement = judge(SENTENCE, scene, format="manifest")
     assert (judgement.outcome, judgement.accepted) == ("ambiguous", False)
     assert "RET083" in {finding.code for finding in judgement.findings}
 
@@ -386,7 +386,7 @@ def test_whoever_says_less_after_more_is_believed_and_told(root: Path) -> None:
     make_findings(root, "cache")
     append(root, make_line("cache"))
     append(root, make_line("cache", id="cache-2026-11-16-2", status="blocked", needs_followup=["BLOCKED:no key"]))
-    judgement = judge("Research blocked. See MANIFEST.jsonl for blocker details.", scene, dialect="manifest")
+    judgement = judge("Research blocked. See MANIFEST.jsonl for blocker details.", scene, format="manifest")
     assert judgement.accepted
     assert ("RET083", "warning") in {(finding.code, finding.severity) for finding in judgement.findings}
 
@@ -397,7 +397,7 @@ def test_entries_on_other_files_contradict_nobody(root: Path) -> None:
         make_findings(root, topic)
     append(root, make_line("side", status="blocked", needs_followup=["BLOCKED:no key"]))
     append(root, make_line("cache"))
-    assert judge(SENTENCE, scene, dialect="manifest").accepted
+    assert judge(SENTENCE, scene, format="manifest").accepted
 
 
 @pytest.mark.parametrize("status", ["complete", "partial"])
@@ -408,14 +408,14 @@ def test_an_id_that_an_older_entry_has_is_sent_back(root: Path, status: str) -> 
     sentence = SENTENCE if status == "complete" else "Research partial. See MANIFEST.jsonl for details."
     changes: dict[str, object] = {"status": status, "needs_followup": ["BLOCKED:time"] * (status == "partial")}
     append(root, make_line("cache", **changes, id="old-topic-2026-11-16"))
-    judgement = judge(sentence, scene, dialect="manifest")
+    judgement = judge(sentence, scene, format="manifest")
     assert (judgement.outcome, judgement.accepted) == ("invalid", False)
     assert judgement.findings[0].code == "MAN004"
     assert "is taken by line 1" in judgement.findings[0].message
     assert "old-topic-2026-11-16-2" in judgement.findings[0].hint
     manifest = root / "MANIFEST.jsonl"
     manifest.write_text(make_line("old-topic") + make_line("cache", **changes, id="old-topic-2026-11-16-2"))
-    assert judge(sentence, scene, dialect="manifest").accepted
+    assert judge(sentence, scene, format="manifest").accepted
 
 
 def test_of_lines_by_several_the_one_of_its_topic_or_task_is_its_own(root: Path) -> None:
@@ -423,19 +423,19 @@ def test_of_lines_by_several_the_one_of_its_topic_or_task_is_its_own(root: Path)
     for topic in ("cache", "other"):
         make_findings(root, topic)
         append(root, make_line(topic))
-    assert "cache.md" in judge(SENTENCE, scene, dialect="manifest").grades
+    assert "cache.md" in judge(SENTENCE, scene, format="manifest").grades
     scene = scene._replace(topic="", task_number=7)
-    assert not judge(SENTENCE, scene, dialect="manifest").accepted
+    assert not judge(SENTENCE, scene, format="manifest").accepted
     make_findings(root, "third")
     append(root, make_line("third", linked_tasks=["7"]))
     append(root, make_line("fourth"))
-    assert "third.md" in judge(SENTENCE, scene, dialect="manifest").grades
+    assert "third.md" in judge(SENTENCE, scene, format="manifest").grades
 
 
 def test_a_manifest_full_of_rubbish_is_no_return(root: Path) -> None:
     scene = look_manifest(root, topic="cache")
     append(root, "[" * 5000 + "\nnull\n3\n")
-    assert not judge(SENTENCE, scene, dialect="manifest").accepted
+    assert not judge(SENTENCE, scene, format="manifest").accepted
 
 
 def test_an_artifact_is_named_from_the_root_and_the_manifest_is_no_stray(root: Path) -> None:
@@ -446,7 +446,7 @@ def test_an_artifact_is_named_from_the_root_and_the_manifest_is_no_stray(root: P
     make_findings(folder, "cache")
     append(folder, make_line("cache"))
     (root / "stray.txt").write_text("x")
-    judgement = judge(SENTENCE, scene, dialect="manifest")
+    judgement = judge(SENTENCE, scene, format="manifest")
     assert judgement.returned is not None
     assert [artifact.path for artifact in judgement.returned.artifacts] == ["out/cache.md"]
     assert judgement.grades["out/cache.md"].grade == "changed"
@@ -458,7 +458,7 @@ def test_a_manifest_that_is_no_file_has_no_entry(root: Path) -> None:
     scene = look_manifest(root)
     (root / "MANIFEST.jsonl").unlink()
     (root / "MANIFEST.jsonl").mkdir()
-    judgement = judge(SENTENCE, scene, dialect="manifest")
+    judgement = judge(SENTENCE, scene, format="manifest")
     assert (judgement.outcome, judgement.accepted) == ("missing", False)
 
 
@@ -490,7 +490,7 @@ def test_a_manifest_that_is_a_link_out_of_the_workspace_is_not_read(
     with manifest.open("a") as file:
         file.write(make_line("cache"))
     assert "cache" in manifest.read_text()
-    judgement = judge(SENTENCE, scene, dialect="manifest")
+    judgement = judge(SENTENCE, scene, format="manifest")
     assert not judgement.is_final
     assert "EVD012" in {finding.code for finding in judgement.findings}
     assert "leads out of the workspace through a link" in " ".join(each.message for each in judgement.findings)

@@ -66,7 +66,7 @@ class Run:
         nested = more.pop("nested", ())
         site = Site(str(self.root), self.began_ms, others, nested, more.pop("made", {}))
         scene = Scene(str(self.root), self.before, site=site, **more)
-        return judge_answer(make_answer(path), scene, dialect="standard", words={},
+        return judge_answer(make_answer(path), scene, format="standard", words={},
                             expectation=Expectation(SESSION, "scribe"))  # fmt: skip
 
 

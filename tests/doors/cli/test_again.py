@@ -94,7 +94,7 @@ def run_short(remit: Remit, *options: str) -> dict[str, Any]:
     ended = remit("run", "Write a report.", "--runner", "claude", "--timeout", "4s", "--json", *options)
     assert ended.code == 1, ended
     told: dict[str, Any] = load(ended)
-    assert (told["status"], told["ending"]) == ("partial", "timeout")
+    assert (told["status"], told["remit"]["stop_reason"]) == ("partial", "timeout")
     return told
 
 
@@ -109,17 +109,17 @@ def test_what_is_partial_goes_on_in_the_session_of_its_harness(remit: Remit, har
     ended = remit("resume", "-", "--timeout", "20s", "--json")
     assert ended.code == 0, ended
     told = load(ended)
-    assert (told["status"], told["outcome"]) == ("completed", "accepted")
+    assert (told["status"], told["remit"]["verdict"]) == ("completed", "accepted")
     assert told["artifacts"][0]["grade"] == "attributed"
-    assert told["session_id"] != first["session_id"]
+    assert told["remit"]["session_id"] != first["remit"]["session_id"]
     (begun, resumed) = harness.calls
     assert (begun[0], resumed[0]) == ("--session-id", "--resume")
     assert begun[1] == resumed[1]
     assert "Go on with this work where you stopped" in resumed[2]
     assert "Write a report." in resumed[2]
-    assert resumed[3] == told["session_id"]
+    assert resumed[3] == told["remit"]["session_id"]
     row = list_rows(remit.folder)[0]
-    assert row.details["resume_of"] == first["session_id"]
+    assert row.details["resume_of"] == first["remit"]["session_id"]
     assert f"resumes   {first['session_id']}" in remit("show").text
 
 
@@ -130,7 +130,7 @@ def test_a_worktree_is_gone_on_with_where_it_is(remit: Remit, harness: Harness) 
     git(remit.folder, "add", "-A")
     git(remit.folder, "commit", "-qm", "one")
     first = run_short(remit, "--worktree")
-    ended = remit("resume", first["session_id"], "Say", "what", "there", "is.", "--timeout", "20s", "--json")
+    ended = remit("resume", first["remit"]["session_id"], "Say", "what", "there", "is.", "--timeout", "20s", "--json")
     assert ended.code == 0, ended
     begun, resumed = harness.calls
     assert begun[4] == resumed[4]
@@ -146,10 +146,10 @@ def test_what_cannot_go_on_is_refused_with_what_can_be_done(inside: Inside, agen
         return ended.complaint
 
     command = ScriptedAgent(Path(agent.program).parent, "liar").lies().command
-    failed = load(inside("run", "x", "--command", command, "--json"))["session_id"]
+    failed = load(inside("run", "x", "--command", command, "--json"))["remit"]["session_id"]
     assert resume() == f"{failed} failed, and left nothing to go on with; start it anew: remit retry {failed}"
     partial = load(inside("run", "x", "--command", agent.obeys(status="partial").command, "--json"))
-    told = f"the runner command cannot take up a session again; start it anew: remit retry {partial['session_id']}"
+    told = f"the runner command cannot take up a session again; start it anew: remit retry {partial['remit']['session_id']}"
     assert resume() == told
     done = ScriptedAgent(Path(agent.program).parent, "done").obeys({"other.md": "# Other"}).command
     inside("run", "x", "--command", done)
@@ -179,12 +179,12 @@ def test_retry_asks_for_the_same_with_other_limits(remit: Remit, agent: Scripted
     session = detach(remit, agent, *options, until="waited")
     assert remit("cancel", session).code == 0
     first = load(remit("wait", session, "--json"))
-    assert first["ending"] == "cancelled"
+    assert first["remit"]["stop_reason"] == "cancelled"
     Path(agent.log).with_name("go").touch()
     ended = remit("retry", "-", "--timeout", "30s", "--max-usd", "2", "--json")
     assert ended.code == 0, ended
     again, before = list_rows(remit.folder)
-    assert again.details["retry_of"] == before.session_id == first["session_id"]
+    assert again.details["retry_of"] == before.session_id == first["remit"]["session_id"]
     assert again.details["budget"] == {"max_turns": 7, "max_usd": 2.0}
     assert again.details["timeout_s"] == 30
     assert again.details["commits"] is False
@@ -202,7 +202,7 @@ def test_retry_can_be_left_to_itself(inside: Inside, agent: ScriptedAgent) -> No
     ended = inside("retry", "-", "--detach", "--json")
     assert ended.code == 0, ended
     waited = inside("wait", load(ended)["session_id"], "--json")
-    assert load(waited)["session_id"] == list_rows(inside.folder)[0].session_id
+    assert load(waited)["remit"]["session_id"] == list_rows(inside.folder)[0].session_id
     assert len(agent.did("began")) == 2
 
 
@@ -337,8 +337,8 @@ def fail_deep_inside(prompt):
     raise ValueError("no such key: password=hunter2hunter2")
 async def main():
     async with Workspace.open() as ws:
-        envelope = await ws.delegate(None, "x", function=lambda prompt: fail_deep_inside(prompt))
-        assert (envelope.ending, envelope.errors[0].code) == ("crashed", "UNKNOWN_ERROR"), envelope
+        result = await ws.delegate(None, "x", function=lambda prompt: fail_deep_inside(prompt))
+        assert (result.stop_reason, result.errors[0].code) == ("crashed", "UNKNOWN_ERROR"), result
 asyncio.run(main())
 """
     ended = remit(prelude=("-c", program))

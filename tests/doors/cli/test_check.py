@@ -118,10 +118,10 @@ def test_the_agent_that_was_asked_is_expected(inside: Inside) -> None:
     assert "[RET043]" in inside("check", name, "--agent", "planner").text
 
 
-def test_another_dialect_than_the_named_one_is_refused(inside: Inside) -> None:
+def test_another_format_than_the_named_one_is_refused(inside: Inside) -> None:
     name = inside.write("a.md", GOOD)
-    assert inside("check", name, "--dialect", "standard").code == 0
-    assert inside("check", name, "--dialect", "hyper").code == 1
+    assert inside("check", name, "--format", "standard").code == 0
+    assert inside("check", name, "--format", "hyper").code == 1
 
 
 def test_with_a_root_artifacts_are_looked_up(inside: Inside) -> None:
@@ -156,7 +156,7 @@ def test_a_manifest_answers_for_its_sentence(inside: Inside) -> None:
     inside.write("MANIFEST.jsonl", json.dumps(entry) + "\n")
     inside.write("2026-01-05_queues.md", "# Queues\n\n## Summary\n\nThree were compared.\n")
     result = load_json(inside("check", name, "--manifest", "MANIFEST.jsonl", "--json").out)["results"][0]
-    assert (result["accepted"], result["dialect"], result["payload"]) == (True, "manifest", entry)
+    assert (result["accepted"], result["format"], result["payload"]) == (True, "manifest", entry)
 
 
 # Where messages come from
@@ -320,7 +320,7 @@ def test_json_is_one_object_for_all_messages(remit: Remit) -> None:
         "filename": "a.md",
         "accepted": True,
         "outcome": "accepted",
-        "dialect": "standard",
+        "format": "standard",
         "transport": "block",
         "status": "completed",
         "repairs": [],

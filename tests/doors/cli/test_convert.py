@@ -19,15 +19,15 @@ def test_the_result_goes_to_one_stream_and_the_losses_to_the_other(remit: Remit)
     assert ended.code == 0
     assert ended.text == conversion.text + "\n"
     told = ended.err.decode().splitlines()
-    assert "warning[CNV001]: session_id has no place in the target dialect" in told
+    assert "warning[CNV001]: session_id has no place in the target format" in told
     assert sum(line.startswith("warning[CNV") for line in told) == len(conversion.findings)
     assert [line for line in told if line.startswith("  = help: ")]
 
 
-def test_the_result_is_accepted_in_its_own_dialect(remit: Remit) -> None:
+def test_the_result_is_accepted_in_its_own_format(remit: Remit) -> None:
     converted = remit("convert", "--to", "hyper", text=GOOD)
     assert converted.code == 0
-    assert remit("check", "--dialect", "hyper", text=converted.out).code == 0
+    assert remit("check", "--format", "hyper", text=converted.out).code == 0
 
 
 def test_what_the_target_requires_can_be_given(inside: Inside) -> None:
@@ -119,10 +119,10 @@ SOURCES = {
 }
 
 
-def put(inside: Inside, dialect: str, text: str) -> tuple[str, ...]:
-    """Write a return as its dialect sends it, with its file; what to give a command so that it is found."""
-    if dialect != "manifest":
-        return (inside.write(f"{dialect}.md", text),)
+def put(inside: Inside, format: str, text: str) -> tuple[str, ...]:
+    """Write a return as its format sends it, with its file; what to give a command so that it is found."""
+    if format != "manifest":
+        return (inside.write(f"{format}.md", text),)
     payload = json.loads(text)
     (inside.folder / payload["file"]).parent.mkdir(exist_ok=True)
     inside.write(payload["file"], "# Notes\n")
@@ -139,9 +139,9 @@ def put(inside: Inside, dialect: str, text: str) -> tuple[str, ...]:
         for text in SOURCES[source]
     ],
 )
-def test_every_pair_of_dialects_can_be_converted(inside: Inside, source: str, target: str, text: str) -> None:
+def test_every_pair_of_formats_can_be_converted(inside: Inside, source: str, target: str, text: str) -> None:
     """C3 C5 C6: whoever gives what the complaints ask for gets a return that `remit check` accepts."""
-    command = ("convert", *put(inside, source, text), "--dialect", source, "--to", target)
+    command = ("convert", *put(inside, source, text), "--format", source, "--to", target)
     bare = inside(*command)
     missing = re.findall(
         r"error\[CNV003\]: (\w+) is required and not known\n  = help: Give it with (--[\w-]+)\.", bare.err.decode()
@@ -150,7 +150,7 @@ def test_every_pair_of_dialects_can_be_converted(inside: Inside, source: str, ta
     assert all(KNOWN[name][0] == option for name, option in missing)
     given = inside(*command, *(part for option in dict.fromkeys(KNOWN[name] for name, _ in missing) for part in option))
     assert given.code == 0, given.err.decode()
-    assert inside("check", *put(inside, target, given.text), "--dialect", target).code == 0
+    assert inside("check", *put(inside, target, given.text), "--format", target).code == 0
 
 
 @pytest.mark.parametrize("value", ["-1", "1,5", "nan", "inf", "1e3", "", ".5", "1.2.3", "٣", "4s", "9" * 30])

@@ -127,16 +127,16 @@ def test_json_of_a_code_is_one_object(inside: Inside) -> None:
 # Instructions
 
 
-@pytest.mark.parametrize("dialect", ["standard", "hyper", "manifest"])
-def test_instructions_are_printed_word_for_word(dialect: str, remit: Remit) -> None:
-    ended = remit("instructions", "--dialect", dialect)
+@pytest.mark.parametrize("format", ["standard", "hyper", "manifest"])
+def test_instructions_are_printed_word_for_word(format: str, remit: Remit) -> None:
+    ended = remit("instructions", "--format", format)
     assert (ended.code, ended.err) == (0, b"")
-    assert ended.text == app.instructions(dialect).rstrip("\n") + "\n"
+    assert ended.text == app.instructions(format).rstrip("\n") + "\n"
 
 
 def test_instructions_are_filled_with_what_is_known(inside: Inside) -> None:
     args = ("--session", SESSION, "--agent", "planner", "--depth", "2", "--path", "orchestrator,plan,planner")
-    text = inside("instructions", "--dialect", "standard", *args).text
+    text = inside("instructions", "--format", "standard", *args).text
     known = {"session_id": SESSION, "agent": "planner", "depth": 2, "path": ("orchestrator", "plan", "planner")}
     assert text.rstrip("\n") == app.instructions("standard", **known).rstrip("\n")  # type: ignore[arg-type]
     assert SESSION in text
@@ -144,11 +144,11 @@ def test_instructions_are_filled_with_what_is_known(inside: Inside) -> None:
 
 def test_instructions_for_a_manifest_take_topic_day_task_and_folder(inside: Inside) -> None:
     args = ("--topic", "queues", "--date", "2026-01-05", "--task", "T12", "--output-dir", "out")
-    text = inside("instructions", "--dialect", "manifest", *args).text
+    text = inside("instructions", "--format", "manifest", *args).text
     for word in ("queues", "2026-01-05", "T12", "out/"):
         assert word in text
 
 
-def test_json_of_instructions_holds_dialect_and_text(inside: Inside) -> None:
-    answer = json.loads(inside("instructions", "--dialect", "hyper", "--json").out)
-    assert answer == {"dialect": "hyper", "text": app.instructions("hyper")}
+def test_json_of_instructions_holds_format_and_text(inside: Inside) -> None:
+    answer = json.loads(inside("instructions", "--format", "hyper", "--json").out)
+    assert answer == {"format": "hyper", "text": app.instructions("hyper")}

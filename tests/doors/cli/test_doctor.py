@@ -22,7 +22,7 @@ from remit.app.tasks import Tasks
 from remit.workspace.home import Home
 from remit.workspace.ledger import Ledger
 from remit.workspace.machine import Mount, Room
-from tests.agents.samples import CLAUDE
+from tests.agents.samples import CLAUDE, STANDARD
 from tests.doors.cli.test_init import MANIFEST
 from tests.doors.cli.test_lint import git, put
 from tests.doors.conftest import Ended, Inside
@@ -32,7 +32,7 @@ from tests.workspace.test_locks import end, start_holder
 
 NAMES = (
     "settings", "python", "sqlite", "disk", "namespaces", "confine", "workspace", "ledger", "locks", "git", "merging",
-    "trust", "agents", "tasks", "manifest", "errors", "harness",
+    "trust", "agents", "format", "tasks", "manifest", "errors", "harness",
 )  # fmt: skip
 
 
@@ -81,6 +81,20 @@ def add_program(folder: Path, name: str, script: str) -> None:
 # As a whole
 
 
+def test_the_format_of_each_agent_is_reported_with_its_reason(workspace: Inside) -> None:
+    """D3: one line for each agent, of a plugin for all of its agents."""
+    put(workspace, ".claude/agents/code-reviewer.md", CLAUDE)
+    put(workspace, ".claude/agents/scout.md", "---\nname: scout\ndescription: x\nreturn: hyper\n---\nLook.\n")
+    put(workspace, "remit.toml", '[agents."code-*"]\nformat = "manifest"\n')
+    put(workspace, "plugins/hyper/.claude-plugin/plugin.json", '{"name": "hyper"}')
+    put(workspace, "plugins/hyper/skills/craft/output-contracts.md", "# Contracts\n")
+    assert [message for _, message, _ in load(workspace("doctor", "--json"))["format"]] == [
+        'code-reviewer: manifest ([agents."code-*"] format in remit.toml)',
+        "hyper:*: hyper (the plugin hyper has skills/craft/output-contracts.md)",
+        "scout: hyper (return: in .claude/agents/scout.md)",
+    ]
+
+
 def test_a_workspace_that_is_set_up_has_no_problem(workspace: Inside) -> None:
     put(workspace, ".claude/agents/code-reviewer.md", CLAUDE)
     put(workspace, "specs/state.json", STATE)
@@ -91,12 +105,37 @@ def test_a_workspace_that_is_set_up_has_no_problem(workspace: Inside) -> None:
     assert set(rows) == set(NAMES)
     assert [name for name in rows if rows[name][0][0] == "problem"] == []
     assert rows["agents"] == [("ok", "1 in .claude/agents", "")]
+    assert rows["format"] == [("ok", "code-reviewer: any, instructed as standard (nothing declares one)", "")]
     assert rows["tasks"][0][1].startswith("3 in ")
     assert rows["merging"] == [("ok", f"git keeps both sides of {MANIFEST}", "")]
     lines = ended.text.split("\n")
     assert lines[0] == snapshot("✓ settings    can be followed")
     assert all(line[14:22] == "= help: " for line in lines if line.startswith("  "))
-    assert lines[-2].startswith("✓ 17 checks: ")
+    assert lines[-2].startswith("✓ 18 checks: ")
+
+
+def test_agents_of_the_standard_are_one_row_for_each_harness_that_reads_them(workspace: Inside) -> None:
+    """D11: lint reports nothing for each file; doctor says once what the harness makes of its keys."""
+    put(workspace, ".opencode/agent/subagents/planner.md", STANDARD)
+    put(workspace, ".opencode/agent/subagents/reviewer.md", STANDARD.replace('"planner"', '"reviewer"'))
+    put(workspace, ".claude/agents/scout.md", STANDARD.replace('"planner"', '"scout"'))
+    put(workspace, ".claude/agents/code-reviewer.md", CLAUDE)
+    _, opencode, claude = load(workspace("doctor", "--json"))["agents"]
+    assert opencode[:2] == snapshot(
+        (
+            "ok",
+            "2 agents of the standard for opencode, which ignores the keys it doesn't know and sends them to the model provider; to avoid that, keep the files in agents/ and run remit compile --to opencode",
+        )
+    )
+    assert claude == snapshot(
+        (
+            "warning",
+            "1 agent of the standard for Claude Code with a table of tools, from which Claude Code reads no tools",
+            "keep the files in agents/, and run: remit compile --to claude",
+        )
+    )
+    put(workspace, ".claude/agents/scout.md", CLAUDE.replace("code-reviewer", "scout"))
+    assert len(load(workspace("doctor", "--json"))["agents"]) == 2
 
 
 def test_an_empty_folder_is_no_problem_and_stays_empty(inside: Inside, programs: Path) -> None:
@@ -120,8 +159,8 @@ def test_a_problem_is_1(workspace: Inside) -> None:
 @pytest.mark.parametrize(
     ("text", "state", "message"),
     [
-        ('[lifecycle.audit]\nlike = "nothing"\n', "problem", "[lifecycle.audit] is like 'nothing'"),
-        ("[lifecycle.run]\n", "problem", "[lifecycle.run] is never used: 'remit run' is another command"),
+        ('[task.audit]\nlike = "nothing"\n', "problem", "[task.audit] is like 'nothing'"),
+        ("[task.run]\n", "problem", "[task.run] is never used: 'remit run' is another command"),
         ('[route.plan]\ndefault = "ghost"\n', "problem", "[route.plan] names the agent 'ghost' as default, and no "),
         ("[route.paln]\n", "problem", "[route.paln] is the route of no command"),
         ("[runners.mine]\n", "problem", "[runners.mine] says neither command nor entry"),
@@ -139,8 +178,8 @@ def test_settings_that_cannot_be_followed_are_told(workspace: Inside, text: str,
 def test_settings_that_can_be_followed_are_well(workspace: Inside) -> None:
     put(workspace, ".claude/agents/scribe.md", "---\nname: scribe\ndescription: Writes.\n---\nWrite it down.\n")
     name = "scribe"
-    text = f'[lifecycle.audit]\nlike = "review"\n[route.audit]\ndefault = "{name}"\n[agents.{name}]\nrunner = "own"\n'
-    workspace.write("remit.toml", f'{text}[lifecycle.plan]\nhelp = "Plan."\n[runners.own]\ncommand = "true"\n')
+    text = f'[task.audit]\nlike = "review"\n[route.audit]\ndefault = "{name}"\n[agents.{name}]\nrunner = "own"\n'
+    workspace.write("remit.toml", f'{text}[task.plan]\nhelp = "Plan."\n[runners.own]\ncommand = "true"\n')
     assert find(workspace, "settings") == ("ok", "can be followed", "")
 
 

@@ -69,6 +69,7 @@ def test_nothing_delegated_is_nothing_to_tell(inside: Inside) -> None:
     assert read(inside("doctor", "--json")) == {"delegations": [told]}
 
 
+@pytest.mark.conforms("002-42")
 def test_hangs_are_told_with_the_command_that_ends_them(inside: Inside) -> None:
     add(inside, "sess_late", started=100, left=-30, details={"timeout_s": 70})
     add(inside, "sess_idle", started=500, left=500, details={"timeout_s": 1000})
@@ -120,6 +121,7 @@ def test_an_agent_that_outlives_its_delegation_is_told_and_ended(remit: Remit, a
     home.close()
 
 
+@pytest.mark.conforms("002-43")
 @pytest.mark.slow
 def test_an_agent_that_runs_in_a_circle_is_told(remit: Remit, agent: ScriptedAgent) -> None:
     put(remit, ".opencode/agent/subagents/parent.md", PARENT.replace("- child", "- parent"))
@@ -145,6 +147,7 @@ def test_the_same_asked_over_and_over_is_told(inside: Inside) -> None:
     assert read(inside("doctor", "--json"))["loops"] == [("warning", told, hint)]
 
 
+@pytest.mark.conforms("002-44")
 def test_limits_that_do_not_fit_are_told_with_better_ones(inside: Inside) -> None:
     """R2.6."""
     fine = {"outcome": "accepted", "status": "completed", "ending": "exited"}
@@ -177,6 +180,7 @@ def test_the_usual_time_leaves_out_one_of_twenty() -> None:
     assert find_usual([7.0]) == 7.0
 
 
+@pytest.mark.conforms("002-46")
 def test_returns_that_fail_are_told_with_what_to_change(inside: Inside) -> None:
     for number in range(4):
         outcome = "fabricated" if number == 0 else "invalid" if number < 3 else "accepted"

@@ -144,16 +144,16 @@ def test_where_nothing_is_there_nothing_is_offered(remit: Remit) -> None:
     assert [offer(remit, words) for words in ("remit show ", "remit run ", "remit task show ")] == [[], [], []]
 
 
-DIALECTS = "instructions --dialect"
+FORMATS = "instructions --format"
 
 
 @pytest.mark.parametrize(
     ("words", "refused"),
     [
-        ("check --dialect", DIALECTS),
-        ("convert --to", DIALECTS),
-        ("instructions --dialect", DIALECTS),
-        ("run Do --dialect", DIALECTS),
+        ("check --format", FORMATS),
+        ("convert --to", FORMATS),
+        ("instructions --format", FORMATS),
+        ("run Do --return-format", FORMATS),
         ("run Do --runner", "run Do --runner"),
         ("schema", "schema"),
         ("lint --output-format", "lint --output-format"),

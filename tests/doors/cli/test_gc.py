@@ -354,7 +354,7 @@ def isolate(inside: Inside, agent: ScriptedAgent, files: dict[str, str]) -> Path
     command = agent.obeys(files).command
     told = load(inside("run", "Write it.", "--command", command, "--worktree", "--json"))
     assert told["status"] == "completed"
-    return Path(inside.folder, ".remit/worktrees", told["session_id"])
+    return Path(inside.folder, ".remit/worktrees", told["remit"]["session_id"])
 
 
 def test_a_worktree_with_claimed_files_on_no_branch_stays_and_is_named(workspace: Inside, agent: ScriptedAgent) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -63,13 +64,14 @@ if mode == "block":
     errors = [{"type": "execution", "message": "The key of the service is missing.", "code": "TOOL_UNAVAILABLE",
                "recoverable": True, "recommendation": "Set the key."}]
 session = os.environ["REMIT_SESSION_ID"]
-depth_path = re.search(r"\\(orchestrator → (\\S+)\\)", prompt)[1]
+depth_path = re.search(r"\\(orchestrator → (?:\\S+ → )?(\\S+)\\)", prompt)[1]
 steps = ["Add tests for the cache. None are there.", "Write the docs"] if mode == "steps" else []
 print("```json")
 print(json.dumps({
     "status": status, "summary": "The work was done as asked. The file says what there is to say.",
     "artifacts": [{"type": kind, "path": path, "summary": "What was asked for."} for kind, path in claimed],
-    "metadata": {"session_id": session, "duration_seconds": 1, "agent_type": depth_path, "delegation_depth": 1,
+    "metadata": {"session_id": session, "duration_seconds": 1, "phase_count": 2, "estimated_hours": 1.5,
+                 "agent_type": depth_path, "delegation_depth": 1,
                  "delegation_path": ["orchestrator", depth_path]},
     "errors": errors, "next_steps": steps,
 }))
@@ -228,9 +230,12 @@ def test_json_has_the_task_and_the_phases(inside: Inside, worker: Worker) -> Non
     give_plan(inside)
     told = load(inside("implement", "1", *worker(), "--json"))
     assert told["status"] == "completed"
-    assert told["task"] == {"number": 1, "before": "PLANNED", "after": "COMPLETED"}
-    assert [(phase["phase"], phase["status"]) for phase in told["phases"]] == [("2", "completed"), ("3", "completed")]
-    assert told["session_id"] == told["phases"][-1]["session_id"]
+    assert told["remit"]["task"] == {"number": 1, "before": "PLANNED", "after": "COMPLETED"}
+    assert [(phase["phase"], phase["status"]) for phase in told["remit"]["phases"]] == [
+        ("2", "completed"),
+        ("3", "completed"),
+    ]
+    assert told["remit"]["session_id"] == told["remit"]["phases"][-1]["session_id"]
 
 
 # Those that do not do it
@@ -282,7 +287,7 @@ def test_what_blocks_is_named(inside: Inside, worker: Worker, tmp_path: Path) ->
 
 def test_work_on_a_task_is_begun_anew_with_its_own_command(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     """A retry would move the task back without a word."""
-    first = load(inside("research", "1", *worker("block"), "--json"))["session_id"]
+    first = load(inside("research", "1", *worker("block"), "--json"))["remit"]["session_id"]
     before = (tmp_path / "specs/state.json").read_bytes()
     told = f"{first} was work on a task, which is begun where the task stands now; start it anew: remit research 1"
     assert inside("retry", "-").complaint == told
@@ -319,7 +324,7 @@ def test_a_plan_that_was_lost_leaves_the_task_open(inside: Inside, worker: Worke
     ended = inside("implement", "1", *worker("eat"))
     assert worker.runs[0]["mode"] == "eat"
     assert ended.code == 1
-    assert "not settled: phase: the plan of task 1 is gone, so nobody knows what is left of it" in ended.text
+    assert "error[STATUS_SYNC_FAILED]: the plan of task 1 is gone, so nobody knows what is left of it" in ended.text
     assert get_marker(tmp_path) == "PARTIAL"
 
 
@@ -330,8 +335,13 @@ def test_a_phase_that_is_set_aside_is_still_to_be_done(
     """S4: it is passed over, and neither it nor the task is done."""
     give_plan(inside, PLAN.replace("Three [NOT STARTED]", f"Three [{marker}]"))
     told = load(inside("implement", "1", *worker(), "--json"))
-    assert (told["status"], told["phases"][0]["status"]) == ("partial", "completed")
-    assert told["task"] == {"number": 1, "before": "PLANNED", "after": "PARTIAL", "left": [f"phase 3 is {marker}"]}
+    assert (told["status"], told["remit"]["phases"][0]["status"]) == ("partial", "completed")
+    assert told["remit"]["task"] == {
+        "number": 1,
+        "before": "PLANNED",
+        "after": "PARTIAL",
+        "left": [f"phase 3 is {marker}"],
+    }
     assert get_marker(tmp_path) == "PARTIAL"
     ended = inside("implement", "1", *worker())
     assert ended.code == 2
@@ -378,7 +388,7 @@ hidden = ("REMIT_TICKET", "REMIT_SESSION_ID") if mode == "hide" else ()
 environ = {key: value for key, value in os.environ.items() if key not in hidden} | {"PYTHONPATH": source}
 done = subprocess.run([sys.executable, "-m", "remit", "task", "complete", "1"], env=environ, capture_output=True)
 open(__file__ + ".log", "w").write(f"{done.returncode} {done.stderr.decode()}")
-me = re.search(r"\\(orchestrator → (\\S+)\\)", prompt)[1]
+me = re.search(r"\\(orchestrator → (?:\\S+ → )?(\\S+)\\)", prompt)[1]
 print(json.dumps({
     "status": "failed", "summary": "The work was not done. The key is missing.", "artifacts": [],
     "metadata": {"session_id": os.environ["REMIT_SESSION_ID"], "duration_seconds": 1, "agent_type": me,
@@ -391,7 +401,7 @@ print(json.dumps({
 @pytest.mark.parametrize(
     ("mode", "told"),
     [
-        ("show", "implement is at work on task 1, and Remit moves the task by its return; say there what became of"),
+        ("show", "0 "),  # it may move its own task, and is not believed where its return says otherwise
         ("hide", "and shows no ticket"),
     ],
 )
@@ -461,7 +471,7 @@ def test_an_edit_by_hand_is_taken_in_before_anything_is_refused(inside: Inside, 
     ("args", "sentence"),
     [
         (("research", "7"), "there is no task 7; remit task list shows what there is"),
-        (("research", "one"), "'one' is not the number of a task; remit task list shows them"),
+        (("research", "one"), "'one' isn't the number of a task; remit task list shows them"),
         (("research", "1", "--worktree"), "there is no option --worktree"),
         (("reserch", "1"), "there is no command 'reserch'; did you mean 'research'?"),
         (("research", "1", "--agent", "nobody", "--runner", "claude"), "'nobody'"),
@@ -511,7 +521,7 @@ def test_a_review_that_is_cut_short_makes_no_tasks(inside: Inside, worker: Worke
     """What it is told to do next is how to go on with the review itself."""
     told = load(inside("review", "1", *worker("hang"), "--timeout", "4s", "--json"))
     assert worker.runs[0]["mode"] == "hang"
-    assert (told["status"], told["ending"]) == ("partial", "timeout")
+    assert (told["status"], told["remit"]["stop_reason"]) == ("partial", "timeout")
     assert told["next_steps"]
     assert json.loads((tmp_path / "specs/state.json").read_text("utf-8"))["next_project_number"] == 2
 
@@ -560,7 +570,7 @@ def test_a_route_of_no_command_is_told(inside: Inside, worker: Worker) -> None:
 
 def test_an_agent_without_a_file_is_told(inside: Inside, worker: Worker) -> None:
     told = load(inside("research", "1", "--agent", "nosuch", *worker(), "--json"))
-    assert [each["code"] for each in told["request_findings"]] == ["ASK001"]
+    assert [each["code"] for each in told["remit"]["diagnostics"]] == ["ASK001"]
     assert "request_findings" not in load(inside("plan", "1", *worker(), "--json"))
 
 
@@ -576,7 +586,7 @@ def test_a_workspace_adds_a_command(inside: Inside, worker: Worker, tmp_path: Pa
     put(
         inside,
         "remit.toml",
-        '[lifecycle.audit]\nlike = "review"\nartifact = "reports/audit-{version:03d}.md"\nhelp = "Audit a task."\n',
+        '[task.audit]\nlike = "review"\nartifact = "reports/audit-{version:03d}.md"\nhelp = "Audit a task."\n',
     )
     ended = inside("audit", "1", *worker("steps"))
     assert ended.code == 0, ended.err
@@ -590,12 +600,12 @@ def test_a_workspace_adds_a_command(inside: Inside, worker: Worker, tmp_path: Pa
 
 
 def test_help_works_beside_settings_that_do_not(inside: Inside) -> None:
-    put(inside, "remit.toml", '[lifecycle.audit]\nlike = "nothing"\n')
+    put(inside, "remit.toml", '[task.audit]\nlike = "nothing"\n')
     ended = inside("--help")
     assert ended.code == 0
     assert "research" in ended.text
     assert smooth(inside("audit", "1").complaint) == snapshot(
-        "[lifecycle.audit] is like 'nothing'; known are: research, plan, revise, implement, review"
+        "[task.audit] is like 'nothing'; known are: research, plan, revise, implement, review"
     )
 
 
@@ -710,7 +720,7 @@ def test_a_task_of_an_outside_system_is_shown_focused_completed_and_linked(
     names = {"show": "", "focus": "", "complete": "", "link": " {research}"}
     rows = "".join(f'{name} = "{call} {name} {{id}}{rest}"\n' for name, rest in names.items())
     put(remit, "remit.toml", f"[tasks]\n{rows}")
-    args = ("research", "T-7", "--dialect", "manifest", "--command", f"{sys.executable} {finder} {mode}")
+    args = ("research", "T-7", "--return-format", "manifest", "--command", f"{sys.executable} {finder} {mode}")
     untrusted = remit(*args)
     assert untrusted.code == 2
     assert not Path(f"{tool}.log").exists()
@@ -722,10 +732,10 @@ def test_a_task_of_an_outside_system_is_shown_focused_completed_and_linked(
     assert [call[:2] for call in calls] == [[name, "T-7"] for name in ("show", "focus", *after)]
     if after:
         assert calls[-1][2].startswith("t-7-research-")
-        assert "note: outside: task T-7 is completed, linked to t-7-research-" in ended.text
+        assert "note: outside: task T-7 is completed, linked to t-7-research-" in ended.err.decode()
 
 
-# --- the dialect of the manifest -------------------------------------------------------------------------------------
+# --- the format of the manifest -------------------------------------------------------------------------------------
 
 RECORDER = """
 import json, os, re, sys
@@ -761,9 +771,9 @@ def test_what_the_manifest_names_is_handed_to_the_plan(
     inside: Inside, worker: Worker, recorder: Worker, tmp_path: Path
 ) -> None:
     """R0.6, R1.32: the entry's file starts at the manifest, everything else at the root."""
-    ended = inside("research", "1", "--dialect", "manifest", *recorder("complete"))
+    ended = inside("research", "1", "--return-format", "manifest", *recorder("complete"))
     assert ended.code == 0, (ended.text, ended.err)
-    assert FINDINGS_FILE in ended.text
+    assert FINDINGS_FILE in ended.err.decode()
     assert "not named" not in ended.text
     assert get_task(tmp_path)["artifacts"][0]["path"] == FINDINGS_FILE
     committed = git(tmp_path, "show", "--name-only", "--format=", "HEAD").split()
@@ -774,7 +784,7 @@ def test_what_the_manifest_names_is_handed_to_the_plan(
 
 def test_the_manifests_file_has_one_place_and_the_task_one_status(inside: Inside, recorder: Worker) -> None:
     """R4.1 rather than R1.20, and the marker that the task has once it is taken up."""
-    assert inside("research", "1", "--dialect", "manifest", *recorder("complete")).code == 0
+    assert inside("research", "1", "--return-format", "manifest", *recorder("complete")).code == 0
     told = recorder.runs[0]["prompt"]
     assert "Write your artifact to" not in told
     assert "specs/1_cache_the_uploads" not in told
@@ -789,7 +799,7 @@ def test_an_agent_that_writes_the_manifest_anew_loses_nobodys_entries_unseen(
     recorder.file.write_text(RECORDER.replace('MANIFEST.jsonl", "a")', 'MANIFEST.jsonl", "w")'), "utf-8")
     older = {"id": "cache-2026-11-15", "file": "2026-11-15_cache.md", "title": "Cache", "date": "2026-11-15"}
     put(inside, "claudedocs/agent-outputs/MANIFEST.jsonl", f"{json.dumps(older)}\n" * 20)
-    ended = inside("research", "1", "--dialect", "manifest", *recorder("complete"))
+    ended = inside("research", "1", "--return-format", "manifest", *recorder("complete"))
     assert ended.code == 1
     assert "does not begin any more with what it held before" in ended.text
     assert get_task(tmp_path)["status"] == "researching"
@@ -805,7 +815,7 @@ where = path if sys.argv[1] == "." else sys.argv[1]
 os.makedirs(os.path.dirname(where) or ".", exist_ok=True)
 open(where, "w").write("# Prose\\n\\n" + os.environ["REMIT_SESSION_ID"])
 kind = "plan" if "/plans/" in path else "report" if "/reports/" in path else "implementation"
-me = re.search(r"\\(orchestrator → (\\S+)\\)", prompt)[1]
+me = re.search(r"\\(orchestrator → (?:\\S+ → )?(\\S+)\\)", prompt)[1]
 print(json.dumps({
     "status": "completed", "summary": "The work was done as asked. The file says what there is to say.",
     "artifacts": [{"type": kind, "path": where, "summary": "What was asked for."}],
@@ -826,20 +836,129 @@ def test_a_report_elsewhere_is_told(inside: Inside, clumsy: Worker, tmp_path: Pa
     """R1.20: it is linked where it is, and its place is named."""
     told = load(inside("research", "1", *clumsy("notes.md"), "--json"))
     assert told["status"] == "completed"
-    found = {each["code"]: each for each in told["findings"]}
+    found = {each["code"]: each for each in told["remit"]["diagnostics"]}
     place = "specs/1_cache_the_uploads/reports/research-001.md"
     assert found["SET002"]["message"] == f"the artifact belongs to '{place}' and is at 'notes.md'"
     assert get_task(tmp_path)["artifacts"][0]["path"] == "notes.md"
-    assert "SET002" not in {each["code"] for each in load(inside("research", "1", *clumsy("."), "--json"))["findings"]}
+    assert "SET002" not in {
+        each["code"] for each in load(inside("research", "1", *clumsy("."), "--json"))["remit"].get("diagnostics", [])
+    }
 
 
 def test_a_plan_without_phases_is_told_and_the_work_says_so(inside: Inside, clumsy: Worker) -> None:
     """R1.32."""
     told = load(inside("plan", "1", *clumsy("."), "--json"))
-    assert "SET003" in {each["code"] for each in told["findings"]}
+    assert "SET003" in {each["code"] for each in told["remit"]["diagnostics"]}
     assert "implementation-001.md: it has no phases" in inside("task", "show", "1").text
     ended = inside("implement", "1", *clumsy("code.py"))
     assert ended.code == 0, (ended.text, ended.err)
     assert "it has no phases, and the task is done as a whole" in ended.text + ended.err.decode()
     assert "summary: none is at specs/1_cache_the_uploads/summaries/implementation-summary-" in ended.text
     assert "SET00" not in ended.text
+
+
+ASKING = """---
+name: {name}
+description: Does it.
+mode: subagent
+agent_type: {kind}
+version: 1.0.0
+timeout: 900
+---
+# Do it
+
+<inputs_required>
+  <parameter name="task_number" type="integer">The task.</parameter>
+  <parameter name="language" type="string">Its language.</parameter>
+  {inputs}
+</inputs_required>
+"""
+
+
+@pytest.mark.conforms("002-05", "002-22", "002-45")
+def test_what_the_task_answers_is_not_asked_for(inside: Inside, worker: Worker) -> None:
+    """D14 and D15: the path has the command; inputs are filled by the names that agents give to them."""
+    inputs = {
+        "research": ("research_topic", "task_description", "acceptance_criteria"),
+        "planning": ("title", "research_path", "plan_version", "revision_reason"),
+        "implementation": ("plan_path", "resume_from_phase", "phase_description", "project_path"),
+    }
+    for kind, names in inputs.items():
+        text = "".join(f'<parameter name="{name}" type="string">It.</parameter>' for name in names)
+        put(inside, f"agents/{kind}er.md", ASKING.format(name=f"{kind}er", kind=kind, inputs=text))
+    put(inside, "remit.toml", "[task.research]\ntimeout = 77\n")
+    todo = (inside.folder / "specs/TODO.md").read_text()
+    criteria = "- **Acceptance Criteria**:\n  - [ ] Fast\n  - [ ] Safe\n"
+    put(inside, "specs/TODO.md", todo.replace("- **Language**", f"{criteria}- **Language**"))
+    assert inside("research", "1", *worker()).code == 0
+    told = worker.runs[-1]["prompt"]
+    assert "(orchestrator → research → researcher)" in told
+    assert '- delegation_path: ["orchestrator", "research", "researcher"]' not in told  # it isn't named as an input
+    assert "You have 1 minute 17 seconds" in told  # [task.research] timeout
+    assert "- research_topic: Cache the uploads\n" in told
+    assert "- task_description: They are slow.\n" in told
+    assert "- language: python\n" in told
+    assert ">\nFast\nSafe\n</data-" in told
+    refused = inside("plan", "1", *worker())
+    assert refused.code == 2
+    assert "the input 'revision_reason' is missing" in refused.err.decode()
+    assert inside("plan", "1", "It is too slow.", *worker()).code == 0
+    told = worker.runs[-1]["prompt"]
+    assert "- research_path: specs/1_cache_the_uploads/reports/research-001.md\n" in told
+    assert "- plan_version: 1\n" in told
+    assert "- revision_reason: It is too slow.\n" in told
+    todo = (inside.folder / "specs/TODO.md").read_text()
+    assert "- **Research**: [research-001.md](specs/1_cache_the_uploads/reports/research-001.md)\n" in todo
+    assert "- **Plan**: [implementation-001.md](specs/1_cache_the_uploads/plans/implementation-001.md)\n" in todo
+    assert inside("implement", "1", *worker()).code == 0
+    first = worker.runs[2]["prompt"]
+    assert "- plan_path: specs/1_cache_the_uploads/plans/implementation-001.md\n" in first
+    assert "- resume_from_phase: 1\n" in first
+    assert "- phase_description: One\n" in first
+    assert "- project_path: specs/1_cache_the_uploads\n" in first
+    assert inside("sync", "--check").code == 0
+    task = get_task(inside.folder)
+    assert (task["phase_count"], task["estimated_hours"]) == (2, 1.5)  # R0.8, D4
+
+
+def test_an_agent_is_not_told_a_path_that_its_own_permissions_deny(inside: Inside) -> None:
+    """D9: the path is left out, with a warning; in a fresh project tasks are where the agents may write."""
+    allow = "permissions:\n  allow:\n    - write: ['.opencode/specs/**/*']\n  deny: []\n"
+    text = AGENT.format(name="finder", kind="research").replace("version", f"{allow}version")
+    put(inside, ".opencode/agent/finder.md", text)
+    ended = inside("research", "1", "--command", "tee seen.txt")
+    assert "'finder' may not write 'specs/1_cache_the_uploads/reports/research-001.md'" in ended.err.decode()
+    assert "Write your artifact to" not in (inside.folder / "seen.txt").read_text()
+    shutil.rmtree(inside.folder / "specs")
+    inside("task", "new", "Cache the uploads")
+    ended = inside("research", "1", "--command", "tee seen.txt")
+    path = ".opencode/specs/1_cache_the_uploads/reports/research-001.md"
+    assert f"Write your artifact to {path}." in (inside.folder / "seen.txt").read_text()
+    assert "may not write" not in ended.err.decode()
+    assert inside("may", "finder", "write", path).code == 0
+
+
+LATE = """
+import os, re, sys, time
+path = re.search(r"Write your artifact to (\\S+)\\.\\n", sys.stdin.read())[1]
+os.makedirs(os.path.dirname(path), exist_ok=True)
+open(path, "w").write("# Half of a report\\n")
+open("scratch.md", "w").write("# Anybody's\\n")
+time.sleep(60)
+"""
+
+
+@pytest.mark.conforms("002-10")
+@pytest.mark.slow
+def test_what_a_timed_out_agent_left_is_linked_and_committed(inside: Inside, worker: Worker, tmp_path: Path) -> None:
+    """D17: as partial work, of the kind that its place says; a file elsewhere may be the user's."""
+    worker.file.write_text(LATE, "utf-8")
+    told = load(inside("research", "1", *worker(), "--timeout", "2s", "--json"))
+    path = "specs/1_cache_the_uploads/reports/research-001.md"
+    assert told["status"] == "partial"
+    assert path in [artifact["path"] for artifact in told["artifacts"]]
+    assert get_marker(tmp_path) == "RESEARCHING"
+    assert [(each["path"], each["type"]) for each in get_task(tmp_path)["artifacts"]] == [(path, "report")]
+    assert f"- **Research**: [research-001.md]({path})\n" in (tmp_path / "specs/TODO.md").read_text()
+    assert list_commits(tmp_path)[-1][1] == {path, "specs/TODO.md", "specs/state.json", "specs/errors.json"}
+    assert "?? scratch.md" in git(tmp_path, "status", "--porcelain")

@@ -51,6 +51,20 @@ def make_faulty(remit: Remit) -> None:
     put(remit, UNQUOTED_PATH, UNQUOTED)
 
 
+@pytest.mark.conforms("001-54")
+def test_a_project_of_the_standard_lints_clean(inside: Inside) -> None:
+    """D11: conforming files in the folder that the standard names, and in Claude Code's; exit code 0."""
+    for name in CONTEXT:
+        put(inside, name, "text\n")
+    put(inside, ".opencode/agent/subagents/planner.md", STANDARD)
+    put(inside, ".claude/agents/scout.md", STANDARD.replace('"planner"', '"scout"'))
+    ended = inside("lint")
+    assert (ended.code, ended.err) == (0, b"")
+    assert [line[:12] for line in ended.text.splitlines() if line.startswith(("note", "warning", "error"))] == [
+        "note[AGT069]"  # Claude Code has no setting for the temperature
+    ]
+
+
 def only(code: str) -> tuple[str, ...]:
     return ("--select", code, "--output-format", "concise")
 
@@ -721,7 +735,7 @@ def test_a_baseline_that_cannot_be_read_is_no_empty_one(inside: Inside) -> None:
     ended = inside("lint", "--baseline", "known.json")
     assert ended.code == 2
     assert smooth(ended.complaint) == snapshot(
-        "known.json is not a baseline; remove it, and lint once with --baseline to make it anew"
+        "known.json is not a baseline; remove it, and run the command once with --baseline to create it again"
     )
     (inside.folder / "link.json").symlink_to("nowhere/known.json")
     assert inside("lint", "--baseline", "link.json").code == 2

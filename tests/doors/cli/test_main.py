@@ -158,21 +158,21 @@ def test_every_other_word_leads_to_a_command_that_is_there() -> None:
             "there is no output format 'github'; known are: full, json",
             id="a format of another command",
         ),
-        pytest.param("check a.md --dialect hypr", "there is no dialect 'hypr'; did you mean 'hyper'?", id="a dialect"),
+        pytest.param("check a.md --format hypr", "there is no format 'hypr'; did you mean 'hyper'?", id="a format"),
         pytest.param(
-            "convert a.md --to standrd", "there is no dialect 'standrd'; did you mean 'standard'?", id="a target"
+            "convert a.md --to standrd", "there is no format 'standrd'; did you mean 'standard'?", id="a target"
         ),
         pytest.param(
-            "instructions --dialect manifst",
-            "there is no dialect 'manifst'; did you mean 'manifest'?",
-            id="a dialect to instruct in",
+            "instructions --format manifst",
+            "there is no format 'manifst'; did you mean 'manifest'?",
+            id="a format to instruct in",
         ),
         pytest.param("schema standart", "there is no schema 'standart'; did you mean 'standard'?", id="a schema"),
         pytest.param("explain RET05O", "there is no code 'RET05O'; did you mean 'RET050'?", id="a code"),
         pytest.param(
             "check --session", "option '--session' requires an argument; see 'remit check --help'", id="no value"
         ),
-        pytest.param("convert a.md", "--to DIALECT is missing; see 'remit convert --help'", id="no target"),
+        pytest.param("convert a.md", "--to FORMAT is missing; see 'remit convert --help'", id="no target"),
         pytest.param(
             "may planner bash ls",
             "there is no agent 'planner'; there are no agent files yet: `remit new` makes one",
@@ -184,7 +184,7 @@ def test_every_other_word_leads_to_a_command_that_is_there() -> None:
             id="no time",
         ),
         pytest.param("may planner", "TOOL is missing; see 'remit may --help'", id="no tool"),
-        pytest.param("instructions", "--dialect DIALECT is missing; see 'remit instructions --help'", id="no dialect"),
+        pytest.param("instructions", "--format FORMAT is missing; see 'remit instructions --help'", id="no format"),
         pytest.param(
             "convert a.md b.md --to hyper",
             "got unexpected extra argument (b.md); see 'remit convert --help'",
@@ -199,12 +199,12 @@ def test_every_other_word_leads_to_a_command_that_is_there() -> None:
             id="a day that there is not",
         ),
         pytest.param(
-            "instructions --dialect standard --path a,,b",
+            "instructions --format standard --path a,,b",
             "'a,,b' has an empty name in it; write it like orchestrator,plan,planner",
             id="a path with a gap",
         ),
         pytest.param(
-            "instructions --dialect manifest --topic ../notes",
+            "instructions --format manifest --topic ../notes",
             "'../notes' is not a topic; write it like upload-limits",
             id="a topic that leads elsewhere",
         ),
@@ -246,7 +246,7 @@ def test_who_does_not_ask_for_json_gets_a_sentence(args: str, inside: Inside) ->
     assert ended.complaint.startswith("there is no schema")
 
 
-@pytest.mark.parametrize("option", ["--session", "--agent", "--dialect"])
+@pytest.mark.parametrize("option", ["--session", "--agent", "--format"])
 @pytest.mark.parametrize("value", ["", " "])
 def test_an_option_without_a_value_is_not_taken_for_one(option: str, value: str, inside: Inside) -> None:
     """C1: a script whose variable is not set must not expect a session without a name."""
@@ -265,12 +265,12 @@ def test_an_empty_path_is_not_the_current_folder(option: str, inside: Inside) ->
 @pytest.mark.parametrize("topic", ["A", "a b", "a--b", "-a", "a-", "ä", "a/b", "", "a_b"])
 def test_a_topic_is_a_part_of_a_file_name(topic: str, inside: Inside) -> None:
     """R4.1: an agent that obeys the instructions is accepted."""
-    ended = inside("instructions", "--dialect", "manifest", f"--topic={topic}")
+    ended = inside("instructions", "--format", "manifest", f"--topic={topic}")
     assert (ended.code, ended.complaint) == (2, f"'{topic}' is not a topic; write it like upload-limits")
 
 
 def test_of_a_long_word_both_ends_are_shown_and_what_to_do(inside: Inside) -> None:
-    complaint = inside("instructions", "--dialect", "standard", "--depth", "9" * 5000).complaint
+    complaint = inside("instructions", "--format", "standard", "--depth", "9" * 5000).complaint
     assert len(complaint) < 500
     assert complaint.startswith("'999")
     assert complaint.endswith("999' is not a depth; give a whole number from 0")

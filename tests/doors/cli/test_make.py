@@ -106,9 +106,13 @@ def test_what_it_needs_is_made_once(inside: Inside) -> None:
     ended = inside("new", "planning", "a")
     assert (ended.code, ended.err) == (0, b"")
     assert ended.text == snapshot(
-        "✓ agents/a.md\n✓ docs/context/index.md\n✓ docs/context/subagent-return-format.md\n"
-        "Fill in what is particular to your agent, then: remit lint agents/a.md\n"
-        "To have it work: remit task new TITLE makes a task, and remit plan N --agent a begins it\n"
+        """\
+✓ agents/a.md
+✓ docs/context/index.md
+✓ docs/context/subagent-return-format.md
+Fill in what is particular to your agent, then: remit lint agents/a.md
+To have it work: remit run a PROMPT; on a task: remit plan N --agent a
+"""
     )
     assert load(inside("new", "planning", "b", "--json")) == {"created": ["agents/b.md"]}
     assert f'index: "{INDEX}"' in (inside.folder / "agents/b.md").read_text()
@@ -176,7 +180,6 @@ NAME = "an agent's name is at most 64 of a-z, 0-9 and single hyphens, not "
         (["planning", "../a"], f"{NAME}'../a'; use 'a'"),
         (["planning", "a\nb"], f"{NAME}'a\\nb'; use 'a-b'"),
         (["planning", ""], f"{NAME}''; use a name like 'api-planner'"),
-        (["planning", "git-workflow-manager"], "git-workflow-manager is a built-in service; "),
         (["planning", "taken"], "there is an agent taken already, in .claude/agents/taken.md; choose another name"),
         (["planning", "code-reviewer", "--profile", "codex"], "there is an agent code-reviewer already, in "),
         (["planning", "lost", "--profile", "standard", "--folder", "docs"], "docs/lost.md is there already; choose "),
@@ -684,3 +687,12 @@ def test_each_command_has_its_help(inside: Inside, command: str) -> None:
     assert ended.text.startswith(f"Usage: remit {command} [OPTIONS] ")
     assert "--output-format FORMAT" in ended.text
     assert f"\n  {command} " in inside("--help").text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_agent_runs_on_a_prompt_alone(inside: Inside, kind: str) -> None:
+    """R1.10: what `remit new` writes requires no input that only a task answers."""
+    assert inside("new", kind, "scout").code == 0
+    ended = inside("run", "scout", "How is the cache invalidated?", "--command", "tee seen")
+    assert "You are scout." in (inside.folder / "seen").read_text()
+    assert b"was not started" not in ended.err

@@ -58,6 +58,54 @@ def test_every_format_says_the_same(workspace: Inside) -> None:
     assert json.loads(workspace("manifest", "validate", workspace.write("e.jsonl", ""), "--json").text) == []
 
 
+def test_an_existing_manifest_is_checked_from_now_on_with_a_baseline(
+    workspace: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D16 C17: old lines don't fail, new ones do, and the baseline only shrinks."""
+    monkeypatch.delenv("CI", raising=False)
+    old = f"{BAD}{make_line(id='other-2026-01-19', date='2026-02-30')}"
+    workspace.write("MANIFEST.jsonl", old)
+    workspace.write(FINDINGS_FILE, PAGE.replace("## Sources", "## Origins"))
+    validate = ("manifest", "validate", "--baseline", "known.json", "--output-format", "concise")
+    made = workspace(*validate)
+    assert (made.code, made.text) == (
+        0,
+        snapshot("known.json was made, with 5 findings.\n✓ 1 manifest: nothing to say\n"),
+    )
+    again = workspace(*validate)
+    assert (again.code, again.text) == (
+        0,
+        snapshot("5 findings left out: known from the baseline.\n✓ 1 manifest: nothing to say\n"),
+    )
+    assert workspace("manifest", "validate", "--json").code == 1, "without the baseline all of it is told"
+
+    workspace.write("MANIFEST.jsonl", f"{old}more nonsense\n")
+    grown = workspace(*validate)
+    assert (grown.code, grown.text.count("RET082"), "MANIFEST.jsonl:5:1: RET082" in grown.text) == (1, 1, True)
+    kept = (workspace.folder / "known.json").read_bytes()
+    assert workspace(*validate).code == 1, "the same line is new again: the baseline never grows"
+    assert (workspace.folder / "known.json").read_bytes() == kept
+
+    workspace.write(FINDINGS_FILE, PAGE)
+    assert workspace("manifest", "validate", "--no-files", "--baseline", "known.json").code == 1
+    assert (workspace.folder / "known.json").read_bytes() == kept, "what isn't read isn't forgotten"
+    workspace.write("MANIFEST.jsonl", old)
+    assert workspace(*validate).text.startswith("known.json now holds 4 findings.\n")
+    workspace.write(FINDINGS_FILE, PAGE.replace("## Sources", "## Origins"))
+    assert FINDINGS_FILE in workspace(*validate).text, "what comes back is new"
+
+
+def test_a_baseline_is_not_made_in_ci_nor_of_nothing(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    """D16: a misspelt name must not excuse everything."""
+    workspace.write("MANIFEST.jsonl", BAD)
+    monkeypatch.setenv("CI", "true")
+    ended = workspace("manifest", "validate", "--baseline", "known.json")
+    assert (ended.code, "and CI makes none" in ended.complaint) == (2, True)
+    monkeypatch.delenv("CI")
+    assert workspace("manifest", "validate", "missing.jsonl", "--baseline", "known.json").code == 2
+    assert not (workspace.folder / "known.json").exists()
+
+
 def test_several_files_are_judged_and_one_that_cannot_be_read_is_told(workspace: Inside) -> None:
     good = workspace.write("good.jsonl", make_line())
     ended = workspace("manifest", "validate", "missing.jsonl", good)
@@ -115,7 +163,7 @@ def test_the_workspaces_own_words_count(workspace: Inside) -> None:
     """C3."""
     workspace.write("MANIFEST.jsonl", make_line(status="researched"))
     assert workspace("manifest", "validate").code == 1
-    workspace.write("remit.toml", '[contract]\nstatus_words = {researched = "completed"}\n')
+    workspace.write("remit.toml", '[returns]\nstatus_words = {researched = "completed"}\n')
     assert workspace("manifest", "validate").code == 0
 
 

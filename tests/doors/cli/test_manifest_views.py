@@ -115,8 +115,8 @@ def test_a_link_is_seen_from_both_ends(workspace: Inside) -> None:
     assert workspace("manifest", "link", "13", "old-2025-05-01").code == 0
     assert "linked from: task 13\n" in workspace("manifest", "show", "old-2025-05-01").text
     assert json.loads(workspace("manifest", "show", "old-2025-05-01", "--json").text)["tasks"] == [13]
-    assert json.loads(workspace("task", "show", "13", "--json").text)["entries"] == ["old-2025-05-01"]
-    assert json.loads(workspace("task", "show", "12", "--json").text)["entries"] == ["auth-2026-01-19"]
+    assert json.loads(workspace("task", "show", "13", "--json").text)["linkedResearch"] == ["old-2025-05-01"]
+    assert json.loads(workspace("task", "show", "12", "--json").text)["linkedResearch"] == ["auth-2026-01-19"]
 
 
 def test_a_link_to_nothing_is_refused(workspace: Inside) -> None:

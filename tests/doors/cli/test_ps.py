@@ -107,7 +107,7 @@ def test_somebody_elses_agent_is_seen_at_work(remit: Remit, agent: ScriptedAgent
     finally:
         ended = remit("cancel", session, "--json")
     assert ended.code == 0, ended.err
-    assert load(ended)["ending"] == "cancelled"
+    assert load(ended)["remit"]["stop_reason"] == "cancelled"
     assert agent.list_living() == []
     assert load(remit("ps", "--json")) == []
     assert load(remit("ps", "--all", "--json"))[0]["standing"] == "failed"
@@ -204,13 +204,13 @@ def test_who_waits_gets_the_envelope(remit: Remit, agent: ScriptedAgent) -> None
     session = detach(remit, agent.sleeps(0.5).obeys())
     ended = remit("wait", session, "--json")
     assert ended.code == 0, ended.err
-    assert (load(ended)["session_id"], load(ended)["status"]) == (session, "completed")
+    assert (load(ended)["remit"]["session_id"], load(ended)["status"]) == (session, "completed")
     again = remit("wait")
     assert again.text.startswith("✓ command: completed")
     failed = detach(remit, ScriptedAgent(Path(agent.program).parent, "liar").lies(), until="returned")
     both = remit("wait", session, failed, session, "--json")
     assert both.code == 1
-    assert [each["session_id"] for each in load(both)] == [session, failed]
+    assert [each["remit"]["session_id"] for each in load(both)] == [session, failed]
 
 
 @pytest.mark.slow
@@ -340,7 +340,7 @@ def test_show_tells_what_was_claimed_and_what_was_done(remit: Remit, agent: Scri
     assert "attempts\n  1  exited, fabricated: EVD001" in ended.text
     assert "settled\n  errors    done" in ended.text
     told = load(remit("show", "--json"))
-    assert told["envelope"]["artifacts"][0]["grade"] == "unchanged"
+    assert told["result"]["remit"]["grades"][0]["grade"] == "unchanged"
     assert told["attempts"][0]["outcome"] == "fabricated"
     assert {step["name"] for step in told["steps"]} >= {"errors", "git"}
     assert "texts" not in told

@@ -55,8 +55,8 @@ def test_json_is_all_that_a_program_gets(remit: Remit, agent: ScriptedAgent) -> 
     ended = remit("run", "Write a report.", "--command", agent.obeys().command, "--json")
     told = load(ended)
     assert ended.code == 0
-    assert (told["status"], told["ending"], told["errors"]) == ("completed", "exited", [])
-    assert told["artifacts"][0]["grade"] == "changed"
+    assert (told["status"], told["remit"]["stop_reason"], "errors" in told) == ("completed", "exited", False)
+    assert told["remit"]["grades"][0]["grade"] == "changed"
     assert ended.out.count(b"\n") == 1
 
 
@@ -66,10 +66,10 @@ def test_a_commit_that_was_asked_for_is_missed(inside: Inside, agent: ScriptedAg
     put(inside, "remit.toml", "[delegate]\ncommit = true\n")
     command = agent.obeys().command
     asked = load(inside("run", "Write a report.", "--command", command, "--commit", "--json"))
-    assert [(each["code"], each["severity"]) for each in asked["findings"]] == [("GIT002", "warning")]
+    assert [(each["code"], each["severity"]) for each in asked["remit"]["diagnostics"]] == [("GIT002", "warning")]
     assert asked["status"] == "completed"
     set_up = load(inside("run", "Write a report.", "--command", command, "--json"))
-    assert (set_up["status"], set_up["findings"]) == ("completed", [])
+    assert (set_up["status"], set_up["remit"].get("diagnostics", [])) == ("completed", [])
 
 
 def test_a_name_that_has_no_file_is_told(inside: Inside, agent: ScriptedAgent) -> None:
@@ -90,7 +90,7 @@ def test_a_name_that_has_no_file_is_told(inside: Inside, agent: ScriptedAgent) -
 def test_a_program_that_is_not_there_is_named(inside: Inside) -> None:
     ended = inside("run", "Write a report.", "--command", "no-such-program --quick")
     assert ended.code == 2
-    assert "error[REFUSED]: 'no-such-program' cannot be started: no such file or directory\n" in ended.text
+    assert "error[TOOL_UNAVAILABLE]: 'no-such-program' cannot be started: no such file or directory\n" in ended.text
     assert "next: A person is needed.\n  next: See whether it is on the path\n" in ended.text
 
 
@@ -112,8 +112,33 @@ def test_who_is_sent_to_the_log_is_told_how_to_see_it(inside: Inside) -> None:
     assert (logs.code, logs.text) == (0, snapshot("! the program ended with exit code 1\n"))
 
 
+def test_the_log_of_a_harness_that_crashed_shows_standard_error(
+    inside: Inside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D17: the next step that a crash recommends shows its trace, without an option, also if a stream was read."""
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    init = '{"type": "system", "subtype": "init", "session_id": "7b9a"}'
+    program.write_text(
+        f"#!/bin/sh\necho '{init}'\necho 'TypeError: boom' >&2\necho '    at main' >&2\nexit 7\n", "utf-8"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    ended = inside("run", "Write it.", "--runner", "claude")
+    assert "next: See with remit logs sess_" in ended.text
+    assert inside("logs").text == snapshot("""\
+TypeError: boom
+    at main
+! Claude Code ended with exit code 7: at main
+""")
+    (group,) = json.loads(inside("errors", "list", "--json").out)["groups"]
+    assert group["newest"]["details"] == "TypeError: boom\n    at main"
+    assert "  details:\n    TypeError: boom\n        at main\n" in inside("errors", "show", group["newest"]["id"]).text
+
+
 @pytest.mark.slow
 def test_the_log_of_a_crash_shows_standard_error_and_how_it_ended(inside: Inside) -> None:
+    """D17, R2.12: `remit logs` shows standard error of a crash."""
     inside("run", "Write it.", "--command", "sh -c 'echo begun; echo boom >&2; exit 3'")
     assert inside("logs").text == snapshot("begun\nboom\n! the program ended with exit code 3\n")
     assert inside("logs", "--err").text == "boom\n"
@@ -159,9 +184,9 @@ def test_a_hanging_agent_ends_at_its_time(remit: Remit, agent: ScriptedAgent) ->
     ],
 )
 def test_a_crash_says_what_ended_the_program(inside: Inside, script: str, told: str) -> None:
-    envelope = load(inside("run", "Write a report.", "--command", f"sh -c '{script}'", "--json"))
-    assert (envelope["status"], envelope["ending"]) == ("failed", "crashed")
-    (fault,) = envelope["errors"]
+    result = load(inside("run", "Write a report.", "--command", f"sh -c '{script}'", "--json"))
+    assert (result["status"], result["remit"]["stop_reason"]) == ("failed", "crashed")
+    (fault,) = result["errors"]
     assert (fault["code"], fault["message"]) == ("UNKNOWN_ERROR", told)
 
 
@@ -174,7 +199,7 @@ def test_a_runner_without_an_entry_point_says_so(inside: Inside) -> None:
 def test_a_program_that_is_not_there_could_not_run(inside: Inside) -> None:
     ended = inside("run", "Write a report.", "--command", "no-such-program-anywhere", "--json")
     assert ended.code == 2
-    assert load(ended)["ending"] == "refused"
+    assert load(ended)["remit"]["stop_reason"] == "rejected"
 
 
 def test_limits_that_cannot_be_held_are_told_before_and_afterwards(inside: Inside, agent: ScriptedAgent) -> None:
@@ -185,9 +210,9 @@ def test_limits_that_cannot_be_held_are_told_before_and_afterwards(inside: Insid
         assert sentence in ended.err.decode()
         assert f"  {sentence}" in ended.text
     assert "max_seconds" not in ended.err.decode()
-    envelope = load(inside("run", "Again.", "--command", agent.obeys().command, "--max-turns", "1", "--json"))
-    assert [each["code"] for each in envelope["findings"]] == ["BUD001"]
-    assert "request_findings" not in envelope  # what the envelope says is not said twice
+    result = load(inside("run", "Again.", "--command", agent.obeys().command, "--max-turns", "1", "--json"))
+    assert [each["code"] for each in result["remit"]["diagnostics"]] == ["BUD001"]
+    assert "request_findings" not in result  # what the result says is not said twice
 
 
 @pytest.mark.parametrize(
@@ -280,7 +305,7 @@ def test_a_signal_cancels_and_waits(remit: Remit, agent: ScriptedAgent, number: 
     out, err = process.communicate(timeout=PATIENCE_S)
     assert agent.list_living() == []
     assert process.returncode == 1, err
-    assert json.loads(out)["ending"] == "cancelled"
+    assert json.loads(out)["remit"]["stop_reason"] == "cancelled"
     assert list_rows(remit.folder)[0].state == "settled"
 
 
@@ -309,7 +334,7 @@ main()
 """
     command = agent.hangs().command
     ended = remit("run", "Hang.", "--command", command, "--timeout", "60", "--json", prelude=("-c", prelude))
-    assert (ended.code, json.loads(ended.out)["ending"]) == (1, "cancelled")
+    assert (ended.code, json.loads(ended.out)["remit"]["stop_reason"]) == (1, "cancelled")
     assert list_rows(remit.folder)[0].state == "settled"
     assert agent.list_living() == []
 
@@ -554,7 +579,7 @@ def test_what_is_wrong_with_the_request_is_told_aside(inside: Inside, agent: Scr
             "--json",
         )
     )
-    assert [each["code"] for each in told["request_findings"]] == ["INP003"]
+    assert [each["code"] for each in told["remit"]["diagnostics"]] == ["INP003"]
 
 
 def test_an_input_that_is_missing_is_a_refusal(inside: Inside) -> None:
@@ -562,3 +587,12 @@ def test_an_input_that_is_missing_is_a_refusal(inside: Inside) -> None:
     ended = inside("run", "reporter", "Write.", "--command", "true")
     assert ended.code == 2
     assert "topic" in ended.complaint
+
+
+@pytest.mark.parametrize(("wanted", "key"), [("hyper", "meta"), ("manifest", "key_findings"), ("standard", "metadata")])
+def test_the_format_of_the_result_can_be_chosen(inside: Inside, agent: ScriptedAgent, wanted: str, key: str) -> None:
+    """D4: `--format` chooses the format of the result, whatever the agent returns."""
+    command = agent.obeys().command
+    ended = inside("run", "Write a report.", "--command", command, "--format", wanted, "--json")
+    result = json.loads(ended.out)
+    assert (ended.code, key in result, result["remit"]["status"]) == (0, True, "completed")

@@ -51,18 +51,18 @@ def test_json_is_a_line_for_each_and_the_file_can_be_piped_in(remit: Remit, agen
     ended = remit("run", "--each", "-", "--command", agent.returns().command, "--json", text=THREE)
     told = load_lines(ended)
     assert (ended.code, ended.err) == (0, b"")
-    assert sorted(each["line"] for each in told) == [1, 3, 4]
+    assert sorted(each["remit"]["line"] for each in told) == [1, 3, 4]
     assert {each["status"] for each in told} == {"completed"}
 
 
 def test_one_that_is_refused_costs_no_other(remit: Remit, agent: ScriptedAgent) -> None:
-    text = '"fine"\n{"prompt": "not fine", "dialect": "latin"}\n"fine too"\n'
+    text = '"fine"\n{"prompt": "not fine", "return_format": "latin"}\n"fine too"\n'
     ended = remit("run", "--each", "-", "--command", agent.returns().command, "--json", text=text)
-    told = {each["line"]: each for each in load_lines(ended)}
+    told = {each["remit"]["line"]: each for each in load_lines(ended)}
     assert ended.code == 1
     assert [told[line]["status"] for line in (1, 2, 3)] == ["completed", "failed", "completed"]
-    assert (told[2]["ending"], told[2]["session_id"]) == ("refused", "")
-    assert "show" not in told[2]
+    assert (told[2]["remit"]["stop_reason"], told[2]["remit"]["session_id"]) == ("rejected", "")
+    assert "show" not in told[2]["remit"]
 
 
 def test_bad_lines_are_refused_before_anything_starts(remit: Remit, agent: ScriptedAgent) -> None:
@@ -104,8 +104,8 @@ def test_killed_and_run_again_nothing_is_lost_or_done_twice(remit: Remit, agent:
     ended = remit(*args, "--json")
     told = load_lines(ended)
     assert ended.code == 0, ended
-    assert sorted(each["line"] for each in told) == [1, 2, 3, 4]
-    assert begun <= {each["session_id"] for each in told}
+    assert sorted(each["remit"]["line"] for each in told) == [1, 2, 3, 4]
+    assert begun <= {each["remit"]["session_id"] for each in told}
     assert len(agent.did("began")) == 4
     third = remit(*args)
     assert b"4 of 4 were done before; --again does them anew" in third.err
@@ -124,7 +124,7 @@ def test_two_at_once_do_each_line_once(remit: Remit, agent: ScriptedAgent) -> No
     for process in both:
         out, err = process.communicate(timeout=2 * PATIENCE_S)
         assert (process.returncode, err) == (0, b"")
-        told.append({line["line"]: line["session_id"] for line in map(json.loads, out.splitlines())})
+        told.append({line["remit"]["line"]: line["remit"]["session_id"] for line in map(json.loads, out.splitlines())})
     assert told[0] == told[1]
     assert len(agent.did("began")) == 4
 

@@ -55,7 +55,7 @@ def run(remit: Remit, agent: ScriptedAgent, kind: str, *options: str) -> Any:  #
 def get_marker(folder: Path) -> str | None:
     home = Home(str(folder))
     try:
-        return TaskStore(home, "specs").get(1).marker
+        return TaskStore(home, ".opencode/specs").get(1).marker
     finally:
         home.close()
 
@@ -71,14 +71,14 @@ def test_the_task_is_moved_by_the_agents_kind(remit: Remit, agent: ScriptedAgent
     told = run(remit, agent, kind)
     assert told["status"] == "completed"
     assert get_marker(remit.folder) == marker
-    assert f"status: task 1 was NOT STARTED and is {marker}" in told["notes"]
+    assert f"status: task 1 was NOT STARTED and is {marker}" in told["remit"]["notes"]
 
 
 def test_of_what_moves_no_task_it_is_told(remit: Remit, agent: ScriptedAgent) -> None:
     told = run(remit, agent, "utility")
     assert get_marker(remit.folder) == "NOT STARTED"
     stays = "task 1 stays NOT STARTED"
-    assert f"status: {stays}: this work moves none; remit research, plan or implement 1 does" in told["notes"]
+    assert f"status: {stays}: this work moves none; remit research, plan or implement 1 does" in told["remit"]["notes"]
     shown = remit("show").text
     assert stays in shown
     assert "task 1 is NOT STARTED" not in shown
@@ -88,7 +88,7 @@ def test_who_does_not_complete_leaves_it_where_it_can_be_taken_up(remit: Remit, 
     told = run(remit, other.lies(), "research")
     assert told["status"] == "failed"
     assert get_marker(remit.folder) == "RESEARCHING"
-    assert "status: task 1 was NOT STARTED and is RESEARCHING" in told["notes"]
+    assert "status: task 1 was NOT STARTED and is RESEARCHING" in told["remit"]["notes"]
 
 
 def test_a_move_that_may_not_be_refuses_no_work(remit: Remit, agent: ScriptedAgent) -> None:
@@ -98,13 +98,13 @@ def test_a_move_that_may_not_be_refuses_no_work(remit: Remit, agent: ScriptedAge
     told = run(remit, agent, "research")
     assert told["status"] == "completed"
     assert get_marker(remit.folder) == "PLANNING"
-    assert any(note.startswith("status: task 1 stays PLANNING") for note in told["notes"])
+    assert any(note.startswith("status: task 1 stays PLANNING") for note in told["remit"]["notes"])
 
 
 def test_open_phases_are_not_passed_over(remit: Remit, agent: ScriptedAgent) -> None:
     put(
         remit,
-        "specs/1_cache_the_uploads/plans/implementation-001.md",
+        ".opencode/specs/1_cache_the_uploads/plans/implementation-001.md",
         "# Plan\n\n## Implementation Phases\n\n### Phase 1: One [NOT STARTED]\n",
     )
     told = run(remit, agent, "implementation")
@@ -120,7 +120,7 @@ def test_a_task_that_somebody_works_on_stays_theirs(remit: Remit, agent: Scripte
     first = remit(*started).text.strip()
     wait_until(lambda: get_marker(remit.folder) == "RESEARCHING", "the task is taken up")
     told = run(remit, agent, "implementation")
-    assert (told["status"], told["outcome"]) == ("partial", "unproven")  # another run is active in this folder
+    assert (told["status"], told["remit"]["verdict"]) == ("partial", "unproven")  # another run is active in this folder
     assert get_marker(remit.folder) == "RESEARCHING"
     assert smooth(remit("research", "1", "--command", agent.command).complaint) == snapshot(
         "researcher works on task 1 already (<session>); wait for it: remit wait <session>, or end it: remit cancel <session>"
@@ -137,7 +137,7 @@ def test_the_agent_is_told_the_marker_that_the_task_has_then(remit: Remit, agent
 
 
 @pytest.mark.parametrize(
-    ("kind", "dialect", "marker", "working"),
+    ("kind", "format", "marker", "working"),
     [
         ("research", "standard", "NOT STARTED", "RESEARCHING"),
         ("research", "manifest", "NOT STARTED", "IN PROGRESS"),
@@ -152,6 +152,6 @@ def test_the_agent_is_told_the_marker_that_the_task_has_then(remit: Remit, agent
         ("research", "standard", "odd", ""),
     ],
 )
-def test_the_marker_meanwhile(kind: str, dialect: str, marker: str, working: str) -> None:
+def test_the_marker_meanwhile(kind: str, format: str, marker: str, working: str) -> None:
     """S3, R1.30, R4.8."""
-    assert find_working(kind, dialect, marker) == working
+    assert find_working(kind, format, marker) == working

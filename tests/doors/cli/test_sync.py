@@ -428,6 +428,7 @@ def test_a_plan_follows_its_task(repository: Inside) -> None:
     put(repository, "specs/012_x/plan.md", "# Plan\n\n- **Status**: [COMPLETED]\n")
     state = make_state(active_projects=[{**PROJECTS[0], "plan_path": "specs/012_x/plan.md"}, PROJECTS[1]])
     put(repository, "specs/state.json", state)
+    put(repository, "specs/TODO.md", TODO.replace("[PLANNED]", "[PLANNED]\n- **Plan**: [specs/012_x/plan.md]", 1))
     checked = repository("sync", "--check", "--output-format", "concise")
     assert checked.code == 0
     assert "SYN012 warning task 12 is planned here and its plan is [COMPLETED]\n" in checked.text

@@ -170,6 +170,7 @@ def test_a_phase_moves_in_the_plan(workspace: Inside) -> None:
     )
 
 
+@pytest.mark.conforms("004-20")
 def test_a_link_is_seen_from_both_ends(workspace: Inside) -> None:
     put(
         workspace,
@@ -180,8 +181,8 @@ def test_a_link_is_seen_from_both_ends(workspace: Inside) -> None:
     assert workspace("task", "link", "1", "auth-2026-01-19").text == snapshot(
         "✓ task 1 was already linked to auth-2026-01-19\n"
     )
-    assert "Findings: auth-2026-01-19\n" in workspace("task", "show", "1").text
-    assert load(workspace("task", "show", "1", "--json"))["entries"] == ["auth-2026-01-19"]
+    assert "linkedResearch: auth-2026-01-19\n" in workspace("task", "show", "1").text
+    assert load(workspace("task", "show", "1", "--json"))["linkedResearch"] == ["auth-2026-01-19"]
     assert workspace("task", "link", "1", "other").code == 2
     assert workspace("task", "link", "9", "auth-2026-01-19").code == 2
     assert load_state(workspace)["active_projects"][0]["linkedResearch"] == ["auth-2026-01-19"]
@@ -254,18 +255,18 @@ def test_what_is_no_marker_is_refused(workspace: Inside, word: str) -> None:
         ("#12", "there is no "),
         ("00000012", "there is no "),
         ("999999999", "there is no "),
-        ("99999999999", "'99999999999' is not the number of a task"),
-        ("-1", "'-1' is not the number of a task"),
-        ("١٢", "'١٢' is not the number of a task"),
-        ("1.0", "'1.0' is not"),
-        ("1e1", "'1e1' is not"),
-        ("+1", "'+1' is not"),
-        (" 1", "' 1' is not"),
-        ("#", "'#' is not"),
-        ("##1", "'##1' is not"),
-        ("", "'' is not"),
-        ("1\n2", "'1<U+000A>2' is not"),
-        ("\x1b[2J", "'<U+001B>[2J' is not"),
+        ("99999999999", "'99999999999' isn't the number of a task"),
+        ("-1", "'-1' isn't the number of a task"),
+        ("١٢", "'١٢' isn't the number of a task"),
+        ("1.0", "'1.0' isn't"),
+        ("1e1", "'1e1' isn't"),
+        ("+1", "'+1' isn't"),
+        (" 1", "' 1' isn't"),
+        ("#", "'#' isn't"),
+        ("##1", "'##1' isn't"),
+        ("", "'' isn't"),
+        ("1\n2", "'1<U+000A>2' isn't"),
+        ("\x1b[2J", "'<U+001B>[2J' isn't"),
         (LONG, "'xxx"),
     ],
 )
@@ -810,3 +811,30 @@ def test_the_folder_of_cleo_is_enough(repository: Inside, monkeypatch: pytest.Mo
     repository("trust", "--yes")
     assert repository("task", "show", "T1").text == "['show', 'T1']\n"
     assert repository("task", "link", "T1", "auth").text == snapshot("['research', 'link', 'T1', 'auth']\n")
+
+
+@pytest.mark.conforms("004-23")
+def test_an_id_of_an_outside_system_works_in_every_command(outside: Inside) -> None:
+    """D16: `run --task` shows and focuses the task; a number gets a hint where the system doesn't know it."""
+    outside("trust", "--yes")
+    put(outside, "tool", '#!/bin/sh\necho "$*" >> seen\n[ $1 != show ] || [ $2 = T1234 ] || exit 4\necho Uploads\n')
+    (outside.folder / "tool").chmod(0o755)
+    ended = outside("run", "Look.", "--task", "T1234", "--command", "tee prompt")
+    assert ended.code == 1
+    assert "Task T1234 is what this work is for." in (outside.folder / "prompt").read_text()
+    assert (outside.folder / "seen").read_text() == "show T1234\nfocus set T1234\n"
+    refused = outside("run", "Look.", "--task", "1234", "--command", "cat")
+    assert refused.code == 2
+    assert "tasks are kept by ./tool here: name one as it does, such as T1234" in refused.complaint
+    put(outside, "lines", '{"prompt": "Look.", "task": "T1234"}\n')
+    assert outside("run", "--each", "lines", "--command", "tee prompt").code == 1
+    assert (outside.folder / "seen").read_text().count("focus set T1234\n") == 2
+    for args in (("move", "T1234", "PLANNING"), ("block", "T1234", "--reason", "x"), ("phases", "T1234")):
+        assert outside("task", *args).complaint.startswith(
+            "the tasks of this workspace are kept by `./tool`; only show"
+        )
+
+
+def test_what_is_no_number_is_no_task_of_the_workspace(workspace: Inside) -> None:
+    for args in (("run", "x", "--task", "T1", "--command", "cat"), ("task", "move", "T1", "PLANNING")):
+        assert workspace(*args).complaint == "'T1' isn't the number of a task; remit task list shows them"

@@ -57,7 +57,7 @@ NODE: dict[str, Any] = {
     "session_id": ROW["session_id"],
     "standing": {name: value for name, value in ROW.items() if name != "level"},
     "terms": {
-        "timeout_s": 1800.0, "kind": "planning", "dialect": "standard", "budget": {"tokens": 5}, "may_call": ["tester"],
+        "timeout_s": 1800.0, "kind": "planning", "format": "standard", "budget": {"tokens": 5}, "may_call": ["tester"],
         "model": "large", "tools": ["Read"], "artifact_path": "a.md", "phase": "1", "commit": "abc",
         "runner": "command", "resume_of": "sess_0_xxxxxx", "retry_of": "sess_0_yyyyyy",
     },
@@ -67,13 +67,18 @@ NODE: dict[str, Any] = {
         "inputs": {"depth": "2"},
     },
     "attempts": [ATTEMPT, ATTEMPT | {"number": 2, "claims": [], "outcome": "accepted", "answer": None}],
-    "envelope": {
-        "status": "failed", "summary": "The work cannot be used.", "outcome": "fabricated", "ending": "exited",
-        "artifacts": [{"path": "a.md", "kind": "report", "summary": "The report.", "grade": "changed"}],
-        "findings": [FINDING], "next_steps": ["Try again"], "notes": ["It was late."], "unsettled": [],
+    "result": {
+        "status": "failed", "summary": "The work cannot be used.",
+        "artifacts": [{"path": "a.md", "type": "report", "summary": "The report."}],
+        "metadata": {"session_id": "sess_1794826470_aaaaaa", "agent_type": "scout"},
         "errors": [{"type": "fabricated", "code": "FABRICATED", "message": "a.md is not there", "recoverable": True,
                     "recommendation": "Look first"}],
-        "person_needed": None, "usage": {"seconds": 1.2}, "left_out": ["notes"],
+        "next_steps": "Try again",
+        "remit": {
+            "status": "failed", "verdict": "fabricated", "stop_reason": "exited", "session_id": "sess_1794826470_aaaaaa",
+            "grades": [{"path": "a.md", "grade": "changed"}], "diagnostics": [FINDING], "notes": ["It was late."],
+            "usage": {"seconds": 1.2}, "answer": "ab", "show": "remit show sess_1794826470_aaaaaa --full",
+        },
     },
     "steps": [{"name": "task", "state": "done", "message": "task 7 is PARTIAL", "at_ms": 1_794_826_471_700}],
     "unclaimed": [{"path": "c.md", "kind": "added"}],
@@ -83,7 +88,7 @@ OPEN_NODE = NODE | {
     "session_id": OPEN_ROW["session_id"],
     "standing": {name: value for name, value in OPEN_ROW.items() if name != "level"},
     "attempts": [ATTEMPT | {"ended_ms": None, "outcome": None, "ending": None, "answer": None, "claims": []}],
-    "envelope": None,
+    "result": None,
 }
 REPORT: dict[str, Any] = {
     "schema": "remit-report",

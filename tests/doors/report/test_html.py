@@ -42,9 +42,9 @@ SHOWN = (
     "/nodes/0/attempts/0/findings/0/message", "/nodes/0/attempts/0/findings/0/code",
     "/nodes/0/attempts/0/findings/0/hint", "/nodes/0/attempts/0/findings/0/pointer",
     "/nodes/0/attempts/0/repairs/0/message", "/nodes/0/attempts/0/claims/0/path",
-    "/nodes/0/attempts/0/claims/0/reason", "/nodes/0/attempts/0/answer/text", "/nodes/0/envelope/summary",
-    "/nodes/0/envelope/artifacts/0/path", "/nodes/0/envelope/errors/0/recommendation",
-    "/nodes/0/envelope/next_steps/0", "/nodes/0/envelope/notes/0", "/nodes/0/steps/0/message",
+    "/nodes/0/attempts/0/claims/0/reason", "/nodes/0/attempts/0/answer/text", "/nodes/0/result/summary",
+    "/nodes/0/result/artifacts/0/path", "/nodes/0/result/errors/0/recommendation",
+    "/nodes/0/result/next_steps", "/nodes/0/result/remit/notes/0", "/nodes/0/steps/0/message",
     "/nodes/0/unclaimed/0/path", "/nodes/1/standing/said", "/nodes/1/standing/waits_for/0",
 )  # fmt: skip
 """What agents and repositories write, by where it is in a report."""

@@ -115,6 +115,7 @@ def test_a_branch_of_a_remote_that_is_another_is_refused(checkout: Checkout, rem
     assert not (tmp_path / "s1").exists()
 
 
+@pytest.mark.thorough("False-True", "True-False")
 @pytest.mark.parametrize("with_history", [False, True])
 @pytest.mark.parametrize("is_dirty", [False, True])
 def test_a_branch_that_is_kept_can_be_merged(

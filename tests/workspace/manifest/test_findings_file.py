@@ -67,6 +67,7 @@ def test_that_no_task_is_linked_is_an_answer() -> None:
         ("### Limits\n", "", [("MAN015", 7)]),
     ],
 )
+@pytest.mark.conforms("004-06")
 def test_what_is_missing_is_told(old: str, new: str, codes: list[tuple[str, int]]) -> None:
     text = GOOD.replace(old, new)
     text = text.replace("### Costs\n", "") if codes == [("MAN015", 7)] else text

@@ -50,6 +50,7 @@ BAD: dict[str, tuple[str | None, str | None]] = {
     "SYN020": (make_state(active_projects=[{**PROJECTS[0], "project_name": "delete_backups"}, PROJECTS[1]]), TODO),
     "SYN021": (make_state(active_projects=[{**PROJECTS[0], "title": "Export buttons"}, PROJECTS[1]]), TODO),
     "SYN022": (STATE, TODO.replace("[PLANNED]", "[PLANNED]\n- **Priority**: Low")),
+    "SYN024": (make_state(active_projects=[{**PROJECTS[0], "plan_path": "specs/12_x/plans/a.md"}, PROJECTS[1]]), TODO),
     "SYN023": (STATE.replace('"status": "planned"', '"status": "blocked", "status": "planned"'), TODO),
 }  # fmt: skip
 

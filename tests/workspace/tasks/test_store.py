@@ -16,7 +16,7 @@ from remit.errors import EditedError, RemitError, StateError, UsageError
 from remit.workspace import journal
 from remit.workspace.home import Home
 from remit.workspace.tasks.desk import finish_if_interrupted
-from remit.workspace.tasks.places import find_folder
+from remit.workspace.tasks.places import find_folder, find_spec_root
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.store import TaskStore
 from remit.workspace.tasks.todo import parse_todo
@@ -349,7 +349,7 @@ def test_what_cannot_be_a_plan_is_none(tmp_path: Path, named: str) -> None:
     value["active_projects"][1]["plan_path"] = named
     (tmp_path / "specs" / "state.json").write_text(json.dumps(value, indent=2))
     store.move(2, "RESEARCHING")
-    assert store.check() == []
+    assert not any(each.severity == "error" for each in store.check())
     assert store.load_plan(2) is None
 
 
@@ -454,3 +454,43 @@ def test_an_editor_loses_no_note_to_moves(tmp_path: Path, *, in_place: bool) -> 
     text = (tmp_path / "specs" / "TODO.md").read_text()
     assert [number for number in range(count) if f"Note {number} of a user." not in text] == []
     assert moves > 0
+
+
+def test_why_a_task_was_blocked_is_dropped_when_it_moves_on(tmp_path: Path) -> None:
+    """002, stage 5: what is said of a task is true of it now; put back, it is blocked for the same reason."""
+    store = make(tmp_path, "One")
+    store.move(1, "BLOCKED", reason="no access")
+    before, todo = store.get(1), (tmp_path / "specs/TODO.md").read_text()
+    assert "- **Blocked Reason**: no access" in todo
+    store.move(1, "IN PROGRESS")
+    assert "Reason" not in (tmp_path / "specs/TODO.md").read_text()
+    assert "blocked_reason" not in store.get(1).fields
+    store.put_back(1, "BLOCKED", before.dates)
+    assert store.get(1).fields["blocked_reason"] == "no access"
+    assert (tmp_path / "specs/TODO.md").read_text() == todo
+
+
+AGENT = "---\nname: planner\nversion: 1.0.0\nagent_type: planning\n---\n# Planner\n"
+
+
+@pytest.mark.conforms("001-38")
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, "specs"),
+        ({".opencode/agent/subagents/planner.md": AGENT}, ".opencode/specs"),
+        ({".claude/agents/planner.md": AGENT}, ".claude/specs"),
+        ({".claude/agents/planner.md": "---\nname: planner\n---\nPlan.\n"}, "specs"),
+        ({".opencode/agent/planner.md": AGENT + "Write `specs/1_x/plans/`.\n"}, "specs"),
+        ({".opencode/agent/planner.md": AGENT + "Write `.opencode/specs/1_x/plans/`.\n"}, ".opencode/specs"),
+        ({".opencode/agent/planner.md": AGENT, ".claude/specs/README.md": ""}, ".claude/specs"),
+        ({".opencode/agent/planner.md": AGENT, "specs/TODO.md": "# TODO\n"}, "specs"),
+    ],
+)
+def test_the_spec_root_follows_the_project(tmp_path: Path, files: dict[str, str], expected: str) -> None:
+    """D9: where tasks are, else where the project's own agents of the standard write."""
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert find_spec_root(str(tmp_path)) == expected
+    assert find_spec_root(str(tmp_path), "docs/tasks") == "docs/tasks"

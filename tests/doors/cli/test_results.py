@@ -1,46 +1,46 @@
-"""Envelopes as text: short, with every part that is there, and nothing of an agent's that steers a terminal."""
+"""Results as text: short, with every part that is there, and nothing of an agent's that steers a terminal."""
 
 from __future__ import annotations
 
 import pytest
 from inline_snapshot import snapshot
 
-from remit.delegate.reporting.envelope import MIN_TOKENS, Envelope, EnvelopeArtifact, Spending, Unsettled
-from remit.delegate.reporting.fitting import fit_envelope
-from remit.doors.cli.envelopes import (
-    get_envelope_code,
+from remit.delegate.reporting.fitting import fit_result
+from remit.doors.cli.results import (
+    get_result_code,
     render_duration,
-    render_envelope,
-    render_envelope_line,
-    shape_envelope,
+    render_result,
+    render_result_line,
+    shape_result,
 )
 from remit.doors.terminal import Paint
 from remit.model import Fault, Finding
+from remit.schemas import MIN_TOKENS, FailedStep, Result, ResultArtifact, ResultUsage
 
 PLAIN, COLOURED = Paint(on=False), Paint(on=True)
-DONE = Envelope("sess_1_abc", "writer", "completed", "It is written.", "accepted", "exited")
-WHOLE = Envelope(
+DONE = Result("sess_1_abc", "writer", "completed", "It is written.", "accepted", "exited")
+WHOLE = Result(
     "sess_1_abc", "writer", "partial", "Half of it is written.", "invalid", "timeout",
     artifacts=(
-        EnvelopeArtifact("a.md", "report", grade="attributed"),
-        EnvelopeArtifact("b.md", "report", grade="unchanged", reason="it did not change"),
+        ResultArtifact("a.md", "report", grade="attributed"),
+        ResultArtifact("b.md", "report", grade="unchanged", reason="it did not change"),
     ),
     unclaimed=("c.md",),
     unclaimed_count=7,
-    findings=(Finding("RET011", "warning", "a field is missing", "Give it.", "R1.1"),
+    diagnostics=(Finding("RET011", "warning", "a field is missing", "Give it.", "R1.1"),
               Finding("RET012", "error", "its time was up", "", "R1.1")),
     errors=(Fault("timeout", "its time was up", "TIMEOUT", recoverable=True, recommendation="Wait."),),
     next_steps=("Resume it.",),
-    usage=Spending(12_345, 0.5, 3, 75.4),
+    usage=ResultUsage(12_345, 0.5, 3, 75.4),
     attempts=2,
-    unsettled=(Unsettled("git", "nothing to commit to"),),
+    failed_steps=(FailedStep("git", "nothing to commit to", "GIT_COMMIT_FAILED", "Commit it."),),
     notes=("worktree: git merge x brings it in",),
     left_out=("summary 10/400 characters",),
 )  # fmt: skip
 
 
 def test_every_part_has_its_line() -> None:
-    assert render_envelope(WHOLE, paint=PLAIN).splitlines() == snapshot(
+    assert render_result(WHOLE, paint=PLAIN).splitlines() == snapshot(
         [
             "✗ writer: partial · timeout · 2 attempts · 1 min 15 s · 12,345 tokens · $0.50",
             "  Half of it is written.",
@@ -49,11 +49,11 @@ def test_every_part_has_its_line() -> None:
             "  not named: 7 files changed: c.md, 6 more",
             "  error[TIMEOUT]: its time was up",
             "  warning[RET011]: a field is missing",
-            "  not settled: git: nothing to commit to",
+            "  error[GIT_COMMIT_FAILED]: finish step git: nothing to commit to",
+            "  hint: Commit it.",
             "  note: worktree: git merge x brings it in",
             "  next: Wait.",
             "  next: Resume it.",
-            "  left out: summary 10/400 characters",
             "  see: remit show sess_1_abc --full",
         ]
     )
@@ -63,25 +63,24 @@ def test_whoever_reads_it_hears_the_first_advice_or_that_a_person_is_needed() ->
     """R2.18."""
     slow, broken = WHOLE.errors[0], Fault("build_error", "the build fails", "BUILD_ERROR", False, "Mend it.")  # noqa: FBT003 - a fault
 
-    def list_steps(envelope: Envelope) -> list[str]:
-        lines = render_envelope(envelope, paint=PLAIN).splitlines()
+    def list_steps(result: Result) -> list[str]:
+        lines = render_result(result, paint=PLAIN).splitlines()
         return [line.removeprefix("  next: ") for line in lines if line.startswith("  next: ")]
 
     assert list_steps(WHOLE._replace(next_steps=("Wait.",))) == ["Wait."]
     both = WHOLE._replace(errors=(slow, broken), next_steps=("Mend it.",))
     assert list_steps(both) == ["A person is needed.", "Mend it."]
-    assert "person_needed" not in shape_envelope(fit_envelope(WHOLE))
+    assert "needs_user" not in shape_result(fit_result(WHOLE))["remit"]
     long = broken._replace(message="the build fails " * 100)
-    cut = fit_envelope(both._replace(errors=(slow, *[long] * 9)), MIN_TOKENS)
-    assert len(cut.errors) < 10
-    assert shape_envelope(cut)["person_needed"] is True
+    cut = fit_result(both._replace(errors=(slow, *[long] * 9)), MIN_TOKENS)
+    assert shape_result(cut)["remit"]["needs_user"] is True
     assert list_steps(cut._replace(errors=cut.errors[:1]))[0] == "A person is needed."
     without = both._replace(errors=(broken,), next_steps=())
     assert list_steps(without) == ["A person is needed.", "Mend it."]  # what steps there were gave way
 
 
 def test_a_plain_success_is_three_lines() -> None:
-    assert render_envelope(DONE, paint=PLAIN).splitlines() == snapshot(
+    assert render_result(DONE, paint=PLAIN).splitlines() == snapshot(
         [
             "✓ writer: completed",
             "  It is written.",
@@ -91,23 +90,23 @@ def test_a_plain_success_is_three_lines() -> None:
 
 
 def test_colour_only_where_it_is_wanted() -> None:
-    assert "\x1b" in render_envelope(WHOLE, paint=COLOURED)
-    assert "\x1b" not in render_envelope(WHOLE, paint=PLAIN)
+    assert "\x1b" in render_result(WHOLE, paint=COLOURED)
+    assert "\x1b" not in render_result(WHOLE, paint=PLAIN)
 
 
 def test_what_an_agent_wrote_does_not_steer_the_terminal() -> None:
     evil = "\x1b]0;x\x07\u202e"
     fault = Fault(evil, evil, evil, recoverable=False, recommendation=evil)
     finding = Finding("RET011", "error", f"two{evil}", "", "R1.1")
-    artifact = EnvelopeArtifact(evil, evil, evil, "missing", evil)
-    told = Envelope(
+    artifact = ResultArtifact(evil, evil, evil, "missing", evil)
+    told = Result(
         "s", evil, "failed", evil, evil, evil, (artifact,), (evil,), 1, (finding,), (fault,), (evil,),
-        unsettled=(Unsettled(evil, evil),), notes=(evil,), left_out=(evil,),
+        failed_steps=(FailedStep(evil, evil),), notes=(evil,), left_out=(evil,),
     )  # fmt: skip
-    text = render_envelope(told, paint=PLAIN)
+    text = render_result(told, paint=PLAIN)
     assert "<U+001B>" in text
     assert not set("\x1b\x07\u202e") & set(text)
-    assert not set("\x1b\x07\u202e") & set(render_envelope_line(told, paint=PLAIN))
+    assert not set("\x1b\x07\u202e") & set(render_result_line(told, paint=PLAIN))
 
 
 @pytest.mark.parametrize(
@@ -118,19 +117,19 @@ def test_what_an_agent_wrote_does_not_steer_the_terminal() -> None:
         ("failed", "crashed", 1),
         ("blocked", "exited", 1),
         ("failed", "cancelled", 1),
-        ("failed", "refused", 2),
+        ("failed", "rejected", 2),
     ],
 )
 def test_exit_codes(status: str, ending: str, code: int) -> None:
-    assert get_envelope_code(DONE._replace(status=status, ending=ending)) == code
+    assert get_result_code(DONE._replace(status=status, stop_reason=ending)) == code
 
 
 def test_json_tells_of_the_request_only_where_there_is_something() -> None:
     finding = Finding("INP003", "warning", "the agent knows no input 'x'", "", "R1.10")
-    assert "request_findings" not in shape_envelope(DONE)
-    assert shape_envelope(DONE, [finding])["request_findings"][0]["code"] == "INP003"
-    assert "show" in shape_envelope(DONE)
-    assert "show" not in shape_envelope(DONE._replace(session_id=""))
+    assert "diagnostics" not in shape_result(DONE)["remit"]
+    assert shape_result(DONE, [finding])["remit"]["diagnostics"][0]["code"] == "INP003"
+    assert "show" in shape_result(DONE)["remit"]
+    assert "show" not in shape_result(DONE._replace(session_id=""))["remit"]
 
 
 @pytest.mark.parametrize(

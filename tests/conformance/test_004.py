@@ -1,0 +1,278 @@
+"""The manifest protocol (004): the findings file, the line, the sentence, and the task system around them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cases import for_each
+from tests.conformance.stage import codes, judge
+from tests.contract.rule_samples import Message
+from tests.contract.samples import DROP, entry, line, pretty, sentence
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from remit.model import Verdict
+    from tests.conformance.stage import Program, Project
+
+conforms = pytest.mark.conforms
+MANIFEST = "manifest"
+FINDINGS = """\
+# How fresh the search index is
+
+## Summary
+
+The index lags by five minutes. Nobody is alerted.
+
+## Findings
+
+### Lag
+
+The queue is drained once in five minutes.
+
+## Recommendations
+
+- Alert on the lag.
+
+## Sources
+
+- docs/search.md
+
+## Linked Tasks
+
+- Epic: T300
+- Task: T312
+"""
+
+
+def check(changes: dict[str, object] | None = None, *, reply: str | None = None, tail: str | None = None) -> Verdict:
+    """The verdict on a reply and the line that was appended for it."""
+    value = entry(changes)
+    said = sentence(value.get("status", "complete")) if reply is None and value.get("status") in WORDS else reply
+    return Message(said or sentence(), MANIFEST, manifest_tail=line(value) + "\n" if tail is None else tail).judge()
+
+
+WORDS = ("complete", "partial", "blocked")
+
+
+@conforms("004-01")
+def test_the_findings_file_is_where_the_entry_says(project: Project) -> None:
+    folder = "claudedocs/agent-outputs"
+    project.put(f"{folder}/MANIFEST.jsonl", line(entry()) + "\n")
+    known = {"format": MANIFEST, "root": project.root}
+    assert not judge(sentence(), **known).accepted
+    project.put(f"{folder}/2026-01-05_search-freshness.md", FINDINGS)
+    assert judge(sentence(), **known).findings == ()
+    assert codes(check({"/file": "other.md"})) != codes(check())
+
+
+@conforms("004-02")
+def test_one_line_is_appended() -> None:
+    assert check().findings == ()
+    assert not check(tail="").accepted
+    assert "RET082" in codes(check(tail=pretty(entry()) + "\n")) | codes(check(tail=line(entry())[:60]))
+    assert codes(check(tail=pretty(entry()) + "\n"))
+    assert codes(check(tail=line(entry())[:60]), "error")
+
+
+@conforms("004-03")
+def test_the_reply_is_the_sentence() -> None:
+    for word in WORDS:
+        changes = {} if word == "complete" else {"/needs_followup": ["BLOCKED:no access"]}
+        assert check({"/status": word, **changes}).accepted
+        assert codes(check({"/status": word, **changes}, reply="I am done with the research."))
+    assert codes(check(reply=sentence("partial")))
+
+
+@conforms("004-04")
+def test_content_in_the_reply_is_named() -> None:
+    assert "RET080" in codes(check(reply=f"{sentence()}\n\nThe index lags by five minutes.\n\n- Alert on it.\n"))
+
+
+@conforms("004-05")
+def test_an_entry_is_found_by_its_id(project: Project) -> None:
+    """R4.15: by the index, which knows the line."""
+    lines = [line(entry({"/id": f"topic{each}-2026-01-05", "/title": f"Topic {each}"})) for each in range(300)]
+    project.put("claudedocs/agent-outputs/MANIFEST.jsonl", "\n".join(lines) + "\n")
+    shown = project.json("manifest", "show", "topic217-2026-01-05")
+    assert "Topic 217" in json.dumps(shown)
+
+
+@conforms("004-08")
+def test_an_id_is_a_slug_and_a_date() -> None:
+    assert codes(check({"/id": "search"}))
+
+
+@conforms("004-09", "004-11", "004-12", "004-13")
+@for_each(
+    [
+        ("file", DROP, True),
+        ("title", DROP, True),
+        ("status", "completed", True),
+        ("status", "failed", True),
+        ("status", "done", True),
+        ("topics", "search", True),
+        ("needs_followup", "T312", True),
+        ("linked_tasks", 7, True),
+        ("topics", DROP, False),
+        ("actionable", "yes", True),
+    ]
+)
+def test_each_field_has_its_type(case: tuple[str, object, bool]) -> None:
+    key, value, is_refused = case
+    verdict = check({f"/{key}": value}, reply=sentence())
+    assert verdict.accepted is not is_refused
+    assert any(key in each.message or key in str(each.pointer) for each in verdict.findings)
+
+
+@conforms("004-10")
+@for_each(("19.01.2026", "2026-02-30", "2026-13-01", "yesterday"))
+def test_a_date_is_a_day_of_the_calendar(date: str) -> None:
+    assert codes(check({"/date": date}))
+
+
+@conforms("004-14")
+@for_each((2, 3, 7, 8))
+def test_an_entry_has_3_to_7_findings_of_one_sentence(count: int) -> None:
+    verdict = check({"/key_findings": ["Alert on the lag."] * count})
+    assert ("RET086" in codes(verdict)) is (count not in range(3, 8))
+    long = check({"/key_findings": ["Alert on it. It lags.", "Drop it.", "Test it."]})
+    assert "RET086" in codes(long)
+
+
+@conforms("004-22", "004-24", "004-26")
+def test_tokens_are_filled(project: Project) -> None:
+    """R4.11: the required ones from the run, the others by their defaults; one that is not known is refused."""
+    project.add_agent("scout", "research", "return: manifest\n")
+    text = "Task {{TASK_ID}}, {{DATE}}, {{TOPIC_SLUG}}, epic '{{EPIC_ID}}', to {{OUTPUT_DIR}}, {{MANIFEST_PATH}}.\n"
+    file = project.root / "agents/scout.md"
+    file.write_text(file.read_text() + text)
+    project.add_task()
+    program = record(project, "complete")
+    file.write_text(file.read_text() + "And {{NO_SUCH_TOKEN}}.\n")
+    refused = project("run", "scout", "Find it.", "--task", "1", "--command", program.command)
+    file.write_text(file.read_text().replace("And {{NO_SUCH_TOKEN}}.\n", ""))
+    assert (refused.code, program.prompts) == (2, [])
+    assert "NO_SUCH_TOKEN" in refused.err.decode()
+    project("run", "scout", "Find it.", "--task", "1", "--command", program.command)
+    (prompt,) = program.prompts
+    filled = next(each for each in prompt.splitlines() if each.startswith("Task 1, "))
+    assert "epic ''" in filled
+    assert filled.endswith("to claudedocs/agent-outputs, claudedocs/agent-outputs/MANIFEST.jsonl.")
+
+
+# --- with a task system -----------------------------------------------------------------------------------------------
+
+RECORD = r"""
+status = STATUS
+day = time.strftime("%Y-%m-%d")
+folder = (re.search(r"(\S+/agent-outputs)/", prompt) or ["", "claudedocs/agent-outputs"])[1].strip("`'\"(")
+topic = (re.search(r"([a-z0-9-]+)-\d{4}-\d\d-\d\d", prompt) or ["", "uploads"])[1]
+file = day + "_" + topic + ".md"
+write(folder + "/" + file, FINDINGS)
+line = {"id": topic + "-" + day, "file": file, "title": "Uploads", "date": day, "status": status, "topics": ["cache"],
+        "key_findings": ["Cache the uploads.", "Drop guests.", "Keep names."], "actionable": True,
+        "needs_followup": [] if status == "complete" else ["BLOCKED:no key"], "linked_tasks": ["T1234"]}
+write(folder + "/MANIFEST.jsonl", json.dumps(line) + "\n", "a")
+tail = {"complete": "summary", "partial": "details", "blocked": "blocker details"}[status]
+print("Research " + status + ". See MANIFEST.jsonl for " + tail + ".")
+"""
+CLEO = """\
+#!{python}
+import json, os, sys
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "cleo.log"), "a") as log:
+    log.write(json.dumps(sys.argv[1:]) + "\\n")
+if sys.argv[1] == "show":
+    print(json.dumps({{"id": sys.argv[2], "title": "Cache the uploads", "linkedResearch": []}}))
+"""
+
+
+def record(project: Project, status: str) -> Program:
+    """An agent that follows the protocol to the letter."""
+    return project.program(RECORD.replace("STATUS", repr(status)).replace("FINDINGS", repr(FINDINGS)))
+
+
+class Cleo:
+    """A project of CLEO, with a `cleo` that logs its calls."""
+
+    def __init__(self, project: Project, folder: Path) -> None:
+        self.project, self.folder = project, folder
+        project.put(".cleo/config.json", "{}\n")
+        program = folder / "cleo"
+        program.write_text(CLEO.format(python=sys.executable))
+        program.chmod(0o755)
+
+    @property
+    def calls(self) -> list[list[str]]:
+        """What the project's task system was asked for."""
+        log = self.folder / "cleo.log"
+        return [*map(json.loads, log.read_text().splitlines())] if log.exists() else []
+
+    def research(self, status: str) -> Any:  # noqa: ANN401 - the result
+        """Have T1234 researched."""
+        return self.project.work("research", "T1234", record(self.project, status))
+
+
+@pytest.fixture
+def cleo(project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Cleo:
+    folder = tmp_path_factory.mktemp("bin")
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+    made = Cleo(project, folder)
+    project.add_agent("scout", "research")
+    assert project("trust", "--yes").code == 0
+    return made
+
+
+@conforms("004-17", "004-21", "004-27")
+def test_the_eight_steps_happen_in_order(cleo: Cleo) -> None:
+    """R4.8: show, focus, the work, the file, the line, complete, link, the sentence."""
+    cleo.research("complete")
+    words = [each[:3] for each in cleo.calls]
+    assert words[:2] == [["show", "T1234"], ["focus", "set", "T1234"]]
+    assert words[-2][:2] == ["complete", "T1234"]
+    assert words[-1] == ["research", "link", "T1234"]
+    lines = next(cleo.project.root.rglob("MANIFEST.jsonl")).read_text().splitlines()
+    assert [json.loads(each)["id"] for each in lines] == [cleo.calls[-1][3]]
+
+
+@conforms("004-28")
+def test_partial_work_completes_the_task(cleo: Cleo) -> None:
+    cleo.research("partial")
+    assert ["complete", "T1234"] in [each[:2] for each in cleo.calls]
+    assert "BLOCKED:no key" in next(cleo.project.root.rglob("MANIFEST.jsonl")).read_text()
+
+
+@conforms("004-29")
+def test_blocked_work_leaves_the_task_open(cleo: Cleo) -> None:
+    cleo.research("blocked")
+    assert [each[0] for each in cleo.calls] == ["show", "focus"]
+    assert json.loads(next(cleo.project.root.rglob("MANIFEST.jsonl")).read_text())["status"] == "blocked"
+
+
+@conforms("004-19")
+def test_research_without_a_task_stays_unlinked(cleo: Cleo) -> None:
+    """R4.9: what is only explored is asked for without a task; its entry is in the manifest all the same."""
+    program = record(cleo.project, "complete")
+    assert cleo.project("run", "scout", "Explore it.", "--command", program.command).code == 0
+    assert cleo.calls == []
+    assert next(cleo.project.root.rglob("MANIFEST.jsonl")).read_text().count("\n") == 1
+
+
+@conforms("004-18")
+def test_a_link_is_visible_from_both_ends(project: Project) -> None:
+    project.add_task()
+    project.add_agent("scout", "research")
+    assert (
+        project("research", "1", "--command", record(project, "complete").command, "--return-format", MANIFEST).code
+        == 0
+    )
+    found = next(project.root.rglob("MANIFEST.jsonl")).read_text()
+    research = json.loads(found)["id"]
+    assert research in json.dumps(project.json("task", "show", "1"))
+    assert project.json("manifest", "show", research)["tasks"] == [1]

@@ -1,0 +1,78 @@
+"""A CLEO project: the manifest protocol to the letter, and a `cleo` that logs its calls."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conformance.test_004 import record
+from tests.refereeing.stage import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conformance.stage import Project
+
+MANIFEST = ".cleo/agent-outputs/MANIFEST.jsonl"
+
+
+@pytest.fixture
+def shop(place: Callable[[str], Project]) -> Project:
+    return place("cleo-project")
+
+
+def list_calls(shop: Project) -> list[list[str]]:
+    log = shop.root / ".cleo/calls.log"
+    return [*map(json.loads, log.read_text().splitlines())] if log.exists() else []
+
+
+def list_changed(shop: Project) -> set[str]:
+    """The files that differ from the example."""
+    shop.git("add", "--all")
+    return set(shop.git("diff", "--cached", "--name-only", "HEAD~" if has_commit(shop) else "HEAD").split())
+
+
+def has_commit(shop: Project) -> bool:
+    return len(shop.git("log", "--format=%s").splitlines()) > 1
+
+
+def test_the_manifest_that_is_there_is_valid(shop: Project) -> None:
+    """D5: 004's default for EPIC_ID is an empty item."""
+    assert shop("manifest", "validate").code == 0
+    assert shop("lint").code == 0
+
+
+def test_no_program_runs_before_the_user_agreed(shop: Project) -> None:
+    ended = shop("research", "T1234", "--command", record(shop, "complete").command)
+    assert ended.code == 2
+    assert "remit trust" in ended.err.decode()
+    assert list_calls(shop) == []
+
+
+@pytest.mark.parametrize("words", [("research", "T1234"), ("run", "cleo-subagent", "Find out.", "--task", "T1234")])
+def test_the_protocol_runs_to_its_end(shop: Project, words: tuple[str, ...]) -> None:
+    """D3 D16: after one `remit trust`, by its own id and in its own format."""
+    assert shop("trust", "--yes").code == 0
+    ended = shop(*words, "--command", record(shop, "complete").command)
+    assert ended.code == 0, (ended.text, ended.err)
+    assert "Research complete. See MANIFEST.jsonl for summary." in ended.text
+    entries = [json.loads(line) for line in (shop.root / MANIFEST).read_text().splitlines()]
+    assert [each["linked_tasks"][-1] for each in entries] == ["T1200", "T1234"]
+    calls = list_calls(shop)
+    assert [each[0] for each in calls] == ["show", "focus", "complete", "research"]
+    assert calls[-1] == ["research", "link", "T1234", entries[1]["id"]]
+    (task,) = (each for each in shop.load(".cleo/tasks.json")["tasks"] if each["id"] == "T1234")
+    assert (task["status"], task["linkedResearch"]) == ("done", [entries[1]["id"]])
+    assert all(path.startswith(".cleo/") for path in list_changed(shop))
+
+
+def test_the_harness_starts_the_agent(shop: Project) -> None:
+    """D3 by hook events: it is instructed and judged by the manifest protocol."""
+    assert shop("trust", "--yes").code == 0
+    stage = Stage(shop.root, quick=True)
+    child = stage.call("cleo-subagent", "Which paints may share a shelf?\ntask_id: T1234\n")
+    child.start()
+    assert "MANIFEST.jsonl" in child.told
+    assert child.stop("Which paints? All of them may.")["decision"] == "block"
