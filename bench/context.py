@@ -244,7 +244,7 @@ def reach(root: Path, each: Passed) -> Reach:
     wanted += [part["message"] for part in returned.get("errors", [])]
     steps = returned.get("next_steps", [])
     wanted += [steps] if isinstance(steps, str) else steps
-    shown = json.loads(each.given)["show"]
+    shown = json.loads(each.given)["remit"]["show"]
     assert shown == f"remit show {each.session} --full", shown
     kept = json.loads(remit(root, *shown.split()[1:], "--json"))
     texts = "\n".join(text for text in kept["texts"].values() if isinstance(text, str))

@@ -18,7 +18,7 @@ from remit.app.delegating.workspace import Workspace
 from remit.app.manifests import validate_findings_files, validate_manifest
 from remit.app.tasks import check_sync
 from remit.testing import ScriptedModel, call, say
-from tests.harnesses.refereed import converse, find_envelopes, get_report, hand, list_delegations
+from tests.harnesses.refereed import converse, find_results, get_report, hand, list_delegations
 from tests.harnesses.stage import give, make_stage
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def test_a_session_of_the_harness_has_the_planner_plan(stage: Stage) -> None:
     assert session.exit_code == 0, session.errors
     (row,) = list_delegations(stage)
     assert (row.agent, row.runner, row.status, row.outcome) == ("planner", stage.cli, "completed", "accepted")
-    (result,) = find_envelopes(stage, "main", 1)
+    (result,) = find_results(stage, "main", 1)
     assert [each["path"] for each in result["artifacts"]] == [PLAN]
     assert [each.grade for each in get_report(stage, row).artifacts] == ["attributed"]
     assert load_marker(stage) == "planned"

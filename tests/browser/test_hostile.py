@@ -153,9 +153,9 @@ def _plant_report(db: Any, session: str) -> None:  # noqa: ANN401 - a connection
     report = json.loads(data)
     report["result"] |= {
         "summary": "\n".join(PAYLOADS),
-        "artifacts": [{"path": each, "kind": each, "summary": each, "grade": each} for each in PAYLOADS],
+        "artifacts": [{"path": each, "type": each, "summary": each, "grade": each} for each in PAYLOADS],
         "errors": [[each, each, each, True, each, None] for each in PAYLOADS],
-        "findings": [[each, "error", each, each, each, each] for each in PAYLOADS],
+        "diagnostics": [[each, "error", each, each, each, each] for each in PAYLOADS],
         "next_steps": [*PAYLOADS],
         "notes": [*PAYLOADS],
         "left_out": [*PAYLOADS],

@@ -83,12 +83,12 @@ def begin(place: Place, runner: str, **more: Any) -> int:  # noqa: ANN401 - of `
     return request
 
 
-def test_work_is_handed_on_and_its_envelope_comes_back(place: Place) -> None:
+def test_work_is_handed_on_and_its_result_comes_back(place: Place) -> None:
     told = place.peer.call("delegate", prompt="Write a report.", runner="obeys", budget={"max_turns": 5})
     result = told["result"]
     assert told["over"] is True
-    assert (result["status"], result["outcome"], result["ending"]) == ("completed", "accepted", "exited")
-    assert [(each["path"], each["grade"]) for each in result["artifacts"]] == [("report.md", "changed")]
+    assert [result["remit"][name] for name in ("status", "verdict", "stop_reason")] == ["completed", "accepted", "exited"]
+    assert [(each["path"], each["grade"]) for each in result["remit"]["grades"]] == [("report.md", "changed")]
     assert [each["code"] for each in told["request_findings"]] == ["BUD001"]
     (row,) = place.rows()
     assert (row.depth, row.path, row.session_id) == (1, ("orchestrator", "obeys"), told["session_id"])
@@ -101,7 +101,7 @@ def test_work_is_handed_on_and_its_envelope_comes_back(place: Place) -> None:
 
 def test_a_liar_is_not_completed(place: Place) -> None:
     result = place.peer.call("delegate", prompt="Write a report.", runner="lies")["result"]
-    assert (result["status"], result["outcome"], result["artifacts"]) == ("failed", "fabricated", [])
+    assert (result["status"], result["remit"]["verdict"], result["artifacts"]) == ("failed", "fabricated", [])
     assert result["errors"][0]["code"] == "FABRICATED"
     assert place.agents["lies"].did("returned")
 
@@ -164,7 +164,7 @@ def test_who_takes_a_question_back_ends_the_work(place: Place) -> None:
     assert place.rows()[0].ending == "cancelled"
     assert place.peer.ask("ping")["result"] == {}
     told = place.peer.call("result", session_id=place.rows()[0].session_id)
-    assert told["result"]["ending"] == "cancelled"
+    assert told["result"]["remit"]["stop_reason"] == "cancelled"
     assert place.peer.hang_up() == 0
     assert asked not in place.peer._answers  # noqa: SLF001 - who took it back is told nothing more
 
@@ -267,8 +267,8 @@ def test_cancel_ends_a_delegation(place: Place) -> None:
     asked = begin(place, "hangs")
     (row,) = place.rows()
     told = place.peer.call("cancel", session_id=row.session_id[-6:], reason="no longer\nwanted")
-    assert (told["over"], told["result"]["ending"]) == (True, "cancelled")
-    assert place.peer.end_call("delegate", asked)["structuredContent"]["result"]["ending"] == "cancelled"
+    assert (told["over"], told["result"]["remit"]["stop_reason"]) == (True, "cancelled")
+    assert place.peer.end_call("delegate", asked)["structuredContent"]["result"]["remit"]["stop_reason"] == "cancelled"
     assert not place.agents["hangs"].list_living()
     assert find_reasons(place.root, row.session_id) == ["no longer wanted"]
 
@@ -426,7 +426,7 @@ def test_an_agent_hands_its_return_in(place: Place) -> None:
         told = place.load_log()[-1]["result"]["structuredContent"]
         assert told["submitted"] is submitted, told
         assert (told["accepted"], told["session_id"]) == (submitted, place.load_log()[-1]["session"])
-        assert result["outcome"] == ("accepted" if submitted else "missing")
+        assert result["remit"]["verdict"] == ("accepted" if submitted else "missing")
 
 
 @pytest.mark.thorough

@@ -234,7 +234,7 @@ def list_results(stage: Stage, script: str, step: int) -> list[str]:
     return results
 
 
-def find_envelopes(stage: Stage, script: str, step: int) -> list[dict[str, Any]]:
+def find_results(stage: Stage, script: str, step: int) -> list[dict[str, Any]]:
     """The results among what a model was given for its calls, and among what hooks have put beside."""
     texts = list_results(stage, script, step)
     (asked,) = [one for one in stage.model.requests if one.tools and (one.script, one.step) == (script, step)]
@@ -243,4 +243,4 @@ def find_envelopes(stage: Stage, script: str, step: int) -> list[dict[str, Any]]
         last = max(index for index, message in enumerate(said) if message["role"] == "assistant")
         texts += collect_texts([message["content"] for message in said[last:] if message["role"] == "system"])
     lines = [line.strip() for text in texts for line in text.splitlines()]
-    return [json.loads(line) for line in lines if line.startswith('{"session_id"')]
+    return [json.loads(line) for line in lines if line.startswith("{") and '"remit":{"status"' in line]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.testing import call, say
-from tests.harnesses.refereed import ask, converse, find_envelopes, get_report, hand, list_delegations, set_up
+from tests.harnesses.refereed import ask, converse, find_results, get_report, hand, list_delegations, set_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,8 +44,8 @@ def test_no_request_of_the_caller_has_a_lie_without_its_verdict(stage: Stage) ->
     assert (honest.status, honest.outcome) == ("completed", "accepted")
     assert [artifact.path for artifact in get_report(stage, honest).artifacts] == ["report.md"]
     assert [(each.status, each.outcome) for each in (again, liar)] == [("failed", "fabricated")] * 2
-    steps = [find_envelopes(stage, "main", step) for step in (1, 2, 3)]
-    told = [[(each["session_id"], each["status"]) for each in step] for step in steps]
+    steps = [find_results(stage, "main", step) for step in (1, 2, 3)]
+    told = [[(each["remit"]["session_id"], each["status"]) for each in step] for step in steps]
     assert told == [[(honest.session_id, "completed")], [(again.session_id, "failed")], [(liar.session_id, "failed")]]
     asked = [json.dumps(one.body) for one in stage.model.requests if one.script == "main" and one.tools]
     for request in asked:

@@ -74,7 +74,7 @@ def test_an_example_does_its_work(example: Path, way: str, tmp_path: Path, monke
         assert ran.returncode == 0, ran.stderr
         told: dict[str, Any] = json.loads(ran.stdout)
         assert (told["status"], told["remit"]["verdict"]) == ("completed", "accepted")
-        assert [(each["path"], each["grade"]) for each in told["artifacts"]] == [("report.md", "changed")]
+        assert [(each["path"], each["grade"]) for each in told["remit"]["grades"]] == [("report.md", "changed")]
         assert [request.step for request in model.requests] == [0, 1]
         assert model.requests[0].tools == ("write_file",)
 

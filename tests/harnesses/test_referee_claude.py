@@ -15,7 +15,7 @@ from tests.harnesses.refereed import (
     ask,
     compile_agents,
     converse,
-    find_envelopes,
+    find_results,
     get_report,
     hand,
     list_delegations,
@@ -139,8 +139,8 @@ def check_corrected(stage: Stage, row: Delegation) -> None:
     assert "These are the instructions of scribe." in first
     (third,) = stage.asked("work", 2)
     assert "Stop hook feedback" in third
-    (result,) = find_envelopes(stage, "main", 2)
-    assert (result["status"], result["session_id"], result["attempts"]) == ("completed", row.session_id, 2)
+    (result,) = find_results(stage, "main", 2)
+    assert (result["status"], result["remit"]["session_id"], result["remit"]["attempts"]) == ("completed", row.session_id, 2)
     (told,) = stage.asked("main", 2)
     assert "What to send back" not in told  # the contract is in the subagent's context alone
     assert [(each.path, each.grade) for each in get_report(stage, row).artifacts] == [("notes.md", "attributed")]
@@ -150,9 +150,9 @@ def check_rejected(stage: Stage, row: Delegation) -> None:
     """A liar is sent back twice, and then rejected."""
     assert (row.status, row.outcome) == ("failed", "fabricated")
     assert [len(stage.asked("lie", step)) for step in (1, 2, 3, 4)] == [1, 1, 1, 0]
-    (result,) = find_envelopes(stage, "main", 3)
+    (result,) = find_results(stage, "main", 3)
     assert result["status"] == "failed"
-    assert [error["code"] for error in result["errors"]] == ["FABRICATED"]
+    assert [error["code"] for error in result["errors"]] == ["FABRICATED", "FILE_NOT_FOUND"]
     assert "completed" not in json.dumps(list_results(stage, "main", 3))
 
 
@@ -199,7 +199,7 @@ def test_two_of_one_kind_at_once_are_told_apart(stage: Stage) -> None:
         (artifact,) = get_report(stage, row).artifacts
         (first,) = stage.asked(artifact.path.removesuffix(".md"), 0)
         assert row.session_id in first
-    assert {result["session_id"] for result in find_envelopes(stage, "both", 1)} == {row.session_id for row in rows}
+    assert {result["remit"]["session_id"] for result in find_results(stage, "both", 1)} == {row.session_id for row in rows}
 
 
 @pytest.mark.thorough
@@ -228,7 +228,7 @@ def test_all_are_held_where_the_workspace_wants_it_and_a_call_that_starts_nobody
 ) -> None:
     stage.configure('[referee]\nenforce = "all"\n')
     converse(stage, "all")
-    (result,) = find_envelopes(stage, "all", 1)
+    (result,) = find_results(stage, "all", 1)
     assert result["status"] == "failed"
     row = list_delegations(stage)[0]
     assert (row.agent, row.status, row.outcome) == ("general-purpose", "failed", "missing")
@@ -248,7 +248,7 @@ def test_an_end_without_a_stop_is_judged_when_the_answer_comes(stage: Stage) -> 
         ("short", "settled", "failed"),
     ]
     for step, left in ((1, "notes.md"), (2, "more.md")):
-        (result,) = find_envelopes(stage, "cut", step)
+        (result,) = find_results(stage, "cut", step)
         assert result["status"] == "failed"
         assert left in json.dumps(result)  # what it left is told
 
@@ -269,7 +269,7 @@ def test_what_follows_from_a_return_is_done_as_after_remit_run(stage: Stage) -> 
     assert (row.status, row.task_number) == ("completed", 1)
     state = json.loads((stage.root / "specs" / "state.json").read_text())
     assert state["active_projects"][0]["status"] == "planned"
-    (result,) = find_envelopes(stage, "task", 1)
+    (result,) = find_results(stage, "task", 1)
     assert result["status"] == "completed"
     log = subprocess.run(["git", "log", "--format=%s", "--name-only"], cwd=stage.root, capture_output=True, check=True)
     assert log.stdout.decode().count("task 1: ") == 1
@@ -283,8 +283,8 @@ def test_the_plugin_does_the_same(stage: Stage) -> None:
     converse(stage, "alone", "--plugin-dir", str(ROOT))
     (row,) = list_delegations(stage)
     assert (row.status, row.outcome) == ("completed", "accepted")
-    (result,) = find_envelopes(stage, "alone", 1)
-    assert (result["status"], result["attempts"]) == ("completed", 2)
+    (result,) = find_results(stage, "alone", 1)
+    assert (result["status"], result["remit"]["attempts"]) == ("completed", 2)
 
 
 @pytest.mark.thorough

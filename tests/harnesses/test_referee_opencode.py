@@ -11,7 +11,7 @@ from remit.testing import call, fail, say
 from tests.harnesses.refereed import (
     ask,
     converse,
-    find_envelopes,
+    find_results,
     get_report,
     hand,
     list_delegations,
@@ -104,8 +104,8 @@ def check_corrected(stage: Stage, row: Delegation) -> None:
     assert "Send only the whole return now" in third
     assert "It is all done." in third  # it is the same session that goes on
     assert (row.state, row.status, row.outcome) == ("settled", "completed", "accepted")
-    (result,) = find_envelopes(stage, "main", 1)
-    assert (result["status"], result["session_id"], result["attempts"]) == ("completed", row.session_id, 2)
+    (result,) = find_results(stage, "main", 1)
+    assert (result["status"], result["remit"]["session_id"], result["remit"]["attempts"]) == ("completed", row.session_id, 2)
     (told,) = stage.asked("main", 1)
     assert "What to send back" not in told
     assert "The report is written" not in list_results(stage, "main", 1)[0].replace(result["summary"], "")
@@ -116,9 +116,9 @@ def check_rejected(stage: Stage, row: Delegation) -> None:
     """A liar is sent back twice, and then rejected."""
     assert (row.status, row.outcome) == ("failed", "fabricated")
     assert [len(stage.asked("lie", step)) for step in (1, 2, 3, 4)] == [1, 1, 1, 0]
-    (result,) = find_envelopes(stage, "main", 2)
+    (result,) = find_results(stage, "main", 2)
     assert result["status"] == "failed"
-    assert [error["code"] for error in result["errors"]] == ["FABRICATED"]
+    assert [error["code"] for error in result["errors"]] == ["FABRICATED", "FILE_NOT_FOUND"]
 
 
 def check_denied(stage: Stage, row: Delegation) -> None:
@@ -147,8 +147,8 @@ def test_one_that_goes_on_later_is_another_delegation(stage: Stage) -> None:
     rows = list_delegations(stage)
     assert [row.status for row in rows] == ["completed", "completed"]
     assert [get_report(stage, row).artifacts[0].path for row in rows] == ["left.md", "right.md"]
-    (result,) = find_envelopes(stage, "again", 2)
-    assert result["session_id"] == rows[1].session_id
+    (result,) = find_results(stage, "again", 2)
+    assert result["remit"]["session_id"] == rows[1].session_id
     (third,) = stage.asked("more", 2)
     assert "# Left" in third  # it is the same session that goes on
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.testing import call, find_cli, say
-from tests.harnesses.refereed import ask, find_envelopes, hand, list_delegations, set_up
+from tests.harnesses.refereed import ask, find_results, hand, list_delegations, set_up
 from tests.harnesses.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def test_in_a_terminal_the_caller_gets_the_verdict_instead_of_the_lie(
             terminal.wait(lambda: stage.asked("main", 1))
         (lie,) = list_delegations(stage)
         assert (lie.status, lie.outcome) == ("failed", "fabricated")
-        (result,) = find_envelopes(stage, "main", 1)
-        assert (result["session_id"], result["status"]) == (lie.session_id, "failed")
+        (result,) = find_results(stage, "main", 1)
+        assert (result["remit"]["session_id"], result["status"]) == (lie.session_id, "failed")
         asked = [json.dumps(one.body) for one in stage.model.requests if one.script == "main" and one.tools]
         assert [request for request in asked if "never.md" in request and "FABRICATED" not in request] == []

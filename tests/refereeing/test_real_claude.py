@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from remit.testing import ScriptedModel, say
-from tests.harnesses.refereed import ask, converse, find_envelopes, install, list_delegations, register, write_native
+from tests.harnesses.refereed import ask, converse, find_results, install, list_delegations, register, write_native
 from tests.harnesses.stage import make_stage
 from tests.harnesses.test_referee_claude import SCRIPTS
 
@@ -32,7 +32,7 @@ def test_an_agent_is_held_however_its_name_is_spelled(
         assert converse(stage, "spelled").exit_code == 0
         (row,) = list_delegations(stage)
         assert (row.agent, row.state, row.status) == ("scribe", "settled", "completed")
-        assert find_envelopes(stage, "spelled", 1) != []
+        assert find_results(stage, "spelled", 1) != []
 
 
 @pytest.mark.parametrize("inherited", ["", "cli"])

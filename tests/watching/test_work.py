@@ -177,8 +177,9 @@ def test_errors_come_by_their_causes(root: Path) -> None:
     for number in range(2):
         run(root, answer(f"nowhere{number}.md"), reasks=0)
     found = work.load_error_groups(only_open=True)
-    (group,) = found["groups"]
+    group, missing = sorted(found["groups"], key=lambda each: each["code"])
     assert (group["code"], group["count"], group["open"]) == ("FABRICATED", 2, True)
+    assert (missing["code"], missing["count"]) == ("FILE_NOT_FOUND", 2)
     assert len(group["sessions"]) == len(group["records"]) == 2
     assert group["last_ms"] == group["records"][0]["at_ms"] > 1_700_000_000_000
     assert found["file"] == "specs/errors.json"

@@ -279,7 +279,7 @@ def _describe_trouble(name: str, ran: Ran, seconds: float) -> str:
 def _read_tokens(ran: Ran) -> int | None:
     """The tokens in the result that `remit run --json` prints."""
     try:
-        tokens = json.loads(ran.out)["usage"]["tokens"]
+        tokens = json.loads(ran.out)["remit"]["usage"]["tokens"]
     except (ValueError, KeyError, TypeError):
         return None
     return tokens if isinstance(tokens, int) else None

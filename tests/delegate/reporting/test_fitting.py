@@ -277,7 +277,11 @@ TEXTS = st.text(max_size=300) | st.sampled_from(
 NUMBERS, FRACTIONS = st.none() | st.integers(), st.none() | st.floats(allow_nan=False, allow_infinity=False)
 FAULTS = st.builds(Fault, TEXTS, TEXTS, TEXTS, st.booleans(), TEXTS)
 FINDINGS = st.builds(Finding, st.just("RET001"), st.sampled_from(["error", "warning", "note"]), TEXTS, TEXTS, TEXTS)
-ARTIFACTS = st.builds(ResultArtifact, st.just("a.md"), TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, st.none() | st.integers())
+GRADES = st.sampled_from(["", "missing", "unchanged", "unknown", "changed", "attributed"])
+ARTIFACTS = st.builds(
+    ResultArtifact, st.just("a.md"), TEXTS, TEXTS, GRADES, TEXTS, st.sampled_from(["", "ab" * 32]),
+    st.none() | st.integers(),
+)  # fmt: skip
 RESULTS = st.builds(
     Result, st.just(SESSION), TEXTS, st.sampled_from(["completed", "partial", "failed", "blocked"]), TEXTS,
     st.just("accepted"), st.just("exited"), st.lists(ARTIFACTS, max_size=5).map(tuple),

@@ -31,7 +31,7 @@ def test_one_whose_report_is_gone_costs_no_other_its_result(
 ) -> None:
     agent = ScriptedAgent(tmp_path_factory.mktemp("agents")).obeys()
     run = ("run", "Write a report.", "--command", agent.command, "--json")
-    good, bad = (load(remit(*run))["session_id"] for _ in range(2))
+    good, bad = (load(remit(*run))["remit"]["session_id"] for _ in range(2))
     home = Home(str(tmp_path))
     with home.ledger.transaction() as db:
         removed = db.execute("DELETE FROM texts WHERE session_id = ? AND kind = 'report'", (bad,))

@@ -89,10 +89,11 @@ def run(
 
 
 def run_both(
-    folder: str, first: Sequence[str], second: Sequence[str], *, seconds: float = MAX_SECONDS
+    folder: str, first: Sequence[str], second: Sequence[str], *, seconds: float | None = None
 ) -> tuple[Answer, Answer]:
     """Call git twice in a folder, at the same time, for two short answers. Each may take as many seconds."""
     environment = _make_environment(alone=False)
+    seconds = seconds or MAX_SECONDS
     started = _start(folder, first, environment)
     try:
         other = _start(folder, second, environment)

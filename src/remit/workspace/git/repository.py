@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import InputError
 from remit.workspace.files import load_bytes
-from remit.workspace.git.process import MAX_SECONDS, Answer, run, run_both
+from remit.workspace.git.process import Answer, run, run_both
 from remit.workspace.git.told import Refused, commit_failed, no_repository
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Entry(NamedTuple):
     stage: str
 
 
-def find_repository(root: str, *, seconds: float = MAX_SECONDS) -> Repository:
+def find_repository(root: str, *, seconds: float | None = None) -> Repository:
     """The checkout around a workspace."""
     real = os.path.realpath(root)
     asked = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-object-format")
