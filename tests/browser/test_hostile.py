@@ -153,8 +153,11 @@ def _plant_report(db: Any, session: str) -> None:  # noqa: ANN401 - a connection
     report = json.loads(data)
     report["result"] |= {
         "summary": "\n".join(PAYLOADS),
-        "artifacts": [{"path": each, "type": each, "summary": each, "grade": each} for each in PAYLOADS],
-        "errors": [[each, each, each, True, each, None] for each in PAYLOADS],
+        "artifacts": [
+            {"path": each, "type": each, "summary": each, "grade": each, "key_points": [each], "extra": {}}
+            for each in PAYLOADS
+        ],
+        "errors": [[each, each, each, True, each, None, [], {}] for each in PAYLOADS],
         "diagnostics": [[each, "error", each, each, each, each] for each in PAYLOADS],
         "next_steps": [*PAYLOADS],
         "notes": [*PAYLOADS],

@@ -42,7 +42,7 @@ def test_every_complete_return_is_accepted(tmp_path: Path, example: Example) -> 
     marked = f"The work is done.\n\n{START_MARKER}\n{fenced(example.text, before='')}{END_MARKER}\n"
     for message in (example.text, block, marked):
         for known in ({}, {"session_id": session_id, "agent": agent}):
-            verdict = check(message, root=tmp_path, **known)  # type: ignore[arg-type]
+            verdict = check(message, root=tmp_path, **known)
             assert verdict.outcome == "accepted", verdict.findings
             assert verdict.payload == payload
     assert not {code for code, _ in told(check(marked if is_hyper else block, root=tmp_path).findings)} - {

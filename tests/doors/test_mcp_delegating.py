@@ -87,7 +87,11 @@ def test_work_is_handed_on_and_its_result_comes_back(place: Place) -> None:
     told = place.peer.call("delegate", prompt="Write a report.", runner="obeys", budget={"max_turns": 5})
     result = told["result"]
     assert told["over"] is True
-    assert [result["remit"][name] for name in ("status", "verdict", "stop_reason")] == ["completed", "accepted", "exited"]
+    assert [result["remit"][name] for name in ("status", "verdict", "stop_reason")] == [
+        "completed",
+        "accepted",
+        "exited",
+    ]
     assert [(each["path"], each["grade"]) for each in result["remit"]["grades"]] == [("report.md", "changed")]
     assert [each["code"] for each in told["request_findings"]] == ["BUD001"]
     (row,) = place.rows()

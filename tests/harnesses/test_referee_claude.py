@@ -140,7 +140,11 @@ def check_corrected(stage: Stage, row: Delegation) -> None:
     (third,) = stage.asked("work", 2)
     assert "Stop hook feedback" in third
     (result,) = find_results(stage, "main", 2)
-    assert (result["status"], result["remit"]["session_id"], result["remit"]["attempts"]) == ("completed", row.session_id, 2)
+    assert (result["status"], result["remit"]["session_id"], result["remit"]["attempts"]) == (
+        "completed",
+        row.session_id,
+        2,
+    )
     (told,) = stage.asked("main", 2)
     assert "What to send back" not in told  # the contract is in the subagent's context alone
     assert [(each.path, each.grade) for each in get_report(stage, row).artifacts] == [("notes.md", "attributed")]
@@ -199,7 +203,9 @@ def test_two_of_one_kind_at_once_are_told_apart(stage: Stage) -> None:
         (artifact,) = get_report(stage, row).artifacts
         (first,) = stage.asked(artifact.path.removesuffix(".md"), 0)
         assert row.session_id in first
-    assert {result["remit"]["session_id"] for result in find_results(stage, "both", 1)} == {row.session_id for row in rows}
+    assert {result["remit"]["session_id"] for result in find_results(stage, "both", 1)} == {
+        row.session_id for row in rows
+    }
 
 
 @pytest.mark.thorough

@@ -105,7 +105,11 @@ def check_corrected(stage: Stage, row: Delegation) -> None:
     assert "It is all done." in third  # it is the same session that goes on
     assert (row.state, row.status, row.outcome) == ("settled", "completed", "accepted")
     (result,) = find_results(stage, "main", 1)
-    assert (result["status"], result["remit"]["session_id"], result["remit"]["attempts"]) == ("completed", row.session_id, 2)
+    assert (result["status"], result["remit"]["session_id"], result["remit"]["attempts"]) == (
+        "completed",
+        row.session_id,
+        2,
+    )
     (told,) = stage.asked("main", 1)
     assert "What to send back" not in told
     assert "The report is written" not in list_results(stage, "main", 1)[0].replace(result["summary"], "")

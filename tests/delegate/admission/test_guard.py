@@ -158,7 +158,8 @@ def check_step(caller: Caller, found: Admitted, asked: Asked) -> None:
         assert most is None or (limit is not None and limit <= most)
         assert own is None or (limit is not None and limit <= own)
     assert NOW_MS < found.deadline_ms <= caller.deadline_ms
-    assert found.timeout_s <= min(asked.timeout_s, (caller.deadline_ms - NOW_MS) / 1000)
+    left_s = (caller.deadline_ms - NOW_MS) / 1000
+    assert found.timeout_s <= (left_s if asked.timeout_s is None else min(asked.timeout_s, left_s))
     assert (found.parent_id, found.root_id) == (caller.session_id, caller.root_id)
     assert found.agent not in caller.path
 
