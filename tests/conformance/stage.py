@@ -6,6 +6,8 @@ import json
 import shlex
 import subprocess
 import sys
+import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,8 @@ from tests.contract.samples import fenced
 from tests.doors.conftest import SOURCE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from remit.model import Verdict
     from tests.doors.conftest import Ended, Inside
 
@@ -167,6 +171,22 @@ class Project:
         printed = self.json(command, task, "--command", program.command, *args)
         result: dict[str, Any] = printed[-1] if isinstance(printed, list) else printed
         return result
+
+    @contextmanager
+    def beside(self) -> Iterator[None]:
+        """Have another run at work in the same folder: it may have written any file that changes meanwhile."""
+        program = self.program('open(__file__ + ".began", "w").close()\ntime.sleep(60)\n')
+        began = Path(f"{program.file}.began")
+        started = self("run", "Wait.", "--command", program.command, "--detach", "--json")
+        assert started.code == 0, started.err
+        deadline = time.monotonic() + 30
+        while not began.exists():
+            assert time.monotonic() < deadline, "the other agent didn't begin"
+            time.sleep(0.05)
+        try:
+            yield
+        finally:
+            assert self("cancel", json.loads(started.out)["session_id"]).code == 0
 
     def add_task(self, title: str = "Cache the uploads") -> None:
         """Add a task."""

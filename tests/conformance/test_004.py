@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -248,6 +249,23 @@ def test_partial_work_completes_the_task(cleo: Cleo) -> None:
     assert "BLOCKED:no key" in next(cleo.project.root.rglob("MANIFEST.jsonl")).read_text()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["timeout", "unproven"])
+def test_partial_work_that_remit_lowered_leaves_the_task_open(cleo: Cleo, ending: str) -> None:
+    """D4: the agent says complete and is stopped at its deadline, or another run may have written its files."""
+    program = record(cleo.project, "complete")
+    if ending == "timeout":
+        program.file.write_text(program.file.read_text() + "sys.stdout.flush()\ntime.sleep(60)\n")
+        result = cleo.project.work("research", "T1234", program, "--timeout", "3")
+    else:
+        with cleo.project.beside():
+            result = cleo.project.work("research", "T1234", program)
+    code = {"timeout": "TIMEOUT", "unproven": "UNPROVEN"}[ending]
+    assert (result["remit"]["status"], result["status"]) == ("partial", "partial")
+    assert code in json.dumps(result["needs_followup"])
+    assert [each[0] for each in cleo.calls] == ["show", "focus"]
+
+
 @conforms("004-29")
 def test_blocked_work_leaves_the_task_open(cleo: Cleo) -> None:
     cleo.research("blocked")
@@ -276,3 +294,21 @@ def test_a_link_is_visible_from_both_ends(project: Project) -> None:
     research = json.loads(found)["id"]
     assert research in json.dumps(project.json("task", "show", "1"))
     assert project.json("manifest", "show", research)["tasks"] == [1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["timeout", "unproven", "partial"])
+def test_a_task_of_remits_own_stays_open_only_if_remit_lowered_the_status(project: Project, ending: str) -> None:
+    """D4: a manifest agent's own partial completes the task; a partial that Remit made of complete doesn't."""
+    project.add_task()
+    project.add_agent("scout", "research")
+    program = record(project, "partial" if ending == "partial" else "complete")
+    if ending == "timeout":
+        program.file.write_text(program.file.read_text() + "sys.stdout.flush()\ntime.sleep(60)\n")
+    with project.beside() if ending == "unproven" else nullcontext():
+        result = project.work(
+            "research", "1", program, "--return-format", MANIFEST, "--timeout", "3" if ending == "timeout" else "60"
+        )
+    assert result["remit"]["status"] == "partial"
+    done = {"timeout": "researching", "unproven": "researching", "partial": "researched"}
+    assert project.get_task()["status"] == done[ending]

@@ -214,16 +214,10 @@ def _give_back(home: Home, store: TaskStore, row: Delegation, terms: Terms) -> S
 def _settle_plan(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion) -> Left:
     """Move the phase on; the task is done only when no phase is left."""
     terms, number = read_terms(row.details), row.task_number or 0
-    status = _get_status(conclusion)
+    status = conclusion.task_status
     steps = () if terms.phase is None else _settle_phase(store, number, terms.phase, status)
     rest = check_rest(home, store, row, status)
     return Left((*steps, *rest.steps), rest.stays, rest.files, rest.ends)
-
-
-def _get_status(conclusion: Conclusion) -> str:
-    """The status that moves a task. A partial one that Remit lowered completes none, whatever the format (C9, D4)."""
-    is_lowered = conclusion.status == "partial" and conclusion.lowered
-    return "timeout" if conclusion.ending == "timeout" or is_lowered else conclusion.status
 
 
 def _hold_open(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion, left: Left) -> list[Step]:
@@ -242,7 +236,7 @@ def _hold_open(home: Home, store: TaskStore, row: Delegation, conclusion: Conclu
         return []
     format = get_dialect(conclusion.format or terms.format).name
     done = {"COMPLETED", follow_status(terms.working, "completed", format, kind=terms.kind) or "COMPLETED"}
-    if not left.stays and follow_status(terms.working, _get_status(conclusion), format, kind=terms.kind) in done:
+    if not left.stays and follow_status(terms.working, conclusion.task_status, format, kind=terms.kind) in done:
         return []
     told = {marker for _, marker in list_moved(home, "task moved", number, after=noted.number)}
 

@@ -61,9 +61,8 @@ def focus_outside(home: Home, settings: Settings, row: Delegation) -> None:
 def settle_outside(home: Home, settings: Settings, row: Delegation, conclusion: Conclusion) -> tuple[Step, ...]:
     """Complete and link a task whose work is done; what is blocked or failed stays open (R4.12, R4.13)."""
     terms = read_terms(row.details)
-    is_done = conclusion.status == "completed" or (
-        conclusion.status == "partial" and (conclusion.format or terms.format) == "manifest"
-    )
+    is_manifest = (conclusion.format or terms.format) == "manifest"
+    is_done = conclusion.task_status == "completed" or (conclusion.task_status == "partial" and is_manifest)
     if not terms.outside or not is_done or terms.owner == "agent":
         return ()
     commands = list_outside(home.root, settings)

@@ -109,9 +109,7 @@ def make_settlement(row: Delegation, conclusion: Conclusion, terms: Terms) -> Se
     format: Any = conclusion.format or terms.format
     return Settlement(
         session_id=row.session_id,
-        status="timeout"
-        if conclusion.ending == "timeout" or (conclusion.status == "partial" and conclusion.lowered)
-        else conclusion.status,
+        status=conclusion.task_status,
         format=format,
         kind=terms.kind,
         task_number=row.task_number,

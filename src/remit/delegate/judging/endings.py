@@ -78,7 +78,16 @@ class Conclusion(NamedTuple):
     metadata: Mapping[str, Any] = NOTHING
     """The agent's own keys in the metadata of its return."""
     lowered: bool = False
-    """Whether Remit lowered the status: then the work completes no task, whatever the format does (C9)."""
+    """Whether Remit lowered the status."""
+
+    @property
+    def task_status(self) -> str:
+        """The status that moves a task: `timeout` if the time was up or Remit lowered the status to partial.
+
+        Partial work that an agent reports itself completes a task in some formats; lowered work never does (C9, D4).
+        """
+        is_lowered = self.status == "partial" and self.lowered
+        return "timeout" if self.ending == "timeout" or is_lowered else self.status
 
 
 class Ended(NamedTuple):

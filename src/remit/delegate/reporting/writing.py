@@ -16,6 +16,7 @@ from remit.model import Artifact, Return
 
 if TYPE_CHECKING:
     from remit.contract.dialects import Dialect
+    from remit.model import Fault
     from remit.schemas import Result
 
 _MAX_SUMMARY = 500
@@ -28,7 +29,8 @@ def write_return(result: Result) -> Result:
     own, target = get_dialect(result.format), get_dialect(result.result_format or result.format)
     returned = _make_return(result, own, target)
     if target is MANIFEST and "id" not in result.metadata:  # the agent has no entry: one is derived of what there is
-        returned = returned._replace(format="standard")
+        named = tuple(fault._replace(message=_name_code(fault)) for fault in returned.faults)
+        returned = returned._replace(format="standard", faults=named)
     day = _find_day(result.session_id)
     known = Known(today=day, findings_file=f"{day}_{_make_slug(result.agent)}.md")
     payload, _ = convert_return(returned, target, known)
@@ -88,8 +90,13 @@ def _list_follow_ups(result: Result, steps: tuple[str, ...]) -> tuple[str, ...]:
     """What a manifest entry says is left: Remit's own errors as reasons, and what the agent wrote (C21)."""
     own = [fault for fault in result.errors if not fault.derived]
     advice = {fault.recommendation for fault in own}
-    reasons = [write_reason(f"{fault.code}: {fault.message}") for fault in own]
+    reasons = [write_reason(_name_code(fault)) for fault in own]
     return (*reasons, *(step for step in steps if step not in advice))
+
+
+def _name_code(fault: Fault) -> str:
+    """An error as a reason in a manifest entry, which has no field for its code."""
+    return fault.message if fault.derived else f"{fault.code}: {fault.message}"
 
 
 def _clip(text: str) -> str:
