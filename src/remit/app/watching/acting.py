@@ -14,7 +14,7 @@ from remit.app.delegating.again import make_resume, make_retry
 from remit.app.delegating.asking import Request
 from remit.app.delegating.ending import list_open
 from remit.app.delegating.following import is_in_harness
-from remit.app.delegating.task_facts import load_task_facts
+from remit.app.delegating.task_facts import find_task
 from remit.app.delegating.workspace import Workspace
 from remit.app.serving import Serving
 from remit.delegate.admission.limits import Budget, check_budget
@@ -57,7 +57,8 @@ class Work(NamedTuple):
 
     prompt: str
     agent: str | None = None
-    task: int | None = None
+    task: int | str | None = None
+    """Its number, or its id in an outside system."""
     inputs: Mapping[str, str] = NOTHING
     timeout_s: float | None = None
     runner: str | None = None
@@ -143,10 +144,10 @@ def _ask(ws: Workspace, work: Work) -> Request:
     unknown = work.budget.keys() - {*Budget._fields}
     if unknown:
         raise UsageError(f"there is no limit {min(unknown)}", hint=f"known are: {', '.join(Budget._fields)}")
-    task = None if work.task is None else load_task_facts(ws.home, ws.settings, work.task)
+    task = {} if work.task is None else find_task(ws.home, ws.settings, work.task)
     return Request(
         work.agent, work.prompt, work.inputs, work.runner, timeout_s=work.timeout_s, return_format=work.return_format,
-        format=work.format, worktree=work.worktree, budget=check_budget(Budget(**work.budget)), task=task,
+        format=work.format, worktree=work.worktree, budget=check_budget(Budget(**work.budget)), **task,
     )  # fmt: skip
 
 

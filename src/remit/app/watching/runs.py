@@ -46,7 +46,8 @@ class Asked(NamedTuple):
     status: str | None = None
     ending: str | None = None
     """How the agent ended: exited, timeout, cancelled, crashed, refused, orphaned, budget."""
-    task: int | None = None
+    task: int | str | None = None
+    """Its number, or its id in an outside system."""
     q: str = ""
     """Words that all must be in the agent's name, the work, the session's id or the summary."""
     roots: bool = False
@@ -58,7 +59,7 @@ EVERYTHING = Asked()
 
 def list_runs(home: Home, asked: Asked = EVERYTHING, *, limit: int = USUAL, cursor: str = "") -> dict[str, Any]:
     """One page of the delegations, newest first: items, next_cursor, total, event and the names of all agents."""
-    wanted, after = _read_asked(asked), read_cursor(cursor)
+    wanted, after = _read_asked(home, asked), read_cursor(cursor)
     if not 1 <= limit <= MOST:
         raise UsageError(f"a page has no {limit} rows", hint=f"ask for 1 to {MOST}")
     if not has_ledger(home):
@@ -82,15 +83,28 @@ def list_runs(home: Home, asked: Asked = EVERYTHING, *, limit: int = USUAL, curs
     }
 
 
-def _read_asked(asked: Asked) -> Wanted:
+def _read_asked(home: Home, asked: Asked) -> Wanted:
     if asked.state not in STATES:
         raise UsageError(f"there is no state '{asked.state}'", hint=f"known are: {', '.join(STATES)}")
-    if asked.task is not None and abs(asked.task) > _MOST_TASK:
-        raise UsageError(f"there is no task {asked.task}", hint="remit task list shows what there is")
+    number, task_id = (None, None) if asked.task is None else _read_task(home, asked.task)
     return Wanted(
-        STATES[asked.state], asked.agent, asked.outcome, asked.status, asked.ending, asked.task,
-        tuple(asked.q.split()), asked.roots,
+        STATES[asked.state], asked.agent, asked.outcome, asked.status, asked.ending, number,
+        tuple(asked.q.split()), asked.roots, task_id,
     )  # fmt: skip
+
+
+def _read_task(home: Home, task: int | str) -> tuple[int | None, str | None]:
+    """The number of a task of the workspace, or the id of one of an outside system."""
+    from remit.app.delegating.outside import list_outside  # noqa: PLC0415 - only with a task
+    from remit.app.settings import load_settings  # noqa: PLC0415
+
+    if isinstance(task, int) and abs(task) > _MOST_TASK:
+        raise UsageError(f"there is no task {task}", hint="remit task list shows what there is")
+    if list_outside(home.root, load_settings(home.root)):
+        return None, str(task)
+    if not isinstance(task, int):
+        raise UsageError(f"'{task[:80]}' isn't the number of a task", hint="remit task list shows them")
+    return task, None
 
 
 def render_cursor(spot: Spot) -> str:
@@ -123,6 +137,7 @@ def shape_run(each: Standing, below: Below, summary: str) -> dict[str, Any]:
         "parent_id": row.parent_id,
         "root_id": row.root_id,
         "task_number": row.task_number,
+        "task_id": row.details.get("outside") or None,
         "runner": row.runner,
         "work": each.work,
         "summary": redact(summary),

@@ -26,6 +26,7 @@ def shape_standing(each: Standing) -> dict[str, Any]:
         "parent_id": row.parent_id,
         "root_id": row.root_id,
         "task_number": row.task_number,
+        "task_id": row.details.get("outside") or None,
         "runner": row.runner,
         "work": each.work,
         "created_ms": row.created_ms,

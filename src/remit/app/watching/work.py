@@ -82,8 +82,7 @@ def load_task(number: int) -> dict[str, Any]:
     with _open_tasks() as tasks:
         shown = tasks.show(number)
         ledger = tasks.home.ledger if has_ledger(tasks.home) else None
-        wanted = Wanted(task_number=number)
-        rows = [] if ledger is None else list_page(ledger, wanted, limit=_MOST_SESSIONS)
+        rows = _list_sessions(tasks, Wanted(task_number=number))
         counts = {} if ledger is None else count_by_task(ledger)
     plan = shown.plan
     return _shape_task(shown.facts, counts.get(number, (0, 0))) | {
@@ -98,9 +97,28 @@ def load_task(number: int) -> dict[str, Any]:
         LINKS: [*shown.entries],
         "moves": [*shown.moves],
         "focused": shown.focused,
-        "sessions": [{"session_id": row.session_id, "agent": row.agent, "state": row.state, "status": row.status,
-                      "created_ms": row.created_ms} for row in rows],
+        "sessions": rows,
     }  # fmt: skip
+
+
+def load_outside_task(task_id: str) -> dict[str, Any] | None:
+    """What an outside system prints of a task, and its latest delegations; None if the workspace keeps its own."""
+    with _open_tasks() as tasks:
+        answer = tasks.ask_outside("show", task_id)
+        if answer is None:
+            return None
+        sessions = _list_sessions(tasks, Wanted(task_id=task_id))
+    return {"task": task_id, "section": clean(answer.output), "truncated": answer.cut, "sessions": sessions}
+
+
+def _list_sessions(tasks: Tasks, wanted: Wanted) -> list[dict[str, Any]]:
+    """The latest delegations of a task, newest first."""
+    if not has_ledger(tasks.home):
+        return []
+    return [
+        {"session_id": row.session_id, "agent": row.agent, "state": row.state, "status": row.status,
+         "created_ms": row.created_ms} for row in list_page(tasks.home.ledger, wanted, limit=_MOST_SESSIONS)
+    ]  # fmt: skip
 
 
 def move_task(number: int, marker: str, *, reason: str = "") -> dict[str, Any]:

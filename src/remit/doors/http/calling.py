@@ -21,7 +21,7 @@ from remit.doors.http.assets import is_known
 from remit.doors.http.bodies import load_body
 from remit.doors.http.problems import ProblemError
 from remit.doors.http.security import Headers
-from remit.doors.mcp.arguments import check_arguments
+from remit.doors.mcp.arguments import check_arguments, list_kinds
 from remit.doors.render import render_json
 from remit.errors import UsageError, did_you_mean
 
@@ -154,14 +154,14 @@ def parse_query(query: bytes, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _type_all(given: Mapping[str, str], schema: Mapping[str, Any]) -> dict[str, Any]:
-    kinds = {name: each["type"] for name, each in schema["properties"].items()}
-    return {name: _type(value, kinds.get(name, "string")) for name, value in given.items()}
+    kinds = {name: [kind["type"] for kind in list_kinds(each)] for name, each in schema["properties"].items()}
+    return {name: _type(value, kinds.get(name, ["string"])) for name, value in given.items()}
 
 
-def _type(value: str, kind: str) -> object:
+def _type(value: str, kinds: Sequence[str]) -> object:
     """A text as a number or as yes and no, where that is what is wanted; else it stays what it is, and is told."""
-    if kind == "integer" and re.fullmatch(r"-?[0-9]{1,18}", value, re.ASCII):
+    if "integer" in kinds and re.fullmatch(r"-?[0-9]{1,18}", value, re.ASCII):
         return int(value)
-    if kind == "boolean" and value in ("true", "false"):
+    if "boolean" in kinds and value in ("true", "false"):
         return value == "true"
     return value

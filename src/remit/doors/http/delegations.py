@@ -15,7 +15,7 @@ from remit.doors.http.problems import missing
 from remit.doors.render import render_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from remit.app.watching.acting import Asker, Begun
     from remit.doors.http.calling import Asked
@@ -40,7 +40,7 @@ def list_delegations(asked: Asked) -> dict[str, Any]:
     """A page of the list."""
     from remit.app.watching import runs
 
-    wanted = runs.Asked(**{name: asked.query[name] for name in _FILTERS if name in asked.query})
+    wanted = runs.Asked(**_read_task({name: asked.query[name] for name in _FILTERS if name in asked.query}))
     with open_workspace() as home:
         return runs.list_runs(home, wanted, limit=asked.query.get("limit", USUAL), cursor=asked.query.get("cursor", ""))
 
@@ -101,7 +101,7 @@ def delegate(asked: Asked) -> Answer:
     """Hand work to an agent."""
     from remit.app.watching import acting
 
-    given = dict(asked.body)
+    given = _read_task(asked.body)
     budget = {_LIMITS[name]: value for name, value in given.pop("budget", {}).items()}
     work = acting.Work(**_rename_time(given), budget=budget)
     return _begin(asked, "delegate", lambda home, asker: acting.delegate(home, work, asker=asker))
@@ -135,6 +135,15 @@ def cancel_delegation(asked: Asked) -> dict[str, Any]:
     with open_workspace() as home:
         ended = acting.cancel(home, session_id, reason=asked.body.get("reason", ""), asker=_name_asker(asked))
     return {"cancelled": [*ended.cancelled], "note": ended.note}
+
+
+def _read_task(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with the task as the command line reads it."""
+    if "task" not in given:
+        return dict(given)
+    from remit.doors.cli.task_changes import parse_task
+
+    return {**given, "task": parse_task(str(given["task"]))}
 
 
 def _rename_time(given: dict[str, Any]) -> dict[str, Any]:

@@ -85,7 +85,7 @@ OPERATIONS: tuple[Operation, ...] = (
             outcome=s.text("With this outcome."),
             status=s.text("With this status."),
             ending=s.text("That ended so."),
-            task=s.count("Of this task.", least=1, most=10**9),
+            task=s.task("Of this task."),
             q=s.text("Words that are in agent, work, session or summary.", least=0),
             roots=s.flag("Only those that a person asked for."),
             limit=_LIMIT,
@@ -100,7 +100,7 @@ OPERATIONS: tuple[Operation, ...] = (
             ("prompt",),
             agent=s.text("The name of an agent file. Default: none, the harness works without one."),
             prompt=s.text("What is to be done.", most=s.MAX_PROMPT),
-            task=s.count("The number of the task that it works on.", least=1, most=10**9),
+            task=s.task("The task that it works on."),
             inputs=_INPUTS,
             timeout_seconds=_TIMEOUT,
             runner=s.text("Which harness runs it."),
@@ -198,12 +198,12 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "GET", "/tasks/{number}", "get_task", "work", "One task.",
         OBJECT, f"{_HOMES}looking",
-        names=s.takes(("number",), number=s.count("The number of the task.", least=1, most=10**9)),
+        names=s.takes(("number",), number=s.task("The task.")),
     ),
     Operation(
         "POST", "/tasks/{number}/move", "move_task", "work", "Give a task another marker.",
         OBJECT, f"{_HOMES}looking",
-        names=s.takes(("number",), number=s.count("The number of the task.", least=1, most=10**9)),
+        names=s.takes(("number",), number=s.task("The task. An outside system moves its tasks itself.")),
         body=s.takes(
             ("marker",), marker=s.text("Such as RESEARCHED or IN PROGRESS."),
             reason=s.text("Why; needed for BLOCKED and ABANDONED.", most=s.MAX_TEXT),

@@ -44,18 +44,22 @@ def list_tasks(asked: Asked) -> dict[str, Any]:
 
 def get_task(asked: Asked) -> dict[str, Any]:
     """One task."""
-    from remit.app.watching.work import load_task
+    from remit.app.watching.work import load_outside_task, load_task
+    from remit.doors.cli.task_changes import parse_number
 
+    task_id = str(asked.path["number"])
     with missing():
-        return load_task(asked.path["number"])
+        return load_outside_task(task_id) or load_task(parse_number(task_id))
 
 
 def move_task(asked: Asked) -> dict[str, Any]:
     """Give a task another marker."""
     from remit.app.watching import work
+    from remit.doors.cli.task_changes import parse_number
 
     check_person(asked)
-    return work.move_task(asked.path["number"], asked.body["marker"], reason=asked.body.get("reason", ""))
+    number = parse_number(str(asked.path["number"]))
+    return work.move_task(number, asked.body["marker"], reason=asked.body.get("reason", ""))
 
 
 def list_entries(asked: Asked) -> dict[str, Any]:

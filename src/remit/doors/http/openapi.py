@@ -21,6 +21,7 @@ _ALWAYS = {
     "400": "The request does not fit.",
     "401": "No token, or none that is good.",
     "403": "Another site asks, or it is not allowed.",
+    "409": "It is not possible now.",
     "414": "The address is too long.",
     "421": "This server has another name.",
     "429": "Too many requests; Retry-After says when to go on.",
@@ -80,11 +81,13 @@ def _describe(operation: Operation) -> dict[str, Any]:
 def _allow_null(body: Schema) -> Schema:
     """What a body takes, where null is as good as nothing for what may be left out."""
     optional = {name: each for name, each in body["properties"].items() if name not in body["required"]}
-    loose = {
-        name: each | {"type": [each["type"], "null"]} | ({"enum": [*each["enum"], None]} if "enum" in each else {})
-        for name, each in optional.items()
-    }
-    return body | {"properties": body["properties"] | loose}
+    return body | {"properties": body["properties"] | {name: _or_null(each) for name, each in optional.items()}}
+
+
+def _or_null(schema: Schema) -> Schema:
+    if "anyOf" in schema:
+        return schema | {"anyOf": [*schema["anyOf"], {"type": "null"}]}
+    return schema | {"type": [schema["type"], "null"]} | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
 
 
 def _list_parameters(operation: Operation) -> list[dict[str, Any]]:
@@ -118,7 +121,7 @@ def _describe_answers(operation: Operation) -> dict[str, Any]:
     if operation.body is not None:
         told |= {"408": "The body did not arrive.", "413": "The body is too large.", "415": "The body is no JSON."}
     if operation.changes:
-        told |= {"404": "It is not there.", "409": "It is not possible now.", "422": "What it names cannot be used."}
+        told |= {"404": "It is not there.", "422": "What it names cannot be used."}
     if "event" in shapes.list_names(operation.gives or {}) or operation.gives == shapes.refer("Node"):
         answers["304"] = {"description": "Nothing has changed since the ETag of If-None-Match."}
     return answers | {status: {"description": about, "content": _PROBLEM} for status, about in sorted(told.items())}

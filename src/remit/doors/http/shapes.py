@@ -45,15 +45,16 @@ def page(of: Schema, **more: Schema) -> Schema:
 _STANDING: dict[str, Schema] = {
     "session_id": TEXT, "agent": TEXT, "state": TEXT, "standing": TEXT, "status": TEXT_OR_NONE,
     "outcome": TEXT_OR_NONE, "ending": TEXT_OR_NONE, "depth": WHOLE, "path": many(TEXT), "parent_id": TEXT_OR_NONE,
-    "root_id": TEXT, "task_number": WHOLE_OR_NONE, "runner": TEXT, "work": TEXT, "created_ms": WHOLE,
+    "root_id": TEXT, "task_number": WHOLE_OR_NONE, "task_id": TEXT_OR_NONE, "runner": TEXT, "work": TEXT,
+    "created_ms": WHOLE,
     "started_ms": WHOLE_OR_NONE, "deadline_ms": WHOLE_OR_NONE, "ended_ms": WHOLE_OR_NONE, "left_ms": WHOLE_OR_NONE,
     "heard_ms": WHOLE_OR_NONE, "said": TEXT_OR_NONE, "idle_s": NUMBER_OR_NONE, "tokens": WHOLE_OR_NONE,
     "cost_usd": NUMBER_OR_NONE, "turns": WHOLE_OR_NONE, "driven": BOOL, "driver_pid": WHOLE_OR_NONE,
     "harness": TEXT_OR_NONE, "alive": BOOL, "waits_for": many(TEXT), "worker": TEXT_OR_NONE, "machine": OBJECT_OR_NONE,
 }  # fmt: skip
 _RUN_NAMES = (
-    "session_id", "agent", "standing", "state", "status", "outcome", "ending", "task_number", "runner", "work",
-    "created_ms", "started_ms", "ended_ms", "deadline_ms", "tokens", "cost_usd", "worker",
+    "session_id", "agent", "standing", "state", "status", "outcome", "ending", "task_number", "task_id", "runner",
+    "work", "created_ms", "started_ms", "ended_ms", "deadline_ms", "tokens", "cost_usd", "worker",
 )  # fmt: skip
 _FINDING = shape(code=TEXT, severity=SEVERITY, message=TEXT)
 

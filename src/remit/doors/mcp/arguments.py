@@ -6,12 +6,13 @@ not fit: a model that called a tool wrongly has to know how to call it.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from remit.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _NAMES = {
     "string": "a text", "integer": "a whole number", "number": "a number", "boolean": "true or false",
@@ -28,9 +29,11 @@ def check_arguments(given: Mapping[str, Any] | None, schema: Mapping[str, Any]) 
 
 
 def _check(value: Any, schema: Mapping[str, Any], name: str) -> None:  # noqa: ANN401 - any JSON value
+    allowed = [each for each in list_kinds(schema) if _is_of(value, each["type"])]
+    if not allowed:
+        raise UsageError(f"{name} cannot be {_spell(value)}", hint=f"give {_describe_kinds(schema)}")
+    schema = allowed[0]
     kind = schema["type"]
-    if not _is_of(value, kind):
-        raise UsageError(f"{name} cannot be {_spell(value)}", hint=f"give {_NAMES[kind]}")
     if kind == "string":
         _check_text(value, schema, name)
     elif kind in ("integer", "number"):
@@ -41,6 +44,17 @@ def _check(value: Any, schema: Mapping[str, Any], name: str) -> None:  # noqa: A
             _check(each, schema["items"], f"{name}[{at}]")
     elif kind == "object":
         _check_object(value, schema, name)
+
+
+def _describe_kinds(schema: Mapping[str, Any]) -> str:
+    """The types that a schema allows, in words."""
+    return " or ".join(_NAMES[each["type"]] for each in list_kinds(schema))
+
+
+def list_kinds(schema: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The alternatives of a schema, each of one type."""
+    kinds: Sequence[Mapping[str, Any]] = schema.get("anyOf", (schema,))
+    return kinds
 
 
 def _is_of(value: object, kind: str) -> bool:
@@ -58,6 +72,9 @@ def _check_text(value: str, schema: Mapping[str, Any], name: str) -> None:
     if len(value) < schema.get("minLength", 0):
         raise UsageError(f"{name} is empty", hint="leave it out, or say what it is")
     _check_length(value, schema.get("maxLength"), name, unit=" characters")
+    if "pattern" in schema and re.search(schema["pattern"], value) is None:
+        allowed = schema.get("description", f"a text that matches {schema['pattern']}")
+        raise UsageError(f"{name} cannot be {_spell(value)}", hint=f"give {allowed}")
 
 
 def _check_length(value: str | list[Any], most: int | None, name: str, *, unit: str = "") -> None:
@@ -77,11 +94,12 @@ def _check_object(value: Mapping[str, Any], schema: Mapping[str, Any], name: str
     known, others = schema.get("properties", {}), schema.get("additionalProperties", False)
     prefix = f"{name}." if name else ""
     for missing in (each for each in schema.get("required", ()) if each not in value):
-        raise UsageError(f"{prefix}{missing} is missing", hint=f"it is {_NAMES[known[missing]['type']]}")
+        raise UsageError(f"{prefix}{missing} is missing", hint=f"it is {_describe_kinds(known[missing])}")
     if len(value) > schema.get("maxProperties", len(value)):
         raise UsageError(f"{name} has {len(value)} names", hint=f"give at most {schema['maxProperties']}")
     for key, each in value.items():
-        if each == "" and key in schema.get("required", ()) and known[key].get("minLength", 0):
+        is_needed = key in schema.get("required", ())
+        if each == "" and is_needed and any(kind.get("minLength") for kind in list_kinds(known[key])):
             raise UsageError(f"{prefix}{key} is empty", hint="say what it is")
         if key in known:
             _check(each, known[key], f"{prefix}{key}")

@@ -103,7 +103,7 @@ TOOLS = (
                 "Format that the agent returns. Default: the agent's own.", "standard", "hyper", "manifest"
             ),
             format=s.choice("Format of the result. Default: the agent's own.", "standard", "hyper", "manifest"),
-            task=s.count("The number of the task that it works on.", least=1),
+            task=s.task("The task that it works on."),
             worktree=s.flag("Work in a git worktree of its own."),
             detach=s.flag("Come back at once and let it go on by itself."),
             wait_seconds=s.seconds("How long to wait here; until it is over when left out.", most=s.MAX_WAIT_S),
@@ -229,7 +229,7 @@ TOOLS = (
         "task_show",
         "Show a task",
         "Show a task: what TODO.md says of it, its plan, the findings it is linked to, and the markers it can move to.",
-        s.takes(("task",), task=s.text("The number of the task, or what an outside system calls it.")),
+        s.takes(("task",), task=s.task("The task.")),
         s.TASK,
     ),
     Tool(
@@ -239,7 +239,7 @@ TOOLS = (
         "that is not legal is refused with those that are.",
         s.takes(
             ("number", "marker"),
-            number=s.count("The number of the task.", least=1),
+            number=s.task("The task. An outside system moves its tasks itself."),
             marker=s.text("The marker, such as RESEARCHED or IN PROGRESS."),
             reason=s.text("Why; needed for BLOCKED and ABANDONED.", most=s.MAX_TEXT),
             phase=s.text("A phase of its plan instead of the task."),

@@ -60,9 +60,10 @@ def _ask(ws: Workspace, given: Mapping[str, Any]) -> Request:
         name: given[name] for name in ("inputs", "runner", "return_format", "format", "worktree") if name in given
     }
     if "task" in given:
-        from remit.app.delegating.task_facts import load_task_facts
+        from remit.app.delegating.task_facts import find_task
+        from remit.doors.cli.task_changes import parse_task
 
-        fields["task"] = load_task_facts(ws.home, ws.settings, given["task"])
+        fields |= find_task(ws.home, ws.settings, parse_task(str(given["task"])))
     budget = check_budget(Budget(**given.get("budget", {})))
     return Request(given.get("agent"), given["prompt"], timeout_s=given.get("timeout_seconds"), budget=budget, **fields)
 

@@ -94,7 +94,7 @@ def task_show(asked: Call) -> dict[str, Any]:
     from remit.app.tasks import Tasks
     from remit.doors.cli.task_changes import parse_number
 
-    tasks, task_id = Tasks(), asked.given["task"]
+    tasks, task_id = Tasks(), str(asked.given["task"])
     try:
         outside = tasks.ask_outside("show", task_id)
         if outside is not None:
@@ -127,12 +127,14 @@ def _shape_task(shown: ShownTask) -> dict[str, Any]:
 def task_move(asked: Call) -> dict[str, Any]:
     """Move a task."""
     from remit.app.tasks import Tasks
+    from remit.doors.cli.task_changes import parse_number
 
-    given, tasks = asked.given, Tasks()
+    given = asked.given
+    number, tasks = parse_number(str(given["number"])), Tasks()
     try:
         reason, phase = given.get("reason", ""), given.get("phase")
         environ = asked.serving.environ
-        moved = tasks.move(given["number"], given["marker"], reason=reason, phase=phase, environ=environ)
+        moved = tasks.move(number, given["marker"], reason=reason, phase=phase, environ=environ)
     finally:
         tasks.home.close()
     told = {

@@ -15,6 +15,9 @@ Schema = dict[str, Any]
 MAX_PROMPT = 4 * 1024 * 1024
 MAX_WORD, MAX_TEXT, MAX_MESSAGE = 200, 4_000, 2 * 1024 * 1024
 MAX_WAIT_S = 3600
+MAX_TASK = 10**9
+_TASK_ID = r"^#?\w[\w.:/#@+-]{0,199}$"
+"""What the commands of an outside task system take for an id; a number may have a `#` before it."""
 
 TEXT: Schema = {"type": "string"}
 TEXT_OR_NONE: Schema = {"type": ["string", "null"]}
@@ -46,6 +49,13 @@ def flag(about: str) -> Schema:
 def count(about: str, *, least: int = 0, most: int | None = None) -> Schema:
     """A whole number."""
     return _tell(about, {"type": "integer", "minimum": least} | ({} if most is None else {"maximum": most}))
+
+
+def task(about: str) -> Schema:
+    """A task: its number, or its id in an outside task system such as `T1234`."""
+    name = text("letters, digits and . : / # @ + - _") | {"pattern": _TASK_ID}
+    kinds = [count("", least=1, most=MAX_TASK), name]
+    return {"anyOf": kinds, "description": f"{about} Its number, or its id in an outside system: T1234."}
 
 
 def seconds(about: str, *, most: float | None = None) -> Schema:
@@ -107,6 +117,7 @@ STANDING = _object(
     path=many(TEXT),
     parent_id=TEXT_OR_NONE,
     task_number=WHOLE_OR_NONE,
+    task_id=TEXT_OR_NONE,
     runner=TEXT,
     work=TEXT,
     said=TEXT,

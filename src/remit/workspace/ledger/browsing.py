@@ -47,6 +47,8 @@ class Wanted(NamedTuple):
     """All of them must be in the agent's name, the work, the session's id or the summary. A to Z are as a to z."""
     only_first: bool = False
     """Only those that no agent has handed on."""
+    task_id: str | None = None
+    """Of a task in an outside system."""
 
 
 class Spot(NamedTuple):
@@ -123,6 +125,9 @@ def _narrow(wanted: Wanted) -> tuple[list[str], dict[str, Any]]:
             tests.append(f"{name} = :{name}")
             values[name] = value
     tests += ["parent_id IS NULL"] * wanted.only_first
+    if wanted.task_id is not None:
+        tests.append("json_extract(details, '$.outside') = :task_id")
+        values["task_id"] = wanted.task_id
     for number, word in enumerate(wanted.words[:_MOST_WORDS]):
         low = word[:_MOST_LETTERS].translate(_SMALL)
         values |= {f"word{number}": low, f"quoted{number}": json.dumps(low, ensure_ascii=False)[1:-1]}
