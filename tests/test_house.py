@@ -133,6 +133,12 @@ def test_a_wrong_import_is_caught(tmp_path: Path, file: str, text: str, sentence
     assert check_directions(load_imports(package)) == [sentence]
 
 
+def test_the_programs_of_their_own_import_nothing_of_remit() -> None:
+    programs = "remit.delegate.shim", "remit.confine.launcher"
+    assert {*programs} <= {name for name, _ in list_modules()}
+    assert not [each for each in load_imports() if each.importer in programs]
+
+
 def test_right_imports_are_left_alone(tmp_path: Path) -> None:
     package = make_package(
         tmp_path,
@@ -194,8 +200,9 @@ def test_a_page_that_is_out_of_date_is_caught() -> None:
 # Who writes
 
 # The shim is a process of its own, which imports nothing of Remit and writes into its session's folder alone; the
-# player is a scripted agent's, and does what a test tells it to.
-WRITERS = {"remit.workspace", "remit.evidence", "remit.delegate.shim", "remit.testing.player"}
+# player is a scripted agent's, and does what a test tells it to. The level of confinement is found by trying it, and
+# cached for the user, not for a workspace.
+WRITERS = {"remit.workspace", "remit.evidence", "remit.delegate.shim", "remit.testing.player", "remit.confine.level"}
 STORAGE = {"shutil", "sqlite3", "subprocess", "tempfile"}
 CHANGES = {
     "ftruncate",

@@ -22,7 +22,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("quick_tuple",),  # what values are made of
     ("model", "errors", "lazy", "stars", "quick_json", "quick_hash"),
     ("places", "prose", "schemas"),  # lines and columns, sentences, the shape of results
-    ("harnesses",),  # what each harness calls things
+    ("harnesses", "confine"),  # what each harness calls things; the launcher of confined commands
     ("contract", "agents", "policy", "config"),
     ("workspace", "runners"),
     ("evidence",),  # the tree before and after a run

@@ -1,0 +1,567 @@
+"""Run one command with file, signal and network limits that the kernel enforces.
+
+    python -I -S launcher.py PROFILE -- COMMAND ARGUMENT...
+
+PROFILE is the path of a file, or `fd:N` for an inherited descriptor; `profile.py` writes it. The launcher becomes the
+command: process id, working directory, environment, descriptors and exit status stay as they are. If a step can't do
+what the profile says, the launcher prints one sentence, exits with 125 and doesn't run the command. If the command
+can't be found or executed, the status is 127 or 126.
+
+The module is a program of its own. It imports nothing of Remit and little of the standard library, because every
+command pays for it: `posix`, `_ctypes` and `_signal` are used without the modules around them.
+
+files      A mount namespace, with a user namespace if the caller isn't privileged. Everything is read-only but the
+           writable paths. Protected paths below those are mounted read-only. Each folder above a protected path is
+           a mount of its own, because the kernel refuses to rename a mount point. Device nodes don't work, except
+           /dev/null and its like.
+signals    Landlock: signals, ptrace and abstract sockets reach only processes that the command started.
+network    seccomp refuses sockets; Landlock limits the ports that TCP may connect to.
+
+Limits. A protected name that doesn't exist can be created. A hard link from before, or a second mount of the same
+folder, reaches a protected file by another name. If a process outside replaces a protected file while the command
+runs, the kernel drops the mount and with it the protection. With network `ports`, UDP stays open. Pathname sockets can
+be reached unless they are hidden. Writable descriptors that the caller passes stay writable.
+"""
+
+from __future__ import annotations
+
+import _signal as signal  # type: ignore[import-not-found] # the module around it costs 6 ms
+import posix  # `os`, which is made of it, costs 2 ms
+import sys
+
+TYPE_CHECKING = False  # typing itself would cost 6 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+HEADER, END = b"remit-profile=1", b"end="
+"""The first and the last field of a profile; without them it may be truncated."""
+MAX_PROFILE_BYTES = 1 << 20
+NOT_RUN, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
+
+DEVICES = b"null", b"zero", b"full", b"random", b"urandom", b"tty", b"ptmx", b"pts"
+ROOT_ONLY_PROC = b"sys", b"sysrq-trigger", b"irq", b"bus", b"fs", b"acpi", b"scsi", b"mtrr"
+"""Parts of /proc whose files belong to root and change the machine. The kernel checks the user id there."""
+
+_MACHINES = {
+    # architecture in seccomp, then the numbers of ioctl, socket, sendto, sendmsg and sendmmsg
+    "x86_64": (0xC000003E, 16, 41, 44, 46, 307),
+    "aarch64": (0xC00000B7, 29, 198, 206, 211, 269),
+}
+# These have the same number on every architecture.
+_IO_URING_SETUP, _OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 425, 428, 429, 442
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+
+_NEW_MOUNTS, _NEW_USER = 0x20000, 0x10000000
+_HERE, _EMPTY_PATH, _RECURSIVE, _NO_FOLLOW = -100, 0x1000, 0x8000, 0x100  # AT_FDCWD and AT_*
+_CLONE_TREE, _MOVE_DESCRIPTOR = 1 | posix.O_CLOEXEC, 4  # OPEN_TREE_CLONE, MOVE_MOUNT_F_EMPTY_PATH
+_READ_ONLY, _NO_SETUID, _NO_DEVICES, _NO_EXECUTE = 1, 2, 4, 8  # the same for MS_* and MOUNT_ATTR_*
+_PRIVATE = 1 << 18
+_SET_SECCOMP, _DROP_BOUNDING, _SET_NO_NEW_PRIVS, _AMBIENT, _AMBIENT_CLEAR = 22, 24, 38, 47, 4
+_CAPABILITY_VERSION = 0x20080522
+_CONNECT_TCP, _SCOPE_ABSTRACT_SOCKETS, _SCOPE_SIGNALS, _PORT_RULE = 2, 1, 2, 2
+_ABI_OF_PORTS, _ABI_OF_SCOPES = 4, 6
+_NOT_PERMITTED, _NOT_THERE, _NOT_SUPPORTED = 1, 38, 95  # EPERM, ENOSYS, EOPNOTSUPP
+_KIND, _FOLDER, _FILE, _LINK = 0o170000, 0o040000, 0o100000, 0o120000  # of st_mode
+_ACCESS_MODE, _SEEK_SET, _SEEK_CUR = 3, 0, 1
+
+
+class Refused(Exception):  # noqa: N818 - an outcome, and a word of its sentence
+    """The command can't be run as the profile says; the text is the reason."""
+
+
+class Profile:
+    """What a profile says, as `profile.py` writes it: `name=value` fields with a NUL byte after each."""
+
+    def __init__(self, data: bytes) -> None:
+        self.write: list[bytes] = []
+        self.protect: list[bytes] = []
+        self.hide: list[bytes] = []
+        self.ports: list[int] = []
+        single = {b"network": b"", b"scope": b""}
+        fields = data.split(b"\0")
+        if fields[0] != HEADER or fields[-2:] != [END, b""]:
+            raise Refused("the profile is truncated or has another version")
+        for field in fields[1:-2]:
+            name, _, value = field.partition(b"=")
+            if name in (b"write", b"protect", b"hide"):
+                if not _is_normal(value):
+                    raise Refused(f"the profile has a path that isn't absolute and normal: '{_show(value)}'")
+                getattr(self, name.decode()).append(value)
+            elif name == b"port" and value.isdigit() and 0 < int(value) < 1 << 16:
+                self.ports.append(int(value))
+            elif name in single and not single[name]:
+                single[name] = value
+            else:
+                raise Refused(f"the profile has an unknown field: '{_show(field)}'")
+        self.network, self.scope = single[b"network"].decode(), single[b"scope"].decode()
+        if self.network not in ("none", "ports", "all") or self.scope not in ("inside", "all"):
+            raise Refused("the profile doesn't say which network and which scope the command has")
+
+
+def main(arguments: list[str]) -> NoReturn:
+    """Become the command of the arguments, or exit with a sentence."""
+    try:
+        _restore_signals()
+        if arguments[1:2] != ["--"] or not arguments[2:]:
+            _end("usage: launcher.py PROFILE -- COMMAND ARGUMENT...", NOT_RUN)
+        confine(Profile(_read_profile(arguments[0])))
+        _execute(arguments[2:])
+    except Refused as refused:
+        _end(str(refused), NOT_RUN)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the command doesn't run
+        _end(f"{type(error).__name__}: {error}", NOT_RUN)
+
+
+def confine(profile: Profile) -> None:
+    """Change this process so that the profile applies to it and to everything it starts."""
+    if sys.platform != "linux" or posix.uname().machine not in _MACHINES:
+        raise Refused(f"confinement doesn't support {sys.platform} on {posix.uname().machine}")
+    check_paths(profile)
+    try:
+        folder = posix.getcwdb()
+    except FileNotFoundError:  # it was removed; its path leads nowhere, and the process stays in it
+        folder = b""
+    enter_namespaces()
+    make_read_only(profile)
+    close_system_folders(profile)
+    close_paths(profile)
+    if folder:
+        _enter_folder(folder)
+    reopen_descriptors()
+    drop_capabilities()
+    restrict_scope_and_ports(profile)
+    filter_system_calls(profile.network)
+
+
+# Files
+
+
+def check_paths(profile: Profile) -> None:
+    """Refuse paths that mounts can't enforce, and remove the protected and hidden paths that don't exist."""
+    known: dict[bytes, bool] = {b"/": True}
+    for path in profile.write:
+        if not _exists(path, known):
+            raise Refused(f"the writable path '{_show(path)}' doesn't exist")
+        for closed in profile.protect + profile.hide:
+            if is_inside(path, closed):
+                raise Refused(f"the writable path '{_show(path)}' is inside '{_show(closed)}', which isn't writable")
+    profile.protect = [path for path in profile.protect if _exists(path, known)]
+    profile.hide = [path for path in profile.hide if _exists(path, known)]
+
+
+def _find_kind(path: bytes) -> int:
+    """Return which kind of file a path is, without following links; 0 if it doesn't exist."""
+    try:
+        return posix.lstat(path).st_mode & _KIND
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+
+
+def _exists(path: bytes, known: dict[bytes, bool]) -> bool:
+    """Return whether a path exists; refuse one that leads through a symbolic link, which could be replaced."""
+    at = b""
+    for part in path[1:].split(b"/") if path != b"/" else ():
+        at += b"/" + part
+        if at not in known:
+            try:
+                kind = _find_kind(at)
+            except OSError as error:
+                raise Refused(f"'{_show(at)}' can't be checked: {error.strerror}") from None
+            if kind == _LINK:
+                raise Refused(f"'{_show(at)}' is a symbolic link, and a link can't be protected")
+            known[at] = kind != 0
+        if not known[at]:
+            return False
+    return True
+
+
+def _is_normal(path: bytes) -> bool:
+    """Return whether a path is absolute, without empty parts and dots."""
+    return path == b"/" or (path[:1] == b"/" and not {b"", b".", b".."}.intersection(path[1:].split(b"/")))
+
+
+def is_inside(path: bytes, folder: bytes) -> bool:
+    """Return whether a path is a folder itself or below it."""
+    return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
+
+
+def enter_namespaces() -> None:
+    """Give this process mounts of its own; the user and group ids stay what they are."""
+    user, group = posix.geteuid(), posix.getegid()
+    try:
+        _call("", b"unshare", _NEW_MOUNTS)
+    except Refused:
+        _call("the kernel gives no user and mount namespace", b"unshare", _NEW_MOUNTS | _NEW_USER)
+        for name, line in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+            try:
+                handle = posix.open(f"/proc/self/{name}", posix.O_WRONLY | posix.O_CLOEXEC)
+                posix.write(handle, line.encode())
+                posix.close(handle)
+            except OSError as error:
+                raise Refused(f"the user namespace can't be set up: {name}: {error.strerror}") from None
+    _set_mount(_HERE, b"/", propagation=_PRIVATE)
+
+
+def make_read_only(profile: Profile) -> None:
+    """Make every mount read-only and without devices, but the writable paths, /proc and harmless devices."""
+    opened = [(path, _clone(path, 0 if is_inside(path, b"/dev") else _NO_DEVICES)) for path in profile.write]
+    opened.append((b"/proc", _clone(b"/proc")))
+    for name in DEVICES:
+        device = b"/dev/" + name
+        if _find_kind(device) not in (0, _LINK):  # read-only: mode and owner can't be changed
+            opened.append((device, _clone(device, 0 if name == b"pts" else _READ_ONLY)))
+    _set_mount(_HERE, b"/", _NO_DEVICES if b"/" in profile.write else _NO_DEVICES | _READ_ONLY)
+    for path, tree in sorted(opened):  # outer folders first
+        if path == b"/":
+            posix.close(tree)
+        else:
+            _attach(tree, path)
+
+
+def close_system_folders(profile: Profile) -> None:
+    """Close the parts of /proc that only the user id protects, and give the command a /dev/shm of its own."""
+    for name in ROOT_ONLY_PROC if posix.geteuid() == 0 else ():
+        if _find_kind(b"/proc/" + name):
+            _attach(_clone(b"/proc/" + name, _READ_ONLY), b"/proc/" + name)
+    if not any(is_inside(path, b"/dev/shm") for path in profile.write) and _find_kind(b"/dev/shm") == _FOLDER:
+        _mount_empty(b"/dev/shm", _NO_SETUID | _NO_DEVICES, b"mode=1777")
+
+
+def close_paths(profile: Profile) -> None:
+    """Make the protected paths read-only and the hidden ones empty, and pin the folders above them."""
+    for folder in list_pins(profile):
+        _attach(_clone(folder), folder)
+    for path in sorted(profile.protect):
+        if any(is_inside(path, root) for root in profile.write):
+            _attach(_clone(path, _READ_ONLY), path)
+    for path in sorted(profile.hide):
+        kind = _find_kind(path)
+        if kind == _FOLDER:
+            _mount_empty(path, _READ_ONLY | _NO_SETUID | _NO_DEVICES | _NO_EXECUTE, b"size=4k,mode=0555")
+        elif kind:  # below a hidden folder nothing is left
+            _attach(_clone(b"/dev/null", _READ_ONLY), path)
+
+
+def list_pins(profile: Profile) -> list[bytes]:
+    """Return the folders between writable and protected paths, from the outermost in."""
+    pins = set()
+    for path in profile.protect + profile.hide:
+        folder = path.rpartition(b"/")[0]
+        while any(is_inside(folder, root) and folder != root for root in profile.write):
+            pins.add(folder)
+            folder = folder.rpartition(b"/")[0]
+    return sorted(pins.difference(profile.write))
+
+
+def _clone(path: bytes, attributes: int = 0) -> int:
+    """Return a descriptor of a copy of a path's mount, not attached anywhere yet."""
+    what = f"'{_show(path)}' can't be mounted"
+    tree = _system_call(what, _OPEN_TREE, _HERE, path, _CLONE_TREE | _RECURSIVE | _NO_FOLLOW)
+    if attributes:
+        _set_mount(tree, b"", attributes)
+    return tree
+
+
+def _attach(tree: int, path: bytes) -> None:
+    """Mount a copy over a path and close its descriptor."""
+    _system_call(f"'{_show(path)}' can't be mounted", _MOVE_MOUNT, tree, b"", _HERE, path, _MOVE_DESCRIPTOR)
+    posix.close(tree)
+
+
+def _set_mount(folder: int, path: bytes, attributes: int = 0, *, propagation: int = 0) -> None:
+    """Add attributes to a mount and everything mounted below it."""
+    settings = b"".join(map(_pack, (attributes, 0, propagation, 0)))
+    flags = _RECURSIVE | (0 if path else _EMPTY_PATH)
+    _system_call("a mount can't be made read-only", _MOUNT_SETATTR, folder, path, flags, settings, len(settings))
+
+
+def _mount_empty(path: bytes, flags: int, options: bytes) -> None:
+    _call(f"'{_show(path)}' can't be hidden", b"mount", b"none", path, b"tmpfs", flags, options)
+
+
+def _enter_folder(folder: bytes) -> None:
+    """Reach the working directory again through the new mounts."""
+    try:
+        posix.chdir(folder)
+    except OSError as error:
+        raise Refused(f"the working directory can't be entered: {error.strerror}") from None
+
+
+def reopen_descriptors() -> None:
+    """Open inherited folders and read-only files again through the new mounts.
+
+    A descriptor leads to the mounts it was opened through. A folder gives access to everything around it, and
+    /proc/self/fd can open a file again for writing.
+    """
+    for name in posix.listdir(b"/proc/self/fd"):
+        number, link = int(name), b"/proc/self/fd/" + name
+        try:
+            if not posix.get_inheritable(number):
+                continue
+            found = posix.fstat(number)
+        except OSError:  # the one that listed them
+            continue
+        kind = found.st_mode & _KIND
+        if not found.st_nlink or kind not in (_FOLDER, _FILE):
+            continue
+        flags = _read_flags(name)
+        if kind == _FILE and flags & _ACCESS_MODE != posix.O_RDONLY:
+            continue  # the caller passes it for writing
+        fresh = _open(posix.readlink(link), flags & (posix.O_PATH | posix.O_NONBLOCK))
+        is_same = fresh >= 0 and posix.fstat(fresh)[1:3] == found[1:3]  # inode and device
+        if is_same and (kind == _FOLDER or posix.fstatvfs(fresh).f_flag & posix.ST_RDONLY):
+            if kind == _FILE and not flags & posix.O_PATH:
+                posix.lseek(fresh, posix.lseek(number, 0, _SEEK_CUR), _SEEK_SET)
+            posix.dup2(fresh, number)
+        elif not is_same and (kind == _FOLDER or _open(link, posix.O_WRONLY) >= 0):
+            raise Refused(f"descriptor {number} leads out of the confinement; close it first")
+        if fresh >= 0:
+            posix.close(fresh)
+
+
+def _open(path: bytes, flags: int) -> int:
+    """Return a descriptor, or -1 if the path can't be opened."""
+    try:
+        return posix.open(path, flags | posix.O_CLOEXEC | posix.O_NOCTTY)
+    except OSError:
+        return -1
+
+
+def _read_flags(name: bytes) -> int:
+    """Return the flags that a descriptor was opened with."""
+    handle = posix.open(b"/proc/self/fdinfo/" + name, posix.O_RDONLY | posix.O_CLOEXEC)
+    lines = posix.read(handle, 4096).split(b"\n")
+    posix.close(handle)
+    return next(int(line[6:], 8) for line in lines if line.startswith(b"flags:"))
+
+
+# Privileges, signals and network
+
+
+def drop_capabilities() -> None:
+    """Give up every capability for good, also those that a setuid program or root would get."""
+    what = "the capabilities can't be dropped"
+    last = int(_read_line(b"/proc/sys/kernel/cap_last_cap"))
+    for number in range(last + 1):
+        _call(what, b"prctl", _DROP_BOUNDING, number, 0, 0, 0)
+    _call(what, b"prctl", _AMBIENT, _AMBIENT_CLEAR, 0, 0, 0)
+    header = _CAPABILITY_VERSION.to_bytes(4, sys.byteorder) + bytes(4)
+    _call(what, b"capset", header, bytes(24))
+    _call(what, b"prctl", _SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+def restrict_scope_and_ports(profile: Profile) -> None:
+    """Keep signals, ptrace and abstract sockets inside, and TCP connections to the ports of the profile."""
+    scopes = _SCOPE_SIGNALS | _SCOPE_ABSTRACT_SOCKETS if profile.scope == "inside" else 0
+    access = _CONNECT_TCP if profile.network == "ports" else 0
+    if not scopes and not access:
+        return
+    needed, abi = (_ABI_OF_SCOPES if scopes else _ABI_OF_PORTS), find_landlock_abi()
+    if abi < needed:
+        raise Refused(f"the profile needs Landlock version {needed}, and the kernel has {abi or 'none'}")
+    what = "Landlock can't be set up"
+    settings = _pack(0) + _pack(access) + (_pack(scopes) if scopes else b"")
+    rules = _system_call(what, _CREATE_RULESET, settings, len(settings), 0)
+    for port in profile.ports if access else ():
+        _system_call(what, _ADD_RULE, rules, _PORT_RULE, _pack(_CONNECT_TCP) + _pack(port), 0)
+    _system_call(what, _RESTRICT_SELF, rules, 0)
+    posix.close(rules)
+
+
+def find_landlock_abi() -> int:
+    """Return the version of Landlock that the kernel has; 0 if it has none."""
+    try:
+        return _system_call("", _CREATE_RULESET, None, 0, 1)
+    except Refused:
+        return 0
+
+
+def filter_system_calls(network: str) -> None:
+    """Refuse system calls that Landlock and mounts don't cover.
+
+    These are: typing into the caller's terminal, sockets that the network setting excludes, and ways to connect that
+    Landlock doesn't check (MPTCP and other protocols, TCP Fast Open, io_uring, which would bypass this filter).
+    """
+    architecture, ioctl, socket, *senders = _MACHINES[posix.uname().machine]
+    unix, internet, internet6, netlink = 1, 2, 10, 16
+    stream, datagram, tcp, fast_open = 1, 2, 6, 0x20000000
+    denied, unknown = _refuse(_NOT_PERMITTED), _refuse(_NOT_THERE)
+    program = [
+        _LOAD_ARCHITECTURE, _jump(_EQUAL, architecture, 1, 0), unknown,
+        _LOAD_NUMBER, _jump(_AT_LEAST, 0x40000000, 0, 1), unknown,  # x32: the same calls by other numbers
+        *_if_called(ioctl, [_load(1), _jump(_EQUAL, 0x5412, 1, 0), _jump(_EQUAL, 0x541C, 0, 1), denied]),  # TIOCSTI
+    ]  # fmt: skip
+    if network != "all":
+        program += _if_called(_IO_URING_SETUP, [unknown])
+    if network == "none":
+        program += _if_called(socket, [_load(0), *_allow(unix), denied])
+    if network == "ports":
+        is_internet = [_jump(_EQUAL, internet, 2, 0), _jump(_EQUAL, internet6, 1, 0), denied]
+        is_stream = [_load(1), _instruction(_AND, 0, 0, 0xF), *_allow(datagram), _jump(_EQUAL, stream, 1, 0), denied]
+        is_tcp = [_load(2), *_allow(0), *_allow(tcp), denied]
+        families = [_load(0), *_allow(unix), *_allow(netlink)]
+        program += _if_called(socket, [*families, *is_internet, *is_stream, *is_tcp])
+        for number, flags in zip(senders, (3, 2, 3), strict=True):
+            program += _if_called(number, [_load(flags), _jump(_ANY_BIT, fast_open, 0, 1), _refuse(_NOT_SUPPORTED)])
+    code = b"".join([*program, _ALLOWED])
+    address = _find_address(code)
+    _call("seccomp can't be set up", b"prctl", _SET_SECCOMP, 2, (len(code) // 8).to_bytes(8, sys.byteorder) + address)
+
+
+def _instruction(code: int, if_true: int, if_false: int, value: int) -> bytes:
+    order = sys.byteorder
+    return code.to_bytes(2, order) + bytes((if_true, if_false)) + value.to_bytes(4, order)
+
+
+def _jump(code: int, value: int, if_true: int, if_false: int) -> bytes:
+    """Return a comparison of the loaded value, and how many instructions to skip then and otherwise."""
+    return _instruction(code, if_true, if_false, value)
+
+
+_LOAD, _AND, _RETURN, _EQUAL, _AT_LEAST, _ANY_BIT = 0x20, 0x54, 0x06, 0x15, 0x35, 0x45
+_LOAD_NUMBER, _LOAD_ARCHITECTURE = _instruction(_LOAD, 0, 0, 0), _instruction(_LOAD, 0, 0, 4)
+_ALLOWED = _instruction(_RETURN, 0, 0, 0x7FFF0000)
+
+
+def _load(argument: int) -> bytes:
+    """Return the instruction that loads the lower half of an argument; the kernel ignores the upper half."""
+    return _instruction(_LOAD, 0, 0, 16 + 8 * argument)
+
+
+def _refuse(number: int) -> bytes:
+    return _instruction(_RETURN, 0, 0, 0x00050000 | number)
+
+
+def _allow(value: int) -> list[bytes]:
+    return [_jump(_EQUAL, value, 0, 1), _ALLOWED]
+
+
+def _if_called(number: int, then: list[bytes]) -> list[bytes]:
+    """Return instructions that only one system call gets to; what they don't decide is decided by the next ones."""
+    return [_LOAD_NUMBER, _jump(_EQUAL, number, 0, len(then)), *then]
+
+
+# The command
+
+
+def _restore_signals() -> None:
+    """Undo what the interpreter changes and a command would inherit."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _read_profile(place: str) -> bytes:
+    """Return the bytes of a profile; an inherited descriptor is closed."""
+    try:
+        handle = int(place[3:]) if place.startswith("fd:") else posix.open(place, posix.O_RDONLY | posix.O_CLOEXEC)
+        data = b""
+        while piece := posix.read(handle, 1 << 16):
+            data += piece
+            if len(data) > MAX_PROFILE_BYTES:
+                raise Refused("the profile is too long")
+        posix.close(handle)
+    except (OSError, ValueError) as error:
+        raise Refused(f"the profile can't be read: {error}") from None
+    return data
+
+
+def _execute(words: list[str]) -> NoReturn:
+    """Become the command, with the environment that this process was started with."""
+    environment = dict(posix.environ)
+    if b"LC_CTYPE" in environment and b"LC_CTYPE=" not in _read_environment():
+        del environment[b"LC_CTYPE"]  # the interpreter sets it in the C locale
+    program = words[0].encode(errors="surrogateescape")
+    folders = environment.get(b"PATH", b"/bin:/usr/bin").split(b":") if b"/" not in program else [b""]
+    status, reason = NOT_FOUND, "isn't found"
+    for folder in folders:
+        try:
+            posix.execve(folder + b"/" + program if folder else program, words, environment)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            status, reason = NOT_EXECUTABLE, f"can't be executed: {error.strerror}"
+    _end(f"'{words[0]}' {reason}", status)
+
+
+def _read_environment() -> bytes:
+    """Return the names, each with an equal sign, of the variables that this process was started with."""
+    handle = posix.open(b"/proc/self/environ", posix.O_RDONLY | posix.O_CLOEXEC)
+    data = b""
+    while piece := posix.read(handle, 1 << 16):
+        data += piece
+    posix.close(handle)
+    return b"\0".join(field.partition(b"=")[0] + b"=" for field in data.split(b"\0"))
+
+
+def _read_line(path: bytes) -> bytes:
+    handle = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+    data = posix.read(handle, 4096)
+    posix.close(handle)
+    return data
+
+
+def _end(sentence: str, status: int) -> NoReturn:
+    line = f"remit: the command was not run: {sentence}\n"
+    try:
+        posix.write(2, line.encode(errors="surrogateescape"))
+    finally:
+        posix._exit(status)  # noqa: SLF001 - its public name is in `os`
+
+
+def _show(path: bytes) -> str:
+    return path.decode(errors="surrogateescape")
+
+
+# The kernel
+
+
+_functions: dict[bytes, Callable[..., int]] = {}
+
+
+def _call(what: str, name: bytes, *values: int | bytes | None) -> int:
+    """Return what a function of the C library returns; refuse with a sentence if it fails."""
+    import _ctypes  # noqa: PLC0415 - the module can be imported where it doesn't exist
+
+    if not _functions:
+
+        class Long(_ctypes._SimpleCData):  # type: ignore[type-arg] # noqa: SLF001 - what ctypes.c_long is
+            _type_ = "l"
+
+        class Function(_ctypes.CFuncPtr):
+            _flags_ = 1 | 8  # the calling convention of C, and errno is kept
+            _restype_ = Long
+
+        library = _ctypes.dlopen(None, 2)  # type: ignore[arg-type] # None: what this process has loaded
+        for each in ("syscall", "prctl", "unshare", "mount", "capset"):
+            _functions[each.encode()] = Function(_ctypes.dlsym(library, each))
+        _functions[b"long"] = Long  # type: ignore[assignment] # makes a value of that type
+    long = _functions[b"long"]
+    result = _functions[name](*[long(value) if isinstance(value, int) else value for value in values])
+    if result < 0:
+        raise Refused(f"{what}: {posix.strerror(_ctypes.get_errno())}")
+    return result
+
+
+def _system_call(what: str, number: int, *values: int | bytes | None) -> int:
+    return _call(what, b"syscall", number, *values)
+
+
+def _find_address(data: bytes) -> bytes:
+    """Return where bytes are in memory, as a pointer in a C structure has it."""
+    import _ctypes  # noqa: PLC0415 - as above
+
+    class Pointer(_ctypes._SimpleCData):  # type: ignore[type-arg] # noqa: SLF001 - what ctypes.c_char_p is
+        _type_ = "z"
+
+    return bytes(Pointer(data))  # the bytes of the pointer, not of the text
+
+
+def _pack(value: int) -> bytes:
+    return value.to_bytes(8, sys.byteorder)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
