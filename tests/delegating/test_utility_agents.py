@@ -99,6 +99,8 @@ def list_commits(root: Path) -> list[str]:
         ("message_template: task {number}: add", {"message_template": "task {number}: add"}),
         ("Please move task 5 to planned.", {}),
         ("{not json", {}),
+        ('Use {x} please.\n{"task_number": 5}', {"task_number": 5}),
+        ("{" * 50_000, {}),
         ("{}", {}),
         ("", {}),
     ],
@@ -112,10 +114,10 @@ def test_inputs_are_json_or_lines(prompt: str, inputs: dict[str, Any]) -> None:
     [
         ("status-sync-manager", "Move task 1 to researching.", "missing inputs: task_number, new_status"),
         ("status-sync-manager", {"task_number": "one", "new_status": "planned"}, "'one' isn't the number of a task"),
-        ("status-sync-manager", {"task_number": 1, "new_status": "finished"}, "'finished' is not a marker"),
+        ("status-sync-manager", {"task_number": 1, "new_status": "finished"}, "'finished' isn't a status"),
         ("status-sync-manager", {"task_number": 9, "new_status": "planned"}, "task 9"),
         ("status-sync-manager", {"task_number": 1, "new_status": "completed"}, "NOT STARTED cannot become COMPLETED"),
-        ("status-sync-manager", {"task_number": 1, "new_status": "blocked"}, "BLOCKED needs a reason"),
+        ("status-sync-manager", {"task_number": 1, "new_status": "blocked"}, "'blocked' needs a reason"),
         ("status-sync-manager", {"operation": "create_task"}, "'create_task' isn't available; run `remit task new"),
         (
             "status-sync-manager",

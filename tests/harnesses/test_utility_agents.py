@@ -26,6 +26,7 @@ START: dict[CliName, Turn] = {
 }
 
 
+@pytest.mark.thorough("opencode")
 @pytest.mark.parametrize("cli", ["claude", "codex", "opencode"])
 def test_the_callers_model_gets_the_return(cli: CliName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """D1: the harness asks the hook before it looks for the agent, and passes the reason on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from sys import float_info
@@ -13,6 +14,7 @@ from remit.contract.dialects import DIALECTS, HYPER, MANIFEST, get_dialect, rend
 from remit.contract.dialects.manifest import SENTENCES
 from remit.errors import UsageError, did_you_mean
 from remit.model import Expectation, Verdict
+from remit.schemas import KEY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 AGENT_FILE = "agent-file"
 SCHEMAS = (*DIALECTS, AGENT_FILE)
 _NO_RETURN = "RET001"
+_MAX_RESULT = 1024 * 1024
 _LOOKED_AT = 8000
 """Where git looks for a zero, too, to tell text from what is none."""
 
@@ -36,9 +39,18 @@ def check(
     root: Path | None = None,
     manifest: Path | None = None,
 ) -> Verdict:
-    """Turn the final message of an agent into a verdict; with `root`, its artifacts are looked at on disk."""
+    """The verdict on the final message of an agent, or on a result of Remit; `root` has its artifacts checked on disk.
+
+    A `manifest` result is an entry and not a sentence (D4): it is judged as the entry that the sentence speaks of.
+    """
+    is_manifest = format in (None, MANIFEST.name) and manifest is None and session_id is None
+    entry = _read_manifest_result(text) if is_manifest else None
+    if entry is not None:
+        format, text = MANIFEST.name, SENTENCES[entry["status"]]
+    tail = None if entry is None else json.dumps(entry)
     if root is None and manifest is None:
-        return _name_encoding(contract.check(text, dialect=format, session_id=session_id, agent=agent), text)
+        verdict = contract.check(text, dialect=format, session_id=session_id, agent=agent, manifest_tail=tail)
+        return _name_encoding(verdict, text)
     from remit.evidence.facts import follow_to_file, load_findings, look_at_artifacts  # noqa: PLC0415 - only here
     from remit.evidence.workspace_root import find_workspace_root  # noqa: PLC0415
 
@@ -50,12 +62,25 @@ def check(
         reading = follow_to_file(reading, root, format) or reading
     if reading.dialect is MANIFEST:
         manifest = _find_manifest(root, manifest)
-        contract.attach_entry(reading, _load_tail(manifest))
+        contract.attach_entry(reading, tail or _load_tail(manifest))
     is_hyper = root is not None and reading.dialect is HYPER
     workspace_root = find_workspace_root(os.fspath(root or ""), os.environ) if is_hyper else ""
     evidence = look_at_artifacts(reading, root, manifest, workspace_root)
     verdict = contract.judge(reading, evidence=evidence, findings_text=load_findings(evidence, root, manifest))
     return _name_encoding(verdict, text)
+
+
+def _read_manifest_result(text: str | bytes) -> dict[str, Any] | None:
+    """The entry of a `manifest` result that Remit printed; None if the text is anything else."""
+    if text.lstrip()[:1] not in ("{", b"{") or len(text) > _MAX_RESULT:
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    own = found.get(KEY) if isinstance(found, dict) else None
+    is_result = isinstance(own, dict) and {"status", "verdict", "stop_reason", "session_id"} <= own.keys()
+    return found if is_result and isinstance(found.get("id"), str) and found.get("status") in SENTENCES else None
 
 
 def _name_encoding(verdict: Verdict, text: str | bytes) -> Verdict:

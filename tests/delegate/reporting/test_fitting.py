@@ -197,6 +197,15 @@ def test_free_text_is_shortened_in_its_order() -> None:
     assert {"unclaimed files", "notes", "key points", "artifact summaries", "summary"} <= {*labels}
 
 
+def test_key_points_of_the_return_are_shortened_to_three() -> None:
+    """D4: an agent's own `key_points` are free text, wherever it writes them."""
+    points = [f"{at}: {'what was found in it ' * 12}" for at in range(40)]
+    shaped = fit_result(make(extra={"key_points": points})).to_dict()
+    assert shaped["remit"]["tokens"] <= 400
+    assert [each[:2] for each in shaped["key_points"]] == ["0:", "1:", "2:"]
+    assert "key points" in shaped["remit"]["left_out"]
+
+
 def test_what_always_stays_may_be_larger_than_the_budget(way: str) -> None:
     """D4: the type and path of each artifact stay, and the result says that it is larger."""
     shaped = check_fit(make(artifacts=make_artifacts(200)), DEFAULT_TOKENS, way)

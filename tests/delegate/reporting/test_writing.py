@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit import contract
+import remit
 from remit.contract.dialects import DIALECTS
 from remit.contract.dialects.manifest import SENTENCES
 from remit.delegate.judging.endings import Ended, conclude
@@ -20,6 +20,7 @@ from remit.delegate.reporting.fitting import fit_result
 from remit.delegate.reporting.report import make_report, read_report, render_report
 from remit.delegate.reporting.sentences import render_sentence
 from remit.delegate.reporting.writing import write_return
+from remit.evidence.changes import Change, Comparison
 from remit.model import Artifact, Fault, Return, Verdict
 from remit.schemas import Result, ResultArtifact, ResultUsage, describe_schema
 from remit.workspace.ledger.delegations import Delegation
@@ -47,11 +48,8 @@ def validate_return(returned: dict[str, Any], session_id: str) -> list[str]:
 def find_errors(shaped: dict[str, Any], name: str) -> list[str]:
     """Why `remit check` would refuse a result."""
     text = json.dumps(shaped, ensure_ascii=False)
-    if name == "manifest":
-        verdict = contract.check(SENTENCES[shaped["status"]], dialect=name, manifest_tail=text)
-    else:
-        session_id = SESSION if name == "standard" else None
-        verdict = contract.check(text, dialect=name, session_id=session_id, agent="researcher")
+    known = {"session_id": SESSION} if name == "standard" else {}
+    verdict = remit.check(text, format=name, agent="researcher", **known)
     assert verdict.accepted is not any(each.severity == "error" for each in verdict.findings)
     return [each.message for each in verdict.findings if each.severity == "error"]
 
@@ -113,6 +111,51 @@ def make_judgement(status: str | None, name: DialectName) -> Judgement | None:
     payload = make_result(status, "exited", name).returned
     returned = DIALECTS[name].read(dict(payload))
     return Judgement("accepted", returned=returned, claimed=returned, verdict=Verdict("accepted", format=name))
+
+
+@pytest.mark.parametrize("to", ["", *NAMES])
+@pytest.mark.parametrize(
+    ("name", "terms", "path", "named"),
+    [
+        ("hyper", {"workspace_root": "/home/u/.hyper/w"}, "/home/u/.hyper/w/projects/a.md", "projects/a.md"),
+        ("manifest", {"manifest": "/project/.cleo/agent-outputs/MANIFEST.jsonl"}, ".cleo/agent-outputs/a.md", "a.md"),
+    ],
+)
+def test_a_file_that_was_left_is_named_as_its_format_names_it(
+    name: DialectName, terms: dict[str, str], path: str, named: str, to: DialectName | Literal[""]
+) -> None:
+    """D2 D4: an agent that was stopped named no file, and no return has an absolute path."""
+    row = ROW._replace(details={"format": name, "result_format": to, "root": "/project", **terms})
+    change = Change(path, "created", 9, blob="ab" * 20)
+    ended = Ended("timeout", "researcher", comparison=Comparison(created=(change,)), format=name)
+    result = make_report(row, None, conclude(ended), ended_ms=0)
+    shaped = result.to_dict()
+    assert find_errors(shaped, to or name) == []
+    found = shaped["file"] if (to or name) == "manifest" else shaped["artifacts"][0]["path"]
+    assert found == (named if to in ("", name) or path.startswith("/") else path)
+    assert result.artifacts[0].path == path
+
+
+def test_an_error_that_the_agent_gave_no_code_has_one() -> None:
+    """D13: 002's callers read `code`; Remit maps 001's names."""
+    fault = Fault(
+        "build_error",
+        "It doesn't compile.",
+        "BUILD_ERROR",
+        recoverable=True,
+        recommendation="Fix it.",
+        derived=frozenset({"code"}),
+    )
+    shaped = make_result("failed", "exited", "standard", errors=(fault,)).to_dict()
+    assert shaped["errors"][0]["code"] == "BUILD_ERROR"
+
+
+def test_the_judged_format_gives_the_advice() -> None:
+    """D12: an agent without a declared format used hyper, was judged by it and refused."""
+    judgement = Judgement("invalid", verdict=Verdict("invalid", format="hyper"))
+    conclusion = conclude(Ended("exited", "researcher", judgement=judgement, format="standard"))
+    assert conclusion.format == "hyper"
+    assert "remit instructions --format hyper" in conclusion.next_steps[0]
 
 
 @pytest.mark.conforms("000-15")

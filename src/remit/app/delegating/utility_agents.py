@@ -20,7 +20,7 @@ from remit.app.tasks import parse_marker
 from remit.contract.dialects.standard import KINDS
 from remit.delegate.admission.terms import read_terms
 from remit.delegate.judging.endings import Conclusion
-from remit.errors import RemitError
+from remit.errors import RemitError, UsageError
 from remit.evidence import inspect_artifacts
 from remit.lazy import lazy
 from remit.model import ERROR_CODES, Artifact, Fault
@@ -29,7 +29,7 @@ from remit.workspace.git.commits import MAX_SUBJECT_CHARS, commit_paths, find_la
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import load_delegation
 from remit.workspace.ledger.texts import load_text
-from remit.workspace.tasks.moves import OWN_COMMAND, check_move
+from remit.workspace.tasks.moves import NEED_REASON, OWN_COMMAND, check_move
 from remit.workspace.tasks.places import STATE, TODO
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 _CONTEXT = frozenset({"session_id", "delegation_depth", "delegation_path", "timeout", "timestamp"})
 """Inputs of every call that the ledger and the clock know better."""
 _MAX_LINES = 2_000
+_MAX_TRIES = 20
+"""How many braces may come before the object of the inputs."""
 _LINE = lazy(
     r"[ \t]{0,8}(?:[-*][ \t]{1,4})?[\"'`*]{0,3}([a-z][a-z_]{0,40})[\"'`*]{0,3}[ \t]{0,4}[:=][ \t]{0,4}(.{0,20000})"
 )
@@ -80,7 +82,8 @@ def answer(root: str, settings: Settings, row: Delegation) -> Conclusion:
     except RemitError as error:
         kind = "git" if row.agent == GIT_WORKFLOW else "status_sync"
         advice = (error.hint or "try again").rstrip(".")
-        fault = _Failed(kind, error.message, f"{advice[:1].upper()}{advice[1:]}").fault
+        is_command = advice.startswith("remit ")
+        fault = _Failed(kind, error.message, advice if is_command else f"{advice[:1].upper()}{advice[1:]}").fault
     finally:
         home.close()
     nothing = {"files_updated": [], "rollback_performed": False} if row.agent == STATUS_SYNC else {}
@@ -101,14 +104,16 @@ def _complete(summary: str, extra: Mapping[str, Any]) -> Conclusion:
 def parse_inputs(prompt: str) -> dict[str, Any]:
     """The inputs in a prompt: its first JSON object, or else its lines of the form `key: value`."""
     at = prompt.find("{")
-    lead = prompt[prompt.rfind("\n", 0, at) + 1 : at] if at >= 0 else ""
-    if at >= 0 and _LINE.fullmatch(lead) is None:  # otherwise it is the value of one input
+    for _ in range(_MAX_TRIES):
+        if at < 0 or _LINE.fullmatch(prompt[prompt.rfind("\n", 0, at) + 1 : at]) is not None:
+            break  # an object behind a key is the value of one input
         try:
             found, _ = json.JSONDecoder().raw_decode(prompt, at)
         except (ValueError, RecursionError):
             found = None
         if isinstance(found, dict) and found:
             return found
+        at = prompt.find("{", at + 1)
     inputs: dict[str, Any] = {}
     name = ""
     for line in prompt.splitlines()[:_MAX_LINES]:
@@ -187,13 +192,15 @@ def _sync_status(call: _Call) -> Conclusion:
         why = f"the operation '{operation[:40]}' isn't available" + (f"; run `{other}` for that" if other else "")
         raise _refuse_inputs(STATUS_SYNC, why)
     task_number, word = _need(call, "task_number", "new_status")
-    number, wanted = _read_number(call, task_number), parse_marker(str(word))
+    number, wanted = _read_number(call, task_number), _read_marker(str(word))
     artifacts = _read_artifacts(call)
     phases = [_read_phase(each) for each in _read_list(call, "phase_statuses")]
     store = open_store(call.home, call.settings)
     if store is None:
         raise _Failed("status_sync", "this workspace keeps no tasks", "Make the first one: remit task new TITLE")
     reason = next((str(call.inputs[name]) for name in _REASONS if call.inputs.get(name)), "")
+    if wanted in NEED_REASON and not reason.strip():
+        raise _refuse_inputs(STATUS_SYNC, f"the status '{word}' needs a reason")
     before = store.get(number).marker
     own = OWN_COMMAND.get(wanted)
     if before != wanted:
@@ -262,12 +269,19 @@ def _name_kind(path: str) -> str:
     return {"reports": "research", "plans": "plan", "summaries": "summary"}.get(folder, "implementation")
 
 
+def _read_marker(word: str) -> str:
+    try:
+        return parse_marker(word)
+    except UsageError as error:
+        raise _refuse_inputs(STATUS_SYNC, f"'{word[:40]}' isn't a status: {error.hint.rstrip('.')}") from error
+
+
 def _read_phase(value: object) -> tuple[str, str]:
     entry = value if isinstance(value, dict) else {}
     number, word = entry.get("phase_number"), entry.get("status")
     if number is None or not word:
         raise _refuse_inputs(STATUS_SYNC, "an entry of phase_statuses has no phase_number or no status")
-    return str(number), parse_marker(str(word))
+    return str(number), _read_marker(str(word))
 
 
 # --- git-workflow-manager ---------------------------------------------------------------------------------------------

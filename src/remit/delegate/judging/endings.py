@@ -136,11 +136,11 @@ def conclude(ended: Ended) -> Conclusion:
 
 
 def _find_format(ended: Ended) -> str:
-    """The format of the agent's return, else the one it was asked for; empty if neither is known."""
+    """The format by which the agent's return was judged, else the one it was asked for; empty if neither is known."""
     verdict = None if ended.judgement is None else ended.judgement.verdict
     if verdict is not None and verdict.returned is not None:
         return verdict.returned.format
-    return ended.format or (verdict.format if verdict is not None else None) or ""
+    return (verdict.format if verdict is not None else None) or ended.format or ""
 
 
 def _gather_writes(ended: Ended, comparison: Comparison) -> Writes:

@@ -21,6 +21,7 @@ from remit.workspace.ledger.texts import load_text
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from remit.delegate.admission.terms import Terms
     from remit.evidence.changes import Change
     from remit.evidence.grades import ArtifactGrade
     from remit.runners import Usage
@@ -62,6 +63,7 @@ def make_report(row: Delegation, drive: Told | None, conclusion: Conclusion, *, 
     from remit.runners.protocol import Usage  # noqa: PLC0415
 
     terms = read_terms(row.details)
+    format = conclusion.format or terms.format or "standard"
     usage = Usage() if drive is None else drive.usage
     answer = None if drive is None else drive.answer
     seconds = None if row.started_ms is None else (ended_ms - row.started_ms) / 1000
@@ -72,7 +74,7 @@ def make_report(row: Delegation, drive: Told | None, conclusion: Conclusion, *, 
         conclusion.summary,
         conclusion.outcome,
         conclusion.ending,
-        gather_artifacts(conclusion.artifacts, conclusion.grades),
+        _name_paths(gather_artifacts(conclusion.artifacts, conclusion.grades), terms, format),
         tuple(change.path for change in conclusion.unclaimed[:_MOST_UNCLAIMED]),
         len(conclusion.unclaimed),
         (*conclusion.findings, *(() if drive is None else drive.check_held())),
@@ -85,7 +87,7 @@ def make_report(row: Delegation, drive: Told | None, conclusion: Conclusion, *, 
         notes=conclusion.notes,
         answer="" if answer is None else take_sha256(answer.encode("utf-8", "surrogatepass")),
         needs_user=not all(fault.recoverable for fault in conclusion.faults),
-        format=conclusion.format or terms.format or "standard",
+        format=format,
         metadata=conclusion.metadata,
         extra=conclusion.extra,
         result_format=terms.result_format,
@@ -108,6 +110,23 @@ def gather_artifacts(artifacts: Sequence[Artifact], grades: Mapping[str, Artifac
             )
         gathered.append(reported)
     return tuple(gathered)
+
+
+def _name_paths(artifacts: Sequence[ResultArtifact], terms: Terms, format: str) -> tuple[ResultArtifact, ...]:
+    """The artifacts with the path of each from the folder where paths of the format start, if the file is in there.
+
+    An agent that was stopped has named none of its files.
+    """
+    start = {"hyper": terms.workspace_root, "manifest": os.path.dirname(terms.manifest)}.get(format)
+    if not start or not terms.root:
+        return tuple(artifacts)
+    base = os.path.join(terms.root, start)
+    named = []
+    for each in artifacts:
+        path = os.path.relpath(os.path.join(terms.root, each.path), base)
+        is_inside = not each.named and path.split("/")[0] != ".."
+        named.append(each._replace(named=path) if is_inside else each)
+    return tuple(named)
 
 
 def add_steps(report: Result, steps: Sequence[Step], *, root: str = "") -> Result:

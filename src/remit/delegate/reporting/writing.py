@@ -55,6 +55,7 @@ def _make_return(result: Result, own: Dialect, target: Dialect) -> Return:
             fault._replace(
                 message=(fault.message.strip() and fault.message) or fault.code,
                 recommendation=(fault.recommendation.strip() and fault.recommendation) or f"See {result.show}",
+                derived=fault.derived - {"code"} if own is STANDARD else fault.derived,  # 002 reads the code
             )
             for fault in result.errors
         ),
@@ -81,7 +82,8 @@ def _list_artifacts(result: Result, own: Dialect, target: Dialect) -> list[Artif
         kind, points = each.type, each.key_points
         if own is HYPER:
             kind, points = name_hyper_type(each.type), points or ((each.summary,) if each.summary else ())
-        path = each.named if each.named and own is target else each.path
+        is_named = each.named and (own is target or each.path.startswith("/"))  # no format has absolute paths
+        path = each.named if is_named else each.path
         artifacts.append(Artifact(kind, path, each.summary or None, points, kind, each.extra))
     return artifacts
 
