@@ -97,8 +97,8 @@ function listFacts(node) {
     ["Session", h("code", { class: "id" }, standing.session_id)],
     ["Path", h("span", { class: "foreign" }, standing.path.join(" → "), `, depth ${standing.depth}`)],
     ["By", link(standing.parent_id)],
-    ["Task", standing.task_number !== null && h("a", { href: `/tasks?task=${standing.task_number}` },
-      String(standing.task_number))],
+    ["Task", standing.task_number === null ? standing.task_id
+      : h("a", { href: `/tasks?task=${standing.task_number}` }, String(standing.task_number))],
     ["Runner", [standing.runner, terms.model].filter(Boolean).join(", ")],
     ["Worker", standing.machine && tellMachine(standing.machine)],
     ["Kind", terms.kind], ["Format", terms.format],

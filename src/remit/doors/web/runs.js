@@ -295,7 +295,8 @@ function renderRow(run) {
     title: [describe(run).why, run.summary].filter(Boolean).join(": ") || null },
     cell("state", badge(run)),
     cell("agent clip", run.agent),
-    cell("work clip foreign", run.task_number !== null && h("span", { class: "pill" }, `task ${run.task_number}`),
+    cell("work clip foreign",
+      (run.task_number ?? run.task_id) && h("span", { class: "pill" }, `task ${run.task_number ?? run.task_id}`),
       run.worker && h("span", { class: "pill", title: "The worker that has it" }, run.worker),
       run.work || shortId(run.session_id)),
     cell("below num", renderBelow(run)),
@@ -411,7 +412,8 @@ async function askNew(known) {
       h("label", null, "Prompt", h("textarea", { name: "prompt", rows: "7", required: true,
         placeholder: "What is to be done" })),
       h("div", { class: "pair" },
-        h("label", null, "Task (optional)", h("input", { name: "task", type: "number", min: "1", step: "1" })),
+        h("label", null, "Task (optional)",
+          h("input", { name: "task", maxlength: "64", placeholder: "12 or T1234", spellcheck: "false" })),
         h("label", null, "Minutes it may take (optional)",
           h("input", { name: "minutes", type: "number", min: "0.1", step: "any" })),
         h("label", null, "Runner", runners)),
@@ -433,7 +435,8 @@ function readForm(form) {
   const agent = String(form.get("agent")).trim();
   if (agent) body.agent = agent;
   if (form.get("runner")) body.runner = String(form.get("runner"));
-  if (form.get("task")) body.task = Number(form.get("task"));
+  const task = String(form.get("task") ?? "").trim();
+  if (task) body.task = /^\d+$/.test(task) ? Number(task) : task;
   if (form.get("minutes")) body.timeout_seconds = Number(form.get("minutes")) * 60;
   const inputs = readInputs(String(form.get("inputs")));
   return Object.keys(inputs).length ? { ...body, inputs } : body;
