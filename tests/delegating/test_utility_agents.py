@@ -187,6 +187,17 @@ def test_the_user_moves_commits_and_numbers(root: Path) -> None:
     assert get_status(root) == "researched"
 
 
+def test_the_numbers_of_a_plan_reach_the_state_by_a_planners_own_names(root: Path) -> None:
+    """D4: the planner of the standard sends `phases` and `total_effort_hours` in plan_metadata."""
+    plan = {"phases": 4, "total_effort_hours": 6.5, "complexity": "medium", "research_integrated": True}
+    inputs = {"operation": "update_status", "task_number": 1, "new_status": "planning", "plan_metadata": plan}
+    result = call(root, "status-sync-manager", inputs)
+    assert result["status"] == "completed"
+    assert "Not used" not in result["summary"]
+    task = json.loads((root / STATE).read_text())["active_projects"][0]
+    assert (task["phase_count"], task["estimated_hours"]) == (4, 6.5)
+
+
 def test_no_number_is_allocated_twice(root: Path) -> None:
     """C13: numbers are allocated under the lock, also to calls at the same time and beside new tasks."""
 

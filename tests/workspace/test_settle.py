@@ -166,6 +166,25 @@ def test_who_has_committed_gets_no_second_commit_for_what_only_remit_writes_down
     assert git(tmp_path, "log", "--format=%s").splitlines() == snapshot(["task 1: By the agent."])
 
 
+@pytest.mark.parametrize(
+    ("committed", "linked", "written"), [(False, True, True), (True, False, True), (True, True, False)]
+)
+def test_counts_reach_the_state_of_a_task_that_the_agent_moved(
+    tmp_path: Path, *, committed: bool, linked: bool, written: bool
+) -> None:
+    """D4: only a state.json that the agent committed, with nothing else to add, stays as it is."""
+    home, settlement = make(tmp_path), describe(owner="agent", entry=None, counts={"findings_count": 3})
+    store = TaskStore(home, "specs")
+    store.conclude(1, lambda _: "RESEARCHED", artifacts=settlement.artifacts if linked else ())
+    if committed:
+        git(tmp_path, "add", OUT, "specs")
+        git(tmp_path, "commit", "-qm", "task 1: By the agent.")
+    settle(home, settlement, places(home))
+    task = json.loads((tmp_path / "specs" / "state.json").read_text())["active_projects"][0]
+    assert task.get("findings_count") == (3 if written else None)
+    assert len(git(tmp_path, "log", "--format=%s").splitlines()) == 1
+
+
 def test_what_the_agent_owed_is_done_and_named(tmp_path: Path) -> None:
     """C19: it committed its file, and left task and manifest alone."""
     home = make(tmp_path)

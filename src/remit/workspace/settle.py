@@ -142,8 +142,9 @@ def settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ..
 
 
 def _settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ...]:
-    acts = {"manifest": _settle_manifest, "task": _settle_task, "errors": _settle_errors, "activity": _settle_activity}
     is_left = settlement.owner == "agent" and settlement.commits and _is_left(home, settlement, places)
+    settle_task = partial(_settle_task, is_left=is_left)
+    acts = {"manifest": _settle_manifest, "task": settle_task, "errors": _settle_errors, "activity": _settle_activity}
     steps = [_attempt(name, partial(act, home, settlement, places)) for name, act in acts.items()]
     steps = [_advise(step, settlement) for step in steps]
     files = tuple(dict.fromkeys(file for step in steps for file in step.files))
@@ -235,8 +236,11 @@ def _find_findings_file(home: Home, places: Places, entry: Mapping[str, Any]) ->
     return [full for base in bases if os.path.isfile(full := os.path.join(base, file))][:1]
 
 
-def _settle_task(home: Home, settlement: Settlement, places: Places) -> Step:
-    """The marker that the return moves the task to, and the artifacts, in one change."""
+def _settle_task(home: Home, settlement: Settlement, places: Places, *, is_left: bool = False) -> Step:
+    """The marker that the return moves the task to, the artifacts and the counts, in one change.
+
+    If Remit makes no commit (`is_left`), the counts alone don't change state.json after the agent's commit.
+    """
     number = settlement.task_number
     if number is None:
         return Step("task", "nothing")
@@ -247,10 +251,13 @@ def _settle_task(home: Home, settlement: Settlement, places: Places) -> Step:
         return Step("task", "there", f"task {number} is over and put away")
     told = (settlement.reason, *(fault.message for fault in settlement.faults), settlement.summary)
     reason = next((each for each in told if each.strip()), "the agent gave no reason")
-    is_done = settlement.owner == "agent" and _follow(settlement, task.marker or "") in (None, task.marker)
-    counts = NO_COUNTS if is_done else settlement.counts  # state.json is committed: nothing is added to it afterwards
     moved = places.tasks.conclude(
-        number, partial(_follow, settlement), artifacts=settlement.artifacts, counts=counts, reason=reason
+        number,
+        partial(_follow, settlement),
+        artifacts=settlement.artifacts,
+        counts=settlement.counts,
+        are_counts_extra=is_left,
+        reason=reason,
     )
     linked = _link_entry(home, settlement, places)
     state: State = "done" if moved.files or linked else "there"

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 _USABLE = ("completed", "partial")
 _COUNTS = ("phase_count", "estimated_hours", "findings_count")
+_PLAN_COUNTS = {"phases": "phase_count", "total_effort_hours": "estimated_hours"}
+"""The names that planners use in `plan_metadata`, and the field of state.json for each."""
 
 
 def make_settle(root: str, settings: Settings) -> Callable[[Delegation, Conclusion], tuple[Step, ...]]:
@@ -131,7 +133,13 @@ def make_settlement(row: Delegation, conclusion: Conclusion, terms: Terms) -> Se
 
 def read_counts(given: Mapping[str, Any]) -> dict[str, int | float]:
     """The numbers that describe a plan or a report, among the metadata of a return or the inputs of a call (R0.8)."""
-    return {name: given[name] for name in _COUNTS if type(given.get(name)) in (int, float)}
+    plan = given.get("plan_metadata")
+    planned: Mapping[str, Any] = plan if isinstance(plan, dict) else {}
+    renamed = {name: planned.get(other) for other, name in _PLAN_COUNTS.items()}
+    found: dict[str, int | float] = {}
+    for source in (renamed, planned, given):  # the last one with a number wins
+        found |= {name: source[name] for name in _COUNTS if type(source.get(name)) in (int, float)}
+    return found
 
 
 def _choose_artifacts(conclusion: Conclusion, terms: Terms) -> tuple[Artifact, ...]:

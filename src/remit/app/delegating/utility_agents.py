@@ -208,8 +208,7 @@ def _sync_status(call: _Call) -> Conclusion:
         if refusal is not None:
             raise _Failed("status_sync", f"task {number}: {refusal.message}", refusal.hint.rstrip("."))
     by = find_holder_above(call.home, number, call.row.parent_id)
-    plan = call.inputs.get("plan_metadata")
-    counts = read_counts({**(plan if isinstance(plan, dict) else {}), **call.inputs})
+    counts = read_counts(call.inputs)
     linked = store.conclude(number, lambda _: None, artifacts=artifacts, counts=counts) if artifacts or counts else None
     changed = [*linked.files] if linked is not None else []
     for phase, marker in phases:

@@ -338,10 +338,15 @@ class TaskStore:
         *,
         artifacts: tuple[Artifact, ...] = (),
         counts: Mapping[str, int | float] | None = None,
+        are_counts_extra: bool = False,
         reason: str = "",
     ) -> Moved:
-        """Put down what came of work on a task: its artifacts, what the return counts, and the marker that follows."""
+        """Put down what came of work on a task: its artifacts, what the return counts, and the marker that follows.
+
+        Extra counts are written only if a new artifact changes state.json.
+        """
         with self.change("task concluded", number=number) as desk:
+            state = desk.state
             before = _get_word(_find_open(desk, number))
             _check_undoubted(desk, number)
             marker = follow(before or "")
@@ -352,7 +357,7 @@ class TaskStore:
                 told = {"type": artifact.word or artifact.kind, "summary": artifact.summary, "key_points": points}
                 desk.put(STATE, state_edits.add_link(desk.state, number, link, told, now=now))
                 self._link_in_todo(desk, number, link)
-            if counts:
+            if counts and (not are_counts_extra or desk.state != state):
                 desk.put(STATE, state_edits.set_fields(desk.state, number, counts, now=now))
             if marker is not None:
                 entry = state_edits.find_task(desk.state, number)
