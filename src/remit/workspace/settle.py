@@ -144,7 +144,12 @@ def settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ..
 def _settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ...]:
     is_left = settlement.owner == "agent" and settlement.commits and _is_left(home, settlement, places)
     settle_task = partial(_settle_task, is_left=is_left)
-    acts = {"manifest": _settle_manifest, "task": settle_task, "errors": _settle_errors, "activity": _settle_activity}
+    acts: dict[str, Callable[[Home, Settlement, Places], Step]] = {
+        "manifest": _settle_manifest,
+        "task": settle_task,
+        "errors": _settle_errors,
+        "activity": _settle_activity,
+    }
     steps = [_attempt(name, partial(act, home, settlement, places)) for name, act in acts.items()]
     steps = [_advise(step, settlement) for step in steps]
     files = tuple(dict.fromkeys(file for step in steps for file in step.files))

@@ -135,9 +135,10 @@ def read_counts(given: Mapping[str, Any]) -> dict[str, int | float]:
     """The numbers that describe a plan or a report, among the metadata of a return or the inputs of a call (R0.8)."""
     plan = given.get("plan_metadata")
     planned: Mapping[str, Any] = plan if isinstance(plan, dict) else {}
-    renamed = {name: planned.get(other) for other, name in _PLAN_COUNTS.items()}
+    renamed: Mapping[str, Any] = {name: planned.get(other) for other, name in _PLAN_COUNTS.items()}
+    sources = (renamed, planned, given)
     found: dict[str, int | float] = {}
-    for source in (renamed, planned, given):  # the last one with a number wins
+    for source in sources:  # the last one with a number wins
         found |= {name: source[name] for name in _COUNTS if type(source.get(name)) in (int, float)}
     return found
 
