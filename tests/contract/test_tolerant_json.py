@@ -223,5 +223,21 @@ def test_texts_side_by_side_are_one_value_unless_a_key_or_a_list_says_otherwise(
     assert parse_object(text, 0).value == value
 
 
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        (r"docs\Users\table\notes.md", r"docs\Users\table\notes.md"),
+        (r"src\new\build\Main.py", r"src\new\build\Main.py"),
+        (r"The \d pattern\\name is\nfixed", "The \\d pattern\\name is\nfixed"),
+        (r"The \d pattern \"x\"\nis fixed", 'The \\d pattern "x"\nis fixed'),
+        (r"caf\u00e9 \d\nfixed", "caf\u00e9 \\d\nfixed"),
+        (r"snake\_case\nfixed", "snake\\_case\nfixed"),
+    ],
+)
+def test_backslashes_stay_if_the_agent_escaped_none_in_that_text(written: str, value: str) -> None:
+    parsed = parse_object(f'{{"a": "{written}"}}', 0)
+    assert (parsed.value, set(parsed.repairs)) == ({"a": value}, {"bad_escape"})
+
+
 def test_a_joined_text_that_is_cut_off_is_a_flaw() -> None:
     assert [flaw.kind for flaw in parse_object("{'a': 'one ' 'tw", 0).flaws][:1] == ["cut"]

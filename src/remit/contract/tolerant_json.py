@@ -213,6 +213,10 @@ _ADJACENT = lazy(r"\s++(?=[\"'])")
 _PLUS = lazy(r"\s*+\+\s*+(?=[\"'])")
 _CONTROL = lazy(r"[\x00-\x1f]")
 _ESCAPE = lazy(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_PLAIN_BACKSLASH = lazy(r"\\(?!u[0-9a-fA-F]{4})[A-Zac-eg-mo-qsu-z0-9]")
+"""A backslash before a letter with which no escape begins: the agent didn't escape the backslashes of this text."""
+_ESCAPED_ON_PURPOSE = lazy(r"""\\(?:["'`/\\]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})""")
+"""An escape that only an author who escapes texts writes."""
 _SURROGATE = lazy(r"[\ud800-\udfff]")
 _SURROGATE_PAIR = lazy(r"[\ud800-\udbff][\udc00-\udfff]")
 _ELLIPSIS = lazy(r"\.{3,}+|…")
@@ -613,7 +617,10 @@ class _Parser:
             except ValueError:
                 if body.count("\\") > MAX_VALUES:
                     raise self.fail("a text has more escapes than a return may", capped=True) from None
-                body = _ESCAPE.sub(self.escape, body)
+                if _PLAIN_BACKSLASH.search(body) and not _ESCAPED_ON_PURPOSE.search(body):
+                    self.repair("bad_escape", start)
+                else:
+                    body = _ESCAPE.sub(self.escape, body)
         joined = body if body.isascii() else join_surrogates(body)
         if "\ufffd" in joined and joined != body:
             self.repair("lone_surrogate", start)
