@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import socket
 from collections.abc import Iterable
 from pathlib import Path
@@ -367,3 +368,29 @@ def test_what_changed_and_was_not_claimed_is_listed(root: Path) -> None:
     unclaimed = [(change.path, change.kind) for change in list_unclaimed(comparison, grades.values())]
     assert unclaimed == [(".git/hooks/pre-commit", "created"), ("docs/plan.md", "changed"), ("old.md", "deleted")]
     assert len(list_unclaimed(comparison, [])) == 6
+
+
+# What can't be compared
+
+
+def test_a_claim_in_a_repository_that_is_gone_is_unknown_and_others_are_graded(tmp_path: Path) -> None:
+    """A file that was there before isn't new because the record of its repository is gone."""
+    project = Project(tmp_path / "project", {"a.md": "one"})
+    sub = Project(project.root / "sub", {"f.md": "old"}).root
+    before = project.take()
+    shutil.rmtree(sub / ".git")
+    project.write({"n.md": "new"})
+    found = grade_all(project.root, before, ["n.md", "a.md", "sub/f.md"])
+    assert {path: each.grade for path, each in found.items()} == {
+        "n.md": "changed", "a.md": "unchanged", "sub/f.md": "unknown",
+    }  # fmt: skip
+    assert "git can't compare 'sub'" in found["sub/f.md"].reason
+
+
+def test_trees_that_can_not_be_read_make_every_claim_unknown(tmp_path: Path) -> None:
+    project = Project(tmp_path / "project", {"a.md": "one"})
+    before, after = project.take(), project.take()
+    shutil.rmtree(project.root / ".remit")
+    found = grade_artifacts(["a.md"], before=before, after=after, root=project.root, bases=(project.root,))["a.md"]
+    assert found.grade == "unknown"
+    assert "can't be compared" in found.reason

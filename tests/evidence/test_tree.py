@@ -101,6 +101,37 @@ def test_edits_in_other_repositories_are_seen(tmp_path: Path, kind: str) -> None
     assert project.show(before) == {f"{name}/new.txt": "created", f"{name}/x.txt": "changed"}
 
 
+@pytest.mark.parametrize("how", ["removed", "only its git folder", "moved", "objects"])
+def test_a_repository_that_is_gone_makes_only_its_own_files_unclear(tmp_path: Path, how: str) -> None:
+    """Its tree before the run was in its own objects."""
+    project = Project(tmp_path / "project", {"a.txt": "one\n"})
+    sub = Project(project.root / "sub", {"f.txt": "old\n"}).root
+    before = project.take()
+    if how == "removed":
+        shutil.rmtree(sub)
+    elif how == "moved":
+        sub.rename(project.root / "other")
+    else:
+        shutil.rmtree(sub / (".git" if how == "only its git folder" else ".git/objects"))
+    project.write({"n.txt": "new\n"})
+    found = project.compare(before)
+    assert [change.path for change in found.created if not change.path.startswith("other/")] == ["n.txt"]
+    assert [*found.unclear] == ["sub/"]
+    assert "git can't compare 'sub' with what it was before the run" in found.find_unclear("sub/f.txt")
+    assert not found.find_unclear("n.txt")
+    assert [change.path for change in found.doubtful] == ["sub"]
+
+
+def test_a_project_without_its_repository_is_unclear_as_a_whole(project: Project, tmp_path: Path) -> None:
+    before = project.take()
+    shutil.rmtree(project.root / ".git")
+    project.write({"n.txt": "new\n"})
+    found = project.compare(before)
+    assert [*found.unclear] == [""]
+    assert found.find_unclear("a.txt")
+    assert not found.find_unclear(f"{tmp_path}/outside.txt")
+
+
 def test_a_folder_that_becomes_a_repository_keeps_its_files(project: Project) -> None:
     project.write({"sub/old.txt": "old\n"})
     before = project.take()

@@ -5,9 +5,12 @@ Owns the kinds of change. Imports little: a hook that reads a report needs them.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from remit.quick_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Kind = Literal["created", "changed", "deleted", "doubtful"]
 
@@ -31,6 +34,15 @@ class Comparison(NamedTuple):
     changed: tuple[Change, ...] = ()
     deleted: tuple[Change, ...] = ()
     doubtful: tuple[Change, ...] = ()
-    """Files that could not be hashed."""
+    """Files that could not be hashed, and folders whose trees could not be compared."""
     older: frozenset[str] = frozenset()
     """Files that are new to the tree, and were there before the run."""
+    unclear: Mapping[str, str] = {}
+    """The parts of the tree that could not be compared, by the name that their paths begin with, and why."""
+
+    def find_unclear(self, path: str) -> str:
+        """Why nothing is known about a path; empty if its part of the tree could be compared."""
+        for name, reason in self.unclear.items():
+            if path.startswith(name or "/") == bool(name):  # the root has every path but those of folders outside
+                return reason
+        return ""

@@ -1,7 +1,9 @@
 """Two looks at one work tree compared: what was created, changed or deleted in between.
 
 Owns that list. Git compares the trees. A file in another mode is the same file, and a file that is new to the tree and
-older than the run was there before: the ignore rules changed, or another run made Remit include it.
+older than the run was there before: the ignore rules changed, or another run made Remit include it. If git can't
+compare the trees of a part, for example because a nested repository and its objects were removed, no path in that part
+is decided; the other parts are.
 """
 
 from __future__ import annotations
@@ -28,12 +30,18 @@ _LINK = "120000"
 
 
 def compare(before: Tree, after: Tree) -> Comparison:
-    """What changed between two looks at one root. The later one must be the last look at it."""
+    """What changed between two looks at one root. The later one must be the last look at it.
+
+    A part of the tree that git can't compare is in `unclear`. No change in it is listed, and its folder is doubtful.
+    """
     if before.root != after.root:
         raise UsageError(f"a tree of '{before.root}' cannot be compared with one of '{after.root}'",
                          hint="take both of the same folder")  # fmt: skip
     found: dict[Kind, list[Change]] = {"created": [], "changed": [], "deleted": [], "doubtful": []}
-    entries = [*_list_entries(before, after)]
+    unclear: dict[str, str] = {}
+    entries = [*_list_entries(before, after, unclear)]
+    partial = Comparison(unclear=unclear)
+    entries = [entry for entry in entries if not partial.find_unclear(entry.path)]
     older = _list_older(before, entries)
     for entry in entries:
         kind: Kind = "created" if entry.old_mode == NOT_THERE else "deleted" if entry.mode == NOT_THERE else "changed"
@@ -56,8 +64,10 @@ def compare(before: Tree, after: Tree) -> Comparison:
             found[kind].append(Change(path, kind))
     for path, reason in {**before.unread, **after.unread}.items():
         found["doubtful"].append(Change(path, "doubtful", reason=reason))
+    for name, reason in unclear.items():
+        found["doubtful"].append(Change(name.rstrip("/") or ".", "doubtful", reason=reason))
     lists = {kind: tuple(sorted(changes, key=lambda change: change.path)) for kind, changes in found.items()}
-    return Comparison(lists["created"], lists["changed"], lists["deleted"], lists["doubtful"], older)
+    return Comparison(lists["created"], lists["changed"], lists["deleted"], lists["doubtful"], older, unclear)
 
 
 def _list_older(before: Tree, entries: Iterable[Entry]) -> frozenset[str]:
@@ -121,16 +131,24 @@ def _changed_by(file: str, last_ns: int) -> bool:
         return False
 
 
-def _list_entries(before: Tree, after: Tree) -> Iterator[Entry]:
-    """The paths that differ, named from the root. A folder that became a repository meanwhile moved to another part."""
+def _list_entries(before: Tree, after: Tree, unclear: dict[str, str]) -> Iterator[Entry]:
+    """The paths that differ, named from the root. A folder that became a repository meanwhile moved to another part.
+
+    Each part that git can't compare is added to `unclear`, with the reason.
+    """
     old_parts = {part.folder: part for part in before.parts}
     new_parts = {part.folder: part for part in after.parts}
     merged: dict[str, Entry] = {}
     for folder, part in {**old_parts, **new_parts}.items():
         old, new = old_parts.get(folder), new_parts.get(folder)
         old_id, new_id = "" if old is None else old.tree, "" if new is None else new.tree
-        with _telling(after.root):
+        try:
             entries = _open(after.home, part).compare(old_id, new_id)
+        except Refused as refused:
+            where = f"'{part.name.rstrip('/')}'" if part.name else "the project"
+            why = refused.as_error().message
+            unclear[part.name] = f"git can't compare {where} with what it was before the run: {why}"
+            continue
         for entry in entries:
             path = f"{part.name}{entry.path}"
             other = merged.get(path, entry)  # another one: it left one part and is in another

@@ -14,7 +14,7 @@ import posixpath
 import stat
 from typing import TYPE_CHECKING, Literal
 
-from remit.errors import UsageError
+from remit.errors import RemitError, UsageError
 from remit.evidence.artifacts import find_artifact, prepare_bases
 from remit.quick_hash import begin_sha256
 from remit.quick_tuple import NamedTuple
@@ -99,7 +99,10 @@ def grade_artifacts(
     found = {path: find_artifact(path, prepared) for path in dict.fromkeys(paths)}
     trees = None
     if before is not None and after is not None and found:
-        trees = _Trees(before, after, [name for each in found.values() if (name := _name(each, real_root))])
+        try:
+            trees = _Trees(before, after, [name for each in found.values() if (name := _name(each, real_root))])
+        except RemitError as error:  # what git can't compare, Remit can't decide
+            failure = error.message
     grader = _Grader((real_root, os.path.abspath(root)), trees, wrote, failure)
     return {path: grader.grade(path, each) for path, each in found.items()}
 
@@ -172,10 +175,18 @@ class _Trees:
         self.before = before
         comparison = compare(before, after)
         self.older = comparison.older
+        self.comparison = comparison
         groups = (comparison.created, comparison.changed, comparison.deleted, comparison.doubtful)
         self.changes = {change.path: change for group in groups for change in group}
         self.ids = find_ids(after, [name for name in names if name not in self.changes])
         self.covered = tuple(part.name for part in after.parts if part.name.startswith("/"))
+
+    def find_doubt(self, name: str) -> str:
+        """Why the trees don't show whether a file changed; empty if they do."""
+        change = self.changes.get(name)
+        if change is not None and change.kind == "doubtful":
+            return change.reason
+        return self.comparison.find_unclear(name)
 
     def had(self, places: Sequence[str], blob: str) -> bool:
         """Whether one of some places had this content before the run."""
@@ -211,8 +222,9 @@ class _Grader:
             return ArtifactGrade(found.facts, "missing", reason, None, None, by_session, places)
         full = f"{found.area}/{found.inside}"
         change = None if self.trees is None else self.trees.changes.get(name)
-        if change is not None and change.kind == "doubtful":
-            return ArtifactGrade(found.facts, "unknown", change.reason, None, None, by_session, places)
+        doubt = "" if self.trees is None else self.trees.find_doubt(name)
+        if doubt:
+            return ArtifactGrade(found.facts, "unknown", doubt, None, None, by_session, places)
         digest, unread, now = hash_file(full)
         if now is None:
             facts = found.facts._replace(state="unreadable")
@@ -220,8 +232,12 @@ class _Grader:
         grade, reason = self._judge(name, full, now, wrote=by_session is True)
         facts = found.facts._replace(size_bytes=now.st_size)
         blob = "" if self.trees is None else change.blob if change is not None else self.trees.ids.get(name, "")
-        if self.trees is not None and blob and len(places) > 1 and self.trees.had(places, blob):
-            grade, reason = "unchanged", "a link leads to what was there before the run"
+        if self.trees is not None and grade != "unknown" and blob and len(places) > 1:
+            try:
+                if self.trees.had(places, blob):
+                    grade, reason = "unchanged", "a link leads to what was there before the run"
+            except RemitError as error:
+                grade, reason = "unknown", error.message
         return ArtifactGrade(facts, grade, reason or unread, digest, now.st_nlink, by_session, places, blob)
 
     def _is_left_out(self, found: Found) -> bool:

@@ -149,7 +149,8 @@ def _gather_writes(ended: Ended, comparison: Comparison) -> Writes:
     changed = {change.path: change.blob or None for change in changes}
     for grade in () if ended.judgement is None else ended.judgement.grades.values():
         changed |= {place: grade.content for place in grade.places if grade.grade not in ("missing", "unchanged")}
-    return Writes(changed if len(changed) <= _MOST_KEPT else None, ended.seen, ended.is_recorded)
+    is_known = len(changed) <= _MOST_KEPT and not comparison.unclear
+    return Writes(changed if is_known else None, ended.seen, ended.is_recorded)
 
 
 def _list_made(told: Conclusion) -> Iterator[tuple[str, str]]:
