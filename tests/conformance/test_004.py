@@ -312,3 +312,13 @@ def test_a_task_of_remits_own_stays_open_only_if_remit_lowered_the_status(projec
     assert result["remit"]["status"] == "partial"
     done = {"timeout": "researching", "unproven": "researching", "partial": "researched"}
     assert project.get_task()["status"] == done[ending]
+
+
+def test_an_error_names_the_task_of_the_outside_system(cleo: Cleo) -> None:
+    """R2.17: `remit errors --task` finds it by the system's own id."""
+    result = cleo.project.work("research", "T1234", cleo.project.program("sys.exit(3)\n"))
+    assert result["remit"]["status"] == "failed"
+    found = cleo.project.json("errors", "--task", "T1234", "--all")["errors"]
+    assert found
+    assert {each["task_number"] for each in found} == {"T1234"}
+    assert cleo.project.json("errors", "--task", "T1235", "--all")["errors"] == []

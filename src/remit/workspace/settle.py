@@ -71,6 +71,8 @@ class Settlement(NamedTuple):
     """What the return says of its plan or report: phase_count, estimated_hours, findings_count (R0.8)."""
     working: str = ""
     """The marker that the task has while the agent works."""
+    outside: str = ""
+    """The task's id, if an outside system keeps it."""
 
 
 class Step(NamedTuple):
@@ -327,7 +329,7 @@ def _log_errors(home: Home, settlement: Settlement, error_log: str) -> Step:
         settlement.faults,
         session_id=settlement.session_id,
         command=settlement.command,
-        task_number=settlement.task_number,
+        task_number=settlement.outside or settlement.task_number,
         phase=settlement.phase,
         path=settlement.path,
         depth=settlement.depth,

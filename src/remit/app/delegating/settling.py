@@ -128,6 +128,7 @@ def make_settlement(row: Delegation, conclusion: Conclusion, terms: Terms) -> Se
         commits=terms.commits and usable and not in_worktree,
         owner=terms.owner,
         working=terms.working,
+        outside=terms.outside,
     )
 
 
