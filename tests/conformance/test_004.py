@@ -322,3 +322,12 @@ def test_an_error_names_the_task_of_the_outside_system(cleo: Cleo) -> None:
     assert found
     assert {each["task_number"] for each in found} == {"T1234"}
     assert cleo.project.json("errors", "--task", "T1235", "--all")["errors"] == []
+
+
+def test_a_utility_agent_names_the_command_for_a_task_of_the_outside_system(cleo: Cleo) -> None:
+    """D1: Remit doesn't keep the task, so it can't move its status."""
+    inputs = json.dumps({"task_number": "T1234", "new_status": "completed"})
+    (error,) = cleo.project.json("run", "status-sync-manager", inputs)["errors"]
+    assert error["message"] == "cleo keeps the task T1234, not Remit"
+    assert "`cleo complete T1234`" in error["recommendation"]
+    assert cleo.calls == []

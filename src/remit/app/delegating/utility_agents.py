@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from remit.agents.profiles import GIT_WORKFLOW, STATUS_SYNC, TASK_NUMBERER
 from remit.app.delegating.asking import read_request
 from remit.app.delegating.markers import open_store
 from remit.app.delegating.movers import find_holder_above
+from remit.app.delegating.outside import list_outside
 from remit.app.delegating.settling import read_counts
 from remit.app.tasks import parse_marker
 from remit.contract.dialects.standard import KINDS
@@ -30,6 +32,7 @@ from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import load_delegation
 from remit.workspace.ledger.texts import load_text
 from remit.workspace.tasks.moves import NEED_REASON, OWN_COMMAND, check_move
+from remit.workspace.tasks.outside import fill
 from remit.workspace.tasks.places import STATE, TODO
 
 if TYPE_CHECKING:
@@ -170,8 +173,19 @@ def _read_list(call: _Call, name: str) -> list[Any]:
 def _read_number(call: _Call, value: object) -> int:
     text = str(value).strip()
     if not (text.isascii() and text.isdigit() and len(text) < 10):  # noqa: PLR2004 - digits of a task number
+        _refuse_outside(call, text)
         raise _refuse_inputs(call.row.agent, f"'{text[:40]}' isn't the number of a task")
     return int(text)
+
+
+def _refuse_outside(call: _Call, task_id: str) -> None:
+    """Refuse to move a task that an outside system keeps, and name the command that completes it."""
+    template = list_outside(call.home.root, call.settings).get("complete")
+    if template is None or call.row.agent != STATUS_SYNC:
+        return
+    words = fill(template, "complete", task_id=task_id)
+    why = f"{words[0]} keeps the task {task_id}, not Remit"
+    raise _Failed("status_sync", why, f"To complete it, run `{shlex.join(words)}`")
 
 
 def _name_unused(call: _Call, *used: str) -> str:
