@@ -64,7 +64,7 @@ class Run:
     def judge(self, path: str, *others: Other, **more: Any) -> Judgement:  # noqa: ANN401 - fields of Scene
         """Judge a return that claims one file."""
         nested = more.pop("nested", ())
-        site = Site(str(self.root), self.began_ms, others, nested, more.pop("made", {}))
+        site = Site(str(self.root), self.began_ms, others, nested, more.pop("made", {}), more.pop("accepted_ms", {}))
         scene = Scene(str(self.root), self.before, site=site, **more)
         return judge_answer(make_answer(path), scene, format="standard", words={},
                             expectation=Expectation(SESSION, "scribe"))  # fmt: skip
@@ -223,9 +223,12 @@ def test_where_nothing_happened_nothing_was_undone(run: Run, path: str) -> None:
 # --- nested runs ------------------------------------------------------------------------------------------------------
 
 
-def nest(run: Run, *, is_awaited: bool = True, **more: Any) -> Nested:  # noqa: ANN401 - fields of Other
+OTHER_TEXT = Writes({"new.md": hash_blob("before"), "more.md": HASH})
+
+
+def nest(run: Run, *, is_awaited: bool = True, is_here: bool = True, **more: Any) -> Nested:  # noqa: ANN401 - of Other
     fields: dict[str, Any] = {"ended": HOUR_MS, "writes": LEFT} | more
-    return Nested("reader", run.make_other(**fields), is_awaited)
+    return Nested("reader", run.make_other(**fields), is_awaited, is_here)
 
 
 def test_a_file_as_a_nested_run_left_it_that_was_not_accepted_is_unproven(run: Run) -> None:
@@ -235,6 +238,9 @@ def test_a_file_as_a_nested_run_left_it_that_was_not_accepted_is_unproven(run: R
         (nest(run), None),
         (nest(run, writes=Writes()), None),
         (nest(run), wrote),  # it wrote a draft, and the nested run what is there now
+        (nest(run, writes=OTHER_TEXT), None),  # it changed again, and most may still be of the nested run
+        (nest(run, writes=OTHER_TEXT, is_awaited=False), None),
+        (nest(run, writes=OTHER_TEXT, written=frozenset({"new.md"})), (BASH,)),
     ):
         judgement = run.judge("new.md", nested=(nested,), tools=tools)
         assert (judgement.outcome, judgement.unproven) == ("unproven", ("new.md",))
@@ -246,9 +252,15 @@ def test_a_file_as_a_nested_run_left_it_that_was_not_accepted_is_unproven(run: R
 def test_a_file_that_the_caller_rewrote_or_another_nested_run_made_counts(run: Run) -> None:
     (run.root / "new.md").write_text(TEXT)
     wrote = (ToolUse("Write", "write", "new.md"),)
-    other = Writes({"new.md": hash_blob("before"), "more.md": HASH})
+    seen = (ToolUse("Bash", "run", "new.md", ran=True),)
+    later = {"new.md": run.began_ms + 2 * HOUR_MS}
     for nested, more in (
-        (nest(run, writes=other), {}),
+        (nest(run, writes=OTHER_TEXT), {"tools": wrote}),
+        (nest(run, writes=OTHER_TEXT), {"tools": seen}),
+        (nest(run, writes=OTHER_TEXT, is_here=False), {}),
+        (nest(run, writes=OTHER_TEXT), {"made": {"new.md": frozenset({hash_blob("before")})}}),
+        (nest(run, writes=OTHER_TEXT), {"made": {"new.md": frozenset({hash_blob("later")})}, "accepted_ms": later}),
+        (nest(run, writes=Writes(OTHER_TEXT.changed, is_recorded=True)), {}),
         (nest(run, writes=Writes({})), {}),
         (nest(run, ended=-HOUR_MS, writes=Writes()), {}),
         (nest(run, writes=Writes(LEFT.changed, is_recorded=True)), {}),

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from remit.delegate.judging.endings import Writes
-from remit.delegate.judging.handed_on import load_handed_on
+from remit.delegate.judging.handed_on import HandedOn, load_handed_on
 from remit.delegate.judging.others import UNTIL_NOW, MadeEarlier, Nested, Other, Site, is_recorded, list_seen
 from remit.delegate.referee.tools import read_uses
 from remit.delegate.reporting.report import load_made, load_report, load_writes
@@ -47,7 +47,7 @@ _NESTED = """
         UNION
         SELECT child.session_id FROM delegations AS child JOIN below ON child.parent_id = below.session_id
     )
-    SELECT delegations.agent, awaited, session_id, started_ms, ended_ms, layers,
+    SELECT delegations.agent, awaited, json_extract(details, '$.root'), session_id, started_ms, ended_ms, layers,
         coalesce(json_extract(details, '$.confine'), 0)
     FROM delegations JOIN below USING (session_id) LEFT JOIN refereed USING (session_id)
     WHERE started_ms IS NOT NULL AND ended_ms IS NOT NULL
@@ -82,11 +82,12 @@ def find_site(
             if session_id not in waiting and row.session_id not in _list_above(tree, session_id)
         ]
         nested = [
-            Nested(agent, _load_other(home, db, tuple(each), began_ms, None), bool(is_awaited))
-            for agent, is_awaited, *each in db.execute(_NESTED, (row.session_id,))
+            Nested(agent, _load_other(home, db, tuple(each), began_ms, None), bool(is_awaited), where == root)
+            for agent, is_awaited, where, *each in db.execute(_NESTED, (row.session_id,))
         ]
-    made = load_handed_on(home, (row.session_id, *since), root).made if nested else NOTHING
-    return Site(root, began_ms, tuple(others), tuple(nested), made, partial(_find_made, home.root, row, root, began_ms))
+    below = load_handed_on(home, (row.session_id, *since), root) if nested else HandedOn()
+    find_made = partial(_find_made, home.root, row, root, began_ms)
+    return Site(root, began_ms, tuple(others), tuple(nested), below.made, below.accepted_ms, find_made)
 
 
 def _find_made(workspace: str, row: Delegation, root: str, began_ms: int) -> dict[str, MadeEarlier]:

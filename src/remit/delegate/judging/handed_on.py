@@ -25,7 +25,7 @@ WITH RECURSIVE below (session_id) AS (
     UNION
     SELECT child.session_id FROM delegations AS child JOIN below ON child.parent_id = below.session_id
 )
-SELECT session_id, json_extract(details, '$.root') FROM delegations
+SELECT session_id, json_extract(details, '$.root'), ended_ms FROM delegations
 WHERE session_id IN (SELECT session_id FROM below) AND outcome IN ('accepted', 'repaired')
     AND status NOT IN ('failed', 'blocked')
 """
@@ -37,6 +37,8 @@ class HandedOn(NamedTuple):
     made: Mapping[str, frozenset[str]] = NOTHING
     noted: frozenset[str] = frozenset()
     """Files with an act of an agent below: settling adds to their frontmatter, and their hash is another then."""
+    accepted_ms: Mapping[str, int] = NOTHING
+    """When the last run ended that made each file."""
 
     def has(self, change: Change, *, written: Collection[str] | None) -> bool:
         """Whether a change is theirs, and was not changed again. `written`: what the one above them wrote itself."""
@@ -54,9 +56,11 @@ def load_handed_on(home: Home, sessions: Iterable[str], root: str) -> HandedOn:
         found = db.execute(_BELOW.format(marks=", ".join("?" * len(tops))), tops).fetchall()
     made: dict[str, set[str]] = {}
     noted: set[str] = set()
-    for session_id, where in found:
+    accepted_ms: dict[str, int] = {}
+    for session_id, where, ended_ms in found:
         for place, digest in load_made(home, session_id):
             made.setdefault(place, set()).add(digest)
+            accepted_ms[place] = max(accepted_ms.get(place, 0), ended_ms or 0)
         if where == root:
             noted |= {act.path for act in list_acts(home.ledger, session_id)}
-    return HandedOn({place: frozenset(digests) for place, digests in made.items()}, frozenset(noted))
+    return HandedOn({place: frozenset(digests) for place, digests in made.items()}, frozenset(noted), accepted_ms)

@@ -543,17 +543,19 @@ def not_known(path: str, reason: str) -> Finding:
 
 
 def made_by_nested(path: str, agent: str, session_id: str) -> Finding:
-    """A claimed file is as a nested run left it whose work was not accepted.
+    """A claimed file comes from a nested run whose work was not accepted.
 
-    Why: work that failed, or that Remit could not verify, does not become good work because the caller claims it. The
-    verdict is `unproven`. If the caller rewrites the file, it is the caller's work.
+    Why: work that failed, or that Remit could not verify, does not become good work because the caller claims it or
+    adds a line to it. The verdict is `unproven`. If a record of the caller's tools shows that the caller wrote the file
+    afterwards, it is the caller's work.
 
     Bad: a nested run returns `failed` with `report.md`, and its caller claims `report.md` as `completed`.
 
-    Good: the caller repairs the file, runs the agent again, or returns `partial` and says what is missing.
+    Good: the caller repairs the file with its harness's tools, runs the agent again, or returns `partial` and says what
+    is missing.
     """
     message = f"'{path[:200]}' comes from {agent[:100]} ({session_id}), whose work was not accepted"
-    hint = f"See remit show {session_id}; rewrite the file, or run the agent again."
+    hint = f"See remit show {session_id}; write the file with a tool that is recorded, or run the agent again."
     return Finding("EVD009", "warning", message, hint, "R0.12", pointer="/artifacts")
 
 

@@ -58,6 +58,8 @@ class Nested(NamedTuple):
     run: Other
     is_awaited: bool = False
     """Whether its caller did nothing but wait for it."""
+    is_here: bool = True
+    """Whether it worked in the same folder as the agent, and not in a worktree of its own."""
 
 
 class MadeEarlier(NamedTuple):
@@ -76,6 +78,8 @@ class Site(NamedTuple):
     nested: tuple[Nested, ...] = ()
     made_below: Mapping[str, frozenset[str]] = NOTHING
     """The files that were accepted of nested runs, with their hashes."""
+    accepted_ms: Mapping[str, int] = NOTHING
+    """When the last nested run ended that was accepted, for each of these files."""
     find_made: Callable[[], Mapping[str, MadeEarlier]] | None = None
     """Finds the files that earlier runs in the same folder made."""
 
@@ -127,22 +131,42 @@ def find_undoers(grade: ArtifactGrade, site: Site) -> list[Other]:
 
 
 def find_origin(grade: ArtifactGrade, site: Site, *, is_written: bool) -> Nested | None:
-    """The nested run that was not accepted and left a file as it is now; None if the agent rewrote it since.
+    """The nested run that was not accepted and that a file comes from; None if the agent rewrote it since.
 
-    `is_written`: whether a tool of the agent itself wrote the file, by record.
+    A file that changed again since may still have most of that run's work in it. Only a record that a tool of the agent
+    itself wrote the file (`is_written`), or a nested run that was accepted since, shows otherwise.
     """
     if any(grade.content in site.made_below.get(place, ()) for place in grade.places):
         return None
     for nested in site.nested:
         is_parallel = is_written and not nested.is_awaited
-        if not is_parallel and _has_left(nested.run, grade, site) and _may_write(nested.run, grade, site):
+        is_left = not is_parallel and _has_left(nested.run, grade, site)
+        is_edited = not is_written and nested.is_here and _has_changed(nested.run, grade, site)
+        if (is_left or is_edited) and _may_write(nested.run, grade, site):
             return nested
     return None
 
 
+def _has_changed(run: Other, grade: ArtifactGrade, site: Site) -> bool:
+    """Whether a run that has ended changed a file, and no nested run made it that was accepted then or since."""
+    if _is_unrecorded(run, grade):
+        return False
+    changed = run.writes.changed or NOTHING
+    left = {place: changed[place] for place in grade.places if place in changed}
+    return any(
+        content not in site.made_below.get(place, ()) and site.accepted_ms.get(place, 0) <= (run.ended_ms or 0)
+        for place, content in left.items()
+    )
+
+
+def _is_unrecorded(run: Other, grade: ArtifactGrade) -> bool:
+    """Whether the records of a run are complete and show no write to a file."""
+    return run.writes.is_recorded and (run.written | run.writes.seen).isdisjoint(grade.places)
+
+
 def _has_left(run: Other, grade: ArtifactGrade, site: Site) -> bool:
     """Whether a run that has ended left a file as it is now, by its tree; if that isn't kept, by the file's time."""
-    if run.writes.is_recorded and (run.written | run.writes.seen).isdisjoint(grade.places):
+    if _is_unrecorded(run, grade):
         return False
     hashes: list[str | None] = [None]
     is_known = any(place in (run.writes.changed or ()) for place in grade.places)
