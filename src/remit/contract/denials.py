@@ -13,13 +13,15 @@ from remit.contract.spelling import find_odd_keys, plain
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_DENIED_BY_TRUE = frozenset({"partial", "blocked", "failed", "is_error", "iserror"})
+_DENIED_BY_ANYTHING = frozenset({"partial", "blocked"})
+_DENIED_BY_TRUE = frozenset({"failed", "is_error", "iserror"})
 _DENIED_BY_FALSE = frozenset({"success", "ok", "succeeded"})
 _EXIT_CODES = frozenset({"exit_code", "exitcode", "returncode", "return_code"})
-_MEMBERS = _DENIED_BY_TRUE | _DENIED_BY_FALSE | _EXIT_CODES | {"error"}
-_FALSE = (False, "false")
+_MEMBERS = _DENIED_BY_ANYTHING | _DENIED_BY_TRUE | _DENIED_BY_FALSE | _EXIT_CODES | {"error"}
+_FALSE = (False, "false", "no", "failed", "0")
 _TRUE = (True, "true")
 _NO_ERROR = ("", "none", "null", "false")
+_NOTHING = (*_NO_ERROR, "no", "n/a", "0")
 """Literals that were written as a text."""
 
 
@@ -34,6 +36,10 @@ def find_denials(value: Mapping[str, Any]) -> Iterator[str]:
             denies = said not in _NO_ERROR if isinstance(said, str) else bool(said)
         elif name in _EXIT_CODES:
             denies = isinstance(said, int) and said != 0
+        elif name in _DENIED_BY_ANYTHING:  # a reason, a list of them or a number
+            denies = said not in _NOTHING if isinstance(said, str) else bool(said)
+        elif name == "success" and isinstance(said, int):
+            denies = not said
         elif isinstance(said, bool | str):
             denies = said in (_FALSE if name in _DENIED_BY_FALSE else _TRUE)
         else:  # a number counts something, and a list or an object says nothing by itself

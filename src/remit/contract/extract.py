@@ -146,7 +146,7 @@ def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None)
                 continue
         inside = start <= scan.broken_to
         pos, parsed = _attempt(scan, text, start, key.start())
-        if parsed and (candidate := _recognise(parsed, text, dialects)):
+        if parsed and (candidate := _recognise(parsed, text, dialects, session_id)):
             candidate.glued = inside
             scan.candidates.append(candidate)
     lost = None if scan.candidates or scan.overflow or not has_key else _LOST_OPENING.search(text)
@@ -187,7 +187,7 @@ def _add_opening(scan: Scan, text: str, at: int, dialects: tuple[Dialect, ...]) 
         parsed = parse_object(whole, at)
     except UnreadableError:
         return
-    if candidate := _recognise(parsed, whole, dialects):
+    if candidate := _recognise(parsed, whole, dialects, None):
         candidate.wrapping = ("missing_open_bracket",)
         scan.candidates.append(candidate)
 
@@ -222,7 +222,7 @@ def _pass_over(
             value, length = _decode(text[start : start + size], 0)
         except (StopIteration, ValueError, RecursionError):
             continue
-        is_like = len(value) > 1 and any(dialect.is_like(value) for dialect in dialects)
+        is_like = len(value) > 1 and any(_is_like(dialect, value, session_id) for dialect in dialects)
         if not is_like and _find_wrapped(value) is None:
             return start + length
         chunk = text[start : start + length]
@@ -233,9 +233,15 @@ def _pass_over(
     return None
 
 
-def _recognise(parsed: Parsed, text: str, dialects: tuple[Dialect, ...]) -> Candidate | None:
+def _is_like(dialect: Dialect, value: dict[str, Any], session_id: str | None) -> bool:
+    """Whether an object tries to be a return of a format. One with the issued id and a known status does."""
+    has_id = session_id is not None and value.get("session_id") == session_id and "session_id" in dialect.shape.known
+    return dialect.is_like(value) or (has_id and dialect.word(value) in dialect.statuses)
+
+
+def _recognise(parsed: Parsed, text: str, dialects: tuple[Dialect, ...], session_id: str | None) -> Candidate | None:
     """The object as a candidate; also where a small wrapper holds it."""
-    like = [dialect for dialect in dialects if dialect.is_like(parsed.value)]
+    like = [dialect for dialect in dialects if _is_like(dialect, parsed.value, session_id)]
     if like:
         best = max(like, key=lambda dialect: dialect.overlap(parsed.value) / len(dialect.shape.required))
         return Candidate(parsed, best, text)

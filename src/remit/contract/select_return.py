@@ -7,6 +7,7 @@ those that carry it count; if they contradict each other, none is taken. What se
 from __future__ import annotations
 
 from functools import cached_property, partial
+from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
 from remit.contract.denials import find_denials, find_second_spellings
@@ -80,6 +81,17 @@ class _Judged:
         return judge_outcome(run_rules(self.case, places=False)) == "accepted"
 
     @property
+    def is_whole(self) -> bool:
+        """Whether its list of files can be compared."""
+        is_readable = {trouble.kind for trouble in self.case.troubles} <= {"conflict"}
+        return self.is_good or (is_readable and isinstance(self.case.get("artifacts"), list))
+
+    @property
+    def denies_itself(self) -> bool:
+        """Whether it says two things about how the work ended."""
+        return any(trouble.kind == "conflict" for trouble in self.case.troubles)
+
+    @property
     def is_template(self) -> bool:
         return any(trouble.kind == "template" for trouble in self.case.troubles)
 
@@ -108,28 +120,34 @@ class _Judged:
         return _get_agent(self.case)
 
     def contradicts(self, other: _Judged) -> bool:
-        return _contradict(self.case, other.case, lambda: self.is_good and other.is_good)
+        return _contradict(self.case, other.case, lambda: self.is_whole and other.is_whole)
 
 
 def _get_agent(case: Case) -> object:
     return case.get("metadata", "agent_type") or case.get("meta", "agent_name")
 
 
-def _contradict(case: Case, other: Case, are_good: Callable[[], bool]) -> bool:
+def _contradict(case: Case, other: Case, are_whole: Callable[[], bool]) -> bool:
     """Whether two returns can't both be true: another status, other files, another agent.
 
-    Of one that is refused anyway the files aren't compared: its list may be cut off.
+    The files are compared only if both lists are whole: one may be cut off or left out.
     """
-    status, agent = case.status, _get_agent(case)
+    status, agent = _get_status(case), _get_agent(case)
     return (
-        (None not in (status, other.status) and status != other.status)
+        (None not in (status, _get_status(other)) and status != _get_status(other))
         or (None not in (agent, _get_agent(other)) and agent != _get_agent(other))
-        or (are_good() and _list_claims(case) != _list_claims(other))
+        or (are_whole() and _list_claims(case) != _list_claims(other))
     )
 
 
+def _get_status(case: Case) -> object:
+    """The status, or the unknown word that stands in its place."""
+    return case.status or (case.dialect.word(case.payload or {}) if case.dialect else None)
+
+
 def _list_claims(case: Case) -> set[str]:
-    return {path for _, path in case.dialect.paths(case.payload or {})} if case.dialect else set()
+    paths = case.dialect.paths(case.payload or {}) if case.dialect else ()
+    return {normpath(path) if path else path for _, path in paths}
 
 
 def choose_reading(readings: Sequence[Reading]) -> Reading:
@@ -404,7 +422,8 @@ def _rivals(each: _Judged, chosen: _Judged) -> bool:
     Output markers say which one is the report. A return outside of them still counts if it denies a completed one: with
     the same id always, without an id (`hyper`) unless it is an earlier `partial` or names another agent.
     """
-    if not each.contradicts(chosen):
+    is_later_denial = each.denies_itself and not chosen.denies_itself and each.is_after(chosen)
+    if not each.contradicts(chosen) and not is_later_denial:
         return False
     if not chosen.candidate.marked or each.candidate.marked:
         return True
@@ -417,6 +436,7 @@ def _rivals(each: _Judged, chosen: _Judged) -> bool:
     return each.case.status != "partial" or each.is_after(chosen)
 
 
+_QUOTED_KEY = lazy(r"[\"'“‘]status[\"'”’]\s{0,4}[:=]")
 _STATUS_KEY = lazy(r"status[\"'”’]?\s{0,4}[:=]")
 
 
@@ -426,8 +446,10 @@ def _explain_ruin(scan: Scan, chosen: _Judged, session_id: str | None) -> tuple[
         return ()
     _, start, end = scan.unreadable
     ruin = chosen.candidate.text[start : end + 80]
+    has_id = session_id is not None and session_id in chosen.candidate.text[start:]
     is_foreign = session_id is not None and "session_id" in ruin and session_id not in ruin
-    if start < chosen.candidate.parsed.end or is_foreign or not _STATUS_KEY.search(ruin):
+    key = (_STATUS_KEY if has_id or session_id is None else _QUOTED_KEY).search(ruin)  # code has keys without quotes
+    if start < chosen.candidate.parsed.end or is_foreign or not key:
         return ()
     what = "after the return stands another that cannot be read"
     return (Trouble("contradiction", what, "Send one return.", start, start + 1),)

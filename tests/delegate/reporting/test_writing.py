@@ -48,7 +48,7 @@ def validate_return(returned: dict[str, Any], session_id: str) -> list[str]:
 def find_errors(shaped: dict[str, Any], name: str) -> list[str]:
     """Why `remit check` would refuse a result."""
     text = json.dumps(shaped, ensure_ascii=False)
-    known = {"session_id": SESSION} if name == "standard" else {}
+    known: dict[str, Any] = {"session_id": SESSION} if name == "standard" else {}
     verdict = remit.check(text, format=name, agent="researcher", **known)
     assert verdict.accepted is not any(each.severity == "error" for each in verdict.findings)
     return [each.message for each in verdict.findings if each.severity == "error"]
