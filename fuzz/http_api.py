@@ -83,7 +83,8 @@ def _make_body(operation: Operation, data: bytes) -> bytes:
     text = data.decode("utf-8", "replace")
     kept = [name for at, name in enumerate(names) if not data[:1] or at != data[0] % (len(names) + 1)]
     values = {"string": text, "integer": len(text), "number": len(text), "boolean": True, "array": [text]}
-    return json.dumps({name: values.get(names[name]["type"], {text: text}) for name in kept}).encode()
+    kinds = {name: names[name].get("type") or names[name]["anyOf"][0]["type"] for name in kept}
+    return json.dumps({name: values.get(kind, {text: text}) for name, kind in kinds.items()}).encode()
 
 
 def check_laws(app: object, loop: asyncio.AbstractEventLoop, data: bytes) -> None:

@@ -240,7 +240,8 @@ function renderHead(items, acts) {
       h("h1", { class: "clip" }, first.agent), badge(first), why && h("span", { class: "soft" }, why),
       first.task_number !== null && h("a", { class: "pill", href: `/tasks?task=${first.task_number}` },
         `task ${first.task_number}`),
-      first.task_number === null && first.task_id && h("span", { class: "pill foreign" }, `task ${first.task_id}`), acts),
+      first.task_number === null && first.task_id &&
+        h("span", { class: "pill foreign" }, `task ${first.task_id}`), acts),
     h("p", { class: "run-work foreign soft" }, first.work),
     h("dl", { class: "facts" }, listFacts(items).map(([name, value]) =>
       h("div", null, h("dt", null, name), h("dd", { class: "num" }, value)))),
