@@ -12,8 +12,8 @@ command pays for it: `posix`, `_ctypes` and `_signal` are used without the modul
 
 files      A mount namespace, with a user namespace if the caller isn't privileged. Everything is read-only but the
            writable paths. Protected paths below those are mounted read-only. Each folder above a protected path is
-           a mount of its own, because the kernel refuses to rename a mount point. Device nodes don't work, except
-           /dev/null and its like.
+           a mount of its own, because the kernel refuses to rename a mount point. Device nodes work in /dev only;
+           root gets /dev/null and its like, and terminals of its own.
 signals    Landlock: signals, ptrace and abstract sockets reach only processes that the command started.
 network    seccomp refuses sockets; Landlock limits the ports that TCP may connect to.
 
@@ -39,7 +39,8 @@ HEADER, END = b"remit-profile=1", b"end="
 MAX_PROFILE_BYTES = 1 << 20
 NOT_RUN, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 
-DEVICES = b"null", b"zero", b"full", b"random", b"urandom", b"tty", b"ptmx", b"pts"
+DEVICES = b"null", b"zero", b"full", b"random", b"urandom", b"tty"
+"""What root may use of /dev. The permissions of the others don't stop root: disks, memory, consoles."""
 ROOT_ONLY_PROC = b"sys", b"sysrq-trigger", b"irq", b"bus", b"fs", b"acpi", b"scsi", b"mtrr"
 """Parts of /proc whose files belong to root and change the machine. The kernel checks the user id there."""
 
@@ -204,13 +205,15 @@ def enter_namespaces() -> None:
 
 
 def make_read_only(profile: Profile) -> None:
-    """Make every mount read-only and without devices, but the writable paths, /proc and harmless devices."""
+    """Make every mount read-only and without devices, but the writable paths, /proc and /dev."""
     opened = [(path, _clone(path, 0 if is_inside(path, b"/dev") else _NO_DEVICES)) for path in profile.write]
     opened.append((b"/proc", _clone(b"/proc")))
-    for name in DEVICES:
-        device = b"/dev/" + name
-        if _find_kind(device) not in (0, _LINK):  # read-only: mode and owner can't be changed
-            opened.append((device, _clone(device, 0 if name == b"pts" else _READ_ONLY)))
+    if posix.geteuid() == 0:  # read-only: mode and owner of a device can't be changed
+        devices = [b"/dev/" + name for name in DEVICES]
+        opened += [(path, _clone(path, _READ_ONLY)) for path in devices if _find_kind(path) not in (0, _LINK)]
+    else:
+        opened.append((b"/dev", _clone(b"/dev", _READ_ONLY)))
+        opened += [(path, _clone(path)) for path in (b"/dev/pts",) if _find_kind(path) == _FOLDER]
     _set_mount(_HERE, b"/", _NO_DEVICES if b"/" in profile.write else _NO_DEVICES | _READ_ONLY)
     for path, tree in sorted(opened):  # outer folders first
         if path == b"/":
@@ -220,12 +223,16 @@ def make_read_only(profile: Profile) -> None:
 
 
 def close_system_folders(profile: Profile) -> None:
-    """Close the parts of /proc that only the user id protects, and give the command a /dev/shm of its own."""
-    for name in ROOT_ONLY_PROC if posix.geteuid() == 0 else ():
-        if _find_kind(b"/proc/" + name):
-            _attach(_clone(b"/proc/" + name, _READ_ONLY), b"/proc/" + name)
+    """Close what only the user id protects from root, and give the command a /dev/shm of its own."""
+    if posix.geteuid() == 0:
+        for path in [b"/proc/" + name for name in ROOT_ONLY_PROC]:
+            if _find_kind(path):
+                _attach(_clone(path, _READ_ONLY), path)
+        if _find_kind(b"/dev/pts") == _FOLDER and _find_kind(b"/dev/ptmx") not in (0, _LINK):
+            _mount_new(b"devpts", b"/dev/pts", _NO_SETUID | _NO_EXECUTE, b"newinstance,ptmxmode=0666,mode=620")
+            _attach(_clone(b"/dev/pts/ptmx"), b"/dev/ptmx")
     if not any(is_inside(path, b"/dev/shm") for path in profile.write) and _find_kind(b"/dev/shm") == _FOLDER:
-        _mount_empty(b"/dev/shm", _NO_SETUID | _NO_DEVICES, b"mode=1777")
+        _mount_new(b"tmpfs", b"/dev/shm", _NO_SETUID | _NO_DEVICES, b"mode=1777")
 
 
 def close_paths(profile: Profile) -> None:
@@ -238,7 +245,7 @@ def close_paths(profile: Profile) -> None:
     for path in sorted(profile.hide):
         kind = _find_kind(path)
         if kind == _FOLDER:
-            _mount_empty(path, _READ_ONLY | _NO_SETUID | _NO_DEVICES | _NO_EXECUTE, b"size=4k,mode=0555")
+            _mount_new(b"tmpfs", path, _READ_ONLY | _NO_SETUID | _NO_DEVICES | _NO_EXECUTE, b"size=4k,mode=0555")
         elif kind:  # below a hidden folder nothing is left
             _attach(_clone(b"/dev/null", _READ_ONLY), path)
 
@@ -276,8 +283,9 @@ def _set_mount(folder: int, path: bytes, attributes: int = 0, *, propagation: in
     _system_call("a mount can't be made read-only", _MOUNT_SETATTR, folder, path, flags, settings, len(settings))
 
 
-def _mount_empty(path: bytes, flags: int, options: bytes) -> None:
-    _call(f"'{_show(path)}' can't be hidden", b"mount", b"none", path, b"tmpfs", flags, options)
+def _mount_new(kind: bytes, path: bytes, flags: int, options: bytes) -> None:
+    """Mount a new and empty file system over a path."""
+    _call(f"'{_show(path)}' can't be mounted", b"mount", b"none", path, kind, flags, options)
 
 
 def _enter_folder(folder: bytes) -> None:
@@ -530,9 +538,12 @@ def _call(what: str, name: bytes, *values: int | bytes | None) -> int:
         class Long(_ctypes._SimpleCData):  # type: ignore[type-arg] # noqa: SLF001 - what ctypes.c_long is
             _type_ = "l"
 
+        class Int(_ctypes._SimpleCData):  # type: ignore[type-arg] # noqa: SLF001 - what ctypes.c_int is
+            _type_ = "i"
+
         class Function(_ctypes.CFuncPtr):
             _flags_ = 1 | 8  # the calling convention of C, and errno is kept
-            _restype_ = Long
+            _restype_ = Int  # also of `syscall`: the results used here are descriptors and small numbers
 
         library = _ctypes.dlopen(None, 2)  # type: ignore[arg-type] # None: what this process has loaded
         for each in ("syscall", "prctl", "unshare", "mount", "capset"):

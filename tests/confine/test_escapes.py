@@ -1,0 +1,189 @@
+"""Ways out of the confinement, as the user of the tests and without privileges: none succeeds.
+
+Each attempt tries to change a protected file, or a file outside the writable folder, after a step that could lead
+around the mounts. Attempts run again inside a user namespace of their own, where the kernel gives them capabilities.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from remit.confine.profile import Profile
+from tests.amounts import IS_WHOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.confine.callers import Caller
+
+ATTEMPTS = {
+    "umount": "umount $W/conf/locked; umount $W/conf; umount $W; umount /",
+    "umount -l": "umount -l $W/conf/locked; umount -l $W/conf; umount -l $W; umount -l /proc; umount -l /",
+    "remount rw": "mount -o remount,rw,bind $W/conf/locked; mount -o remount,rw $W/conf/locked",
+    "remount / rw": "mount -o remount,rw,bind /; mount -o remount,rw /",
+    "make-shared": "mount --make-rshared /; mount --make-runbindable /",
+    "bind": "mkdir -p $W/m; mount --bind $O $W/m; echo x > $W/m/file; mount --bind $W $W/m; echo x > $W/m/conf/locked",
+    "rbind": "mkdir -p $W/m; mount --rbind / $W/m; echo x > $W/m$O/file; echo x > $W/m$W/conf/locked",
+    "move": "mkdir -p $W/m; mount --move $W/conf $W/m; mount --move $W $W/m",
+    "bind parent": "mkdir -p $W/m; mount --bind $W/conf $W/m; echo x > $W/m/locked",
+    "overlay": "mkdir -p $W/u $W/k $W/m; mount -t overlay o -o lowerdir=$O,upperdir=$W/u,workdir=$W/k $O; echo x > $O/file",
+    "overlay below": "mkdir -p $W/u $W/k; mount -t overlay o -o lowerdir=$W/u,upperdir=$W,workdir=$W/k $W/u; echo x > $W/u/conf/locked",
+    "tmpfs over it": "mount -t tmpfs t $W/conf && echo x > $W/conf/locked",
+    "pivot_root": "mkdir -p $W/m; mount -t tmpfs t $W/m; mkdir $W/m/old; pivot_root $W/m $W/m/old; echo x > /old$O/file",
+    "chroot": "chroot / sh -c \"echo x > $O/file\"; mkdir -p $W/r; chroot $W/r /bin/sh -c 'echo x > /../../../outside/file'",
+    "nsenter": 'nsenter -t $PID -m sh -c "echo x > $O/file"; nsenter -t $PID -U -m sh -c "echo x > $O/file"; nsenter -t 1 -a sh -c "echo x > $O/file"',
+    "/proc/PID/root": "echo x > /proc/$PID/root$O/file; echo x > /proc/1/root$O/file; echo x > /proc/$PPID/root$W/conf/locked",
+    "/proc/PID/cwd": "echo x > /proc/$PID/cwd/file; echo x > /proc/$PID/task/$PID/cwd/file",
+    "/proc/PID/fd": "echo x > /proc/$PID/fd/9; for f in /proc/$PID/fd/*; do echo x > $f; done",
+    "/proc/PID/mem": "dd if=/dev/zero of=/proc/$PID/mem bs=1 count=1",
+    "rename of ancestors": "mv $W/conf $W/c2; mkdir $W/conf; echo x > $W/conf/locked",
+    "rename of the folder": "mv $W ${W}2; mv ${W%/*} ${W%/*}2",
+    "exchange of ancestors": "mkdir $W/new; echo x > $W/new/locked; mv --exchange $W/new $W/conf; mv -T $W/new $W/conf",
+    "link over ancestor": "mkdir $W/new; echo x > $W/new/locked; ln -sfn $W/new $W/conf; rm -rf $W/conf; ln -s $W/new $W/conf",
+    "block device": "d=$(findmnt -no SOURCE /); mknod $W/dev b $(lsblk -no MAJ:MIN $d | tr : ' '); dd if=/dev/zero of=$d bs=1 count=0; debugfs -w -R 'write /etc/hostname x' $d",
+    "mknod": "mknod $W/null c 1 3",
+    "core_pattern": "echo '|/bin/false' > /proc/sys/kernel/core_pattern",
+    "sysrq": "test -w /proc/sysrq-trigger && echo h > /proc/sysrq-trigger && echo x > $W/won",
+    "devices chmod": "chmod 600 /dev/null /dev/zero && echo x > $W/won",
+    "fresh proc": "mkdir -p $W/m; mount -t proc p $W/m && echo x > $W/m/sys/kernel/core_pattern",
+    "fresh sysfs": "mkdir -p $W/m; mount -t sysfs s $W/m && test -w $W/m/kernel/profiling && echo x > $W/won",
+    "capabilities": 'setpriv --inh-caps=+all --ambient-caps=+all sh -c "echo x > $O/file"; capsh --gid=0 -- -c "echo x > $O/file"',
+    "setuid": 'su -c "echo x > $O/file" < /dev/null; sudo -n sh -c "echo x > $O/file"',
+    "old cwd": "cd $W/conf; cd ..; echo x > ../outside/file; cd /proc/self/cwd/..; echo x > outside/file",
+    "open_tree": "python3 -c \"import ctypes,os; c=ctypes.CDLL(None); f=c.syscall(428,-100,os.environb[b'W'],0x1|0x8000); c.syscall(442,f,b'',0x9000,bytes(8)+b'\\1'+bytes(23),32); open(f'/proc/self/fd/{f}/conf/locked','w')\"",
+    "mount_setattr": "python3 -c \"import ctypes; print(ctypes.CDLL(None).syscall(442,-100,b'/',0x8000,bytes(8)+b'\\1'+bytes(23),32))\"; echo x > $O/file; echo x > $W/conf/locked",
+    "name_to_handle_at": "python3 -c \"import ctypes,os; c=ctypes.CDLL(None); b=bytearray(136); b[0]=128; h=(ctypes.c_char*136).from_buffer(b); m=ctypes.c_int(); c.name_to_handle_at(-100,os.environb[b'O']+b'/file',h,ctypes.byref(m),0); f=c.open_by_handle_at(os.open('/',0),h,1); os.write(f,b'x')\"",
+    "ptrace": "python3 -c \"import ctypes,os; assert ctypes.CDLL(None).ptrace(16,int(os.environ['PID']),0,0)==0; open(os.environ['W']+'/won','w')\"",
+    "process_vm_writev": "gdb -p $PID -batch -ex 'call (int)system(\\\"true\\\")' && echo x > $W/won",
+    "pidfd_getfd": "python3 -c \"import ctypes,os; p=os.pidfd_open(int(os.environ['PID'])); f=ctypes.CDLL(None).syscall(438,p,9,0); assert f>=0; os.write(f,b'x')\"",
+    "kill": "kill -STOP $PID && echo x > $W/won; kill -TERM $PID && echo x > $W/won",
+    "tgkill": "python3 -c \"import os,signal; os.pidfd_open(int(os.environ['PID'])); import ctypes; p=int(os.environ['PID']); assert ctypes.CDLL(None).syscall(234,p,p,15)==0; open(os.environ['W']+'/won','w')\"",
+    "kill by pidfd": "python3 -c \"import os,signal; signal.pidfd_send_signal(os.pidfd_open(int(os.environ['PID'])),15); open(os.environ['W']+'/won','w')\"",
+    "terminal": "script -qc 'python3 -c \"import fcntl; fcntl.ioctl(0,0x5412,b\\\"x\\\"); open(\\\"$W/won\\\",\\\"w\\\")\"' /dev/null",
+    "terminal, high bits": "script -qc 'python3 -c \"import ctypes,os; assert ctypes.CDLL(None).syscall(16,0,ctypes.c_ulong(0x100005412),b\\\"x\\\")==0; open(\\\"$W/won\\\",\\\"w\\\")\"' /dev/null",
+}  # fmt: skip
+"""What to try, by its name; W is the writable folder, O one outside, PID a process outside."""
+NESTED = "unshare -Urm --propagation unchanged bash -c '{}'", "unshare -Urmpf bash -c '{}'", "unshare -Um bash -c '{}'"
+
+
+class Place(NamedTuple):
+    """A writable folder with a protected file, a folder outside, and a process outside that has both open."""
+
+    work: Path
+    outside: Path
+    process: subprocess.Popen[bytes]
+
+    @property
+    def profile(self) -> Profile:
+        """The limits of an attempt."""
+        return Profile(write=(str(self.work),), protect=(f"{self.work}/conf/locked",))
+
+    def read(self) -> tuple[object, ...]:
+        """Return what an attempt may not change."""
+        pattern = Path("/proc/sys/kernel/core_pattern").read_text("utf-8")
+        locked = self.work / "conf" / "locked"
+        names = sorted(path.name for path in self.outside.iterdir())
+        return locked.read_text(), locked.stat().st_ino, (self.outside / "file").read_text(), names, pattern
+
+    def check(self) -> list[str]:
+        """Return what an attempt achieved."""
+        won = ["it reached a process or a device"] if (self.work / "won").exists() else []
+        won += ["the process outside ended or stopped"] if self._state() not in "SRD" else []
+        return won
+
+    def _state(self) -> str:
+        return Path(f"/proc/{self.process.pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
+
+
+@pytest.fixture
+def place(caller: Caller) -> Iterator[Place]:
+    work, outside = caller.make_folder("work"), caller.make_folder("outside")
+    (work / "conf").mkdir()
+    (work / "conf" / "locked").write_text("locked\n")
+    (outside / "file").write_text("outside\n")
+    caller.own(work)
+    caller.own(outside)
+    words = [*caller.prefix, "bash", "-c", "exec 9>> file; exec sleep 600"]
+    with subprocess.Popen(words, cwd=outside) as process:
+        yield Place(work, outside, process)
+        process.kill()
+
+
+def write_attempts(caller: Caller, place: Place, scripts: dict[str, str]) -> str:
+    """Return a script that runs every attempt from a file of its own."""
+    folder = caller.folder / "attempts"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for number, script in enumerate(scripts.values()):
+        (folder / str(number)).write_text(script)
+    variables = f"export W={place.work} O={place.outside} PID={place.process.pid}"
+    loop = f"for n in $(seq 0 {len(scripts) - 1}); do timeout 20 bash {folder}/$n; echo done $n; done"
+    return f"{variables}; {loop} < /dev/null 2>&1"
+
+
+def test_no_attempt_gets_out(caller: Caller, place: Place) -> None:
+    before = place.read()
+    ran = caller.run(place.profile, write_attempts(caller, place, ATTEMPTS), cwd=place.work)
+    assert f"done {len(ATTEMPTS) - 1}" in ran.stdout, ran
+    assert (place.read(), place.check()) == (before, []), ran.stdout
+
+
+def test_no_attempt_gets_out_of_a_nested_namespace(caller: Caller, place: Place) -> None:
+    scripts: dict[str, str] = {}
+    for name, script in ATTEMPTS.items():
+        for number, nested in enumerate(NESTED):
+            file = f"nested-{len(scripts)}"
+            (caller.folder / file).write_text(script)
+            scripts[f"{name} {number}"] = nested.format(f"bash {caller.folder / file}")
+    if caller.name == "own" or not IS_WHOLE:  # root gets no nested namespace at all: one form is enough
+        scripts = dict([*scripts.items()][:: len(NESTED)])
+    before = place.read()
+    ran = caller.run(place.profile, write_attempts(caller, place, scripts), cwd=place.work)
+    assert f"done {len(scripts) - 1}" in ran.stdout, ran
+    assert (place.read(), place.check()) == (before, []), ran.stdout
+
+
+def test_the_attempts_would_be_noticed(caller: Caller, place: Place) -> None:
+    """Bare, some of the same attempts do what they are meant to."""
+    for name in ("/proc/PID/root", "/proc/PID/cwd", "/proc/PID/fd"):
+        (place.outside / "file").write_text("outside\n")
+        before = place.read()
+        ran = caller.run_bare(write_attempts(caller, place, {name: ATTEMPTS[name]}), cwd=place.work)
+        assert place.read() != before, (name, ran.stdout)
+    caller.run_bare(write_attempts(caller, place, {"pidfd": ATTEMPTS["kill by pidfd"]}), cwd=place.work)
+    assert "it reached a process or a device" in place.check()
+
+
+def test_inherited_descriptors_dont_lead_out(caller: Caller, place: Place) -> None:
+    """A folder, and a file that is opened again for writing, lead to the mounts they were opened through."""
+    script = f'exec 5< {place.work}/conf/locked 6< {place.outside} 7< {place.work}/conf\nexec "$@"'
+    inner = (
+        "read line <&5; echo $line; echo x > /proc/self/fd/5; echo x > /proc/self/fd/6/file; "
+        "echo x > /proc/self/fd/6/../work/conf/locked; echo x > /proc/self/fd/7/locked; ls /proc/self/fd/6/"
+    )
+    words = caller.make_words(place.profile, ["bash", "-c", inner])
+    prefix, words = words[: len(caller.prefix)], words[len(caller.prefix) :]
+    ran = subprocess.run([*prefix, "bash", "-c", script, "bash", *words], capture_output=True, text=True, check=False)
+    assert ran.stdout.split() == ["locked", "file"], ran
+    assert not place.check()
+
+
+def test_a_descriptor_of_a_hidden_folder_is_refused(caller: Caller, place: Place) -> None:
+    words = caller.make_words(Profile(hide=(str(place.outside),)), ["echo", "ran"])
+    prefix, words = words[: len(caller.prefix)], words[len(caller.prefix) :]
+    script = f'exec 6< {place.outside}; exec "$@"'
+    ran = subprocess.run([*prefix, "bash", "-c", script, "bash", *words], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (125, "")
+    assert "descriptor 6 leads out of the confinement" in ran.stderr
+
+
+def test_signals_work_inside(caller: Caller, place: Place) -> None:
+    ran = caller.run(place.profile, "sleep 60 & kill $!; wait $!; echo $?; kill -0 $$ && echo own")
+    assert ran.stdout.split() == ["143", "own"]
+    ran = caller.run(place.profile._replace(keeps_inside=False), f"kill -0 {place.process.pid} && echo reached")
+    assert ran.stdout == "reached\n", "the profile allows it"
