@@ -36,6 +36,7 @@ REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
         '{a": "x", "b: "y", "c": z and more",\n"d": "open,\n"e": 1}',
         {"a": "x", "b": "y", "c": "z and more", "d": "open", "e": 1},
     ),
+    "extra_mark": ('{"a"": 1, "b":: "x"", "c": ""y", "d": "z".}', {"a": 1, "b": "x", "c": "y", "d": "z"}),
     "unquoted_text": ('{"status": completed}', {"status": "completed"}),
     "triple_quotes": ('{"a": """one\ntwo""", "b": `three`}', {"a": "one\ntwo", "b": "three"}),
     "parentheses": ('{"a": (1, "x"), "b": ("one "\n"two")}', {"a": [1, "x"], "b": "one two"}),
@@ -237,6 +238,46 @@ def test_texts_side_by_side_are_one_value_unless_a_key_or_a_list_says_otherwise(
 def test_backslashes_stay_if_the_agent_escaped_none_in_that_text(written: str, value: str) -> None:
     parsed = parse_object(f'{{"a": "{written}"}}', 0)
     assert (parsed.value, set(parsed.repairs)) == ({"a": value}, {"bad_escape"})
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "kind"),
+    [
+        ("""{"a": 'x", "b": 1}""", {"a": "x", "b": 1}, "single_quotes"),
+        ("""{"a": "x', "b": 1}""", {"a": "x", "b": 1}, "single_quotes"),
+        ("""{"a": "x',\n"b": 1}""", {"a": "x", "b": 1}, "single_quotes"),
+        ("""{'a": "x", "b': 1}""", {"a": "x", "b": 1}, "single_quotes"),
+        ("""{"a": ["x", "y']}""", {"a": ["x", "y"]}, "single_quotes"),
+        ("""{"a": ["x"", "y"]}""", {"a": ["x", "y"]}, "extra_mark"),
+        ("""{"a": "x"]}""", None, None),
+        ("""{,"a": 1}""", {"a": 1}, "extra_comma"),
+        ("""{"a": []], "b": {"c": [1]]}}""", {"a": [], "b": {"c": [1]}}, "extra_bracket"),
+        ("""{"a": 88n, "b": 0o130, "c": 0b1011000, "d": -0X58n}""", {"a": 88, "b": 88, "c": 88, "d": -88}, "number"),
+        ("""{"a": r"x\\d\\n", "b": f"y", "c": u"z"}""", {"a": r"x\d\n", "b": "y", "c": "z"}, "literal"),
+        ("""{"a": b"x"}""", None, None),
+        ("""{"a": f"x {y}"}""", None, None),
+        ("""{"a": 0o9}""", None, None),
+        ("""{"a": "the users', "b" and more", "c": 1}""", {"a": 'the users\', "b" and more', "c": 1}, "inner_quote"),
+        ("""{"a": "prints ""}" at the end"}""", None, None),
+        ("""{"a": 'say "x", "b": 1'}""", {"a": 'say "x", "b": 1'}, "single_quotes"),
+        ("""{"a": "said "x".", "b": 1}""", {"a": 'said "x".', "b": 1}, "inner_quote"),
+        ("""{"a": "he said "x"", "b": 1}""", None, None),
+    ],
+)
+def test_a_slip_is_repaired_only_if_it_has_one_reading(text: str, value: object, kind: str | None) -> None:
+    try:
+        parsed = parse_object(text, 0)
+    except UnreadableError:
+        assert kind is None
+    else:
+        assert (parsed.value, set(parsed.repairs), parsed.flaws) == (value, {kind}, [])
+
+
+@pytest.mark.parametrize("space", "\u2028\u2029\x85\u200e\u200f\u200c\u200b\xad\u2060\ufeff\u3000")
+def test_space_that_json_lacks_is_read_between_tokens(space: str) -> None:
+    text = '{_"a"_:_"x"_,_"b"_:_[_1_,_"y"_,_"z"_]_,_"c"_:_"w"_}'.replace("_", space)
+    parsed = parse_object(text, 0)
+    assert (parsed.value, set(parsed.repairs)) == ({"a": "x", "b": [1, "y", "z"], "c": "w"}, {"odd_space"})
 
 
 def test_a_joined_text_that_is_cut_off_is_a_flaw() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from remit.contract.denials import find_denials
 from remit.contract.hidden import Hidden, find_thinking, is_quoted
 from remit.contract.spelling import ESCAPED, spell
-from remit.contract.tolerant_json import Parsed, UnreadableError, parse_object
+from remit.contract.tolerant_json import INVISIBLE, Parsed, UnreadableError, parse_object
 from remit.lazy import lazy
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Scan:
 
 
 _OPENING = lazy(
-    r"""\{(?=(?:[\s\ufeff\u200b\u2060]|\\[nrt])*+(?:["'“”„«‘’‚}/\#…]|\.\.\.|[A-Za-z_$][\w$-]{0,60}+["']?+\s*+[:=]))"""
+    rf"""\{{(?=(?:[\s{INVISIBLE}]|\\[nrt])*+(?:["'“”„«‘’‚}}/\#…,]|\.\.\.|[A-Za-z_$][\w$-]{{0,60}}+["']?+\s*+[:=]))"""
 )
 _LOST_OPENING = lazy(
     r"""^[ \t]*+(?=["'](?:status|summary|artifacts|metadata|meta|next_steps|errors?)["']\s*+:)""", re.MULTILINE

@@ -47,10 +47,11 @@ REPAIRS = {
     "missing_colon": "added a colon between a key and its value",
     "missing_quote": "added a quote that was missing at one end",
     "unquoted_text": "quoted a bare word",
+    "extra_mark": "left out a quote, a colon or a period that is one too many",
     "parentheses": "read Python's parentheses as a list or a text",
     "triple_quotes": "read triple quotes or backticks as double quotes",
     "missing_open_bracket": "added an opening bracket",
-    "odd_space": "read a non-breaking, zero-width or escaped space as a space",
+    "odd_space": "read a non-breaking, invisible or escaped space as a space",
     "repeated_key": "left out a key that repeats the same value",
     "cut_off": "left out an optional value that was cut off",
     "lifted_keys": "moved keys behind a missing bracket back to the top",
@@ -160,7 +161,10 @@ _SPACE = lazy(r"[ \t\r\n]*+")
 _COMMA = lazy(r",[ \t\r\n]*+")
 _COMMENTS = lazy(r"(?:(?:/\*(?:[^*]|\*(?!/))*+\*/|(?:\#|//)[^\n]*+)[ \t\r\n]*+)++")
 _EXTRA_COMMAS = lazy(r"[, \t\r\n]++")
-_ODD_SPACE = lazy(r"(?:[\s\ufeff\u200b\u2060]|\\[nrt])++")
+INVISIBLE = r"\xad\u200b\u200c\u200e\u200f\u2060\ufeff"
+"""Characters that no one sees, which are neither part of a token nor white space."""
+_ANY_SPACE = rf"[\s{INVISIBLE}]*+"
+_ODD_SPACE = lazy(rf"(?:[\s{INVISIBLE}]|\\[nrt])++")
 _STRUCTURE = frozenset("\"'{}[],:")
 _COLONS = frozenset(":=\uff1a")
 _COMMAS = frozenset(",;\uff0c\u3001")
@@ -176,7 +180,8 @@ _PLAIN_MEMBERS = {
 _PLAIN_KEY = lazy(r'"([^"\\\x00-\x1f]*+)"[ \t]*+:')
 _NUMBER = lazy(r"-?(?:0|[1-9]\d*+)(\.\d++)?+([eE][+-]?+\d++)?+(?![\w.-])")
 _ODD_NUMBER = lazy(
-    r"[+-]?+(?:0[xX][0-9a-fA-F]++|(?:\d++(?:_\d++)*+)?+(?:\.(?:\d++(?:_\d++)*+)?+)?+(?:[eE][+-]?+\d++)?+)(?![\w.])"
+    r"[+-]?+(?:(?:0[xX][0-9a-fA-F]++|0[oO][0-7]++|0[bB][01]++)n?+|\d++n"
+    r"|(?:\d++(?:_\d++)*+)?+(?:\.(?:\d++(?:_\d++)*+)?+)?+(?:[eE][+-]?+\d++)?+)(?![\w.])"
 )
 """As Python and JavaScript write numbers: a sign, digits grouped with underscores, no digit beside the point."""
 _WORD = lazy(r"[A-Za-z_$][\w$|-]*+")
@@ -184,6 +189,25 @@ _BARE_KEY = lazy(r"""([A-Za-z_$][\w$-]*+)["']?+(?=\s*+(?:[:=\uff1a]))""")
 """A key without quotes, or with its closing quote only."""
 _HALF_KEY = lazy(r"""["']([A-Za-z_$][\w$-]*+)\s*+[:=](?=\s*+["'\[{\d-])""")
 """A key with its opening quote only."""
+_MIXED_KEY = lazy(r"""(?:"([A-Za-z_$][\w$-]*+)'|'([A-Za-z_$][\w$-]*+)")(?=\s*+[:=])""")
+"""A key that opens with one kind of quote and closes with the other."""
+_QUOTED_KEY = r"""["'][^"'\n\\]{1,80}+["']\s*+[:=]"""
+_BRACKET_ENDS = r"""[}\]](?:[^\S\n]*+(?:\n|\Z)|\s*+(?:[}\]`~<]|,\s*+["'{\[]))"""
+_MARK_ENDS = {
+    False: lazy(rf"""\s*+(?:,?+\s*+{_QUOTED_KEY}|,?+\s*+{_BRACKET_ENDS})"""),
+    True: lazy(rf"""\s*+(?:,?+\s*+{_QUOTED_KEY}|,?+\s*+{_BRACKET_ENDS}|,\s*+["'][^"'\n\\]*+["']\s*+[,\]])"""),
+}
+"""What follows a mark that is one too many, in an object and in a list: stricter than what follows the end of a text,
+so that a quote inside prose ends nothing."""
+_MIXED_TEXTS = {'"': lazy(r""""([^"'\n\\]*+)'"""), "'": lazy(r"""'([^"'\n\\]*+)\"""")}
+"""A text that opens with one kind of quote and closes with the other."""
+_DOUBLED = {quote: lazy(rf"""{quote}{quote}(?=[^\s"',:}}\]])([^"'\n\\]++){quote}(?!["'])""") for quote in "\"'"}
+"""A text whose opening quote stands there twice."""
+_SAME_KEY = {quote: lazy(rf"""\s*+,\s*+{quote}[^"'\n\\]{{1,80}}+{quote}\s*+:""") for quote in "\"'"}
+_COLON_AHEAD = lazy(r"\s*+:")
+_PREFIX = lazy(r"""[rRfFuU](?:'|"(?!\s*+[,;}\]\n]))""")
+"""How a text of Python with a prefix begins."""
+_MAX_LINE = 2_000
 _HALF_TEXT = lazy(r"""([A-Za-z][^"\n\\{}\[\]]*+)"(?=\s*+(?:[,;}\]]|\n))""")
 """A text with its closing quote only."""
 _OPEN_TEXT = lazy(r""""([^"\n\\]*+)\n(?=\s*+(?:"[^"\n\\]{1,80}+"\s*+:|[}\]]))""")
@@ -197,16 +221,19 @@ _TEXT_END = (
     r"""|//|/\*|\#|```|\+\s*+["']|\Z"""
 )
 _COMMA_ENDS = (
-    r""",(?=(?:\s|\\[nrt])*+(?:[}\],…“”„«‘’‚]|\.\.|//|/\*|\#|```|\Z"""
-    r"""|"(?:[^"\\]|\\[\s\S])*+"\s*+[:="'\[{]|'(?:[^'\\\n]|\\.)*+'\s*+[:="'\[{]|["']?+[A-Za-z_$][\w$-]{0,80}+["']?+\s*+[:=]"""
+    rf""",(?=(?:[\s{INVISIBLE}]|\\[nrt])*+(?:[}}\],…“”„«‘’‚]|\.\.|//|/\*|\#|```|\Z"""
+    rf"""|"(?:[^"\\]|\\[\s\S])*+"{_ANY_SPACE}[:="'\[{{]|'(?:[^'\\\n]|\\.)*+'{_ANY_SPACE}[:="'\[{{]"""
+    rf"""|["']?+[A-Za-z_$][\w$-]{{0,80}}+["']?+{_ANY_SPACE}[:=]"""
 )
 _IN_LIST = r"""|["'`{\[(\d+.-]|[A-Za-z_][\w.-]*+\s*+[,\]]))|\)(?=\s*+[,)}\]])"""
+_PERIOD_ENDS = rf"""\.(?=\s*+(?:,\s*+{_QUOTED_KEY}|{_BRACKET_ENDS}))"""
 _TEXT_ENDS = {
-    False: lazy(rf"[ \t\xa0\u200b\u2060\ufeff\u3000]*+(?:{_TEXT_END}|{_COMMA_ENDS})))"),
-    True: lazy(rf"[ \t\xa0\u200b\u2060\ufeff\u3000]*+(?:{_TEXT_END}|{_COMMA_ENDS}{_IN_LIST})"),
+    False: lazy(rf"(?:[^\S\r\n]|[{INVISIBLE}])*+(?:{_TEXT_END}|{_PERIOD_ENDS}|{_COMMA_ENDS})))"),
+    True: lazy(rf"(?:[^\S\r\n]|[{INVISIBLE}])*+(?:{_TEXT_END}|{_PERIOD_ENDS}|{_COMMA_ENDS}{_IN_LIST})"),
 }
 """What follows the end of a text, in an object and in a list. A comma ends a text only if a member, or in a list a
 value, comes next: otherwise the quote and the comma belong to the text."""
+_AFTER_EXTRA = lazy(rf"\s*+(?:,\s*+{_QUOTED_KEY}|\}})")
 _GOES_ON = lazy(r"[\s}\]]*+,\s*+")
 _AFTER_TEXT = frozenset({",", "}", ""})
 _ADJACENT = lazy(r"\s++(?=[\"'])")
@@ -230,6 +257,7 @@ _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r"
 _LITERALS = {"true": True, "false": False, "null": None}
 _OTHER_LITERALS = {**_LITERALS, "none": None, "undefined": None}
 """As Python, JavaScript and others write them, in any case."""
+_BASES = ("x", "X", "o", "O", "b", "B")
 _NON_FINITE = {"nan", "infinity", "inf"}
 _TYPE_NAMES = {"string", "number", "integer", "boolean", "bool", "int", "float", "object", "array"}
 
@@ -249,6 +277,9 @@ class _Parser:
         self.closed: Closed = "bracket"
         self.in_list = False
         """Whether the value that is read stands in a list."""
+        self.open_lists = 0
+        self.is_raw = False
+        """Whether the text that is read keeps its backslashes, as Python's raw texts do."""
         self.is_markdown = False
         """Whether a key has `\\_`: then all of it was escaped as Markdown."""
 
@@ -311,6 +342,8 @@ class _Parser:
             if char == "":
                 self.close_at_end(pointer, going_on=separated, root=depth == 1)
                 break
+            if char == "]" and self.pass_second_bracket():
+                continue
             if char == "]" and depth > 1:
                 self.repair("missing_bracket")
                 break
@@ -341,6 +374,17 @@ class _Parser:
             return True
         return False
 
+    def pass_second_bracket(self) -> bool:
+        """Pass over a `]` right behind the one that closed the last open list, if the object goes on or ends there.
+
+        Behind anything else the bracket may close what was cut off.
+        """
+        if self.open_lists or self.text[self.pos - 1] != "]" or not _AFTER_EXTRA.match(self.text, self.pos + 1):
+            return False
+        self.repair("extra_bracket")
+        self.pos += 1
+        return True
+
     def is_next_paragraph(self) -> bool:
         """Whether prose goes on after a blank line: then only the last bracket was forgotten."""
         before = self.text[max(0, self.pos - 80) : self.pos]
@@ -352,6 +396,7 @@ class _Parser:
         result: list[Any] = []
         separated = True
         comma = start
+        self.open_lists += 1
         while (char := self.peek()) != "]":
             if char == "":
                 self.close_at_end(pointer, going_on=separated, is_list=True)
@@ -375,6 +420,7 @@ class _Parser:
             if separated and result:
                 self.repair("trailing_comma")
             self.pos += 1
+        self.open_lists -= 1
         self.spans[pointer] = (start, self.pos)
         return result
 
@@ -453,7 +499,7 @@ class _Parser:
         else:
             if whole_key := _PLAIN_KEY.match(self.text, at):
                 key, self.pos = whole_key[1], whole_key.end()
-                goes_on = self.peek() != ""
+                goes_on = self.pass_second_colon()
             else:
                 self.in_list = False
                 key, goes_on = self.read_key(char)
@@ -499,7 +545,16 @@ class _Parser:
             self.repair("missing_colon")
         elif char:
             raise self.fail("a key without a colon")
-        return char != "" and self.peek() != ""
+        return char != "" and self.pass_second_colon()
+
+    def pass_second_colon(self) -> bool:
+        """Go on to the value, over a colon that is one too many; False where the text ends before it."""
+        char = self.peek()
+        if char == ":":
+            self.repair("extra_mark")
+            self.pos += 1
+            char = self.peek()
+        return char != ""
 
     def read_key(self, char: str) -> tuple[str, bool]:
         half = _HALF_KEY.match(self.text, self.pos) if char in "\"'" else None
@@ -507,6 +562,10 @@ class _Parser:
             self.repair("missing_quote")
             self.pos = half.end(1)
             return half[1], True
+        if char in "\"'" and (mixed := _MIXED_KEY.match(self.text, self.pos)):
+            self.repair("single_quotes")
+            self.pos = mixed.end()
+            return mixed[1] or mixed[2], True
         if char in _CLOSERS:
             at = self.pos
             key, whole = self.read_text(char)
@@ -576,12 +635,43 @@ class _Parser:
                 self.repair("triple_quotes")
                 self.pos = end + 3
                 return self.unescape(text[start + 3 : end], start, keep_breaks=True)
+        if opener in "\"'" and (slip := self.read_slip(opener)) is not None:
+            return slip
         if opener == '"' and (half := _OPEN_TEXT.match(text, start)):
             self.repair("missing_quote")
             body = half[1].rstrip(" \t\r").removesuffix(",")
             self.pos = half.start(1) + len(body)
             return body
         return None
+
+    def read_slip(self, opener: str) -> str | None:
+        """Read a short text with a wrong quote at one end; None if the quotes have another reading."""
+        text, start = self.text, self.pos
+        ends = _MARK_ENDS[self.in_list]
+        doubled = _DOUBLED[opener].match(text, start)
+        if doubled and (ends.match(text, doubled.end()) or _COLON_AHEAD.match(text, doubled.end())):
+            self.repair("extra_mark")
+            self.pos = doubled.end()
+            return doubled[1]
+        mixed = _MIXED_TEXTS[opener].match(text, start)
+        if mixed is None or not ends.match(text, mixed.end()):
+            return None
+        line_end = text.find("\n", mixed.end(), mixed.end() + _MAX_LINE)
+        other = text.find(opener, mixed.end(), mixed.end() + _MAX_LINE if line_end < 0 else line_end)
+        if other >= 0 and not _SAME_KEY[opener].match(text, mixed.end()):
+            return None
+        self.repair("single_quotes")
+        self.pos = mixed.end()
+        return mixed[1]
+
+    def pass_extra_mark(self, quote: str) -> None:
+        """Pass over a second closing quote or a period behind a text."""
+        text, pos = self.text, self.pos
+        char = text[pos : pos + 1]
+        is_second = char == quote and _COLON_AHEAD.match(text, pos + 1)
+        if is_second or (char in (quote, ".") and char and _MARK_ENDS[self.in_list].match(text, pos + 1)):
+            self.repair("extra_mark")
+            self.pos += 1
 
     def read_odd_text(self, opener: str) -> tuple[str, bool]:
         """Read a text with escapes, other quotes, quotes inside or raw line breaks."""
@@ -606,9 +696,13 @@ class _Parser:
                 raise self.fail("a quote inside a text is not escaped")
             self.repair("inner_quote", start)
         self.pos = stop.end() if stop and whole else end
+        if stop and whole:
+            self.pass_extra_mark(stop.group())
         return self.unescape(text[start + 1 : end], start), whole
 
     def unescape(self, body: str, start: int, *, keep_breaks: bool = False) -> str:
+        if self.is_raw:
+            return body
         if not keep_breaks and _CONTROL.search(body):
             self.repair("raw_control", start)
         if "\\" in body:
@@ -661,6 +755,8 @@ class _Parser:
             self.flaw("cut", pointer, start, self.pos)
             return None
         self.pos = start
+        if _PREFIX.match(text, start):
+            return self.read_prefixed(pointer)
         if half := _HALF_TEXT.match(text, start, self.limit):
             self.repair("missing_quote")
             self.pos = half.end()
@@ -678,18 +774,34 @@ class _Parser:
             return self.unescape(text[start + 1 : end], start, keep_breaks=True)
         raise self.fail("expected a value")
 
+    def read_prefixed(self, pointer: str) -> str:
+        """Read a text with a prefix of Python; an f-string with braces isn't a text yet."""
+        start, prefix = self.pos, self.text[self.pos].lower()
+        self.repair("literal")
+        self.pos += 1
+        self.is_raw = prefix == "r"
+        opener = self.text[self.pos]
+        block = self.read_block_text(opener)
+        value, whole = (block, True) if block is not None else self.read_odd_text(opener)
+        self.is_raw = False
+        if prefix == "f" and ("{" in value or "}" in value):
+            raise self.fail_at(start, "an f-string has braces")
+        if not whole:
+            self.flaw("cut", pointer, start, self.pos)
+        return value
+
     def read_odd_number(self, written: str, pointer: str) -> float:
         """Read a number as Python or JavaScript writes it."""
         start = self.pos
         self.pos += len(written)
-        digits = written.replace("_", "")
+        digits = written.replace("_", "").removesuffix("n")
         if len(digits) > MAX_DIGITS:
             raise self.fail("a number has too many digits", capped=True)
         if len(digits.lstrip("+-")) > 1 and digits.lstrip("+-")[0] == "0" and digits.lstrip("+-")[1].isdigit():
             raise self.fail_at(start, "a number begins with a zero")
         self.repair("number", start)
-        if "x" in digits.lower():
-            return int(digits, 16)
+        if digits.lstrip("+-0")[:1] in _BASES:
+            return int(digits, 0)
         if digits.lstrip("+-").isdigit():
             return int(digits)
         value = float(digits)
