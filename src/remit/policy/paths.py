@@ -99,7 +99,7 @@ def covers_all(patterns: Iterable[str], names: Iterable[str], ground: Ground) ->
     patterns = list(patterns)
     if any(pattern.strip() in EVERYTHING for pattern in patterns):
         return True
-    places = [_place(pattern, ground.root, ground.home, ground.resolve) for pattern in patterns]
+    places = [place(pattern, ground.root, ground.home, ground.resolve) for pattern in patterns]
     choices = [choice for place in places for choice in place]
     return all(any(_matches(choice, name.strip("/").split("/")) for choice in choices) for name in names)
 
@@ -117,7 +117,7 @@ def reaches_below(pattern: str, names: Iterable[str], ground: Ground) -> bool:
 def meets(pattern: str, name: str, ground: Ground) -> bool:
     """Whether a full path with stars in it may mean something that a pattern covers, by what is written out of both."""
     parts = name.strip("/").split("/")
-    for choice in _place(pattern, ground.root, ground.home, ground.resolve):
+    for choice in place(pattern, ground.root, ground.home, ground.resolve):
         whole = choice[-1:] == ["**"]
         reached = cross_folders(choice[:-1] if whole else choice, parts, _overlaps)
         if reached if whole else len(parts) in reached:
@@ -131,7 +131,7 @@ def may_hold(folder: str, name: str, pattern: str, ground: Ground) -> bool:
     Of a pattern that begins in any folder only the root is looked at, and what is above it.
     """
     parts = [part for part in folder.strip("/").split("/") if part]
-    for choice in _place(pattern, ground.root, ground.home, ground.resolve):
+    for choice in place(pattern, ground.root, ground.home, ground.resolve):
         plain = next((at for at, part in enumerate(choice) if is_magic(part)), len(choice))
         last = choice[-1] if choice else "**"
         if len(parts) <= plain and choice[: len(parts)] == parts:
@@ -157,7 +157,7 @@ def _overlaps(pattern: str, part: str) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _place(pattern: str, root: str, home: str, resolve: object) -> tuple[list[str], ...]:
+def place(pattern: str, root: str, home: str, resolve: object) -> tuple[list[str], ...]:
     """A pattern as the folders of full paths: below the root as it is called, and as it is after links."""
     pattern = pattern.strip()
     if not pattern or len(pattern) > MAX_PATTERN or pattern.startswith("!"):
@@ -191,7 +191,7 @@ def _measure(pattern: str, root: str, home: str, resolve: object) -> tuple[tuple
             [part.lower() for part in choice],
             next((at for at, part in enumerate(choice) if is_magic(part)), len(choice)),
         )
-        for choice in _place(pattern, root, home, resolve)
+        for choice in place(pattern, root, home, resolve)
     )
 
 

@@ -1,0 +1,212 @@
+"""Confinement: the profile that the kernel enforces, made from the permissions of an agent and all its ancestors.
+
+Owns which patterns become paths. The kernel limits files and folders, not patterns, tools or commands. If a rule can't
+be expressed, `make_profile` says in a sentence what is enforced in its place.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from remit.confine.profile import Profile
+from remit.policy.paths import EVERYTHING, YES, covers, expand_home, is_below, is_magic, place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from remit.policy.terms import Ground, Permissions
+
+WRITING = ("write", "edit")
+MAX_SEARCHED = 200_000
+"""How many files and folders are compared with the patterns of one rule."""
+MAX_MATCHES = 2_000
+"""How many of them are mounts of their own."""
+
+
+def make_profile(
+    layers: Sequence[Permissions], ground: Ground, *, write: Sequence[str] = (), protect: Sequence[str] = ()
+) -> tuple[Profile, list[str]]:
+    """Return what all layers of permissions allow, and a sentence for each rule that the kernel enforces differently.
+
+    `write`: places that every build needs. `protect`: full paths that stay read-only whatever the layers allow.
+    A folder of the profile's `write` may not exist yet: make it before the command starts.
+    """
+    ground = ground._replace(root=ground.resolve(ground.root), home=ground.resolve(ground.home))
+    sentences: list[str] = []
+    denied = [*dict.fromkeys(each for layer in layers for tool in WRITING for each in layer.deny.get(tool, ()))]
+    opened = [] if _has_everything(denied) else _list_opened(layers, ground, sentences)
+    opened += _list_build_places(write, ground, sentences)
+    closed = [*protect]
+    for pattern in denied:
+        closed += _find_denied(pattern, opened, ground, sentences) if pattern.strip() not in EVERYTHING else ()
+    hidden: list[str] = []
+    for pattern in dict.fromkeys(each for layer in layers for each in layer.deny.get("read", ())):
+        hidden += _find_hidden(pattern, opened, ground, sentences)
+    if any("read" in layer.allow and not _has_everything(layer.allow["read"]) for layer in layers):
+        sentences.append("allow read: the kernel hides what is denied, and every other file can be read")
+    left = [path for path in opened if not any(is_below(path, each) for each in (*closed, *hidden))]
+    inner = [path for path in left if not any(is_below(path, each) and path != each for each in left)]
+    files = Profile(write=_sort(inner), protect=_sort(closed), hide=_sort(hidden))
+    return files, [*dict.fromkeys(sentences)]
+
+
+def _sort(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({*paths}))
+
+
+# What may be written
+
+
+def _list_opened(layers: Sequence[Permissions], ground: Ground, sentences: list[str]) -> list[str]:
+    """Return the files and folders that every layer allows to write; the root if no layer limits it."""
+    opened: list[str] | None = None
+    for layer in layers:
+        own = _list_layer(layer, ground, sentences)
+        if opened is None or own is None:
+            opened = own if opened is None else opened
+        else:
+            inner = [one for one in own if any(is_below(one, other) for other in opened)]
+            opened = [*inner, *(one for one in opened if any(is_below(one, other) for other in own))]
+    return [ground.root] if opened is None else opened
+
+
+def _list_layer(layer: Permissions, ground: Ground, sentences: list[str]) -> list[str] | None:
+    """Return what one layer allows to write; None if it sets no limit."""
+    tools = [tool for tool in WRITING if layer.tools is None or tool in layer.tools]
+    if layer.unread or not tools:
+        return []
+    lists = [layer.allow.get(tool, layer.allow.get(_other(tool))) for tool in tools]
+    if any(each is None or _has_everything(each) for each in lists):
+        if any(each is not None and not _has_everything(each) for each in lists):
+            sentences.append("allow write and allow edit differ: the kernel allows what one of them allows")
+        return None
+    patterns = [*dict.fromkeys(pattern for each in lists for pattern in each or ())]
+    if any({*(each or ())} != {*patterns} for each in lists):
+        sentences.append("allow write and allow edit differ: the kernel allows what one of them allows")
+    return [path for pattern in patterns for path in _open_pattern(pattern, ground, sentences)]
+
+
+def _other(tool: str) -> str:
+    return "edit" if tool == "write" else "write"
+
+
+def _has_everything(patterns: Iterable[str]) -> bool:
+    return any(pattern.strip() in EVERYTHING for pattern in patterns)
+
+
+def _open_pattern(pattern: str, ground: Ground, sentences: list[str]) -> Iterator[str]:
+    rule = f'allow write "{pattern}"'
+    choices = place(pattern, ground.root, ground.home, None)
+    if not choices:
+        sentences.append(f"{rule}: it isn't a pattern that the kernel could enforce, and allows nothing")
+    for choice in choices:
+        plain, stars = _split(choice)
+        if ground.resolve(plain) != plain:
+            sentences.append(f"{rule}: '{plain}' leads through a symbolic link, and stays read-only")
+        elif stars == ["**"]:
+            yield plain
+        elif stars:
+            sentences.append(f"{rule}: the kernel knows no patterns, and everything in '{plain}' can be written")
+            yield plain
+        elif os.path.isdir(plain):
+            sentences.append(f'{rule}: it is a folder, and stays read-only; "{pattern}/**" means what is in it')
+        elif os.path.exists(plain):
+            sentences.append(f"{rule}: the file can be changed in place; a program that replaces it fails")
+            yield plain
+        else:
+            sentences.append(f"{rule}: the file doesn't exist, and can't be created")
+
+
+def _split(choice: list[str]) -> tuple[str, list[str]]:
+    """Return the path that a placed pattern begins with, and the part from its first star on."""
+    at = next((at for at, part in enumerate(choice) if is_magic(part)), len(choice))
+    return "/" + "/".join(choice[:at]), choice[at:]
+
+
+def _list_build_places(places: Sequence[str], ground: Ground, sentences: list[str]) -> Iterator[str]:
+    """Return the places of the setting that exist, as real paths."""
+    for text in places:
+        path = ground.resolve(os.path.join(ground.root, expand_home(text, ground.home)))
+        if is_below(ground.root, path):
+            sentences.append(f"[confine] write '{text}': it contains the workspace, and stays read-only")
+        elif os.path.exists(path):
+            yield path
+
+
+# What may not
+
+
+def _find_denied(pattern: str, opened: Sequence[str], ground: Ground, sentences: list[str]) -> Iterator[str]:
+    """Return the paths that a pattern denies to write, inside the writable ones."""
+    rule = f'deny write "{pattern}"'
+    for choice in place(pattern, ground.root, ground.home, None):
+        plain, stars = _split(choice)
+        if stars in ([], ["**"]):
+            path = _follow(plain, opened, ground)
+            yield path
+            if not os.path.lexists(path) and any(is_below(path, each) for each in opened):
+                sentences.append(f"{rule}: it doesn't exist, and a command can create it")
+            continue
+        folders = [each if is_below(each, plain) else plain for each in opened if _overlap(each, plain)]
+        for folder in dict.fromkeys(folders):
+            found, is_whole = _search(folder, pattern, ground)
+            yield from found if is_whole else (folder,)
+            if is_whole:
+                sentences.append(f"{rule}: {len(found)} that match stay read-only; a command can create others")
+            else:
+                sentences.append(f"{rule}: too many files to compare, so everything in '{folder}' stays read-only")
+
+
+def _find_hidden(pattern: str, opened: Sequence[str], ground: Ground, sentences: list[str]) -> Iterator[str]:
+    """Return the paths that a pattern denies to read."""
+    rule = f'deny read "{pattern}"'
+    if pattern.strip() in EVERYTHING:
+        sentences.append(f"{rule}: only the workspace is hidden; programs need the other files")
+        yield ground.root
+        return
+    for choice in place(pattern, ground.root, ground.home, None):
+        plain, stars = _split(choice)
+        if stars in ([], ["**"]):
+            path = _follow(plain, opened, ground)
+            yield path
+            if not os.path.lexists(path):
+                sentences.append(f"{rule}: it doesn't exist, and can be read if it is created later")
+            continue
+        found, is_whole = _search(plain, pattern, ground)
+        yield from found
+        what = "match are hidden; others can be read if they are created later"
+        sentences.append(f"{rule}: {len(found)} that {what}" if is_whole else
+                         f"{rule}: too many files to compare: {len(found)} are hidden, others aren't")  # fmt: skip
+
+
+def _follow(path: str, opened: Sequence[str], ground: Ground) -> str:
+    """Return where a path leads. A link that could be replaced stays: the launcher refuses it with a sentence."""
+    return path if any(is_below(path, each) for each in opened) else ground.resolve(path)
+
+
+def _overlap(one: str, other: str) -> bool:
+    return is_below(one, other) or is_below(other, one)
+
+
+def _search(folder: str, pattern: str, ground: Ground) -> tuple[list[str], bool]:
+    """Return the paths in a folder that a pattern covers, and whether all of them were compared."""
+    found: list[str] = []
+    if covers(pattern, (folder,), ground) == YES:
+        return [folder], True
+    searched, waiting = 0, [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                listed = [(entry.path, entry.is_dir(follow_symlinks=False)) for entry in entries]
+        except OSError:  # gone, or not readable for the agent either
+            continue
+        searched += len(listed)
+        for path, is_folder in listed:
+            if covers(pattern, (path,), ground) == YES:
+                found.append(path)
+            elif is_folder:
+                waiting.append(path)
+        if searched > MAX_SEARCHED or len(found) > MAX_MATCHES:
+            return found[:MAX_MATCHES], False
+    return found, True
