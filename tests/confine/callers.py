@@ -107,15 +107,24 @@ _refused: dict[str, str] = {}
 """Why the kernel of this machine confines nothing for a user, if it doesn't."""
 
 
-@cache
 def _find_other_user() -> tuple[tuple[str, ...], str]:
     """Return the words that make a command one of a user without privileges, and an interpreter for that user."""
-    prefix = ("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups")
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         return (), ""
+    return _make_prefix(USER), find_python(USER)
+
+
+def _make_prefix(user: int) -> tuple[str, ...]:
+    return "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"
+
+
+@cache
+def find_python(user: int) -> str:
+    """Return an interpreter that a user can run: others can't use one in root's home. "" if there is none."""
+    if user == os.geteuid():
+        return sys.executable
     for python in (os.path.realpath(sys.executable), "/usr/bin/python3"):
-        # An interpreter in root's home can't be used by others.
-        ran = subprocess.run([*prefix, "sh", "-c", f"exec {python} -I -S -c pass"], capture_output=True, check=False)
-        if ran.returncode == 0:
-            return prefix, python
-    return (), ""
+        words = [*_make_prefix(user), "sh", "-c", f"exec {python} -I -S -c pass"]
+        if subprocess.run(words, capture_output=True, check=False).returncode == 0:
+            return python
+    return ""

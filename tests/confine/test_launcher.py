@@ -186,6 +186,45 @@ def test_hidden_paths_look_empty(caller: Caller, work: Path) -> None:
     assert (work / "token").stat().st_mode & 0o777 == 0o644
 
 
+def test_private_folders_are_empty_and_end_with_the_command(caller: Caller, work: Path) -> None:
+    """A writable folder inside a private one stays what it is."""
+    (work / "inner" / "deep").mkdir(parents=True)
+    (work / "old").touch()
+    caller.own(work)
+    profile = Profile(write=(f"{work}/inner/deep",), private=(str(work),))
+    ran = caller.run(
+        profile,
+        f"cd {work}; ls; echo x > new && echo x > inner/deep/kept && cat new; echo x > ../out",
+        cwd=caller.folder,
+    )
+    assert ran.stdout == "inner\nx\n", ran
+    assert sorted(path.name for path in work.rglob("*")) == ["deep", "inner", "kept", "old"]
+
+
+def test_a_path_is_replaced_and_one_in_a_protected_folder_is_reopened(caller: Caller, work: Path) -> None:
+    for name in ("conf/open", "other"):
+        (work / name).mkdir(parents=True)
+    (work / "shown").write_text("shown\n")
+    (work / "conf" / "file").write_text("old\n")
+    caller.own(work)
+    profile = Profile(
+        write=(str(work),), protect=(f"{work}/conf",), reopen=(f"{work}/conf/open",), private=(f"{work}/other",),
+        replace=((f"{work}/shown", f"{work}/conf/file"), (f"{work}/shown", f"{work}/other/a/file")),
+    )  # fmt: skip
+    script = (
+        "cat conf/file other/a/file; for f in conf/file conf/new other/a/file; do echo x > $f && echo $f; done 2>/dev/null; "
+        "echo x > conf/open/new; mv conf/open conf/o; mv conf c; true"
+    )
+    ran = caller.run(profile, script, cwd=work)
+    assert ran.stdout == "shown\nshown\n", ran
+    assert [(work / name).read_text() for name in ("conf/file", "shown", "conf/open/new")] == [
+        "old\n",
+        "shown\n",
+        "x\n",
+    ]
+    assert not [*(work / "other").iterdir()]
+
+
 def test_memory_files_are_private(caller: Caller) -> None:
     name = f"remit-test-{os.getpid()}"
     ran = caller.run(Profile(), f"echo x > /dev/shm/{name} && cat /dev/shm/{name}; ls /dev/shm")
@@ -352,6 +391,14 @@ def test_paths_that_mounts_cant_enforce(caller: Caller, work: Path) -> None:
         (Profile(write=(root,), hide=(f"{root}/link/file",)), f"'{root}/link' {link}"),
         (Profile(write=(f"{root}/link",)), f"'{root}/link' {link}"),
         (Profile(write=(f"{root}/missing",)), f"the writable path '{root}/missing' doesn't exist"),
+        (Profile(private=(f"{root}/missing",)), f"the path '{root}/missing' doesn't exist"),
+        (Profile(private=(f"{root}/link",)), f"'{root}/link' {link}"),
+        (Profile(replace=((f"{root}/missing", root),)), f"the path '{root}/missing' doesn't exist"),
+        (
+            Profile(replace=((root, f"{root}/missing"),)),
+            f"'{root}/missing' can't be mounted: No such file or directory",
+        ),
+        (Profile(reopen=(f"{root}/missing",)), f"the path '{root}/missing' doesn't exist"),
     ):
         assert refuse(start(caller, profile, "echo", "ran")) == reason
 
@@ -365,6 +412,7 @@ def test_paths_that_mounts_cant_enforce(caller: Caller, work: Path) -> None:
         (b"\0".join([b"remit-profile=2", b"network=all", b"scope=all", END, b""]), "the profile is truncated"),
         (b"\0".join([HEADER, b"network=all", END, b""]), "the profile doesn't say which network"),
         (b"\0".join([HEADER, b"network=some", b"scope=all", END, b""]), "the profile doesn't say which network"),
+        (b"\0".join([HEADER, b"source=/a", b"network=all", b"scope=all", END, b""]), "a source without a target"),
         (b"\0".join([HEADER, b"network=all", b"network=none", b"scope=all", END, b""]), "an unknown field"),
         (b"\0".join([HEADER, b"nonsense=1", b"network=all", b"scope=all", END, b""]), "an unknown field"),
         (b"\0".join([HEADER, b"port=99999", b"network=all", b"scope=all", END, b""]), "an unknown field"),

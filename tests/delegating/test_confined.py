@@ -13,6 +13,7 @@ import pytest
 
 from remit.app.delegating.asking import Request
 from remit.app.delegating.workspace import Workspace
+from remit.confine import find_level
 from remit.errors import UsageError
 from remit.testing.agent import ScriptedAgent
 from tests.doors.cli.test_lint import git
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from remit.schemas import Result
 
-pytestmark = pytest.mark.skipif(not shutil.which("bwrap"), reason="needs bubblewrap")
+pytestmark = pytest.mark.skipif(not find_level().has_files, reason="the kernel confines nothing here")
 PLANT = (
     "echo evil > remit.toml; echo evil > .mcp.json; mkdir -p .claude agents .codex; echo evil > .claude/settings.json; "
     "echo evil > agents/x.md; echo evil > .codex/config.toml; echo evil > .git/hooks/post-commit; "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +18,7 @@ import pytest
 
 from remit.app.delegating.again import make_resume
 from remit.app.delegating.workspace import Workspace
+from remit.confine import find_level
 from remit.delegate.admission.limits import Budget
 from remit.delegate.driving import watching
 from remit.testing import ScriptedModel, call, fail, say
@@ -167,7 +167,7 @@ def test_the_model_gets_the_limits_of_the_agent_file(stage: Stage) -> None:
 
 @pytest.mark.thorough("codex")
 @pytest.mark.skipif(__file__.startswith("/tmp/"), reason="a confined agent sees /tmp empty, and this checkout is in it")  # noqa: S108
-@pytest.mark.skipif(not shutil.which("bwrap"), reason="needs bubblewrap")
+@pytest.mark.skipif(not find_level().has_files, reason="the kernel confines nothing here")
 def test_a_confined_harness_works_and_plants_nothing(confined: Stage) -> None:
     """It runs, writes, commits and goes on in its session; what it would leave for others to run is refused."""
     before = {path for path in (*confined.root.rglob("*"), *confined.home.rglob("*")) if path.is_file()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -12,15 +13,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from remit.confine import command, find_level
 from remit.delegate import shim
 from remit.errors import RunnerError
 from remit.policy.protected import GIT_PLACES, PROTECTED, list_places
+from remit.workspace.sessions import confining
 from remit.workspace.sessions.confining import BLANK_NS, Confinement, Fixed, confine
+from tests.confine.callers import LAUNCHER, find_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.skipif(not shutil.which("bwrap"), reason="needs bubblewrap")
+LEVEL = find_level()
+pytestmark = pytest.mark.skipif(not LEVEL.has_files, reason="the kernel confines nothing here")
 
 USERS = [0, 1000] if os.getuid() == 0 else [os.getuid()]
 GIT = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
@@ -37,6 +42,8 @@ class Site:
         (self.home / ".claude" / "projects").mkdir(parents=True)
         (self.home / ".claude" / "shell-snapshots").mkdir()
         (self.home / ".claude" / "shell-snapshots" / "other.sh").write_text("# of another session\n")
+        shutil.copy(LAUNCHER, base)
+        self.python = find_python(user)
         self.outside("git init -q . && git commit -q --allow-empty -m first")
 
     def own(self) -> None:
@@ -79,8 +86,12 @@ class Site:
             os.setgroups([])
             os.setgid(self.user)
             os.setuid(self.user)
-        argv = ("sh", "-c", script)
-        confined = confine(self.plan(), str(self.attempt), argv=argv, cwd=str(self.root))
+        # Another user may not be able to run this interpreter, or to read this checkout.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(confining, "find_level", lambda: LEVEL)
+            patch.setattr(command, "_FOLDER", str(self.base))
+            patch.setattr(sys, "executable", self.python)
+            confined = confine(self.plan(), str(self.attempt), argv=("sh", "-c", script))
         for name, data in confined.files.items():
             (self.attempt / name).write_bytes(data)
         fields = b"cwd=/\0contain=auto\0deadline_ms=0\0out_cap=0\0err_cap=0\0mark=\0blank_ns=%d\0" % BLANK_NS
@@ -92,7 +103,7 @@ class Site:
         shim._make_blanks(run)  # noqa: SLF001 - as the shim does
         environ = {"PATH": os.environ["PATH"], "HOME": str(self.home), "GIT_CONFIG_GLOBAL": os.devnull}
         with out.open("wb") as file:
-            subprocess.run(confined.argv, env=environ, stdout=file, stderr=file, check=False)
+            subprocess.run(confined.argv, cwd=self.root, env=environ, stdout=file, stderr=file, check=False)
         if meanwhile:
             subprocess.run(["sh", "-c", meanwhile], cwd=self.root, check=False)
         shim._remove_blanks(run)  # noqa: SLF001 - as the shim does
@@ -297,13 +308,14 @@ def test_a_link_in_a_protected_place_is_refused(site: Site, kind: str) -> None:
     link = site.root / "remit.toml"
     link.symlink_to(target) if kind == "symbolic link" else link.hardlink_to(target)
     with pytest.raises(RunnerError, match=f"remit.toml' is .*{kind}"):
-        confine(site.plan(), str(site.attempt), argv=("true",), cwd=str(site.root))
+        confine(site.plan(), str(site.attempt), argv=("true",))
 
 
-def test_without_bubblewrap_no_agent_is_confined(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(RunnerError, match="bwrap is not on the path"):
-        confine(site.plan(), str(site.attempt), argv=("true",), cwd=str(site.root))
+def test_a_machine_that_cant_confine_starts_no_agent(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    none = LEVEL._replace(has_files=False, reasons=("the kernel gives no user and mount namespace",))
+    monkeypatch.setattr("remit.workspace.sessions.confining.find_level", lambda: none)
+    with pytest.raises(RunnerError, match="can't be confined here: the kernel gives no user and mount namespace"):
+        confine(site.plan(), str(site.attempt), argv=("true",))
 
 
 def test_a_confined_place_is_protected_by_the_policy_too(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ command pays for it: `posix`, `_ctypes` and `_signal` are used without the modul
 files      A mount namespace, with a user namespace if the caller isn't privileged. Everything is read-only but the
            writable paths. Protected paths below those are mounted read-only. Each folder above a protected path is
            a mount of its own, because the kernel refuses to rename a mount point. Device nodes work in /dev only;
-           root gets /dev/null and its like, and terminals of its own.
+           root gets /dev/null and its like, and terminals of its own. Private folders are empty and writable, and
+           end with the command. A replaced path shows another file or folder, read-only.
 signals    Landlock: signals, ptrace and abstract sockets reach only processes that the command started.
 network    seccomp refuses sockets; Landlock limits the ports that TCP may connect to.
 
@@ -39,6 +40,8 @@ HEADER, END = b"remit-profile=1", b"end="
 MAX_PROFILE_BYTES = 1 << 20
 NOT_RUN, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 
+PATHS = b"write", b"protect", b"reopen", b"hide", b"private", b"source", b"target"
+"""The fields of a profile that are paths."""
 DEVICES = b"null", b"zero", b"full", b"random", b"urandom", b"tty"
 """What root may use of /dev. The permissions of the others don't stop root: disks, memory, consoles."""
 ROOT_ONLY_PROC = b"sys", b"sysrq-trigger", b"irq", b"bus", b"fs", b"acpi", b"scsi", b"mtrr"
@@ -78,6 +81,10 @@ class Profile:
         self.write: list[bytes] = []
         self.protect: list[bytes] = []
         self.hide: list[bytes] = []
+        self.reopen: list[bytes] = []
+        self.private: list[bytes] = []
+        self.source: list[bytes] = []
+        self.target: list[bytes] = []
         self.ports: list[int] = []
         single = {b"network": b"", b"scope": b""}
         fields = data.split(b"\0")
@@ -85,7 +92,7 @@ class Profile:
             raise Refused("the profile is truncated or has another version")
         for field in fields[1:-2]:
             name, _, value = field.partition(b"=")
-            if name in (b"write", b"protect", b"hide"):
+            if name in PATHS:
                 if not _is_normal(value):
                     raise Refused(f"the profile has a path that isn't absolute and normal: '{_show(value)}'")
                 getattr(self, name.decode()).append(value)
@@ -95,6 +102,8 @@ class Profile:
                 single[name] = value
             else:
                 raise Refused(f"the profile has an unknown field: '{_show(field)}'")
+        if len(self.source) != len(self.target):
+            raise Refused("the profile has a source without a target")
         self.network, self.scope = single[b"network"].decode(), single[b"scope"].decode()
         if self.network not in ("none", "ports", "all") or self.scope not in ("inside", "all"):
             raise Refused("the profile doesn't say which network and which scope the command has")
@@ -124,9 +133,16 @@ def confine(profile: Profile) -> None:
     except FileNotFoundError:  # it was removed; its path leads nowhere, and the process stays in it
         folder = b""
     enter_namespaces()
+    sources = [(path, _clone(path, _READ_ONLY | _NO_DEVICES)) for path in profile.source]
+    reopened = [(path, _clone(path, _NO_DEVICES)) for path in profile.reopen]
     make_read_only(profile)
     close_system_folders(profile)
+    for (_, tree), target in zip(sources, profile.target, strict=True):
+        _make_target(tree, target, profile.private)
+        _attach(tree, target)
     close_paths(profile)
+    for path, tree in reopened:
+        _attach(tree, path)
     if folder:
         _enter_folder(folder)
     reopen_descriptors()
@@ -147,6 +163,9 @@ def check_paths(profile: Profile) -> None:
         for closed in profile.protect + profile.hide:
             if is_inside(path, closed):
                 raise Refused(f"the writable path '{_show(path)}' is inside '{_show(closed)}', which isn't writable")
+    for path in profile.reopen + profile.private + profile.source:
+        if not _exists(path, known):
+            raise Refused(f"the path '{_show(path)}' doesn't exist")
     profile.protect = [path for path in profile.protect if _exists(path, known)]
     profile.hide = [path for path in profile.hide if _exists(path, known)]
 
@@ -215,11 +234,29 @@ def make_read_only(profile: Profile) -> None:
         opened.append((b"/dev", _clone(b"/dev", _READ_ONLY)))
         opened += [(path, _clone(path)) for path in (b"/dev/pts",) if _find_kind(path) == _FOLDER]
     _set_mount(_HERE, b"/", _NO_DEVICES if b"/" in profile.write else _NO_DEVICES | _READ_ONLY)
-    for path, tree in sorted(opened):  # outer folders first
-        if path == b"/":
+    for path, tree in sorted(opened + [(path, -1) for path in profile.private]):  # outer folders first
+        if tree < 0:
+            _mount_new(b"tmpfs", path, _NO_SETUID | _NO_DEVICES, b"mode=1777")
+        elif path == b"/":
             posix.close(tree)
         else:
+            _make_target(tree, path, profile.private)
             _attach(tree, path)
+
+
+def _make_target(tree: int, path: bytes, private: list[bytes]) -> None:
+    """Make what a mount is attached to, in a private folder only: everywhere else it would stay."""
+    if not any(is_inside(path, folder) for folder in private) or _find_kind(path):
+        return
+    folder = b""
+    for part in path.split(b"/")[1:-1]:
+        folder += b"/" + part
+        if not _find_kind(folder):
+            posix.mkdir(folder, 0o755)
+    if posix.fstat(tree).st_mode & _KIND == _FOLDER:
+        posix.mkdir(path, 0o755)
+    else:
+        posix.close(posix.open(path, posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o644))
 
 
 def close_system_folders(profile: Profile) -> None:

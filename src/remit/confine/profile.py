@@ -32,13 +32,18 @@ class Profile(NamedTuple):
     ports: tuple[int, ...] = ()
     keeps_inside: bool = True
     """Whether signals, ptrace and abstract sockets reach only processes that the command started."""
+    reopen: tuple[str, ...] = ()
+    """Paths inside protected ones that may be written. Each has to exist."""
+    private: tuple[str, ...] = ()
+    """Folders that are empty and writable for the command, and whose content is gone when it ends."""
+    replace: tuple[tuple[str, str], ...] = ()
+    """A file or folder that a command sees, read-only, in place of another: where it is, and where it is seen."""
 
     def check(self) -> list[str]:
         """Return a sentence for each value that the launcher would refuse."""
         sentences = [
             f"{name} path {path!r} isn't absolute and normal"
-            for name, paths in (("write", self.write), ("protect", self.protect), ("hide", self.hide))
-            for path in paths
+            for name, path in self._list_paths()
             if not _is_normal(path)
         ]
         sentences += [
@@ -56,14 +61,21 @@ class Profile(NamedTuple):
         ]
         return sentences
 
+    def _list_paths(self) -> list[tuple[str, str]]:
+        """Return each path with the name of its field."""
+        fields = [("write", path) for path in self.write]
+        fields += [("protect", path) for path in self.protect]
+        fields += [("reopen", path) for path in self.reopen]
+        fields += [("hide", path) for path in self.hide]
+        fields += [("private", path) for path in self.private]
+        return fields + [pair for source, target in self.replace for pair in (("source", source), ("target", target))]
+
     def render(self) -> bytes:
         """Return the profile in the launcher's form; raise `UsageError` if the launcher would refuse it."""
         sentences = self.check()
         if sentences:
             raise UsageError(f"the confinement profile isn't valid: {'; '.join(sentences)}")
-        fields = [("write", path) for path in self.write]
-        fields += [("protect", path) for path in self.protect]
-        fields += [("hide", path) for path in self.hide]
+        fields = self._list_paths()
         fields += [("port", str(port)) for port in self.ports]
         fields += [("network", self.network), ("scope", "inside" if self.keeps_inside else "all")]
         lines = [f"{name}={value}".encode(errors="surrogateescape") for name, value in fields]

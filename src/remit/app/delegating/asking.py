@@ -52,7 +52,7 @@ class Request(NamedTuple):
     worktree: bool = False
     """In a git worktree of its own."""
     confine: bool = False
-    """In bubblewrap, where it writes to its own folder alone and to no protected file in it."""
+    """Whether the kernel lets it write to its own folder alone, and to no protected file in it."""
     evidence: bool = True
     """Whether Remit takes a snapshot of the tree before the run. Without one, a `completed` that claims files is
     `unproven`."""

@@ -96,7 +96,7 @@ _OPTIONS = (
         shell_complete=options.offer_formats,
     ),
     *_BUDGET,
-    click.option("--confine", is_flag=True, help="Write to the workspace alone, not to protected files (bubblewrap)."),
+    click.option("--confine", is_flag=True, help="Limit writes to the workspace without protected files."),
     click.option("--commit/--no-commit", default=None, help="Commit without hooks; only work on a task when left out."),
 )
 """In the order in which the help shows them."""

@@ -1,9 +1,8 @@
-"""Confining: the command line that runs an agent in bubblewrap, with the protected places read-only.
+"""Confining: the command line that runs an agent under the launcher, with the protected places read-only.
 
-Owns which folders a confined agent may write to and which of the places in them are bound read-only. A bind mount
-moves along when its folder is renamed, so every folder above a protected place is bound onto itself: the kernel then
-refuses to rename it. A place that doesn't exist is made as a blank by the shim for as long as the agent runs, because
-nothing can be mounted on a name that isn't there.
+Owns which folders a confined agent may write to and which of the places in them are read-only. A place that doesn't
+exist is made as a blank by the shim for as long as the agent runs, because nothing can be mounted on a name that isn't
+there.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
+from remit.confine import Profile, find_level, make_command
 from remit.errors import RunnerError
-from remit.workspace.machine import find_program
 from remit.workspace.sessions.folders import find_return_file
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 MAX_REPOSITORIES = 500
 BLANK_NS = 86_400 * 10**9
 """The time of the last change by which a blank is known; every change to it or in it gives it another."""
-_EXCLUDE = "exclude"
+_EXCLUDE, _PROFILE = "exclude", "profile"
 _HIDDEN = (
     "/run/user", "/run/dbus", "/run/systemd/private", "/run/docker.sock", "/run/containerd", "/run/podman", "/run/crio",
 )  # fmt: skip
@@ -61,45 +60,43 @@ class Confined(NamedTuple):
     """For the folder of the attempt, by name."""
 
 
-def confine(confinement: Confinement, folder: str, *, argv: Sequence[str], cwd: str) -> Confined:
+def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Confined:
     """The command line that runs an agent confined. `folder`: that of its attempt, which it may read.
 
-    Raise `RunnerError` if bubblewrap isn't installed, or if a place can't be protected.
+    Raise `RunnerError` if the kernel can't enforce it, or if a place can't be protected.
     """
-    found = find_program("bwrap", root=confinement.root)
-    if found is None or found.is_foreign:
-        raise RunnerError("an agent can't be confined here: bwrap is not on the path",
-                          hint="install bubblewrap (apt install bubblewrap), or run without --confine")  # fmt: skip
+    level = find_level()
+    if not level.has_files:
+        raise RunnerError(f"an agent can't be confined here: {'; '.join(level.reasons)}",
+                          hint="allow user namespaces on this machine, or run without --confine")  # fmt: skip
+    folder = os.path.realpath(folder)
     writable = _open_writable(confinement)
-    command = [found.file, "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL"]
-    command += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-    # Root may write here without any capability, and what it writes holds for the whole machine.
-    for path in ("/proc/sys", "/proc/sysrq-trigger"):
-        command += ["--ro-bind-try", path, path]
-    for path in dict.fromkeys(os.path.realpath(each) for each in _HIDDEN if os.path.exists(each)):
-        command += ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", "/dev/null", path]
-    empty = [os.path.realpath(each) for each in ("/tmp", *confinement.private) if os.path.isdir(each)]  # noqa: S108 - its own
-    shown = [("--tmpfs", path) for path in empty] + [("--bind", path) for path in writable]
-    for option, path in sorted(dict.fromkeys(shown), key=lambda each: each[1].split("/")):  # outer folders first
-        command += [option, path] if option == "--tmpfs" else [option, path, path]
     places = [*confinement.fixed, *_find_git_places(confinement.root, confinement.git)]
-    binds, blanks = _plan_binds(places, writable)
-    command += binds
-    files: dict[str, bytes] = {}
+    protected, blanks = _plan_places(places, writable)
+    private = [os.path.realpath(each) for each in ("/tmp", *confinement.private) if os.path.isdir(each)]  # noqa: S108 - its own
+    # The agent reads the files that its runner has put there.
+    replaced, files = [(folder, folder)], {}
     if os.path.isdir(f"{confinement.root}/.git") and confinement.git:
         names = [each.path[len(confinement.root) + 1 :] for each in blanks if _is_below(each.path, confinement.root)]
         info = f"{confinement.root}/.git/info"
         files[_EXCLUDE] = _render_exclude(f"{info}/exclude", names)
         if not os.path.isdir(info) or os.lstat(info).st_mtime_ns == BLANK_NS:
-            command += ["--tmpfs", info]
+            private.append(info)
         elif not os.path.exists(f"{info}/exclude"):
             blanks.append(Fixed(f"{info}/exclude"))
-        command += ["--ro-bind", f"{folder}/{_EXCLUDE}", f"{info}/exclude", "--remount-ro", info]
-    # Last, so that nothing above makes it writable. The agent reads the files that its runner has put there.
-    command += ["--ro-bind", folder, folder]
+        replaced.append((f"{folder}/{_EXCLUDE}", f"{info}/exclude"))
     returns = os.path.dirname(find_return_file(folder))  # the one place in it that the agent writes to
-    command += ["--bind-try", returns, returns, "--chdir", cwd, "--"]
-    return Confined((*command, *argv), tuple(blanks), files)
+    profile = Profile(
+        write=tuple(each for each in writable if not any(_is_below(each, closed) for closed in protected)),
+        protect=tuple(protected),
+        reopen=(returns,) if os.path.isdir(returns) else (),
+        hide=tuple(dict.fromkeys(os.path.realpath(each) for each in _HIDDEN if os.path.exists(each))),
+        private=tuple(dict.fromkeys(each for each in private if each not in writable)),
+        replace=tuple(replaced),
+        keeps_inside=level.has_scopes,
+    )
+    files[_PROFILE] = profile.render()
+    return Confined(tuple(make_command(f"{folder}/{_PROFILE}", argv)), tuple(blanks), files)
 
 
 def _open_writable(confinement: Confinement) -> list[str]:
@@ -120,18 +117,16 @@ def _render_exclude(file: str, names: Sequence[str]) -> bytes:
     return before + "".join(f"/{name}\n" for name in names if not name.startswith(".git/")).encode()
 
 
-def _plan_binds(places: Iterable[Fixed], writable: Sequence[str]) -> tuple[list[str], list[Fixed]]:
-    """The options that make places read-only, those of outer folders first, and the blanks for missing places."""
-    options: dict[str, list[str]] = {}
+def _plan_places(places: Iterable[Fixed], writable: Sequence[str]) -> tuple[list[str], list[Fixed]]:
+    """The paths that stay read-only inside the writable ones, and the blanks for those that are missing."""
+    protected: list[str] = []
     blanks: dict[str, Fixed] = {}
-    for place in sorted(places, key=lambda each: each.path.split("/")):
+    for place in sorted(places, key=lambda each: each.path.split("/")):  # outer folders first
         base = next((each for each in sorted(writable, key=len, reverse=True) if _is_below(place.path, each)), None)
-        if base is None or any(_is_below(place.path, one) for one, words in options.items() if words[0] == "--ro-bind"):
+        if base is None or any(_is_below(place.path, one) for one in protected):
             continue
         path, is_missing = base, False
         for name in [each for each in place.path[len(base) :].split("/") if each]:
-            if path != base:
-                options.setdefault(path, ["--bind", path, path])
             path = f"{path}/{name}"
             found = _check_link(path)
             is_missing = found is None or found.st_mtime_ns == BLANK_NS
@@ -139,9 +134,8 @@ def _plan_binds(places: Iterable[Fixed], writable: Sequence[str]) -> tuple[list[
                 break
         if is_missing:
             blanks[path] = place if path == place.path else Fixed(path, is_folder=True)
-        options[path] = ["--ro-bind", path, path]
-    ordered = sorted(options, key=lambda each: each.split("/"))
-    return [word for path in ordered for word in options[path]], list(blanks.values())
+        protected.append(path)
+    return protected, list(blanks.values())
 
 
 def _is_below(path: str, folder: str) -> bool:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SHIM_FOLDER = os.path.join(os.path.abspath(__file__).rsplit("/", 3)[0], "delegate")
 _OWN_NAMES = frozenset((
     "order", "stdin", "out", "err", "out.tail", "err.tail", "started", "pids.json", "control", "result.json",
-    "shim.err", "exclude",
+    "shim.err", "exclude", "profile",
 ))  # fmt: skip
 _LOCK_SECONDS, _ASK_SECONDS = 2.0, 0.005
 
@@ -74,7 +74,7 @@ def start_shim(home: Home, attempt: Attempt, order: ShimOrder) -> Started:
     """
     confined = Confined(order.argv, (), {})
     if order.confinement is not None:
-        confined = confine(order.confinement, attempt.folder, argv=order.argv, cwd=order.cwd)
+        confined = confine(order.confinement, attempt.folder, argv=order.argv)
     handles: list[int] = []
     try:
         lock = _take_lock(attempt.folder, handles)
