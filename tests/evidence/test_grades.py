@@ -126,6 +126,15 @@ def test_a_link_is_graded_by_what_it_leads_to(root: Path) -> None:
     assert (up.grade, up.places) == ("changed", ("docs/plan.md",))
 
 
+def test_a_link_that_leads_elsewhere_now_is_unknown(root: Path) -> None:
+    """Its content was there before, and the agent did change the link."""
+    (root / "current.md").symlink_to("old.md")
+    before = take(root)
+    (root / "current.md").unlink()
+    (root / "current.md").symlink_to("docs/plan.md")
+    assert grade(root, before, "current.md").grade == "unknown"
+
+
 def test_a_file_that_was_moved_behind_a_link_of_its_name_is_unchanged(root: Path) -> None:
     before = take(root)
     (root / "old.md").rename(root / "moved.md")

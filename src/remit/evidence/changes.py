@@ -25,6 +25,8 @@ class Change(NamedTuple):
     blob: str = ""
     """The git id of the content now; empty if it is deleted or isn't known."""
     reason: str = ""
+    is_link: bool = False
+    """Whether it is a link that leads elsewhere now."""
 
 
 class Comparison(NamedTuple):

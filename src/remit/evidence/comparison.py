@@ -56,7 +56,8 @@ def compare(before: Tree, after: Tree) -> Comparison:
             continue
         gone = kind == "deleted"
         size = None if now is None or gone else now.st_size
-        found[kind].append(Change(entry.path, kind, size, "" if gone else entry.id))
+        is_link = entry.old_mode == entry.mode == _LINK
+        found[kind].append(Change(entry.path, kind, size, "" if gone else entry.id, is_link=is_link))
     for path in before.executed.keys() | after.executed.keys():
         old, new = before.executed.get(path), after.executed.get(path)
         if old != new:

@@ -236,6 +236,8 @@ class _Grader:
             try:
                 if self.trees.had(places, blob):
                     grade, reason = "unchanged", "a link leads to what was there before the run"
+                    if any(place in self.trees.changes and self.trees.changes[place].is_link for place in places):
+                        grade, reason = "unknown", "only a link was changed, and leads to what was there before the run"
             except RemitError as error:
                 grade, reason = "unknown", error.message
         return ArtifactGrade(facts, grade, reason or unread, digest, now.st_nlink, by_session, places, blob)

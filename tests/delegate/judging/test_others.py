@@ -208,10 +208,11 @@ def test_work_that_no_other_agent_can_have_undone_is_fabricated(run: Run, undo: 
     late, reading = run.make_other(started=HOUR_MS), run.make_other(layers=(READING,))
     kept = run.make_other(ended=5, writes=Writes({path: HASH}))
     recorded = run.make_other(ended=5, writes=Writes(is_recorded=True))
+    outcome = "invalid" if undo is empty else "fabricated"  # the agent may have made an empty file
     for others in ((), (late,), (reading,), (kept,), (recorded,)):
-        assert run.judge(path, *others).outcome == "fabricated"
+        assert run.judge(path, *others).outcome == outcome
     elsewhere = (ToolUse("Write", "write", "other.md"),)
-    assert run.judge(path, run.make_other(), tools=elsewhere).outcome == "fabricated"
+    assert run.judge(path, run.make_other(), tools=elsewhere).outcome == outcome
 
 
 @pytest.mark.parametrize("path", ["old.md", "docs/never.md", "docs/no/never.md"])

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 _TOO_LONG = "RET030"
 _MADE_EARLIER = "EVD011"
-_NOT_THERE = frozenset({"RET051", "RET054", "RET089"})
+_EMPTY = "RET054"
+_NOT_THERE = frozenset({"RET051", _EMPTY, "RET089"})
 """A file that is claimed is missing or empty."""
 
 
@@ -258,7 +259,8 @@ def _weigh(
 ) -> Judgement:
     errors = [finding for finding in verdict.findings if finding.severity == "error"]
     if not verdict.accepted:
-        absent = bool(errors) and {finding.code for finding in errors} <= _NOT_THERE
+        codes = {finding.code for finding in errors}
+        absent = bool(codes) and codes <= _NOT_THERE and codes != {_EMPTY}  # the agent may have made an empty file
         outcome: Outcome = "fabricated" if absent else verdict.outcome
         findings = (*_find_loss(scene, "warning" if scene.shared else "error"), *verdict.findings)
         return Judgement(outcome, findings, grades=grades, verdict=verdict)
