@@ -33,9 +33,9 @@ def test_an_agent_works_on_a_task_of_an_outside_tracker(cleo: Cleo) -> None:
         assert peer.strays == []
     assert standing["task_id"] == "T1234"
     assert shown["task"] == "T1234"
-    assert [each[0] for each in cleo.calls] == ["show", "focus", "complete", "research", "show"]
-    entry = cleo.calls[3][3]
-    assert cleo.calls[3] == ["research", "link", "T1234", entry]
+    assert [each[0] for each in cleo.calls] == ["show", "focus", "show", "complete", "research", "show"]
+    entry = cleo.calls[4][3]
+    assert cleo.calls[4] == ["research", "link", "T1234", entry]
     task = json.loads(shown["section"])
     assert (task["id"], task["status"], task["linkedResearch"]) == ("T1234", "done", [entry])
 

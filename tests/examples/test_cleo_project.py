@@ -61,11 +61,37 @@ def test_the_protocol_runs_to_its_end(shop: Project, words: tuple[str, ...]) -> 
     entries = [json.loads(line) for line in (shop.root / MANIFEST).read_text().splitlines()]
     assert [each["linked_tasks"][-1] for each in entries] == ["T1200", "T1234"]
     calls = list_calls(shop)
-    assert [each[0] for each in calls] == ["show", "focus", "complete", "research"]
+    assert [each[0] for each in calls] == ["show", "focus", "show", "complete", "research"]
     assert calls[-1] == ["research", "link", "T1234", entries[1]["id"]]
     (task,) = (each for each in shop.load(".cleo/tasks.json")["tasks"] if each["id"] == "T1234")
     assert (task["status"], task["linkedResearch"]) == ("done", [entries[1]["id"]])
     assert all(path.startswith(".cleo/") for path in list_changed(shop))
+
+
+OWN_STEPS = """
+import subprocess
+for words in OWN:
+    done = [*words, line["id"]] if words[0] == "research" else words
+    subprocess.run(["bin/cleo", *done], check=True)
+"""
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_an_agent_that_completes_its_task_itself_is_accepted(shop: Project, steps: int) -> None:
+    """D1 D16: it obeys its file to the letter, and Remit does what is missing; `cleo` completes no task twice."""
+    assert shop("trust", "--yes").code == 0
+    own = [["complete", "T1234"], ["research", "link", "T1234"]][:steps]
+    program = record(shop, "complete")
+    program.file.write_text(program.file.read_text() + OWN_STEPS.replace("OWN", repr(own)))
+    ended = shop("run", "cleo-subagent", "Find out.", "--task", "T1234", "--command", program.command)
+    assert ended.code == 0, (ended.text, ended.err)
+    (prompt,) = program.prompts
+    assert "cleo complete T1234" in prompt
+    assert "Remit completes the task" not in prompt
+    calls = [each[0] for each in list_calls(shop)]
+    assert (calls.count("complete"), calls.count("research")) == (1, 1)
+    (task,) = (each for each in shop.load(".cleo/tasks.json")["tasks"] if each["id"] == "T1234")
+    assert (task["status"], len(task["linkedResearch"])) == ("done", 1)
 
 
 def test_the_harness_starts_the_agent(shop: Project) -> None:

@@ -705,7 +705,7 @@ print("Research " + words[mode])
 @pytest.mark.thorough("partial")
 @pytest.mark.parametrize(
     ("mode", "code", "after"),
-    [("complete", 0, ["complete", "link"]), ("partial", 1, ["complete", "link"]), ("blocked", 1, [])],
+    [("complete", 0, ["show", "complete", "link"]), ("partial", 1, ["show", "complete", "link"]), ("blocked", 1, [])],
 )
 def test_a_task_of_an_outside_system_is_shown_focused_completed_and_linked(
     remit: Remit, tmp_path_factory: pytest.TempPathFactory, mode: str, code: int, after: list[str]

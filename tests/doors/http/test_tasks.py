@@ -50,9 +50,9 @@ def test_an_agent_works_on_a_task_of_an_outside_tracker(cleo: Cleo) -> None:
     assert begun["task_id"] == node["standing"]["task_id"] == found["items"][0]["task_id"] == "T1234"
     assert [each["session_id"] for each in found["items"]] == [begun["session_id"]]
     assert others == [[], []]
-    assert [each[0] for each in cleo.calls[:5]] == ["show", "focus", "complete", "research", "show"]
+    assert [each[0] for each in cleo.calls[:6]] == ["show", "focus", "show", "complete", "research", "show"]
     task = json.loads(shown["section"])
-    assert (task["id"], task["status"], task["linkedResearch"]) == ("T1234", "done", [cleo.calls[3][3]])
+    assert (task["id"], task["status"], task["linkedResearch"]) == ("T1234", "done", [cleo.calls[4][3]])
     assert (shown["task"], [each["session_id"] for each in shown["sessions"]]) == ("T1234", [begun["session_id"]])
 
 

@@ -6,7 +6,8 @@ delegation; one that fails after the work is told and fails nobody's work. Loads
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 from remit.delegate.admission.terms import read_terms
 from remit.errors import RemitError
@@ -14,6 +15,8 @@ from remit.workspace.ledger.events import add_event, load_events
 from remit.workspace.settle import Step, fail, is_exploratory
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from remit.config import Settings
     from remit.delegate.briefing import TaskFacts
     from remit.delegate.judging.endings import Conclusion
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 OUTSIDE = "outside"
 _PREFIX = "tasks."
 _MAX_SHOWN = 20_000
+_DONE = ("done", "completed")
 
 
 def list_outside(root: str, settings: Settings) -> dict[str, str]:
@@ -59,18 +63,24 @@ def focus_outside(home: Home, settings: Settings, row: Delegation) -> None:
 
 
 def settle_outside(home: Home, settings: Settings, row: Delegation, conclusion: Conclusion) -> tuple[Step, ...]:
-    """Complete and link a task whose work is done; what is blocked or failed stays open (R4.12, R4.13)."""
+    """Complete and link a task whose work is done; what is blocked or failed stays open (R4.12, R4.13).
+
+    What the task shows as done isn't done again: an agent may have completed and linked it as its own file says.
+    """
     terms = read_terms(row.details)
     is_manifest = (conclusion.format or terms.format) == "manifest"
     is_done = conclusion.task_status == "completed" or (conclusion.task_status == "partial" and is_manifest)
-    if not terms.outside or not is_done or terms.owner == "agent":
+    if not terms.outside or not is_done:
         return ()
     commands = list_outside(home.root, settings)
     found = conclusion.entry or {}
     entry = "" if is_exploratory(found) else str(found.get("id") or "")
+    wanted = [name for name in ("complete", "link") if name in commands and (name == "complete" or entry)]
+    task = _read_task(home.root, settings, terms.outside) if wanted and "show" in commands else {}
+    is_there = {"complete": task.get("status") in _DONE, "link": entry in _list_linked(task)}
     told = []
-    for name in ("complete", "link"):
-        if name not in commands or (name == "link" and not entry):
+    for name in wanted:
+        if is_there[name]:
             continue
         try:
             ran = _run_once(home, settings, row, name, terms.outside, research=entry if name == "link" else "")
@@ -80,6 +90,22 @@ def settle_outside(home: Home, settings: Settings, row: Delegation, conclusion: 
         told += [name] if ran else []
     done = {"complete": f"task {terms.outside} is completed", "link": f"linked to {entry}"}
     return (Step(OUTSIDE, "done" if told else "there", ", ".join(done[name] for name in told)),)
+
+
+def _read_task(root: str, settings: Settings, task_id: str) -> dict[str, Any]:
+    """What the system shows of a task as JSON, bare or below `task`; empty if it shows something else."""
+    try:
+        value = json.loads(_run(root, settings, "show", task_id))
+    except (RemitError, ValueError, RecursionError):  # the command that follows says what is wrong with the system
+        return {}
+    task = value.get("task", value) if isinstance(value, dict) else None
+    return task if isinstance(task, dict) else {}
+
+
+def _list_linked(task: Mapping[str, Any]) -> list[Any]:
+    """The entries that a task is linked to: ids, or objects with an id."""
+    listed = task.get("linkedResearch") or task.get("linked_research")
+    return [each.get("id") if isinstance(each, dict) else each for each in listed] if isinstance(listed, list) else []
 
 
 def _run_once(home: Home, settings: Settings, row: Delegation, name: str, task_id: str, *, research: str = "") -> bool:

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from remit.workspace.home import Home
 
 _MAX_PROMPT_BYTES = 4 * 1024 * 1024
+_COMPLETE = "{{TASK_COMPLETE_CMD}}"
 
 
 class Setting(NamedTuple):
@@ -515,6 +516,7 @@ def _brief(work: _Work, admitted: Admitted, terms: Terms) -> dict[str, bytes]:
 def _assign(work: _Work, terms: Terms) -> Assignment:
     """What an agent is told, as far as it does not depend on who asks."""
     request = work.request
+    completes_task = terms.format == MANIFEST.name and _COMPLETE in _read_body(work.agent)
     return Assignment(
         prompt=request.prompt,
         session_id="",
@@ -524,7 +526,7 @@ def _assign(work: _Work, terms: Terms) -> Assignment:
         context=work.context,
         task=None if request.task is None else request.task._replace(marker=terms.working or request.task.marker),
         artifact_path=request.artifact_path,
-        owner=terms.owner,
+        owner="agent" if completes_task else terms.owner,  # Remit does what the agent left undone, either way
         topic=terms.topic,
         date=time.strftime("%Y-%m-%d"),
         output_dir=os.path.dirname(os.path.relpath(terms.manifest, terms.root)) if terms.manifest else "",  # noqa: PTH120
