@@ -135,6 +135,13 @@ def test_the_one_of_the_kind_is_taken_then_the_usual_name() -> None:
     assert choose_agent(RESEARCH, (Candidate("other"),), {}) == ""
 
 
+def test_of_several_the_one_with_the_name_of_the_standard_is_taken() -> None:
+    agents = (Candidate("lean-implementation-agent", "implementation"), Candidate("implementer", "implementation"))
+    assert choose_agent(COMMANDS["implement"], agents, {}) == "implementer"
+    serving = (Candidate("researcher", "x", "/research"), Candidate("scout", "x", "/research"))
+    assert choose_agent(RESEARCH, serving, {}) == "researcher"
+
+
 def test_of_several_nobody_is_guessed() -> None:
     agents = (Candidate("b", "research"), Candidate("a", "research"))
     with pytest.raises(UsageError) as caught:

@@ -194,7 +194,10 @@ def choose_agent(
     *,
     language: str = "",
 ) -> str:
-    """Who does a command for a task of a language: as is set, else the one there is; empty where there is none."""
+    """Who does a command for a task of a language: as is set, else the one there is; empty where there is none.
+
+    Of several, the one with the name that the standard gives it.
+    """
     for name in dict.fromkeys((command.name, command.like)):
         route = routes.get(name, {})
         routed = route.get(language) or route.get("default")
@@ -205,10 +208,11 @@ def choose_agent(
     alike = {each.name for each in known if each.kind == command.kind}
     usual = {each.name for each in known if not each.kind and each.name in command.names}
     for found in map(sorted, (serving, alike, usual)):
-        if len(found) > 1:
+        named = [name for name in command.names if name in found]
+        if len(found) > 1 and not named:
             raise _tell_several(command, found)
         if found:
-            return found[0]
+            return named[0] if named else found[0]
     return ""
 
 
