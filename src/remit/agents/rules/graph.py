@@ -153,7 +153,7 @@ def _is_plain(name: str) -> bool:
 
 @graph_rule("GRF004", "R1.6", severity="warning")
 def unreachable(graph: Graph) -> Iterator[GraphReport]:
-    """No command and no other agent can reach this agent.
+    """No command and no primary agent reaches this agent.
 
     Why: it is dead, or the agent that should call it does not know it.
 
@@ -164,7 +164,7 @@ def unreachable(graph: Graph) -> Iterator[GraphReport]:
     for name, agent in graph.agents.items():
         if name not in graph.reached:
             hint = "Give it a lifecycle.command, or let an agent delegate to it."
-            yield GraphReport(agent, "no command and no agent can reach this agent", hint, agent.places["name"])
+            yield GraphReport(agent, "no command and no primary agent reaches this agent", hint, agent.places["name"])
 
 
 def _edges(graph: Graph) -> Iterator[tuple[Definition, Definition]]:
