@@ -109,6 +109,8 @@ class Result(NamedTuple):
     """The agent's own keys in `metadata` or `meta`; of a manifest, the fields of its entry."""
     extra: Mapping[str, Any] = NOTHING
     """The agent's own keys at the top of its return."""
+    task_id: str = ""
+    """The task that the run worked on, by its number or by its id in an outside system."""
     returned: Mapping[str, Any] = NOTHING
     """The return that goes to the caller, as JSON."""
     fitted: Mapping[str, Any] = NOTHING

@@ -266,6 +266,12 @@ def test_partial_work_that_remit_lowered_leaves_the_task_open(cleo: Cleo, ending
     assert [each[0] for each in cleo.calls] == ["show", "focus"]
 
 
+def test_a_run_without_an_entry_names_its_task(cleo: Cleo) -> None:
+    """D4: the entry that Remit derives for an agent that returned nothing."""
+    result = cleo.project.work("research", "T1234", cleo.project.program("sys.exit(3)\n"))
+    assert (result["status"], result["linked_tasks"]) == ("blocked", ["T1234"])
+
+
 @conforms("004-29")
 def test_blocked_work_leaves_the_task_open(cleo: Cleo) -> None:
     cleo.research("blocked")

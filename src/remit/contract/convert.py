@@ -86,6 +86,7 @@ class Known(NamedTuple):
     today: str | None = None
     duration_ms: float | None = None
     findings_file: str | None = None
+    task_id: str = ""
 
 
 _GAPS = ("session_id", "agent", "depth", "path", "duration_ms")
@@ -302,7 +303,10 @@ def _derive_entry(returned: Return, known: Known, findings: list[Finding]) -> di
         or _split_sentences(returned.summary)[0]
     )
     stem = returned.artifacts[0].path.rpartition("/")[2].rpartition(".")[0] if returned.artifacts else title
-    entry: dict[str, Any] = {"title": title, "topics": [], "actionable": bool(returned.next_steps), "linked_tasks": []}
+    entry: dict[str, Any] = {
+        "title": title, "topics": [], "actionable": bool(returned.next_steps),
+        "linked_tasks": [known.task_id] if known.task_id else [],
+    }  # fmt: skip
     if known.today is not None:
         slug = _NOT_SLUG.sub("-", stem.lower().removeprefix(known.today)).strip("-")[:60] or "entry"
         entry |= {"id": f"{slug}-{known.today}", "date": known.today}

@@ -91,6 +91,7 @@ def make_report(row: Delegation, drive: Told | None, conclusion: Conclusion, *, 
         metadata=conclusion.metadata,
         extra=conclusion.extra,
         result_format=terms.result_format,
+        task_id=terms.outside or str(row.task_number or ""),
     )
     return write_return(result)
 

@@ -32,7 +32,7 @@ def write_return(result: Result) -> Result:
         named = tuple(fault._replace(message=_name_code(fault)) for fault in returned.faults)
         returned = returned._replace(format="standard", faults=named)
     day = _find_day(result.session_id)
-    known = Known(today=day, findings_file=f"{day}_{_make_slug(result.agent)}.md")
+    known = Known(today=day, findings_file=f"{day}_{_make_slug(result.agent)}.md", task_id=result.task_id)
     payload, _ = convert_return(returned, target, known)
     return result._replace(returned=payload)
 
