@@ -122,9 +122,9 @@ def test_too_many_matches_close_the_folder(caller: Caller, root: Path, monkeypat
     monkeypatch.setattr(confinement, "MAX_MATCHES", 1)
     written, sentences = write_all(caller, root, allow("src/**", "conf/**", write=("conf/**/*.env",)))
     assert written == SRC
-    assert sentences == [
+    assert sentences[0] == (
         f"deny write \"conf/**/*.env\": too many files to compare, so everything in '{root}/conf' stays read-only"
-    ]
+    )
 
 
 def test_places_that_builds_need(caller: Caller, root: Path) -> None:

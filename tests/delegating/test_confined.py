@@ -69,6 +69,51 @@ def test_the_work_counts_and_nothing_is_planted(root: Path) -> None:
     assert (root / ".git" / "config").read_text() == config
 
 
+RULES = """---
+name: writer
+description: Writes the guide.
+permissions:
+  allow:
+    - write: ["docs/**", "notes/**"]
+    - read: ["**/*"]
+  deny:
+    - write: ["docs/frozen/**", "**/*.lock"]
+    - read: ["secret/**", ".remit/**"]
+---
+
+Write it.
+"""
+TRIED = (
+    "docs/new.md", "docs/frozen/a.md", "docs/x.lock", "notes/a.md", "src.py", "agents/writer.md", "secret/key",
+    ".git/hooks/pre-commit", ".git/index.lock",
+)  # fmt: skip
+
+
+def test_a_confined_agent_has_its_permissions_and_the_result_says_what_differs(root: Path) -> None:
+    for name in ("docs/frozen/a.md", "docs/x.lock", "src.py", "secret/key"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("old\n")
+    (root / "agents").mkdir()
+    (root / "agents" / "writer.md").write_text(RULES)
+    tries = "; ".join(f"(echo x > {name}) 2>/dev/null && echo {name} >> docs/written" for name in TRIED)
+    (root / "agent.py").write_text(HANDS_IN.replace("prompt.txt", "docs/prompt.txt").replace('"command"', '"writer"'))
+    script = f"{tries}; cat secret/key > docs/read; python3 agent.py"
+
+    async def delegate() -> Result:
+        async with Workspace.open(root) as ws:
+            command = f"sh -c {shlex.quote(script)}"
+            return await ws.run(Request("writer", "Write it.", command=command, confine=True, reasks=0))
+
+    result = asyncio.run(delegate())
+    assert (result.status, result.verdict) == ("completed", "accepted"), [result.summary, result.diagnostics]
+    assert (root / "docs" / "written").read_text().split() == ["docs/new.md", "notes/a.md", ".git/index.lock"]
+    assert (root / "docs" / "read").read_text() == ""
+    assert [note for note in result.notes if note.startswith("confine: ")] == [
+        'confine: deny write "**/*.lock": 1 that match stay read-only; a command can create others',
+        "confine: deny read: the agent needs its files in '.remit', so what contains them isn't hidden",
+    ], result
+
+
 def test_a_function_is_not_confined(root: Path) -> None:
     async def delegate() -> None:
         async with Workspace.open(root) as ws:

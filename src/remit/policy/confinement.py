@@ -130,7 +130,7 @@ def _list_build_places(places: Sequence[str], ground: Ground, sentences: list[st
         path = ground.resolve(os.path.join(ground.root, expand_home(text, ground.home)))
         if is_below(ground.root, path):
             sentences.append(f"[confine] write '{text}': it contains the workspace, and stays read-only")
-        elif os.path.exists(path):
+        elif os.path.lexists(path):
             yield path
 
 
@@ -149,13 +149,14 @@ def _find_denied(pattern: str, opened: Sequence[str], ground: Ground, sentences:
                 sentences.append(f"{rule}: it doesn't exist, and a command can create it")
             continue
         folders = [each if is_below(each, plain) else plain for each in opened if _overlap(each, plain)]
+        count = 0
         for folder in dict.fromkeys(folders):
             found, is_whole = _search(folder, pattern, ground)
             yield from found if is_whole else (folder,)
-            if is_whole:
-                sentences.append(f"{rule}: {len(found)} that match stay read-only; a command can create others")
-            else:
+            count += len(found)
+            if not is_whole:
                 sentences.append(f"{rule}: too many files to compare, so everything in '{folder}' stays read-only")
+        sentences.append(f"{rule}: {count} that match stay read-only; a command can create others")
 
 
 def _find_hidden(pattern: str, opened: Sequence[str], ground: Ground, sentences: list[str]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from remit.delegate.admission.terms import find_retry, read_terms
 from remit.delegate.briefing import render_handback, render_reask
 from remit.delegate.driving.allowance import Allowance
 from remit.delegate.driving.hearing import sum_usage
-from remit.delegate.driving.launching import make_order, start
+from remit.delegate.driving.launching import CONFINED, make_order, start
 from remit.delegate.driving.surroundings import find_handed_on, hear_earlier, look_before, make_scene
 from remit.delegate.driving.turns import (
     BUDGET,
@@ -374,7 +374,7 @@ class Drive:
         comparison, unclaimed = await self._compare(scene, turn, partial(handed_on.has, written=written))
         handed_back = any(earlier.ending == HANDBACK for earlier in self.turns[:-1])
         ending = "timeout" if turn.ending == HANDBACK else turn.ending
-        return conclude(
+        concluded = conclude(
             Ended(
                 ending, self.row.agent, turn.heard, turn.judgement, comparison, unclaimed, turn.exit_code,
                 self._find_reason(turn, ending), written, scene.shared, handed_back, self._find_resume(),
@@ -382,6 +382,8 @@ class Drive:
                 frozenset(self._list_files(tools)[1]), is_recorded(tools), turn.code, turn.trace, self.terms.format,
             )
         )  # fmt: skip
+        differing = self.load_text(CONFINED).splitlines() if self.terms.confine else ()
+        return concluded._replace(notes=(*concluded.notes, *(f"confine: {each}" for each in differing)))
 
     async def _compare(
         self, scene: Scene, turn: Turn, is_below: Callable[..., bool]

@@ -5,6 +5,8 @@ Owns the way from the terms of a delegation to a shim that runs: the runner's or
 
 from __future__ import annotations
 
+import json
+import os
 from typing import TYPE_CHECKING, Any
 
 from remit.contract.dialects import MANIFEST
@@ -12,18 +14,30 @@ from remit.delegate.admission.ticket import RETURN_FILE, SESSION, TICKET
 from remit.delegate.admission.trace_context import hand_on, load_trace
 from remit.delegate.admission.variables import fill_values
 from remit.model import NOTHING
+from remit.policy import Ground, Permissions
+from remit.policy.confinement import WRITING, make_profile
+from remit.policy.paths import is_below
 from remit.policy.protected import GIT_PLACES, list_places
 from remit.runners import Order
 from remit.runners.registry import STATE_PLACES
 from remit.workspace.ledger.delegations import begin_attempt
+from remit.workspace.ledger.refereed import list_layers
 from remit.workspace.ledger.slots import set_ticket
+from remit.workspace.ledger.texts import keep_texts
 from remit.workspace.sessions.confining import Confinement, Fixed
 from remit.workspace.sessions.folders import find_return_file, make_attempt
 from remit.workspace.sessions.starting import ShimOrder, Started, start_shim
 
 if TYPE_CHECKING:
+    from remit.confine import Profile
     from remit.delegate.driving.drive import Drive
     from remit.runners import Launch
+
+
+CONFINED = "confined"
+"""The text with a sentence for each permission that the kernel enforces differently."""
+
+_PERMISSIONS = Permissions()._asdict()
 
 
 def start(drive: Drive, number: int, message: str | None) -> Started:
@@ -88,12 +102,31 @@ def _make_shim_order(drive: Drive, launch: Launch, environ: dict[str, str]) -> S
 def _make_confinement(drive: Drive, environ: dict[str, str]) -> Confinement:
     """Let the agent write to its folder and the harness to its state, and neither to what decides about agents."""
     root, harness = drive.terms.root, drive.terms.base or drive.runner.name
+    home = environ.get("HOME", "")
     writable = (_expand(each, environ) for each in STATE_PLACES.get(harness, ()))
-    places, private = list_places(root, environ.get("HOME", ""), harness, environ)
+    places, private = list_places(root, home, harness, environ)
     return Confinement(
         root, tuple(filter(None, writable)), tuple(Fixed(*place) for place in places),
         tuple(Fixed(*place) for place in GIT_PLACES), (*private, environ.get("TMPDIR", "")),
+        _apply_permissions(drive, home),
     )  # fmt: skip
+
+
+def _apply_permissions(drive: Drive, home: str) -> Profile:
+    """Return what the agent and all its callers may write and read, and keep the sentences for the result."""
+    with drive.home.ledger.reading() as db:
+        texts = list_layers(db, drive.row.session_id)
+    said = [json.loads(each) for each in texts]
+    layers = [Permissions(*(each.get(name, default) for name, default in _PERMISSIONS.items())) for each in said]
+    may_write = all(layer.tools is None or {*WRITING} & {*layer.tools} for layer in layers)
+    ground = Ground(drive.terms.root, drive.terms.root, home, os.path.realpath)
+    profile, sentences = make_profile(layers, ground, write=(".git",) if may_write else ())
+    own = os.path.realpath(f"{drive.home.root}/.remit")
+    if any(is_below(own, each) for each in profile.hide):  # the files that the runner starts the agent with
+        profile = profile._replace(hide=tuple(each for each in profile.hide if not is_below(own, each)))
+        sentences.append("deny read: the agent needs its files in '.remit', so what contains them isn't hidden")
+    keep_texts(drive.home, drive.row.session_id, {CONFINED: "\n".join(sentences).encode()}, durable=False)
+    return profile
 
 
 def _expand(place: str, environ: dict[str, str]) -> str:

@@ -49,6 +49,8 @@ class Confinement(NamedTuple):
     """Relative to each folder of git below the root."""
     private: tuple[str, ...] = ()
     """Folders that the agent sees empty, and whose content is gone when it ends; `/tmp` is one."""
+    permitted: Profile | None = None
+    """What the permissions of the agent and its callers allow; without it, all of the root can be written."""
 
 
 class Confined(NamedTuple):
@@ -73,24 +75,28 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
     writable = _open_writable(confinement)
     places = [*confinement.fixed, *_find_git_places(confinement.root, confinement.git)]
     protected, blanks = _plan_places(places, writable)
+    permitted = confinement.permitted or Profile()
+    closed = (*protected, *permitted.protect, *permitted.hide)
     private = [os.path.realpath(each) for each in ("/tmp", *confinement.private) if os.path.isdir(each)]  # noqa: S108 - its own
     # The agent reads the files that its runner has put there.
     replaced, files = [(folder, folder)], {}
-    if os.path.isdir(f"{confinement.root}/.git") and confinement.git:
+    git = f"{confinement.root}/.git"
+    if os.path.isdir(git) and confinement.git and any(_is_below(git, each) for each in writable):
         names = [each.path[len(confinement.root) + 1 :] for each in blanks if _is_below(each.path, confinement.root)]
-        info = f"{confinement.root}/.git/info"
+        info = f"{git}/info"
         files[_EXCLUDE] = _render_exclude(f"{info}/exclude", names)
         if not os.path.isdir(info) or os.lstat(info).st_mtime_ns == BLANK_NS:
             private.append(info)
         elif not os.path.exists(f"{info}/exclude"):
             blanks.append(Fixed(f"{info}/exclude"))
         replaced.append((f"{folder}/{_EXCLUDE}", f"{info}/exclude"))
+    hidden = [os.path.realpath(each) for each in _HIDDEN if os.path.exists(each)]
     returns = os.path.dirname(find_return_file(folder))  # the one place in it that the agent writes to
     profile = Profile(
-        write=tuple(each for each in writable if not any(_is_below(each, closed) for closed in protected)),
-        protect=tuple(protected),
+        write=tuple(each for each in writable if not any(_is_below(each, one) for one in closed)),
+        protect=(*protected, *permitted.protect),
         reopen=(returns,) if os.path.isdir(returns) else (),
-        hide=tuple(dict.fromkeys(os.path.realpath(each) for each in _HIDDEN if os.path.exists(each))),
+        hide=tuple(dict.fromkeys([*permitted.hide, *hidden])),
         private=tuple(dict.fromkeys(each for each in private if each not in writable)),
         replace=tuple(replaced),
         keeps_inside=level.has_scopes,
@@ -104,7 +110,11 @@ def _open_writable(confinement: Confinement) -> list[str]:
     for path in confinement.writable:
         if not os.path.splitext(path)[1] and not os.path.exists(path):
             os.makedirs(path, 0o700)
-    return [os.path.realpath(each) for each in (confinement.root, *confinement.writable) if os.path.exists(each)]
+    opened = (confinement.root,) if confinement.permitted is None else confinement.permitted.write
+    for path in opened:
+        if not os.path.lexists(path):
+            os.makedirs(path)
+    return [os.path.realpath(each) for each in (*opened, *confinement.writable) if os.path.exists(each)]
 
 
 def _render_exclude(file: str, names: Sequence[str]) -> bytes:
