@@ -124,6 +124,16 @@ def test_a_failed_report_before_the_markers_denies_the_marked_one() -> None:
 TOLERATED = {
     "status in another case": (standard({"/status": "Completed"}), standard(), "status_case"),
     "blanks around the id": (standard({"/metadata/session_id": f" {ISSUED}\n"}), standard(), "id_blanks"),
+    "a number in quotes": (
+        standard({"/metadata/duration_seconds": "88"}),
+        standard({"/metadata/duration_seconds": 88}),
+        "quoted_number",
+    ),
+    "a fraction in quotes": (
+        standard({"/metadata/duration_seconds": "8.5"}),
+        standard({"/metadata/duration_seconds": 8.5}),
+        "quoted_number",
+    ),
     "absolute path inside the root": (
         standard({"/artifacts/0/path": f"/home/me/project/{standard()['artifacts'][0]['path']}"}),
         standard(),
@@ -139,6 +149,23 @@ def test_a_spelling_that_means_the_same_is_repaired(name: str) -> None:
     verdict = check_values(fenced(payload), dialect="standard", expectation=known)
     assert (verdict.outcome, [each.kind for each in verdict.repairs]) == ("repaired", [repair])
     assert verdict.payload == expected
+
+
+@pytest.mark.parametrize("given", ["<seconds>", "88 s", "-1", "088", "1e9", "NaN", "", " ", "\u0668", "9" * 5000])
+def test_a_text_that_is_not_a_plain_number_is_refused(given: str) -> None:
+    assert not check(fenced(standard({"/metadata/duration_seconds": given})), session_id=ISSUED).accepted
+
+
+def test_a_number_in_quotes_is_read_in_every_format_that_prints_its_blank_so() -> None:
+    verdict = check(fenced(hyper({"/meta/execution_time_ms": "1200"})), format="hyper")
+    assert verdict.payload == hyper({"/meta/execution_time_ms": 1200})
+    assert not check(fenced(standard({"/metadata/delegation_depth": "1"})), session_id=ISSUED).accepted
+
+
+def test_a_text_of_digits_stays_a_text() -> None:
+    payload = check(fenced(standard({"/artifacts/0/summary": "88"})), session_id=ISSUED).payload
+    assert payload is not None
+    assert payload["artifacts"][0]["summary"] == "88"
 
 
 def test_an_absolute_path_elsewhere_is_refused() -> None:

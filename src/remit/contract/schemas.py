@@ -2,7 +2,7 @@
 
 Owns the small vocabulary in which a format says what its objects look like. A shape answers two questions: `problems`
 (every way in which a value is wrong, each with its JSON Pointer) and `to_json_schema` (the same for other programs).
-No coercion: "1" is not 1 and true is not a number.
+No coercion: "1" is not 1 and true is not a number. `unquote_numbers` is the one repair, before the check.
 """
 
 from __future__ import annotations
@@ -307,6 +307,27 @@ def drop_empty_items(value: object, shape: Shape, spans: dict[str, tuple[int, in
         return False
     found = [drop_empty_items(item, each, spans, at) for item, each, at in inner]
     return any(found)
+
+
+_PLAIN_NUMBER = lazy(r"(?:0|[1-9][0-9]{0,14})(\.[0-9]{1,15})?")
+
+
+def unquote_numbers(value: object, shape: Shape) -> bool:
+    """Replace a quoted plain number by the number, where the shape asks for one; whether there were any.
+
+    Only for measured numbers, whose blanks the instructions print in quotes: a depth is given as a number.
+    """
+    if not isinstance(shape, Record) or not isinstance(value, dict):
+        return False
+    found = False
+    for key, each in shape.known.items():
+        given = value.get(key)
+        if not isinstance(each, Number):
+            found |= unquote_numbers(given, each)
+        elif isinstance(given, str) and not each.whole and (plain := _PLAIN_NUMBER.fullmatch(given)):
+            value[key] = float(given) if plain[1] else int(given)
+            found = True
+    return found
 
 
 def _or_null(schema: dict[str, Any]) -> dict[str, Any]:

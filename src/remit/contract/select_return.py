@@ -19,7 +19,7 @@ from remit.contract.placeholders import find_placeholders
 from remit.contract.reading import Reading
 from remit.contract.rules import Case, Trouble, TroubleKind, judge_outcome, run_rules
 from remit.contract.rules.summary import shorten
-from remit.contract.schemas import drop_empty_items
+from remit.contract.schemas import drop_empty_items, unquote_numbers
 from remit.contract.tolerant_json import join_surrogates
 from remit.contract.unwrap import MAX_LEVELS, unwrap
 from remit.lazy import lazy
@@ -255,6 +255,8 @@ def normalize(
     """
     if drop_empty_items(value, dialect.shape, spans):
         yield "empty_items"
+    if unquote_numbers(value, dialect.shape):
+        yield "quoted_number"
     *outer, last = dialect.status_at
     holder: Any = value
     for key in outer:

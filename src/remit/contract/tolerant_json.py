@@ -60,6 +60,7 @@ REPAIRS = {
     "envelope": "took the message out of an envelope",
     "html": "decoded HTML entities",
     "status_case": "read a status word in another case",
+    "quoted_number": "read a quoted number as a number",
     "id_blanks": "removed blanks around the session id",
     "absolute_path": "named an absolute path inside the root from the root",
     "shortened": "shortened a summary that was too long",
