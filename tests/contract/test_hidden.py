@@ -27,6 +27,9 @@ def is_hidden(before: str, after: str = "") -> str | None:
         ("<|channel|>analysis\n", "<|end|>\n", "thinking"),
         ("He said\n> ", "\n", "quoted"),
         ("> ```json\n", "\n> ```\n", "quoted"),
+        (f"> {'He said ' * 200}", "\n", "quoted"),
+        ("1. > ", "\n", "quoted"),
+        ("* > ", "\n", "quoted"),
     ],
 )
 def test_thinking_tags_and_quoted_lines_hide_a_block(before: str, after: str, expected: str) -> None:
@@ -42,6 +45,7 @@ def test_thinking_tags_and_quoted_lines_hide_a_block(before: str, after: str, ex
         ("The <think> tag was documented.\n", ""),
         ("The tag </think> is documented now.\n", ""),
         ("```json\n", "\n```\n"),
+        ("The input:\n```\n<think>\nhm\n```\n", "\n"),
         ("```bash\necho '", "'\n```\n"),
         ("```diff\n+", "\n```\n"),
         ("\n````markdown\n```json\n", "\n```\n````\n"),

@@ -61,10 +61,13 @@ def test_the_messages_are_many_and_of_both_kinds() -> None:
     "text",
     ['{"status": "x", "summary": "' + '" ' * 1_000_000, '{"status": "x"' + "," * 2_000_000, "<think " * 600_000,
      '{"status": "x", ' + "/* */ " * 600_000, '{"status": "x", "summary": "a" b", "' + '\\"' * 2_000_000,
-     '{"status": "ok", "summary": "x"}\n' * 150_000, '{"status": "x", "' + "k" * 5_000_000 + '": 1}'],
-    ids=["quotes", "commas", "tags", "comments", "escapes", "objects", "key"],
+     '{"status": "ok", "summary": "x"}\n' * 150_000, '{"status": "x", "' + "k" * 5_000_000 + '": 1}',
+     "<" * 5_000_000, "<a " * 1_700_000, "</think>\n" * 550_000, '{"status": "x", "summary": "' + "\\u00" * 1_200_000,
+     '{"status": "x", "summary": "' + "\\ud83d" * 800_000 + '"}', "> " + '{"a": 1} ' * 550_000],
+    ids=["quotes", "commas", "tags", "comments", "escapes", "objects", "key", "angles", "open tags", "closing tags",
+         "half escapes", "half characters", "quoted"],
 )  # fmt: skip
 def test_a_hostile_message_takes_little_time(text: str) -> None:
     began = time.process_time()
     assert not contract.check(text, dialect="standard", session_id="sess_1763450000_p4w7tz").accepted
-    assert time.process_time() - began < 1.5  # a third of that on an idle machine, linear in any case
+    assert time.process_time() - began < 1  # less than half of that on an idle machine, linear in any case

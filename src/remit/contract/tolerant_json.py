@@ -253,7 +253,7 @@ _CLOSERS = {'"': '"', "'": "'", "“": '”“"', "”": "”“", "„": '“�
 _STOPS = {opener: lazy(f"{'|'.join(closers)}|\\\\|\\n[ \t]*+(?:```|<!-- AGENT_OUTPUT_END)")
           for opener, closers in _CLOSERS.items()}  # fmt: skip
 """Where a text may end. Each alternative begins with a plain character, which makes the search fast."""
-_ESCAPED_RUN = lazy(r"(?:\\.)++", re.DOTALL)
+_ESCAPED_RUN = lazy(r"(?:\\.[0-9A-Za-z]*+)++", re.DOTALL)
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _LITERALS = {"true": True, "false": False, "null": None}
 _OTHER_LITERALS = {**_LITERALS, "none": None, "undefined": None}
