@@ -303,5 +303,6 @@ def test_no_fake_return_is_believed_and_the_truth_is() -> None:
 @pytest.mark.parametrize(("family", "code"), [("not back", "EVD004"), ("no tool", "EVD002"), ("stale", "EVD001")])
 def test_what_the_tree_and_the_tools_say_is_held_against_the_claim(family: str, code: str) -> None:
     told = [each for each in play_fakes("--only", family) if each["family"] == family]
-    assert {each["outcome"] for each in told} == {"fabricated"}
+    emptied = {"invalid"} if family == "stale" else set()  # an agent may have made an empty file
+    assert {each["outcome"] for each in told} == {"fabricated"} | emptied
     assert sum(code in each["codes"] for each in told) >= 3

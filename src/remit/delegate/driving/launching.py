@@ -15,7 +15,6 @@ from remit.delegate.admission.trace_context import hand_on, load_trace
 from remit.delegate.admission.variables import fill_values
 from remit.model import NOTHING
 from remit.policy import Ground, Permissions
-from remit.policy.confinement import WRITING, make_profile
 from remit.policy.paths import is_below
 from remit.policy.protected import GIT_PLACES, list_places
 from remit.runners import Order
@@ -114,6 +113,8 @@ def _make_confinement(drive: Drive, environ: dict[str, str]) -> Confinement:
 
 def _apply_permissions(drive: Drive, home: str) -> Profile:
     """Return what the agent and all its callers may write and read, and keep the sentences for the result."""
+    from remit.policy.confinement import WRITING, make_profile  # noqa: PLC0415 - no other run needs it
+
     with drive.home.ledger.reading() as db:
         texts = list_layers(db, drive.row.session_id)
     said = [json.loads(each) for each in texts]

@@ -11,12 +11,13 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.confine import Profile, find_level, make_command
 from remit.errors import RunnerError
 from remit.workspace.sessions.folders import find_return_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from remit.confine import Profile
 
 MAX_REPOSITORIES = 500
 BLANK_NS = 86_400 * 10**9
@@ -67,6 +68,8 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
 
     Raise `RunnerError` if the kernel can't enforce it, or if a place can't be protected.
     """
+    from remit.confine import Profile, find_level, make_command  # noqa: PLC0415 - no other run needs it
+
     level = find_level()
     if not level.has_files:
         raise RunnerError(f"an agent can't be confined here: {'; '.join(level.reasons)}",
