@@ -17,7 +17,6 @@ from remit.confine import command, find_level
 from remit.delegate import shim
 from remit.errors import RunnerError
 from remit.policy.protected import GIT_PLACES, PROTECTED, list_places
-from remit.workspace.sessions import confining
 from remit.workspace.sessions.confining import BLANK_NS, Confinement, Fixed, confine
 from tests.confine.callers import LAUNCHER, find_python
 
@@ -88,7 +87,7 @@ class Site:
             os.setuid(self.user)
         # Another user may not be able to run this interpreter, or to read this checkout.
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(confining, "find_level", lambda: LEVEL)
+            patch.setattr("remit.confine.find_level", lambda: LEVEL)
             patch.setattr(command, "_FOLDER", str(self.base))
             patch.setattr(sys, "executable", self.python)
             confined = confine(self.plan(), str(self.attempt), argv=("sh", "-c", script))
@@ -277,7 +276,10 @@ def test_the_last_of_two_agents_removes_the_blanks(site: Site) -> None:
     site.own()
     first = os.fork()
     if first == 0:
-        site.run_here("sleep 1; echo evil > remit.toml; echo first-done", site.base / "first")
+        try:
+            site.run_here("sleep 1; echo evil > remit.toml; echo first-done", site.base / "first")
+        finally:
+            os._exit(1)
     last = time.monotonic() + 20
     while not (site.root / "remit.toml").exists():
         assert time.monotonic() < last
@@ -313,7 +315,7 @@ def test_a_link_in_a_protected_place_is_refused(site: Site, kind: str) -> None:
 
 def test_a_machine_that_cant_confine_starts_no_agent(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     none = LEVEL._replace(has_files=False, reasons=("the kernel gives no user and mount namespace",))
-    monkeypatch.setattr("remit.workspace.sessions.confining.find_level", lambda: none)
+    monkeypatch.setattr("remit.confine.find_level", lambda: none)
     with pytest.raises(RunnerError, match="can't be confined here: the kernel gives no user and mount namespace"):
         confine(site.plan(), str(site.attempt), argv=("true",))
 

@@ -361,8 +361,11 @@ def test_two_that_settle_at_once_write_one_line(tmp_path: Path) -> None:
     for _ in range(4):
         child = os.fork()
         if child == 0:
-            settle_here(tmp_path)
-            os._exit(0)
+            try:
+                settle_here(tmp_path)
+                os._exit(0)
+            finally:
+                os._exit(1)
         children.append(child)
     assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
     check_settled(tmp_path)
