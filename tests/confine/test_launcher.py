@@ -186,19 +186,23 @@ def test_hidden_paths_look_empty(caller: Caller, work: Path) -> None:
     assert (work / "token").stat().st_mode & 0o777 == 0o644
 
 
-def test_private_folders_are_empty_and_end_with_the_command(caller: Caller, work: Path) -> None:
+def test_changes_in_a_private_folder_end_with_the_command(caller: Caller, work: Path) -> None:
     """A writable folder inside a private one stays what it is."""
     (work / "inner" / "deep").mkdir(parents=True)
-    (work / "old").touch()
+    (work / "old").write_text("old\n")
+    (work / "gone").mkdir()
     caller.own(work)
     profile = Profile(write=(f"{work}/inner/deep",), private=(str(work),))
     ran = caller.run(
         profile,
-        f"cd {work}; ls; echo x > new && echo x > inner/deep/kept && cat new; echo x > ../out",
+        f"cd {work}; ls; cat old; echo x > new && echo x > old && echo x > inner/deep/kept && cat new old; "
+        "rmdir gone && mkdir gone && echo x > gone/new; echo x > ../out",
         cwd=caller.folder,
     )
-    assert ran.stdout == "inner\nx\n", ran
-    assert sorted(path.name for path in work.rglob("*")) == ["deep", "inner", "kept", "old"]
+    assert ran.stdout == "gone\ninner\nold\nold\nx\nx\n", ran
+    assert sorted(path.name for path in work.rglob("*")) == ["deep", "gone", "inner", "kept", "old"]
+    assert (work / "old").read_text() == "old\n"
+    assert not (work.parent / "out").exists()
 
 
 def test_a_path_is_replaced_and_one_in_a_protected_folder_is_reopened(caller: Caller, work: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import shutil
+import socket
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +15,14 @@ import pytest
 
 from remit.app.delegating.asking import Request
 from remit.app.delegating.workspace import Workspace
+from remit.app.settings import load_settings
+from remit.app.trusting import get_executing
 from remit.confine import find_level
-from remit.errors import UsageError
+from remit.errors import ConfigError, UsageError
 from remit.testing.agent import ScriptedAgent
+from remit.workspace.home import Home
+from remit.workspace.model_ports import find_model_ports
+from remit.workspace.trust import trust
 from tests.doors.cli.test_lint import git
 
 if TYPE_CHECKING:
@@ -33,7 +40,7 @@ PLANT = (
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder outside of /tmp, which is empty for a confined agent."""
+    """A folder outside of /tmp, where the changes of a confined agent end with it."""
     folder = Path(tempfile.mkdtemp(prefix="remit-confined-", dir="/var/tmp"))
     yield folder
     shutil.rmtree(folder)
@@ -56,7 +63,6 @@ def run(root: Path, command: str, *, worktree: bool = False) -> Result:
     return asyncio.run(delegate())
 
 
-@pytest.mark.skipif(__file__.startswith("/tmp/"), reason="a confined agent sees /tmp empty, and this checkout is in it")  # noqa: S108
 def test_the_work_counts_and_nothing_is_planted(root: Path) -> None:
     command = ScriptedAgent(root / "player").obeys({"report.md": "# Report"}).command
     before = {path.relative_to(root).as_posix() for path in root.rglob("*")}
@@ -144,3 +150,122 @@ def test_a_confined_agent_is_offered_the_file_for_its_return_and_writes_it(root:
     prompt = (root / "prompt.txt").read_text()
     assert "REMIT_RETURN_FILE" in prompt
     assert "remit return submit" not in prompt
+
+
+TRIES = """
+import socket, sys
+from pathlib import Path
+
+def try_it(name, action):
+    try:
+        action()
+        print(name, file=open("docs/done", "a"))
+    except OSError:
+        pass
+
+try_it("docs", lambda: Path("docs/new.md").write_text("x"))
+try_it("src", lambda: Path("src.py").write_text("x"))
+try_it("cache", lambda: Path(sys.argv[1]).write_text("x"))
+try_it("model", lambda: socket.create_connection(("127.0.0.1", int(sys.argv[2])), 5))
+try_it("other", lambda: socket.create_connection(("127.0.0.1", int(sys.argv[3])), 5))
+"""
+
+
+def try_places(root: Path, place: Path, settings: str, *, agent: str = "writer", trusts: bool = False) -> str:
+    """Run an agent that tries what confinement may refuse; the names of what worked, and the verdict."""
+    (root / "docs").mkdir()
+    (root / "agents").mkdir()
+    (root / "agents" / "writer.md").write_text(RULES)
+    (root / "agents" / "free.md").write_text("---\nname: free\ndescription: Has no rules.\n---\nWrite it.\n")
+    (root / "remit.toml").write_text(settings)
+    (place / "cache").mkdir()
+    (root / "tries.py").write_text(TRIES)
+    (root / "agent.py").write_text(HANDS_IN.replace("prompt.txt", "docs/prompt.txt").replace('"command"', f'"{agent}"'))
+    with socket.create_server(("127.0.0.1", 0)) as model, socket.create_server(("127.0.0.1", 0)) as other:
+        ports = [each.getsockname()[1] for each in (model, other)]
+        script = f"python3 tries.py {place}/cache/x {ports[0]} {ports[1]}; python3 agent.py"
+        environ = {**os.environ, "HTTPS_PROXY": f"http://127.0.0.1:{ports[0]}", "XDG_CONFIG_HOME": f"{place}/config"}
+
+        async def delegate() -> Result:
+            async with Workspace.open(root, environ=environ) as ws:
+                command = f"sh -c {shlex.quote(script)}"
+                return await ws.run(Request(agent, "Write it.", command=command, reasks=0))
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("XDG_CONFIG_HOME", f"{place}/config")
+            if trusts:
+                trust(str(root), get_executing(load_settings(str(root)), root=str(root)).digest)
+            result = asyncio.run(delegate())
+    assert (result.status, result.verdict) == ("completed", "accepted"), [result.summary, result.diagnostics]
+    return " ".join((root / "docs" / "done").read_text().split())
+
+
+@pytest.mark.parametrize(
+    ("settings", "agent", "worked"),
+    [
+        ("", "writer", "docs model other"),
+        ("", "free", "docs src cache model other"),
+        ('[confine]\nmode = "require"\n', "free", "docs src model other"),
+        ('[confine]\nnetwork = "model"\n', "writer", "docs model"),
+        ('[confine]\nnetwork = "none"\n', "writer", "docs"),
+    ],
+)
+def test_settings_say_which_agents_are_confined_and_what_they_reach(
+    root: Path, place: Path, settings: str, agent: str, worked: str
+) -> None:
+    assert try_places(root, place, settings, agent=agent) == worked
+
+
+@pytest.mark.parametrize(
+    ("settings", "worked"),
+    [
+        ('[confine]\nmode = "off"\n', "docs src cache model other"),
+        ('[confine]\nwrite = ["PLACE/cache"]\n', "docs cache model other"),
+    ],
+)
+def test_settings_that_loosen_confinement_need_trust(root: Path, place: Path, settings: str, worked: str) -> None:
+    settings = settings.replace("PLACE", str(place))
+    with pytest.raises(ConfigError, match="loosen confinement, and you have not trusted them"):
+        try_places(root, place, settings)
+    shutil.rmtree(root / "docs")
+    shutil.rmtree(root / "agents")
+    shutil.rmtree(place / "cache")
+    assert try_places(root, place, settings, trusts=True) == worked
+
+
+def test_a_function_does_not_run_if_confinement_is_required(root: Path) -> None:
+    (root / "remit.toml").write_text('[confine]\nmode = "require"\n')
+
+    async def delegate() -> None:
+        async with Workspace.open(root) as ws:
+            await ws.delegate("x", "Write it.", function=lambda _: "")
+
+    with pytest.raises(UsageError, match=r"a function can't be confined, and \[confine\] requires it"):
+        asyncio.run(delegate())
+
+
+def test_a_machine_that_cannot_confine_runs_the_agent_and_says_so(
+    root: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With `require`, it doesn't run it."""
+    none = find_level()._replace(has_files=False, reasons=("no namespaces here",))
+    monkeypatch.setattr("remit.confine.find_level", lambda: none)
+    assert try_places(root, place, "") == "docs src cache model other"
+    with Home(str(root)).ledger.reading() as db:
+        [told] = db.execute("SELECT json_extract(details, '$.unconfined') FROM delegations").fetchall()
+    assert told[0] == "no namespaces here"
+
+
+def test_a_port_of_the_model_is_named_by_the_user_not_by_the_repository(place: Path) -> None:
+    codex = place / ".codex"
+    codex.mkdir()
+    (codex / "config.toml").write_text('[model_providers.own]\nbase_url = "http://127.0.0.1:8123/v1"\n')
+    environ = {
+        "HOME": str(place),
+        "ANTHROPIC_BASE_URL": "http://[::1]:9000",
+        "https_proxy": "http://u:p@proxy.test:3128",
+    }
+    assert find_model_ports("codex", environ) == (443, 3128, 8123)
+    assert find_model_ports("claude", environ) == (443, 3128, 9000)
+    assert find_model_ports("command", {"HOME": str(place)}) == (443,)
+    assert find_model_ports("codex", {"HOME": str(place), "OPENAI_BASE_URL": "http://model.test/v1"}) == (80, 443, 8123)

@@ -243,10 +243,10 @@ def test_an_ordinary_agent_works(site: Site, exclude: str) -> None:
         f"{' '.join(GIT)} add -A; {' '.join(GIT)} commit -qm work; git checkout -qb other; git stash list; "
         "git status --short; "
         "git log --oneline --name-only -1; echo x > ~/.claude/projects/transcript; echo tmp > /tmp/x; cat /tmp/x; "
-        "ls ~/.claude/shell-snapshots; echo all-done"
+        "echo evil > ~/.claude/shell-snapshots/other.sh; echo all-done"
     )
     assert printed.endswith("all-done\n"), printed
-    assert "other.sh" not in printed
+    assert (site.home / ".claude" / "shell-snapshots" / "other.sh").read_text() != "evil\n"
     changed = site.outside("git -c safe.directory='*' show --name-only --format= HEAD")
     assert changed.split() == [".claude/notes.md", ".claude/settings.json", "a.txt", "src/f.py", "tests/t.py"]
     assert (site.home / ".claude" / "projects" / "transcript").read_text() == "x\n"

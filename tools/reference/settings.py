@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit import config
-from remit.config import cluster, delegation
+from remit.config import cluster, confine, delegation
 from remit.model import NOTHING
 from tools.reference.markdown import code, fence, join, name_anchor, table
 from tools.reference.variables import VARIABLES
@@ -129,6 +129,13 @@ output_dir = "docs/findings"
 [retention]
 days = 30
 megabytes = 512
+"""),
+    Table("confine", confine.ConfineSettings, """\
+[confine]
+mode = "auto"
+write = ["~/.cache", "~/.npm"]
+network = "model"
+judge = true
 """),
     Table("cluster", cluster.ClusterSettings, """\
 [cluster]

@@ -65,6 +65,12 @@ def get_executing(settings: Settings, *, root: str) -> Executing:
     told = [(f"tasks.{name}", command) for name, command in commands.items()]
     for runner, table in settings.delegation.runners.items():
         told += [(f"runners.{runner}.{name}", command) for name, command in table.executes.items()]
+    if settings.confine.mode == "off":  # a repository doesn't free its own agents from the kernel's limits
+        told.append(("confine.mode", settings.confine.mode))
+    if settings.confine.write:
+        told.append(("confine.write", " ".join(settings.confine.write)))
+    if not settings.confine.judge:
+        told.append(("confine.judge", "false"))
     if settings.engine != LOCAL:  # whoever has that database gets the tree, and says what came of it
         told += [("engine", settings.engine), ("cluster.remote", settings.cluster.remote)]
     return Executing(tuple(told))

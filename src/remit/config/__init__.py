@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.config.cluster import LOCAL, ClusterSettings, read_cluster, read_engine
+from remit.config.confine import ConfineSettings, read_confine
 from remit.config.delegation import FORMATS, DelegationSettings, read_delegation
 from remit.config.delegation import TABLES as DELEGATION_TABLES
 from remit.config.reading import check_keys, check_name, read_texts, read_word
@@ -27,6 +28,7 @@ _TABLES = {
     "manifest": ("path", "output_dir"),
     "retention": ("days", "megabytes"),
     "cluster": ClusterSettings._fields,
+    "confine": ConfineSettings._fields,
 }
 MAX_CHARS, MAX_DOTS = 1_000_000, 100
 """Of a whole file, and in one name of it: the parser's time grows with the square of the latter."""
@@ -116,6 +118,7 @@ class Settings(NamedTuple):
     engine: str = LOCAL
     """Where delegations run, as it is written: on this machine, or through a PostgreSQL."""
     cluster: ClusterSettings = ClusterSettings()
+    confine: ConfineSettings = ConfineSettings()
 
 
 def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
@@ -148,6 +151,7 @@ def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
         read_delegation(values),
         read_engine(values.get("engine", LOCAL)),
         read_cluster(_read_table(values, "cluster")),
+        read_confine(_read_table(values, "confine")),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.config.reading import check_keys, read_number, read_pairs, read_text, read_texts, read_word
+from remit.config.reading import check_keys, read_number, read_pairs, read_switch, read_text, read_texts, read_word
 from remit.errors import ConfigError
 from remit.harnesses import claude
 from remit.model import NOTHING
@@ -217,7 +217,7 @@ def _read_delegate(values: dict[str, Any]) -> dict[str, Any]:
     for key, value in table.items():
         name = f"delegate.{key}"
         if key == "commit":
-            read[key] = _read_switch(value, name)
+            read[key] = read_switch(value, name)
         elif key == "runner":
             read[key] = read_text(value, name, "claude")
         elif key == "timeout":
@@ -239,19 +239,13 @@ def _read_referee(values: dict[str, Any]) -> dict[str, Any]:
         elif key in ("hold", "observe"):
             read[key] = read_texts(value, name, claude.DEFAULT_AGENT)
         elif key == "result":
-            read[key] = _read_switch(value, name)
+            read[key] = read_switch(value, name)
         else:
             read[key] = int(read_number(value, name, 2, whole=True))
             if read[key] > _MOST_BLOCKS:
                 hint = f"write at most {_MOST_BLOCKS}: harnesses overrule a hook that blocks eight times"
                 raise ConfigError(f"{name} is {value}", hint=hint)
     return read
-
-
-def _read_switch(value: object, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise ConfigError(f"{name} is neither true nor false", hint=f"write it as {name.rpartition('.')[2]} = true")
-    return value
 
 
 def _read_counts(values: dict[str, Any], name: str, fields: tuple[str, ...]) -> dict[str, int]:

@@ -63,5 +63,12 @@ def read_number(value: object, name: str, example: float, *, least: float = 0, w
     return value  # type: ignore[return-value] # a number, as was checked
 
 
+def read_switch(value: object, name: str) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise ConfigError(f"{name} is neither true nor false", hint=f"write it as {_last(name)} = true")
+    return value
+
+
 def _last(name: str) -> str:
     return name.rpartition(".")[2]

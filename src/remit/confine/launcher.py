@@ -13,8 +13,8 @@ command pays for it: `posix`, `_ctypes` and `_signal` are used without the modul
 files      A mount namespace, with a user namespace if the caller isn't privileged. Everything is read-only but the
            writable paths. Protected paths below those are mounted read-only. Each folder above a protected path is
            a mount of its own, because the kernel refuses to rename a mount point. Device nodes work in /dev only;
-           root gets /dev/null and its like, and terminals of its own. Private folders are empty and writable, and
-           end with the command. A replaced path shows another file or folder, read-only.
+           root gets /dev/null and its like, and terminals of its own. Private folders can be written, and the
+           changes end with the command. A replaced path shows another file or folder, read-only.
 signals    Landlock: signals, ptrace and abstract sockets reach only processes that the command started.
 network    seccomp refuses sockets; Landlock limits the ports that TCP may connect to.
 
@@ -236,12 +236,28 @@ def make_read_only(profile: Profile) -> None:
     _set_mount(_HERE, b"/", _NO_DEVICES if b"/" in profile.write else _NO_DEVICES | _READ_ONLY)
     for path, tree in sorted(opened + [(path, -1) for path in profile.private]):  # outer folders first
         if tree < 0:
-            _mount_new(b"tmpfs", path, _NO_SETUID | _NO_DEVICES, b"mode=1777")
+            _mount_private(path)
         elif path == b"/":
             posix.close(tree)
         else:
             _make_target(tree, path, profile.private)
             _attach(tree, path)
+
+
+def _mount_private(path: bytes) -> None:
+    """Keep what a command changes in a folder in memory; if the kernel can't overlay folders, it starts empty."""
+    before, flags = _clone(path, _READ_ONLY | _NO_DEVICES), _NO_SETUID | _NO_DEVICES
+    _mount_new(b"tmpfs", path, flags, b"mode=1777")
+    layers = [path + b"/" + name for name in (b"lower", b"upper", b"work")]
+    for layer in layers:
+        posix.mkdir(layer, 0o755)
+    posix.chmod(layers[1], posix.stat(path).st_mode & 0o7777)
+    _attach(before, layers[0])
+    escaped = [layer.replace(b"\\", b"\\\\").replace(b",", b"\\,").replace(b":", b"\\:") for layer in layers]
+    try:
+        _mount_new(b"overlay", path, flags, b"userxattr,lowerdir=%s,upperdir=%s,workdir=%s" % tuple(escaped))
+    except Refused:
+        _mount_new(b"tmpfs", path, flags, b"mode=1777")
 
 
 def _make_target(tree: int, path: bytes, private: list[bytes]) -> None:

@@ -35,7 +35,7 @@ class Profile(NamedTuple):
     reopen: tuple[str, ...] = ()
     """Paths inside protected ones that may be written. Each has to exist."""
     private: tuple[str, ...] = ()
-    """Folders that are empty and writable for the command, and whose content is gone when it ends."""
+    """Folders that the command can write, and whose changes end with it. Without overlays they start empty."""
     replace: tuple[tuple[str, str], ...] = ()
     """A file or folder that a command sees, read-only, in place of another: where it is, and where it is seen."""
 

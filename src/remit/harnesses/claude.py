@@ -52,6 +52,9 @@ HOME_STATE = ("~/.claude/projects/**", "~/.claude.json")
 """Patterns of files that it writes while it runs and that no tool writes to."""
 STATE_PLACES = (f"${FOLDER_VARIABLE}", HOME)
 """The folders that it has to write to while it runs."""
+MODEL_VARIABLES = ("ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL")
+MODEL_SETTINGS = (f"${FOLDER_VARIABLE}/settings.json", f"{HOME}/settings.json")
+"""The variables and the user's settings that may name a model server."""
 MANAGED_SETTINGS = "/etc/claude-code/managed-settings.json"
 PLUGINS_KEY, NO_HOOKS_KEY, MANAGED_HOOKS_KEY = "enabledPlugins", "disableAllHooks", "allowManagedHooksOnly"
 """In its settings: the plugins that are on or off; whether no hook is called; whether only the administrator's are."""

@@ -45,6 +45,9 @@ HOME_STATE = ("~/.codex/**",)
 """Patterns of files that it writes while it runs and that no tool writes to."""
 STATE_PLACES = (f"${FOLDER_VARIABLE}", HOME)
 """The folders that it has to write to while it runs."""
+MODEL_VARIABLES = ("OPENAI_BASE_URL",)
+MODEL_SETTINGS = (f"${FOLDER_VARIABLE}/config.toml", f"{HOME}/config.toml")
+"""The variables and the user's settings that may name a model server."""
 
 # --- agent files -----------------------------------------------------------------------------------------------------
 

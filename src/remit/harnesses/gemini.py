@@ -30,6 +30,9 @@ HOME_STATE = ("~/.gemini/**",)
 """Patterns of files that it writes while it runs and that no tool writes to."""
 STATE_PLACES = (HOME,)
 """The folders that it has to write to while it runs."""
+MODEL_VARIABLES = ("GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL")
+MODEL_SETTINGS = ("~/.gemini/settings.json", "~/.gemini/.env")
+"""The variables and the user's settings that may name a model server."""
 
 # --- tools -----------------------------------------------------------------------------------------------------------
 

@@ -36,6 +36,9 @@ HOME_FOLDERS = ("",)
 """What decides what runs: everything in the folder of its settings."""
 STATE_PLACES = (HOME, "~/.local/share/opencode", "~/.local/state/opencode", "~/.cache/opencode")
 """The folders that it has to write to while it runs."""
+MODEL_VARIABLES = ("OPENCODE_CONFIG_CONTENT", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
+MODEL_SETTINGS = ("$OPENCODE_CONFIG", f"{HOME}/opencode.json", f"{HOME}/opencode.jsonc")
+"""The variables and the user's settings that may name a model server."""
 PLUGIN_PACKAGE = "@opencode-ai/plugin"
 """The package that it fetches for plugins, unless a lock file beside them has it."""
 

@@ -48,7 +48,7 @@ class _Loaded(NamedTuple):
 
 
 def not_trusted(root: str) -> Finding:
-    """A workspace's settings name programs, and nobody has consented to them.
+    """A workspace's settings name programs or free agents from confinement, and nobody has consented to them.
 
     Why: the settings came with the repository, and so did the programs that they name.
 
@@ -56,7 +56,7 @@ def not_trusted(root: str) -> Finding:
 
     Good: `remit trust`, once the commands have been read.
     """
-    message = f"the settings of '{root}' name programs, and you have not trusted them"
+    message = f"the settings of '{root}' name programs or loosen confinement, and you have not trusted them"
     return Finding("TRU001", "error", message, "Read them, then run remit trust.", "R4.11")
 
 

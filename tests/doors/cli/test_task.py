@@ -752,7 +752,7 @@ def test_an_outside_system_waits_for_trust(outside: Inside) -> None:
     ended = outside("task", "focus", "T1")
     assert ended.code == 2
     assert smooth(ended.complaint) == snapshot(
-        "the settings of '<folder>' name programs, and you have not trusted them; read them, then run remit trust"
+        "the settings of '<folder>' name programs or loosen confinement, and you have not trusted them; read them, then run remit trust"
     )
     assert not (outside.folder / "seen").exists()
     assert outside("trust", "--yes").code == 0
@@ -806,7 +806,7 @@ def test_the_folder_of_cleo_is_enough(repository: Inside, monkeypatch: pytest.Mo
     put(repository, "bin/cleo", f"#!{sys.executable}\nimport sys\nprint(sys.argv[1:])\n")
     (repository.folder / "bin/cleo").chmod(0o755)
     assert smooth(repository("task", "show", "T1").complaint) == snapshot(
-        "the settings of '<folder>' name programs, and you have not trusted them; read them, then run remit trust"
+        "the settings of '<folder>' name programs or loosen confinement, and you have not trusted them; read them, then run remit trust"
     )
     repository("trust", "--yes")
     assert repository("task", "show", "T1").text == "['show', 'T1']\n"

@@ -48,7 +48,9 @@ def test_without_a_terminal_it_shows_every_command_and_agrees_to_nothing(workspa
     assert ended.text.endswith("\nNothing was agreed to; to agree, run: remit trust --yes\n")
     with pytest.raises(ConfigError) as caught:
         check(workspace.folder)
-    assert "name programs, and you have not trusted them; read them, then run remit trust" in str(caught.value)
+    assert "name programs or loosen confinement, and you have not trusted them; read them, then run remit trust" in str(
+        caught.value
+    )
 
 
 def test_yes_agrees_until_something_changes(workspace: Inside) -> None:

@@ -386,6 +386,8 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
     given: dict[str, Any] = {key: value for key, value in table._asdict().items() if value}
     given |= {"command": request.command} if request.command is not None else {}
     given |= {"in_process": True} if request.function is not None else {}
+    confine = setting.settings.confine
+    is_confined, unconfined = _choose_confinement(work, setting)
     return said._replace(
         work=name_work(request.prompt),
         format=format,
@@ -394,13 +396,16 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         kind=kind,
         reasks=delegate.reasks if request.reasks is None else request.reasks,
         retry=own.retry or agent.get_word("retry") or table.retry or "never",
-        may_call=() if request.confine else said.may_call,  # the ledger is read-only there
+        may_call=() if is_confined else said.may_call,  # the ledger is read-only there
         model=table.model or agent.get_word("model") or None,
         temperature=agent.get_number("temperature"),
         max_output_tokens=None if (most := agent.get_number("max_tokens")) is None else int(most),
         settings=hide_values(given, os.urandom(16).hex()),
         base=setting.own_runners.get(runner, ""),
-        confine=request.confine,
+        confine=is_confined,
+        unconfined=unconfined,
+        build_places=confine.write if is_confined else (),
+        network=confine.network if is_confined else "all",
         afar=setting.afar and request.function is None,
         boot_id=load_boot_id(),
         evidence=request.evidence,
@@ -424,6 +429,28 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         retry_of=request.retry_of,
         batch=request.batch,
     )
+
+
+def _choose_confinement(work: _Work, setting: Setting) -> tuple[bool, str]:
+    """Return whether the kernel limits the agent, and why it doesn't if the agent's file has permissions."""
+    request, definition, confine = work.request, work.agent.definition, setting.settings.confine
+    has_rules = definition is not None and bool(definition.allow or definition.deny)
+    if request.function is not None:
+        if confine.mode == "require":
+            hint = 'make a program of it: command, or a runner; or set [confine] mode = "auto"'
+            raise UsageError("a function can't be confined, and [confine] requires it", hint=hint)
+        return False, ""
+    is_asked = request.confine or confine.mode == "require"
+    if (is_asked or has_rules) and (confine.mode == "off" or confine.write or not confine.judge):
+        check_trust(setting.home.root, setting.settings)
+    if is_asked:
+        return True, ""
+    if confine.mode == "off" or not has_rules:
+        return False, ""
+    from remit.confine import find_level  # noqa: PLC0415 - only for agents with permissions
+
+    level = find_level()
+    return level.has_files, "" if level.has_files else "; ".join(level.reasons)
 
 
 def _read_file(work: _Work) -> Terms:

@@ -85,6 +85,12 @@ class Terms(NamedTuple):
     """The folder that the agent works in: the workspace's root, or a worktree."""
     worktree: str = ""
     confine: bool = False
+    unconfined: str = ""
+    """Why an agent with permissions isn't confined; empty if it is, or if nothing asks for it."""
+    build_places: tuple[str, ...] = ()
+    """Folders that a confined agent may write besides those of its permissions."""
+    network: str = "all"
+    """What a confined agent reaches: `none`, only the ports of the `model`, or `all`."""
     boot_id: str = ""
     """Which run of the machine it was admitted in: what it had begun ended with that."""
     afar: bool = False

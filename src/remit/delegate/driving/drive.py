@@ -382,7 +382,9 @@ class Drive:
                 frozenset(self._list_files(tools)[1]), is_recorded(tools), turn.code, turn.trace, self.terms.format,
             )
         )  # fmt: skip
-        differing = self.load_text(CONFINED).splitlines() if self.terms.confine else ()
+        differing = self.load_text(CONFINED).splitlines() if self.terms.confine else []
+        if self.terms.unconfined:
+            differing = [f"the agent's permissions weren't enforced by the kernel: {self.terms.unconfined}"]
         return concluded._replace(notes=(*concluded.notes, *(f"confine: {each}" for each in differing)))
 
     async def _compare(

@@ -23,6 +23,7 @@ from remit.workspace.ledger.delegations import begin_attempt
 from remit.workspace.ledger.refereed import list_layers
 from remit.workspace.ledger.slots import set_ticket
 from remit.workspace.ledger.texts import keep_texts
+from remit.workspace.model_ports import find_model_ports
 from remit.workspace.sessions.confining import Confinement, Fixed
 from remit.workspace.sessions.folders import find_return_file, make_attempt
 from remit.workspace.sessions.starting import ShimOrder, Started, start_shim
@@ -91,9 +92,10 @@ def _make_launch(drive: Drive, order: Order, message: str | None) -> Launch:
 
 
 def _make_shim_order(drive: Drive, launch: Launch, environ: dict[str, str]) -> ShimOrder:
+    environ = environ | dict(launch.environ)
     confinement = _make_confinement(drive, environ) if drive.terms.confine else None
     return ShimOrder(
-        launch.argv, drive.terms.root, drive.row.deadline_ms or 0, environ | dict(launch.environ), launch.stdin,
+        launch.argv, drive.terms.root, drive.row.deadline_ms or 0, environ, launch.stdin,
         launch.files, confinement=confinement,
     )  # fmt: skip
 
@@ -107,7 +109,8 @@ def _make_confinement(drive: Drive, environ: dict[str, str]) -> Confinement:
     return Confinement(
         root, tuple(filter(None, writable)), tuple(Fixed(*place) for place in places),
         tuple(Fixed(*place) for place in GIT_PLACES), (*private, environ.get("TMPDIR", "")),
-        _apply_permissions(drive, home),
+        _apply_permissions(drive, home), drive.terms.network,
+        find_model_ports(harness, environ) if drive.terms.network == "model" else (),
     )  # fmt: skip
 
 
@@ -120,8 +123,9 @@ def _apply_permissions(drive: Drive, home: str) -> Profile:
     said = [json.loads(each) for each in texts]
     layers = [Permissions(*(each.get(name, default) for name, default in _PERMISSIONS.items())) for each in said]
     may_write = all(layer.tools is None or {*WRITING} & {*layer.tools} for layer in layers)
+    own_git = (".git",) if may_write else ()
     ground = Ground(drive.terms.root, drive.terms.root, home, os.path.realpath)
-    profile, sentences = make_profile(layers, ground, write=(".git",) if may_write else ())
+    profile, sentences = make_profile(layers, ground, write=(*drive.terms.build_places, *own_git))
     own = os.path.realpath(f"{drive.home.root}/.remit")
     if any(is_below(own, each) for each in profile.hide):  # the files that the runner starts the agent with
         profile = profile._replace(hide=tuple(each for each in profile.hide if not is_below(own, each)))

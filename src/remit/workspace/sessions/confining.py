@@ -49,9 +49,12 @@ class Confinement(NamedTuple):
     git: tuple[Fixed, ...] = ()
     """Relative to each folder of git below the root."""
     private: tuple[str, ...] = ()
-    """Folders that the agent sees empty, and whose content is gone when it ends; `/tmp` is one."""
+    """Folders whose changes are gone when the agent ends; `/tmp` is one."""
     permitted: Profile | None = None
     """What the permissions of the agent and its callers allow; without it, all of the root can be written."""
+    network: str = "all"
+    """`none`, only the `ports` of the `model`, or `all`."""
+    ports: tuple[int, ...] = ()
 
 
 class Confined(NamedTuple):
@@ -74,6 +77,11 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
     if not level.has_files:
         raise RunnerError(f"an agent can't be confined here: {'; '.join(level.reasons)}",
                           hint="allow user namespaces on this machine, or run without --confine")  # fmt: skip
+    has_network = {"none": level.has_no_network, "model": level.has_ports}.get(confinement.network, True)
+    if not has_network:
+        why = "; ".join(level.reasons)
+        raise RunnerError(f"this machine can't limit the network to '{confinement.network}': {why}",
+                          hint='set [confine] network = "all"')  # fmt: skip
     folder = os.path.realpath(folder)
     writable = _open_writable(confinement)
     places = [*confinement.fixed, *_find_git_places(confinement.root, confinement.git)]
@@ -103,6 +111,8 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
         private=tuple(dict.fromkeys(each for each in private if each not in writable)),
         replace=tuple(replaced),
         keeps_inside=level.has_scopes,
+        network="ports" if confinement.network == "model" else "none" if confinement.network == "none" else "all",
+        ports=confinement.ports,
     )
     files[_PROFILE] = profile.render()
     return Confined(tuple(make_command(f"{folder}/{_PROFILE}", argv)), tuple(blanks), files)
