@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.policy import Ground, Permissions, confinement
-from remit.policy.confinement import make_profile
+from remit.policy.confinement import list_new_files, make_profile
 
 if TYPE_CHECKING:
     from tests.confine.callers import Caller
@@ -18,7 +18,7 @@ FILES = (
     "remit.toml", "README.md", "src/a.py", "src/a.txt", "src/deep/b.py", "docs/a.md", "docs/draft/b.md", "secret/key",
     "conf/x.env", "conf/deep/y.env", "other/z",
 )  # fmt: skip
-NEW = "new.md", "src/new.py", "docs/new.md", "docs/draft/new.md", "conf/new.env", "reports/new.md"
+NEW = "new.md", "src/new.py", "docs/new.md", "docs/draft/new.md", "conf/new.env", "reports/new.md", "absent.md"
 TRY = "for f in {}; do (echo x >> $f) 2>/dev/null && echo $f; done; true"
 
 
@@ -40,9 +40,10 @@ def make_ground(root: Path) -> Ground:
 def write_all(caller: Caller, root: Path, *layers: Permissions, **given: tuple[str, ...]) -> tuple[set[str], list[str]]:
     """Return which of the files a confined command can write, and the sentences about the permissions."""
     profile, sentences = make_profile(layers, make_ground(root), **given)
-    for path in profile.write:
+    files = list_new_files(layers, make_ground(root))
+    for path in map(Path, profile.write):
         if not os.path.lexists(path):
-            Path(path).mkdir(parents=True)
+            path.touch() if str(path) in files else path.mkdir(parents=True)
             caller.own(root)
     ran = caller.run(profile, TRY.format(" ".join((*FILES, *NEW))), cwd=root)
     assert ran.returncode == 0, ran.stderr
@@ -103,7 +104,8 @@ def test_patterns_that_the_kernel_enforces_differently(caller: Caller, root: Pat
          f"allow write \"src/**/*.py\": the kernel knows no patterns, and everything in '{root}/src' can be written"),
         (allow("README.md"), {"README.md"},
          'allow write "README.md": the file can be changed in place; a program that replaces it fails'),
-        (allow("absent.md"), set(), 'allow write "absent.md": the file doesn\'t exist, and can\'t be created'),
+        (allow("absent.md"), {"absent.md"},
+         'allow write "absent.md": the file is made empty before the agent starts; a program that replaces it fails'),
         (allow("docs"), set(), 'allow write "docs": it is a folder, and stays read-only; "docs/**" means what is in it'),
         (allow("!docs"), set(), 'allow write "!docs": it isn\'t a pattern that the kernel could enforce, and allows nothing'),
         (allow("src/**", write=("src/none",)), SRC, "deny write \"src/none\": it doesn't exist, and a command can create it"),
@@ -114,7 +116,8 @@ def test_patterns_that_the_kernel_enforces_differently(caller: Caller, root: Pat
         (Permissions(tools=("write",), allow={"write": ("src/**",), "read": ("src/**",)}), SRC,
          "allow read: the kernel hides what is denied, and every other file can be read"),
     ):  # fmt: skip
-        (root / "conf" / "new.env").unlink(missing_ok=True)
+        for name in ("conf/new.env", "absent.md"):
+            (root / name).unlink(missing_ok=True)
         assert write_all(caller, root, layer) == (written, [sentence]), layer
 
 

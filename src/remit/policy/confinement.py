@@ -30,7 +30,8 @@ def make_profile(
     """Return what all layers of permissions allow, and a sentence for each rule that the kernel enforces differently.
 
     `write`: places that every build needs. `protect`: full paths that stay read-only whatever the layers allow.
-    A folder of the profile's `write` may not exist yet: make it before the command starts.
+    What the profile's `write` contains may not exist yet: make it before the command starts, those that
+    `list_new_files` returns as files and all others as folders.
     """
     ground = ground._replace(root=ground.resolve(ground.root), home=ground.resolve(ground.home))
     sentences: list[str] = []
@@ -49,6 +50,14 @@ def make_profile(
     inner = [path for path in left if not any(is_below(path, each) and path != each for each in left)]
     files = Profile(write=_sort(inner), protect=_sort(closed), hide=_sort(hidden))
     return files, [*dict.fromkeys(sentences)]
+
+
+def list_new_files(layers: Sequence[Permissions], ground: Ground) -> set[str]:
+    """Return the files that rules allow to write by their full names and that don't exist."""
+    root, home = ground.resolve(ground.root), ground.resolve(ground.home)
+    patterns = (pattern for layer in layers for tool in WRITING for pattern in layer.allow.get(tool, ()))
+    split = (_split(choice) for pattern in patterns for choice in place(pattern, root, home, None))
+    return {plain for plain, stars in split if not stars and not os.path.lexists(plain)}
 
 
 def _sort(paths: Iterable[str]) -> tuple[str, ...]:
@@ -115,7 +124,10 @@ def _open_pattern(pattern: str, ground: Ground, sentences: list[str]) -> Iterato
             sentences.append(f"{rule}: the file can be changed in place; a program that replaces it fails")
             yield plain
         else:
-            sentences.append(f"{rule}: the file doesn't exist, and can't be created")
+            sentences.append(
+                f"{rule}: the file is made empty before the agent starts; a program that replaces it fails"
+            )
+            yield plain
 
 
 def _split(choice: list[str]) -> tuple[str, list[str]]:

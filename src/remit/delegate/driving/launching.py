@@ -24,7 +24,7 @@ from remit.workspace.ledger.refereed import list_layers
 from remit.workspace.ledger.slots import set_ticket
 from remit.workspace.ledger.texts import keep_texts
 from remit.workspace.model_ports import find_model_ports
-from remit.workspace.sessions.confining import Confinement, Fixed
+from remit.workspace.sessions.confining import Confinement, Fixed, find_common_folder
 from remit.workspace.sessions.folders import find_return_file, make_attempt
 from remit.workspace.sessions.starting import ShimOrder, Started, start_shim
 
@@ -109,21 +109,24 @@ def _make_confinement(drive: Drive, environ: dict[str, str]) -> Confinement:
     return Confinement(
         root, tuple(filter(None, writable)), tuple(Fixed(*place) for place in places),
         tuple(Fixed(*place) for place in GIT_PLACES), (*private, environ.get("TMPDIR", "")),
-        _apply_permissions(drive, home), drive.terms.network,
+        *_apply_permissions(drive, home), drive.terms.network,
         find_model_ports(harness, environ) if drive.terms.network == "model" else (),
     )  # fmt: skip
 
 
-def _apply_permissions(drive: Drive, home: str) -> Profile:
-    """Return what the agent and all its callers may write and read, and keep the sentences for the result."""
-    from remit.policy.confinement import WRITING, make_profile  # noqa: PLC0415 - no other run needs it
+def _apply_permissions(drive: Drive, home: str) -> tuple[Profile, tuple[str, ...]]:
+    """Return what the agent and all its callers may write and read, with the files to make before it starts.
+
+    The sentences about what differs are kept for the result.
+    """
+    from remit.policy.confinement import WRITING, list_new_files, make_profile  # noqa: PLC0415 - no other run needs it
 
     with drive.home.ledger.reading() as db:
         texts = list_layers(db, drive.row.session_id)
     said = [json.loads(each) for each in texts]
     layers = [Permissions(*(each.get(name, default) for name, default in _PERMISSIONS.items())) for each in said]
     may_write = all(layer.tools is None or {*WRITING} & {*layer.tools} for layer in layers)
-    own_git = (".git",) if may_write else ()
+    own_git = (find_common_folder(drive.terms.root),) if may_write else ()
     ground = Ground(drive.terms.root, drive.terms.root, home, os.path.realpath)
     profile, sentences = make_profile(layers, ground, write=(*drive.terms.build_places, *own_git))
     own = os.path.realpath(f"{drive.home.root}/.remit")
@@ -131,7 +134,7 @@ def _apply_permissions(drive: Drive, home: str) -> Profile:
         profile = profile._replace(hide=tuple(each for each in profile.hide if not is_below(own, each)))
         sentences.append("deny read: the agent needs its files in '.remit', so what contains them isn't hidden")
     keep_texts(drive.home, drive.row.session_id, {CONFINED: "\n".join(sentences).encode()}, durable=False)
-    return profile
+    return profile, tuple(sorted(list_new_files(layers, ground).intersection(profile.write)))
 
 
 def _expand(place: str, environ: dict[str, str]) -> str:

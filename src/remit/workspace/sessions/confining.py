@@ -52,6 +52,8 @@ class Confinement(NamedTuple):
     """Folders whose changes are gone when the agent ends; `/tmp` is one."""
     permitted: Profile | None = None
     """What the permissions of the agent and its callers allow; without it, all of the root can be written."""
+    new_files: tuple[str, ...] = ()
+    """Files of it that don't exist: they are made empty before the agent starts, and removed if they stay so."""
     network: str = "all"
     """`none`, only the `ports` of the `model`, or `all`."""
     ports: tuple[int, ...] = ()
@@ -84,6 +86,8 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
                           hint='set [confine] network = "all"')  # fmt: skip
     folder = os.path.realpath(folder)
     writable = _open_writable(confinement)
+    for path in confinement.new_files:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
     places = [*confinement.fixed, *_find_git_places(confinement.root, confinement.git)]
     protected, blanks = _plan_places(places, writable)
     permitted = confinement.permitted or Profile()
@@ -91,7 +95,7 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
     private = [os.path.realpath(each) for each in ("/tmp", *confinement.private) if os.path.isdir(each)]  # noqa: S108 - its own
     # The agent reads the files that its runner has put there.
     replaced, files = [(folder, folder)], {}
-    git = f"{confinement.root}/.git"
+    git = find_common_folder(confinement.root)
     if os.path.isdir(git) and confinement.git and any(_is_below(git, each) for each in writable):
         names = [each.path[len(confinement.root) + 1 :] for each in blanks if _is_below(each.path, confinement.root)]
         info = f"{git}/info"
@@ -101,10 +105,13 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
         elif not os.path.exists(f"{info}/exclude"):
             blanks.append(Fixed(f"{info}/exclude"))
         replaced.append((f"{folder}/{_EXCLUDE}", f"{info}/exclude"))
+    blanks += [Fixed(path) for path in confinement.new_files]
     hidden = [os.path.realpath(each) for each in _HIDDEN if os.path.exists(each)]
     returns = os.path.dirname(find_return_file(folder))  # the one place in it that the agent writes to
     profile = Profile(
-        write=tuple(each for each in writable if not any(_is_below(each, one) for one in closed)),
+        write=tuple(
+            each for each in (*writable, *confinement.new_files) if not any(_is_below(each, one) for one in closed)
+        ),
         protect=(*protected, *permitted.protect),
         reopen=(returns,) if os.path.isdir(returns) else (),
         hide=tuple(dict.fromkeys([*permitted.hide, *hidden])),
@@ -125,7 +132,7 @@ def _open_writable(confinement: Confinement) -> list[str]:
             os.makedirs(path, 0o700)
     opened = (confinement.root,) if confinement.permitted is None else confinement.permitted.write
     for path in opened:
-        if not os.path.lexists(path):
+        if not os.path.lexists(path) and path not in confinement.new_files:
             os.makedirs(path)
     return [os.path.realpath(each) for each in (*opened, *confinement.writable) if os.path.exists(each)]
 
@@ -187,10 +194,12 @@ def _find_git_places(root: str, places: Sequence[Fixed]) -> Iterator[Fixed]:
     """The protected places in the folders of git: of the root, of its submodules and worktrees, of nested ones."""
     if not places:
         return
-    if not os.path.isdir(f"{root}/.git"):
+    if not os.path.lexists(f"{root}/.git"):
         yield Fixed(f"{root}/.git", is_folder=True)
     folders = 0
-    for path, is_folder in _walk_for_git(root):
+    common = find_common_folder(root)
+    shared = [(each, True) for each in _list_git_folders(common)] if common != f"{root}/.git" else []
+    for path, is_folder in [*shared, *_walk_for_git(root)]:
         if not is_folder:
             yield Fixed(path)
             continue
@@ -201,6 +210,20 @@ def _find_git_places(root: str, places: Sequence[Fixed]) -> Iterator[Fixed]:
         # The folder of a worktree has neither hooks nor settings but its own, and says where the others are.
         own = ("config.worktree", "commondir") if "/.git/worktrees/" in path else ()
         yield from (place._replace(path=f"{path}/{place.path}") for place in places if not own or place.path in own)
+
+
+def find_common_folder(root: str) -> str:
+    """Return the folder with the objects and settings of a root's git repository, also if the root is a worktree."""
+    own = f"{root}/.git"
+    try:
+        if not os.path.isfile(own):
+            return own
+        with open(own, encoding="utf-8", errors="surrogateescape") as file:
+            folder = os.path.join(root, file.read(4096).removeprefix("gitdir:").strip())
+        with open(f"{folder}/commondir", encoding="utf-8", errors="surrogateescape") as file:
+            return os.path.realpath(os.path.join(folder, file.read(4096).strip()))
+    except (OSError, ValueError):
+        return own
 
 
 def _walk_for_git(root: str) -> Iterator[tuple[str, bool]]:
