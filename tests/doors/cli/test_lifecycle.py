@@ -926,14 +926,14 @@ def test_an_agent_is_not_told_a_path_that_its_own_permissions_deny(inside: Insid
     allow = "permissions:\n  allow:\n    - write: ['.opencode/specs/**/*']\n  deny: []\n"
     text = AGENT.format(name="finder", kind="research").replace("version", f"{allow}version")
     put(inside, ".opencode/agent/finder.md", text)
-    ended = inside("research", "1", "--command", "tee seen.txt")
+    ended = inside("research", "1", "--command", "cat")
     assert "'finder' may not write 'specs/1_cache_the_uploads/reports/research-001.md'" in ended.err.decode()
-    assert "Write your artifact to" not in (inside.folder / "seen.txt").read_text()
+    assert "Write your artifact to" not in inside("logs", "-").text
     shutil.rmtree(inside.folder / "specs")
     inside("task", "new", "Cache the uploads")
-    ended = inside("research", "1", "--command", "tee seen.txt")
+    ended = inside("research", "1", "--command", "cat")
     path = ".opencode/specs/1_cache_the_uploads/reports/research-001.md"
-    assert f"Write your artifact to {path}." in (inside.folder / "seen.txt").read_text()
+    assert f"Write your artifact to {path}." in inside("logs", "-").text
     assert "may not write" not in ended.err.decode()
     assert inside("may", "finder", "write", path).code == 0
 
