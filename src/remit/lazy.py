@@ -6,8 +6,10 @@ cost as much as starting Python twice.
 
 from __future__ import annotations
 
-import re
-from typing import Any, cast
+TYPE_CHECKING = False  # typing itself would cost 6 ms
+if TYPE_CHECKING:
+    import re
+    from typing import Any
 
 
 class _Later:
@@ -17,6 +19,8 @@ class _Later:
         self._given = pattern, flags
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any method of a pattern
+        import re  # noqa: PLC0415 - the module costs as much as many patterns
+
         compiled = re.compile(*self._given)
         for each in ("match", "fullmatch", "search", "finditer", "findall", "sub", "split", "pattern"):
             setattr(self, each, getattr(compiled, each))
@@ -25,4 +29,5 @@ class _Later:
 
 def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """A pattern like any other, compiled when one of its methods is first asked for."""
-    return cast("re.Pattern[str]", _Later(pattern, flags))
+    later: Any = _Later(pattern, flags)
+    return later  # type: ignore[no-any-return] # it behaves like one

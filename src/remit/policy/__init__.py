@@ -6,8 +6,26 @@ strictest answer wins: deny over ask over allow.
 
 from __future__ import annotations
 
-from remit.policy.judging import judge
-from remit.policy.protected import PROTECTED
-from remit.policy.terms import Call, Decision, Ground, Permissions
+TYPE_CHECKING = False  # typing itself would cost 6 ms
+if TYPE_CHECKING:
+    from remit.policy.judging import judge
+    from remit.policy.protected import PROTECTED
+    from remit.policy.terms import Call, Decision, Ground, Permissions
 
 __all__ = ["PROTECTED", "Call", "Decision", "Ground", "Permissions", "judge"]
+
+_HOMES = {
+    "judge": "remit.policy.judging",
+    "PROTECTED": "remit.policy.protected",
+    **dict.fromkeys(("Call", "Decision", "Ground", "Permissions"), "remit.policy.terms"),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'remit.policy' has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - only once a name is used
+
+    value: object = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

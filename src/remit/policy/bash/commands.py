@@ -8,19 +8,20 @@ beginning. What a word with a hole could become is not left out: then the answer
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from remit.lazy import lazy
+from remit.policy.bash import families
 from remit.policy.bash.acts import Hint, Run
-from remit.policy.bash.names import read_names
 from remit.policy.bash.words import HOLE, ONE, SPLIT, Word, expand_braces
 from remit.policy.paths import is_magic, matches_name
 from remit.quick_tuple import NamedTuple
 
+TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+base_name, find_family = families.base_name, families.find_family
 YES, MAYBE, NO = 2, 1, 0
 MAX_PATTERN = 300
 
@@ -50,11 +51,6 @@ def parse_pattern(text: str) -> Pattern:
     return Pattern(base_name(words[0]) or words[0], flags, operands, words, is_everything=False)
 
 
-def base_name(text: str) -> str:
-    """A program's name without its folder."""
-    return text.rpartition("/")[2]
-
-
 @lru_cache(maxsize=64)
 def take_apart(text: str) -> tuple[tuple[str, ...], str]:
     """The commands of a pattern that has several, and the file that it writes, "" where it names none."""
@@ -64,27 +60,6 @@ def take_apart(text: str) -> tuple[tuple[str, ...], str]:
 
 
 # --- to deny ---------------------------------------------------------------------------------------------------------
-
-_FAMILIES = {
-    "apt-get": "apt", "aptitude": "apt", "dnf": "yum", "microdnf": "yum", "nodejs": "node", "gmake": "make",
-    "gtar": "tar", "bsdtar": "tar", "gsed": "sed", "gawk": "awk", "mawk": "awk", "nawk": "awk", "original-awk": "awk",
-    "netcat": "nc", "ncat": "nc", "wget2": "wget", "grm": "rm", "gcp": "cp", "gmv": "mv", "gchmod": "chmod",
-    "vim": "vi", "nvim": "vi", "view": "vi", "sudoedit": "sudo", "sudo-rs": "sudo", "unlink": "rm",
-    "pypy": "python", "bsdcp": "cp",
-}  # fmt: skip
-"""Programs that are another one under a second name."""
-_DOTTED = frozenset({"mkfs", "vim", "nc", "fsck", "awk", "iptables"})
-
-
-@lru_cache(maxsize=2048)
-def find_family(name: str) -> str:
-    """A program's own name: without a version, and without what tells its builds apart."""
-    first = name.partition(".")[0]
-    if first in _DOTTED:
-        name = first
-    bare = name.rstrip("0123456789.-")
-    name = bare if bare and name[len(bare) :] and len(bare) > 1 and not bare.endswith(("sum", "base")) else name
-    return _FAMILIES.get(name, name)
 
 
 def fits(text: str, run: Run) -> int:
@@ -106,7 +81,7 @@ def fits(text: str, run: Run) -> int:
     return min(found, rest)
 
 
-_PASSING = read_names("sudo doas env nohup nice timeout xargs exec command eval bash sh su time")
+_PASSING = families.read_names("sudo doas env nohup nice timeout xargs exec command eval bash sh su time")
 """Programs that others follow: a pattern may name both."""
 
 
@@ -199,7 +174,7 @@ _ALIASES = {
 """Flags that mean the same almost everywhere."""
 
 
-_FLAGS_KNOWN = read_names("rm git cp mv ln chmod chown npm docker pip tar")
+_FLAGS_KNOWN = families.read_names("rm git cp mv ln chmod chown npm docker pip tar")
 """Programs whose long flags are known: of others, one that begins with a flag's letter may be that flag."""
 
 
@@ -260,7 +235,7 @@ _VALUED = {
     "git": frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source"}),
 }
 """Options before a subcommand that take the next word; of programs that are not here, any option may."""
-_TAKING = read_names(
+_TAKING = families.read_names(
     """
 --prefix --workspace --registry --userconfig --host --context --config --namespace --kubeconfig --manifest-path
 --target-dir --cwd --dir --filter --repo --profile --region --project --directory -C -n -w -R -f --file -p
@@ -351,7 +326,7 @@ _SYNONYMS: dict[str, dict[str, str]] = {
     "docker": {},
 }
 
-GIT_COMMANDS = read_names(
+GIT_COMMANDS = families.read_names(
     """
 add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore check-mailmap
 check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree

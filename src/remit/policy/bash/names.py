@@ -6,10 +6,9 @@ which options. A program that is in none of them is judged by principle: its wor
 
 from __future__ import annotations
 
+from remit.policy.bash import families
 
-def read_names(text: str) -> frozenset[str]:
-    """A set of names, written as a text."""
-    return frozenset(text.split())
+read_names = families.read_names
 
 
 def read_table(text: str) -> dict[str, str]:

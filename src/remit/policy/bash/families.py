@@ -1,0 +1,38 @@
+"""Families: the names that one program has.
+
+Owns which names mean the same program. The judge of programs (`remit/confine/judge.py`) asks at every start of one, so
+the module imports nothing.
+"""
+
+from __future__ import annotations
+
+
+def read_names(text: str) -> frozenset[str]:
+    """A set of names, written as a text."""
+    return frozenset(text.split())
+
+
+def base_name(text: str) -> str:
+    """A program's name without its folder."""
+    return text.rpartition("/")[2]
+
+
+_FAMILIES = {
+    "apt-get": "apt", "aptitude": "apt", "dnf": "yum", "microdnf": "yum", "nodejs": "node", "gmake": "make",
+    "gtar": "tar", "bsdtar": "tar", "gsed": "sed", "gawk": "awk", "mawk": "awk", "nawk": "awk", "original-awk": "awk",
+    "netcat": "nc", "ncat": "nc", "wget2": "wget", "grm": "rm", "gcp": "cp", "gmv": "mv", "gchmod": "chmod",
+    "vim": "vi", "nvim": "vi", "view": "vi", "sudoedit": "sudo", "sudo-rs": "sudo", "unlink": "rm",
+    "pypy": "python", "bsdcp": "cp",
+}  # fmt: skip
+"""Programs that are another one under a second name."""
+_DOTTED = frozenset({"mkfs", "vim", "nc", "fsck", "awk", "iptables"})
+
+
+def find_family(name: str) -> str:
+    """A program's own name: without a version, and without what tells its builds apart."""
+    first = name.partition(".")[0]
+    if first in _DOTTED:
+        name = first
+    bare = name.rstrip("0123456789.-")
+    name = bare if bare and name[len(bare) :] and len(bare) > 1 and not bare.endswith(("sum", "base")) else name
+    return _FAMILIES.get(name, name)
