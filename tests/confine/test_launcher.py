@@ -237,8 +237,6 @@ def test_memory_files_are_private(caller: Caller) -> None:
 
 
 def test_a_profile_inside_a_profile_adds_limits(caller: Caller, work: Path) -> None:
-    if caller.name == "own" and os.geteuid() == 0:
-        pytest.skip("the kernel gives a confined root no further namespace")
     (work / "a").mkdir()
     (work / "b").mkdir()
     caller.own(work)
@@ -246,9 +244,11 @@ def test_a_profile_inside_a_profile_adds_limits(caller: Caller, work: Path) -> N
     inner = caller.folder / "inner"
     inner.write_bytes(Profile(write=(f"{work}/a", str(other))).render())
     command = f"{caller.python} -I -S {caller.folder}/launcher.py {inner} -- bash -c"
-    script = f"{command} 'echo x > {work}/a/x; echo x > {work}/b/x; echo x > {other}/x; echo ran'"
-    ran = caller.run(Profile(write=(str(work),)), script)
+    remount = f'unshare -Urm sh -c "mount -o remount,rw,bind / /; echo x > {work}/b/x"'
+    lines = f"echo x > {work}/a/x; echo x > {work}/b/x; echo x > {other}/x; {remount}; kill -0 {os.getpid()}; echo ran"
+    ran = caller.run(Profile(write=(str(work),)), f"{command} '{lines}'")
     assert ran.stdout == "ran\n", ran
+    assert f"({os.getpid()}) - Operation not permitted" in ran.stderr
     assert [path.exists() for path in (work / "a" / "x", work / "b" / "x", other / "x")] == [True, False, False]
 
 

@@ -68,6 +68,7 @@ _ABI_OF_PORTS, _ABI_OF_SCOPES = 4, 6
 _NOT_PERMITTED, _NOT_THERE, _NOT_SUPPORTED = 1, 38, 95  # EPERM, ENOSYS, EOPNOTSUPP
 _KIND, _FOLDER, _FILE, _LINK = 0o170000, 0o040000, 0o100000, 0o120000  # of st_mode
 _ACCESS_MODE, _SEEK_SET, _SEEK_CUR = 3, 0, 1
+_USER, _GROUP = posix.geteuid(), posix.getegid()
 
 
 class Refused(Exception):  # noqa: N818 - an outcome, and a word of its sentence
@@ -207,18 +208,26 @@ def is_inside(path: bytes, folder: bytes) -> bool:
 
 
 def enter_namespaces() -> None:
-    """Give this process mounts of its own; the user and group ids stay what they are."""
-    user, group = posix.geteuid(), posix.getegid()
+    """Give this process mounts of its own; the user and group ids stay what they are.
+
+    Root without capabilities, as in the sandbox of a harness, may not map its id. The kernel still knows it, so files
+    are created and protected as before, but programs see the id of "nobody".
+    """
+    maps = ("uid_map", f"{_USER} {_USER} 1"), ("gid_map", f"{_GROUP} {_GROUP} 1")
     try:
         _call("", b"unshare", _NEW_MOUNTS)
     except Refused:
         _call("the kernel gives no user and mount namespace", b"unshare", _NEW_MOUNTS | _NEW_USER)
-        for name, line in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+        for name, line in (("setgroups", "deny"), *maps):
             try:
                 handle = posix.open(f"/proc/self/{name}", posix.O_WRONLY | posix.O_CLOEXEC)
-                posix.write(handle, line.encode())
-                posix.close(handle)
+                try:
+                    posix.write(handle, line.encode())
+                finally:
+                    posix.close(handle)  # a file that is open for writing keeps its mount from becoming read-only
             except OSError as error:
+                if (name, error.errno, _USER) == ("uid_map", _NOT_PERMITTED, 0):
+                    break
                 raise Refused(f"the user namespace can't be set up: {name}: {error.strerror}") from None
     _set_mount(_HERE, b"/", propagation=_PRIVATE)
 
@@ -227,7 +236,7 @@ def make_read_only(profile: Profile) -> None:
     """Make every mount read-only and without devices, but the writable paths, /proc and /dev."""
     opened = [(path, _clone(path, 0 if is_inside(path, b"/dev") else _NO_DEVICES)) for path in profile.write]
     opened.append((b"/proc", _clone(b"/proc")))
-    if posix.geteuid() == 0:  # read-only: mode and owner of a device can't be changed
+    if _USER == 0:  # read-only: mode and owner of a device can't be changed
         devices = [b"/dev/" + name for name in DEVICES]
         opened += [(path, _clone(path, _READ_ONLY)) for path in devices if _find_kind(path) not in (0, _LINK)]
     else:
@@ -277,7 +286,7 @@ def _make_target(tree: int, path: bytes, private: list[bytes]) -> None:
 
 def close_system_folders(profile: Profile) -> None:
     """Close what only the user id protects from root, and give the command a /dev/shm of its own."""
-    if posix.geteuid() == 0:
+    if _USER == 0:
         for path in [b"/proc/" + name for name in ROOT_ONLY_PROC]:
             if _find_kind(path):
                 _attach(_clone(path, _READ_ONLY), path)
