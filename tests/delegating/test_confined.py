@@ -233,6 +233,25 @@ def test_settings_that_loosen_confinement_need_trust(root: Path, place: Path, se
     assert try_places(root, place, settings, trusts=True) == worked
 
 
+def test_a_cache_can_be_written_and_the_changes_end_with_the_agent(root: Path, place: Path) -> None:
+    for name in ("home/.npm", "cache"):
+        (place / name).mkdir(parents=True)
+        (place / name / "kept").write_text("old")
+    (root / "agent.py").write_text(HANDS_IN)
+    script = f"for d in {place}/home/.npm {place}/cache; do echo new > $d/kept && cat $d/kept >> seen; done"
+    environ = {**os.environ, "HOME": f"{place}/home", "XDG_CACHE_HOME": f"{place}/cache"}
+
+    async def delegate() -> Result:
+        async with Workspace.open(root, environ=environ) as ws:
+            command = f"sh -c {shlex.quote(f'{script}; python3 agent.py')}"
+            return await ws.run(Request(None, "Write it.", command=command, confine=True, reasks=0))
+
+    result = asyncio.run(delegate())
+    assert (result.status, result.verdict) == ("completed", "accepted"), [result.summary, result.diagnostics]
+    assert (root / "seen").read_text() == "new\nnew\n"
+    assert [(place / name / "kept").read_text() for name in ("home/.npm", "cache")] == ["old", "old"]
+
+
 def test_a_function_does_not_run_if_confinement_is_required(root: Path) -> None:
     (root / "remit.toml").write_text('[confine]\nmode = "require"\n')
 

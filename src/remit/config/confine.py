@@ -21,7 +21,7 @@ class ConfineSettings(NamedTuple):
     """`off`: only runs with `--confine`. `auto`: also agents whose file has permissions, if the machine can do it.
     `require`: all agents, and none runs unconfined."""
     write: tuple[str, ...] = ()
-    """Folders that every build needs and confined agents may write, such as `~/.cache`."""
+    """Folders that every build needs and confined agents may write, such as `~/.cache/uv`."""
     network: str = "all"
     """What confined agents reach: `none`, only the ports of the `model`, or `all`."""
     judge: bool = True
@@ -34,7 +34,7 @@ def read_confine(values: Mapping[str, Any]) -> ConfineSettings:
     for key, value in values.items():
         name = f"confine.{key}"
         if key == "write":
-            read[key] = read_texts(value, name, "~/.cache")
+            read[key] = read_texts(value, name, "~/.cache/uv")
         elif key == "judge":
             read[key] = read_switch(value, name)
         else:

@@ -13,7 +13,7 @@ from remit.confine.profile import Profile
 from remit.policy.paths import EVERYTHING, YES, covers, expand_home, is_below, is_magic, place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from remit.policy.terms import Ground, Permissions
 
@@ -22,6 +22,22 @@ MAX_SEARCHED = 200_000
 """How many files and folders are compared with the patterns of one rule."""
 MAX_MATCHES = 2_000
 """How many of them are mounts of their own."""
+CACHES = (
+    "~/.cache", "~/.npm", "~/.yarn", "~/.local/share/pnpm", "~/.cargo/registry", "~/.cargo/git", "~/go/pkg", "~/.m2",
+    "~/.gradle", "~/.ivy2", "~/.nuget", "~/.bundle",
+)  # fmt: skip
+"""Where build tools keep what they have downloaded or compiled."""
+
+
+def list_caches(home: str, environ: Mapping[str, str], write: Sequence[str]) -> list[str]:
+    """Return the caches of build tools that exist and aren't in a writable place.
+
+    A command can write to them, and its changes end with it: the next build of the user takes nothing from an agent.
+    """
+    named = environ.get("XDG_CACHE_HOME", "")
+    folders = [each.replace("~", home, 1) for each in CACHES] + ([named] if named.startswith("/") else [])
+    found = [os.path.realpath(each) for each in folders if os.path.isdir(each)]
+    return [each for each in dict.fromkeys(found) if not any(is_below(each, one) for one in write)]
 
 
 def make_profile(

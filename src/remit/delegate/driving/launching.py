@@ -102,14 +102,18 @@ def _make_shim_order(drive: Drive, launch: Launch, environ: dict[str, str]) -> S
 
 def _make_confinement(drive: Drive, environ: dict[str, str]) -> Confinement:
     """Let the agent write to its folder and the harness to its state, and neither to what decides about agents."""
+    from remit.policy.confinement import list_caches  # noqa: PLC0415 - no other run needs it
+
     root, harness = drive.terms.root, drive.terms.base or drive.runner.name
     home = environ.get("HOME", "")
     writable = (_expand(each, environ) for each in STATE_PLACES.get(harness, ()))
     places, private = list_places(root, home, harness, environ)
+    permitted, new_files = _apply_permissions(drive, home)
     return Confinement(
         root, tuple(filter(None, writable)), tuple(Fixed(*place) for place in places),
-        tuple(Fixed(*place) for place in GIT_PLACES), (*private, environ.get("TMPDIR", "")),
-        *_apply_permissions(drive, home), drive.terms.network,
+        tuple(Fixed(*place) for place in GIT_PLACES),
+        (*private, environ.get("TMPDIR", ""), *list_caches(home, environ, permitted.write)),
+        permitted, new_files, drive.terms.network,
         find_model_ports(harness, environ) if drive.terms.network == "model" else (),
     )  # fmt: skip
 
