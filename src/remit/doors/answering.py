@@ -288,6 +288,7 @@ def _before_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[st
 
         return check_return(event, _open_home(root), environ)
     if _is_person(event, environ):
+        _note_user_tool(event, root)
         return _before_collaboration(event, root, environ, None) if event.collaboration else {}
     from remit.delegate.referee.guarding import guard_tool
     from remit.delegate.referee.who import find_own
@@ -336,14 +337,44 @@ def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str
     own = None
     if not event.is_own:
         own = _observe(event, root)
-    elif event.kind == claude.AFTER_TOOL:
-        _note_main_writes(event, root, environ)
-    return _pass_on(event, root, own)
+    else:
+        _note_user_tool(event, root)
+        if event.kind == claude.AFTER_TOOL:
+            _note_main_writes(event, root, environ)
+    return _pass_on(event, root, own, _check_names(event, root, own))
 
 
-def _pass_on(event: Event, root: str, own: Refereed | None) -> dict[str, Any]:
+def _note_user_tool(event: Event, root: str) -> None:
+    """Note when the user's own session uses a tool that may write, while an enforced agent is at work."""
+    from remit.delegate.referee.tools import get_operation
+
+    if not event.tool_use_id or get_operation(event.tool) not in {"run", "write", "other"}:
+        return
+    from remit.workspace.ledger.refereed import begin_user_tool, end_user_tool, open_quickly
+
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    if db is not None:
+        note = begin_user_tool if event.kind == claude.BEFORE_TOOL else end_user_tool
+        note(db, event.session, event.tool_use_id)
+
+
+def _check_names(event: Event, root: str, own: Refereed | None) -> str:
+    """What an enforced agent is told of protected names that appeared while its command ran."""
+    if own is None or not own.held or not event.tool_use_id:
+        return ""
+    from remit.delegate.referee.new_names import check_names
+    from remit.workspace.ledger.refereed import open_quickly
+
+    db = open_quickly(f"{root}/.remit/ledger.db") or _open_home(root).ledger.db
+    sentences = check_names(db, own.session_id, event.tool_use_id, root, agent=own.agent)
+    return (
+        f"{'; '.join(sentences)}. Protected names decide what agents may do; go on without them." if sentences else ""
+    )
+
+
+def _pass_on(event: Event, root: str, own: Refereed | None, more: str = "") -> dict[str, Any]:
     """Give a caller what is kept for it: that an answer which reached it as it was is not accepted."""
-    told = _take_words(event, root, own)
+    told = "\n".join(filter(None, (more, _take_words(event, root, own))))
     if not told:
         return {}
     from remit.delegate.referee import answers

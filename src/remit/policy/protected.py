@@ -127,6 +127,12 @@ SECRET = ("**/.remit/server.json",)
 """Files that no agent reads either: they contain the token of the server."""
 
 
+def list_names(*, has_git: bool) -> list[str]:
+    """The protected names of a workspace, relative to its root, whether they exist or not."""
+    names = [place.path if place.path != "agents" else "agents/**/*.md" for place in _WORKSPACE]
+    return [*names, *((f".git/{place.path}" for place in GIT_PLACES) if has_git else (".git",))]
+
+
 def list_places(root: str, home: str, harness: str, environ: Mapping[str, str]) -> tuple[list[Place], list[str]]:
     """The full paths that a confined run binds read-only, and the folders that it replaces by empty ones.
 

@@ -17,8 +17,9 @@ from remit.delegate.driving.company import find_site, list_below
 from remit.delegate.judging.attempt_record import describe_attempt, load_earlier
 from remit.delegate.judging.endings import Ended, conclude
 from remit.delegate.judging.handed_on import HandedOn, load_handed_on
-from remit.delegate.judging.judgement import Scene, judge_answer, look_around
+from remit.delegate.judging.judgement import Scene, judge_answer, look_around, protected_name
 from remit.delegate.judging.others import is_recorded, list_seen
+from remit.delegate.referee.new_names import QUARANTINED, check_left
 from remit.delegate.referee.tools import read_uses
 from remit.delegate.referee.who import find_transcript, read_agent_id
 from remit.delegate.reporting.report import load_report, make_report, render_report
@@ -78,6 +79,7 @@ def judge(
 
     `sends_back`: the agent can be asked for a shorter summary. Otherwise a summary that is too long is shortened.
     """
+    _check_names(home, row)
     # The attempt is counted when it ends; of one that has ended the return that was handed in still counts.
     number = count_attempts(home.ledger, row.session_id) + (row.state == "running")
     kept = (load_text(home, row.session_id, f"submitted-{number}") or b"").decode("utf-8", "surrogatepass")
@@ -93,6 +95,20 @@ def judge(
         answer, scene, format=terms.format, any_format=terms.any_format, expectation=expectation, words=words,
         submitted=submitted,
     )  # fmt: skip
+
+
+def _check_names(home: Home, row: Delegation) -> None:
+    """Look for protected names that appeared, before a claim of one is judged."""
+    with home.ledger.transaction() as db:
+        check_left(db, row.session_id, home.root, agent=row.agent)
+
+
+def _list_new_names(home: Home, row: Delegation) -> tuple[Finding, ...]:
+    """What was found at protected names during a run."""
+    with home.ledger.reading() as db:
+        query = "SELECT json_extract(details, '$.sentence') FROM events WHERE session_id = ? AND kind = ?"
+        found = db.execute(query, (row.session_id, QUARANTINED)).fetchall()
+    return tuple(protected_name(sentence) for (sentence,) in found)
 
 
 def _make_scene(home: Home, row: Delegation, terms: Terms, tools: tuple[ToolUse, ...] | None) -> Scene:
@@ -143,6 +159,7 @@ def conclude_return(
     home: Home, row: Delegation, answer: str, judgement: Judgement | None, *, ending: str = "exited", reason: str = ""
 ) -> None:
     """Write down what became of it; what follows from it on disk is settled afterwards."""
+    _check_names(home, row)
     terms = read_terms(row.details)
     number = count_attempts(home.ledger, row.session_id) + 1
     keep_attempt(home, row, answer, judgement, number)
@@ -165,6 +182,7 @@ def conclude_return(
             format=terms.format,
         )
     )  # fmt: skip
+    conclusion = conclusion._replace(findings=(*conclusion.findings, *_list_new_names(home, row)))
     now_ms = read_clock_ms()
     told = _Told(_load_usage(home, row), answer or None, tuple(range(number)))
     report = make_report(row, told, conclusion, ended_ms=now_ms)

@@ -592,6 +592,21 @@ def made_earlier(path: str, session_id: str, severity: Severity) -> Finding:
     return Finding("EVD011", severity, message, "Claim only what you made or changed.", "R0.12", pointer="/artifacts")
 
 
+def protected_name(sentence: str) -> Finding:
+    """A file or folder appeared at a protected name while the agent worked.
+
+    Why: such a name decides what agents may do or what a program starts: settings of a harness, agent files, hooks of
+    git. The kernel protects those that exist. A new one is found after the command or at the return. Remit moves it to
+    `.remit/quarantine` if nobody else is known who can have made it; otherwise it only reports it. Nothing is deleted.
+
+    Bad: a command of the agent writes `.mcp.json`.
+
+    Good: the agent says in its return which setting it needs, and the user makes it. If a file in `.remit/quarantine`
+    is yours, move it back.
+    """
+    return Finding("EVD013", "warning", sentence, "Check it before you start a harness or git there.", "R0.12")
+
+
 TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "EVD001": (not_changed, "error", "R0.12"),
     "EVD002": (no_tool_used, "error", "R0.12"),
@@ -605,4 +620,5 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "EVD010": (may_be_undone, "warning", "R0.12"),
     "EVD011": (made_earlier, "error", "R0.12"),
     "EVD012": (manifest_outside, "error", "R4.7"),
+    "EVD013": (protected_name, "warning", "R0.12"),
 }

@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from remit.delegate.referee import answers
+from remit.delegate.referee.new_names import note_names
 from remit.delegate.referee.tools import KNOWN, WRITING, get_operation, list_patched, list_values, make_call
 from remit.delegate.referee.twins import make_search
 from remit.delegate.referee.who import MAIN, find_agent_path, find_recipient
@@ -90,8 +91,10 @@ def guard_tool(
     if own is None and _writes_return(event, environ):
         return {}
     decision = judge_event(event, own, _list_layers(db, own, environ), _find_ground(event, root, environ))
+    operation = get_operation(event.tool)
+    if decision.answer != "deny" and operation == "run" and own is not None and own.held and event.tool_use_id:
+        note_names(db, own.session_id, event.tool_use_id, root)
     if decision.answer == "allow":
-        operation = get_operation(event.tool)
         if own is not None and own.session_id and event.harness == "codex":
             # Codex does not tell of every use when it is over. Which files it wrote is known only then.
             note_use(db, own, event.tool, [], operation=operation, failed=False)

@@ -395,6 +395,68 @@ def has_command(db: Connection, session_id: str) -> bool:
     return db.execute(query, (prefix, f"{prefix}~")).fetchone() is not None
 
 
+def keep_names(db: Connection, session_id: str, tool_use_id: str, record: str) -> None:
+    """Keep what was at the protected names before a command, and before an agent's first one."""
+    db.execute("PRAGMA synchronous = NORMAL")
+    rows = ((f"names {session_id}", record), (f"names {session_id} {tool_use_id}", record))
+    db.execute("INSERT OR IGNORE INTO notes (name, value) VALUES (?, ?), (?, ?)", (*rows[0], *rows[1]))
+
+
+def take_names(db: Connection, session_id: str, tool_use_id: str) -> str:
+    """What was at the protected names before a command; empty if it isn't known. It is given once."""
+    row = db.execute(
+        "DELETE FROM notes WHERE name = ? RETURNING value", (f"names {session_id} {tool_use_id}",)
+    ).fetchone()  # fmt: skip
+    return "" if row is None else str(row[0])
+
+
+def take_all_names(db: Connection, session_id: str) -> list[str]:
+    """What was at the protected names before an agent's first command, and before those that have not ended."""
+    prefix = f"names {session_id}"
+    query = "DELETE FROM notes WHERE name >= ? AND name <= ? RETURNING name, value"
+    return [value for _, value in sorted(db.execute(query, (prefix, f"{prefix} ~")).fetchall())]
+
+
+def begin_user_tool(db: Connection, harness_session: str, tool_use_id: str) -> None:
+    """Note that the user's own session uses a tool while an enforced agent is at work: it may write protected files."""
+    query = """
+        INSERT OR REPLACE INTO notes (name, value) SELECT ?, ? WHERE EXISTS (
+            SELECT 1 FROM refereed JOIN delegations USING (session_id) WHERE held AND state <> 'settled')
+    """
+    db.execute(query, (f"user {harness_session} {tool_use_id}", str(time.time_ns())))
+
+
+def end_user_tool(db: Connection, harness_session: str, tool_use_id: str) -> None:
+    """Note that such a tool has ended, and when."""
+    name = f"user {harness_session}"
+    if db.execute("DELETE FROM notes WHERE name = ?", (f"{name} {tool_use_id}",)).rowcount:
+        db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (name, str(time.time_ns())))
+
+
+_OTHER_AUTHORS = """
+    SELECT 'the user''s own session used a tool' FROM notes
+        WHERE name > 'user ' AND name < 'user~' AND (name LIKE 'user % %' OR CAST(value AS INTEGER) >= :since)
+    UNION ALL
+    SELECT 'an agent that Remit only observes used a tool' FROM refereed JOIN tool_uses USING (session_id)
+        WHERE NOT held AND at_ms >= :since / 1000000
+    UNION ALL
+    SELECT 'an agent that Remit only observes runs a command' FROM refereed JOIN delegations USING (session_id)
+        WHERE NOT held AND state <> 'settled' AND EXISTS (
+            SELECT 1 FROM notes WHERE name > 'command ' || session_id AND name < 'command ' || session_id || '~')
+    UNION ALL
+    SELECT 'another run is at work and isn''t confined' FROM delegations LEFT JOIN refereed USING (session_id)
+        WHERE delegations.state = 'running' AND refereed.session_id IS NULL
+            AND coalesce(json_extract(details, '$.confine'), 0) = 0
+    LIMIT 1
+"""
+
+
+def find_other_author(db: Connection, since_ns: int) -> str:
+    """Who else can have written a protected file since a moment, without being limited; empty if nobody is known."""
+    row = db.execute(_OTHER_AUTHORS, {"since": since_ns}).fetchone()
+    return "" if row is None else str(row[0])
+
+
 def _name_file(db: Connection, session_id: str, tool: str, path: str) -> bool:
     """Say of the last use of a tool which file it was about; whether there is one of which that is not known."""
     last = "SELECT max(number) FROM tool_uses WHERE session_id = ? AND tool = ? AND path IS NULL"

@@ -1,0 +1,98 @@
+"""New names: protected names that appear while an enforced agent runs a command.
+
+Owns what is done about them: Remit moves what is new into quarantine if nobody else is known who can have made it;
+otherwise it only reports it. `note_names` is called before a command, `check_names` after it, and `check_left` when
+the agent returns, for commands whose end no hook reported.
+"""
+
+from __future__ import annotations
+
+import os
+
+from remit.harnesses import claude
+from remit.policy.protected import list_names
+from remit.workspace.ledger.refereed import find_other_author, keep_names, take_all_names, take_names
+from remit.workspace.quarantine import find_changes, read_time, record_names
+
+TYPE_CHECKING = False  # typing itself would cost 6 ms
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.workspace.ledger.store import Connection
+    from remit.workspace.quarantine import Change
+
+QUARANTINED = "quarantined"
+"""The event with a sentence about a protected name."""
+_BY_HARNESS = {claude.LOCAL_SETTINGS: "Claude Code writes it when the user answers a permission prompt"}
+
+
+def note_names(db: Connection, session_id: str, tool_use_id: str, root: str) -> None:
+    """Record what is at the protected names before a command of an enforced agent."""
+    names = list_names(has_git=os.path.isdir(f"{root}/.git"))
+    keep_names(db, session_id, tool_use_id, record_names(root, names))
+
+
+def check_names(
+    db: Connection, session_id: str, tool_use_id: str, root: str, *, agent: str, since_ns: int = 0,
+    writable: Sequence[str] | None = None,
+) -> list[str]:  # fmt: skip
+    """Return a sentence for each protected name that appeared while a command ran; what is new is moved away.
+
+    `since_ns`: when the command began, if that is known better than by its hook. `writable`: the full paths that the
+    command could write, if the kernel limited it.
+    """
+    record = take_names(db, session_id, tool_use_id)
+    changes = find_changes(root, record, writable=writable) if record else []
+    if not changes:
+        return []
+    since_ns = max(since_ns, read_time(record))
+    when = f"while a command of '{agent}' ran"
+    return [_handle(db, session_id, root, each, when=when, doubt=_find_doubt(db, root, each, since_ns))
+            for each in changes]  # fmt: skip
+
+
+def check_left(db: Connection, session_id: str, root: str, *, agent: str) -> list[str]:
+    """Return a sentence for each protected name that appeared during a run and that no check after a command found."""
+    records = take_all_names(db, session_id)
+    if not records:
+        return []
+    first, *left = records
+    query = "SELECT json_extract(details, '$.sentence') FROM events WHERE session_id = ? AND kind = ?"
+    known = "".join(each for (each,) in db.execute(query, (session_id, QUARANTINED)))
+    sentences: list[str] = []
+    for record in left:  # of commands whose end no hook reported: they may still run
+        for change in find_changes(root, record):
+            doubt = _find_doubt(db, root, change, read_time(record))
+            sentences.append(_handle(db, session_id, root, change, when=f"while '{agent}' ran", doubt=doubt))
+    doubt = "it appeared between two commands of the agent"
+    for change in find_changes(root, first):
+        if f"'{change.path}'" not in known + "".join(sentences):
+            sentences.append(_handle(db, session_id, root, change, when=f"while '{agent}' ran", doubt=doubt))
+    return sentences
+
+
+def _find_doubt(db: Connection, root: str, change: Change, since_ns: int) -> str:
+    """Return why somebody else may have made it; empty if nobody else is known."""
+    try:
+        if os.lstat(f"{root}/{change.path}").st_ctime_ns < since_ns:
+            return "it was there before the command began"
+    except OSError:  # it is gone, and the move says so
+        pass
+    return _BY_HARNESS.get(change.path) or find_other_author(db, since_ns)
+
+
+def _handle(db: Connection, session_id: str, root: str, change: Change, *, when: str, doubt: str) -> str:
+    """Move what is new, or leave it if somebody else may have made it; return the sentence that the result keeps."""
+    from remit.workspace.ledger.events import add_event  # noqa: PLC0415 - rarely needed, and a hook pays for it
+    from remit.workspace.quarantine import move_away  # noqa: PLC0415
+
+    told = f"the protected name '{change.path}' {change.what}; it appeared {when}"
+    if doubt or not change.is_movable:
+        told += f". Remit left it there, because {doubt or 'it could not find it'}: check it"
+    else:
+        try:
+            told += f". Remit moved it to '{move_away(root, change)}'"
+        except OSError as error:
+            told += f". Remit could not move it away ({error.strerror}): check it"
+    add_event(db, QUARANTINED, {"sentence": told}, session_id=session_id)
+    return told

@@ -1,0 +1,162 @@
+"""Quarantine: protected names that appear while an agent works.
+
+Owns the record of protected names before a command, the comparison with what is there afterwards, and the move into
+`.remit/quarantine`. A mount protects a file that exists; nothing can be mounted on a name that doesn't, so new names
+are found afterwards. Nothing is deleted and no link is followed. A hook calls this around each command of an enforced
+agent, so it imports little.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+
+from remit.quick_json import parse_json, render_json
+from remit.quick_tuple import NamedTuple
+
+TYPE_CHECKING = False  # typing itself would cost 6 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+FOLDER = ".remit/quarantine"
+MAX_SEARCHED = 100_000
+"""How many entries of folders are compared with a protected file that has got a second name."""
+_MARKDOWN = "/**/*.md"
+_MISSING, _LINK, _FOLDER, _FILE, _OTHER = "missing", "link", "folder", "file", "other"
+_KINDS = {stat.S_IFLNK: _LINK, stat.S_IFDIR: _FOLDER, stat.S_IFREG: _FILE}
+
+
+class Change(NamedTuple):
+    """A protected name that isn't what it was before."""
+
+    path: str
+    """Relative to the root: what is new there."""
+    what: str
+    """The rest of a sentence that begins with the path."""
+    node: tuple[int, int]
+    """Device and inode of what is there."""
+    is_movable: bool = True
+
+
+def record_names(root: str, names: Iterable[str]) -> str:
+    """Return what is at protected names below a root, as a text for `find_changes`.
+
+    A name that ends in `/**/*.md` stands for the files of that kind in a folder that doesn't exist yet.
+    """
+    return render_json({"at_ns": time.time_ns(), "names": {name: _look(root, name) for name in names}})
+
+
+def read_time(record: str) -> int:
+    """Return when a record was made, in nanoseconds of the clock on the wall."""
+    at_ns = parse_json(record)["at_ns"]
+    return at_ns if isinstance(at_ns, int) else 0
+
+
+def find_changes(root: str, record: str, *, writable: Sequence[str] | None = None) -> list[Change]:
+    """Return the protected names that are new, are links now, or have got a second name since a record was made.
+
+    `writable`: the full paths that the command could write; names outside of them aren't compared.
+    """
+    found: dict[str, Change] = {}
+    for name, (at, kind, device, inode, links) in parse_json(record)["names"].items():
+        if writable is not None and not any(_is_below(f"{root}/{name}", each) for each in writable):
+            continue
+        now_at, now_kind, now_device, now_inode, now_links = _look(root, name)
+        node = now_device, now_inode
+        if now_kind == _LINK and (at, kind, device, inode) != (now_at, _LINK, *node):
+            what = "is new, and a symbolic link" if kind == _MISSING else "is a symbolic link now"
+            found[now_at] = Change(now_at, what, node)
+        elif now_kind not in {_MISSING, _LINK} and kind in {_MISSING, _LINK}:
+            new = _list_files(root, name) if name.endswith(_MARKDOWN) else [Change(name, "is new", node)]
+            found |= {each.path: each for each in new}
+        elif kind == now_kind == _FILE and (device, inode) == node and now_links > links:
+            twins = _find_twins(root, name, node, now_links)
+            for twin in twins:
+                found[twin] = Change(twin, f"is a second name (a hard link) of '{name}'", node)
+            if not twins:
+                found[name] = Change(name, "has a new second name (a hard link) somewhere", node, is_movable=False)
+    return [each for path, each in found.items() if not any(path.startswith(f"{other}/") for other in found)]
+
+
+def _list_files(root: str, pattern: str) -> list[Change]:
+    """Return the Markdown files in a folder that is new."""
+    folder = f"{root}/{pattern.removesuffix(_MARKDOWN)}"
+    names = [f"{here}/{name}" for here, _, files in os.walk(folder) for name in files if name.endswith(".md")]
+    return [Change(os.path.relpath(name, root), "is new", _look("", name)[2:4]) for name in names]
+
+
+def _look(root: str, name: str) -> tuple[str, str, int, int, int]:
+    """Return what is at a name: the path of a link on the way, or the name; kind, device, inode, number of links."""
+    at = ""
+    for part in name.removesuffix(_MARKDOWN).split("/"):
+        at = f"{at}/{part}" if at else part
+        try:
+            found = os.lstat(f"{root}/{at}")
+        except OSError:
+            return name, _MISSING, 0, 0, 0
+        kind = _KINDS.get(stat.S_IFMT(found.st_mode), _OTHER)
+        if kind == _LINK:
+            break
+    return at, kind, found.st_dev, found.st_ino, found.st_nlink
+
+
+def _find_twins(root: str, name: str, node: tuple[int, int], links: int) -> list[str]:
+    """Return the other names of a file below a root, as far as they are found among so many entries."""
+    found: list[str] = []
+    waiting, left = [""], MAX_SEARCHED
+    while waiting and left > 0 and len(found) < links - 1:
+        folder = waiting.pop()
+        try:
+            with os.scandir(f"{root}/{folder}") as entries:
+                for entry in entries:
+                    left -= 1
+                    path = f"{folder}/{entry.name}" if folder else entry.name
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting += [path] if path != ".remit" else []
+                    elif (
+                        entry.inode() == node[1]
+                        and path != name
+                        and entry.stat(follow_symlinks=False).st_dev == node[0]
+                    ):
+                        found.append(path)
+        except OSError:  # gone, or not readable
+            continue
+    return found
+
+
+def move_away(root: str, change: Change) -> str:
+    """Move what is new into `.remit/quarantine`; return its path there, relative to the root.
+
+    Raise `OSError` if it can't be moved, `FileNotFoundError` also if something else is there by now.
+    """
+    from remit.workspace.inside import open_folder  # noqa: PLC0415 - rarely needed, and a hook pays for it
+
+    parent, _, base = change.path.rpartition("/")
+    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+    name = f"{stamp}-{os.urandom(2).hex()}-{change.path.replace('/', '-')}"
+    source = target = -1
+    try:
+        source, target = open_folder(root, parent), open_folder(root, FOLDER, make=True)
+        _check_node(source, base, change)
+        os.rename(base, name, src_dir_fd=source, dst_dir_fd=target)
+        try:
+            _check_node(target, name, change)
+        except FileNotFoundError:  # replaced in between: it isn't what was found
+            os.rename(name, base, src_dir_fd=target, dst_dir_fd=source)
+            raise
+    finally:
+        for handle in (source, target):
+            if handle >= 0:
+                os.close(handle)
+    return f"{FOLDER}/{name}"
+
+
+def _check_node(folder: int, name: str, change: Change) -> None:
+    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if (found.st_dev, found.st_ino) != change.node:
+        raise FileNotFoundError(2, "something else is there by now", change.path)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
