@@ -20,7 +20,7 @@ from tests.contract.samples import ISSUED
 from tests.docs import placing, placing_returns, placing_tasks
 from tests.docs.told import Move, Shown, read_shown
 
-LEAST = {"AGT Bad": 182, "AGT Good": 155, "RET Bad": 33, "RET Good": 23, "SYN Bad": 11, "SYN Good": 7}
+LEAST = {"AGT Bad": 183, "AGT Good": 156, "RET Bad": 33, "RET Good": 23, "SYN Bad": 11, "SYN Good": 7}
 """How many rules show an example that is run. A rule that is new, or told better, raises it; none lowers it."""
 SIZES = {"core/fromat.md": None, "core/format.md": 900}
 """Context files that examples name: one that is not there, and one that is."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from remit.confine import find_level
 from remit.testing.agent import ScriptedAgent
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Delegation, add_delegation
@@ -101,6 +102,14 @@ def test_work_is_handed_on_and_its_result_comes_back(place: Place) -> None:
     home = Home(str(place.root))
     assert not list_living(home)
     home.close()
+
+
+@pytest.mark.skipif(not find_level().has_files, reason="the kernel confines nothing here")
+def test_a_run_is_confined_if_it_is_asked_for(place: Place) -> None:
+    told = place.peer.call("delegate", prompt="Write a report.", runner="obeys", confine=True)
+    assert told["result"]["status"] == "completed", told
+    (row,) = place.rows()
+    assert row.details["confine"] is True
 
 
 def test_a_liar_is_not_completed(place: Place) -> None:

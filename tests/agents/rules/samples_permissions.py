@@ -44,4 +44,5 @@ SAMPLES = {
     "AGT065": Sample(bad=allow_bash('"grep", "wc", "date", "python3"'), fixed=STANDARD),
     "AGT066": Sample(bad=change(ALLOWED_WRITE, '    - write: ["specs/**/*", "!specs/TODO.md"]\n'),
                      fixed=change(DENIED_WRITE, '    - write: [".git/**/*", "specs/TODO.md"]\n')),
+    "AGT160": Sample(bad=change(ALLOWED_WRITE, '    - write: ["specs/**/*.md"]\n')),
 }  # fmt: skip

@@ -242,3 +242,45 @@ def test_fixing_ends_with_denials_that_hold(allowed: str, denied: str) -> None:
     fixed = fix_until_stable(allow_bash(allowed, denied), lint, unsafe=True)
     assert not find(fixed.text, "AGT004", "AGT057", "AGT064", "AGT065")
     assert fixed.text.partition("context_loading:")[2] == STANDARD.partition("context_loading:")[2]
+
+
+# --- what the kernel makes of them -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("rules", "told"), [
+    ('write: ["docs/**/*.md"]', "the kernel can't enforce 'docs/**/*.md'; commands may write everything in 'docs'"),
+    ('write: ["*.md"]', "the kernel can't enforce '*.md'; commands may write everything in the workspace"),
+    ('write: ["docs/plan.md"]',
+     "the kernel lets commands change 'docs/plan.md' in place; a program that replaces the file fails"),
+    ('write: ["docs/**"]\n    - edit: ["docs/**", "src/**"]',
+     "write and edit are allowed different patterns; commands may write what one of the two allows"),
+    ('write: ["docs/**"]\n    - edit: ["docs/**"]', ""),
+    ('write: ["docs/", "./src/**/*", "~/notes/**"]', ""),
+])  # fmt: skip
+def test_what_the_kernel_makes_of_what_is_allowed(rules: str, told: str) -> None:
+    found = find(change(ALLOWED_WRITE, f"    - {rules}\n"), "AGT160")
+    assert [finding.message for finding in found] == ([told] if told else [])
+    assert {finding.severity for finding in found} <= {"note"}
+
+
+@pytest.mark.parametrize(("rules", "told"), [
+    ('write: ["**/*.env"]\n    - edit: ["**/*.env"]',
+     "the kernel protects what matches '**/*.env' when the agent starts, not what is made later"),
+    ('read: ["**/*.key"]', "the kernel hides what matches '**/*.key' when the agent starts, not what is made later"),
+    ('read: ["secret/**", "conf"]', ""),
+    ('write: [".git/**/*", ".claude/settings*.json", "opencode.json*"]', ""),
+])  # fmt: skip
+def test_what_the_kernel_makes_of_what_is_denied(rules: str, told: str) -> None:
+    text = change('    - write: [".git/**/*"]\n', f"    - {rules}\n")
+    assert [finding.message for finding in find(text, "AGT160")] == ([told] if told else [])
+
+
+def test_what_may_be_read_is_not_limited_by_the_kernel() -> None:
+    (found,) = find(change('    - read: ["**/*"]\n', '    - read: ["docs/**"]\n'), "AGT160")
+    assert found.message == "the kernel doesn't limit commands to the files that read is allowed"
+
+
+def test_an_agent_without_bash_runs_no_command_that_the_kernel_could_limit() -> None:
+    text = change(ALLOWED_WRITE, '    - write: ["docs/**/*.md"]\n')
+    assert find(text, "AGT160")
+    assert not find(change("  bash: true\n", "  bash: false\n", base=text), "AGT160")

@@ -112,7 +112,7 @@ def test_a_workspace_that_is_set_up_has_no_problem(workspace: Inside) -> None:
     lines = ended.text.split("\n")
     assert lines[0] == snapshot("✓ settings    can be followed")
     assert all(line[14:22] == "= help: " for line in lines if line.startswith("  "))
-    assert lines[-2].startswith("✓ 18 checks: ")
+    assert lines[-2].startswith("✓ 19 checks: ")
 
 
 def test_agents_of_the_standard_are_one_row_for_each_harness_that_reads_them(workspace: Inside) -> None:
@@ -315,7 +315,7 @@ LEVELS = {
     "none": (
         Level("none", False, False, False, False, 0, ("the kernel gives no user and mount namespace",)),  # noqa: FBT003 - flags
         "warning",
-        "remit run --confine is not available: the kernel gives no user and mount namespace",
+        "level none, which doesn't stop: all files that the user can write can be written",
     ),
 }
 
@@ -323,10 +323,57 @@ LEVELS = {
 @pytest.mark.parametrize("name", LEVELS)
 def test_the_level_of_confinement(workspace: Inside, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     level, state, words = LEVELS[name]
-    monkeypatch.setattr("remit.app.health.machine.find_level", lambda: level)
-    found = find(workspace, "confine")
+    monkeypatch.setattr("remit.app.health.confinement.find_level", lambda: level)
+    found, settings = load(workspace("doctor", "--json"))["confine"]
     assert (found[0], found[1].startswith(words), bool(found[2])) == (state, True, state == "warning")
-    assert all(reason in found[1] for reason in level.reasons)
+    assert all(reason in found[1] for reason in (*level.reasons, *level.list_open()))
+    assert settings[:2] == (
+        "ok",
+        "mode auto: this machine can't confine agents, so agents whose file has permissions run unconfined, and their "
+        "results say so" if name == "none" else
+        "mode auto: agents whose file has permissions are confined; network all; judge on",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "told"),
+    [
+        ("full", 'mode = "off"\njudge = false', "mode off: only runs with --confine are confined; network all; judge off"),
+        ("files", 'mode = "require"\nnetwork = "none"',
+         "mode require: all agents are confined, and none runs unconfined; network none; judge on"),
+        ("files", 'network = "model"', "! network model: this machine can't limit it, so no confined agent runs"),
+        ("none", 'mode = "require"', "! mode require: this machine can't confine agents, so no agent runs"),
+        ("none", 'mode = "off"', "mode off: this machine can't confine agents, so remit run --confine is refused"),
+    ],
+)  # fmt: skip
+def test_the_settings_of_confinement(
+    workspace: Inside, monkeypatch: pytest.MonkeyPatch, name: str, settings: str, told: str
+) -> None:
+    monkeypatch.setattr("remit.app.health.confinement.find_level", lambda: LEVELS[name][0])
+    put(workspace, "remit.toml", f"[confine]\n{settings}\n")
+    state, said, hint = load(workspace("doctor", "--json"))["confine"][1]
+    assert ("! " * (state == "problem") + said, bool(hint)) == (told, told.startswith("!"))
+
+
+def test_what_the_kernel_makes_of_each_agents_permissions(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("remit.app.health.confinement.find_level", lambda: LEVELS["full"][0])
+    head = "---\nname: {}\ndescription: Writes.\npermissions:\n  allow:\n    - write: [{}]\n---\nWrite.\n"
+    put(workspace, "agents/exact.md", head.format("exact", '"docs/**"'))
+    put(workspace, "agents/wide.md", head.format("wide", '"docs/*.md", "src/main.py"'))
+    put(workspace, "agents/many.md", head.format("many", ", ".join(f'"a{number}/*.md"' for number in range(9))))
+    rows = load(workspace("doctor", "--json"))["permissions"]
+    assert {row[0] for row in rows} == {"ok"}
+    many, wide = sorted(row[1] for row in rows)
+    assert wide == (
+        'wide, enforced differently by the kernel: allow write "docs/*.md": the kernel knows no patterns, and everything in '
+        f"'{workspace.folder}/docs' can be written; allow write \"src/main.py\": the file is made empty before the agent "
+        "starts; a program that replaces it fails"
+    )
+    assert many.startswith("many, ")
+    assert many.endswith("; and 4 more")
+    monkeypatch.setattr("remit.app.health.confinement._AGENT_SECONDS", -1.0)
+    (row,) = load(workspace("doctor", "--json"))["permissions"]
+    assert row[1] == "3 more agents with permissions weren't checked: their patterns match many files"
 
 
 def test_harnesses_are_found_with_their_versions(workspace: Inside, programs: Path) -> None:

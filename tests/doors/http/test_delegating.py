@@ -14,6 +14,7 @@ import pytest
 from remit.app.settings import load_settings
 from remit.app.tasks import Tasks
 from remit.app.trusting import Trust, get_executing, give_trust
+from remit.confine import find_level
 from remit.doors.http import following
 from remit.testing.agent import ScriptedAgent
 from tests.doors.http.stage import API, HOST, Served, Told, run_server
@@ -112,6 +113,16 @@ def test_work_is_handed_on_once_and_followed_to_its_end(place: Place) -> None:
     retried = served.post(f"/delegations/{session_id}/retry", {"timeout_seconds": 60})
     assert retried.status == 201
     assert wait_for_end(served, retried.value["session_id"]) in ("completed", "failed")
+
+
+@pytest.mark.skipif(not find_level().has_files, reason="the kernel confines nothing here")
+def test_a_run_is_confined_if_it_is_asked_for(place: Place) -> None:
+    (place.served.root / "report.md").unlink(missing_ok=True)  # else its work is done before it begins
+    begun = place.served.post("/delegations", {"prompt": "Do it.", "runner": "obeys", "confine": True})
+    assert wait_for_end(place.served, begun.value["session_id"]) == "completed"
+    assert place.served.get(f"/delegations/{begun.value['session_id']}").value["terms"]["confine"] is True
+    (row,) = [row for row in list_rows(place.served.root) if row.session_id == begun.value["session_id"]]
+    assert row.details["confine"] is True
 
 
 REPORTER = """---

@@ -16,11 +16,11 @@ _CLAUDE = ("claude.identity", "claude.keys", "claude.hooks", "claude.tools", "cl
 _OPENCODE = ("opencode.values", "opencode.keys", "opencode.permissions", "opencode.tools")
 MODULES: dict[Profile, tuple[str, ...]] = {
     "standard": (
-        *_MARKDOWN, "context", "delegation", "failures", "fields", "inputs", "keys", "lifecycle",
+        *_MARKDOWN, "confinement", "context", "delegation", "failures", "fields", "inputs", "keys", "lifecycle",
         "limits", "opencode.tools", "outputs", "permissions", "reach", "sections", "steps", "work",
     ),
-    "claude": (*_MARKDOWN, *_CLAUDE, "permissions"),
-    "opencode": (*_MARKDOWN, *_OPENCODE, "permissions"),
+    "claude": (*_MARKDOWN, *_CLAUDE, "confinement", "permissions"),
+    "opencode": (*_MARKDOWN, *_OPENCODE, "confinement", "permissions"),
     "codex": ("reading", "codex"),
     "command": (*_MARKDOWN, "command"),
 }  # fmt: skip

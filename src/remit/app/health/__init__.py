@@ -29,6 +29,7 @@ def check_health(*, seconds: float = LIMIT_SECONDS, commands: Collection[str] = 
     """Look at everything, and say of each thing how it is. `commands`: names that no setting can give again."""
     from remit.app.health import (  # noqa: PLC0415 - only for this
         cluster,
+        confinement,
         contents,
         hooks,
         keeping,
@@ -43,7 +44,15 @@ def check_health(*, seconds: float = LIMIT_SECONDS, commands: Collection[str] = 
     patient = Patient(root, settings)
     harnesses = [_Run(f"harness {name}", machine.make_harness_look(name), patient) for name in machine.HARNESSES]
     rows = [told] if told is not None else _Run("settings", make_settings_look(commands), patient).wait(seconds)
-    own = (*machine.LOOKS, *keeping.LOOKS, *repository.LOOKS, *contents.LOOKS, *hooks.LOOKS, *work.LOOKS)
+    own = (
+        *machine.LOOKS,
+        *confinement.LOOKS,
+        *keeping.LOOKS,
+        *repository.LOOKS,
+        *contents.LOOKS,
+        *hooks.LOOKS,
+        *work.LOOKS,
+    )
     for name, look in (*own, *cluster.LOOKS):
         rows += _Run(name, look, patient).wait(seconds)
     found = [row for run in harnesses for row in run.wait(seconds)]

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from remit.app.harness_versions import TRIED, UNPROTECTED_HINT, describe_unprotected, read_version
 from remit.app.health.values import Check
-from remit.confine import find_level
-from remit.confine.level import FULL
 from remit.harnesses import opencode
 from remit.workspace.machine import ask_program, find_mount, find_program, measure_room
 
@@ -89,22 +87,6 @@ def _look_at_namespaces(patient: Patient) -> Iterator[Check]:
     )  # fmt: skip
 
 
-def _look_at_confinement(patient: Patient) -> Iterator[Check]:
-    """Report what the kernel can enforce, and what that doesn't stop."""
-    del patient
-    level = find_level()
-    said = f"level {level.name}, which doesn't stop: {'; '.join(level.list_open())}"
-    if level.name == FULL:
-        yield Check("confine", "ok", said)
-    elif level.has_files:
-        hint = "use Linux 6.12 or newer, with Landlock, to limit signals and ports too"
-        yield Check("confine", "warning", f"{said} ({'; '.join(level.reasons)})", hint)
-    else:
-        why = "; ".join(level.reasons)
-        hint = "allow user namespaces on this machine"
-        yield Check("confine", "warning", f"remit run --confine is not available: {why}", hint)
-
-
 def _try_out(
     name: str, program: str, arguments: tuple[str, ...], patient: Patient, *, fine: str, missing: str, hint: str
 ) -> Check:
@@ -161,5 +143,4 @@ LOOKS = (
     ("sqlite", _look_at_sqlite),
     ("disk", _look_at_disk),
     ("namespaces", _look_at_namespaces),
-    ("confine", _look_at_confinement),
 )

@@ -67,6 +67,7 @@ class Work(NamedTuple):
     format: str | None = None
     """The format of the result. Default: the agent's own."""
     worktree: bool = False
+    confine: bool = False
     budget: Mapping[str, Any] = NOTHING
     """By the names of `Budget`."""
 
@@ -147,7 +148,8 @@ def _ask(ws: Workspace, work: Work) -> Request:
     task = {} if work.task is None else find_task(ws.home, ws.settings, work.task)
     return Request(
         work.agent, work.prompt, work.inputs, work.runner, timeout_s=work.timeout_s, return_format=work.return_format,
-        format=work.format, worktree=work.worktree, budget=check_budget(Budget(**work.budget)), **task,
+        format=work.format, worktree=work.worktree, confine=work.confine,
+        budget=check_budget(Budget(**work.budget)), **task,
     )  # fmt: skip
 
 

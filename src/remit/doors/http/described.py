@@ -107,6 +107,7 @@ OPERATIONS: tuple[Operation, ...] = (
             return_format=_FORMAT,
             format=_RESULT_FORMAT,
             worktree=s.flag("Work in a git worktree of its own."),
+            confine=s.flag("Limit writes to the workspace without protected files."),
             budget=_BUDGET,
         ),
         status=201, once=True, changes=True,

@@ -105,6 +105,7 @@ TOOLS = (
             format=s.choice("Format of the result. Default: the agent's own.", "standard", "hyper", "manifest"),
             task=s.task("The task that it works on."),
             worktree=s.flag("Work in a git worktree of its own."),
+            confine=s.flag("Limit writes to the workspace without protected files."),
             detach=s.flag("Come back at once and let it go on by itself."),
             wait_seconds=s.seconds("How long to wait here; until it is over when left out.", most=s.MAX_WAIT_S),
             caller=_CALLER,

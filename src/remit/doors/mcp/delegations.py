@@ -56,9 +56,8 @@ def _ask(ws: Workspace, given: Mapping[str, Any]) -> Request:
     from remit.app.delegating.asking import Request
     from remit.delegate.admission.limits import Budget, check_budget
 
-    fields = {
-        name: given[name] for name in ("inputs", "runner", "return_format", "format", "worktree") if name in given
-    }
+    names = ("inputs", "runner", "return_format", "format", "worktree", "confine")
+    fields = {name: given[name] for name in names if name in given}
     if "task" in given:
         from remit.app.delegating.task_facts import find_task
         from remit.doors.cli.task_changes import parse_task
