@@ -34,7 +34,9 @@ FOLDER_VARIABLE = "OPENCODE_CONFIG_DIR"
 HOME = "~/.config/opencode"
 HOME_FOLDERS = ("",)
 """What decides what runs: everything in the folder of its settings."""
-STATE_PLACES = (HOME, "~/.local/share/opencode", "~/.local/state/opencode", "~/.cache/opencode")
+HOME_PRIVATE = ("",)
+"""It writes there when it starts, so a confined one gets a copy whose changes end with it."""
+STATE_PLACES = ("~/.local/share/opencode", "~/.local/state/opencode", "~/.cache/opencode")
 """The folders that it has to write to while it runs."""
 MODEL_VARIABLES = ("OPENCODE_CONFIG_CONTENT", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
 MODEL_SETTINGS = ("$OPENCODE_CONFIG", f"{HOME}/opencode.json", f"{HOME}/opencode.jsonc")

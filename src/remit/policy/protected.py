@@ -33,7 +33,7 @@ class Harness(NamedTuple):
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
-    """Folders that a session sources shell code from; a confined harness gets empty ones of its own."""
+    """Folders that the harness writes to while it runs, and whose changes must not outlive a confined one."""
     state: tuple[str, ...] = ()
     """Patterns that no tool writes to, and that the harness itself has to write while it runs."""
 
@@ -99,7 +99,9 @@ HARNESSES = {
     "codex": Harness(
         codex.HOME, codex.FOLDER_VARIABLE, codex.HOME_FOLDERS, codex.HOME_FILES, state=codex.HOME_STATE,
     ),
-    "opencode": Harness(opencode.HOME, opencode.FOLDER_VARIABLE, opencode.HOME_FOLDERS),
+    "opencode": Harness(
+        opencode.HOME, opencode.FOLDER_VARIABLE, opencode.HOME_FOLDERS, private=opencode.HOME_PRIVATE
+    ),
     "gemini": Harness(gemini.HOME, "", gemini.HOME_FOLDERS, gemini.HOME_FILES, state=gemini.HOME_STATE),
 }  # fmt: skip
 
@@ -110,7 +112,7 @@ def _list_patterns() -> tuple[str, ...]:
     found[found.index("agents/**")] = "agents/**/*.md"  # a folder of that name may contain a program
     found += [claude.SETTINGS_PATTERN, f"{gemini.FOLDER}/**", *_ANYWHERE, *_GIT, "~/.config/remit/**"]
     for harness in HARNESSES.values():
-        folders = (*harness.folders, *harness.private)
+        folders = dict.fromkeys((*harness.folders, *harness.private))
         found += [f"{harness.home}/{name}/**".replace("//", "/") for name in folders]
         found += [*(f"{harness.home}/{name}" for name in harness.files), *harness.state]
     wide = tuple(each.removesuffix("**") for each in found if each.endswith("/**"))
@@ -134,7 +136,7 @@ def list_names(*, has_git: bool) -> list[str]:
 
 
 def list_places(root: str, home: str, harness: str, environ: Mapping[str, str]) -> tuple[list[Place], list[str]]:
-    """The full paths that a confined run binds read-only, and the folders that it replaces by empty ones.
+    """The full paths that a confined run binds read-only, and the folders whose changes end with it.
 
     `harness`: whose settings lie in folders that the run may write to. All others are read-only with the rest of the
     machine.
@@ -150,4 +152,4 @@ def list_places(root: str, home: str, harness: str, environ: Mapping[str, str]) 
         places += [Place(f"{folder}/{name}".rstrip("/"), is_folder=True) for name in settings.folders]
         blanks = [_JSON if name.endswith(".json") else "" for name in settings.files]
         places += [Place(f"{folder}/{name}", blank=blank) for name, blank in zip(settings.files, blanks, strict=True)]
-    return places, [f"{folder}/{name}" for folder in folders for name in settings.private]
+    return places, [f"{folder}/{name}".rstrip("/") for folder in folders for name in settings.private]
