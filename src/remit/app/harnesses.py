@@ -89,10 +89,17 @@ def plan_installation(names: Sequence[str], *, shared: bool = False, with_server
 
 def write_installation(plan: Installation) -> None:
     """Do what was planned, unless a file has changed since."""
-    from remit.workspace.harness_settings import is_remembered, write_edits  # noqa: PLC0415 - only once it was agreed to
+    from remit.workspace import command_tickets  # noqa: PLC0415
+    from remit.workspace.command_shell import install_shells  # noqa: PLC0415 - only once it was agreed to
+    from remit.workspace.harness_settings import is_remembered, write_edits  # noqa: PLC0415
     from remit.workspace.home import Home  # noqa: PLC0415
 
     home = Home(plan.root)
+    for each in plan.harnesses:
+        if each.name == "claude" and each.events:
+            install_shells(home, os.environ)
+        elif each.name == "claude":
+            command_tickets.stop(home.root)
     edits = [edit for each in plan.harnesses for edit in each.edits]
     wanted = [edit for edit in edits if edit.is_change or (edit.after is None and is_remembered(home, edit.path))]
     if wanted:
@@ -154,14 +161,18 @@ def _plan_claude(home: Home, *, shared: bool, with_server: bool) -> Installed:
     from remit.workspace.harness_settings import plan_entries, plan_removal, shape_hooks  # noqa: PLC0415 - only for this
 
     hooks = load_hooks("claude", shared=shared)
-    edits, notes = [], [*_tell_plugin(home)]
+    shell, told = _name_shell(home)
+    edits, notes = [], [*_tell_plugin(home), *told]
     if not shared and list_own_hooks(home, SHARED):
         notes.append(f"{SHARED} has Remit's hooks already, so {LOCAL} gets none: both would be called")
-        edits.append(plan_removal(home, LOCAL))
+        edits.append(plan_entries(home, LOCAL, shell) if shell else plan_removal(home, LOCAL))
+    elif shared:  # the shell's path is of this machine
+        edits.append(plan_entries(home, SHARED, shape_hooks(hooks)))
+        edits.append(plan_entries(home, LOCAL, shell) if shell else plan_removal(home, LOCAL))
+        notes.append("whoever uses this checkout needs remit on their path")
     else:
-        edits.append(plan_entries(home, SHARED if shared else LOCAL, shape_hooks(hooks)))
-        edits += [plan_removal(home, LOCAL)] if shared else []
-        notes += _tell_ignored(home, LOCAL) if not shared else ["whoever uses this checkout needs remit on their path"]
+        edits.append(plan_entries(home, LOCAL, {**shape_hooks(hooks), **shell}))
+    notes += _tell_ignored(home, LOCAL) if shell or not shared else []
     notes += _tell_others(home, (LOCAL, SHARED))
     if with_server:
         words = _render_server(shared=shared)
@@ -170,6 +181,22 @@ def _plan_claude(home: Home, *, shared: bool, with_server: bool) -> Installed:
         notes += _tell_ignored(home, claude.SERVERS_FILE) if not shared else []
         notes.append("Claude Code asks once whether it may start the server")
     return Installed("claude", tuple(edits), tuple(hook.event for hook in hooks), tuple(notes))
+
+
+def _name_shell(home: Home) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """The setting that has Claude Code start commands by Remit's shell, or why it gets none."""
+    from remit.workspace.command_shell import choose_shell  # noqa: PLC0415 - only for this
+    from remit.workspace.harness_settings import find_variable, is_own_shell, load_file  # noqa: PLC0415
+
+    shell = choose_shell(home.root, os.environ)
+    if not shell:
+        return {}, ["there is neither bash nor zsh, so the kernel doesn't limit the commands of subagents"]
+    for path in (LOCAL, SHARED):
+        named = find_variable(load_file(home.root, path) or b"{}", claude.SHELL_VARIABLE)
+        if named and not is_own_shell(claude.SHELL_VARIABLE, named):
+            told = f"{path} sets {claude.SHELL_VARIABLE} to '{named}', so the kernel doesn't limit subagents' commands"
+            return {}, [told]
+    return {claude.ENVIRONMENT_KEY: {claude.SHELL_VARIABLE: shell}}, []
 
 
 def _plan_codex(home: Home, *, shared: bool, with_server: bool) -> Installed:

@@ -14,7 +14,8 @@ files      A mount namespace, with a user namespace if the caller isn't privileg
            writable paths. Protected paths below those are mounted read-only. Each folder above a protected path is
            a mount of its own, because the kernel refuses to rename a mount point. Device nodes work in /dev only;
            root gets /dev/null and its like, and terminals of its own. Private folders can be written, and the
-           changes end with the command. A replaced path shows another file or folder, read-only.
+           changes end with the command. A replaced path shows another file or folder, read-only. An enclosing folder
+           is read-only inside a writable one, but for the writable paths in it.
 signals    Landlock: signals, ptrace and abstract sockets reach only processes that the command started.
 network    seccomp refuses sockets; Landlock limits the ports that TCP may connect to.
 
@@ -40,7 +41,7 @@ HEADER, END = b"remit-profile=1", b"end="
 MAX_PROFILE_BYTES = 1 << 20
 NOT_RUN, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 
-PATHS = b"write", b"protect", b"reopen", b"hide", b"private", b"source", b"target"
+PATHS = b"write", b"protect", b"reopen", b"hide", b"private", b"enclose", b"source", b"target"
 """The fields of a profile that are paths."""
 DEVICES = b"null", b"zero", b"full", b"random", b"urandom", b"tty"
 """What root may use of /dev. The permissions of the others don't stop root: disks, memory, consoles."""
@@ -84,6 +85,7 @@ class Profile:
         self.hide: list[bytes] = []
         self.reopen: list[bytes] = []
         self.private: list[bytes] = []
+        self.enclose: list[bytes] = []
         self.source: list[bytes] = []
         self.target: list[bytes] = []
         self.ports: list[int] = []
@@ -164,7 +166,7 @@ def check_paths(profile: Profile) -> None:
         for closed in profile.protect + profile.hide:
             if is_inside(path, closed):
                 raise Refused(f"the writable path '{_show(path)}' is inside '{_show(closed)}', which isn't writable")
-    for path in profile.reopen + profile.private + profile.source:
+    for path in profile.reopen + profile.private + profile.enclose + profile.source:
         if not _exists(path, known):
             raise Refused(f"the path '{_show(path)}' doesn't exist")
     profile.protect = [path for path in profile.protect if _exists(path, known)]
@@ -235,6 +237,7 @@ def enter_namespaces() -> None:
 def make_read_only(profile: Profile) -> None:
     """Make every mount read-only and without devices, but the writable paths, /proc and /dev."""
     opened = [(path, _clone(path, 0 if is_inside(path, b"/dev") else _NO_DEVICES)) for path in profile.write]
+    opened += [(path, _clone(path, _READ_ONLY | _NO_DEVICES)) for path in profile.enclose]
     opened.append((b"/proc", _clone(b"/proc")))
     if _USER == 0:  # read-only: mode and owner of a device can't be changed
         devices = [b"/dev/" + name for name in DEVICES]
@@ -315,12 +318,12 @@ def close_paths(profile: Profile) -> None:
 def list_pins(profile: Profile) -> list[bytes]:
     """Return the folders between writable and protected paths, from the outermost in."""
     pins = set()
-    for path in profile.protect + profile.hide:
+    for path in profile.protect + profile.hide + profile.enclose:
         folder = path.rpartition(b"/")[0]
         while any(is_inside(folder, root) and folder != root for root in profile.write):
             pins.add(folder)
             folder = folder.rpartition(b"/")[0]
-    return sorted(pins.difference(profile.write))
+    return sorted(pins.difference(profile.write, profile.enclose))
 
 
 def _clone(path: bytes, attributes: int = 0) -> int:

@@ -36,6 +36,8 @@ class Profile(NamedTuple):
     """Paths inside protected ones that may be written. Each has to exist."""
     private: tuple[str, ...] = ()
     """Folders that the command can write, and whose changes end with it. Without overlays they start empty."""
+    enclose: tuple[str, ...] = ()
+    """Folders inside writable ones that stay read-only, but for the paths of `write` in them. Each has to exist."""
     replace: tuple[tuple[str, str], ...] = ()
     """A file or folder that a command sees, read-only, in place of another: where it is, and where it is seen."""
 
@@ -68,6 +70,7 @@ class Profile(NamedTuple):
         fields += [("reopen", path) for path in self.reopen]
         fields += [("hide", path) for path in self.hide]
         fields += [("private", path) for path in self.private]
+        fields += [("enclose", path) for path in self.enclose]
         return fields + [pair for source, target in self.replace for pair in (("source", source), ("target", target))]
 
     def render(self) -> bytes:

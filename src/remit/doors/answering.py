@@ -289,6 +289,10 @@ def _before_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[st
         return check_return(event, _open_home(root), environ)
     if _is_person(event, environ):
         _note_user_tool(event, root)
+        if event.tool in claude.COMMAND_TOOLS:
+            from remit.delegate.referee.commands import free_command
+
+            return free_command(event, root, environ)
         return _before_collaboration(event, root, environ, None) if event.collaboration else {}
     from remit.delegate.referee.guarding import guard_tool
     from remit.delegate.referee.who import find_own
@@ -341,6 +345,10 @@ def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str
         _note_user_tool(event, root)
         if event.kind == claude.AFTER_TOOL:
             _note_main_writes(event, root, environ)
+    if event.tool in claude.COMMAND_TOOLS:
+        from remit.delegate.referee.commands import end_free_command
+
+        end_free_command(event, root)
     return _pass_on(event, root, own, _check_names(event, root, own))
 
 
@@ -413,7 +421,13 @@ def _observe(event: Event, root: str) -> Refereed | None:
     """Write down that an agent used a tool."""
     from remit.delegate.referee.tools import find_changed, find_outside, find_seen, find_written, get_operation
     from remit.delegate.referee.who import find_own
-    from remit.workspace.ledger.refereed import end_commands, load_last_use, note_use, open_quickly
+    from remit.workspace.ledger.refereed import (
+        end_commands,
+        find_command_ticket,
+        load_last_use,
+        note_use,
+        open_quickly,
+    )
 
     db = open_quickly(f"{root}/.remit/ledger.db") or _open_home(root).ledger.db
     own = find_own(db, event)
@@ -428,7 +442,12 @@ def _observe(event: Event, root: str) -> Refereed | None:
                 return own
         operation = get_operation(event.tool)
         if operation == "run" and event.tool_use_id:
+            ticket = find_command_ticket(db, own.session_id, event.tool_use_id)
             end_commands(db, own.session_id, event.tool_use_id)
+            if ticket:
+                from remit.delegate.referee.commands import end_command
+
+                end_command(event, ticket, root)
         outside = () if is_known else find_outside(event, root)
         if outside:
             from remit.workspace.ledger.refereed import load_workspace_root

@@ -150,6 +150,12 @@ EDITING_TOOLS = ("MultiEdit", "NotebookEdit")
 """Other tools that edit."""
 PATH_KEYS, COMMAND_KEY, OLD_KEY, NEW_KEY = ("file_path", "notebook_path"), "command", "old_string", "new_string"
 """The input of tools for files and commands."""
+INTERRUPTED_KEY = "is_interrupt"
+"""Of a tool that failed: that the user has stopped it."""
+SHELL_VARIABLE, ENVIRONMENT_KEY = "CLAUDE_CODE_SHELL", "env"
+"""The shell that it starts for commands; and, in its settings, the variables that it sets for itself and its hooks."""
+SHELL_SESSION = "CLAUDE_CODE_SESSION_ID"
+"""Its session, in the environment of hooks and commands."""
 WORKTREE_KEY = "isolation"
 """In the input of the tool that starts a subagent: that it gets a tree of its own."""
 TOOLS = {
@@ -160,6 +166,8 @@ TOOLS = {
     "Grep": "grep", "Glob": "glob", "WebFetch": "webfetch", "WebSearch": "websearch",
 }  # fmt: skip
 """The standard's names of its tools."""
+COMMAND_TOOLS = ("Bash", "Monitor")
+"""Those that start a shell with the command that they are given."""
 ENTRY_VARIABLE, TERMINAL = "CLAUDE_CODE_ENTRYPOINT", "cli"
 
 

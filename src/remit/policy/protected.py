@@ -125,8 +125,8 @@ def _list_patterns() -> tuple[str, ...]:
 PROTECTED = _list_patterns()
 """Patterns of paths, relative to the root or to the home folder."""
 
-SECRET = ("**/.remit/server.json",)
-"""Files that no agent reads either: they contain the token of the server."""
+SECRET = ("**/.remit/server.json", "**/.remit/confine/tickets/**")
+"""Files that no agent reads either: the token of the server, and the tickets of commands."""
 
 
 def list_names(*, has_git: bool) -> list[str]:

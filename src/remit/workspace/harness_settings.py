@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.errors import InputError, RemitError
 from remit.harnesses import HOOKED, claude, opencode
 from remit.lazy import lazy
+from remit.workspace.command_tickets import FOLDER as COMMAND_FOLDER
 from remit.workspace.files import name_half_written, tell_failure
 from remit.workspace.git.process import run
 from remit.workspace.git.repository import find_repository
@@ -156,6 +157,11 @@ def is_own_server(key: str, value: object) -> bool:
     return words[1:] in (["mcp"], ["-P", "-m", "remit", "mcp"]) and isinstance(words[0], str)
 
 
+def is_own_shell(key: str, value: object) -> bool:
+    """Whether a variable is the one that names Remit's shell for commands."""
+    return key == claude.SHELL_VARIABLE and isinstance(value, str) and f"/{COMMAND_FOLDER}/" in value
+
+
 def list_hooks(data: bytes) -> list[Hook]:
     """Every hook of a settings file, whoever's it is."""
     return [hook for _, hook in _walk_hooks(_scan(data, comments=False))]
@@ -197,6 +203,23 @@ def _walk_servers(top: Node) -> Iterator[tuple[tuple[_Step, ...], Part]]:
         for second, server in _walk_parts(servers.node, dict) if servers.key in SERVERS else ():
             if is_own_server(server.key, server.node.value):
                 yield (first, second), server
+
+
+def _walk_shells(top: Node) -> Iterator[tuple[tuple[_Step, ...], Part]]:
+    """Each variable that names Remit's shell, with the way to it."""
+    for first, variables in _walk_parts(top, dict):
+        for second, variable in _walk_parts(variables.node, dict) if variables.key == claude.ENVIRONMENT_KEY else ():
+            if is_own_shell(variable.key, variable.node.value):
+                yield (first, second), variable
+
+
+def find_variable(data: bytes, name: str) -> str:
+    """Return the value of a variable that a settings file sets for the harness; "" if it sets none."""
+    for _, variables in _walk_parts(_scan(data, comments=False), dict):
+        if variables.key == claude.ENVIRONMENT_KEY and isinstance(variables.node.value, dict):
+            value = variables.node.value.get(name)
+            return value if isinstance(value, str) else ""
+    return ""
 
 
 def shape_hooks(hooks: Sequence[Hook]) -> dict[str, Any]:
@@ -279,7 +302,9 @@ def _has_exactly(data: bytes, wanted: Mapping[str, Any], *, comments: bool) -> b
     there = [hook for _, hook in _walk_hooks(top) if is_own_command(hook.command)]
     asked = [hook for _, hook in _walk_hooks(_scan(json.dumps(wanted).encode(), comments=False))]
     servers = [server.node.value for _, server in _walk_servers(top)]
+    shells = [variable.node.value for _, variable in _walk_shells(top)]
     return (sorted(there, key=repr) == sorted(asked, key=repr)
+            and shells == [*wanted.get(claude.ENVIRONMENT_KEY, {}).values()]
             and servers == [value[NAME] for key, value in wanted.items() if key in SERVERS])  # fmt: skip
 
 
@@ -313,7 +338,7 @@ def _take_ours(text: str, kept: Kept | None, *, comments: bool) -> str:
     top = scan(text, comments=comments)
     gone: dict[int, set[int]] = {}
     ways = [way for way, hook in _walk_hooks(top) if is_own_command(hook.command)]
-    ways += [way for way, _ in _walk_servers(top)]
+    ways += [way for way, _ in (*_walk_servers(top), *_walk_shells(top))]
     for way in ways:
         for depth in range(len(way) - 1, -1, -1):
             holder, number = way[depth]

@@ -138,18 +138,22 @@ def test_the_hooks_of_claude_have_whole_paths_and_those_that_guard_block(place: 
         assert timeout >= 20
 
 
-def test_shared_hooks_go_by_a_name_and_replace_the_personal_ones(place: Inside) -> None:
+def test_shared_hooks_go_by_a_name_and_replace_the_personal_ones(
+    place: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHELL", "/bin/bash")
     place("init", "--harness", "claude")
     ended = place("init", "--harness", "claude", "--shared")
     assert (ended.code, "whoever uses this checkout needs remit on their path" in ended.text) == (0, True)
-    assert not (place.folder / LOCAL).exists()
+    shell = {"CLAUDE_CODE_SHELL": str(place.folder / ".remit/confine/bash")}  # a path of this machine
+    assert json.loads((place.folder / LOCAL).read_text()) == {"env": shell}
     commands = {event: command for event, ((_, command, _),) in load_hooks(place, SHARED).items()}
     guarding = {event for event, command in commands.items() if command.endswith(" || exit 2")}
     assert guarding == {"PreToolUse", "SubagentStop", "ConfigChange"}
     assert all(command.partition(" || ")[0] == "remit hook claude" for command in commands.values())
     again = place("init", "--harness", "claude")
     assert f"{SHARED} has Remit's hooks already" in again.text
-    assert not (place.folder / LOCAL).exists()
+    assert json.loads((place.folder / LOCAL).read_text()) == {"env": shell}
 
 
 def test_codex_says_what_a_person_has_to_do(place: Inside) -> None:

@@ -21,6 +21,7 @@ from remit.app.harnesses import (
     render_trust,
 )
 from remit.app.health.values import Check
+from remit.harnesses import claude
 from remit.workspace.machine import find_program
 
 if TYPE_CHECKING:
@@ -63,7 +64,13 @@ def _look_at_settings(home: Home, harness: str, path: str) -> Iterator[Check]:
 def _look_at_unreadable(home: Home, harness: str, path: str) -> Iterator[Check]:
     """A file that Remit has written into and that nobody can read now: then the harness cannot, either."""
     from remit.errors import RemitError  # noqa: PLC0415 - only for this
-    from remit.workspace.harness_settings import is_remembered, list_hooks, load_file  # noqa: PLC0415
+    from remit.workspace.harness_settings import (  # noqa: PLC0415
+        find_variable,
+        is_own_shell,
+        is_remembered,
+        list_hooks,
+        load_file,
+    )
     from remit.workspace.settings_text import BrokenSettingsError  # noqa: PLC0415
 
     if not is_remembered(home, path):
@@ -73,6 +80,8 @@ def _look_at_unreadable(home: Home, harness: str, path: str) -> Iterator[Check]:
         data = load_file(home.root, path)
         if data is not None:
             list_hooks(data)
+            if is_own_shell(claude.SHELL_VARIABLE, find_variable(data, claude.SHELL_VARIABLE)):
+                return  # with --shared, the hooks are in the other file
         yield Check(_NAME, "warning", f"{path} has none of the hooks that were installed", hint)
     except BrokenSettingsError as error:
         yield Check(_NAME, "problem", f"{path} {error.message}", error.hint)

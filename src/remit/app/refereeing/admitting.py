@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agents.profiles import GIT_WORKFLOW, STATUS_SYNC, UTILITY_AGENTS
 from remit.app.refereeing.commands import get_command
+from remit.app.refereeing.confining import keep_confine_rules
 from remit.app.refereeing.roster import USUAL, Entry, load_roster
 from remit.delegate.admission.guard import Asked, admit, make_session_id
 from remit.delegate.admission.limits import Budget, find_timeout
@@ -22,6 +23,7 @@ from remit.delegate.admission.ticket import describe_session, find_caller
 from remit.delegate.admission.trace_context import find_incoming
 from remit.delegate.briefing import Assignment
 from remit.delegate.referee import answers
+from remit.delegate.referee.commands import open_if_enforced
 from remit.delegate.referee.telling import render_terms
 from remit.delegate.referee.who import MAIN, find_agent_path, find_own, find_recipient
 from remit.errors import RefusedError, RemitError
@@ -326,6 +328,7 @@ def _enter(
     task = _find_task(wish, home)
     _adopt_caller(wish, home, environ)
     wish = wish._replace(process=find_harness())
+    keep_confine_rules(home, roster)
     with home.ledger.transaction(durable=True) as db:
         if _is_entered(wish, db):
             return None
@@ -341,7 +344,9 @@ def _enter(
         except RefusedError as error:
             error.data["caller"] = None if caller is None else caller.session_id
             raise
-        add_refereed(db, _make_refereed(wish, admitted, caller, home))
+        refereed = _make_refereed(wish, admitted, caller, home)
+        add_refereed(db, refereed)
+        open_if_enforced(home.root, refereed, environ)
         assignment = Assignment(
             wish.prompt, session_id, wish.agent, admitted.depth, MAX_DEPTH, admitted.path, admitted.timeout_s,
             admitted.deadline_ms, roster.list_targets(entry), entry.format or "standard",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 USUAL = {"claude": claude.DEFAULT_AGENT, "codex": codex.DEFAULT_AGENT, "opencode": opencode.DEFAULT_AGENT}
 """The agent that a harness starts if the call names none."""
 _NOTE = "roster"
-_FORMAT = 6
+_FORMAT = 7
 
 
 class Entry(NamedTuple):
@@ -75,6 +75,8 @@ class Roster(NamedTuple):
     """The formats that plugins declare for their agents, each with what declares it."""
     of_workspace: Sequence[str] = ("", "")
     """The format of agents for which nothing else declares one."""
+    confine: Mapping[str, Any] = NOTHING
+    """`[confine]`."""
 
     def find(self, name: str, harness: str) -> Entry | None:
         """An agent by its name: of several files that define it the standard's, from which others are made.
@@ -214,6 +216,7 @@ def _compile(home: Home) -> dict[str, Any]:
         "tables": {name: table._asdict() for name, table in delegation.agents.items()},
         "plugins": load_plugins(home.root),
         "of_workspace": find_workspace_format(home.root, settings),
+        "confine": settings.confine._asdict(),
     }
 
 
@@ -249,5 +252,5 @@ def _read(values: dict[str, Any]) -> Roster:
     }
     return Roster(
         agents, values["referee"], values["limits"], values["budget"], values["delegate"], values["kept"],
-        values["tables"], values["plugins"], values["of_workspace"],
+        values["tables"], values["plugins"], values["of_workspace"], values["confine"],
     )  # fmt: skip

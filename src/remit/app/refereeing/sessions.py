@@ -8,12 +8,15 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from remit.app.refereeing.confining import keep_confine_rules
 from remit.app.refereeing.returning import lose
+from remit.app.refereeing.roster import load_roster
 from remit.app.refereeing.settling import look_again, settle
 from remit.delegate.admission.terms import read_terms
 from remit.delegate.referee import answers
 from remit.errors import RemitError
 from remit.harnesses import claude
+from remit.workspace import command_tickets
 from remit.workspace.ledger.delegations import list_delegations, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
 from remit.workspace.ledger.refereed import GRACE_MS, list_open
@@ -32,6 +35,7 @@ def begin_session(event: Event, home: Home) -> answers.Answer:
     """Bring to an end what was left behind, and say in one line what is open."""
     if event.payload.get(claude.SOURCE_KEY) in _ANEW:
         end_agents(event, home, "the harness was started again")
+    keep_confine_rules(home, load_roster(home))
     _recover(home)
     told = _tell_open(home)
     return answers.add_context(event.kind, told) if told else {}
@@ -46,6 +50,9 @@ def end_agents(event: Event, home: Home, reason: str) -> None:
         with suppress(RemitError):  # the others, too
             if row is not None:
                 lose(home, row, reason)
+    command_tickets.close_session(home.root, event.session)
+    command_tickets.mend_session(home.root, event.session)
+    command_tickets.sweep(home.root)
 
 
 def _recover(home: Home) -> None:

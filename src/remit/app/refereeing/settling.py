@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from remit.delegate.admission.terms import read_terms
+from remit.delegate.referee.commands import close_if_idle
 from remit.delegate.reporting.report import add_steps, load_report, render_report
 from remit.errors import RemitError
 from remit.model import ACCEPTABLE
@@ -86,6 +87,7 @@ def settle(home: Home, row: Delegation) -> Result:
             if now is not None and now.state != "settled":
                 keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
                 advance(db, row.session_id, "settled")
+                close_if_idle(db, home.root, row.session_id)
     except RemitError as error:  # the caller gets the result all the same; a supervisor repeats what is missing
         return add_steps(report, (fail("ledger", error),), root=root)
     return report
@@ -95,6 +97,7 @@ def let_go(home: Home, row: Delegation, ending: str) -> None:
     """An agent that was only looked on is over: nothing is said of what it answered."""
     with home.ledger.transaction() as db:
         advance(db, row.session_id, "settled", ended_ms=read_clock_ms(), ending=ending)
+        close_if_idle(db, home.root, row.session_id)
     if list_acts(home.ledger, row.session_id, only_untold=True):
         from remit.workspace.settle import tell_activity  # noqa: PLC0415 - only for one that has written
 

@@ -33,6 +33,17 @@ def rewrite(tool_input: Mapping[str, Any]) -> Answer:
     return _decide("allow", "", {claude.NEW_INPUT: dict(tool_input)})
 
 
+def change_input(tool_input: Mapping[str, Any]) -> Answer:
+    """Change a call's input and decide nothing, so that the user's own rules are applied. Claude Code only."""
+    return _specify(claude.BEFORE_TOOL, {claude.NEW_INPUT: dict(tool_input)})
+
+
+def join(decision: Answer, change: Answer) -> Answer:
+    """Decide about a call and change its input."""
+    specific = {**decision.get(claude.SPECIFIC_KEY, {}), **change.get(claude.SPECIFIC_KEY, {})}
+    return {**decision, **change, claude.SPECIFIC_KEY: specific} if specific else {**decision, **change}
+
+
 def block(reason: str) -> Answer:
     """Send an agent back to work."""
     return {"decision": "block", "reason": reason}

@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from remit.delegate.referee import answers
+from remit.delegate.referee.commands import confine_command
 from remit.delegate.referee.new_names import note_names
 from remit.delegate.referee.tools import KNOWN, WRITING, get_operation, list_patched, list_values, make_call
 from remit.delegate.referee.twins import make_search
@@ -90,18 +91,24 @@ def guard_tool(
         return answers.deny(refused)
     if own is None and _writes_return(event, environ):
         return {}
-    decision = judge_event(event, own, _list_layers(db, own, environ), _find_ground(event, root, environ))
-    operation = get_operation(event.tool)
-    if decision.answer != "deny" and operation == "run" and own is not None and own.held and event.tool_use_id:
-        note_names(db, own.session_id, event.tool_use_id, root)
+    layers = _list_layers(db, own, environ)
+    decision = judge_event(event, own, layers, _find_ground(event, root, environ))
+    operation, ticket = get_operation(event.tool), ""
+    confined: answers.Answer = {}
+    if decision.answer != "deny" and operation == "run":
+        confined, ticket = confine_command(event, own, layers, root, environ)
+        if confined and not ticket:
+            return confined
+        if own is not None and own.held and event.tool_use_id:
+            note_names(db, own.session_id, event.tool_use_id, root)
     if decision.answer == "allow":
         if own is not None and own.session_id and event.harness == "codex":
             # Codex does not tell of every use when it is over. Which files it wrote is known only then.
             note_use(db, own, event.tool, [], operation=operation, failed=False)
         elif own is not None and own.session_id and operation == "run" and event.tool_use_id:
-            begin_command(db, own.session_id, event.tool_use_id)
-        return {}
-    return _tell(decision, event, db)
+            begin_command(db, own.session_id, event.tool_use_id, ticket)
+        return confined
+    return answers.join(_tell(decision, event, db), confined)
 
 
 def _writes_return(event: Event, environ: Mapping[str, str]) -> bool:

@@ -375,10 +375,17 @@ def list_layers(db: Connection, session_id: str) -> list[str]:
     return [layer for (layer,) in db.execute(_LAYERS, (session_id,)) if layer]
 
 
-def begin_command(db: Connection, session_id: str, tool_use_id: str) -> None:
-    """Note that an agent runs a command: what that writes is reported only when it has ended."""
+def begin_command(db: Connection, session_id: str, tool_use_id: str, ticket: str = "") -> None:
+    """Note that an agent runs a command, and its ticket: what that writes is reported only when it has ended."""
     db.execute("PRAGMA synchronous = NORMAL")
-    db.execute("INSERT OR IGNORE INTO notes (name, value) VALUES (?, '')", (f"command {session_id} {tool_use_id}",))
+    name = f"command {session_id} {tool_use_id}"
+    db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (name, ticket))
+
+
+def find_command_ticket(db: Connection, session_id: str, tool_use_id: str) -> str:
+    """Return the ticket that was given to a command of an agent; "" if none was."""
+    row = db.execute("SELECT value FROM notes WHERE name = ?", (f"command {session_id} {tool_use_id}",)).fetchone()
+    return "" if row is None else str(row[0])
 
 
 def end_commands(db: Connection, session_id: str, tool_use_id: str = "") -> None:

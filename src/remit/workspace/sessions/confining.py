@@ -23,7 +23,7 @@ MAX_REPOSITORIES = 500
 BLANK_NS = 86_400 * 10**9
 """The time of the last change by which a blank is known; every change to it or in it gives it another."""
 _EXCLUDE, _PROFILE = "exclude", "profile"
-_HIDDEN = (
+HIDDEN = (
     "/run/user", "/run/dbus", "/run/systemd/private", "/run/docker.sock", "/run/containerd", "/run/podman", "/run/crio",
 )  # fmt: skip
 """Where services listen that start programs for their callers, outside of the confinement."""
@@ -88,7 +88,7 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
     writable = _open_writable(confinement)
     for path in confinement.new_files:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-    places = [*confinement.fixed, *_find_git_places(confinement.root, confinement.git)]
+    places = [*confinement.fixed, *_find_git_places(confinement.root, confinement.git, [confinement.root])]
     protected, blanks = _plan_places(places, writable)
     permitted = confinement.permitted or Profile()
     closed = (*protected, *permitted.protect, *permitted.hide)
@@ -106,7 +106,7 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
             blanks.append(Fixed(f"{info}/exclude"))
         replaced.append((f"{folder}/{_EXCLUDE}", f"{info}/exclude"))
     blanks += [Fixed(path) for path in confinement.new_files]
-    hidden = [os.path.realpath(each) for each in _HIDDEN if os.path.exists(each)]
+    hidden = [os.path.realpath(each) for each in HIDDEN if os.path.exists(each)]
     returns = os.path.dirname(find_return_file(folder))  # the one place in it that the agent writes to
     profile = Profile(
         write=tuple(
@@ -168,6 +168,29 @@ def _plan_places(places: Iterable[Fixed], writable: Sequence[str]) -> tuple[list
     return protected, list(blanks.values())
 
 
+def list_protected(
+    root: str, fixed: Sequence[Fixed], git: Sequence[Fixed], *, writable: Sequence[str], enclosed: Sequence[str]
+) -> list[str]:
+    """The places inside writable folders that stay read-only, also those that don't exist yet; for single commands.
+
+    `enclosed`: read-only folders inside writable ones. Raise `RunnerError` if a place can't be protected.
+    """
+    inside = [each for each in writable if _is_below(each, root)]
+    bases = sorted((*writable, *enclosed), key=len, reverse=True)
+    found = []
+    for place in [*fixed, *_find_git_places(root, git, [root] if root in inside else inside)]:
+        base = next((each for each in bases if _is_below(place.path, each)), None)
+        if base is None or base in enclosed:
+            continue
+        path = base
+        for name in [each for each in place.path[len(base) :].split("/") if each]:
+            path = f"{path}/{name}"
+            if _check_link(path) is None:
+                break
+        found.append(place.path)
+    return found
+
+
 def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder.rstrip('/')}/")
 
@@ -190,16 +213,21 @@ def _check_link(path: str) -> os.stat_result | None:
     return found
 
 
-def _find_git_places(root: str, places: Sequence[Fixed]) -> Iterator[Fixed]:
-    """The protected places in the folders of git: of the root, of its submodules and worktrees, of nested ones."""
+def _find_git_places(root: str, places: Sequence[Fixed], searched: Sequence[str]) -> Iterator[Fixed]:
+    """The protected places in the folders of git: of the root, of its submodules and worktrees, of nested ones.
+
+    `searched`: the folders below the root that may contain nested ones, or the root.
+    """
     if not places:
         return
     if not os.path.lexists(f"{root}/.git"):
         yield Fixed(f"{root}/.git", is_folder=True)
     folders = 0
     common = find_common_folder(root)
-    shared = [(each, True) for each in _list_git_folders(common)] if common != f"{root}/.git" else []
-    for path, is_folder in [*shared, *_walk_for_git(root)]:
+    is_found = common == f"{root}/.git" and root in searched
+    shared = [] if is_found or not os.path.isdir(common) else [(each, True) for each in _list_git_folders(common)]
+    walked = (each for folder in searched if folder != common for each in _walk_for_git(folder))
+    for path, is_folder in [*shared, *walked]:
         if not is_folder:
             yield Fixed(path)
             continue

@@ -1,0 +1,257 @@
+"""Commands: which limits the kernel enforces on a shell command that a harness is about to start.
+
+Owns the decision and the agent's profile. The hook gives each command a one-time ticket; the shell that the harness
+starts takes it, and becomes the real shell, free or confined (`harness_files/confine/shell`). The user's commands get
+tickets, too: an agent may begin between the hook and the shell, and from then on a command without one isn't run.
+"""
+
+from __future__ import annotations
+
+import os
+
+from remit.delegate.referee import answers
+from remit.harnesses import claude
+from remit.quick_json import parse_json
+from remit.workspace import command_tickets as tickets
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from remit.confine import Profile
+    from remit.delegate.referee.events import Event
+    from remit.policy import Permissions
+    from remit.workspace.ledger.refereed import Refereed
+    from remit.workspace.ledger.store import Connection
+
+_TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - every build needs them
+_TEMPORARY_VARIABLES = ("TMPDIR", "CLAUDE_CODE_TMPDIR")
+_TICKETS = f"{tickets.FOLDER}/tickets"
+HINT = "use the harness's tools for files, or hand back what you have and say what is missing"
+
+
+def has_shell(event: Event, root: str, environ: Mapping[str, str]) -> bool:
+    """Whether the harness starts Remit's shell for its commands."""
+    return event.harness == "claude" and environ.get(claude.SHELL_VARIABLE, "").startswith(f"{root}/{tickets.FOLDER}/")
+
+
+def free_command(event: Event, root: str, environ: Mapping[str, str]) -> answers.Answer:
+    """Give a command of the user's own session a ticket, if commands in this workspace get any."""
+    if not (tickets.has_rules(root) and has_shell(event, root, environ)):
+        return {}
+    return _attach(event, tickets.give_ticket(root))
+
+
+def confine_command(
+    event: Event, own: Refereed | None, layers: Sequence[Permissions], root: str, environ: Mapping[str, str]
+) -> tuple[answers.Answer, str]:
+    """Return what is added to the answer for an agent's command, and its ticket; or the refusal, without a ticket."""
+    rules = _load_rules(root)
+    if not rules:
+        return {}, ""
+    is_enforced = needs_profile(layers, rules)
+    if not is_enforced and not has_shell(event, root, environ):
+        return {}, ""
+    if is_enforced:
+        refused = _find_obstacle(event, rules, root, environ)
+        if refused:
+            return answers.deny(f"{refused}; {HINT}"), ""
+        if not has_shell(event, root, environ):  # `auto`: as if the machine couldn't confine
+            return {}, ""
+    profile = _ensure_profile(own, layers, rules, root, environ) if is_enforced else ""
+    ticket = tickets.give_ticket(root, profile)
+    return _attach(event, ticket), ticket
+
+
+def needs_profile(layers: Sequence[Permissions], rules: Mapping[str, Any]) -> bool:
+    """Whether the commands of an agent with these permissions are confined."""
+    return rules.get("mode") == "require" or any(layer.allow or layer.deny or layer.unread for layer in layers)
+
+
+def _find_obstacle(event: Event, rules: Mapping[str, Any], root: str, environ: Mapping[str, str]) -> str:
+    """Return why an agent that has to be confined gets no command; "" if it does."""
+    broken = tickets.find_break(root, event.session)
+    if broken:
+        return broken
+    if rules.get("reason"):
+        return f"[confine] requires that the kernel limits commands, and this machine can't: {rules['reason']}"
+    if not has_shell(event, root, environ):
+        told = "[confine] requires that the kernel limits commands, and this session doesn't use Remit's shell"
+        return told if rules["mode"] == "require" else ""
+    if not isinstance(event.tool_input.get(claude.COMMAND_KEY), str):
+        return f"the kernel can't limit what {event.tool} runs; use Bash"
+    return ""
+
+
+def _attach(event: Event, ticket: str) -> answers.Answer:
+    """Put a ticket before the command. The harness's own rules are applied to the command as if it weren't there."""
+    command = event.tool_input.get(claude.COMMAND_KEY)
+    if not isinstance(command, str):
+        return {}
+    return answers.change_input({**event.tool_input, claude.COMMAND_KEY: tickets.sign(command, ticket)})
+
+
+def end_command(event: Event, ticket: str, root: str) -> None:
+    """Remove the ticket of a command that an agent's harness has reported; if no shell took it, end the shell's use.
+
+    `ticket`: what the hook gave the command before it. The harness may have ignored it, or another hook replaced the
+    command: then nothing has limited it.
+    """
+    is_interrupted = event.payload.get(claude.INTERRUPTED_KEY) is True
+    if tickets.remove_ticket(root, ticket, wait_s=0.0 if is_interrupted else tickets.LATE_S) or is_interrupted:
+        return
+    reason = (
+        "a command of this session ran without the ticket that Remit gave it, so the kernel may not have limited it, "
+        "and agents with permissions get no more shell commands here"
+    )
+    tickets.break_session(root, event.session, reason)
+
+
+def end_free_command(event: Event, root: str) -> None:
+    """Remove the ticket of a command of the user's own; one that isn't taken yet stays, as one in the background is."""
+    command = event.tool_input.get(claude.COMMAND_KEY)
+    ticket = tickets.split(command)[0] if isinstance(command, str) else ""
+    if ticket and tickets.was_taken(root, ticket):
+        tickets.remove_ticket(root, ticket)
+
+
+# --- sessions with agents that have to be confined -------------------------------------------------------------------
+
+
+def open_if_enforced(root: str, own: Refereed, environ: Mapping[str, str]) -> None:
+    """From now on, run no command without a ticket in the session of an agent that is about to begin."""
+    rules = _load_rules(root)
+    if rules and needs_profile(_read_layers(own), rules):
+        tickets.open_session(root, own.harness_session, environ.get(claude.SHELL_SESSION, ""))
+
+
+def close_if_idle(db: Connection, root: str, session_id: str) -> None:
+    """Let commands without a ticket run again, if no agent that has to be confined is at work in a session.
+
+    Called in the transaction that settles an agent, so that no other agent is admitted meanwhile.
+    """
+    from remit.workspace.ledger.refereed import find_by_session, list_open  # noqa: PLC0415 - only at an agent's end
+
+    own = find_by_session(db, session_id)
+    if own is None or not tickets.is_open(root, own.harness_session):
+        return
+    rules = _load_rules(root)
+    if not any(needs_profile(_read_layers(each), rules) for each in list_open(db, own.harness_session)):
+        tickets.close_session(root, own.harness_session)
+
+
+def _load_rules(root: str) -> Mapping[str, Any]:
+    kept = tickets.load_rules(root)
+    return parse_json(kept) if kept else {}
+
+
+def _read_layers(own: Refereed) -> list[Permissions]:
+    from remit.policy.terms import Permissions  # noqa: PLC0415 - only when an agent begins or ends
+
+    layers = parse_json(own.layers)
+    return [
+        Permissions(each.get("tools"), each.get("allow", {}), each.get("deny", {}), each.get("unread", ""))
+        for each in layers
+    ]
+
+
+# --- an agent's profile ----------------------------------------------------------------------------------------------
+
+
+def _ensure_profile(
+    own: Refereed | None, layers: Sequence[Permissions], rules: Mapping[str, Any], root: str,
+    environ: Mapping[str, str],
+) -> str:  # fmt: skip
+    """Return the name of the profile of an agent's commands; it is made before the first one."""
+    from remit.quick_hash import take_sha256  # noqa: PLC0415 - only for agents with rules
+
+    said = [[each.tools and [*each.tools], each.allow, each.deny, each.unread] for each in layers]
+    facts = repr((own.session_id if own is not None else "", said, sorted(rules.items())))
+    name = take_sha256(facts.encode("utf-8", "surrogatepass"))
+    if not tickets.has_profile(root, name):
+        profile, later, sentences = make_command_profile(layers, root, environ, rules)
+        tickets.keep_profile(root, name, profile.render(), later)
+        if own is not None and own.session_id:
+            _keep_sentences(root, own.session_id, sentences)
+    return name
+
+
+def _keep_sentences(root: str, session_id: str, sentences: Sequence[str]) -> None:
+    """Keep for the result which rules the kernel enforces differently."""
+    from remit.delegate.driving.launching import CONFINED  # noqa: PLC0415 - once for each agent, as the rest
+    from remit.workspace.home import Home  # noqa: PLC0415
+    from remit.workspace.ledger.texts import keep_texts  # noqa: PLC0415
+
+    home = Home(root)
+    try:
+        keep_texts(home, session_id, {CONFINED: "\n".join(sentences).encode()}, durable=False)
+    finally:
+        home.close()
+
+
+def make_command_profile(
+    layers: Sequence[Permissions], root: str, environ: Mapping[str, str], rules: Mapping[str, Any]
+) -> tuple[Profile, tuple[str, ...], list[str]]:
+    """Return the profile of an agent's commands, the files to add once they exist, and what it enforces differently.
+
+    A command may write what all layers allow, temporary folders, what `[confine] write` says and, if the agent may
+    write at all, git's folders. Raise `RunnerError` if a protected place can't be protected.
+    """
+    from remit.confine import Profile, find_level  # noqa: PLC0415 - once for each agent, as the rest
+    from remit.policy import Ground  # noqa: PLC0415
+    from remit.policy.confinement import WRITING, list_caches, list_new_files, make_profile  # noqa: PLC0415
+    from remit.policy.paths import is_below  # noqa: PLC0415
+    from remit.policy.protected import GIT_PLACES, HARNESSES, list_places  # noqa: PLC0415
+    from remit.workspace.sessions.confining import (  # noqa: PLC0415
+        HIDDEN,
+        Fixed,
+        find_common_folder,
+        list_protected,
+    )
+
+    level = find_level()
+    root = os.path.realpath(root)
+    home = os.path.realpath(environ.get("HOME", "") or os.path.expanduser("~"))
+    may_write = all(layer.tools is None or {*WRITING} & {*layer.tools} for layer in layers)
+    common = find_common_folder(root)
+    ground = Ground(root, root, home, os.path.realpath)
+    permitted, sentences = make_profile(
+        layers, ground, write=(*rules["write"], *((common,) if may_write and os.path.isdir(common) else ()))
+    )
+    later = tuple(sorted(list_new_files(layers, ground).intersection(permitted.write)))
+    sentences = [each for each in sentences if "the file is made empty before" not in each]
+    sentences += [f"'{path}' doesn't exist: a command can't create it, other tools can" for path in later]
+    write = [path for path in permitted.write if path not in later]
+    tickets.make_folders(write)
+    closed = (*permitted.protect, *permitted.hide)
+    temporary = [*_list_temporary(environ)]
+    write += [path for path in temporary if not any(is_below(path, each) for each in (*write, *closed))]
+    places = [place for harness in HARNESSES for place in list_places(root, home, harness, environ)[0]]
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+    enclosed = [
+        path for path in dict.fromkeys((root, home, package))
+        if path not in write and any(is_below(path, each) for each in temporary if each in write)
+    ]  # fmt: skip
+    protected = list_protected(
+        root, [Fixed(*place) for place in dict.fromkeys(places)], [Fixed(*place) for place in GIT_PLACES],
+        writable=write, enclosed=enclosed,
+    )  # fmt: skip
+    services = [os.path.realpath(each) for each in HIDDEN if os.path.exists(each)]
+    profile = Profile(
+        write=tuple(write),
+        protect=tuple(dict.fromkeys((*protected, *permitted.protect))),
+        enclose=tuple(enclosed),
+        hide=tuple(dict.fromkeys((*permitted.hide, f"{root}/{_TICKETS}", *services))),
+        private=tuple(list_caches(home, environ, write)),
+        network="all" if rules["network"] == "all" else "none",
+        keeps_inside=level.has_scopes,
+    )
+    return profile, later, sentences
+
+
+def _list_temporary(environ: Mapping[str, str]) -> list[str]:
+    """The folders for temporary files that exist and that the user may write to."""
+    named = [*_TEMPORARY, *(environ.get(name, "") for name in _TEMPORARY_VARIABLES)]
+    real = [os.path.realpath(each) for each in named if each.startswith("/")]
+    return [each for each in dict.fromkeys(real) if os.path.isdir(each) and os.access(each, os.W_OK) and each != "/"]

@@ -1,0 +1,237 @@
+"""Command tickets: what connects a hook's decision about a shell command with the shell that runs it.
+
+Owns `.remit/confine/` of a workspace:
+
+    bash, zsh       the shell that a harness starts instead of its own (`app.confinement` installs it)
+    rules           what `[confine]` says, as far as hooks need it; there if commands get tickets
+    tickets/ID      `free`, or `confined NAME`: the limits of one command. `ID.taken`: the shell has taken the ticket
+    profiles/NAME   the launcher's profile of an agent's commands
+    open/SESSION    there while an agent that has to be confined is at work in a session of a harness
+    broken/SESSION  why agents of a session get no more shell commands
+
+A ticket has a random name, and the shell that creates `ID.taken` first has it. No confined command sees the tickets,
+and none can write to the folder. Loaded on every shell command, so it imports little.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+FOLDER = ".remit/confine"
+FREE, CONFINED = "free", "confined"
+TAKEN = ".taken"
+SIGN = "# remit:"
+"""What stands before a ticket in a comment of a command."""
+MAX_AGE_S = 24 * 3600.0
+"""A user may be asked about a command and answer hours later."""
+LATE_S = 2.0
+"""So long after the harness has reported a command in the background its shell may take the ticket."""
+_STEP_S = 0.01
+_BYTES = 16
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+_MAX_NAME = 100
+_OTHER = "other"
+
+
+# --- tickets ---------------------------------------------------------------------------------------------------------
+
+
+def give_ticket(root: str, profile: str = "") -> str:
+    """Return a new ticket for one command: confined by a profile of this workspace, or free."""
+    ticket = os.urandom(_BYTES).hex()
+    _write(f"{root}/{FOLDER}/tickets", ticket, f"{CONFINED} {profile}\n" if profile else f"{FREE}\n")
+    return ticket
+
+
+def sign(command: str, ticket: str) -> str:
+    """Return a command with its ticket in a comment line before it."""
+    return f"{SIGN}{ticket}\n{command}"
+
+
+def split(command: str) -> tuple[str, str]:
+    """Return the ticket that a command begins with, and the command without it; no ticket if it begins with none."""
+    head, line, rest = command.partition("\n")
+    ticket = head.removeprefix(SIGN)
+    is_signed = line and head.startswith(SIGN) and _is_ticket(ticket)
+    return (ticket, rest) if is_signed else ("", command)
+
+
+def was_taken(root: str, ticket: str) -> bool:
+    """Whether a shell has taken a ticket."""
+    return os.path.exists(f"{root}/{FOLDER}/tickets/{ticket}{TAKEN}")
+
+
+def remove_ticket(root: str, ticket: str, *, wait_s: float = 0.0) -> bool:
+    """Remove a ticket; return whether a shell had taken it. `wait_s`: how long to wait for that."""
+    until = time.monotonic() + wait_s
+    while not (is_taken := was_taken(root, ticket)) and time.monotonic() < until:
+        time.sleep(_STEP_S)
+    _remove(f"{root}/{FOLDER}/tickets/{ticket}")  # first: without it, no shell takes the name again
+    _remove(f"{root}/{FOLDER}/tickets/{ticket}{TAKEN}")
+    return is_taken
+
+
+def _is_ticket(text: str) -> bool:
+    return len(text) == 2 * _BYTES and all(char in "0123456789abcdef" for char in text)
+
+
+# --- sessions of a harness -------------------------------------------------------------------------------------------
+
+
+def open_session(root: str, session: str, shell_session: str) -> None:
+    """Refuse commands without a ticket in a session of a harness. `shell_session`: what its shells call the session."""
+    own, other = _name_file(session), _name_file(shell_session)
+    if other != own:
+        _write(f"{root}/{FOLDER}/open", other, "")
+    _write(f"{root}/{FOLDER}/open", own, other)
+
+
+def close_session(root: str, session: str) -> None:
+    """Let commands without a ticket run again in a session."""
+    own = _name_file(session)
+    other = _read(f"{root}/{FOLDER}/open/{own}")
+    for name in filter(None, (other, own)):
+        _remove(f"{root}/{FOLDER}/open/{name}")
+
+
+def stop(root: str) -> None:
+    """Let all commands run without a ticket from now on: no hook gives any more."""
+    keep_rules(root, "")
+    for name in _list_names(f"{root}/{FOLDER}/open"):
+        _remove(f"{root}/{FOLDER}/open/{name}")
+
+
+def is_open(root: str, name: str) -> bool:
+    """Whether commands without a ticket are refused in a session."""
+    return os.path.exists(f"{root}/{FOLDER}/open/{_name_file(name)}")
+
+
+def break_session(root: str, name: str, reason: str) -> None:
+    """Refuse all further shell commands of confined agents in a session, and say why."""
+    _write(f"{root}/{FOLDER}/broken", _name_file(name), reason)
+
+
+def find_break(root: str, name: str) -> str:
+    """Return why the agents of a session get no more shell commands; "" if they do."""
+    return _read(f"{root}/{FOLDER}/broken/{_name_file(name)}")
+
+
+def mend_session(root: str, name: str) -> None:
+    """Let the agents of a session have shell commands again."""
+    _remove(f"{root}/{FOLDER}/broken/{_name_file(name)}")
+
+
+def _name_file(session: str) -> str:
+    """Return the name of a session's file; the shell knows sessions with odd names by none."""
+    return session if 0 < len(session) <= _MAX_NAME and _SAFE.issuperset(session) else _OTHER
+
+
+# --- rules and profiles ----------------------------------------------------------------------------------------------
+
+
+def has_rules(root: str) -> bool:
+    """Whether commands in a workspace get tickets."""
+    return os.path.exists(f"{root}/{FOLDER}/rules")
+
+
+def load_rules(root: str) -> str:
+    """Return what was kept of `[confine]`, as JSON; "" if commands get no tickets."""
+    return _read(f"{root}/{FOLDER}/rules")
+
+
+def keep_rules(root: str, text: str) -> None:
+    """Keep what `[confine]` says; without a text, commands get no tickets."""
+    if not text:
+        _remove(f"{root}/{FOLDER}/rules")
+    elif load_rules(root) != text:
+        _write(f"{root}/{FOLDER}", "rules", text)
+
+
+def keep_profile(root: str, name: str, data: bytes, later: tuple[str, ...] = ()) -> None:
+    """Keep the profile of an agent's commands. `later`: files that it has to contain as soon as they exist."""
+    _write(f"{root}/{FOLDER}/profiles", f"{name}.later", "\n".join(later))
+    _write(f"{root}/{FOLDER}/profiles", name, data.decode(errors="surrogateescape"))
+
+
+def make_folders(paths: Sequence[str]) -> None:
+    """Make the folders that an agent may write to and that don't exist: only what exists can be opened for it."""
+    for path in paths:
+        if not os.path.lexists(path):
+            os.makedirs(path)
+
+
+def has_profile(root: str, name: str) -> bool:
+    """Whether an agent's profile is there, and the places that it opens are still the same."""
+    place = f"{root}/{FOLDER}/profiles/{name}"
+    fields = _read(place).split("\0")
+    opened = [field.removeprefix("write=") for field in fields if field.startswith("write=")]
+    later = _read(f"{place}.later").split("\n")
+    return len(fields) > 1 and all(map(os.path.lexists, opened)) and not any(map(os.path.lexists, filter(None, later)))
+
+
+def list_old(root: str, *, age_s: float = MAX_AGE_S) -> Iterator[str]:
+    """The files of tickets and profiles that nothing has changed for so long."""
+    now = time.time()
+    for folder in ("tickets", "profiles"):
+        try:
+            entries = [*os.scandir(f"{root}/{FOLDER}/{folder}")]
+        except OSError:  # there is none
+            continue
+        for entry in entries:
+            try:
+                if now - entry.stat(follow_symlinks=False).st_mtime > age_s:
+                    yield entry.path
+            except OSError:  # it is gone
+                continue
+
+
+def sweep(root: str) -> None:
+    """Remove tickets that no command has taken for a day, and profiles as old; the next command makes a new one."""
+    for path in list_old(root):
+        _remove(path)
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def _list_names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:  # there is none
+        return []
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _write(folder: str, name: str, text: str) -> None:
+    """Write a file as a whole, so that a shell never reads half of it."""
+    fresh = f"{folder}/.{name}-{os.getpid()}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        handle = os.open(fresh, flags, 0o600)
+    except FileNotFoundError:
+        os.makedirs(folder, 0o700, exist_ok=True)
+        handle = os.open(fresh, flags, 0o600)
+    try:
+        os.write(handle, text.encode("utf-8", "surrogateescape"))
+    finally:
+        os.close(handle)
+    os.rename(fresh, f"{folder}/{name}")
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:  # gone, or never there
+        return
