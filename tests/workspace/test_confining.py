@@ -40,6 +40,7 @@ class Site:
         self.attempt.mkdir(parents=True)
         (self.home / ".claude" / "projects").mkdir(parents=True)
         (self.home / ".claude" / "shell-snapshots").mkdir()
+        (self.home / ".claude" / "session-env").mkdir()
         (self.home / ".claude" / "shell-snapshots" / "other.sh").write_text("# of another session\n")
         shutil.copy(LAUNCHER, base)
         self.python = find_python(user)
@@ -135,7 +136,7 @@ PLANTED = [
     ".claude/agents/x.md", ".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/x.sh", ".mcp.json",
     "opencode.json", ".opencode/plugin/x.js", ".codex/config.toml", ".gemini/settings.json", ".remit/ledger.db",
     ".remit/new",
-    "~/.claude/settings.json", "~/.claude/hooks/x.sh", "~/.claude/shell-snapshots/other.sh", "~/.claude/plugins/x",
+    "~/.claude/settings.json", "~/.claude/hooks/x.sh", "~/.claude/shell-snapshots/other.sh", "~/.claude/session-env/x.sh", "~/.claude/plugins/x",
     "~/.bashrc", "~/.claude.json",
 ]  # fmt: skip
 WAYS = {
@@ -242,7 +243,7 @@ def test_an_ordinary_agent_works(site: Site, exclude: str) -> None:
         "echo note > .claude/notes.md; "
         f"{' '.join(GIT)} add -A; {' '.join(GIT)} commit -qm work; git checkout -qb other; git stash list; "
         "git status --short; "
-        "git log --oneline --name-only -1; echo x > ~/.claude/projects/transcript; echo tmp > /tmp/x; cat /tmp/x; "
+        "git log --oneline --name-only -1; echo x > ~/.claude/projects/transcript; echo tmp > /tmp/x$$; cat /tmp/x$$; "
         "echo evil > ~/.claude/shell-snapshots/other.sh; echo all-done"
     )
     assert printed.endswith("all-done\n"), printed

@@ -108,8 +108,6 @@ def _make_confinement(drive: Drive, environ: dict[str, str]) -> Confinement:
     home = environ.get("HOME", "")
     writable = (_expand(each, environ) for each in STATE_PLACES.get(harness, ()))
     places, private = list_places(root, home, harness, environ)
-    for folder in private:  # as the harness would if it could
-        os.makedirs(folder, 0o700, exist_ok=True)
     permitted, new_files = _apply_permissions(drive, home)
     return Confinement(
         root, tuple(filter(None, writable)), tuple(Fixed(*place) for place in places),

@@ -49,7 +49,7 @@ class Confinement(NamedTuple):
     git: tuple[Fixed, ...] = ()
     """Relative to each folder of git below the root."""
     private: tuple[str, ...] = ()
-    """Folders whose changes are gone when the agent ends; `/tmp` is one."""
+    """Folders whose changes are gone when the agent ends; `/tmp` is one. A missing folder is made."""
     permitted: Profile | None = None
     """What the permissions of the agent and its callers allow; without it, all of the root can be written."""
     new_files: tuple[str, ...] = ()
@@ -127,6 +127,8 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
 
 def _open_writable(confinement: Confinement) -> list[str]:
     """The real paths that an agent may write to; a missing folder is made, as the harness would do if it could."""
+    for path in filter(None, confinement.private):
+        os.makedirs(path, 0o700, exist_ok=True)
     for path in confinement.writable:
         if not os.path.splitext(path)[1] and not os.path.exists(path):
             os.makedirs(path, 0o700)
