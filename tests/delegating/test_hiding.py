@@ -18,6 +18,7 @@ import remit
 from remit.app.delegating.asking import Request
 from remit.app.delegating.workspace import Workspace
 from remit.workspace.sessions.enclosing import find_doubt
+from remit.workspace.sessions.shims import SHIM
 from tests.doors.cli.test_lint import git
 
 if TYPE_CHECKING:
@@ -78,6 +79,40 @@ def test_an_agent_that_hides_is_refused(root: Path, way: str) -> None:
     assert told.endswith("ended 2\n"), told
     assert "Remit can't tell whether an agent started this process" in told or "shows no ticket" in told
     assert not (root / folder / "CALLED").exists()
+
+
+HANDED_ON = {
+    "as it is": "{shown} {call}",
+    "without /proc": "{shown} {without} {call}",
+    "nested": "{shown} {nested} {call}",
+    "beside a process that looks like the shim": "{shown} {python} -c {shim} {folder} $(ls -d {attempt}) 1 2",
+}
+
+
+@pytest.mark.parametrize("way", HANDED_ON)
+def test_a_ticket_that_another_agent_shows_is_refused(root: Path, way: str) -> None:
+    """The first agent leaves its ticket in a file, and the second one calls a third with it."""
+    (root / "folder").mkdir()
+    fake = "def main():\n    import os\n    os.waitpid(os.spawnvp(os.P_NOWAIT, 'sh', ['sh', '-c', {call!r}]), 0)\n"
+    (root / "folder" / "shim.py").write_text(fake.format(call=CALL))
+    script = HANDED_ON[way].format(
+        shown="env $(cat TICKET)", call=CALL, without=WITHOUT_PROC, nested=NESTED, python=sys.executable,
+        shim=shlex.quote(SHIM), folder=root / "folder", attempt=".remit/*/$(sed -n s/REMIT_SESSION_ID=//p TICKET)/1",
+    )  # fmt: skip
+    second = f"({script}) > {root}/second 2>&1; echo ended $? >> {root}/second"
+    (root / "second.sh").write_text(second)
+    third = f"env | grep -E '^REMIT_(TICKET|SESSION_ID)' > TICKET; {REMIT} run Hello --command 'sh second.sh'"
+    run(root, third)
+    told = (root / "second").read_text()
+    assert "that of sess_" in told, told
+    assert "this process belongs to sess_" in told or "may belong to one of" in told, told
+    assert not (root / "CALLED").exists()
+
+
+def test_a_nested_call_from_a_sandbox_of_the_agents_own_is_admitted(root: Path) -> None:
+    """A harness may run its commands in a PID namespace. Only its own agent is at work there."""
+    run(root, f"{NESTED} {CALL}; echo ended $?")
+    assert (root / "CALLED").exists(), (root / "told").read_text()
 
 
 @pytest.mark.parametrize("wrapper", [NESTED, f"{NESTED} {NESTED}"])

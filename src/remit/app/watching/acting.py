@@ -18,7 +18,8 @@ from remit.app.delegating.task_facts import find_task
 from remit.app.delegating.workspace import Workspace
 from remit.app.serving import Serving
 from remit.delegate.admission.limits import Budget, check_budget
-from remit.delegate.admission.ticket import SESSION, TICKET, find_within
+from remit.delegate.admission.lineage import load_tree
+from remit.delegate.admission.ticket import SESSION, TICKET, check_holder, find_within, hash_ticket
 from remit.errors import RefusedError, RemitError, UsageError
 from remit.model import NOTHING
 from remit.workspace.ancestry import find_mark, list_above
@@ -127,8 +128,20 @@ def _find_agent(home: Home, pid: int) -> str | None:
     return find_enclosing(home, pid) or find_within(home, marks=[find_mark(pid), *list_above(f"{pid}.")])
 
 
+def _check_holder(home: Home, asker: Asker) -> None:
+    """Raise where the process that shows a ticket belongs to another agent. The ticket itself is looked up later."""
+    if asker.own is None or asker.other is None:
+        return
+    tree = load_tree(home, ticket=hash_ticket(asker.ticket))
+    if tree is not None:
+        for pid in find_peers(asker.own, asker.other).pids:
+            check_holder(home, tree, pid)
+
+
 def _open_serving(home: Home, asker: Asker) -> Serving:
-    if not asker.ticket:  # which is looked up with what is asked for
+    if asker.ticket:
+        _check_holder(home, asker)
+    else:
         check_person(home, asker)
     return Serving(os.environ | ({TICKET: asker.ticket} if asker.ticket else {}))
 

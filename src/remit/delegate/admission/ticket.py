@@ -42,6 +42,8 @@ _OPEN = ("admitted", "running")
 """Its program may be running before the ledger is told so."""
 _OUTSIDE: set[tuple[int, str]] = set()
 """Processes that belong to no session of a workspace. None ever will: sessions enclose only what is started in them."""
+_HOLDERS: set[tuple[int, str, str]] = set()
+"""Processes that may show the ticket of a session, by workspace."""
 _HAND_ON = f"an agent calls Remit with the {TICKET} that it was started with"
 
 
@@ -96,7 +98,30 @@ def find_caller(
         message = f"{SESSION} is '{named[:80]}', and the ticket is that of {own.session_id}"
         raise RefusedError(message, hint=f"leave {SESSION} and {TICKET} as they were when the agent was started")
     _check_open(own, now_ms)
+    check_holder(home, tree)
     return _describe(tree, heard)
+
+
+def check_holder(home: Home, tree: Tree, pid: int | None = None) -> None:
+    """Refuse a ticket that a process shows which belongs to another agent, or may belong to one.
+
+    The kernel says which agent a process belongs to. A ticket of an agent below that one is good: a function, or a
+    subagent of a harness, runs in a process of its caller's. A process outside of every agent is the user's.
+    """
+    own = tree.own
+    here = pid or os.getpid(), home.folder, own.session_id
+    if here in _HOLDERS:
+        return
+    from remit.workspace.sessions.enclosing import find_all_enclosing  # noqa: PLC0415 - only for delegating
+
+    strangers = [each for each in find_all_enclosing(home, pid).sessions if each not in tree.line]
+    if strangers:
+        whose = f"that of {own.session_id}, and this process " + (
+            f"belongs to {strangers[0]}" if len(strangers) == 1 else f"may belong to one of {len(strangers)} others"
+        )
+        raise RefusedError(f"the {TICKET} is {whose}", hint=f"{_HAND_ON}, in its own processes")
+    if pid is None:
+        _HOLDERS.add(here)
 
 
 def describe_session(home: Home, session_id: str, *, now_ms: int) -> Caller:

@@ -23,35 +23,51 @@ _FIRST_NAMESPACE, _FIRST_USERS = 0xEFFFFFFC, 0xEFFFFFFD
 """The numbers that Linux gives the namespaces of processes and of users which no other encloses."""
 
 
+class Enclosing(NamedTuple):
+    """Which living agents a process may belong to."""
+
+    sessions: tuple[str, ...] = ()
+    """None for a process of the user; several if Remit can't tell which of them it is."""
+
+
 def find_enclosing(home: Home, pid: int | None = None) -> str | None:
     """The session of a living agent that a process belongs to, this one where none is named; None for a person's.
+
+    In doubt this process belongs to one: see `find_all_enclosing`.
+    """
+    return next(iter(find_all_enclosing(home, pid).sessions), None)
+
+
+def find_all_enclosing(home: Home, pid: int | None = None) -> Enclosing:
+    """The living agents that a process may belong to, this one where none is named; none for a person's.
 
     It is inside where it is in the agent's namespace, or descends from a shim, of whichever workspace. In doubt this
     one is: where it is in a namespace that is neither the machine's own nor one from which a living agent was started,
     an agent may have made that to hide in. One that is seen from outside is seen with all that it descends from,
     through every namespace; and browsers come in namespaces of their own.
     """
+    living = list_living(home)
+    own = _find_namespace("self" if pid is None else str(pid))
+    known = [(attempt, load_pids(attempt.folder)) for attempt in living]
+    for attempt, pids in known:  # the kernel's word, before a command line that anyone can have
+        if pids is not None and pids.contained == "namespace" and pids.inner == own:
+            return Enclosing((attempt.session_id,))
     ancestors = tuple(_list_ancestors()) if pid is None else (pid, *_list_ancestors(pid))
     above = next(filter(None, map(_read_shim, ancestors)), None)
     if above is not None:
-        return above
-    living = list_living(home)
-    if not living:
-        return None
-    own = _find_namespace("self" if pid is None else str(pid))
+        return Enclosing((above,))
     outside = set()
-    for attempt in living:
-        pids = load_pids(attempt.folder)
+    for attempt, pids in known:
         if pids is None:
             if is_alive(attempt.folder):
-                return attempt.session_id
+                return Enclosing((attempt.session_id,))
             continue
         outside.add(pids.outer)
-        is_within = pids.contained == "namespace" and pids.inner == own
-        if is_within or (pids.outer == own and {pids.shim, pids.keeper} & {*ancestors}):
-            return attempt.session_id
-    is_known = pid is not None or own in outside or own in {0, _FIRST_NAMESPACE} or not outside
-    return None if is_known else living[0].session_id
+        if pids.outer == own and {pids.shim, pids.keeper} & {*ancestors}:
+            return Enclosing((attempt.session_id,))
+    is_hidden = own == 0 and sys.platform.startswith("linux")
+    is_known = pid is not None or not outside or (own in {*outside, 0, _FIRST_NAMESPACE} and not is_hidden)
+    return Enclosing(() if is_known else tuple(attempt.session_id for attempt in living))
 
 
 def find_doubt() -> str:
