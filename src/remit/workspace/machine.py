@@ -7,15 +7,11 @@ limit, and whether a process here can wait for others at all. Nothing that lies 
 from __future__ import annotations
 
 import os
-import selectors
-import signal
-import subprocess
-import time
-from contextlib import suppress
 from typing import NamedTuple
 
 from remit.errors import RunnerError
 from remit.harnesses import codex
+from remit.workspace.subprocesses import run_bounded
 
 _MOUNTS = "/proc/self/mountinfo"
 _MAX_MOUNTS_BYTES = 4 * 1024 * 1024
@@ -53,7 +49,7 @@ class Program(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What a program answered: how it ended, None where it took too long, and the beginning of what it printed."""
+    """What a program answered: how it ended, None if it took too long, and the beginning of its two outputs."""
 
     code: int | None
     text: str
@@ -121,48 +117,10 @@ def find_program(name: str, *, root: str) -> Program | None:
 def ask_program(command: list[str], *, seconds: float) -> Told:
     """Run a program for what it prints first, away from the workspace, and end it when its time is over."""
     try:
-        process = subprocess.Popen(  # noqa: S603 - found on the user's path, outside of the workspace
-            command,
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # it has no terminal to ask on, and ends together with whatever it started
-        )
+        ran = run_bounded(command, cwd="/", seconds=seconds, cap=_MAX_ANSWER_BYTES)
     except OSError as error:
         return Told(127, (error.strerror or str(error)).lower())
-    deadline = time.monotonic() + seconds
-    try:
-        said = _listen(process, deadline)
-        return Told(process.wait(max(0.0, deadline - time.monotonic())), said.decode("utf-8", "replace"))
-    except BaseException as error:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        if isinstance(error, subprocess.TimeoutExpired):
-            return Told(None, "")
-        if isinstance(error, OSError):  # a pipe that fails, or none to be had
-            return Told(127, (error.strerror or str(error)).lower())
-        raise
-    finally:
-        if process.stdout is not None:
-            process.stdout.close()
-
-
-def _listen(process: subprocess.Popen[bytes], deadline: float) -> bytes:
-    """What a program prints, until it ends or has said enough."""
-    assert process.stdout is not None  # noqa: S101 - it is a pipe
-    said = b""
-    with selectors.DefaultSelector() as waiting:
-        waiting.register(process.stdout, selectors.EVENT_READ)
-        while len(said) < _MAX_ANSWER_BYTES:
-            if not waiting.select(max(0.0, deadline - time.monotonic())):
-                raise subprocess.TimeoutExpired(process.args, 0)
-            piece = os.read(process.stdout.fileno(), _MAX_ANSWER_BYTES)
-            if not piece:
-                break
-            said += piece
-    return said
+    return Told(ran.code, "" if ran.code is None else (ran.out + ran.err).decode("utf-8", "replace"))
 
 
 def is_alive(pid: int) -> bool:

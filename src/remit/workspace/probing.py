@@ -10,20 +10,18 @@ import json
 import os
 import selectors
 import shutil
-import signal
 import subprocess
 import tempfile
-import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import RunnerError
+from remit.workspace.subprocesses import end, finish, run_bounded, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _MAX_OUTPUT_BYTES = 4 * 1024 * 1024
-_PIECE = 1 << 16
 _MODEL_SECONDS = 20.0
 _GRACE_SECONDS = 10.0
 
@@ -64,7 +62,7 @@ def play_model(command: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     finally:
         with suppress(OSError, subprocess.TimeoutExpired):
             process.communicate(timeout=_GRACE_SECONDS)
-        _end(process)
+        end(process)
 
 
 def _read_first(process: subprocess.Popen[bytes]) -> Mapping[str, Any]:
@@ -85,88 +83,25 @@ def run_apart(
 ) -> Ran:
     """Run a program to its end, or until its time is over."""
     try:
-        process = subprocess.Popen(  # noqa: S603 - a harness on the user's path, or a line that Remit itself has written
-            command, cwd=folder, env=dict(environ), start_new_session=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+        process = start(command, cwd=folder, env=environ, with_input=True)
+        try:
+            ran = finish(process, given.encode("utf-8", "surrogateescape"), seconds, _MAX_OUTPUT_BYTES)
+        finally:
+            end(process)
     except OSError as error:
         return Ran(127, "", (error.strerror or str(error)).lower())
-    try:
-        out, err = _converse(process, given.encode("utf-8", "surrogateescape"), time.monotonic() + seconds)
-        return Ran(process.poll(), out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
-    finally:
-        _end(process)
+    return Ran(ran.code, ran.out.decode("utf-8", "replace"), ran.err.decode("utf-8", "replace"))
 
 
 def converse(
     command: Sequence[str], *, environ: Mapping[str, str], lines: Sequence[str], until: str, seconds: float
 ) -> str:
-    """Say lines to a program that answers each, and hear the one that has a mark in it; empty where none has."""
-    process = subprocess.Popen(  # noqa: S603 - a harness on the user's path
-        command, cwd="/", env=dict(environ), start_new_session=True,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    assert process.stdin is not None  # noqa: S101 - it is a pipe
-    assert process.stdout is not None  # noqa: S101 - it is a pipe
-    deadline, heard = time.monotonic() + seconds, b""
+    """The first line with `until` in it that a program answers to some lines; empty if it answers none."""
+    given, mark = "".join(f"{line}\n" for line in lines).encode(), until.encode()
     try:
-        with suppress(OSError):
-            process.stdin.write("".join(f"{line}\n" for line in lines).encode())
-            process.stdin.flush()
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(process.stdout, selectors.EVENT_READ)
-            while len(heard) < _MAX_OUTPUT_BYTES and waiting.select(max(0.0, deadline - time.monotonic())):
-                piece = os.read(process.stdout.fileno(), _PIECE)
-                heard += piece
-                found = next((line for line in heard.split(b"\n")[:-1] if until.encode() in line), None)
-                if found is not None or not piece:
-                    return (found or b"").decode("utf-8", "replace")
+        ran = run_bounded(
+            command, cwd="/", env=environ, given=given, until=mark, seconds=seconds, cap=_MAX_OUTPUT_BYTES
+        )
+    except OSError:
         return ""
-    finally:
-        _end(process)
-
-
-def _converse(process: subprocess.Popen[bytes], given: bytes, deadline: float) -> tuple[bytes, bytes]:
-    """Give a program what it reads, and hear what it says, until it ends or its time does."""
-    assert process.stdin is not None  # noqa: S101 - they are pipes
-    assert process.stdout is not None  # noqa: S101
-    assert process.stderr is not None  # noqa: S101
-    said: dict[int, bytes] = {process.stdout.fileno(): b"", process.stderr.fileno(): b""}
-    rest = memoryview(given)
-    with selectors.DefaultSelector() as waiting:
-        for stream in said:
-            waiting.register(stream, selectors.EVENT_READ)
-        os.set_blocking(process.stdin.fileno(), False)
-        waiting.register(process.stdin, selectors.EVENT_WRITE)
-        while waiting.get_map() and (ready := waiting.select(max(0.0, deadline - time.monotonic()))):
-            for key, _ in ready:
-                if key.fileobj is process.stdin:
-                    try:
-                        rest = rest[os.write(key.fd, rest[:_PIECE]) :]
-                    except BlockingIOError:
-                        continue
-                    except OSError:
-                        rest = rest[:0]
-                    if not rest:
-                        waiting.unregister(process.stdin)
-                        process.stdin.close()
-                    continue
-                piece = os.read(key.fd, _PIECE)
-                said[key.fd] = (said[key.fd] + piece)[-_MAX_OUTPUT_BYTES:]
-                if not piece:
-                    waiting.unregister(key.fd)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(max(0.0, deadline - time.monotonic()))
-    out, err = said.values()
-    return out, err
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """See that a program and its group are gone."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    for stream in (process.stdin, process.stdout, process.stderr):
-        if stream is not None:
-            with suppress(OSError):
-                stream.close()
+    return next((line.decode("utf-8", "replace") for line in ran.out.split(b"\n")[:-1] if mark in line), "")

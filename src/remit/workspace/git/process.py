@@ -7,22 +7,17 @@ repository could have it execute, and takes file names as nothing but names.
 from __future__ import annotations
 
 import os
-import selectors
-import signal
-import subprocess
-import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.workspace.git.told import Refused, commit_failed, git_missing
+from remit.workspace.subprocesses import end, finish, start
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Mapping, Sequence
 
 MAX_SECONDS = 60.0
 MAX_OUTPUT_BYTES = 16 * 1024 * 1024
-_PIECE = 1 << 16
-_GRACE_SECONDS = 2.0
 
 SAFE = (
     "core.hooksPath=/dev/null",
@@ -84,7 +79,8 @@ def run(
 
     It may take as many `seconds` and print as many `max_bytes`, or as many of each as it usually may.
     """
-    process = _start(folder, arguments, {**_make_environment(alone=alone), **(more or {})})
+    environment = {**_make_environment(alone=alone), **(more or {})}
+    process = _start(folder, arguments, environment, with_input=bool(given))
     return _finish(process, given, seconds or MAX_SECONDS, max_bytes or MAX_OUTPUT_BYTES)
 
 
@@ -98,44 +94,37 @@ def run_both(
     try:
         other = _start(folder, second, environment)
     except BaseException:
-        _end(started)
+        end(started)
         raise
     try:
         answer = _finish(started, b"", seconds, MAX_OUTPUT_BYTES)
     except BaseException:
-        _end(other)
+        end(other)
         raise
     return answer, _finish(other, b"", seconds, MAX_OUTPUT_BYTES)
 
 
-def _start(folder: str, arguments: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def _start(
+    folder: str, arguments: Sequence[str], environment: Mapping[str, str], *, with_input: bool = False
+) -> subprocess.Popen[bytes]:
     command = [_find_git(), *(part for setting in SAFE for part in ("-c", setting)), *arguments]
     try:
-        return subprocess.Popen(  # noqa: S603 - a program that was looked up, and arguments that no shell reads
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # it has no terminal to ask on, and ends together with whatever it started
-        )
+        return start(command, cwd=folder, env=environment, with_input=with_input)
     except (OSError, ValueError) as error:
         raise Refused(git_missing(_tell(error), is_there=True)) from error
 
 
 def _finish(process: subprocess.Popen[bytes], given: bytes, seconds: float, max_bytes: int) -> Answer:
-    """What a git says that was started, with `given` as its input."""
+    """What a started git prints, with `given` as its input. Refused if it takes too long or prints too much."""
     try:
-        out, told = _converse(process, given, seconds, max_bytes)
-        return Answer(process.wait(), out, told.decode("utf-8", "replace"))
-    except BaseException as error:
-        _end(process)
-        if isinstance(error, OSError):  # a pipe that fails, or none to be had
-            raise Refused(commit_failed(f"git cannot be listened to: {_tell(error)}")) from error
-        raise
-    finally:
-        _close_pipes(process)
+        ran = finish(process, given, seconds, max_bytes, stop_at_cap=True)
+    except OSError as error:  # a pipe that fails, or none to be had
+        raise Refused(commit_failed(f"git cannot be listened to: {_tell(error)}")) from error
+    if ran.is_cut:
+        raise Refused(commit_failed(f"git said more than {max_bytes // 1024 // 1024} MiB"))
+    if ran.code is None:
+        raise Refused(commit_failed(f"git took longer than {seconds:.0f} s"))
+    return Answer(ran.code, ran.out, ran.err.decode("utf-8", "replace"))
 
 
 def _tell(error: OSError | ValueError) -> str:
@@ -162,64 +151,3 @@ def _make_environment(*, alone: bool) -> dict[str, str]:
         kept = {key: value for key, value in kept.items() if not key.startswith("GIT_CONFIG_")}
         kept |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
     return kept | _ALWAYS
-
-
-def _converse(process: subprocess.Popen[bytes], given: bytes, seconds: float, most: int) -> tuple[bytes, bytes]:
-    """Hand over what is given and collect what is said, both at once, so that neither waits for the other."""
-    assert process.stdin is not None and process.stdout is not None and process.stderr is not None  # noqa: S101, PT018 - all three are pipes
-    said: dict[int, list[bytes]] = {process.stdout.fileno(): [], process.stderr.fileno(): []}
-    deadline, size, rest = time.monotonic() + seconds, 0, memoryview(given)
-    with selectors.DefaultSelector() as waiting:
-        for handle in said:
-            waiting.register(handle, selectors.EVENT_READ)
-        os.set_blocking(process.stdin.fileno(), False)
-        waiting.register(process.stdin.fileno(), selectors.EVENT_WRITE)
-        while waiting.get_map():
-            ready = waiting.select(deadline - time.monotonic())
-            if time.monotonic() >= deadline:
-                raise Refused(commit_failed(f"git took longer than {seconds:.0f} s"))
-            for key, _ in ready:
-                if key.fd not in said:
-                    rest = _hand_over(key.fd, rest)
-                    if not rest:
-                        waiting.unregister(key.fd)
-                        process.stdin.close()
-                    continue
-                piece = os.read(key.fd, _PIECE)
-                said[key.fd].append(piece)
-                size += len(piece)
-                if not piece:
-                    waiting.unregister(key.fd)
-                if size > most:
-                    raise Refused(commit_failed(f"git said more than {most // 1024 // 1024} MiB"))
-    out, told = said.values()
-    return b"".join(out), b"".join(told)
-
-
-def _hand_over(handle: int, rest: memoryview) -> memoryview:
-    try:
-        return rest[os.write(handle, rest[:_PIECE]) :]
-    except BlockingIOError:
-        return rest
-    except BrokenPipeError:  # it has ended already, and says why
-        return rest[:0]
-
-
-def _close_pipes(process: subprocess.Popen[bytes]) -> None:
-    for stream in (process.stdin, process.stdout, process.stderr):
-        if stream is not None:
-            with suppress(OSError):
-                stream.close()
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End git with all it started: first so that it removes its locks, then for certain."""
-    _close_pipes(process)
-    for how in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, how)
-        try:
-            process.wait(_GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            continue
-        return
