@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import InputError
-from remit.workspace.tasks.recover import MAX_BRACKETS, MAX_BYTES, Recovered, recover_state, split_sides
+from remit.workspace.tasks.recover import MAX_BRACKETS, MAX_BYTES, Recovered, recover_state
 from remit.workspace.tasks.salvage import MAX_PIECES, salvage
 from remit.workspace.tasks.state import parse_state
 from tests.workspace.tasks.samples import COMPLETED, PROJECTS, STATE, TODO, make_state
@@ -211,16 +211,7 @@ def test_a_number_that_both_sides_of_a_merge_took_stays_with_both_tasks() -> Non
     assert read(recovered.text)["next_project_number"] == 15
 
 
-def test_the_lines_of_a_side_stay_in_their_places() -> None:
-    ours, theirs = split_sides("1\n<<<<<<< a\n2\n=======\n3\n>>>>>>> b\n4")
-    assert ours.split("\n") == ["1", "", "2", "", "", "", "4"]
-    assert theirs.split("\n") == ["1", "", "", "", "3", "", "4"]
-    assert split_sides("=======\n1") == ("=======\n1",)
-
-
 def test_the_marks_of_a_merge_are_seen_whatever_ends_their_lines() -> None:
-    ours, theirs = split_sides("1\r\n<<<<<<< a\r\n2\r\n=======\r\n3\r\n>>>>>>> b\r\n4")
-    assert (ours.split(), theirs.split()) == (["1", "2", "4"], ["1", "3", "4"])
     both = STATE.replace('"planned"', '"planned"\n=======\n      "status": "blocked"\n>>>>>>> b')
     both = both.replace('      "status": "planned"', '<<<<<<< a\n      "status": "planned"', 1)
     assert "<<<<<<<" in both
@@ -228,6 +219,13 @@ def test_the_marks_of_a_merge_are_seen_whatever_ends_their_lines() -> None:
         recovered = recover(text)
         assert codes(recovered) == ["SYN016"]
         assert list_kept(recovered) == [12, 13, 7]
+
+
+def test_a_merge_that_is_cut_off_loses_no_task() -> None:
+    first, second = (json.dumps({"project_number": number, "status": "planned"}) for number in (14, 15))
+    marked = STATE.replace("    {\n", f"<<<<<<< HEAD\n    {first},\n=======\n    {second},\n    {{\n", 1)
+    assert marked != STATE
+    assert list_kept(recover(marked)) == [14, 15, 12, 13, 7]
 
 
 def test_two_states_are_joined_and_the_newer_version_is_kept() -> None:

@@ -22,6 +22,7 @@ from remit.workspace.error_log.document import (
     replace_list,
 )
 from remit.workspace.json_text import DECODER, walk_items, walk_members
+from remit.workspace.merge_conflicts import split_sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,12 +39,11 @@ _TOKEN = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\[^\x00-\x1f])*+"?+|[{}\[\]]')
 """A bracket, or a text, which ends with its line where nobody ended it."""
 _SLIPS = frozenset({"comment", "trailing_comma", "extra_comma", "missing_comma", "single_quotes", "unquoted_key"})
 """The repairs after which an entry says what its writer meant, without a doubt."""
-_MARKS = {"<<<<<<<": "ours", "|||||||": "base", "=======": "theirs", ">>>>>>>": ""}
 
 
 def recover(text: str, now: str) -> str:
     """A file with everything that can be saved of a broken one."""
-    sides = _take_sides(text)
+    sides = split_sides(text)
     if sides is None:
         return _recover_one(text, now)
     ours, theirs = (parse_document(_recover_one(side, now)) for side in sides)
@@ -69,22 +69,6 @@ def _name(value: object, text: str) -> str:
     """What an entry is known by: its id, or all of it."""
     found = value.get("id") if isinstance(value, dict) else None
     return found if isinstance(found, str) and found else text
-
-
-def _take_sides(text: str) -> tuple[str, str] | None:
-    """The two files that an unfinished merge is made of; None where there are no marks of one."""
-    if "<<<<<<<" not in text or ">>>>>>>" not in text:
-        return None
-    sides: dict[str, list[str]] = {"ours": [], "theirs": [], "base": []}
-    where = ""
-    for line in text.split("\n"):
-        mark = line[:7]
-        if mark in _MARKS and line[7:8] in {"", " ", "\r"}:
-            where = _MARKS[mark]
-            continue
-        for side in (where,) if where else ("ours", "theirs"):
-            sides[side].append(line)
-    return "\n".join(sides["ours"]), "\n".join(sides["theirs"])
 
 
 # A list that is none, or two of them

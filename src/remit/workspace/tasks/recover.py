@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import codecs
 import json
-import re
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import InputError
 from remit.places import Lines
 from remit.workspace.json_text import walk_members
+from remit.workspace.merge_conflicts import split_sides
 from remit.workspace.tasks.archived import find_next_number
 from remit.workspace.tasks.drift import part_left_out, taken_from_todo, task_cut_off, version_left_out
 from remit.workspace.tasks.intake import read_fields
@@ -48,7 +48,6 @@ _MAX_DOUBLED = 50_000
 _SHOWN = 40
 _HOME = f'"{OPEN_LISTS[0]}"'
 _NEXT = f'"{NEXT_KEY}"'
-_SIDES = re.compile(r"^(<{7}|\|{7}|={7}|>{7})(?:[ \t][^\n]*+|\r)?+$", re.MULTILINE)
 _WIDE = {"utf-16": (b"\xff\xfe", b"\xfe\xff"), "utf-32": (b"\xff\xfe\0\0", b"\0\0\xfe\xff")}
 
 
@@ -93,7 +92,7 @@ def recover_state(data: bytes, *, todo: str | None) -> Recovered:
         if _is_object(text):
             return Recovered(text, (), tuple(told))
         gathering = _Gathering()
-        sides = split_sides(text)
+        sides = split_sides(text, keep_lines=True) or (text,)
         if len(sides) > 1:
             told.append("the two sides of an unfinished merge were joined")
         for side in sides:
@@ -134,26 +133,6 @@ def decode_state(data: bytes) -> tuple[str, list[str]]:
     if "\ufffd" in text and "\ufffd".encode() not in data:
         told.append("bytes that are no text were replaced by \ufffd")
     return text.removeprefix("\ufeff").rstrip("\0"), told
-
-
-def split_sides(text: str) -> tuple[str, ...]:
-    """The two sides of a merge that was not finished, each with all its lines in their places; or the text alone."""
-    marks = list(_SIDES.finditer(text))
-    if not any(mark[1][0] == "<" for mark in marks):
-        return (text,)
-    sides: tuple[list[str], list[str]] = ([], [])
-    at, now = 0, "both"
-    for mark in marks:
-        stretch = text[at : mark.start()]
-        blank = "\n" * stretch.count("\n")
-        sides[0].append(stretch if now in ("both", "ours") else blank)
-        sides[1].append(stretch if now in ("both", "theirs") else blank)
-        at = mark.end()
-        now = {"<": "ours", "|": "base", "=": "theirs", ">": "both"}[mark[1][0]]
-    for index, side in enumerate(sides):
-        rest = text[at:]
-        side.append(rest if now == "both" or now == ("ours", "theirs")[index] else "\n" * rest.count("\n"))
-    return "".join(sides[0]), "".join(sides[1])
 
 
 def _is_object(text: str) -> bool:

@@ -1,17 +1,17 @@
-"""The two sides of a TODO.md that a merge left unfinished: found, and joined into one.
+"""The two sides of a TODO.md that a merge left unfinished, joined into one.
 
-Owns the marks that git leaves in that file. Both sides are read as whole files, so a task that both branches have
+Owns what of each side is kept. Both sides are read as whole files, so a task that both branches have
 added is whole in each of them, wherever git has drawn the line. Pure: a text comes in, a text and sentences go out.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import StateError
 from remit.model import Place
+from remit.workspace.merge_conflicts import split_sides, walk_conflicts
 from remit.workspace.tasks.drift import todo_unmerged
 from remit.workspace.tasks.markdown import find_content_end, find_fences, read_line_break
 from remit.workspace.tasks.todo import parse_todo, walk_sections
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.model import Finding
-    from remit.workspace.tasks.markdown import Span
 
-_MARK = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?:[ \t][^\n]*+)?+\r?$", re.MULTILINE)
-_NEXT = {"both": {"<": "ours"}, "ours": {"|": "base", "=": "theirs"}, "base": {"=": "theirs"}, "theirs": {">": "both"}}
 _TASK = re.compile(r"###[ \t]")
 _MAX_MISSING = 200
 _COUNTER = re.compile(r"next_project_number[ \t]*:")
@@ -47,17 +44,17 @@ class _Section(NamedTuple):
 
 def check_merged(text: str) -> Finding | None:
     """Say where the first conflict of an unfinished merge begins; None where there is none."""
-    found = next(_walk_conflicts(text), None)
+    found = next(walk_conflicts(text, examples=find_fences(text)), None)
     if found is None:
         return None
-    start, end = found[0].span()
-    line = text.count("\n", 0, start) + 1
-    return todo_unmerged(Place(line, 1, line, end - start + 1))
+    line = text.count("\n", 0, found.start) + 1
+    mark = text[found.start : found.ours[0]].rstrip("\n")
+    return todo_unmerged(Place(line, 1, line, len(mark) + 1))
 
 
 def join_sides(text: str) -> Joined:
     """Take one side, and every task of the other that it has not, word for word."""
-    ours, theirs = _split(text)
+    ours, theirs = split_sides(text, examples=find_fences(text)) or (text, text)
     known = {_read_words(section.text) for section in _walk_tasks(ours)}
     missing = [section for section in _walk_tasks(theirs) if _read_words(section.text) not in known]
     if len(missing) > _MAX_MISSING:
@@ -70,40 +67,6 @@ def join_sides(text: str) -> Joined:
     if lost:
         told.append(f"{lost} {'line' if lost == 1 else 'lines'} outside of tasks, of the side merged in, were left out")
     return Joined(ours, tuple(told))
-
-
-def _walk_conflicts(text: str) -> Iterator[list[re.Match[str]]]:
-    """The marks of each conflict that has an end. One that stands in a fence as a whole is an example."""
-    fences = find_fences(text)
-    now, marks = "both", []
-    for mark in _MARK.finditer(text):
-        then = _NEXT[now].get(mark[0][0])
-        if then is None:
-            continue
-        marks.append(mark)
-        now = then
-        if now == "both":
-            if not _is_example(marks, fences):
-                yield marks
-            marks = []
-
-
-def _is_example(marks: list[re.Match[str]], fences: list[Span]) -> bool:
-    first, last = (bisect_right(fences, mark.start(), key=lambda span: span[0]) for mark in (marks[0], marks[-1]))
-    return first == last > 0 and marks[-1].start() < fences[first - 1][1]
-
-
-def _split(text: str) -> tuple[str, str]:
-    """The file as each side has it."""
-    sides: tuple[list[str], list[str]] = ([], [])
-    at = 0
-    for marks in _walk_conflicts(text):
-        middle = next(mark for mark in marks if mark[0].startswith("="))
-        before, ours, theirs = text[at : marks[0].start()], (marks[0], marks[1]), (middle, marks[-1])
-        for side, (opened, closed) in zip(sides, (ours, theirs), strict=True):
-            side.append(before + text[opened.end() + 1 : closed.start()])
-        at = marks[-1].end() + 1
-    return "".join((*sides[0], text[at:])), "".join((*sides[1], text[at:]))
 
 
 def _walk_tasks(text: str) -> Iterator[_Section]:

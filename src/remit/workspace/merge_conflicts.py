@@ -1,0 +1,63 @@
+"""Merge conflicts: the marks that git leaves in a file, and the file as each side has it.
+
+Owns finding and splitting them, for TODO.md, state.json and errors.json. Only a complete conflict counts; a mark alone
+is an ordinary line. Linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_MARK = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?:[ \t][^\n]*+)?+\r?$", re.MULTILINE)
+_NEXT = {"both": {"<": "ours"}, "ours": {"|": "base", "=": "theirs"}, "base": {"=": "theirs"}, "theirs": {">": "both"}}
+
+
+class Conflict(NamedTuple):
+    """Where a conflict and its two sides are in a text; the lines of the marks belong to neither side."""
+
+    start: int
+    end: int
+    ours: tuple[int, int]
+    theirs: tuple[int, int]
+
+
+def walk_conflicts(text: str, *, examples: Sequence[tuple[int, int]] = ()) -> Iterator[Conflict]:
+    """Each complete conflict. It skips one that lies as a whole in one of the `examples`, which are sorted."""
+    now, marks = "both", []
+    for mark in _MARK.finditer(text):
+        then = _NEXT[now].get(mark[0][0])
+        if then is None:
+            continue
+        marks.append(mark)
+        now = then
+        if now == "both":
+            if not _is_example(marks, examples):
+                middle = marks[-2]
+                ours, theirs = (marks[0].end() + 1, marks[1].start()), (middle.end() + 1, marks[-1].start())
+                yield Conflict(marks[0].start(), min(marks[-1].end() + 1, len(text)), ours, theirs)
+            marks = []
+
+
+def _is_example(marks: list[re.Match[str]], examples: Sequence[tuple[int, int]]) -> bool:
+    first, last = (bisect_right(examples, mark.start(), key=lambda span: span[0]) for mark in (marks[0], marks[-1]))
+    return first == last > 0 and marks[-1].start() < examples[first - 1][1]
+
+
+def split_sides(
+    text: str, *, examples: Sequence[tuple[int, int]] = (), keep_lines: bool = False
+) -> tuple[str, str] | None:
+    """The text as each side has it, or None without a conflict. With `keep_lines`, empty lines stand for the others."""
+    sides: tuple[list[str], list[str]] = ([], [])
+    at = 0
+    for conflict in walk_conflicts(text, examples=examples):
+        for side, (start, end) in zip(sides, (conflict.ours, conflict.theirs), strict=True):
+            above, below = text.count("\n", conflict.start, start), text.count("\n", end, conflict.end)
+            blank = (above, below) if keep_lines else (0, 0)
+            side.extend((text[at : conflict.start], "\n" * blank[0], text[start:end], "\n" * blank[1]))
+        at = conflict.end
+    return ("".join((*sides[0], text[at:])), "".join((*sides[1], text[at:]))) if at else None
