@@ -22,6 +22,7 @@ from remit.confine import find_level
 from remit.delegate.admission.limits import Budget
 from remit.delegate.driving import watching
 from remit.testing import ScriptedModel, call, fail, say
+from tests.harnesses.refereed import install
 from tests.harnesses.stage import HARNESSES, WAIT_S, Stage, give, make_stage
 
 if TYPE_CHECKING:
@@ -60,6 +61,13 @@ These are the instructions of {name}.
 """
 
 
+RULES = """\
+permissions:
+  allow:
+    - write: ["*.md"]
+  deny:
+    - write: ["private/**"]
+"""
 LONG = "timeout 600 tail -f /dev/null"
 """A command that does not end. Claude Code refuses a bare `sleep`."""
 
@@ -118,6 +126,7 @@ def make_scripts(cli: CliName) -> dict[str, list[Turn]]:
         "slow": [run("touch ${root}/begun; sleep 4"), write(cli, "report.md"), give()],
         "shell": [run("echo '# Report' > report.md"), run("timeout 1 tail -f /dev/null; true"), give()],
         "beside": [write(cli, "beside.md"), give(path="beside.md")],
+        "commit": [run("echo x > x.md; git add -A; git commit -qm work"), write(cli, "report.md"), give()],
         "plant": [run(PLANT), write(cli, "report.md"), say("It is all done."), give()],
     }
 
@@ -181,6 +190,23 @@ def test_a_confined_harness_works_and_plants_nothing(confined: Stage) -> None:
     made = {str(path.relative_to(confined.root)) for path in after - before if path.is_relative_to(confined.root)}
     own = (".remit/", ".git/", ".opencode/.gitignore")  # opencode itself writes the last one at each start
     assert {name for name in made if not name.startswith(own)} == {"report.md"}
+
+
+@pytest.mark.thorough("codex", "opencode")
+@pytest.mark.parametrize("confined", ["claude", "codex", "opencode"], indirect=True)
+@pytest.mark.skipif(not find_level().has_files, reason="the kernel confines nothing here")
+def test_a_confined_harness_with_hooks_can_still_run_commands(confined: Stage) -> None:
+    """The hooks run inside of the confinement, too, where they can't give tickets."""
+    file = confined.root / ".opencode/agent/scribe.md"
+    file.write_text(file.read_text().replace("delegation:\n", RULES + "delegation:\n"))
+    install(confined)
+    begin = {"hook_event_name": "SessionStart", "session_id": "s1", "cwd": str(confined.root), "source": "startup"}
+    hook = [str(confined.programs / "remit"), "hook", confined.cli]
+    subprocess.run(hook, input=json.dumps(begin).encode(), cwd=confined.root, env=confined.environ, check=True)
+    result = confined.delegate("commit")
+    assert tell(result) == ("completed", "exited", "accepted", 1), confined.asked("commit", 1)
+    log = subprocess.run(["git", "log"], cwd=confined.root, capture_output=True, text=True, check=True).stdout
+    assert "work" in log, confined.asked("commit", 1)
 
 
 @pytest.mark.thorough("opencode", "gemini")

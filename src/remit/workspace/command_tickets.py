@@ -139,6 +139,11 @@ def has_rules(root: str) -> bool:
     return os.path.exists(f"{root}/{FOLDER}/rules")
 
 
+def is_read_only(root: str) -> bool:
+    """Whether this process is confined, and can't give tickets."""
+    return bool(os.statvfs(f"{root}/{FOLDER}").f_flag & os.ST_RDONLY)
+
+
 def load_rules(root: str) -> str:
     """Return what was kept of `[confine]`, as JSON; "" if commands get no tickets."""
     return _read(f"{root}/{FOLDER}/rules")

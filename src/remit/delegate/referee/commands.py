@@ -48,8 +48,8 @@ def confine_command(
 ) -> tuple[answers.Answer, str]:
     """Return what is added to the answer for an agent's command, and its ticket; or the refusal, without a ticket."""
     rules = _load_rules(root)
-    if not rules:
-        return {}, ""
+    if not rules or (own is None and tickets.is_read_only(root)):
+        return {}, ""  # `remit run` has confined the whole agent by its permissions, with its harness
     is_enforced = needs_profile(layers, rules)
     if not is_enforced and not has_shell(event, root, environ):
         return {}, ""
