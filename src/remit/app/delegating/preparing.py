@@ -24,13 +24,15 @@ from remit.app.delegating.tokens import check_tokens, list_blanks, list_given
 from remit.app.formats import find_format
 from remit.app.manifests import place_manifest
 from remit.app.trusting import check_trust
+from remit.config.confine import NETWORKS
 from remit.config.delegation import RunnerSettings, find_agent_settings
 from remit.contract.dialects import MANIFEST, get_dialect
 from remit.delegate.admission.guard import Asked, admit, check_named, make_session_id
 from remit.delegate.admission.inputs import check_inputs, fill_inputs
 from remit.delegate.admission.limits import Budget, check_held, clamp, find_timeout
-from remit.delegate.admission.terms import BUILT_IN, Terms, name_work
-from remit.delegate.admission.ticket import CARRIED, find_caller
+from remit.delegate.admission.lineage import load_tree
+from remit.delegate.admission.terms import BUILT_IN, Terms, name_work, read_terms
+from remit.delegate.admission.ticket import CARRIED, TICKET, find_caller, hash_ticket
 from remit.delegate.admission.trace_context import find_incoming
 from remit.delegate.admission.variables import hide_values
 from remit.delegate.briefing import Assignment, Submit, fill_tokens, render_briefing
@@ -387,7 +389,14 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
     given |= {"command": request.command} if request.command is not None else {}
     given |= {"in_process": True} if request.function is not None else {}
     confine = setting.settings.confine
-    is_confined, unconfined = _choose_confinement(work, setting)
+    caller = _load_confined_caller(setting)
+    if caller is not None:
+        _check_below(request, runner, caller)
+    is_confined, unconfined = (True, "") if caller is not None else _choose_confinement(work, setting)
+    places, networks = confine.write, [confine.network]
+    if caller is not None:
+        places = tuple(each for each in places if each in caller.build_places)
+        networks.append(caller.network)
     return said._replace(
         work=name_work(request.prompt),
         format=format,
@@ -396,7 +405,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         kind=kind,
         reasks=delegate.reasks if request.reasks is None else request.reasks,
         retry=own.retry or agent.get_word("retry") or table.retry or "never",
-        may_call=() if is_confined else said.may_call,  # the ledger is read-only there
+        may_call=() if is_confined and setting.afar else said.may_call,  # its calls don't lead to another machine
         model=table.model or agent.get_word("model") or None,
         temperature=agent.get_number("temperature"),
         max_output_tokens=None if (most := agent.get_number("max_tokens")) is None else int(most),
@@ -404,8 +413,8 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         base=setting.own_runners.get(runner, ""),
         confine=is_confined,
         unconfined=unconfined,
-        build_places=confine.write if is_confined else (),
-        network=confine.network if is_confined else "all",
+        build_places=places if is_confined else (),
+        network=min(networks, key=NETWORKS.index) if is_confined else "all",
         afar=setting.afar and request.function is None,
         boot_id=load_boot_id(),
         evidence=request.evidence,
@@ -429,6 +438,26 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         retry_of=request.retry_of,
         batch=request.batch,
     )
+
+
+def _load_confined_caller(setting: Setting) -> Terms | None:
+    """The terms of the agent that asks, if it is confined. At admission its ticket is checked once more."""
+    token = {**setting.environ, **CARRIED.get()}.get(TICKET, "")
+    tree = load_tree(setting.home, ticket=hash_ticket(token)) if token else None
+    terms = None if tree is None else read_terms(tree.terms[tree.own.session_id])
+    return terms if terms is not None and terms.confine else None
+
+
+def _check_below(request: Request, runner: str, caller: Terms) -> None:
+    """Refuse a nested run that would reach what its confined caller can't."""
+    if request.function is not None or runner == "python":
+        raise RefusedError("a confined agent can't call a function", hint="call an agent with another runner")
+    if request.command is not None:
+        told = "a confined agent can't choose the program of a nested run"
+        raise RefusedError(told, hint="leave --command out: call an agent, or name a runner")
+    if caller.worktree and not request.worktree:
+        told = "a confined agent in a worktree can't have work done in the checkout that it came from"
+        raise RefusedError(told, hint="give the nested run a worktree of its own: --worktree")
 
 
 def _choose_confinement(work: _Work, setting: Setting) -> tuple[bool, str]:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 TICKET = "REMIT_TICKET"
 RETURN_FILE = "REMIT_RETURN_FILE"
 """Names the file to which an agent can write its return."""
+SOCKET = "REMIT_SOCKET"
+"""Names the socket on which the supervisor of a confined agent carries out its calls."""
 SESSION = "REMIT_SESSION_ID"
 """What an agent finds in its environment, and hands on to whatever it starts."""
 RANDOM_BYTES = 32

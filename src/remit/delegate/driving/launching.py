@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from remit.contract.dialects import MANIFEST
-from remit.delegate.admission.ticket import RETURN_FILE, SESSION, TICKET
+from remit.delegate.admission.ticket import RETURN_FILE, SESSION, SOCKET, TICKET
 from remit.delegate.admission.trace_context import hand_on, load_trace
 from remit.delegate.admission.variables import fill_values
 from remit.model import NOTHING
@@ -24,6 +24,7 @@ from remit.workspace.ledger.refereed import list_layers
 from remit.workspace.ledger.slots import set_ticket
 from remit.workspace.ledger.texts import keep_texts
 from remit.workspace.model_ports import find_model_ports
+from remit.workspace.sessions.calls import NAME
 from remit.workspace.sessions.confining import Confinement, Fixed, find_common_folder
 from remit.workspace.sessions.folders import find_return_file, make_attempt
 from remit.workspace.sessions.starting import ShimOrder, Started, start_shim
@@ -45,7 +46,10 @@ def start(drive: Drive, number: int, message: str | None) -> Started:
     broker, home, session_id = drive.broker, drive.home, drive.row.session_id
     environ = broker.environ | mint(drive)
     environ |= {"REMIT_ROOT": home.root}
-    environ.pop(RETURN_FILE, None)  # of an agent above
+    for name in (RETURN_FILE, SOCKET):  # of an agent above
+        environ.pop(name, None)
+    if drive.terms.confine and not drive.terms.afar:
+        environ[SOCKET] = f"{drive.find_folder(number)}/{NAME}"
     if drive.terms.format != MANIFEST.name:
         environ[RETURN_FILE] = find_return_file(drive.find_folder(number))
     environ |= hand_on(broker.environ, drive.row, load_trace(home, drive.row))

@@ -10,6 +10,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from remit.delegate.driving.calls import open_calls
 from remit.delegate.driving.hearing import PIECE_BYTES, Hearing
 from remit.delegate.driving.turns import ANSWERED, BUDGET, HANDBACK, TIMEOUT
 from remit.errors import RemitError
@@ -40,6 +41,7 @@ async def watch(drive: Drive, number: int) -> None:
     started, drive.started = drive.started, None
     waiter = asyncio.ensure_future(wait_result(folder, started=started))
     watcher = _Watcher(drive, folder)
+    calls = open_calls(drive, folder)
     try:
         while not (await asyncio.wait({waiter}, timeout=LOOK_EVERY_S))[0]:
             with suppress(RemitError):  # the ledger is busy: the agent goes on, and is looked at again
@@ -47,6 +49,8 @@ async def watch(drive: Drive, number: int) -> None:
         waiter.result()
     finally:
         waiter.cancel()
+        if calls is not None:
+            calls.close()
 
 
 class _Watcher:

@@ -49,6 +49,11 @@ def run(args: list[str]) -> int:
 def _run(args: list[str]) -> int:
     try:
         _check_stdout()
+        if "REMIT_SOCKET" in os.environ:  # inside of a confinement
+            from remit.doors.cli.forwarding import forward, is_forwarded
+
+            if is_forwarded(args):
+                return forward(args)
         from remit.doors.cli.group import invoke
 
         return invoke(args)
