@@ -26,7 +26,7 @@ class Work(NamedTuple):
 COMMANDS: Final = (
     Work("edit", "echo '# more' >> src/app.py && sed -i 's/hello/good day/' src/app.py && cat src/app.py"),
     Work("sed -i.bak", "sed -i.bak s/one/two/ notes.txt && diff notes.txt.bak notes.txt; rm notes.txt.bak"),
-    Work("grep and find", "grep -rn def src | sort; find . -name '*.py' -not -path './.git/*' | sort"),
+    Work("grep and find", "grep -rn def src | sort; find src py -name '*.py' | sort"),
     Work("find -delete", "touch a.o b.o && find . -name '*.o' -delete && ls src"),
     Work("awk", "awk '{ n += NF } END { print n > \"words.txt\" }' notes.txt && cat words.txt"),
     Work("sort -u -o", "sort -u -o notes.txt notes.txt && wc -l notes.txt"),
@@ -94,7 +94,7 @@ COMMANDS: Final = (
     Work("git submodule status", "git submodule status; git describe --always > /dev/null; git bisect start -q HEAD HEAD~1; git bisect reset -q"),
     Work("git config", "git config user.nickname n", fails="git's settings are read-only"),
     Work("git remote add", "git remote add other ../other", fails="git's settings are read-only"),
-    Work("git switch to other protected files", "git switch -q settings; git switch -qf main", fails="the branch has another remit.toml"),
+    Work("git switch to other protected files", "git add -A; git commit -qm all; git switch -q settings; git switch -qf main", fails="the branch has another remit.toml"),
 )  # fmt: skip
 
 BUILDS: Final = (

@@ -64,6 +64,9 @@ ATTEMPTS = {
     "kill": "kill -STOP $PID && echo x > $W/won; kill -TERM $PID && echo x > $W/won",
     "tgkill": "python3 -c \"import os,signal; os.pidfd_open(int(os.environ['PID'])); import ctypes; p=int(os.environ['PID']); assert ctypes.CDLL(None).syscall(234,p,p,15)==0; open(os.environ['W']+'/won','w')\"",
     "kill by pidfd": "python3 -c \"import os,signal; signal.pidfd_send_signal(os.pidfd_open(int(os.environ['PID'])),15); open(os.environ['W']+'/won','w')\"",
+    "prlimit": "prlimit --pid $PID --cpu=1:1 && echo x > $W/won; python3 -c \"import os,resource; resource.prlimit(int(os.environ['PID']),resource.RLIMIT_NOFILE,(3,3)); open(os.environ['W']+'/won','w')\"",
+    "SIGIO": "python3 -c \"import fcntl,os,socket,time; a,b=socket.socketpair(); fcntl.fcntl(a,8,int(os.environ['PID'])); fcntl.fcntl(a,10,15); fcntl.fcntl(a,4,os.O_ASYNC|os.O_NONBLOCK); b.send(b'x'); time.sleep(0.2)\"",
+    "memfd": "python3 -c \"import os; f=os.memfd_create('x',0); os.write(f,b'#!/bin/sh\\necho x > $O/file\\n'); os.execve(f'/proc/self/fd/{f}',['x'],{})\"",
     "terminal": "script -qc 'python3 -c \"import fcntl; fcntl.ioctl(0,0x5412,b\\\"x\\\"); open(\\\"$W/won\\\",\\\"w\\\")\"' /dev/null",
     "terminal, high bits": "script -qc 'python3 -c \"import ctypes,os; assert ctypes.CDLL(None).syscall(16,0,ctypes.c_ulong(0x100005412),b\\\"x\\\")==0; open(\\\"$W/won\\\",\\\"w\\\")\"' /dev/null",
 }  # fmt: skip

@@ -14,7 +14,7 @@ import pytest
 
 from remit.confine.launcher import END, HEADER
 from remit.confine.profile import Profile
-from tests.confine.callers import LAUNCHER, PATH
+from tests.confine.callers import LAUNCHER, PATH, USER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -487,6 +487,24 @@ def test_a_step_that_fails(caller: Caller, work: Path, failure: tuple[int, int, 
     command = [*prefix, caller.python, "-I", "-c", FAIL, *numbers, *words]
     ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=work)
     assert reason in refuse(ran)
+
+
+def test_other_terminals_cant_be_reached(caller: Caller) -> None:
+    """Writing to a terminal shows what it likes there, and reading from it takes what the user types."""
+    inner, outer = os.openpty()
+    try:
+        name = os.ttyname(outer)
+        os.chown(name, USER if caller.prefix else os.geteuid(), -1)
+        os.set_blocking(inner, False)
+        script = f"echo spoofed > {name}"
+        assert caller.run(Profile(), script).returncode != 0
+        with pytest.raises(BlockingIOError):
+            os.read(inner, 100)
+        caller.run_bare(script)
+        assert os.read(inner, 100) == b"spoofed\r\n"
+    finally:
+        os.close(inner)
+        os.close(outer)
 
 
 def test_no_namespaces_left(caller: Caller) -> None:

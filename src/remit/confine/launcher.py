@@ -13,9 +13,9 @@ command pays for it: `posix`, `_ctypes` and `_signal` are used without the modul
 files      A mount namespace, with a user namespace if the caller isn't privileged. Everything is read-only but the
            writable paths. Protected paths below those are mounted read-only. Each folder above a protected path is
            a mount of its own, because the kernel refuses to rename a mount point. Device nodes work in /dev only;
-           root gets /dev/null and its like, and terminals of its own. Private folders can be written, and the
-           changes end with the command. A replaced path shows another file or folder, read-only. An enclosing folder
-           is read-only inside a writable one, but for the writable paths in it.
+           root gets /dev/null and its like. Terminals are the command's own, but for those that it inherits. Private
+           folders can be written, and the changes end with the command. A replaced path shows another file or folder,
+           read-only. An enclosing folder is read-only inside a writable one, but for the writable paths in it.
 signals    Landlock: signals, ptrace and abstract sockets reach only processes that the command started.
 network    seccomp refuses sockets; Landlock limits the ports that TCP may connect to.
 
@@ -53,6 +53,7 @@ _MACHINES = {
     "x86_64": (0xC000003E, 16, 41, 44, 46, 307),
     "aarch64": (0xC00000B7, 29, 198, 206, 211, 269),
 }
+_PRLIMIT = {"x86_64": 302, "aarch64": 261}
 # These have the same number on every architecture.
 _IO_URING_SETUP, _OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 425, 428, 429, 442
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -244,7 +245,6 @@ def make_read_only(profile: Profile) -> None:
         opened += [(path, _clone(path, _READ_ONLY)) for path in devices if _find_kind(path) not in (0, _LINK)]
     else:
         opened.append((b"/dev", _clone(b"/dev", _READ_ONLY)))
-        opened += [(path, _clone(path)) for path in (b"/dev/pts",) if _find_kind(path) == _FOLDER]
     _set_mount(_HERE, b"/", _NO_DEVICES if b"/" in profile.write else _NO_DEVICES | _READ_ONLY)
     for path, tree in sorted(opened + [(path, -1) for path in profile.private]):  # outer folders first
         if tree < 0:
@@ -288,13 +288,14 @@ def _make_target(tree: int, path: bytes, private: list[bytes]) -> None:
 
 
 def close_system_folders(profile: Profile) -> None:
-    """Close what only the user id protects from root, and give the command a /dev/shm of its own."""
+    """Close what only the user id protects from root, and give the command terminals and a /dev/shm of its own."""
     if _USER == 0:
         for path in [b"/proc/" + name for name in ROOT_ONLY_PROC]:
             if _find_kind(path):
                 _attach(_clone(path, _READ_ONLY), path)
-        if _find_kind(b"/dev/pts") == _FOLDER and _find_kind(b"/dev/ptmx") not in (0, _LINK):
-            _mount_new(b"devpts", b"/dev/pts", _NO_SETUID | _NO_EXECUTE, b"newinstance,ptmxmode=0666,mode=620")
+    if _find_kind(b"/dev/pts") == _FOLDER:
+        _mount_new(b"devpts", b"/dev/pts", _NO_SETUID | _NO_EXECUTE, b"newinstance,ptmxmode=0666,mode=620")
+        if _find_kind(b"/dev/ptmx") not in (0, _LINK):
             _attach(_clone(b"/dev/pts/ptmx"), b"/dev/ptmx")
     if not any(is_inside(path, b"/dev/shm") for path in profile.write) and _find_kind(b"/dev/shm") == _FOLDER:
         _mount_new(b"tmpfs", b"/dev/shm", _NO_SETUID | _NO_DEVICES, b"mode=1777")
@@ -453,8 +454,9 @@ def find_landlock_abi() -> int:
 def filter_system_calls(network: str) -> None:
     """Refuse system calls that Landlock and mounts don't cover.
 
-    These are: typing into the caller's terminal, sockets that the network setting excludes, and ways to connect that
-    Landlock doesn't check (MPTCP and other protocols, TCP Fast Open, io_uring, which would bypass this filter).
+    These are: typing into the caller's terminal, limiting the resources of another process, which can end it, sockets
+    that the network setting excludes, and ways to connect that Landlock doesn't check (MPTCP and other protocols, TCP
+    Fast Open, io_uring, which would bypass this filter).
     """
     architecture, ioctl, socket, *senders = _MACHINES[posix.uname().machine]
     unix, internet, internet6, netlink = 1, 2, 10, 16
@@ -464,6 +466,7 @@ def filter_system_calls(network: str) -> None:
         _LOAD_ARCHITECTURE, _jump(_EQUAL, architecture, 1, 0), unknown,
         _LOAD_NUMBER, _jump(_AT_LEAST, 0x40000000, 0, 1), unknown,  # x32: the same calls by other numbers
         *_if_called(ioctl, [_load(1), _jump(_EQUAL, 0x5412, 1, 0), _jump(_EQUAL, 0x541C, 0, 1), denied]),  # TIOCSTI
+        *_if_called(_PRLIMIT[posix.uname().machine], [_load(0), *_allow(0), denied]),
     ]  # fmt: skip
     if network != "all":
         program += _if_called(_IO_URING_SETUP, [unknown])

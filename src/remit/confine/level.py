@@ -31,6 +31,7 @@ ALWAYS_OPEN = (
     "System V shared memory, semaphores and message queues of the same user can be used",
     "descriptors that the caller passes for writing stay writable",
     "a command that owns its cgroup can end other processes in it",
+    "priority and processors of the same user's processes can be changed, and files that can be read can be locked",
     "all files that the user can read can be read unless they are hidden",
 )
 """What no level stops."""
