@@ -4,8 +4,9 @@ import dataclasses
 
 import pytest
 
-from remit.errors import ConfigError, InputError, RemitError, UsageError, did_you_mean
+from remit.errors import ConfigError, InputError, RemitError, UsageError
 from remit.model import ERROR_CODES, NOTHING, STATUSES, Artifact, Expectation, Fault, Finding, Place, Return
+from remit.spelling import did_you_mean
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,6 @@ Wrong content is never raised: it is a `Finding`. A bug propagates as what it is
 from __future__ import annotations
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class RemitError(Exception):
@@ -108,36 +106,3 @@ class ClusterError(RemitError):
 def how_to_install(extra: str) -> str:
     """How to get what an extra brings, as the tail of a sentence: from Remit's folder, or from a wheel."""
     return f"install Remit again with its extra: pip install '.[{extra}]', or from a wheel 'remit-….whl[{extra}]'"
-
-
-def find_meant(word: str, known: Iterable[str]) -> str | None:
-    """The known word that was probably meant; None where none is close."""
-    from difflib import SequenceMatcher, get_close_matches  # noqa: PLC0415 - 8 ms, needed only once something is wrong
-    from os.path import commonprefix  # noqa: PLC0415 - with it
-
-    low = word.lower()
-    spelled = {name.lower(): name for name in known}
-
-    def closeness(name: str) -> tuple[int, int, float]:
-        """The fewest slips of the fingers; of words that are equally close, the one that begins alike is meant."""
-        alike = len(commonprefix((name, low)))  # noqa: RUF071 - letters
-        return -_count_slips(name, low), alike, SequenceMatcher(None, name, low).ratio()
-
-    close = get_close_matches(low, spelled, n=20, cutoff=0.6)
-    return spelled[max(sorted(close), key=closeness)] if close else None
-
-
-def _count_slips(one: str, other: str) -> int:
-    """How many letters were put in, left out or mistaken between two words."""
-    row = list(range(len(other) + 1))
-    for above, letter in enumerate(one, 1):
-        before, row[0] = row[0], above
-        for place, wanted in enumerate(other, 1):
-            before, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, before + (letter != wanted))
-    return row[-1]
-
-
-def did_you_mean(word: str, known: list[str] | tuple[str, ...]) -> str:
-    """Name the known word that was probably meant, as the tail of a sentence, or give the whole list."""
-    meant = find_meant(word, known)
-    return f"known are: {', '.join(known)}" if meant is None else f"did you mean '{meant}'?"

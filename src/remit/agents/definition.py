@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.agents.profiles import GIT_WORKFLOW, STANDARD_KEYS, STATUS_SYNC, TOOLS, UTILITY_AGENTS
-from remit.errors import find_meant
 from remit.harnesses import claude, codex, opencode
 from remit.lazy import lazy
 from remit.places import escape_key
 from remit.quick_tuple import NamedTuple
+from remit.spelling import find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

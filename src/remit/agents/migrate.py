@@ -22,9 +22,10 @@ from remit.agents.headings import find_paragraph, find_parts, find_passages, is_
 from remit.agents.outline import SECTIONS
 from remit.agents.profiles import KINDS, TIMEOUTS_S, TOOLS, is_read_by_claude
 from remit.agents.rules.all import Case, run_rules
-from remit.errors import InputError, UsageError, did_you_mean
+from remit.errors import InputError, UsageError
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
+from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -15,10 +15,11 @@ from remit.agents.blueprints import BLUEPRINTS
 from remit.agents.blueprints.writer import RETURN_CHECKS, RETURN_FORMAT, Writer, render_return
 from remit.agents.edits import quote, render_scalar
 from remit.agents.profiles import KINDS, TIMEOUTS_S, TOOLS, find_place
-from remit.errors import UsageError, did_you_mean
+from remit.errors import UsageError
 from remit.harnesses import claude, codex, opencode
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
+from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from remit.agents.lint import SEVERITIES, Choice, make_sieve
 from remit.agents.lint import lint as lint_files
 from remit.app.settings import find_root_of, is_inside, load_settings
-from remit.errors import ConfigError, InputError, UsageError, find_meant
+from remit.errors import ConfigError, InputError, UsageError
 from remit.quick_tuple import NamedTuple
+from remit.spelling import find_meant
 from remit.workspace.agent_files import (
     Source,
     check_file,

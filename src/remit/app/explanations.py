@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.errors import UsageError, find_meant
+from remit.errors import UsageError
+from remit.spelling import find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -7,9 +7,10 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING, Any
 
 from remit.app.settings import find_root, find_workspace, is_inside, load_settings
-from remit.errors import InputError, RemitError, UsageError, find_meant
+from remit.errors import InputError, RemitError, UsageError
 from remit.model import ArtifactFacts
 from remit.quick_tuple import NamedTuple
+from remit.spelling import find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

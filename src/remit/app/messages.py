@@ -12,9 +12,10 @@ from remit import contract
 from remit.app.settings import load_settings
 from remit.contract.dialects import DIALECTS, HYPER, MANIFEST, get_dialect, render_schema
 from remit.contract.dialects.manifest import SENTENCES
-from remit.errors import UsageError, did_you_mean
+from remit.errors import UsageError
 from remit.model import Expectation, Verdict
 from remit.schemas import KEY
+from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

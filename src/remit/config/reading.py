@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.errors import ConfigError, did_you_mean
+from remit.errors import ConfigError
+from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

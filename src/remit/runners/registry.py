@@ -5,8 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from remit.errors import RunnerError, did_you_mean
+from remit.errors import RunnerError
 from remit.harnesses import claude, codex, gemini, opencode
+from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,9 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import quote, unquote
 
-from remit.errors import UsageError, did_you_mean
+from remit.errors import UsageError
 from remit.harnesses import codex
+from remit.spelling import did_you_mean
 from remit.testing.tools import Offer, translate_call
 
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ from remit.agents.compile.sidecar import find_kept_aside, render_sidecar
 from remit.agents.compile.source import make_name, read_body, read_source
 from remit.agents.compile.told import TOLD, kept_aside, left_over, loaded_twice, lost, name_some, outdated, refused
 from remit.agents.definition import define, find_unread
-from remit.errors import UsageError, did_you_mean
+from remit.errors import UsageError
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
+from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,12 +10,12 @@ import json
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.rules.keys import find_meant
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import guess, show
 from remit.harnesses import codex
 from remit.lazy import lazy
 from remit.places import escape_key
+from remit.spelling import SURE, find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ def _find_strangers(case: Case) -> list[tuple[str, str | None]]:
     found: list[tuple[str, str | None]] = []
     taken = set(case.values)
     for key in strange[:MAX_REPORTS]:
-        meant = _OTHER_NAMES.get(key) or find_meant(key, known)
+        meant = _OTHER_NAMES.get(key) or find_meant(key, known, least=SURE)
         found.append((key, None if meant in taken else meant))
         taken.add(meant or "")
     return found

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from remit.agents import edits
 from remit.agents.definition import ANYONE
 from remit.agents.profiles import DEFAULT_TIMEOUT_S
-from remit.agents.rules.keys import find_meant, is_lost_in
+from remit.agents.rules.keys import is_lost_in
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import is_number, show
 from remit.model import MAX_DEPTH
+from remit.spelling import SURE, find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -241,7 +242,7 @@ def timeout_max_over_own(case: Case) -> Iterator[Report]:
 
 def _is_slip(name: str, others: Iterable[str]) -> bool:
     """Whether a name is one of the others, misspelt: that is told where names are looked up."""
-    meant = find_meant(name, others)
+    meant = find_meant(name, others, least=SURE)
     return meant is not None and abs(len(meant) - len(name)) <= MAX_SLIP
 
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.profiles import KINDS
-from remit.agents.rules.keys import TABLE_KEYS, find_meant, is_absent, squeeze
+from remit.agents.rules.keys import TABLE_KEYS, is_absent
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import show
 from remit.lazy import lazy
 from remit.prose import count_sentences
+from remit.spelling import SURE, find_meant, squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -208,7 +209,7 @@ def kind_unknown(case: Case) -> Iterator[Report]:
     document, kind = case.document, case.get("agent_type")
     if not isinstance(kind, str) or not kind.strip() or kind.strip() in KINDS:
         return
-    meant = _OTHER_KINDS.get(kind.strip().lower()) or find_meant(kind.strip(), KINDS)
+    meant = _OTHER_KINDS.get(kind.strip().lower()) or find_meant(kind.strip(), KINDS, least=SURE)
     yield Report(f"the standard knows no agent_type {show(kind)}",
                  f"Did you mean {meant}?" if meant else f"Known are: {', '.join(KINDS)}.",
                  document.span_of("/agent_type"), "/agent_type",

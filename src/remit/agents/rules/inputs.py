@@ -8,8 +8,8 @@ from remit.agents import edits
 from remit.agents.passages import USUAL_FORBIDDEN, USUAL_INPUTS, render_parameter, render_section
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.sections import cut_tag, find_kind, find_top, shorten
-from remit.errors import find_meant
 from remit.lazy import lazy
+from remit.spelling import find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

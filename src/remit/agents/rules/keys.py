@@ -10,6 +10,7 @@ from remit.agents.profiles import DEFAULT_TIMEOUT_S, KEYS, KINDS, STANDARD_KEYS,
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import show
 from remit.places import escape_key
+from remit.spelling import SURE, find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -38,25 +39,6 @@ def is_absent(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def squeeze(word: str) -> str:
-    """A word without what people spell differently: capitals, hyphens, underscores, spaces."""
-    return word.lower().replace("-", "").replace("_", "").replace(" ", "")
-
-
-def find_meant(word: str, known: Iterable[str]) -> str | None:
-    """The known word that was meant; None where nothing is close enough to say so."""
-    squeezed = {squeeze(name): name for name in known}
-    low = squeeze(word)
-    if low in squeezed:
-        return squeezed[low]
-    if not 3 <= len(low) <= 40:  # noqa: PLR2004 - two letters are close to anything, long words are sentences
-        return None
-    from difflib import get_close_matches  # noqa: PLC0415 - needed only once something is wrong
-
-    close = get_close_matches(low, squeezed, n=1, cutoff=0.8)
-    return squeezed[close[0]] if close else None
-
-
 def _find_strangers(document: Document) -> dict[str, str | None]:
     """Each top-level key that nobody knows, and the key that was meant if one is close and not given."""
     known = set(STANDARD_KEYS).union(KEYS[document.place] if document.place else ())
@@ -70,7 +52,7 @@ def _match(strange: Iterable[str], known: tuple[str, ...], given: Iterable[str])
     taken = set(given)
     for key in islice(strange, MAX_REPORTS):  # each is compared with every known key
         meant = _OTHER_NAMES.get(key) if known is STANDARD_KEYS else None
-        meant = meant or find_meant(key, known)
+        meant = meant or find_meant(key, known, least=SURE)
         found[key] = None if meant in taken else meant
         taken.add(meant or "")
     return found

@@ -10,10 +10,10 @@ from remit.agents.outline import ARTIFACT_PARTS, find_part
 from remit.agents.passages import ARTIFACTS, STRUCTURE, VALIDATION, render_artifact, render_section
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.sections import find_kind, find_top, is_empty, shorten
-from remit.errors import find_meant
 from remit.harnesses import claude, opencode
 from remit.lazy import lazy
 from remit.model import STATUSES
+from remit.spelling import find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

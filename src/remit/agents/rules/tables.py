@@ -40,7 +40,7 @@ def show(value: object, most: int = 60) -> str:
 
 def guess(word: str, known: Sequence[str]) -> tuple[str, str]:
     """What was probably meant, else nothing; and the sentence that says so, or that lists what is known."""
-    from remit.errors import did_you_mean  # noqa: PLC0415 - only once something is wrong
+    from remit.spelling import did_you_mean  # noqa: PLC0415 - only once something is wrong
 
     told = did_you_mean(word[:80], tuple(known))
     meant = told.split("'")[1] if told.startswith("did") else ""

@@ -10,10 +10,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from remit.agents.rules.keys import find_meant, squeeze
 from remit.agents.rules.register import Case, Report, rule
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
+from remit.spelling import SURE, find_meant, squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,14 +86,12 @@ def _find_own(name: str) -> str | None:
     for token in _OWN if name not in _OWN else (name,):
         if letters == sorted(squeeze(token)):
             return token
-    from difflib import get_close_matches  # noqa: PLC0415 - only where something looks like a token
-
-    meant = next(iter(get_close_matches(name, _OWN, n=1, cutoff=0.9)), None) if len(name) > _SHORT else None
+    meant = find_meant(name, _OWN, least=_ALIKE) if len(name) > _SHORT else None
     return meant if name != f"{meant}S" else None
 
 
-_SHORT = 8
-"""A word that is no longer is close to too many others."""
+_SHORT, _ALIKE = 8, 0.9
+"""A word that is no longer is close to too many others; the others are one letter of many away."""
 
 
 @rule("AGT090", "R4.11", severity="warning", profiles=_MARKDOWN, fix="unsafe")
@@ -116,7 +114,7 @@ def token_unknown(case: Case) -> Iterator[Report]:
         if blank.whole and blank.name.isupper() and blank.name not in TOKENS:
             unknown.setdefault(blank.name, []).append(blank)
     for name, blanks in unknown.items():
-        meant = find_meant(name, TOKENS)
+        meant = find_meant(name, TOKENS, least=SURE)
         span = (blanks[0].start, blanks[0].end)
         yield Report(f"{{{{{name}}}}} is no token of the manifest protocol",
                      f"Did you mean {{{{{meant}}}}}?" if meant else "Remove it, or see that something fills it in.",

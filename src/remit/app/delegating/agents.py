@@ -10,9 +10,10 @@ from remit.agents.profiles import UTILITY_AGENTS
 from remit.app.settings import load_settings
 from remit.contract.dialects.hyper import START_MARKER
 from remit.contract.dialects.manifest import SENTENCES
-from remit.errors import ConfigError, InputError, RemitError, RunnerError, UsageError, find_meant
+from remit.errors import ConfigError, InputError, RemitError, RunnerError, UsageError
 from remit.model import Finding
 from remit.runners.registry import RUNNERS
+from remit.spelling import find_meant
 from remit.workspace.agent_files import find_agent_files, is_protected, load_agent_file
 from remit.workspace.machine import find_program
 

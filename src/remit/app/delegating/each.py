@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.errors import InputError, UsageError, did_you_mean
+from remit.errors import InputError, UsageError
+from remit.spelling import did_you_mean
 from remit.workspace.files import MAX_BYTES
 
 if TYPE_CHECKING:

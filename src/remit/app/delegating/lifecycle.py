@@ -28,9 +28,10 @@ from remit.delegate.admission.lifecycle import (
 )
 from remit.delegate.reporting.fitting import fit_result
 from remit.delegate.reporting.writing import write_return
-from remit.errors import ConfigError, RefusedError, RemitError, StateError, UsageError, did_you_mean
+from remit.errors import ConfigError, RefusedError, RemitError, StateError, UsageError
 from remit.model import ERROR_CODES, Fault
 from remit.prose import as_tail
+from remit.spelling import did_you_mean
 from remit.workspace.home import TAKING
 from remit.workspace.inside import find_inside
 from remit.workspace.tasks.intake import make_name

@@ -17,8 +17,9 @@ from remit.delegate.admission.terms import read_terms
 from remit.delegate.admission.ticket import TICKET
 from remit.delegate.admission.variables import NAMES, SEAL, VALUES
 from remit.delegate.reporting.report import load_report
-from remit.errors import RemitError, UsageError, find_meant
+from remit.errors import RemitError, UsageError
 from remit.model import NOTHING
+from remit.spelling import find_meant
 from remit.workspace.brokers import find_process, is_present
 from remit.workspace.home import Home
 from remit.workspace.ledger.browsing import NOTHING_HEARD, hear_all

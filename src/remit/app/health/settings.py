@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.app.health.values import Check
-from remit.errors import ConfigError, did_you_mean, find_meant
+from remit.errors import ConfigError
+from remit.spelling import did_you_mean, find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

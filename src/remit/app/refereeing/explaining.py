@@ -11,9 +11,10 @@ from remit.app.refereeing.roster import look_up_roster
 from remit.app.settings import find_workspace
 from remit.delegate.referee.events import Event
 from remit.delegate.referee.guarding import judge_event, make_ground
-from remit.errors import InputError, UsageError, did_you_mean, find_meant
+from remit.errors import InputError, UsageError
 from remit.harnesses import claude
 from remit.policy import Call, Permissions, judge
+from remit.spelling import did_you_mean, find_meant
 from remit.workspace.home import Home
 from remit.workspace.ledger.refereed import Refereed
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from remit.contract.dialects import hyper, manifest, standard
 from remit.contract.dialects.base import Dialect
-from remit.errors import UsageError, did_you_mean
+from remit.errors import UsageError
+from remit.spelling import did_you_mean
 
 __all__ = ["DIALECTS", "HYPER", "MANIFEST", "STANDARD", "Dialect", "get_dialect", "render_schema"]
 

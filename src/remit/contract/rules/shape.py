@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.contract.rules.register import Case, Report, rule
+from remit.spelling import SURE, find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -107,16 +108,15 @@ def misspelt_key(case: Case) -> Iterator[Report]:
             yield from _misspelt(value, getattr(shape, "known", {}), f"/{key}")
 
 
+_MAX_COMPARED = 100
+
+
 def _misspelt(value: Mapping[str, object], known: Mapping[str, object], pointer: str) -> Iterator[Report]:
     absent = [key for key in known if key not in value]
-    unknown = [key for key in list(value)[:100] if key not in known and len(key) <= 40]  # noqa: PLR2004 - enough to compare
-    if not absent or not unknown:
-        return
-    from difflib import get_close_matches  # noqa: PLC0415 - only needed for odd keys
-
-    for key in unknown:
-        if close := get_close_matches(key.lower().replace("-", "_"), absent, n=1, cutoff=0.8):
-            yield Report(f"{key} is not a known key", f"Did you mean {close[0]}?", f"{pointer}/{key}")
+    unknown = [key for key in list(value)[:_MAX_COMPARED] if key not in known]
+    for key in unknown if absent else ():
+        if meant := find_meant(key, absent, least=SURE):
+            yield Report(f"{key} is not a known key", f"Did you mean {meant}?", f"{pointer}/{key}")
 
 
 @rule("RET026", "R0.7 R0.8")

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from remit.agents.definition import ANYONE, MAX_NAME
 from remit.agents.profiles import DEFAULT_TIMEOUT_S
 from remit.delegate.admission.limits import Budget, check_budget, check_timeout, clamp, find_exhausted
-from remit.errors import RefusedError, UsageError, find_meant
+from remit.errors import RefusedError, UsageError
 from remit.model import MAX_DEPTH
 from remit.quick_tuple import NamedTuple
+from remit.spelling import find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,10 +11,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from remit.agents.inputs import Parameter, fold_name
-from remit.errors import did_you_mean
 from remit.lazy import lazy
 from remit.model import NOTHING, Finding
 from remit.places import escape_key
+from remit.spelling import did_you_mean
 from remit.workspace.context_files import TOLD as CONTEXT_TOLD
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.errors import ConfigError, UsageError, did_you_mean
+from remit.errors import ConfigError, UsageError
 from remit.lazy import lazy
+from remit.spelling import did_you_mean
 from remit.workspace.tasks.moves import OWN_COMMAND, check_move
 from remit.workspace.tasks.values import read_marker
 

@@ -13,7 +13,8 @@ import click
 from remit.doors.cli import options
 from remit.doors.cli.output import hand_over
 from remit.doors.render import ACCEPTED
-from remit.errors import UsageError, did_you_mean
+from remit.errors import UsageError
+from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

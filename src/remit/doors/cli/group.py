@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.doors.cli.options import Command
-from remit.errors import RemitError, UsageError, did_you_mean, find_meant
+from remit.errors import RemitError, UsageError
+from remit.spelling import did_you_mean, find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from remit.doors.cli.output import complain, get_paint, say, say_json
 from remit.doors.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count
 from remit.doors.terminal import escape, quote
-from remit.errors import RemitError, UsageError, did_you_mean
+from remit.errors import RemitError, UsageError
+from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

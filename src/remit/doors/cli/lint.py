@@ -13,8 +13,9 @@ from remit.doors.cli import options
 from remit.doors.cli.output import complain, get_paint, name_file, note, say, say_diff, say_json
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count, count_findings, render_line
 from remit.doors.terminal import escape
-from remit.errors import RemitError, UsageError, did_you_mean
+from remit.errors import RemitError, UsageError
 from remit.harnesses import claude, codex, opencode
+from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

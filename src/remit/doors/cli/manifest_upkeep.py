@@ -11,7 +11,8 @@ from remit.doors.cli.manifest_options import FILTERS, count_entries, filters, ma
 from remit.doors.cli.output import get_paint, hand_over, name_file, say, say_json
 from remit.doors.render import ACCEPTED, count, escape_json
 from remit.doors.terminal import escape, quote
-from remit.errors import UsageError, did_you_mean
+from remit.errors import UsageError
+from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from remit.errors import UsageError, did_you_mean
+from remit.errors import UsageError
+from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

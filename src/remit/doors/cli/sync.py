@@ -12,7 +12,8 @@ from remit.doors.cli.output import name_file, say, say_json
 from remit.doors.cli.task_changes import shape_interrupted, tell_interrupted
 from remit.doors.render import ACCEPTED, NOT_ACCEPTED, count, shape_finding
 from remit.doors.terminal import escape, quote
-from remit.errors import UsageError, did_you_mean
+from remit.errors import UsageError
+from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from remit.app.tasks import How

@@ -23,7 +23,8 @@ from remit.doors.http.problems import ProblemError
 from remit.doors.http.security import Headers
 from remit.doors.mcp.arguments import check_arguments, list_kinds
 from remit.doors.render import render_json
-from remit.errors import UsageError, did_you_mean
+from remit.errors import UsageError
+from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

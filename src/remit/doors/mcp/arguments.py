@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from remit.errors import UsageError, did_you_mean
+from remit.errors import UsageError
+from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

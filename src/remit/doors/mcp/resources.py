@@ -12,7 +12,8 @@ from urllib.parse import quote, unquote
 from remit.doors.mcp.bounds import Bounds
 from remit.doors.mcp.catalogue import JSON, MARKDOWN, PAGE_CHARS, PLAIN
 from remit.doors.render import render_json
-from remit.errors import RemitError, UsageError, did_you_mean
+from remit.errors import RemitError, UsageError
+from remit.spelling import did_you_mean
 from remit.workspace.secrets import redact
 
 if TYPE_CHECKING:

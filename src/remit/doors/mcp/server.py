@@ -34,7 +34,8 @@ from remit.doors.mcp.resources import list_resources, read_resource
 from remit.doors.mcp.tools import Call, call
 from remit.doors.mcp.wire import INTERNAL_ERROR, INVALID_REQUEST, get_request_id
 from remit.doors.render import render_error, render_json, shape_error
-from remit.errors import RemitError, UsageError, did_you_mean
+from remit.errors import RemitError, UsageError
+from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable

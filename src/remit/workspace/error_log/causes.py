@@ -12,8 +12,9 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.errors import UsageError, find_meant
+from remit.errors import UsageError
 from remit.lazy import lazy
+from remit.spelling import find_meant
 from remit.workspace.error_log.records import parse_time
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from remit.errors import find_meant
 from remit.model import Finding
 from remit.quick_tuple import NamedTuple
+from remit.spelling import find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

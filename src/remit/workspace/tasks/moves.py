@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.errors import did_you_mean
+from remit.spelling import did_you_mean
 from remit.workspace.tasks.values import MARKERS, read_marker
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.errors import UsageError, did_you_mean
+from remit.errors import UsageError
+from remit.spelling import did_you_mean
 from remit.workspace.tasks.markdown import (
     BRACKETS,
     Status,

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from remit.agents import edits
 from remit.agents.profiles import COMMAND_KEYS, STANDARD_KEYS
 from remit.agents.rules.claude import CLAUDE, is_own_folder
-from remit.agents.rules.keys import find_meant, list_names
+from remit.agents.rules.keys import list_names
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import show
 from remit.harnesses import claude, opencode
 from remit.places import escape_key
+from remit.spelling import SURE, find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +67,7 @@ def find_strangers(case: Case) -> dict[str, str | None]:
     elsewhere = {*STANDARD_KEYS, *opencode.FILE_KEYS, *COMMAND_KEYS}
     found: dict[str, str | None] = {}
     for key in strange[:MAX_REPORTS]:
-        meant = None if key in elsewhere else find_meant(key, claude.FILE_KEYS)
+        meant = None if key in elsewhere else find_meant(key, claude.FILE_KEYS, least=SURE)
         is_given = meant in case.values or meant in found.values()
         is_told = meant in _RESTRICTIONS.values() and any(other in case.values for other in _RESTRICTIONS)
         found[key] = None if is_given or is_told else meant

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.rules.claude import CLAUDE
-from remit.agents.rules.keys import find_meant, is_absent
+from remit.agents.rules.keys import is_absent
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import show
 from remit.harnesses import claude
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
+from remit.spelling import SURE, find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,7 +138,7 @@ def claude_tool_unknown(case: Case) -> Iterator[Report]:
         for entry in _list_entries(case.document, key)[:MAX_REPORTS]:
             if entry.name in claude.ALL_TOOLS or entry.name.startswith("mcp__") or "*" in entry.name:
                 continue
-            meant = find_meant(entry.name, claude.ALL_TOOLS)
+            meant = find_meant(entry.name, claude.ALL_TOOLS, least=SURE)
             yield Report(f"Claude Code has no tool {show(entry.name)}", _hint_at_tool(entry.name, meant),
                          entry.name_span, entry.pointer,
                          edits=((*entry.name_span, meant),) if meant and entry.exact else (),

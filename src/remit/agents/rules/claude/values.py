@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.rules.claude import CLAUDE, is_own_folder
-from remit.agents.rules.keys import find_meant, is_absent
+from remit.agents.rules.keys import is_absent
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import TRUTHS, guess, is_told, show
 from remit.harnesses import claude
 from remit.lazy import lazy
+from remit.spelling import SURE, find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,7 +57,7 @@ def _find_model(model: str) -> str:
         return _find_model(name) or name
     if found := _FAMILY.match(low):
         return found["family"]
-    return "" if "claude" in low or "/" in low else find_meant(low, claude.MODELS) or ""
+    return "" if "claude" in low or "/" in low else find_meant(low, claude.MODELS, least=SURE) or ""
 
 
 @rule("AGT221", "R1.3", profiles=CLAUDE, fix="unsafe")

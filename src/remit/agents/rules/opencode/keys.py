@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.profiles import STANDARD_KEYS
-from remit.agents.rules.keys import find_meant, list_names
+from remit.agents.rules.keys import list_names
 from remit.agents.rules.opencode import OPENCODE
 from remit.agents.rules.opencode.permissions import is_permission
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import show
 from remit.harnesses import claude, opencode
 from remit.places import escape_key
+from remit.spelling import SURE, find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +53,9 @@ def find_strangers(case: Case) -> dict[str, str | None]:
     strange = [key for key in case.values if key not in opencode.FILE_KEYS and key not in _RESTRICTIONS]
     found: dict[str, str | None] = {}
     for key in strange[:MAX_REPORTS]:
-        meant = None if key in STANDARD_KEYS or key in claude.FILE_KEYS else find_meant(key, opencode.FILE_KEYS)
+        meant = (
+            None if key in STANDARD_KEYS or key in claude.FILE_KEYS else find_meant(key, opencode.FILE_KEYS, least=SURE)
+        )
         is_given = meant in case.values or meant in found.values() or _OLD_NAMES.get(meant or "") in case.values
         found[key] = None if is_given else meant
     return found

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.patterns import find_way_past, matches_whole, normalize_command
-from remit.agents.rules.keys import find_meant, list_names
+from remit.agents.rules.keys import list_names
 from remit.agents.rules.opencode import EDITS, OPENCODE, STOPS, is_read
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
 from remit.agents.rules.tables import guess, show
 from remit.harnesses import opencode
 from remit.places import escape_key
 from remit.quick_tuple import NamedTuple
+from remit.spelling import SURE, find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +123,7 @@ def opencode_tool_misspelt(case: Case) -> Iterator[Report]:
         for tool in list(rights)[:MAX_REPORTS] if isinstance(rights, dict) else ():
             if tool in opencode.ALL_TOOLS or tool in EDITS or not tool.isalpha():
                 continue
-            meant = find_meant(tool, opencode.ALL_TOOLS)
+            meant = find_meant(tool, opencode.ALL_TOOLS, least=SURE)
             if meant:
                 pointer = f"/{table}/{tool}"
                 can_fix = meant not in rights

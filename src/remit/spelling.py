@@ -1,0 +1,57 @@
+"""Spelling: the known name that a user or an agent meant by a misspelt one.
+
+Owns the comparison for every "did you mean": commands, settings, agents, codes, keys and values of agent files and
+returns. Case, hyphens, underscores and spaces don't count.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LIKELY, SURE = 0.6, 0.8
+"""How alike two names are at least, from 0 to 1: to suggest one in a hint, and to report or fix a misspelt one."""
+_MIN_SURE, _MAX_SURE = 3, 40
+"""Letters. Two are close to anything, and a long text is a sentence."""
+_MAX_COMPARED = 20
+
+
+def squeeze(word: str) -> str:
+    """A word without what people spell differently: case, hyphens, underscores, spaces."""
+    return word.lower().replace("-", "").replace("_", "").replace(" ", "")
+
+
+def find_meant(word: str, known: Iterable[str], *, least: float = LIKELY) -> str | None:
+    """The known name that was probably meant; None if none is close enough."""
+    low, names = squeeze(word), {squeeze(name): name for name in known}
+    if low in names:
+        return names[low]
+    if least >= SURE and not _MIN_SURE <= len(low) <= _MAX_SURE:
+        return None
+    from difflib import SequenceMatcher, get_close_matches  # noqa: PLC0415 - 8 ms, needed only once something is wrong
+    from os.path import commonprefix  # noqa: PLC0415 - with it
+
+    def closeness(name: str) -> tuple[int, int, float]:
+        """The fewest wrong letters; then the longest common beginning."""
+        alike = len(commonprefix((name, low)))  # noqa: RUF071 - letters
+        return -_count_slips(name, low), alike, SequenceMatcher(None, name, low).ratio()
+
+    close = get_close_matches(low, names, n=_MAX_COMPARED, cutoff=least)
+    return names[max(sorted(close), key=closeness)] if close else None
+
+
+def _count_slips(one: str, other: str) -> int:
+    """The Levenshtein distance: letters inserted, left out or replaced."""
+    row = list(range(len(other) + 1))
+    for above, letter in enumerate(one, 1):
+        before, row[0] = row[0], above
+        for place, wanted in enumerate(other, 1):
+            before, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, before + (letter != wanted))
+    return row[-1]
+
+
+def did_you_mean(word: str, known: list[str] | tuple[str, ...]) -> str:
+    """The end of a hint: the known name that was probably meant, or the whole list."""
+    meant = find_meant(word, known)
+    return f"known are: {', '.join(known)}" if meant is None else f"did you mean '{meant}'?"
