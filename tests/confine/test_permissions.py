@@ -188,3 +188,15 @@ def test_a_workspace_that_is_reached_by_a_link(root: Path) -> None:
     link.symlink_to(root)
     profile, sentences = make_profile((allow("src/**"),), make_ground(link))
     assert (profile.write, sentences) == ((f"{root}/src",), [])
+
+
+@pytest.mark.parametrize("name", ["[a]", "*"])
+def test_the_name_of_the_workspace_is_no_pattern(caller: Caller, root: Path, name: str) -> None:
+    """Folders of web frameworks are called so. The rules of such a workspace named nothing, and protected nothing."""
+    moved = root.rename(root.parent / name)
+    written, sentences = write_all(
+        caller, moved, Permissions(allow={"write": ("docs/**",)}, deny={"write": ("docs/draft/**",)})
+    )
+    assert (written, sentences) == (DOCS - {"docs/draft/b.md", "docs/draft/new.md"}, [])
+    profile, _ = make_profile((Permissions(deny={"read": ("secret/**",)}),), make_ground(moved))
+    assert profile.hide == (f"{moved}/secret",)

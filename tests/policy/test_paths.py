@@ -84,6 +84,20 @@ def test_a_root_that_is_a_link_is_the_same_root(tmp_path: Path) -> None:
         assert ask("write", str(tmp_path / "link" / "src" / "a"), ground, deny=("src/**",)).answer == "deny"
 
 
+@pytest.mark.parametrize("name", ["[a]", "*", "a?", "{a,b}", "[!a]"])
+def test_the_name_of_the_root_is_no_pattern(tmp_path: Path, name: str) -> None:
+    root = tmp_path / name
+    (root / "src").mkdir(parents=True)
+    (tmp_path / "x" / "src").mkdir(parents=True)
+    ground = Ground(str(root), str(root), str(root), os.path.realpath, ("remit.toml",))
+    for path in ("src/a", str(root / "src" / "a"), "SRC/a"):
+        assert ask("write", path, ground, deny=("src/**",)).answer == ("ask" if path == "SRC/a" else "deny")
+    assert ask("write", "remit.toml", ground).answer == "deny"
+    assert ask("write", "~/src/a", ground, deny=("~/src/**",)).answer == "deny"
+    assert ask("write", "src/a", ground, allow=("src/*",)).answer == "allow"
+    assert ask("write", str(tmp_path / "x" / "src" / "a"), ground, allow=("src/*",)).answer == "deny"
+
+
 def test_what_no_pattern_of_a_list_allows_is_denied_and_the_list_is_named(tmp_path: Path) -> None:
     decision = ask("write", "src/a", make_ground(tmp_path), allow=("docs/**",))
     assert decision.answer == "deny"

@@ -30,6 +30,12 @@ YES, FOLDED, NO = 2, 1, 0
 """Covered; covered where the file system does not tell small letters from capital ones; not covered."""
 
 
+class Name(str):
+    """A folder's own name: a star in it stands for nothing else."""
+
+    __slots__ = ()
+
+
 def is_deep(path: str, cwd: str) -> bool:
     """Whether a path has more folders than anybody works in, its dots aside."""
     if path.count("/") + cwd.count("/") <= MAX_FOLDERS:
@@ -163,18 +169,19 @@ def place(pattern: str, root: str, home: str, resolve: object) -> tuple[list[str
     pattern = pattern.strip()
     if not pattern or len(pattern) > MAX_PATTERN or pattern.startswith("!"):
         return ()
-    pattern = expand_home(pattern, home)
     folder = pattern.endswith("/")
-    bases = [""] if pattern.startswith("/") else [root]
-    if bases == [root] and callable(resolve):
-        bases.append(resolve(root))
+    is_home = pattern == "~" or pattern.startswith("~/")
+    base, inner = (home, pattern[1:]) if is_home else ("", pattern) if pattern.startswith("/") else (root, pattern)
+    bases = [(base, inner)]
+    if callable(resolve) and base:
+        bases.append((resolve(base), inner))
     elif callable(resolve) and home and pattern.startswith(home):
-        bases.append(resolve(home))
+        bases.append((resolve(home), pattern[len(home) :]))
     found = []
-    for number, base in enumerate(bases):
-        inner = pattern[len(home) :] if number and bases[0] == "" else pattern
+    for base, inner in bases:
+        above = [Name(part) for part in base.split("/") if part not in ("", ".")]
         for choice in _expand(inner.strip("/")):
-            parts = [part for part in f"{base}/{choice}".split("/") if part not in ("", ".")]
+            parts = [*above, *(part for part in choice.split("/") if part not in ("", "."))]
             parts = [part for at, part in enumerate(parts) if part != "**" or parts[at - 1 : at] != ["**"]]
             parts = parts[:-1] if parts[-2:] == ["**", "*"] else parts
             parts = [*parts, "**"] if folder and parts[-1:] != ["**"] else parts
@@ -189,7 +196,7 @@ def _measure(pattern: str, root: str, home: str, resolve: object) -> tuple[tuple
     return tuple(
         (
             choice,
-            [part.lower() for part in choice],
+            [Name(part.lower()) if type(part) is Name else part.lower() for part in choice],
             next((at for at, part in enumerate(choice) if is_magic(part)), len(choice)),
         )
         for choice in place(pattern, root, home, resolve)
@@ -210,7 +217,7 @@ def _expand(pattern: str) -> list[str]:
 
 def is_magic(text: str) -> bool:
     """Whether a text has any sign in it that stands for others."""
-    return "*" in text or "?" in text or "[" in text  # asked a million times of a script that walks deep
+    return ("*" in text or "?" in text or "[" in text) and type(text) is not Name  # asked a million times
 
 
 def _matches(pattern: list[str], parts: list[str], *, wide: bool = False) -> bool:
