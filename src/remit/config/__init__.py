@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.config.cluster import LOCAL, ClusterSettings, read_cluster, read_engine
-from remit.config.confine import ConfineSettings, read_confine
+from remit.config import cluster, confine
+from remit.config.cluster import LOCAL, ClusterSettings, read_engine
+from remit.config.confine import ConfineSettings
 from remit.config.delegation import FORMATS, DelegationSettings, read_delegation
 from remit.config.delegation import TABLES as DELEGATION_TABLES
-from remit.config.reading import check_keys, check_name, read_texts, read_word
+from remit.config.reading import Rule, check_name, read_settings, read_table, read_texts, read_word
 from remit.errors import ConfigError
 from remit.model import NOTHING, STATUSES
 from remit.quick_tuple import NamedTuple
@@ -21,15 +22,6 @@ if TYPE_CHECKING:
 
     from remit.model import Severity, Status
 
-_TABLES = {
-    "returns": ("format", "status_words"),
-    "lint": ("select", "ignore", "extend_select", "per_file_ignores", "severity", "exclude", "baseline", "fail_on"),
-    "tasks": ("folder", "show", "focus", "complete", "link"),
-    "manifest": ("path", "output_dir"),
-    "retention": ("days", "megabytes"),
-    "cluster": ClusterSettings._fields,
-    "confine": ConfineSettings._fields,
-}
 MAX_CHARS, MAX_DOTS = 1_000_000, 100
 """Of a whole file, and in one name of it: the parser's time grows with the square of the latter."""
 _RESERVED = frozenset({*STATUSES, "complete", "error"})
@@ -142,109 +134,86 @@ def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
         shared = ".".join(table)
         hint = f"move it to remit.toml: of a file that agents may edit, Remit reads only [{shared}.lint]"
         raise ConfigError(f"{shared}.{refused} is not a setting of this file", hint=hint)
-    return Settings(
-        ReturnSettings(**_read_returns(_read_table(values, "returns"))),
-        _read_lint(_read_table(values, "lint")),
-        TaskSettings(**_read_tasks(_read_table(values, "tasks"))),
-        ManifestSettings(**_read_paths(_read_table(values, "manifest"), "manifest")),
-        RetentionSettings(**_read_retention(_read_table(values, "retention"))),
-        read_delegation(values),
-        read_engine(values.get("engine", LOCAL)),
-        read_cluster(_read_table(values, "cluster")),
-        read_confine(_read_table(values, "confine")),
-    )
+    for name in values:
+        check_name(name, (*_TABLES, *DELEGATION_TABLES, "engine"), "a table")
+    tables = {name: read_settings(kind, read_table(values.get(name, {}), name), name, rules)
+              for name, (kind, rules) in _TABLES.items()}  # fmt: skip
+    return Settings(delegation=read_delegation(values), engine=read_engine(values.get("engine", LOCAL)), **tables)
 
 
-def _read_table(values: dict[str, Any], name: str) -> dict[str, Any]:
-    """One table, its keys known and spelled with underscores; also says whether the others are tables at all."""
-    for other in values:
-        check_name(other, (*_TABLES, *DELEGATION_TABLES, "engine"), "a table")
-    inner = values.get(name, {})
-    if not isinstance(inner, dict):
-        raise ConfigError(f"[{name}] is not a table", hint=f"write it as [{name}]")
-    return check_keys(inner, name, _TABLES[name])
+def _read_codes(values: object, name: str) -> dict[str, tuple[str, ...]]:
+    rows = read_table(values, name, '{"docs/**" = ["AGT1"]}')
+    return {pattern: read_texts(codes, f"{name}.{pattern}", "AGT1") for pattern, codes in rows.items()}
 
 
-def _read_lint(values: dict[str, Any]) -> LintSettings:
-    known: dict[str, Any] = {}
-    for key in ("select", "ignore", "extend_select", "exclude"):
-        if key in values:
-            known[key] = read_texts(values[key], f"lint.{key}", "vendor/**" if key == "exclude" else "AGT1")
-    if "per_file_ignores" in values:
-        rows = _read_rows(values["per_file_ignores"], "lint.per_file_ignores", '{"docs/**" = ["AGT1"]}')
-        known["per_file_ignores"] = {
-            name: read_texts(codes, f"lint.per_file_ignores.{name}", "AGT1") for name, codes in rows
-        }
-    if "severity" in values:
-        rows = _read_rows(values["severity"], "lint.severity", '{AGT126 = "note"}')
-        known["severity"] = {code.upper(): read_severity(word, f"lint.severity.{code}") for code, word in rows}
-    if "fail_on" in values:
-        known["fail_on"] = read_severity(values["fail_on"], "lint.fail_on")
-    if "baseline" in values:
-        if not isinstance(values["baseline"], str) or not values["baseline"].strip():
-            raise ConfigError(
-                "lint.baseline is not the name of a file", hint='write it as baseline = ".remit-baseline.json"'
-            )
-        known["baseline"] = values["baseline"]
-    return LintSettings(**known)
+def _read_severities(values: object, name: str) -> dict[str, str]:
+    rows = read_table(values, name, '{AGT126 = "note"}')
+    return {code.upper(): read_word(word, f"{name}.{code}", SEVERITIES) for code, word in rows.items()}
 
 
-def _read_tasks(values: dict[str, Any]) -> dict[str, str]:
-    commands = {key: value for key, value in values.items() if key != "folder"}
-    for key, command in commands.items():
-        if not isinstance(command, str) or "{id}" not in command:
-            raise ConfigError(
-                f"tasks.{key} is not a command with {{id}} in it", hint=f'write it as {key} = "cleo {key} {{id}}"'
-            )
-    return commands | _read_paths({key: values[key] for key in values if key == "folder"}, "tasks")
+def _read_file_name(value: object, name: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        hint = 'write it as baseline = ".remit-baseline.json"'
+        raise ConfigError(f"{name} is not the name of a file", hint=hint)
+    return value
 
 
-def _read_paths(values: dict[str, Any], table: str) -> dict[str, str]:
-    """Paths that stay below the workspace's root."""
-    for key, path in values.items():
-        steps = path.split("/") if isinstance(path, str) else []
-        if not any(step.strip() for step in steps) or not steps[0] or ".." in steps or "\0" in path:
-            hint = f'write it as {key} = "docs/{table}", from the workspace\'s root'
-            raise ConfigError(f"{table}.{key} is not a path below the workspace's root", hint=hint)
-    return {key: path.rstrip("/") for key, path in values.items()}
+def _read_command(value: object, name: str) -> str:
+    if not isinstance(value, str) or "{id}" not in value:
+        key = name.rpartition(".")[2]
+        hint = f'write it as {key} = "cleo {key} {{id}}"'
+        raise ConfigError(f"{name} is not a command with {{id}} in it", hint=hint)
+    return value
 
 
-_MOST_KEPT = 1_000_000
-"""Days or megabytes: almost 3,000 years, or a terabyte. What is far above does not fit into the ledger's numbers."""
+def _read_path(value: object, name: str) -> str:
+    """A path that stays below the workspace's root."""
+    steps = value.split("/") if isinstance(value, str) else []
+    if not any(step.strip() for step in steps) or not steps[0] or ".." in steps or "\0" in str(value):
+        table, _, key = name.rpartition(".")
+        hint = f'write it as {key} = "docs/{table}", from the workspace\'s root'
+        raise ConfigError(f"{name} is not a path below the workspace's root", hint=hint)
+    return str(value).rstrip("/")
 
 
-def _read_retention(values: dict[str, Any]) -> dict[str, int]:
-    for key, value in values.items():
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= _MOST_KEPT:
-            raise ConfigError(f"retention.{key} is not a number from 1 to {_MOST_KEPT}", hint=f"write it as {key} = 90")
-    return values
-
-
-def _read_rows(values: Any, name: str, example: str) -> list[tuple[str, Any]]:  # noqa: ANN401 - whatever the file holds
-    if not isinstance(values, dict):
-        raise ConfigError(f"{name} is not a table", hint=f"write it as {name.rpartition('.')[2]} = {example}")
-    return list(values.items())
-
-
-def read_severity(word: Any, name: str) -> Severity:  # noqa: ANN401 - whatever somebody wrote
-    """A severity by its name."""
-    found = next((each for each in SEVERITIES if each == word), None)
-    if found is None:
-        raise ConfigError(f"{name} is {word!r}", hint=f"use one of {', '.join(SEVERITIES)}")
-    return found
-
-
-def _read_returns(values: dict[str, Any]) -> dict[str, Any]:
-    if "format" in values:
-        read_word(values["format"], "returns.format", FORMATS)
-    words = values.get("status_words", {})
-    if not isinstance(words, dict):
-        raise ConfigError(
-            "returns.status_words is not a table", hint='write it as status_words = {planned = "completed"}'
-        )
+def _read_status_words(values: object, name: str) -> dict[str, Status]:
+    words = read_table(values, name, '{planned = "completed"}')
     for word, status in words.items():
         if word in _RESERVED:
             raise ConfigError(f"'{word}' has a meaning of its own", hint="map only words that no format knows")
         if status not in STATUSES:
             raise ConfigError(f"'{word}' is mapped to {status!r}", hint=f"map it to one of {', '.join(STATUSES)}")
-    return values
+    return words
+
+
+_CODES, _COMMAND, _PATH = Rule("AGT1"), Rule(read=_read_command), Rule(read=_read_path)
+_MOST_KEPT = 1_000_000
+"""Days or megabytes: almost 3,000 years, or a terabyte. What is far above does not fit into the ledger's numbers."""
+_TABLES: Mapping[str, tuple[type[Any], Mapping[str, Rule]]] = {
+    "returns": (ReturnSettings, {"format": Rule(words=FORMATS), "status_words": Rule(read=_read_status_words)}),
+    "lint": (
+        LintSettings,
+        {
+            "select": _CODES,
+            "ignore": _CODES,
+            "extend_select": _CODES,
+            "per_file_ignores": Rule(read=_read_codes),
+            "severity": Rule(read=_read_severities),
+            "exclude": Rule("vendor/**"),
+            "baseline": Rule(read=_read_file_name),
+            "fail_on": Rule(words=SEVERITIES),
+        },
+    ),
+    "tasks": (
+        TaskSettings,
+        {"folder": _PATH, "show": _COMMAND, "focus": _COMMAND, "complete": _COMMAND, "link": _COMMAND},
+    ),
+    "manifest": (ManifestSettings, {"path": _PATH, "output_dir": _PATH}),
+    "retention": (
+        RetentionSettings,
+        {"days": Rule(90, least=1, most=_MOST_KEPT), "megabytes": Rule(1024, least=1, most=_MOST_KEPT)},
+    ),
+    "cluster": (ClusterSettings, cluster.RULES),
+    "confine": (ConfineSettings, confine.RULES),
+}
+"""The tables that have a class of their own, other than those about delegations."""

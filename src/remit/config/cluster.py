@@ -5,9 +5,9 @@ Owns where delegations run: on this machine, or on workers with a PostgreSQL in 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from remit.config.reading import check_keys, read_number, read_text
+from remit.config.reading import Rule
 from remit.errors import ConfigError
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
@@ -38,18 +38,13 @@ class ClusterSettings(NamedTuple):
     """The largest tree, or result, that travels through the database."""
 
 
-def read_cluster(values: Mapping[str, Any]) -> ClusterSettings:
-    """The table `[cluster]`."""
-    read: dict[str, Any] = {}
-    for key, value in check_keys(values, "cluster", ClusterSettings._fields).items():
-        name = f"cluster.{key}"
-        if key == "remote":
-            read[key] = read_text(value, name, "git@example.org:team/project.git")
-        elif key == "parcel_megabytes":
-            read[key] = int(read_number(value, name, 32, least=1, whole=True))
-        else:
-            read[key] = read_number(value, name, 15)
-    return ClusterSettings(**read)
+RULES = {
+    "remote": Rule("git@example.org:team/project.git"),
+    "lease": Rule(15),
+    "poll": Rule(0.2),
+    "save_every": Rule(30),
+    "parcel_megabytes": Rule(32, least=1),
+}
 
 
 def read_engine(value: object) -> str:

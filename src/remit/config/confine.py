@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from remit.config.reading import read_switch, read_texts, read_word
+from remit.config.reading import Rule
 from remit.quick_tuple import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MODES = ("off", "auto", "require")
 NETWORKS = ("none", "model", "all")
@@ -28,15 +23,4 @@ class ConfineSettings(NamedTuple):
     """Whether denied programs are refused whenever one is started, if the machine can do it."""
 
 
-def read_confine(values: Mapping[str, Any]) -> ConfineSettings:
-    """Read the table `[confine]`."""
-    read: dict[str, Any] = {}
-    for key, value in values.items():
-        name = f"confine.{key}"
-        if key == "write":
-            read[key] = read_texts(value, name, "~/.cache/uv")
-        elif key == "judge":
-            read[key] = read_switch(value, name)
-        else:
-            read[key] = read_word(value, name, MODES if key == "mode" else NETWORKS)
-    return ConfineSettings(**read)
+RULES = {"mode": Rule(words=MODES), "write": Rule("~/.cache/uv"), "network": Rule(words=NETWORKS)}

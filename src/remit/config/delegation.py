@@ -7,9 +7,9 @@ here can mean "without end".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from remit.config.reading import check_keys, read_number, read_pairs, read_switch, read_text, read_texts, read_word
+from remit.config.reading import Rule, read_pairs, read_settings, read_table
 from remit.errors import ConfigError
 from remit.harnesses import claude
 from remit.model import NOTHING
@@ -23,7 +23,7 @@ _LEAST_TOKENS = 320
 """Into fewer no result fits: status, session and the first error."""
 FORMATS = ("standard", "hyper", "manifest")
 _MOST_BLOCKS = 7
-_KINDS = ("research", "planning", "implementation", "review", "utility")
+_Table = TypeVar("_Table", bound=NamedTuple)
 
 
 class DelegateSettings(NamedTuple):
@@ -181,120 +181,91 @@ class DelegationSettings(NamedTuple):
 TABLES = DelegationSettings._fields
 
 
+_DELEGATE = {
+    "runner": Rule("claude"),
+    "timeout": Rule(3600),
+    "reasks": Rule(2),
+    "result_tokens": Rule(400, least=_LEAST_TOKENS),
+}
+_LIMITS = dict.fromkeys(LimitSettings._fields, Rule(8, least=1))
+_BUDGET = dict.fromkeys(BudgetSettings._fields, Rule(5, least=1))
+_RUNNER = {
+    "program": Rule("/opt/claude/bin/claude"),
+    "args": Rule("--verbose"),
+    "env": Rule('{LANG = "C.UTF-8"}'),
+    "command": Rule("prog --flag"),
+    "prompt": Rule(words=("stdin", "argument")),
+    "entry": Rule("package.module:function"),
+    "model": Rule("sonnet"),
+    "retry": Rule(words=("safe", "never")),
+}
+_AGENT = {
+    "runner": Rule("claude"),
+    "timeout": Rule(3600),
+    "format": Rule(words=FORMATS),
+    "owner": Rule(words=("agent", "remit")),
+    "retry": Rule(words=("safe", "never")),
+}
+_TASK = {
+    "like": Rule("research"),
+    "kind": Rule(words=("research", "planning", "implementation", "review", "utility")),
+    "working": Rule("RESEARCHING"),
+    "artifact": Rule("reports/audit-{version:03d}.md"),
+    "help": Rule("Audit a task."),
+    "timeout": Rule(3600),
+}
+_REFEREE = {
+    "enforce": Rule(words=("contract", "all", "none")),
+    "hold": Rule(claude.DEFAULT_AGENT),
+    "observe": Rule(claude.DEFAULT_AGENT),
+    "blocks": Rule(
+        2,
+        most=_MOST_BLOCKS,
+        hint=f"write a number from 0 to {_MOST_BLOCKS}: harnesses overrule a hook that blocks eight times",
+    ),
+    "ask": Rule(words=("ask", "deny")),
+}
+
+
 def read_delegation(values: Mapping[str, Any]) -> DelegationSettings:
     """The tables about delegations, of all that a file has."""
+
+    def get(name: str) -> dict[str, Any]:
+        return read_table(values.get(name, {}), name)
+
+    def read_all(kind: type[_Table], name: str, rules: Mapping[str, Rule]) -> dict[str, _Table]:
+        """Each table of a table, such as `[runners.claude]`."""
+        tables = {key: f"{name}.{key}" for key in get(name)}
+        for key, full in tables.items():
+            if not isinstance(get(name)[key], dict):
+                raise ConfigError(f"{full} is not a table", hint=f"write it as [{full}]")
+        return {key: read_settings(kind, get(name)[key], full, rules) for key, full in tables.items()}
+
     return DelegationSettings(
-        DelegateSettings(**_read_delegate(_get(values, "delegate"))),
-        LimitSettings(**_read_counts(_get(values, "limits"), "limits", LimitSettings._fields)),
-        BudgetSettings(**_read_budget(_get(values, "budget"))),
-        {name: RunnerSettings(**_read_runner(table, name)) for name, table in _read_tables(values, "runners")},
-        {name: AgentSettings(**_read_agent(table, name)) for name, table in _read_tables(values, "agents")},
-        _read_routes(_get(values, "route")),
-        {name: TaskCommandSettings(**_read_task(table, name)) for name, table in _read_tables(values, "task")},
-        RefereeSettings(**_read_referee(_get(values, "referee"))),
+        read_settings(DelegateSettings, get("delegate"), "delegate", _DELEGATE),
+        read_settings(LimitSettings, get("limits"), "limits", _LIMITS),
+        read_settings(BudgetSettings, get("budget"), "budget", _BUDGET),
+        _check_runners(read_all(RunnerSettings, "runners", _RUNNER)),
+        read_all(AgentSettings, "agents", _AGENT),
+        _read_routes(get("route")),
+        _check_commands(read_all(TaskCommandSettings, "task", _TASK)),
+        read_settings(RefereeSettings, get("referee"), "referee", _REFEREE),
     )
 
 
-def _get(values: Mapping[str, Any], name: str) -> dict[str, Any]:
-    table = values.get(name, {})
-    if not isinstance(table, dict):
-        raise ConfigError(f"[{name}] is not a table", hint=f"write it as [{name}]")
-    return table
+def _check_runners(runners: dict[str, RunnerSettings]) -> dict[str, RunnerSettings]:
+    for name, runner in runners.items():
+        if runner.command and runner.entry:
+            raise ConfigError(f"[runners.{name}] has both a command and an entry", hint="keep one of them")
+    return runners
 
 
-def _read_tables(values: Mapping[str, Any], name: str) -> list[tuple[str, dict[str, Any]]]:
-    """The tables of a table."""
-    tables = _get(values, name)
-    for key, table in tables.items():
-        if not isinstance(table, dict):
-            raise ConfigError(f"{name}.{key} is not a table", hint=f"write it as [{name}.{key}]")
-    return list(tables.items())
-
-
-def _read_delegate(values: dict[str, Any]) -> dict[str, Any]:
-    table = check_keys(values, "delegate", DelegateSettings._fields)
-    read: dict[str, Any] = {}
-    for key, value in table.items():
-        name = f"delegate.{key}"
-        if key == "commit":
-            read[key] = read_switch(value, name)
-        elif key == "runner":
-            read[key] = read_text(value, name, "claude")
-        elif key == "timeout":
-            read[key] = read_number(value, name, 3600)
-        else:
-            example, least = (2, 0) if key == "reasks" else (400, _LEAST_TOKENS)
-            read[key] = int(read_number(value, name, example, least=least, whole=True))
-    return read
-
-
-def _read_referee(values: dict[str, Any]) -> dict[str, Any]:
-    table = check_keys(values, "referee", RefereeSettings._fields)
-    words = {"enforce": ("contract", "all", "none"), "ask": ("ask", "deny")}
-    read: dict[str, Any] = {}
-    for key, value in table.items():
-        name = f"referee.{key}"
-        if key in words:
-            read[key] = read_word(value, name, words[key])
-        elif key in ("hold", "observe"):
-            read[key] = read_texts(value, name, claude.DEFAULT_AGENT)
-        elif key == "result":
-            read[key] = read_switch(value, name)
-        else:
-            read[key] = int(read_number(value, name, 2, whole=True))
-            if read[key] > _MOST_BLOCKS:
-                hint = f"write at most {_MOST_BLOCKS}: harnesses overrule a hook that blocks eight times"
-                raise ConfigError(f"{name} is {value}", hint=hint)
-    return read
-
-
-def _read_counts(values: dict[str, Any], name: str, fields: tuple[str, ...]) -> dict[str, int]:
-    table = check_keys(values, name, fields)
-    return {key: int(read_number(value, f"{name}.{key}", 8, least=1, whole=True)) for key, value in table.items()}
-
-
-def _read_budget(values: dict[str, Any]) -> dict[str, Any]:
-    table = check_keys(values, "budget", BudgetSettings._fields)
-    parts = {"max_seconds", "max_usd"}
-    return {
-        key: read_number(value, f"budget.{key}", 5, least=0 if key in parts else 1, whole=key not in parts)
-        for key, value in table.items()
-    }
-
-
-def _read_runner(values: dict[str, Any], runner: str) -> dict[str, Any]:
-    table = check_keys(values, f"runners.{runner}", RunnerSettings._fields)
-    read: dict[str, Any] = {}
-    for key, value in table.items():
-        name = f"runners.{runner}.{key}"
-        if key == "args":
-            read[key] = read_texts(value, name, "--verbose")
-        elif key == "env":
-            read[key] = read_pairs(value, name, '{LANG = "C.UTF-8"}')
-        elif key == "prompt":
-            read[key] = read_word(value, name, ("stdin", "argument"))
-        elif key == "retry":
-            read[key] = read_word(value, name, ("safe", "never"))
-        else:
-            read[key] = read_text(value, name, "prog --flag" if key == "command" else runner)
-    if "command" in read and "entry" in read:
-        raise ConfigError(f"[runners.{runner}] has both a command and an entry", hint="keep one of them")
-    return read
-
-
-def _read_agent(values: dict[str, Any], agent: str) -> dict[str, Any]:
-    table = check_keys(values, f"agents.{agent}", AgentSettings._fields)
-    words = {"format": FORMATS, "owner": ("agent", "remit"), "retry": ("safe", "never")}
-    read: dict[str, Any] = {}
-    for key, value in table.items():
-        name = f"agents.{agent}.{key}"
-        if key in words:
-            read[key] = read_word(value, name, words[key])
-        elif key == "timeout":
-            read[key] = read_number(value, name, 3600)
-        else:
-            read[key] = read_text(value, name, "claude")
-    return read
+def _check_commands(commands: dict[str, TaskCommandSettings]) -> dict[str, TaskCommandSettings]:
+    for name in commands:
+        plain = name.replace("-", "")
+        if not (plain.isascii() and plain.isalnum() and name == name.lower() and name[0].isalpha()):
+            raise ConfigError(f"'{name}' cannot be the name of a command", hint="write it like [task.audit]")
+    return commands
 
 
 def _read_routes(values: dict[str, Any]) -> dict[str, dict[str, str]]:
@@ -304,21 +275,3 @@ def _read_routes(values: dict[str, Any]) -> dict[str, dict[str, str]]:
         else read_pairs(given, f"route.{command}", '{default = "researcher", lean = "lean-researcher"}')
         for command, given in values.items()
     }  # fmt: skip
-
-
-def _read_task(values: dict[str, Any], command: str) -> dict[str, Any]:
-    plain = command.replace("-", "")
-    if not (plain.isascii() and plain.isalnum() and command == command.lower() and command[0].isalpha()):
-        raise ConfigError(f"'{command}' cannot be the name of a command", hint="write it like [task.audit]")
-    table = check_keys(values, f"task.{command}", TaskCommandSettings._fields)
-    examples = {"working": "RESEARCHING", "artifact": "reports/audit-{version:03d}.md", "help": "Audit a task."}
-    read: dict[str, Any] = {}
-    for key, value in table.items():
-        name = f"task.{command}.{key}"
-        if key == "kind":
-            read[key] = read_word(value, name, _KINDS)
-        elif key == "timeout":
-            read[key] = read_number(value, name, 3600)
-        else:
-            read[key] = read_text(value, name, examples.get(key, "research"))
-    return read
