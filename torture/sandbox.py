@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 BOX_HOME = "/home/agent"
 BOX_PROJECT = f"{BOX_HOME}/project"
@@ -83,14 +83,16 @@ class Box:
             (folder / "python" / name / "__main__.py").write_text(MODULE.replace("NAME", name))
             (folder / "python" / name / "__init__.py").write_text("")
         write_home(folder / "home")
+        self.more: tuple[str, ...] = ()
+        """Options of bwrap for what else a box has."""
 
-    def run(self, script: str) -> Ran:
-        """Run a script as a harness would, with `bash -c`, and look what it started."""
+    def run(self, script: str, before: Sequence[str] = ()) -> Ran:
+        """Run a script as a harness would, with `bash -c`, and look what it started. `before`: words that start it."""
         place = Path(tempfile.mkdtemp(dir=self.folder))
         try:
             shutil.copytree(self.folder / "home", place / "home", symlinks=True)
             (place / "mark").mkdir()
-            done = self.start(place, ["bash", "-c", script])
+            done = self.start(place, [*before, "bash", "-c", script])
             mark = place / "mark" / "ran"
             records = mark.read_bytes().decode(errors="replace").split("\036") if mark.exists() else []
             starts = tuple(tuple(record.split("\037")[:-1]) for record in records if record)
@@ -143,7 +145,7 @@ class Box:
                         call += ["--ro-bind", str(self.folder / "stubs" / name), f"/usr/{place}/{name}"]
         for kind in ("bin", "sbin"):
             call += ["--ro-bind", str(self.folder / kind), f"/usr/{kind}"]
-        return [*call, "--ro-bind", str(self.folder / "python"), "/python"]
+        return [*call, "--ro-bind", str(self.folder / "python"), "/python", *self.more]
 
 
 def write_stub(path: Path, name: str) -> None:

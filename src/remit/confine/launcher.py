@@ -18,6 +18,9 @@ files      A mount namespace, with a user namespace if the caller isn't privileg
            read-only. An enclosing folder is read-only inside a writable one, but for the writable paths in it.
 signals    Landlock: signals, ptrace and abstract sockets reach only processes that the command started.
 network    seccomp refuses sockets; Landlock limits the ports that TCP may connect to.
+programs   seccomp asks a process outside of the confinement before each program is started (`judge.py`). That process
+           is forked off before anything is confined, and ends after the last confined one. If it ends early, no
+           further program can be started.
 
 Limits. A protected name that doesn't exist can be created. A hard link from before, or a second mount of the same
 folder, reaches a protected file by another name. If a process outside replaces a protected file while the command
@@ -34,7 +37,10 @@ import sys
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from ctypes import Array, c_char
     from typing import NoReturn
+
+    Buffer = Array[c_char]
 
 HEADER, END = b"remit-profile=1", b"end="
 """The first and the last field of a profile; without them it may be truncated."""
@@ -54,7 +60,14 @@ _MACHINES = {
     "aarch64": (0xC00000B7, 29, 198, 206, 211, 269),
 }
 _PRLIMIT = {"x86_64": 302, "aarch64": 261}
+_JUDGED = {"x86_64": (317, 59, 322)}
+"""Where programs can be judged, with the numbers of seccomp, execve and execveat."""
+_JUDGE = "remit.policy.programs"
+"""What the process that judges runs, from the package that the launcher is a part of."""
+_JOIN, _JOINED = "/remit/rules", 114
+"""As in `judge.py`."""
 # These have the same number on every architecture.
+_PIDFD_OPEN, _PIDFD_GETFD = 434, 438
 _IO_URING_SETUP, _OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 425, 428, 429, 442
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 
@@ -63,11 +76,13 @@ _HERE, _EMPTY_PATH, _RECURSIVE, _NO_FOLLOW = -100, 0x1000, 0x8000, 0x100  # AT_F
 _CLONE_TREE, _MOVE_DESCRIPTOR = 1 | posix.O_CLOEXEC, 4  # OPEN_TREE_CLONE, MOVE_MOUNT_F_EMPTY_PATH
 _READ_ONLY, _NO_SETUID, _NO_DEVICES, _NO_EXECUTE = 1, 2, 4, 8  # the same for MS_* and MOUNT_ATTR_*
 _PRIVATE = 1 << 18
+_SET_NAME = 15
 _SET_SECCOMP, _DROP_BOUNDING, _SET_NO_NEW_PRIVS, _AMBIENT, _AMBIENT_CLEAR = 22, 24, 38, 47, 4
 _CAPABILITY_VERSION = 0x20080522
 _CONNECT_TCP, _SCOPE_ABSTRACT_SOCKETS, _SCOPE_SIGNALS, _PORT_RULE = 2, 1, 2, 2
 _ABI_OF_PORTS, _ABI_OF_SCOPES = 4, 6
-_NOT_PERMITTED, _NOT_THERE, _NOT_SUPPORTED = 1, 38, 95  # EPERM, ENOSYS, EOPNOTSUPP
+_NOT_PERMITTED, _BUSY, _NOT_THERE, _NOT_SUPPORTED = 1, 16, 38, 95  # EPERM, EBUSY, ENOSYS, EOPNOTSUPP
+_NEW_LISTENER, _UNINTERRUPTED = 8, 32  # SECCOMP_FILTER_FLAG_NEW_LISTENER and _WAIT_KILLABLE_RECV
 _KIND, _FOLDER, _FILE, _LINK = 0o170000, 0o040000, 0o100000, 0o120000  # of st_mode
 _ACCESS_MODE, _SEEK_SET, _SEEK_CUR = 3, 0, 1
 _USER, _GROUP = posix.geteuid(), posix.getegid()
@@ -90,6 +105,8 @@ class Profile:
         self.source: list[bytes] = []
         self.target: list[bytes] = []
         self.ports: list[int] = []
+        self.deny: list[str] = []
+        self.allow: list[list[str]] = []
         single = {b"network": b"", b"scope": b""}
         fields = data.split(b"\0")
         if fields[0] != HEADER or fields[-2:] != [END, b""]:
@@ -104,13 +121,25 @@ class Profile:
                 self.ports.append(int(value))
             elif name in single and not single[name]:
                 single[name] = value
-            else:
+            elif not self._add_pattern(name, _show(value)):
                 raise Refused(f"the profile has an unknown field: '{_show(field)}'")
         if len(self.source) != len(self.target):
             raise Refused("the profile has a source without a target")
         self.network, self.scope = single[b"network"].decode(), single[b"scope"].decode()
         if self.network not in ("none", "ports", "all") or self.scope not in ("inside", "all"):
             raise Refused("the profile doesn't say which network and which scope the command has")
+
+    def _add_pattern(self, name: bytes, value: str) -> bool:
+        """Add a pattern of programs, or begin the next list of them; return whether the field is one of these."""
+        if name == b"deny":
+            self.deny.append(value)
+        elif name == b"list" and not value:
+            self.allow.append([])
+        elif name == b"allow" and self.allow:
+            self.allow[-1].append(value)
+        else:
+            return False
+        return True
 
 
 def main(arguments: list[str]) -> NoReturn:
@@ -119,7 +148,11 @@ def main(arguments: list[str]) -> NoReturn:
         _restore_signals()
         if arguments[1:2] != ["--"] or not arguments[2:]:
             _end("usage: launcher.py PROFILE -- COMMAND ARGUMENT...", NOT_RUN)
-        confine(Profile(_read_profile(arguments[0])))
+        profile = Profile(_read_profile(arguments[0]))
+        pipes = start_judge(profile) if profile.deny or profile.allow else None
+        confine(profile)
+        if pipes is not None:
+            ask_judge(profile, *pipes)
         _execute(arguments[2:])
     except Refused as refused:
         _end(str(refused), NOT_RUN)
@@ -518,6 +551,138 @@ def _if_called(number: int, then: list[bytes]) -> list[bytes]:
     return [_LOAD_NUMBER, _jump(_EQUAL, number, 0, len(then)), *then]
 
 
+# Programs
+
+
+def can_judge() -> bool:
+    """Return whether this kind of machine is one where programs can be judged."""
+    return sys.platform == "linux" and posix.uname().machine in _JUDGED
+
+
+def start_judge(profile: Profile) -> tuple[int, int]:
+    """Fork the process that judges programs, and return the ends of the two pipes that it hears and answers by.
+
+    It isn't a child of the command, has no descriptor of it, and waits until `ask_judge` gives it the questions.
+    """
+    if not can_judge():
+        raise Refused(f"programs can't be judged on {posix.uname().machine}")
+    launcher, questions, answers = posix.getpid(), posix.pipe(), posix.pipe()
+    child = posix.fork()
+    if child:
+        posix.close(questions[0])
+        posix.close(answers[1])
+        posix.waitpid(child, 0)
+        return questions[1], answers[0]
+    try:
+        if posix.fork():
+            posix._exit(0)  # noqa: SLF001 - as below
+        for each in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(each, signal.SIG_IGN)
+        posix.setsid()
+        posix.chdir("/")
+        _close_descriptors({questions[0], answers[1]})
+        sys.path.append(__file__.rpartition("/remit/confine/")[0])
+        make_server = __import__(_JUDGE, fromlist=["make_server"]).make_server
+        server = make_server(
+            profile.deny, profile.allow, launcher=launcher, write=profile.write,
+            take_descriptor=_take_descriptor, find_type=_find_type,
+        )  # fmt: skip
+        _call("", b"prctl", _SET_NAME, b"remit-judge", 0, 0, 0)
+        number = posix.read(questions[0], 16)
+        posix.close(questions[0])
+        if number:
+            listener = _take_descriptor(launcher, int(number))
+            posix.write(answers[1], b"ready")
+            posix.close(answers[1])
+            server.serve(listener, _JUDGED[posix.uname().machine][2])
+    except BaseException as error:  # noqa: BLE001 - the command doesn't run
+        posix.write(answers[1], f"programs can't be judged: {type(error).__name__}: {error}".encode())
+    finally:
+        posix._exit(1)  # noqa: SLF001 - its public name is in `os`
+
+
+def ask_judge(profile: Profile, questions: int, answers: int) -> None:
+    """Let the judge decide about every program that this process and those below it start from now on.
+
+    The kernel asks one judge only. If another one decides here already, it gets the rules of this profile, too.
+    """
+    number, *starting = _JUDGED[posix.uname().machine]
+    ask = _instruction(_RETURN, 0, 0, 0x7FC00000)
+    code = b"".join([*(each for start in starting for each in _if_called(start, [ask])), _ALLOWED])
+    program = (len(code) // 8).to_bytes(8, sys.byteorder) + _find_address(code)
+    try:
+        listener = _system_call("", number, 1, _NEW_LISTENER | _UNINTERRUPTED, program)
+    except Refused as refused:
+        if not str(refused).endswith(posix.strerror(_BUSY)):
+            raise Refused(f"programs can't be judged{refused}") from None
+        _join_judge(profile)
+        return
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    try:  # noqa: SIM105 - `contextlib` costs too much
+        posix.write(questions, b"%d" % listener)
+    except BrokenPipeError:  # it has ended, and may have said why
+        pass
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    said = posix.read(answers, 4096)
+    if said != b"ready":
+        raise Refused(_show(said) or "the process that judges programs ended")
+    for handle in (listener, questions, answers):
+        posix.close(handle)
+
+
+def _join_judge(profile: Profile) -> None:
+    """Hand the rules to the judge of an outer profile; it answers with an error that no file has."""
+    words = [f"deny={each}" for each in profile.deny]
+    for patterns in profile.allow:
+        words += ["list=", *(f"allow={each}" for each in patterns)]
+    try:
+        posix.execve(_JOIN, words, {})
+    except OSError as error:
+        if error.errno != _JOINED:
+            raise Refused("programs can't be judged: another program than Remit decides what is started") from None
+
+
+def _close_descriptors(kept: set[int]) -> None:
+    """Close every descriptor but some, and put /dev/null in place of the standard ones."""
+    for name in posix.listdir("/proc/self/fd"):
+        if int(name) not in kept:
+            try:
+                posix.close(int(name))
+            except OSError:  # the one that listed them
+                continue
+    while posix.open("/dev/null", posix.O_RDWR) <= 2:  # noqa: PLR2004 - standard error
+        pass
+
+
+def _take_descriptor(process: int, number: int) -> int:
+    """Return a copy of another process's descriptor."""
+    handle = _system_call("no such process", _PIDFD_OPEN, process, 0)
+    try:
+        return _system_call("a descriptor can't be copied", _PIDFD_GETFD, handle, number, 0)
+    finally:
+        posix.close(handle)
+
+
+def _find_type(handle: int) -> int:
+    """Return the number of the type of file system that a descriptor is on."""
+    import _ctypes  # noqa: PLC0415 - as in `_call`
+
+    if not _buffers:
+
+        class Byte(_ctypes._SimpleCData):  # type: ignore[type-arg] # noqa: SLF001 - what ctypes.c_char is
+            _type_ = "c"
+
+        class Buffer(_ctypes.Array):  # type: ignore[type-arg]
+            _type_, _length_ = Byte, 128
+
+        _buffers.append(Buffer())
+    _call("the file system can't be asked", b"fstatfs", handle, _buffers[0])
+    return int.from_bytes(bytes(_buffers[0])[:8], sys.byteorder)
+
+
+_buffers: list[Buffer] = []
+
+
 # The command
 
 
@@ -597,7 +762,7 @@ def _show(path: bytes) -> str:
 _functions: dict[bytes, Callable[..., int]] = {}
 
 
-def _call(what: str, name: bytes, *values: int | bytes | None) -> int:
+def _call(what: str, name: bytes, *values: int | bytes | Buffer | None) -> int:
     """Return what a function of the C library returns; refuse with a sentence if it fails."""
     import _ctypes  # noqa: PLC0415 - the module can be imported where it doesn't exist
 
@@ -614,7 +779,7 @@ def _call(what: str, name: bytes, *values: int | bytes | None) -> int:
             _restype_ = Int  # also of `syscall`: the results used here are descriptors and small numbers
 
         library = _ctypes.dlopen(None, 2)  # type: ignore[arg-type] # None: what this process has loaded
-        for each in ("syscall", "prctl", "unshare", "mount", "capset"):
+        for each in ("syscall", "prctl", "unshare", "mount", "capset", "fstatfs"):
             _functions[each.encode()] = Function(_ctypes.dlsym(library, each))
         _functions[b"long"] = Long  # type: ignore[assignment] # makes a value of that type
     long = _functions[b"long"]

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 from remit.confine.command import make_command
-from remit.confine.launcher import find_landlock_abi
+from remit.confine.launcher import can_judge, find_landlock_abi
 from remit.confine.profile import Profile
 from remit.quick_tuple import NamedTuple
 
@@ -46,11 +46,18 @@ _WITHOUT_FILES = (
     "processes of the same user can be read and changed",
     "all networks can be reached",
 )
-_FORM = "1"
+_WITHOUT_JUDGE = ("programs that rules deny can be started by a spelling that the policy doesn't recognize",)
+_WITH_JUDGE = (
+    "a process that changes the words of a program while it starts it gets past the rules for programs",
+    "builtins of shells and modules of interpreters aren't programs that rules could deny",
+)
+_FORM = "2"
 """The form of the cache file, and of the launcher's abilities it speaks about."""
 _SECONDS = 20.0
 _TRY = '(: >"$1/protected") 2>/dev/null && exit 3; : >"$1/other" || exit 4'
 """Succeeds if a protected file can't be written and another one can."""
+_TRY_JUDGE = "env true 2>/dev/null && exit 3; env false; [ $? = 1 ] || exit 4"
+"""Succeeds if `true` can't be started and another program can."""
 
 
 class Level(NamedTuple):
@@ -66,14 +73,17 @@ class Level(NamedTuple):
     landlock_abi: int
     reasons: tuple[str, ...] = ()
     """Why something is missing, in the launcher's words."""
+    has_judge: bool = False
+    """Whether denied programs can be refused whenever one is started. It isn't a part of the full level."""
 
     def list_open(self) -> list[str]:
         """Return what this level doesn't stop."""
         if not self.has_files:
-            return [*_WITHOUT_FILES, *_WITHOUT_SCOPES]
+            return [*_WITHOUT_FILES, *_WITHOUT_SCOPES, *_WITHOUT_JUDGE]
         missing = [] if self.has_scopes else [*_WITHOUT_SCOPES]
         missing += [] if self.has_ports else [*_WITHOUT_PORTS]
         missing += [] if self.has_no_network else [*_WITHOUT_NETWORK]
+        missing += _WITH_JUDGE if self.has_judge else _WITHOUT_JUDGE
         return [*missing, *ALWAYS_OPEN]
 
 
@@ -82,9 +92,10 @@ def find_level(environ: Mapping[str, str] | None = None) -> Level:
     place = _find_cache(os.environ if environ is None else environ)
     key = _make_key()
     if key and place and _read(place) == key:
-        return Level(FULL, True, True, True, True, find_landlock_abi())  # noqa: FBT003 - a record of flags
+        full = Level(FULL, True, True, True, True, find_landlock_abi())  # noqa: FBT003 - a record of flags
+        return full._replace(has_judge=can_judge())
     level = probe_level()
-    if level.name == FULL and key and place:
+    if level.name == FULL and level.has_judge == can_judge() and key and place:
         _write(place, key)
     return level
 
@@ -101,23 +112,25 @@ def probe_level() -> Level:
             reasons["scopes"] = _try(folder, files._replace(keeps_inside=True))
             reasons["ports"] = _try(folder, files._replace(network="ports", ports=(443,)))
             reasons["network"] = _try(folder, files._replace(network="none"))
-    has = {name: reasons.get(name) == "" for name in ("files", "scopes", "ports", "network")}
+            reasons["judge"] = _try(folder, files._replace(deny=("true",)), _TRY_JUDGE)
+    has = {name: reasons.get(name) == "" for name in ("files", "scopes", "ports", "network", "judge")}
     return Level(
-        name=FULL if all(has.values()) else FILES if has["files"] else NONE,
+        name=FULL if all(has[name] for name in has if name != "judge") else FILES if has["files"] else NONE,
         has_files=has["files"],
         has_scopes=has["scopes"],
         has_ports=has["ports"],
         has_no_network=has["network"],
         landlock_abi=abi,
         reasons=tuple(dict.fromkeys(filter(None, reasons.values()))),
+        has_judge=has["judge"],
     )
 
 
-def _try(folder: str, profile: Profile) -> str:
+def _try(folder: str, profile: Profile, script: str = _TRY) -> str:
     """Return why a profile can't be enforced here; "" if it can."""
     place = f"{folder}/profile"
     _write(place, profile.render())
-    command = make_command(place, ["/bin/sh", "-c", _TRY, "sh", folder])
+    command = make_command(place, ["/bin/sh", "-c", script, "sh", folder])
     try:
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False, cwd=folder)  # noqa: S603 - the launcher
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -40,6 +40,10 @@ class Profile(NamedTuple):
     """Folders inside writable ones that stay read-only, but for the paths of `write` in them. Each has to exist."""
     replace: tuple[tuple[str, str], ...] = ()
     """A file or folder that a command sees, read-only, in place of another: where it is, and where it is seen."""
+    deny: tuple[str, ...] = ()
+    """Patterns of programs that aren't started, with any words that a pattern covers. They need a judge."""
+    allow: tuple[tuple[str, ...], ...] = ()
+    """Lists of patterns: a program that a shell starts has to be in each of them. They need a judge, too."""
 
     def check(self) -> list[str]:
         """Return a sentence for each value that the launcher would refuse."""
@@ -61,6 +65,8 @@ class Profile(NamedTuple):
         sentences += [
             f"port {port} isn't between 1 and {_MAX_PORT}" for port in self.ports if not 0 < port <= _MAX_PORT
         ]
+        patterns = (*self.deny, *(each for patterns in self.allow for each in patterns))
+        sentences += [f"pattern {each!r} contains a NUL byte" for each in patterns if "\0" in each]
         return sentences
 
     def _list_paths(self) -> list[tuple[str, str]]:
@@ -80,6 +86,9 @@ class Profile(NamedTuple):
             raise UsageError(f"the confinement profile isn't valid: {'; '.join(sentences)}")
         fields = self._list_paths()
         fields += [("port", str(port)) for port in self.ports]
+        fields += [("deny", each) for each in self.deny]
+        for patterns in self.allow:
+            fields += [("list", ""), *(("allow", each) for each in patterns)]
         fields += [("network", self.network), ("scope", "inside" if self.keeps_inside else "all")]
         lines = [f"{name}={value}".encode(errors="surrogateescape") for name, value in fields]
         data = b"\0".join([HEADER, *lines, END, b""])

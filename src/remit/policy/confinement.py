@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from remit.confine.profile import Profile
 from remit.policy.paths import EVERYTHING, YES, covers, expand_home, is_below, is_magic, place
+from remit.policy.programs import is_composed, is_needed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -64,8 +65,37 @@ def make_profile(
         sentences.append("allow read: the kernel hides what is denied, and every other file can be read")
     left = [path for path in opened if not any(is_below(path, each) for each in (*closed, *hidden))]
     inner = [path for path in left if not any(is_below(path, each) and path != each for each in left)]
-    files = Profile(write=_sort(inner), protect=_sort(closed), hide=_sort(hidden))
-    return files, [*dict.fromkeys(sentences)]
+    deny, allow = _list_programs(layers, sentences)
+    profile = Profile(write=_sort(inner), protect=_sort(closed), hide=_sort(hidden), deny=deny, allow=allow)
+    return profile, [*dict.fromkeys(sentences)]
+
+
+def _list_programs(
+    layers: Sequence[Permissions], sentences: list[str]
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return the patterns of programs that any layer denies, and the lists that all have to allow."""
+    denied = [*dict.fromkeys(each for layer in layers for each in layer.deny.get("bash", ()) if each.strip())]
+    composed = [each for each in denied if is_composed(each)]
+    sentences += [f'deny bash "{each}": it names several commands, and {_WORDS_ONLY}' for each in composed]
+    lists = [tuple(layer.allow["bash"]) for layer in layers if "bash" in layer.allow]
+    allow = tuple(dict.fromkeys(each for each in lists if not _has_everything(each)))
+    return tuple(each for each in denied if each not in composed), allow
+
+
+def judge_harness(profile: Profile, sentences: list[str], *, is_judged: bool) -> Profile:
+    """Return a profile for a whole agent: its harness starts programs, too. `is_judged`: whether they are judged."""
+    if not is_judged:
+        if profile.deny or profile.allow:
+            sentences.append(f"deny and allow bash: programs aren't judged when they start, and {_WORDS_ONLY}")
+        return profile._replace(deny=(), allow=())
+    needed = [each for each in profile.deny if is_needed(each)]
+    sentences += [f'deny bash "{each}": the harness needs such programs, and {_WORDS_ONLY}' for each in needed]
+    if profile.allow:
+        sentences.append(f"allow bash: the harness starts programs of its own, and {_WORDS_ONLY}")
+    return profile._replace(deny=tuple(each for each in profile.deny if each not in needed), allow=())
+
+
+_WORDS_ONLY = "only the words of a script are checked"
 
 
 def list_new_files(layers: Sequence[Permissions], ground: Ground) -> set[str]:

@@ -306,7 +306,11 @@ def test_programs_that_shut_agents_in_are_tried_out(workspace: Inside, programs:
 
 
 LEVELS = {
-    "full": (Level("full", True, True, True, True, 7), "ok", "level full, which doesn't stop: a protected file that"),  # noqa: FBT003 - flags
+    "full": (
+        Level("full", True, True, True, True, 7, has_judge=True),  # noqa: FBT003 - flags
+        "ok",
+        "level full, which doesn't stop: a process that changes the words of a program",
+    ),
     "files": (
         Level("files", True, False, False, True, 3, ("the profile needs Landlock version 6",)),  # noqa: FBT003 - flags
         "warning",

@@ -415,6 +415,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
         unconfined=unconfined,
         build_places=places if is_confined else (),
         network=min(networks, key=NETWORKS.index) if is_confined else "all",
+        judges=confine.judge or (caller is not None and caller.judges),
         afar=setting.afar and request.function is None,
         boot_id=load_boot_id(),
         evidence=request.evidence,

@@ -91,6 +91,8 @@ class Terms(NamedTuple):
     """Folders that a confined agent may write besides those of its permissions."""
     network: str = "all"
     """What a confined agent reaches: `none`, only the ports of the `model`, or `all`."""
+    judges: bool = True
+    """Whether the programs that a confined agent starts are judged, if the machine can do it."""
     boot_id: str = ""
     """Which run of the machine it was admitted in: what it had begun ended with that."""
     afar: bool = False

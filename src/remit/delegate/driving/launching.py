@@ -127,7 +127,8 @@ def _apply_permissions(drive: Drive, home: str) -> tuple[Profile, tuple[str, ...
 
     The sentences about what differs are kept for the result.
     """
-    from remit.policy.confinement import WRITING, list_new_files, make_profile  # noqa: PLC0415 - no other run needs it
+    from remit.confine import find_level  # noqa: PLC0415 - no other run needs it
+    from remit.policy.confinement import WRITING, judge_harness, list_new_files, make_profile  # noqa: PLC0415
 
     with drive.home.ledger.reading() as db:
         texts = list_layers(db, drive.row.session_id)
@@ -137,6 +138,7 @@ def _apply_permissions(drive: Drive, home: str) -> tuple[Profile, tuple[str, ...
     own_git = (find_common_folder(drive.terms.root),) if may_write else ()
     ground = Ground(drive.terms.root, drive.terms.root, home, os.path.realpath)
     profile, sentences = make_profile(layers, ground, write=(*drive.terms.build_places, *own_git))
+    profile = judge_harness(profile, sentences, is_judged=drive.terms.judges and find_level().has_judge)
     own = os.path.realpath(f"{drive.home.root}/.remit")
     if any(is_below(own, each) for each in profile.hide):  # the files that the runner starts the agent with
         profile = profile._replace(hide=tuple(each for each in profile.hide if not is_below(own, each)))

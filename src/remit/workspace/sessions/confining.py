@@ -120,6 +120,8 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
         keeps_inside=level.has_scopes,
         network="ports" if confinement.network == "model" else "none" if confinement.network == "none" else "all",
         ports=confinement.ports,
+        deny=permitted.deny,
+        allow=permitted.allow,
     )
     files[_PROFILE] = profile.render()
     return Confined(tuple(make_command(f"{folder}/{_PROFILE}", argv)), tuple(blanks), files)
