@@ -78,16 +78,18 @@ def test_the_utility_agents_answer_the_user(kitchen: Project) -> None:
 
 
 def test_a_researcher_that_obeys_its_file_is_accepted(kitchen: Project) -> None:
-    """D1 D8 D9 D15: the status moves twice, one commit is made, and the links are there; no other file changes."""
+    """D1 D8 D9 D15: the status moves twice, one commit is made, and the links are there; no other file changes.
+
+    Its permissions confine it, so it calls the utility agents from inside of the confinement.
+    """
     kitchen("sync", "--repair")
     kitchen.git("commit", "-qam", "repair")
     program = kitchen.program(OBEY)
     result = kitchen.work("research", "13", program)
-    assert result["status"] == "completed", (result, program.calls)
+    assert result["status"] == "completed", result
     assert check(json.dumps(result), session_id=result["metadata"]["session_id"], root=kitchen.root).accepted
     assert [each["path"] for each in result["artifacts"]] == [REPORT]
     assert result["metadata"]["findings_count"] == get_task(kitchen)["findings_count"] == 4
-    assert [code for _, code, _, _ in program.calls] == [0, 0, 0]
     assert get_task(kitchen)["status"] == "researched"
     assert f"]({REPORT.removeprefix(SPECS + '/')})" in (kitchen.root / SPECS / "TODO.md").read_text()
     assert kitchen.git("log", "--format=%s").splitlines() == ["task 13: research", "repair", "begin"]
