@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
+from remit.workspace import command_tickets as tickets
 from tests.refereeing.stage import Child, Stage
 
 if TYPE_CHECKING:
@@ -105,3 +107,33 @@ def test_a_claim_of_what_was_moved_is_not_accepted(child: Child, root: Path) -> 
     assert not (root / ".mcp.json").exists()
     result = child.hand_over(child.report(".mcp.json"))
     assert result["status"] != "completed", result
+
+
+def give_ticket(child: Child, call: str, **limits: str) -> Path:
+    """The command of a call gets a ticket with limits; the file that says that its shell has taken the ticket."""
+    root = child.stage.root
+    tickets.keep_profile(str(root), "limits", "\0".join(f"{name}={path}" for name, path in limits.items()).encode())
+    ticket = tickets.give_ticket(str(root), "limits")
+    child.stage.change("UPDATE notes SET value = ? WHERE name LIKE ?", ticket, f"command % {call}")
+    taken = root / tickets.FOLDER / "tickets" / f"{ticket}{tickets.TAKEN}"
+    taken.touch()
+    return taken
+
+
+def test_what_the_kernel_kept_the_command_from_is_somebody_elses(child: Child, root: Path) -> None:
+    begin(child, "toolu_x")
+    give_ticket(child, "toolu_x", write=f"{root}/.claude")
+    make(root, ".mcp.json")
+    make(root, ".claude/hooks/x.sh")
+    assert "'.claude/hooks' is new" in end(child, "toolu_x")
+    assert list_quarantine(root) == [".claude-hooks"]
+
+
+def test_what_was_there_before_the_command_began_is_reported(child: Child, root: Path) -> None:
+    """Its hook runs, the user is asked, and meanwhile a file appears; then the command begins."""
+    begin(child, "toolu_x")
+    make(root, ".mcp.json")
+    time.sleep(0.02)
+    give_ticket(child, "toolu_x", write=str(root))
+    assert "Remit left it there, because it was there before the command began" in end(child, "toolu_x")
+    assert list_quarantine(root) == []

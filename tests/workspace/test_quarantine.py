@@ -75,7 +75,8 @@ def test_names_that_the_command_could_not_write_are_not_compared(root: Path) -> 
     record = record_names(str(root), list_names(has_git=True))
     make_file(root, ".mcp.json")
     make_file(root, ".git/config.worktree")
-    found = find_changes(str(root), record, writable=[f"{root}/src", f"{root}/.git"])
+    limits = [("/", True), (str(root), False), (f"{root}/src", True), (f"{root}/.git", True)]
+    found = find_changes(str(root), record, limits)
     assert [each.path for each in found] == [".git/config.worktree"]
 
 

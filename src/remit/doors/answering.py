@@ -338,8 +338,9 @@ def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str
         from remit.app.refereeing.returning import keep_return
 
         return keep_return(event, _open_home(root), environ)
-    own = None
+    own, told = None, ""
     if not event.is_own:
+        told = _check_names(event, root)  # first: then what the command's ticket says is still there
         own = _observe(event, root)
     else:
         _note_user_tool(event, root)
@@ -349,7 +350,7 @@ def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str
         from remit.delegate.referee.commands import end_free_command
 
         end_free_command(event, root)
-    return _pass_on(event, root, own, _check_names(event, root, own))
+    return _pass_on(event, root, own, told)
 
 
 def _note_user_tool(event: Event, root: str) -> None:
@@ -366,18 +367,24 @@ def _note_user_tool(event: Event, root: str) -> None:
         note(db, event.session, event.tool_use_id)
 
 
-def _check_names(event: Event, root: str, own: Refereed | None) -> str:
+def _check_names(event: Event, root: str) -> str:
     """What an enforced agent is told of protected names that appeared while its command ran."""
-    if own is None or not own.held or not event.tool_use_id:
+    from remit.delegate.referee.tools import get_operation
+
+    if not event.tool_use_id or get_operation(event.tool) != "run":
         return ""
     from remit.delegate.referee.new_names import check_names
-    from remit.workspace.ledger.refereed import open_quickly
+    from remit.delegate.referee.who import find_own
+    from remit.workspace.ledger.refereed import find_command_ticket, open_quickly
 
-    db = open_quickly(f"{root}/.remit/ledger.db") or _open_home(root).ledger.db
-    sentences = check_names(db, own.session_id, event.tool_use_id, root, agent=own.agent)
-    return (
-        f"{'; '.join(sentences)}. Protected names decide what agents may do; go on without them." if sentences else ""
-    )
+    db = open_quickly(f"{root}/.remit/ledger.db")
+    own = None if db is None else find_own(db, event)
+    if db is None or own is None or not own.held:
+        return ""
+    ticket = find_command_ticket(db, own.session_id, event.tool_use_id)
+    sentences = check_names(db, own.session_id, event.tool_use_id, root, agent=own.agent, ticket=ticket)
+    more = "Protected names decide what agents may do; go on without them."
+    return f"{'; '.join(sentences)}. {more}" if sentences else ""
 
 
 def _pass_on(event: Event, root: str, own: Refereed | None, more: str = "") -> dict[str, Any]:

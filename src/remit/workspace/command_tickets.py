@@ -36,6 +36,8 @@ _BYTES = 16
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 _MAX_NAME = 100
 _OTHER = "other"
+_OPENING, _CLOSING = ("write", "reopen"), ("protect", "enclose", "hide", "private")
+"""The fields of a profile whose paths a command can write, and those it can't, or whose changes end with it."""
 
 
 # --- tickets ---------------------------------------------------------------------------------------------------------
@@ -74,6 +76,23 @@ def remove_ticket(root: str, ticket: str, *, wait_s: float = 0.0) -> bool:
     _remove(f"{root}/{FOLDER}/tickets/{ticket}")  # first: without it, no shell takes the name again
     _remove(f"{root}/{FOLDER}/tickets/{ticket}{TAKEN}")
     return is_taken
+
+
+def load_limits(root: str, ticket: str) -> tuple[int, list[tuple[str, bool]]]:
+    """Return when a shell took a ticket, in nanoseconds, 0 if none did; and the paths that its profile names.
+
+    With each path, whether the command may write there; of several that contain a file, the longest decides. There are
+    none if nothing limits the command.
+    """
+    place = f"{root}/{FOLDER}/tickets/{ticket}"
+    try:
+        began_ns = os.lstat(f"{place}{TAKEN}").st_mtime_ns
+    except OSError:
+        began_ns = 0
+    kind, _, profile = _read(place).strip().partition(" ")
+    fields = _read(f"{root}/{FOLDER}/profiles/{profile}").split("\0") if kind == CONFINED else []
+    named = [field.partition("=") for field in fields]
+    return began_ns, [(path, name in _OPENING) for name, _, path in named if name in (*_OPENING, *_CLOSING)]
 
 
 def _is_ticket(text: str) -> bool:

@@ -53,14 +53,15 @@ def read_time(record: str) -> int:
     return at_ns if isinstance(at_ns, int) else 0
 
 
-def find_changes(root: str, record: str, *, writable: Sequence[str] | None = None) -> list[Change]:
+def find_changes(root: str, record: str, limits: Sequence[tuple[str, bool]] = ()) -> list[Change]:
     """Return the protected names that are new, are links now, or have got a second name since a record was made.
 
-    `writable`: the full paths that the command could write; names outside of them aren't compared.
+    `limits`: full paths, and whether the command could write there; of several that contain a name, the longest
+    decides. Names that the command couldn't write aren't compared.
     """
     found: dict[str, Change] = {}
     for name, (at, kind, device, inode, links) in parse_json(record)["names"].items():
-        if writable is not None and not any(_is_below(f"{root}/{name}", each) for each in writable):
+        if limits and not _can_write(f"{root}/{name}", limits):
             continue
         now_at, now_kind, now_device, now_inode, now_links = _look(root, name)
         node = now_device, now_inode
@@ -156,6 +157,10 @@ def _check_node(folder: int, name: str, change: Change) -> None:
     found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if (found.st_dev, found.st_ino) != change.node:
         raise FileNotFoundError(2, "something else is there by now", change.path)
+
+
+def _can_write(path: str, limits: Sequence[tuple[str, bool]]) -> bool:
+    return max(((len(each), is_open) for each, is_open in limits if _is_below(path, each)), default=(0, False))[1]
 
 
 def _is_below(path: str, folder: str) -> bool:

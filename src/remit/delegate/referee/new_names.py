@@ -11,13 +11,12 @@ import os
 
 from remit.harnesses import claude
 from remit.policy.protected import list_names
+from remit.workspace.command_tickets import load_limits
 from remit.workspace.ledger.refereed import find_other_author, keep_names, take_all_names, take_names
 from remit.workspace.quarantine import find_changes, read_time, record_names
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from remit.workspace.ledger.store import Connection
     from remit.workspace.quarantine import Change
 
@@ -33,19 +32,18 @@ def note_names(db: Connection, session_id: str, tool_use_id: str, root: str) -> 
 
 
 def check_names(
-    db: Connection, session_id: str, tool_use_id: str, root: str, *, agent: str, since_ns: int = 0,
-    writable: Sequence[str] | None = None,
-) -> list[str]:  # fmt: skip
+    db: Connection, session_id: str, tool_use_id: str, root: str, *, agent: str, ticket: str = ""
+) -> list[str]:
     """Return a sentence for each protected name that appeared while a command ran; what is new is moved away.
 
-    `since_ns`: when the command began, if that is known better than by its hook. `writable`: the full paths that the
-    command could write, if the kernel limited it.
+    `ticket`: what says when the command began and what it could write, if the kernel limited it.
     """
     record = take_names(db, session_id, tool_use_id)
-    changes = find_changes(root, record, writable=writable) if record else []
-    if not changes:
+    if not record:
         return []
-    since_ns = max(since_ns, read_time(record))
+    began_ns, limits = load_limits(root, ticket) if ticket else (0, [])
+    changes = find_changes(root, record, limits)
+    since_ns = max(began_ns, read_time(record))
     when = f"while a command of '{agent}' ran"
     return [_handle(db, session_id, root, each, when=when, doubt=_find_doubt(db, root, each, since_ns))
             for each in changes]  # fmt: skip
