@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from remit.confine import find_level, make_command
 from remit.confine.launcher import can_judge
 from remit.confine.level import probe_level
 from remit.confine.profile import Profile
+from remit.delegate.referee.commands import make_command_profile
+from remit.policy import Permissions
 from remit.policy.programs import Rules
 from tests.amounts import choose
 from tests.confine.callers import PATH
@@ -411,6 +414,41 @@ def test_rules_inside_rules_apply_together(judged: Judged) -> None:
 def test_rules_cant_be_added_to_the_outer_command(judged: Judged) -> None:
     ran = judged.run("(exec /remit/rules deny=npm) 2>/dev/null; npm x", "git push")
     assert ran.stdout == "started npm x\n"
+
+
+# From permissions
+
+
+@pytest.mark.skipif(not find_level().has_judge, reason="programs aren't judged here")
+@pytest.mark.parametrize("judges", [True, False])
+def test_permissions_of_all_layers_apply_to_a_command(tmp_path: Path, *, judges: bool) -> None:
+    layers = (
+        Permissions(deny={"bash": ("git push", "cut * | sh")}, allow={"bash": ("git *", "ls *", "uname *")}),
+        Permissions(deny={"bash": ("uname -s",)}, allow={"bash": ("*",)}),
+    )
+    rules = {"mode": "auto", "write": [], "network": "all", "reason": "", "judge": judges}
+    root = str(tmp_path / "work")
+    Path(root).mkdir()
+    profile, _, sentences = make_command_profile(layers, root, {"HOME": str(tmp_path), "PATH": PATH}, rules)
+    place = tmp_path / "profile"
+    place.write_bytes(profile.render())
+    script = "git --version; git push; uname -s; uname -m; ls -d /; cat /dev/null; echo builtin"
+    ran = subprocess.run(
+        make_command(str(place), ["bash", "-c", script]), capture_output=True, text=True, check=False, cwd=root
+    )
+    said = [line.partition(" is ")[2] for line in ran.stderr.splitlines() if line.startswith("remit: ")]
+    assert (
+        said
+        == [
+            'denied to this agent by its rule deny bash "git push"',
+            'denied to this agent by its rule deny bash "uname -s"',
+            'not on this agent\'s list allow bash ("git *", "ls *", "uname *")',
+        ][: 3 if judges else 0]
+    )
+    assert ran.stdout.endswith("builtin\n")
+    assert ("Linux" in ran.stdout) is not judges
+    assert any("programs aren't judged when they start" in each for each in sentences) is not judges
+    assert any('deny bash "cut * | sh"' in each for each in sentences)
 
 
 # Levels, spellings and ordinary work

@@ -120,6 +120,58 @@ def test_a_confined_agent_has_its_permissions_and_the_result_says_what_differs(r
     ], result
 
 
+DENIES = """---
+name: writer
+description: Writes.
+permissions:
+  deny:
+    bash: ["id *", "python3 other.py", "cut * | sort"]
+  allow:
+    bash: ["python3 *"]
+---
+Write it.
+"""
+
+
+@pytest.mark.skipif(not find_level().has_judge, reason="programs aren't judged here")
+@pytest.mark.parametrize("judges", [True, False])
+def test_a_confined_agent_starts_no_denied_program(root: Path, place: Path, *, judges: bool) -> None:
+    (root / "agents").mkdir()
+    (root / "agents" / "writer.md").write_text(DENIES)
+    (root / "other.py").write_text("print('other')")
+    (root / "agent.py").write_text(HANDS_IN.replace('"command"', '"writer"'))
+    script = "(ln -s $(command -v id) x; ./x -a; env id; cut -c1 agent.py | sort | head -1) > ran 2> said; python3 agent.py"
+    if not judges:
+        (root / "remit.toml").write_text("[confine]\njudge = false\n")
+
+    async def delegate() -> Result:
+        async with Workspace.open(root) as ws:
+            command = f"sh -c {shlex.quote(script)}"
+            return await ws.run(Request("writer", "Write it.", command=command, confine=True, reasks=0))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", f"{place}/config")
+        if not judges:
+            trust(str(root), get_executing(load_settings(str(root)), root=str(root)).digest)
+        result = asyncio.run(delegate())
+    assert (result.status, result.verdict) == ("completed", "accepted"), [result.summary, result.diagnostics]
+    assert (root / "ran").read_text().count("uid=") == (0 if judges else 2)
+    assert (root / "said").read_text().count('by its rule deny bash "id *"') == (2 if judges else 0)
+    only = "only the words of a script are checked"
+    assert [note for note in result.notes if note.startswith("confine: ")] == (
+        [
+            f'confine: deny bash "cut * | sort": it names several commands, and {only}',
+            f'confine: deny bash "python3 other.py": the harness needs such programs, and {only}',
+            f"confine: allow bash: the harness starts programs of its own, and {only}",
+        ]
+        if judges
+        else [
+            f'confine: deny bash "cut * | sort": it names several commands, and {only}',
+            f"confine: deny and allow bash: programs aren't judged when they start, and {only}",
+        ]
+    )
+
+
 def test_a_function_is_not_confined(root: Path) -> None:
     async def delegate() -> None:
         async with Workspace.open(root) as ws:

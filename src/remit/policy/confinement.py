@@ -82,12 +82,17 @@ def _list_programs(
     return tuple(each for each in denied if each not in composed), allow
 
 
+def judge_commands(profile: Profile, sentences: list[str], *, is_judged: bool) -> Profile:
+    """Return a profile for shell commands. `is_judged`: whether their programs are judged."""
+    if is_judged or not (profile.deny or profile.allow):
+        return profile
+    sentences.append(f"deny and allow bash: programs aren't judged when they start, and {_WORDS_ONLY}")
+    return profile._replace(deny=(), allow=())
+
+
 def judge_harness(profile: Profile, sentences: list[str], *, is_judged: bool) -> Profile:
-    """Return a profile for a whole agent: its harness starts programs, too. `is_judged`: whether they are judged."""
-    if not is_judged:
-        if profile.deny or profile.allow:
-            sentences.append(f"deny and allow bash: programs aren't judged when they start, and {_WORDS_ONLY}")
-        return profile._replace(deny=(), allow=())
+    """Return a profile for a whole agent: its harness starts programs, too."""
+    profile = judge_commands(profile, sentences, is_judged=is_judged)
     needed = [each for each in profile.deny if is_needed(each)]
     sentences += [f'deny bash "{each}": the harness needs such programs, and {_WORDS_ONLY}' for each in needed]
     if profile.allow:

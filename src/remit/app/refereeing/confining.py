@@ -24,8 +24,8 @@ def keep_confine_rules(home: Home, roster: Roster) -> None:
 
 def _render_rules(home: Home, roster: Roster) -> str:
     confine = dict(roster.confine)
-    if (confine["mode"] == "off" or confine["write"]) and not _is_trusted(home):
-        confine |= {"mode": "auto" if confine["mode"] == "off" else confine["mode"], "write": []}
+    if (confine["mode"] == "off" or confine["write"] or not confine["judge"]) and not _is_trusted(home):
+        confine |= {"mode": "auto" if confine["mode"] == "off" else confine["mode"], "write": [], "judge": True}
     entries = [entry for agents in roster.agents.values() for entry in agents.values()]
     if confine["mode"] == "off" or not (confine["mode"] == "require" or any(map(_has_permissions, entries))):
         return ""
@@ -36,7 +36,7 @@ def _render_rules(home: Home, roster: Roster) -> str:
     reason = "" if level.has_files and has_network else "; ".join(level.reasons)
     if reason and confine["mode"] == "auto":
         return ""
-    rules = {name: confine[name] for name in ("mode", "write", "network")} | {"reason": reason}
+    rules = {name: confine[name] for name in ("mode", "write", "network", "judge")} | {"reason": reason}
     return json.dumps(rules, separators=(",", ":"))
 
 

@@ -200,7 +200,7 @@ def make_command_profile(
     """
     from remit.confine import Profile, find_level  # noqa: PLC0415 - once for each agent, as the rest
     from remit.policy import Ground  # noqa: PLC0415
-    from remit.policy.confinement import WRITING, list_caches, list_new_files, make_profile  # noqa: PLC0415
+    from remit.policy.confinement import WRITING, judge_commands, list_caches, list_new_files, make_profile  # noqa: PLC0415
     from remit.policy.paths import is_below  # noqa: PLC0415
     from remit.policy.protected import GIT_PLACES, HARNESSES, list_places  # noqa: PLC0415
     from remit.workspace.sessions.confining import (  # noqa: PLC0415
@@ -219,6 +219,7 @@ def make_command_profile(
     permitted, sentences = make_profile(
         layers, ground, write=(*rules["write"], *((common,) if may_write and os.path.isdir(common) else ()))
     )
+    permitted = judge_commands(permitted, sentences, is_judged=rules.get("judge", True) and level.has_judge)
     later = tuple(sorted(list_new_files(layers, ground).intersection(permitted.write)))
     sentences = [each for each in sentences if "the file is made empty before" not in each]
     sentences += [f"'{path}' doesn't exist: a command can't create it, other tools can" for path in later]
@@ -246,6 +247,8 @@ def make_command_profile(
         private=tuple(list_caches(home, environ, write)),
         network="all" if rules["network"] == "all" else "none",
         keeps_inside=level.has_scopes,
+        deny=permitted.deny,
+        allow=permitted.allow,
     )
     return profile, later, sentences
 
