@@ -20,7 +20,7 @@ PAGE = ROOT / "docs" / "architecture.md"
 PORCH = "__init__"
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("quick_tuple",),  # what values are made of
-    ("model", "errors", "lazy", "stars", "spelling", "quick_json", "quick_hash"),
+    ("model", "errors", "lazy", "globs", "spelling", "quick_json", "quick_hash"),
     ("places", "prose", "schemas"),  # lines and columns, sentences, the shape of results
     ("harnesses", "confine"),  # what each harness calls things; the launcher of confined commands
     ("contract", "agents", "policy", "config"),

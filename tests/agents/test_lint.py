@@ -89,6 +89,12 @@ def test_codes_can_have_another_severity_and_the_longest_beginning_decides() -> 
         ("A.md", "a.md", False),
         ("[ab].md", "b.md", True),
         ("/outside/**", "/outside/a.md", True),
+        ("a/*/c.md", "a/b/c.md", True),
+        ("a/*/c.md", "a/x/y/c.md", False),
+        ("a/**/c.md", "a/c.md", True),
+        ("a/**/c.md", "a/x/y/c.md", True),
+        ("*.{md,toml}", "x/a.toml", True),
+        ("*a" * 3000, "a" * 4000, False),
     ],
 )
 def test_a_pattern_means_a_file_or_a_folder_above_it(pattern: str, path: str, *, is_meant: bool) -> None:

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.agents.patterns import (
-    EVERYTHING,
     RUNNERS,
     covers,
     covers_command,
@@ -23,6 +22,7 @@ from remit.agents.patterns import (
     matches_whole,
     respell,
 )
+from remit.globs import EVERYTHING
 
 BUILT_INS = {"eval", "exec", "command", "time"}
 NEEDS_A_PERSON = {"sudo", "su", "doas"}

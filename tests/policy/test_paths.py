@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from remit.globs import matches_name
 from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
-from remit.policy.paths import matches_name
 from tests.policy.ground import make_ground
 
 

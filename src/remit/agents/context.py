@@ -10,8 +10,8 @@ from __future__ import annotations
 from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, Literal
 
-from remit.agents.patterns import is_magic
 from remit.agents.profiles import CONTEXT_BUDGETS
+from remit.globs import is_pattern
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def find_context_files(document: Document) -> dict[str, tuple[str, ...]]:
 def find_places(path: str, folder: str) -> tuple[str, ...]:
     """Where a path may lie that is written in an agent's file: below its index's folder, or below the root."""
     path = path.strip()
-    if is_absolute(path) or is_magic(path) or is_folder(path) or "\0" in path or len(path) > MAX_CHARS:
+    if is_absolute(path) or is_pattern(path) or is_folder(path) or "\0" in path or len(path) > MAX_CHARS:
         return ()
     below = [normpath(path)]
     if folder:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from remit.globs import MAX_NAME, expand_braces, match_segments, matches_name
 from remit.model import NOTHING
 from remit.quick_tuple import NamedTuple
 
@@ -104,18 +105,15 @@ def _longest(code: str, beginnings: Iterable[str]) -> int:
 def matches_path(pattern: str, path: str) -> bool:
     """Whether a pattern of the configuration means a path: by itself, or by a folder above it.
 
-    A pattern without a slash is a name, wherever it stands; one with a slash begins at the root.
+    A pattern without a slash is a name, wherever it is; one with a slash begins at the root. `*` stays in one folder.
     """
-    from fnmatch import fnmatchcase  # noqa: PLC0415 - few workspaces have patterns
-
-    pattern = pattern.removeprefix("./")
-    anywhere = pattern.startswith("**/") or "/" not in pattern.rstrip("/")
-    plain = pattern.strip("/").removesuffix("/**").removeprefix("**/")
+    if len(pattern) > MAX_NAME:
+        return False
+    anywhere = [] if "/" in pattern.removeprefix("./").rstrip("/") else ["**"]
     parts = path.strip("/").split("/")
     return any(
-        fnmatchcase("/".join(parts[start:end]), plain)
-        for start in range(len(parts) if anywhere else 1)
-        for end in range(start + 1, len(parts) + 1)
+        max(match_segments([*anywhere, *choice.split("/")], parts, matches_name), default=0) > 0
+        for choice in expand_braces(pattern.removeprefix("./").strip("/"))
     )
 
 

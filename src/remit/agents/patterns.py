@@ -13,17 +13,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from remit.globs import EVERYTHING, expand_braces, is_pattern, match_segments, match_tokens, tokenize
 from remit.quick_tuple import NamedTuple
-from remit.stars import cross_folders, fits_signs, read_signs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-EVERYTHING = frozenset({"*", "**", "**/*", "**/**", "./**", "./**/*", "/**"})
 MAX_CHARS = 300
 """A longer pattern is only equal to itself: nobody writes one, and comparing it takes time."""
-MAX_BRACES = 2
-MAX_CHOICES = 12
 
 
 # --- paths -----------------------------------------------------------------------------------------------------------
@@ -39,8 +36,8 @@ def covers(wide: str, narrow: str) -> bool:
         return False
     if wide in EVERYTHING or narrow in EVERYTHING:
         return wide in EVERYTHING
-    choices = [_split(each) for each in _expand(wide)]
-    return all(_is_absorbed(_split(each), choices) for each in _expand(narrow))
+    choices = [_split(each) for each in expand_braces(wide)]
+    return all(_is_absorbed(_split(each), choices) for each in expand_braces(narrow))
 
 
 def _is_absorbed(narrow: list[str], choices: list[list[str]]) -> bool:
@@ -49,7 +46,7 @@ def _is_absorbed(narrow: list[str], choices: list[list[str]]) -> bool:
 
 def matches_path(pattern: str, path: str) -> bool:
     """Whether a pattern matches one path; a path with a star in it is none."""
-    return not is_magic(path) and covers(pattern, path)
+    return not is_pattern(path) and covers(pattern, path)
 
 
 def covered_by_any(narrow: str, wide: Iterable[str]) -> bool:
@@ -61,23 +58,6 @@ def _plain(pattern: str) -> str:
     return pattern.strip().removeprefix("./")
 
 
-def is_magic(text: str) -> bool:
-    """Whether a text has any sign in it that stands for others."""
-    return any(char in text for char in "*?[{")
-
-
-def _expand(pattern: str) -> list[str]:
-    """`*.{js,ts}` as `*.js` and `*.ts`; braces in braces, and more than a few, stay what they are."""
-    texts = [pattern]
-    for _ in range(MAX_BRACES):
-        _, opened, tail = texts[0].partition("{")
-        inner, closed, _ = tail.partition("}")
-        if not opened or not closed or "{" in inner:
-            break
-        texts = [text.replace(f"{{{inner}}}", choice, 1) for text in texts for choice in inner.split(",")[:MAX_CHOICES]]
-    return texts
-
-
 def _split(pattern: str) -> list[str]:
     """The folders of a pattern; `a/**` means whatever is in `a`, as `a/**/*` does."""
     parts = pattern.split("/")
@@ -87,16 +67,16 @@ def _split(pattern: str) -> list[str]:
 
 def _absorbs(wide: Sequence[str], narrow: Sequence[str]) -> bool:
     """Match one pattern against the text of the other, whose own stars only a star can stand for."""
-    return len(narrow) in cross_folders(wide, narrow, _absorbs_part)
+    return len(narrow) in match_segments(wide, narrow, _absorbs_part)
 
 
 def _absorbs_part(wide: str, narrow: str) -> bool:
     """The same within one folder's name."""
     if wide == narrow:
         return True
-    if not is_magic(wide) or "{" in wide or "**" in narrow:
+    if not is_pattern(wide) or "{" in wide or "**" in narrow:
         return False
-    return wide == "*" or fits_signs(read_signs(wide), read_signs(narrow), _absorbs_sign)
+    return wide == "*" or match_tokens(tokenize(wide), tokenize(narrow), _absorbs_sign)
 
 
 def _absorbs_sign(wide: str, narrow: str) -> bool:
@@ -259,7 +239,7 @@ def matches_whole(pattern: str, command: str) -> bool:
     if len(pattern) > MAX_CHARS or len(command) > 2 * MAX_CHARS:
         return pattern in (command, "*")
     ends = (pattern, pattern[:-2]) if pattern.endswith(" *") else (pattern,)
-    return any(fits_signs(each, command, _absorbs_sign) for each in ends)
+    return any(match_tokens(each, command, _absorbs_sign) for each in ends)
 
 
 def find_way_past(command: str, programs: Iterable[str], may_run: Callable[[str], bool]) -> str | None:

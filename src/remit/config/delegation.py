@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from remit.config.reading import Rule, read_pairs, read_settings, read_table
 from remit.errors import ConfigError
+from remit.globs import matches_stars
 from remit.harnesses import claude
 from remit.model import NOTHING
 from remit.quick_tuple import NamedTuple
-from remit.stars import fits_signs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,7 +126,7 @@ def find_agent_settings(agents: Mapping[str, AgentSettings], name: str) -> Agent
 
 
 def _matches(pattern: str, name: str) -> bool:
-    return fits_signs(pattern, name, str.__eq__)
+    return matches_stars(pattern, name)
 
 
 class TaskCommandSettings(NamedTuple):

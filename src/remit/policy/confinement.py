@@ -10,7 +10,8 @@ import os
 from typing import TYPE_CHECKING
 
 from remit.confine.profile import Profile
-from remit.policy.paths import EVERYTHING, YES, covers, expand_home, is_below, is_magic, place
+from remit.globs import EVERYTHING, is_magic
+from remit.policy.paths import YES, covers, expand_home, is_below, place
 from remit.policy.programs import is_composed, is_needed
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from remit.globs import EVERYTHING, matches_name
 from remit.policy import paths
 from remit.policy.protected import SECRET
 from remit.policy.terms import ALLOWED, HAND_BACK, STAY, Decision, pick_stricter, shorten
@@ -171,12 +172,10 @@ def _judge_named(call: Call, layers: Sequence[Permissions], *, keys: tuple[str, 
 
 
 def _is_key(key: str, keys: tuple[str, ...]) -> bool:
-    return key.lower() in {each.lower() for each in keys} or (
-        key.startswith("mcp__") and paths.matches_name(key, keys[-1])
-    )
+    return key.lower() in {each.lower() for each in keys} or (key.startswith("mcp__") and matches_name(key, keys[-1]))
 
 
 def _covers_named(key: str, pattern: str, texts: tuple[str, ...], keys: tuple[str, ...]) -> bool:
     if not _is_key(key, keys):
         return False
-    return pattern.strip() in paths.EVERYTHING or any(paths.matches_name(pattern, text) for text in texts)
+    return pattern.strip() in EVERYTHING or any(matches_name(pattern, text) for text in texts)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 from functools import lru_cache
 
-from remit.stars import cross_folders, fits_signs, read_signs
+from remit.globs import EVERYTHING, Name, expand_braces, is_magic, match_segments, matches_name
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
@@ -18,22 +18,14 @@ if TYPE_CHECKING:
 
     from remit.policy.terms import Ground
 
-EVERYTHING = frozenset({"*", "**", "**/*", "**/**", "./**", "./**/*", "/**", "/**/*"})
 MAX_PATTERN = 300
 MAX_PATH = 4096
 MAX_FOLDERS = 64
 """A script can go down a folder with every word; each pattern is held against each of them."""
-MAX_CHOICES = 40
 SHORTEST = 1
 """So many characters of a name must stand there beside a star to mean it."""
 YES, FOLDED, NO = 2, 1, 0
 """Covered; covered where the file system does not tell small letters from capital ones; not covered."""
-
-
-class Name(str):
-    """A folder's own name: a star in it stands for nothing else."""
-
-    __slots__ = ()
 
 
 def is_deep(path: str, cwd: str) -> bool:
@@ -126,7 +118,7 @@ def meets(pattern: str, name: str, ground: Ground) -> bool:
     parts = name.strip("/").split("/")
     for choice in place(pattern, ground.root, ground.home, ground.resolve):
         whole = choice[-1:] == ["**"]
-        reached = cross_folders(choice[:-1] if whole else choice, parts, _overlaps)
+        reached = match_segments(choice[:-1] if whole else choice, parts, _overlaps)
         if reached if whole else len(parts) in reached:
             return True
     return False
@@ -180,7 +172,7 @@ def place(pattern: str, root: str, home: str, resolve: object) -> tuple[list[str
     found = []
     for base, inner in bases:
         above = [Name(part) for part in base.split("/") if part not in ("", ".")]
-        for choice in _expand(inner.strip("/")):
+        for choice in expand_braces(inner.strip("/")):
             parts = [*above, *(part for part in choice.split("/") if part not in ("", "."))]
             parts = [part for at, part in enumerate(parts) if part != "**" or parts[at - 1 : at] != ["**"]]
             parts = parts[:-1] if parts[-2:] == ["**", "*"] else parts
@@ -203,56 +195,13 @@ def _measure(pattern: str, root: str, home: str, resolve: object) -> tuple[tuple
     )
 
 
-def _expand(pattern: str) -> list[str]:
-    """`*.{js,ts}` as `*.js` and `*.ts`; braces in braces stay what they are."""
-    texts = [pattern]
-    for _ in range(3):
-        _, opened, tail = texts[0].partition("{")
-        inner, closed, _ = tail.partition("}")
-        if not opened or not closed or "{" in inner:
-            break
-        texts = [text.replace(f"{{{inner}}}", choice, 1) for text in texts for choice in inner.split(",")][:MAX_CHOICES]
-    return texts
-
-
-def is_magic(text: str) -> bool:
-    """Whether a text has any sign in it that stands for others."""
-    return ("*" in text or "?" in text or "[" in text) and type(text) is not Name  # asked a million times
-
-
 def _matches(pattern: list[str], parts: list[str], *, wide: bool = False) -> bool:
     """Whether a pattern's folders are those of a path."""
     # From the end: most paths are below the root, as most patterns are, and differ in the last folders.
     if any(part not in parts for part in reversed(pattern) if part != "**" and not is_magic(part)):
         return False  # nearly always, and known without a walk along all folders of the path
     if pattern[-1:] == ["**"]:
-        return bool(cross_folders(pattern[:-1], parts, matches_name))
-    reached = cross_folders(pattern, parts, matches_name)
+        return bool(match_segments(pattern[:-1], parts, matches_name))
+    reached = match_segments(pattern, parts, matches_name)
     # What is denied is denied with all that is in it.
     return len(parts) in reached or (wide and bool(reached and pattern) and not is_magic(pattern[-1]))
-
-
-def matches_name(pattern: str, name: str) -> bool:
-    """The same within one name."""
-    if not is_magic(pattern):
-        return pattern == name
-    return len(name) <= MAX_PATH and fits_signs(read_signs(pattern), name, _stands_for)
-
-
-def _stands_for(sign: str, char: str) -> bool:
-    if sign in ("?", char):
-        return True
-    if len(sign) < 3 or sign[0] != "[":  # noqa: PLR2004 - brackets and something in them
-        return False
-    inner = sign[1:-1]
-    negated = inner[:1] in ("!", "^")
-    inner = inner[1:] if negated else inner
-    found, at = False, 0
-    while at < len(inner):
-        if inner[at + 1 : at + 2] == "-" and at + 2 < len(inner):
-            found = found or inner[at] <= char <= inner[at + 2]
-            at += 3
-        else:
-            found = found or inner[at] == char
-            at += 1
-    return found != negated

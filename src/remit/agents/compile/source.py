@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from remit.agents.compile.told import built_in, changed, lost, name_some, unenforced
 from remit.agents.definition import ANYONE, read_permissions
-from remit.agents.patterns import EVERYTHING
 from remit.agents.profiles import TOOLS, UTILITY_AGENTS
+from remit.globs import EVERYTHING
 from remit.harnesses import codex, opencode
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.agents import patterns
 from remit.agents.definition import read_tools
 from remit.agents.rules.permissions import list_entries
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import show
+from remit.globs import EVERYTHING, is_pattern
 from remit.harnesses import claude, opencode
 from remit.quick_tuple import NamedTuple
 
@@ -41,7 +41,7 @@ def _read_form(pattern: str) -> _Form:
     parts = [part for part in pattern.removeprefix("./").split("/") if part != "."]
     if parts[-1:] == [""]:
         parts[-1] = "**"
-    at = next((at for at, part in enumerate(parts) if patterns.is_magic(part)), len(parts))
+    at = next((at for at, part in enumerate(parts) if is_pattern(part)), len(parts))
     path = "/".join(parts[:at]) or ("/" if pattern.startswith("/") else ".")
     return _Form(path, at < len(parts), parts[at:] in _EXACT)
 
@@ -76,7 +76,7 @@ def permission_beyond_the_kernel(case: Case) -> Iterator[Report]:
             told = "write and edit are allowed different patterns; commands may write what one of the two allows"
             yield _report(document, allow["edit"][0], told, "Allow both the same.")
     reading = allow.get("read", [])
-    if reading and not any(entry.pattern in patterns.EVERYTHING for entry in reading):
+    if reading and not any(entry.pattern in EVERYTHING for entry in reading):
         yield _report(document, reading[0], "the kernel doesn't limit commands to the files that read is allowed",
                       "Deny read what commands may not read.")  # fmt: skip
     seen.clear()

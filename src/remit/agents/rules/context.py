@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agents import edits
 from remit.agents.context import find_context_files, is_absolute, is_folder, list_context_files
-from remit.agents.patterns import is_magic
 from remit.agents.profiles import CONTEXT_BUDGETS
 from remit.agents.rules.keys import is_lost_in
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import guess, is_number, show
+from remit.globs import is_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -241,7 +241,7 @@ def context_outside(case: Case) -> Iterator[Report]:
     for file in list_context_files(document):
         path = file.path.strip()
         climbing = ".." in path and not is_folder(path) and file.path not in find_context_files(document)
-        if is_absolute(path) or (climbing and not is_magic(path)):
+        if is_absolute(path) or (climbing and not is_pattern(path)):
             yield Report(f"{show(path)} lies outside of the workspace",
                          "Write a path below the workspace's root.", document.span_of(file.pointer),
                          file.pointer)  # fmt: skip
@@ -261,7 +261,7 @@ def context_not_a_file(case: Case) -> Iterator[Report]:
     for file in list_context_files(document):
         path = file.path.strip()
         found_folder = case.sizes.get(file.path) == FOLDER
-        if (is_folder(path) or is_magic(path) or found_folder) and not is_absolute(path):
-            what = "a pattern" if is_magic(path) else "a folder"
+        if (is_folder(path) or is_pattern(path) or found_folder) and not is_absolute(path):
+            what = "a pattern" if is_pattern(path) else "a folder"
             yield Report(f"{show(path)} is {what}, not a file", "Name each file.", document.span_of(file.pointer),
                          file.pointer)  # fmt: skip

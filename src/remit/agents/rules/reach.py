@@ -10,6 +10,7 @@ from remit.agents.definition import read_permissions, read_tools
 from remit.agents.rules.permissions import MAX_PATTERNS, Entry, list_entries, remove_entry
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import show
+from remit.globs import is_pattern
 from remit.harnesses import claude, codex, opencode
 from remit.quick_tuple import NamedTuple
 
@@ -78,7 +79,7 @@ def _list_protected(document: Document) -> Iterator[Place]:
     yield Place("remit.toml", "remit.toml")
     folders = document.path.split("/")[:-1]
     depth = next((at for at, name in enumerate(folders) if name in ("agent", "agents")), None)
-    if depth is not None and not patterns.is_magic(document.path):
+    if depth is not None and not is_pattern(document.path):
         yield Place(document.path, "/".join([*folders[: depth + 1], "**/*"]))
     if document.place in _SETTINGS:
         yield _SETTINGS[document.place]

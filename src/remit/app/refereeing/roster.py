@@ -10,11 +10,11 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from remit.globs import matches_stars
 from remit.harnesses import claude, codex, opencode
 from remit.model import NOTHING
 from remit.quick_hash import take_sha256
 from remit.quick_tuple import NamedTuple
-from remit.stars import fits_signs
 from remit.workspace.ledger.notes import get_note, set_note
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Roster(NamedTuple):
 
 
 def _is_named(name: str, patterns: Sequence[str]) -> bool:
-    return any(fits_signs(pattern, name, str.__eq__) for pattern in patterns)
+    return any(matches_stars(pattern, name) for pattern in patterns)
 
 
 def fold_name(name: str) -> str:

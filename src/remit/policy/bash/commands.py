@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from remit.globs import is_magic, matches_name
 from remit.lazy import lazy
 from remit.policy.bash import families
 from remit.policy.bash.acts import Hint, Run
 from remit.policy.bash.words import HOLE, ONE, SPLIT, Word, expand_braces
-from remit.policy.paths import is_magic, matches_name
 from remit.quick_tuple import NamedTuple
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms

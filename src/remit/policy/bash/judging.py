@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from remit.globs import EVERYTHING, matches_name
 from remit.lazy import lazy
 from remit.policy import paths
 from remit.policy.bash import code, commands, files, links, listings, mentions, names, signals
@@ -100,7 +101,7 @@ def _judge_composed(acts: Sequence[Act], layers: Sequence[Permissions]) -> Decis
                 continue
             parts, target = commands.take_apart(pattern)
             there = all(any(commands.fits(part, run) for run in runs) for part in parts)
-            if there and (not target or any(paths.matches_name(target, path) for path in files_written)):
+            if there and (not target or any(matches_name(target, path) for path in files_written)):
                 rule = f'deny bash "{pattern}"'
                 return Decision("deny", f"this command is denied to this agent by its rule {rule}; {HAND_BACK}", rule)
     return ALLOWED
@@ -270,7 +271,7 @@ def _judge_unsure(touch: Touch, layers: Sequence[Permissions], ground: Ground) -
     asked = Decision("ask", reason, touch.tool)
     for layer in layers:
         lists = [layer.allow[tool] for tool in tools if tool in layer.allow][:1]
-        if any(not any(each.strip() in paths.EVERYTHING for each in patterns) for patterns in lists):
+        if any(not any(each.strip() in EVERYTHING for each in patterns) for patterns in lists):
             return asked
         outside = start.startswith("/") and not start.startswith((ground.root, ground.home))
         if any(layer.deny.get(tool) for tool in tools) and not (outside and ".." not in path):
@@ -286,7 +287,7 @@ def _is_called_so(touch: Touch, ground: Ground) -> bool:
     """Whether a file in a folder that is not known has the name of a protected one."""
     name = posixpath.basename(touch.path.text)
     lasts = [pattern.rpartition("/")[2] for pattern in ground.protected] if touch.cwds is None else []
-    return HOLE not in name and any(last[:1] != "*" and paths.matches_name(last, name) for last in lasts)
+    return HOLE not in name and any(last[:1] != "*" and matches_name(last, name) for last in lasts)
 
 
 def _may_be_protected(touch: Touch, ground: Ground) -> bool:

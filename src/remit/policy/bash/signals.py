@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from remit.globs import matches_name
 from remit.policy.bash.acts import Hint, Refusal, Run
 from remit.policy.bash.commands import base_name, list_tokens
 from remit.policy.bash.names import read_names
 from remit.policy.bash.options import parse_options
 from remit.policy.bash.words import HOLE
-from remit.policy.paths import matches_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,0 +1,125 @@
+"""Globs: which names, paths and other patterns a pattern with `*`, `?`, `[a-z]`, `**` and `{a,b}` matches.
+
+Owns the one matcher. The linter compares patterns with each other and with files, the policy compares them with the
+files of calls, and settings name agents by them. `*` stays in one folder and `**` crosses them. Neither walk tries
+anything twice, so no pattern makes them slow.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+EVERYTHING = frozenset({"*", "**", "**/*", "**/**", "./**", "./**/*", "/**", "/**/*"})
+"""The patterns that match every path."""
+MAX_NAME = 4096
+"""Characters. A longer name matches no pattern."""
+MAX_CHOICES = 40
+_STAR = "*"
+_MAX_BRACES = 3
+
+
+class Name(str):
+    """The name of a folder on disk as a part of a pattern: none of its characters stands for others."""
+
+    __slots__ = ()
+
+
+def is_magic(text: str) -> bool:
+    """Whether a text without braces has a character that stands for others."""
+    return ("*" in text or "?" in text or "[" in text) and type(text) is not Name  # called a million times for a script
+
+
+def is_pattern(text: str) -> bool:
+    """Whether a text has a character that stands for others, braces included."""
+    return is_magic(text) or "{" in text
+
+
+def expand_braces(pattern: str) -> list[str]:
+    """`*.{js,ts}` as `*.js` and `*.ts`. Nested braces and more than three stay as they are."""
+    texts = [pattern]
+    for _ in range(_MAX_BRACES):
+        _, opened, tail = texts[0].partition("{")
+        inner, closed, _ = tail.partition("}")
+        if not opened or not closed or "{" in inner:
+            break
+        texts = [text.replace(f"{{{inner}}}", choice, 1) for text in texts for choice in inner.split(",")][:MAX_CHOICES]
+    return texts
+
+
+def matches_name(pattern: str, name: str) -> bool:
+    """Whether a pattern without braces matches a name in a folder."""
+    if not is_magic(pattern):
+        return pattern == name
+    return len(name) <= MAX_NAME and match_tokens(tokenize(pattern), name, _stands_for)
+
+
+def matches_stars(pattern: str, text: str) -> bool:
+    """Whether a pattern in which only `*` is special matches a text."""
+    return match_tokens(pattern, text, str.__eq__)
+
+
+def match_segments(pattern: Sequence[str], parts: Sequence[str], fits: Callable[[str, str], bool]) -> set[int]:
+    """How many of a path's parts a pattern can match: a set of counts, empty if it doesn't match their beginning."""
+    reached = {0}
+    for part in pattern:
+        if part == "**":
+            reached = set(range(min(reached), len(parts) + 1))
+        else:
+            reached = {at + 1 for at in reached if at < len(parts) and fits(part, parts[at])}
+        if not reached:
+            break
+    return reached
+
+
+def match_tokens(tokens: Sequence[str], text: Sequence[str], stands_for: Callable[[str, str], bool]) -> bool:
+    """Whether tokens match a whole text. It goes back to the last star only, so the lengths multiply at most."""
+    here = there = 0
+    star, resume = -1, 0
+    while there < len(text):
+        token = tokens[here] if here < len(tokens) else ""
+        if token == _STAR:
+            star, resume = here, there
+            here += 1
+        elif token and stands_for(token, text[there]):
+            here, there = here + 1, there + 1
+        elif star >= 0:
+            resume += 1
+            here, there = star + 1, resume
+        else:
+            return False
+    return all(token == _STAR for token in tokens[here:])
+
+
+@lru_cache(maxsize=1024)
+def tokenize(pattern: str) -> tuple[str, ...]:
+    """The characters and stars of a pattern, and its classes (`[a-z]`) as one token each."""
+    tokens, at = [], 0
+    while at < len(pattern):
+        closing = pattern.find("]", at + 2) if pattern[at] == "[" else -1
+        end = closing + 1 if closing >= 0 else at + 1
+        tokens.append(pattern[at:end])
+        at = end
+    return tuple(tokens)
+
+
+def _stands_for(token: str, char: str) -> bool:
+    if token in ("?", char):
+        return True
+    if len(token) < 3 or token[0] != "[":  # noqa: PLR2004 - brackets and something in them
+        return False
+    inner = token[1:-1]
+    negated = inner[:1] in ("!", "^")
+    inner = inner[1:] if negated else inner
+    found, at = False, 0
+    while at < len(inner):
+        if inner[at + 1 : at + 2] == "-" and at + 2 < len(inner):
+            found = found or inner[at] <= char <= inner[at + 2]
+            at += 3
+        else:
+            found = found or inner[at] == char
+            at += 1
+    return found != negated
