@@ -125,6 +125,11 @@ def stop(root: str) -> None:
         _remove(f"{root}/{FOLDER}/open/{name}")
 
 
+def has_open(root: str) -> bool:
+    """Whether an agent that has to be confined is at work in any session."""
+    return bool(_list_names(f"{root}/{FOLDER}/open"))
+
+
 def is_open(root: str, name: str) -> bool:
     """Whether commands without a ticket are refused in a session."""
     return os.path.exists(f"{root}/{FOLDER}/open/{_name_file(name)}")

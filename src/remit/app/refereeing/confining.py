@@ -18,16 +18,26 @@ if TYPE_CHECKING:
 
 
 def keep_confine_rules(home: Home, roster: Roster) -> None:
-    """Keep what hooks need of `[confine]` and of this machine, or that commands get no tickets."""
-    command_tickets.keep_rules(home.root, _render_rules(home, roster))
+    """Keep what hooks need of `[confine]` and of this machine, or that commands get no tickets.
+
+    An agent that is at work keeps its limits when the last agent file with permissions is gone.
+    """
+    rules = _render_rules(home, roster)
+    if rules:
+        command_tickets.keep_rules(home.root, rules)
+    elif rules is None or not command_tickets.has_open(home.root):
+        command_tickets.stop(home.root)
 
 
-def _render_rules(home: Home, roster: Roster) -> str:
+def _render_rules(home: Home, roster: Roster) -> str | None:
+    """Return the rules as JSON; "" if no agent needs them; None if `[confine]` is off."""
     confine = dict(roster.confine)
     if (confine["mode"] == "off" or confine["write"] or not confine["judge"]) and not _is_trusted(home):
         confine |= {"mode": "auto" if confine["mode"] == "off" else confine["mode"], "write": [], "judge": True}
+    if confine["mode"] == "off":
+        return None
     entries = [entry for agents in roster.agents.values() for entry in agents.values()]
-    if confine["mode"] == "off" or not (confine["mode"] == "require" or any(map(_has_permissions, entries))):
+    if confine["mode"] != "require" and not any(map(_has_permissions, entries)):
         return ""
     from remit.confine import find_level  # noqa: PLC0415 - only if it matters
 

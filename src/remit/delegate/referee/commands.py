@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from remit.delegate.referee import answers
+from remit.errors import RemitError
 from remit.harnesses import claude
 from remit.quick_json import parse_json
 from remit.workspace import command_tickets as tickets
@@ -28,12 +29,13 @@ if TYPE_CHECKING:
 _TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - every build needs them
 _TEMPORARY_VARIABLES = ("TMPDIR", "CLAUDE_CODE_TMPDIR")
 _TICKETS = f"{tickets.FOLDER}/tickets"
-HINT = "use the harness's tools for files, or hand back what you have and say what is missing"
+_HINT = "use the harness's tools for files, or hand back what you have and say what is missing"
 
 
 def has_shell(event: Event, root: str, environ: Mapping[str, str]) -> bool:
     """Whether the harness starts Remit's shell for its commands."""
-    return event.harness == "claude" and environ.get(claude.SHELL_VARIABLE, "").startswith(f"{root}/{tickets.FOLDER}/")
+    shell = environ.get(claude.SHELL_VARIABLE, "") if event.harness == "claude" else ""
+    return shell.startswith(f"{root}/{tickets.FOLDER}/") and os.access(shell, os.X_OK)
 
 
 def free_command(event: Event, root: str, environ: Mapping[str, str]) -> answers.Answer:
@@ -50,16 +52,17 @@ def confine_command(
     rules = _load_rules(root)
     if not rules or (own is None and tickets.is_read_only(root)):
         return {}, ""  # `remit run` has confined the whole agent by its permissions, with its harness
-    is_enforced = needs_profile(layers, rules)
-    if not is_enforced and not has_shell(event, root, environ):
+    is_run = bool(environ.get("REMIT_TICKET")) and not event.agent_id  # confined as a whole, or not at all
+    is_enforced = not is_run and needs_profile(layers, rules)
+    refused = _find_obstacle(event, rules, root, environ) if is_enforced else ""
+    if refused:
+        return answers.deny(f"{refused}; {_HINT}"), ""
+    if not has_shell(event, root, environ):  # of an enforced agent, `auto`: as if the machine couldn't confine it
         return {}, ""
-    if is_enforced:
-        refused = _find_obstacle(event, rules, root, environ)
-        if refused:
-            return answers.deny(f"{refused}; {HINT}"), ""
-        if not has_shell(event, root, environ):  # `auto`: as if the machine couldn't confine
-            return {}, ""
-    profile = _ensure_profile(own, layers, rules, root, environ) if is_enforced else ""
+    try:
+        profile = _ensure_profile(own, layers, rules, root, environ) if is_enforced else ""
+    except RemitError as error:
+        return answers.deny(f"{error.message}; {_HINT}"), ""
     ticket = tickets.give_ticket(root, profile)
     return _attach(event, ticket), ticket
 
@@ -93,12 +96,16 @@ def _attach(event: Event, ticket: str) -> answers.Answer:
 
 
 def end_command(event: Event, ticket: str, root: str) -> None:
-    """Remove the ticket of a command that an agent's harness has reported; if no shell took it, end the shell's use.
+    """Remove the ticket of a command that an agent's harness has reported; if no shell took it, allow no more commands.
 
-    `ticket`: what the hook gave the command before it. The harness may have ignored it, or another hook replaced the
+    `ticket`: what the hook gave before the command. The harness may have ignored it, or another hook replaced the
     command: then nothing has limited it.
     """
     is_interrupted = event.payload.get(claude.INTERRUPTED_KEY) is True
+    found = _find_ticket(event)
+    if found and found != ticket and tickets.remove_ticket(root, found):  # of a second hook of Remit's, as of a plugin
+        tickets.remove_ticket(root, ticket)
+        return
     if tickets.remove_ticket(root, ticket, wait_s=0.0 if is_interrupted else tickets.LATE_S) or is_interrupted:
         return
     reason = (
@@ -110,10 +117,15 @@ def end_command(event: Event, ticket: str, root: str) -> None:
 
 def end_free_command(event: Event, root: str) -> None:
     """Remove the ticket of a command of the user's own; one that isn't taken yet stays, as one in the background is."""
-    command = event.tool_input.get(claude.COMMAND_KEY)
-    ticket = tickets.split(command)[0] if isinstance(command, str) else ""
+    ticket = _find_ticket(event)
     if ticket and tickets.was_taken(root, ticket):
         tickets.remove_ticket(root, ticket)
+
+
+def _find_ticket(event: Event) -> str:
+    """Return the ticket in front of the command that a harness has run."""
+    command = event.tool_input.get(claude.COMMAND_KEY)
+    return tickets.split(command)[0] if isinstance(command, str) else ""
 
 
 # --- sessions with agents that have to be confined -------------------------------------------------------------------

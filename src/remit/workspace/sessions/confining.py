@@ -177,21 +177,18 @@ def list_protected(
 ) -> list[str]:
     """The places inside writable folders that stay read-only, also those that don't exist yet; for single commands.
 
-    `enclosed`: read-only folders inside writable ones. Raise `RunnerError` if a place can't be protected.
+    `enclosed`: read-only folders inside writable ones. Of a link, what it leads to is protected. Raise `RunnerError`
+    if a place can't be protected.
     """
     inside = [each for each in writable if _is_below(each, root)]
     bases = sorted((*writable, *enclosed), key=len, reverse=True)
     found = []
     for place in [*fixed, *_find_git_places(root, git, [root] if root in inside else inside)]:
-        base = next((each for each in bases if _is_below(place.path, each)), None)
-        if base is None or base in enclosed:
-            continue
-        path = base
-        for name in [each for each in place.path[len(base) :].split("/") if each]:
-            path = f"{path}/{name}"
-            if _check_link(path) is None:
-                break
-        found.append(place.path)
+        real = os.path.realpath(place.path)
+        base = next((each for each in bases if _is_below(real, each)), None)
+        if base is not None and base not in enclosed:
+            _check_link(real)
+            found.append(real)
     return found
 
 
