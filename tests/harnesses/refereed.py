@@ -173,8 +173,13 @@ def compile_agents(stage: Stage, text: str = STANDARD, **targets: str) -> None:
     run_remit(stage, "compile", "--to", stage.cli)
 
 
-def converse(stage: Stage, script: str, *args: str, environ: dict[str, str] | None = None) -> Session:
-    """Let the harness itself play a script from its first word to its last, in the stage's environment or another."""
+def converse(
+    stage: Stage, script: str, *args: str, environ: dict[str, str] | None = None, prefix: tuple[str, ...] = ()
+) -> Session:
+    """Let the harness itself play a script from its first word to its last, in the stage's environment or another.
+
+    `prefix`: words that start the harness, such as those of another user.
+    """
     program = find_cli(stage.cli)
     assert program is not None
     prompt = f"{stage.mark(script)} Do it."
@@ -184,7 +189,7 @@ def converse(stage: Stage, script: str, *args: str, environ: dict[str, str] | No
         "opencode": (program, "run", "--format=json", *args, prompt),
     }[stage.cli]
     with subprocess.Popen(
-        words, cwd=stage.root, env=(environ or stage.environ) | {"IS_SANDBOX": "1"}, start_new_session=True,
+        (*prefix, *words), cwd=stage.root, env=(environ or stage.environ) | {"IS_SANDBOX": "1"}, start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         try:

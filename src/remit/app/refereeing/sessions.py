@@ -35,7 +35,8 @@ def begin_session(event: Event, home: Home) -> answers.Answer:
     """Bring to an end what was left behind, and say in one line what is open."""
     if event.payload.get(claude.SOURCE_KEY) in _ANEW:
         end_agents(event, home, "the harness was started again")
-    keep_confine_rules(home, load_roster(home))
+    with suppress(RemitError):  # settings that can't be read: whoever is admitted hears of them
+        keep_confine_rules(home, load_roster(home))
     _recover(home)
     told = _tell_open(home)
     return answers.add_context(event.kind, told) if told else {}

@@ -99,18 +99,18 @@ def end_command(event: Event, ticket: str, root: str) -> None:
     """Remove the ticket of a command that an agent's harness has reported; if no shell took it, allow no more commands.
 
     `ticket`: what the hook gave before the command. The harness may have ignored it, or another hook replaced the
-    command: then nothing has limited it.
+    command: then nothing may have limited it.
     """
-    is_interrupted = event.payload.get(claude.INTERRUPTED_KEY) is True
+    has_run = event.kind == claude.AFTER_TOOL or event.error.startswith(claude.EXIT_SIGN)
     found = _find_ticket(event)
     if found and found != ticket and tickets.remove_ticket(root, found):  # of a second hook of Remit's, as of a plugin
         tickets.remove_ticket(root, ticket)
         return
-    if tickets.remove_ticket(root, ticket, wait_s=0.0 if is_interrupted else tickets.LATE_S) or is_interrupted:
+    if tickets.remove_ticket(root, ticket, wait_s=tickets.LATE_S if has_run else 0.0) or not has_run:
         return
     reason = (
-        "a command of this session ran without the ticket that Remit gave it, so the kernel may not have limited it, "
-        "and agents with permissions get no more shell commands here"
+        "no shell took the ticket that Remit gave to a command of this session, so the kernel may not have limited "
+        "it, and agents with permissions get no more shell commands here"
     )
     tickets.break_session(root, event.session, reason)
 
