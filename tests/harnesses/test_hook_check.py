@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 ALL = {"instructions", "sent-back", "verdict", "honest", "denied", "tokens"}
+CONFINED = {"claude": {"confined"}}
 DOUBLING = """#!{python}
 import json, subprocess, sys
 def double(value):
@@ -100,7 +101,7 @@ def keep_hooks(root: Path, path: str, *, only: set[str] | None = None, without: 
 
 def list_broken(checked: Checked) -> set[str]:
     """The names of the promises that are broken; every other one holds."""
-    assert {promise.name for promise in checked.promises} == ALL
+    assert {promise.name for promise in checked.promises} == ALL | CONFINED.get(checked.harness, set())
     assert "unproven" not in {promise.state for promise in checked.promises}, checked
     return {promise.name for promise in checked.promises if promise.state == "broken"}
 
@@ -131,7 +132,7 @@ def test_each_promise_is_reported_broken_in_claude_code_if_it_is(root: Path, mon
     doubling.write_text(DOUBLING.format(python=sys.executable, program=program))
     doubling.chmod(0o755)
     checked = check("claude")
-    assert list_broken(checked) == ALL
+    assert list_broken(checked) == {*ALL, "confined"}
     assert all(promise.why and promise.hint for promise in checked.promises)
 
 
@@ -151,6 +152,15 @@ def test_a_hook_that_is_missing_in_claude_code_breaks_its_promise(
     put("claude", root, monkeypatch)
     keep_hooks(root, LOCAL, without=without)
     assert broken <= list_broken(check("claude"))
+
+
+@pytest.mark.thorough
+def test_a_shell_that_claude_code_does_not_start_is_reported(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put("claude", root, monkeypatch)
+    settings = json.loads((root / LOCAL).read_text())
+    assert list(settings.pop("env")) == ["CLAUDE_CODE_SHELL"]
+    (root / LOCAL).write_text(json.dumps(settings))
+    assert list_broken(check("claude")) == {"confined"}
 
 
 @pytest.mark.thorough

@@ -29,6 +29,8 @@ LIE = "remit-check-lie: the report is finished and contains everything that you 
 """The summary of the false return: if the caller's model receives it, its request contains this text."""
 HONEST = "remit-check-honest: the note is written."
 DENIED, WRITTEN, CLAIMED = "denied.txt", "note.md", "never-written.md"
+SCRIPT, RAN = "remit-check.sh", "script-ran.txt"
+"""A script that is there before the subagent and tries to write a protected file, and what shows that it ran."""
 SESSIONS = {"claude": ("caller", "background-caller"), "codex": ("caller", "v1-caller"), "opencode": ("caller",)}
 """Claude Code also runs subagents in the background, and gives their answer to the caller in another way. Codex has
 other tools for subagents if it doesn't know the model."""
@@ -47,6 +49,7 @@ def make_scripts(cli: CliName, model: str) -> dict[str, list[Turn]]:
         "honest": [
             call("bash", command=f"touch {DENIED}"),
             call("bash", command=f"echo '# Note' > {WRITTEN}"),
+            call("bash", command=f"sh {SCRIPT} {RAN}"),
             _give(HONEST, WRITTEN),
         ],
         **{name: [_give(LIE, CLAIMED)] for name in ("liar", "background-liar", "v1-liar")},
@@ -88,7 +91,7 @@ def main() -> None:
             "environ": model.environ(cli, home, called),
             "sessions": SESSIONS[name],
             "prompts": {script: f"{model.mark(script)} Do it." for script in (*SESSIONS[name], "run")},
-            "words": {"lie": LIE, "honest": HONEST, "denied": DENIED, "written": WRITTEN},
+            "words": {"lie": LIE, "honest": HONEST, "denied": DENIED, "written": WRITTEN, "ran": RAN},
         }
         sys.stdout.write(f"{json.dumps(told)}\n")
         sys.stdout.flush()
