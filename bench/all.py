@@ -50,6 +50,7 @@ SCRIPTS: Final = (
     Script("contract", PEERS, 90, 260),
     Script("lint", PEERS, 15, 40),
     Script("hook", PEERS, 45, 150),
+    Script("confine", TESTS, 15, 45),
     Script("mcp", TESTS, 10, 30),
     Script("delegate_command", PEERS, 10, 20),
     Script("delegate_functions", PEERS, 100, 250),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 _PROGRAMS: Final = {"Node": ("node", "--version"), "git": ("git", "--version"), "jq": ("jq", "--version"),
+                    "bubblewrap": ("bwrap", "--version"),
                     "Chromium": ("chromium", "--version")}  # fmt: skip
 _PACKAGES: Final = {
     ".venv-bench": (

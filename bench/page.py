@@ -20,6 +20,11 @@ AREAS: Final = {
         "A harness starts the hook on every tool call and waits for it: the whole process, event in, answer "
         "out, in a project of 300 files."
     ),
+    "confine": (
+        "A shell command of a confined agent, in a workspace with twenty protected places: the processor's time of "
+        "`bash -c true` under the launcher, minus that of the same call bare in the same round. bubblewrap makes the "
+        "same mounts; it limits no signals and no abstract sockets."
+    ),
     "run": (
         "An agent that does nothing (`sh` prints a valid return): with its durable row, its shim in a "
         "namespace, its output kept, its result stored, and a verdict."

@@ -32,6 +32,8 @@ GOALS = (
     ("hook", "a return that is sent back", 10),
     ("hook", "a return that is accepted", 10),
     ("hook", "99 of 100", 150),
+    ("confine", "a shell command confined, minus bare, as root", 15),
+    ("confine", "a shell command confined, minus bare, without privileges", 15),
     ("mcp", "initialize", 300),
     ("mcp", "tools/list", 15),
     ("run", "a program that does nothing", 4),

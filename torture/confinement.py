@@ -29,7 +29,7 @@ from remit.confine.profile import Profile
 from remit.testing.agent import ScriptedAgent
 from tests.confine import test_escapes, test_writes
 from tests.confine.callers import PATH, Caller, make_caller
-from torture.ordinary import BUILDS, COMMANDS, SETUP, Work, write_project
+from torture.ordinary import SETUP, WORK, Work, write_project
 from torture.tally import tell
 
 if TYPE_CHECKING:
@@ -135,7 +135,8 @@ def _escape(caller: Caller, place: test_escapes.Place, script: str, form: str) -
 
 _PROBE = "echo evil > remit.toml && echo open > .out/unconfined; cat secrets/key > .out/secret"
 _RUN = """
-export GIT_TERMINAL_PROMPT=0 GIT_CONFIG_NOSYSTEM=1 LANG=C.UTF-8 PYTHONDONTWRITEBYTECODE=1 npm_config_update_notifier=false
+export GIT_TERMINAL_PROMPT=0 GIT_CONFIG_NOSYSTEM=1 LANG=C.UTF-8 PYTHONDONTWRITEBYTECODE=1
+export npm_config_update_notifier=false
 unset REMIT_TICKET REMIT_SESSION_ID REMIT_RETURN_FILE
 for file in .out/[0-9]*.sh; do
     name=${file%.sh}
@@ -147,44 +148,28 @@ done
 
 def try_work(only: str) -> Iterator[Told]:
     """Do all work bare, then in the same folder by an agent that is confined, and compare."""
-    chosen = [each for each in (*COMMANDS, *BUILDS) if only in each.name and all(map(shutil.which, each.needs))]
+    chosen = [each for each in WORK if only in each.name and all(map(shutil.which, each.needs))]
     folder = Path(tempfile.mkdtemp(prefix="remit-work-", dir="/var/tmp"))
     root, home = folder / "root", folder / "home"
     home.mkdir()
     names = ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT")
     environ = {name: value for name, value in os.environ.items() if name not in names}
-    environ |= {
-        "HOME": str(home),
-        "WHEELS": str(ROOT / ".wheels"),
-        "XDG_CONFIG_HOME": str(home / "config"),
-        "PATH": PATH,
-    }
-    environ["PYTHONPATH"] = str(ROOT / "src")
+    environ |= {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "config"), "PATH": PATH}
+    environ |= {"PYTHONPATH": str(ROOT / "src"), "WHEELS": str(ROOT / ".wheels")}
     bare = _do_work(root, chosen, lambda words: words, environ)
     shutil.move(root, folder / "bare")
 
     def delegate(words: list[str]) -> list[str]:
         agent = ScriptedAgent(root / _OUT / "player").obeys({"report.md": "# Report"}).command
         command = f"sh -c {shlex.quote(f'{_PROBE}; {shlex.join(words)}; {agent}')}"
-        return [
-            sys.executable,
-            "-m",
-            "remit",
-            "run",
-            "builder",
-            "Work.",
-            "--command",
-            command,
-            "--timeout",
-            "3600",
-            "--json",
-        ]
+        run = [sys.executable, "-m", "remit", "run", "builder", "Work.", "--json"]
+        return [*run, "--command", command, "--timeout", str(LIMIT_S)]
 
     confined = _do_work(root, chosen, delegate, environ)
     assert not (root / _OUT / "unconfined").exists(), "the agent wasn't confined"
     assert not (root / _OUT / "secret").read_bytes(), "the agent wasn't confined"
     for work, before, after in zip(chosen, bare, confined, strict=True):
-        yield Told(work.name, _compare(work, before, after))
+        yield Told(work.name, compare(work, before, after))
     trees = [read_tree(each) for each in (folder / "bare", root)]
     differing = sorted(name for name in {*trees[0], *trees[1]} if trees[0].get(name) != trees[1].get(name))
     yield Told("the resulting tree", f"these differ: {', '.join(differing[:5])}" if differing else "")
@@ -221,7 +206,8 @@ def _do_work(
     ]
 
 
-def _compare(work: Work, bare: Done, confined: Done) -> str:
+def compare(work: Work, bare: Done, confined: Done) -> str:
+    """Return how a confined command differs from the same bare; empty if it doesn't, or may."""
     if work.fails:
         return f"it works, and the guide says that it fails: {work.fails}" if confined == bare else ""
     if confined.status != bare.status:
@@ -237,7 +223,7 @@ def read_tree(root: Path) -> dict[str, str]:
         folders[:] = [name for name in folders if name not in (".git", ".remit", _OUT, "__pycache__", "specs")]
         for name in files:
             file = Path(here, name)
-            content = os.readlink(file).encode() if file.is_symlink() else file.read_bytes()
+            content = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
             found[str(file.relative_to(root))] = f"{file.lstat().st_mode:o} {hashlib.sha256(content).hexdigest()}"
     return {name: told for name, told in found.items() if name != "report.md"}
 

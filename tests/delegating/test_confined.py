@@ -140,7 +140,9 @@ def test_a_confined_agent_starts_no_denied_program(root: Path, place: Path, *, j
     (root / "agents" / "writer.md").write_text(DENIES)
     (root / "other.py").write_text("print('other')")
     (root / "agent.py").write_text(HANDS_IN.replace('"command"', '"writer"'))
-    script = "(ln -s $(command -v id) x; ./x -a; env id; cut -c1 agent.py | sort | head -1) > ran 2> said; python3 agent.py"
+    script = (
+        "(ln -s $(command -v id) x; ./x -a; env id; cut -c1 agent.py | sort | head -1) > ran 2> said; python3 agent.py"
+    )
     if not judges:
         (root / "remit.toml").write_text("[confine]\njudge = false\n")
 
@@ -313,6 +315,15 @@ def test_a_function_does_not_run_if_confinement_is_required(root: Path) -> None:
 
     with pytest.raises(UsageError, match=r"a function can't be confined, and \[confine\] requires it"):
         asyncio.run(delegate())
+
+
+def test_a_write_that_isnt_allowed_fails_in_a_workspace_below_tmp() -> None:
+    """The agent's /tmp is its own: the write seemed to succeed, and a claim to the file was called false."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as given:
+        folder = Path(given).resolve()
+        (folder / "root").mkdir()
+        git(folder / "root", "init", "-q", "-b", "main")
+        assert try_places(folder / "root", folder, "") == "docs cache model other"
 
 
 def test_a_machine_that_cannot_confine_runs_the_agent_and_says_so(

@@ -331,11 +331,12 @@ def test_the_level_of_confinement(workspace: Inside, monkeypatch: pytest.MonkeyP
     found, settings = load(workspace("doctor", "--json"))["confine"]
     assert (found[0], found[1].startswith(words), bool(found[2])) == (state, True, state == "warning")
     assert all(reason in found[1] for reason in (*level.reasons, *level.list_open()))
+    judge = "on" if level.has_judge else "not available on this machine"
     assert settings[:2] == (
         "ok",
         "mode auto: this machine can't confine agents, so agents whose file has permissions run unconfined, and their "
         "results say so" if name == "none" else
-        "mode auto: agents whose file has permissions are confined; network all; judge on",
+        f"mode auto: agents whose file has permissions are confined; network all; judge {judge}",
     )  # fmt: skip
 
 
@@ -344,7 +345,7 @@ def test_the_level_of_confinement(workspace: Inside, monkeypatch: pytest.MonkeyP
     [
         ("full", 'mode = "off"\njudge = false', "mode off: only runs with --confine are confined; network all; judge off"),
         ("files", 'mode = "require"\nnetwork = "none"',
-         "mode require: all agents are confined, and none runs unconfined; network none; judge on"),
+         "mode require: all agents are confined, and none runs unconfined; network none; judge not available on this machine"),
         ("files", 'network = "model"', "! network model: this machine can't limit it, so no confined agent runs"),
         ("none", 'mode = "require"', "! mode require: this machine can't confine agents, so no agent runs"),
         ("none", 'mode = "off"', "mode off: this machine can't confine agents, so remit run --confine is refused"),

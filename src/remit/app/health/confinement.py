@@ -58,7 +58,8 @@ def _check_settings(settings: ConfineSettings, level: Level) -> Check:
     if not {"none": level.has_no_network, "model": level.has_ports}.get(settings.network, True):
         said = f"network {settings.network}: this machine can't limit it, so no confined agent runs"
         return Check("confine", "problem", said, 'set [confine] network = "all"')
-    return Check("confine", "ok", f"{said}; network {settings.network}; judge {'on' if settings.judge else 'off'}")
+    judge = "off" if not settings.judge else "on" if level.has_judge else "not available on this machine"
+    return Check("confine", "ok", f"{said}; network {settings.network}; judge {judge}")
 
 
 def _look_at_permissions(patient: Patient) -> Iterator[Check]:

@@ -108,6 +108,9 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
     blanks += [Fixed(path) for path in confinement.new_files]
     hidden = [os.path.realpath(each) for each in HIDDEN if os.path.exists(each)]
     returns = os.path.dirname(find_return_file(folder))  # the one place in it that the agent writes to
+    root = os.path.realpath(confinement.root)
+    # In a workspace below /tmp a write that isn't allowed has to fail. It would vanish with the agent.
+    is_enclosed = root not in writable and any(_is_below(root, each) for each in private)
     profile = Profile(
         write=tuple(
             each for each in (*writable, *confinement.new_files) if not any(_is_below(each, one) for one in closed)
@@ -116,6 +119,7 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
         reopen=(returns,) if os.path.isdir(returns) else (),
         hide=tuple(dict.fromkeys([*permitted.hide, *hidden])),
         private=tuple(dict.fromkeys(each for each in private if each not in writable)),
+        enclose=(root,) if is_enclosed else (),
         replace=tuple(replaced),
         keeps_inside=level.has_scopes,
         network="ports" if confinement.network == "model" else "none" if confinement.network == "none" else "all",
