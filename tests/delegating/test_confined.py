@@ -351,3 +351,12 @@ def test_a_port_of_the_model_is_named_by_the_user_not_by_the_repository(place: P
     assert find_model_ports("claude", environ) == (443, 3128, 9000)
     assert find_model_ports("command", {"HOME": str(place)}) == (443,)
     assert find_model_ports("codex", {"HOME": str(place), "OPENAI_BASE_URL": "http://model.test/v1"}) == (80, 443, 8123)
+
+
+def test_a_protected_name_in_a_folder_of_the_agents_own_is_reported(root: Path) -> None:
+    (root / "agent.py").write_text(HANDS_IN)
+    made = "mkdir -p sub/.claude/agents sub/agents && echo x > sub/.claude/agents/x.md && echo x > sub/agents/x.md"
+    result = run(root, f"sh -c {shlex.quote(f'{made}; python3 agent.py')}")
+    assert (result.status, result.verdict) == ("completed", "accepted"), result.diagnostics
+    [found] = [each.message for each in result.diagnostics if each.code == "EVD013"]
+    assert found == "the protected name 'sub/.claude/agents/x.md' is new; it appeared while 'command' ran: check it"

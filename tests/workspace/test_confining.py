@@ -304,14 +304,30 @@ def test_a_blank_that_was_left_is_removed_by_the_next_agent(site: Site) -> None:
     assert not left.exists()
 
 
-@pytest.mark.parametrize("kind", ["symbolic link", "hard link"])
-def test_a_link_in_a_protected_place_is_refused(site: Site, kind: str) -> None:
+def test_a_link_in_a_protected_place_is_refused(site: Site) -> None:
     target = site.root / "elsewhere.toml"
     target.write_text("")
-    link = site.root / "remit.toml"
-    link.symlink_to(target) if kind == "symbolic link" else link.hardlink_to(target)
-    with pytest.raises(RunnerError, match=f"remit.toml' is .*{kind}"):
+    (site.root / "remit.toml").symlink_to(target)
+    with pytest.raises(RunnerError, match=r"remit\.toml' is a symbolic link"):
         confine(site.plan(), str(site.attempt), argv=("true",))
+
+
+def test_a_second_name_of_a_protected_file_is_protected(site: Site) -> None:
+    """Also of a file in a protected folder, and only those names: other hard links are content."""
+    (site.root / ".claude" / "agents").mkdir(parents=True)
+    (site.root / "src").mkdir()
+    for name, twin in (("remit.toml", "twin.toml"), (".claude/agents/x.md", "src/x.md"), ("src/a", "src/b")):
+        (site.root / name).write_text("old\n")
+        (site.root / twin).hardlink_to(site.root / name)
+    (site.home / ".claude" / "projects" / "hook").hardlink_to(site.root / ".git" / "config")
+    names = f"twin.toml src/x.md src/b {site.home}/.claude/projects/hook"
+    said = site.run(f"for name in {names}; do echo evil > $name; done; mv src/x.md y; mv src z; echo new > src/n; true")
+    assert "Read-only file system" in said
+    for name in ("remit.toml", ".claude/agents/x.md"):
+        assert (site.root / name).read_text() == "old\n"
+    assert "evil" not in (site.root / ".git" / "config").read_text()
+    assert (site.root / "src" / "a").read_text() == "evil\n"
+    assert (site.root / "src" / "n").exists()
 
 
 def test_a_machine_that_cant_confine_starts_no_agent(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from remit.delegate.judging.endings import Ended, conclude
 from remit.delegate.judging.handed_on import HandedOn, load_handed_on
 from remit.delegate.judging.judgement import Scene, judge_answer, look_around, protected_name
 from remit.delegate.judging.others import is_recorded, list_seen
-from remit.delegate.referee.new_names import QUARANTINED, check_left
+from remit.delegate.referee.new_names import QUARANTINED, check_left, list_created
 from remit.delegate.referee.tools import read_uses
 from remit.delegate.referee.who import find_transcript, read_agent_id
 from remit.delegate.reporting.report import load_report, make_report, render_report
@@ -103,12 +103,14 @@ def _check_names(home: Home, row: Delegation) -> None:
         check_left(db, row.session_id, home.root, agent=row.agent)
 
 
-def _list_new_names(home: Home, row: Delegation) -> tuple[Finding, ...]:
+def _list_new_names(home: Home, row: Delegation, root: str, comparison: Comparison | None) -> tuple[Finding, ...]:
     """What was found at protected names during a run."""
     with home.ledger.reading() as db:
         query = "SELECT json_extract(details, '$.sentence') FROM events WHERE session_id = ? AND kind = ?"
-        found = db.execute(query, (row.session_id, QUARANTINED)).fetchall()
-    return tuple(protected_name(sentence) for (sentence,) in found)
+        known = [sentence for (sentence,) in db.execute(query, (row.session_id, QUARANTINED))]
+    created = [] if comparison is None else [change.path for change in comparison.created]
+    new = list_created(created, root, agent=row.agent, known="".join(known))
+    return tuple(map(protected_name, (*known, *new)))
 
 
 def _make_scene(home: Home, row: Delegation, terms: Terms, tools: tuple[ToolUse, ...] | None) -> Scene:
@@ -182,7 +184,9 @@ def conclude_return(
             format=terms.format,
         )
     )  # fmt: skip
-    conclusion = conclusion._replace(findings=(*conclusion.findings, *_list_new_names(home, row)))
+    conclusion = conclusion._replace(
+        findings=(*conclusion.findings, *_list_new_names(home, row, terms.root, comparison))
+    )
     now_ms = read_clock_ms()
     told = _Told(_load_usage(home, row), answer or None, tuple(range(number)))
     report = make_report(row, told, conclusion, ended_ms=now_ms)

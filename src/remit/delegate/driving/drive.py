@@ -36,8 +36,9 @@ from remit.delegate.driving.turns import (
 from remit.delegate.driving.watching import watch
 from remit.delegate.judging.attempt_record import describe_attempt
 from remit.delegate.judging.endings import Ended, Writes, conclude
-from remit.delegate.judging.judgement import judge_answer, look_around
+from remit.delegate.judging.judgement import judge_answer, look_around, protected_name
 from remit.delegate.judging.others import Other, is_recorded, list_seen
+from remit.delegate.referee.new_names import list_created
 from remit.errors import RemitError, RunnerError
 from remit.model import Expectation
 from remit.runners import Heard, Usage
@@ -385,7 +386,10 @@ class Drive:
         differing = self.load_text(CONFINED).splitlines() if self.terms.confine else []
         if self.terms.unconfined:
             differing = [f"the agent's permissions weren't enforced by the kernel: {self.terms.unconfined}"]
-        return concluded._replace(notes=(*concluded.notes, *(f"confine: {each}" for each in differing)))
+        created = [change.path for change in comparison.created] if comparison and self.terms.confine else []
+        new = [protected_name(each) for each in list_created(created, self.terms.root, agent=self.row.agent)]
+        notes = (*concluded.notes, *(f"confine: {each}" for each in differing))
+        return concluded._replace(notes=notes, findings=(*concluded.findings, *new))
 
     async def _compare(
         self, scene: Scene, turn: Turn, is_below: Callable[..., bool]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from remit.confine import Profile
 
 MAX_REPOSITORIES = 500
+MAX_SEARCHED = 1_000_000
+"""How many files and folders are searched for second names of protected files, if there are any."""
 BLANK_NS = 86_400 * 10**9
 """The time of the last change by which a blank is known; every change to it or in it gives it another."""
 _EXCLUDE, _PROFILE = "exclude", "profile"
@@ -91,6 +93,7 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
     places = [*confinement.fixed, *_find_git_places(confinement.root, confinement.git, [confinement.root])]
     protected, blanks = _plan_places(places, writable)
     permitted = confinement.permitted or Profile()
+    protected += find_twins([*protected, *permitted.protect], writable)
     closed = (*protected, *permitted.protect, *permitted.hide)
     private = [os.path.realpath(each) for each in ("/tmp", *confinement.private) if os.path.isdir(each)]  # noqa: S108 - its own
     # The agent reads the files that its runner has put there.
@@ -193,7 +196,56 @@ def list_protected(
         if base is not None and base not in enclosed:
             _check_link(real)
             found.append(real)
-    return found
+    return [*found, *find_twins(found, writable)]
+
+
+def find_twins(protected: Sequence[str], writable: Sequence[str]) -> list[str]:
+    """The other names (hard links), in writable folders, of files that are protected or in protected folders.
+
+    Raise `RunnerError` if there are too many files to search. `.remit` isn't searched: it links its own files only.
+    """
+    kept = [each for each in protected if not each.endswith("/.remit")]
+    files = (path for path, _, is_folder in _list_entries(kept, ()) if not is_folder)
+    nodes = {node for path in files if (node := _find_shared_node(path))}
+    if not nodes:
+        return []
+    inodes = {inode for _, inode in nodes}
+    entries = _list_entries(writable, protected)
+    named = (path for path, inode, is_folder in entries if not is_folder and inode in inodes)
+    return [path for path in named if _find_shared_node(path) in nodes]
+
+
+def _find_shared_node(path: str) -> tuple[int, int] | None:
+    """The device and inode of a file that has other names; None for any other."""
+    try:
+        found = os.lstat(path)
+    except OSError:  # it is gone
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) and found.st_nlink > 1 else None
+
+
+def _list_entries(places: Sequence[str], left_out: Sequence[str]) -> Iterator[tuple[str, int, bool]]:
+    """Each file and folder below some places and these themselves, with its inode and whether it is a folder."""
+    closed, count = {*left_out}, 0
+    waiting = [*places]
+    for path in places:
+        if os.path.lexists(path) and not os.path.isdir(path):
+            yield path, os.lstat(path).st_ino, False
+    while waiting:
+        try:
+            entries = [*os.scandir(waiting.pop())]
+        except OSError:  # a file, gone, or not ours to read
+            continue
+        count += len(entries)
+        if count > MAX_SEARCHED:
+            told = f"more than {MAX_SEARCHED:,} files to search for second names of protected files"
+            hint = "replace hard links to protected files by copies"
+            raise RunnerError(f"an agent can't be confined here: {told}", hint=hint)
+        for entry in entries:
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if entry.path not in closed:
+                waiting += [entry.path] if is_folder else []
+                yield entry.path, entry.inode(), is_folder
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -209,12 +261,9 @@ def _check_link(path: str) -> os.stat_result | None:
     except OSError as error:
         hint = "make it readable, or run without --confine"
         raise RunnerError(f"an agent can't be confined here: '{path}': {error.strerror}", hint=hint) from error
-    why = "a symbolic link" if stat.S_ISLNK(found.st_mode) else ""
-    if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
-        why = "a file with a second name (a hard link)"
-    if why:
+    if stat.S_ISLNK(found.st_mode):
         hint = "replace it by a copy, or run without --confine"
-        raise RunnerError(f"an agent can't be confined here: the protected '{path}' is {why}", hint=hint)
+        raise RunnerError(f"an agent can't be confined here: the protected '{path}' is a symbolic link", hint=hint)
     return found
 
 
