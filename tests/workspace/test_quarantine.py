@@ -71,6 +71,25 @@ def test_what_is_new_at_a_protected_name_is_moved_and_nothing_else(root: Path, a
     assert not (root / "src" / "elsewhere").exists() or (root / "src" / "elsewhere" / "settings.json").exists()
 
 
+@pytest.mark.parametrize("kind", ["folder", "link"])
+def test_a_link_of_the_users_is_made_again(root: Path, kind: str) -> None:
+    """Settings of a harness are often links into a folder of their own; an agent replaces one."""
+    (root / "src" / "settings" / "hooks").mkdir(parents=True)
+    (root / ".claude").symlink_to("src/settings")
+    record = record_names(str(root), list_names(has_git=True))
+    assert find_changes(str(root), record) == []
+    (root / ".claude").unlink()
+    if kind == "folder":
+        make_file(root, ".claude/hooks/x.sh")
+    else:
+        (root / ".claude").symlink_to("src")
+    [change] = find_changes(str(root), record)
+    assert change.path == ".claude"
+    place = root / move_away(str(root), change)
+    assert (place / "hooks" / "x.sh").exists() if kind == "folder" else place.is_symlink()
+    assert str((root / ".claude").readlink()) == "src/settings"
+
+
 def test_names_that_the_command_could_not_write_are_not_compared(root: Path) -> None:
     record = record_names(str(root), list_names(has_git=True))
     make_file(root, ".mcp.json")

@@ -37,6 +37,8 @@ class Change(NamedTuple):
     node: tuple[int, int]
     """Device and inode of what is there."""
     is_movable: bool = True
+    target: str = ""
+    """Where the symbolic link led that was there before; it is made again."""
 
 
 def record_names(root: str, names: Iterable[str]) -> str:
@@ -60,15 +62,18 @@ def find_changes(root: str, record: str, limits: Sequence[tuple[str, bool]] = ()
     decides. Names that the command couldn't write aren't compared.
     """
     found: dict[str, Change] = {}
-    for name, (at, kind, device, inode, links) in parse_json(record)["names"].items():
+    for name, (at, kind, device, inode, links, target) in parse_json(record)["names"].items():
         if limits and not _can_write(f"{root}/{name}", limits):
             continue
-        now_at, now_kind, now_device, now_inode, now_links = _look(root, name)
+        now_at, now_kind, now_device, now_inode, now_links, now_target = _look(root, at if kind == _LINK else name)
         node = now_device, now_inode
-        if now_kind == _LINK and (at, kind, device, inode) != (now_at, _LINK, *node):
+        if kind == _LINK:
+            if now_kind != _MISSING and (now_kind, now_target) != (kind, target):
+                found[at] = Change(at, "isn't the symbolic link any more that it was", node, target=target)
+        elif now_kind == _LINK:
             what = "is new, and a symbolic link" if kind == _MISSING else "is a symbolic link now"
             found[now_at] = Change(now_at, what, node)
-        elif now_kind not in {_MISSING, _LINK} and kind in {_MISSING, _LINK}:
+        elif now_kind != _MISSING and kind == _MISSING:
             new = _list_files(root, name) if name.endswith(_MARKDOWN) else [Change(name, "is new", node)]
             found |= {each.path: each for each in new}
         elif kind == now_kind == _FILE and (device, inode) == node and now_links > links:
@@ -87,19 +92,27 @@ def _list_files(root: str, pattern: str) -> list[Change]:
     return [Change(os.path.relpath(name, root), "is new", _look("", name)[2:4]) for name in names]
 
 
-def _look(root: str, name: str) -> tuple[str, str, int, int, int]:
-    """Return what is at a name: the path of a link on the way, or the name; kind, device, inode, number of links."""
-    at = ""
+def _look(root: str, name: str) -> tuple[str, str, int, int, int, str]:
+    """Return what is at a name: the path of a link on the way, or the name; kind, device, inode, links, target."""
+    at = target = ""
     for part in name.removesuffix(_MARKDOWN).split("/"):
         at = f"{at}/{part}" if at else part
         try:
             found = os.lstat(f"{root}/{at}")
         except OSError:
-            return name, _MISSING, 0, 0, 0
+            return name, _MISSING, 0, 0, 0, ""
         kind = _KINDS.get(stat.S_IFMT(found.st_mode), _OTHER)
         if kind == _LINK:
+            target = _read_link(f"{root}/{at}")
             break
-    return at, kind, found.st_dev, found.st_ino, found.st_nlink
+    return at, kind, found.st_dev, found.st_ino, found.st_nlink, target
+
+
+def _read_link(path: str) -> str:
+    try:
+        return os.readlink(path)
+    except OSError:  # it is gone
+        return ""
 
 
 def _find_twins(root: str, name: str, node: tuple[int, int], links: int) -> list[str]:
@@ -146,6 +159,8 @@ def move_away(root: str, change: Change) -> str:
         except FileNotFoundError:  # replaced in between: it isn't what was found
             os.rename(name, base, src_dir_fd=target, dst_dir_fd=source)
             raise
+        if change.target:
+            os.symlink(change.target, base, dir_fd=source)
     finally:
         for handle in (source, target):
             if handle >= 0:
