@@ -68,7 +68,24 @@ def bash(command: str, **more: Any) -> Turn:  # noqa: ANN401 - a tool's input
 
 RULED = ("touch one", "rm -f one", "mkdir one")
 """What the user's rules allow, deny and don't mention."""
+ORDINARY = (
+    "git status --short | head -3; git log --oneline | wc -l",
+    "git diff --stat; git stash list; git branch --show-current",
+    "python3 -c 'print(sum(range(10)))'",
+    "mkdir -p build && printf 'all:\\n\\techo made > build/out\\n' > build/Makefile && make -s -f build/Makefile && cat build/out",
+    'for i in 1 2 3; do echo "line $i"; done | sed s/line/row/ | sort -r',
+    "cd build && pwd -P && ls && cd ..",
+    "cat <<'END'\nit's \"quoted\" $HOME\nEND",
+    "set -o pipefail; false | true; echo $?",
+    "f() { echo \"$# $1\"; }; f 'a b' c",
+    "(sleep 0.1; echo late) & wait; echo done",
+    "echo 'unbalanced",
+    "export V=1; echo $V; command -v ls; ulimit -n >/dev/null; umask",
+)
+"""What developers run; `test_ordinary_commands_are_unchanged` runs them with Remit and without."""
 SCRIPTS = {
+    "ordinary": [*(bash(each) for each in ORDINARY), say("No return is owed.")],
+    "ordinary-bare": [*(bash(each) for each in ORDINARY), say("No return is owed.")],
     "both": [
         bash("echo mine > mine; sh script"),
         ask("tester", "tester").also("task", agent="writer", prompt="[[play writer]] Write it."),
@@ -205,6 +222,20 @@ def test_commands_in_the_background_and_time_limits_are_as_before(stage: Stage) 
     assert not (stage.root / "outside").exists()
     assert not (stage.root / "src/never").exists()
     assert list_tickets(stage) == []
+
+
+@pytest.mark.thorough
+def test_ordinary_commands_are_unchanged(stage: Stage) -> None:
+    """The user's own session, with hooks installed and agents with permissions, and then without Remit."""
+    converse(stage, "ordinary")
+    run_remit(stage, "uninstall")
+    shutil.rmtree(stage.root / "build")
+    converse(stage, "ordinary-bare")
+    for step in range(1, len(ORDINARY) + 1):
+        (told,), (bare,) = (list_results(stage, script, step) for script in ("ordinary", "ordinary-bare"))
+        if "unmatched" in bare or "unexpected EOF" in bare:  # the ticket's line counts in the shell's own messages
+            told, bare = (re.sub(r"(?<=:)\d+(?=:)|line \d+", "", each) for each in (told, bare))
+        assert told == bare, ORDINARY[step - 1]
 
 
 def break_hook(stage: Stage, how: str) -> None:

@@ -7,17 +7,15 @@ import shutil
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from remit import app
 from remit.confine import Profile, find_level
 from remit.workspace import command_tickets as tickets
 from remit.workspace.command_shell import choose_shell, find_outdated, install_shells, render_shell
 from remit.workspace.home import Home
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SESSION = "0b6a5f3e-5e6b-4c59-9f5e-0c3a4c3f2b11"
 WITHOUT = "it has no ticket"
@@ -183,6 +181,15 @@ def test_old_tickets_are_swept(place: Place) -> None:
     os.utime(f"{place.root}/{tickets.FOLDER}/tickets/{old}", (before, before))
     tickets.sweep(place.root)
     assert [each.name for each in (place.folder / tickets.FOLDER / "tickets").iterdir()] == [new]
+
+
+def test_gc_removes_old_tickets(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REMIT_ROOT", place.root)
+    old, new = (f"{place.root}/{tickets.FOLDER}/tickets/{tickets.give_ticket(place.root)}" for _ in range(2))
+    before = time.time() - tickets.MAX_AGE_S - 60
+    os.utime(old, (before, before))
+    app.clear_up()
+    assert [Path(each).exists() for each in (old, new)] == [False, True]
 
 
 def test_a_profile_is_made_again_when_its_places_change(place: Place) -> None:

@@ -70,10 +70,18 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
         forgotten, strays = _forget(home, settings, failures, dry_run=dry_run)
         folders, brokers = _clear_sessions(home, failures, dry_run=dry_run)
         trees = _clear_evidence(home, failures, dry_run=dry_run)
-        from remit.workspace.leftovers import clear, clear_scratch, clear_spills, find_recovered, find_scratch  # noqa: PLC0415
+        from remit.workspace.leftovers import (  # noqa: PLC0415
+            clear,
+            clear_scratch,
+            clear_spills,
+            find_old_tickets,
+            find_recovered,
+            find_scratch,
+        )
 
         recovered = find_recovered(home, days=settings.retention.days, failures=failures)
-        half, scratch = find_half_written(root, settings, failures), find_scratch(failures)
+        half = [*find_half_written(root, settings, failures), *find_old_tickets(home)]
+        scratch = find_scratch(failures)
         if not dry_run:
             strays = clear_spills(home, strays, failures)
             recovered, half = clear(recovered, failures), clear(half, failures)

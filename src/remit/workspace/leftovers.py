@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import BusyError, StorageError
 from remit.lazy import lazy
+from remit.workspace import command_tickets
 from remit.workspace.git.repository import SCRATCH
 from remit.workspace.ledger.condition import examine
 from remit.workspace.machine import is_alive
@@ -121,6 +122,15 @@ def _measure_if_quiet(file: str, now: float) -> int | None:
         return None
     is_quiet = now - max(found.st_mtime, found.st_ctime) > QUIET_SECONDS
     return found.st_size if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and is_quiet else None
+
+
+def find_old_tickets(home: Home) -> list[Leftover]:
+    """Tickets of commands that no shell took, and profiles of commands; a profile that is needed is made again."""
+    found = []
+    for file in command_tickets.list_old(home.root):
+        with suppress(OSError):
+            found.append(Leftover(file, os.lstat(file).st_size))
+    return found
 
 
 def find_recovered(home: Home, *, days: int, failures: list[str]) -> list[Leftover]:

@@ -498,6 +498,35 @@ def test_the_doctor_sees_hooks_that_are_called_twice(place: Inside) -> None:
     assert "Remit's plugin for Claude Code is switched on as well" in place("init", "--harness", "claude").text
 
 
+def test_the_doctor_says_whether_the_kernel_limits_commands(place: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHELL", "/bin/bash")
+
+    def look() -> tuple[str, str]:
+        rows = load(place("doctor", "--json"))["checks"]
+        ((state, message),) = [(row["state"], row["message"]) for row in rows if row["name"] == "commands"]
+        return state, message
+
+    place("init", "--harness", "claude")
+    assert look()[0] == "ok"
+    shell = place.folder / ".remit/confine/bash"
+    shell.write_text("#!/bin/sh\n")
+    assert look() == ("warning", f"Claude Code: '{shell}' isn't the shell that this Remit installs")
+    place("init", "--harness", "claude")
+    assert look()[0] == "ok"
+    settings = json.loads((place.folder / LOCAL).read_text())
+    for told, sentence in (
+        ({"CLAUDE_CODE_SHELL": "/bin/zsh"}, "to '/bin/zsh', so the kernel"),
+        ({}, "doesn't name Remit's shell"),
+    ):
+        put(place, LOCAL, json.dumps(settings | {"env": told}))
+        state, message = look()
+        assert (state, sentence in message) == ("warning", True), message
+    put(place, LOCAL, json.dumps(settings | {"env": {"CLAUDE_CODE_SHELL": "/bin/zsh"}}))
+    ended = place("init", "--harness", "claude")
+    assert (ended.code, "sets CLAUDE_CODE_SHELL to '/bin/zsh', so the kernel" in ended.text) == (0, True)
+    assert json.loads((place.folder / LOCAL).read_text())["env"] == {"CLAUDE_CODE_SHELL": "/bin/zsh"}
+
+
 def test_the_doctor_misses_a_name_that_is_not_on_the_path(place: Inside) -> None:
     place("init", "--harness", "claude", "--shared")
     ((state, message, _),) = doctor(place)

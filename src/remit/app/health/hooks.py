@@ -21,6 +21,7 @@ from remit.app.harnesses import (
     render_trust,
 )
 from remit.app.health.values import Check
+from remit.errors import RemitError
 from remit.harnesses import claude
 from remit.workspace.machine import find_program
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from remit.workspace.harness_settings import Hook
     from remit.workspace.home import Home
 
-_NAME = "hooks"
+_NAME, _COMMANDS = "hooks", "commands"
 
 
 def _look_at_hooks(patient: Patient) -> Iterator[Check]:
@@ -63,8 +64,7 @@ def _look_at_settings(home: Home, harness: str, path: str) -> Iterator[Check]:
 
 def _look_at_unreadable(home: Home, harness: str, path: str) -> Iterator[Check]:
     """A file that Remit has written into and that nobody can read now: then the harness cannot, either."""
-    from remit.errors import RemitError  # noqa: PLC0415 - only for this
-    from remit.workspace.harness_settings import (  # noqa: PLC0415
+    from remit.workspace.harness_settings import (  # noqa: PLC0415 - only for this
         find_variable,
         is_own_shell,
         is_remembered,
@@ -176,4 +176,33 @@ def _look_at_opencode(home: Home) -> Iterator[Check]:
         yield Check(_NAME, "ok", f"opencode: the plugin at {PLUGIN}")
 
 
-LOOKS = ((_NAME, _look_at_hooks),)
+def _look_at_shell(patient: Patient) -> Iterator[Check]:
+    """Whether Claude Code starts Remit's shell for commands, so that the kernel can limit those of subagents."""
+    from remit.workspace.command_shell import find_outdated  # noqa: PLC0415 - only for this
+    from remit.workspace.harness_settings import find_variable, is_own_shell, load_file  # noqa: PLC0415
+    from remit.workspace.home import Home  # noqa: PLC0415
+
+    home = Home(patient.root)
+    plugin = find_plugin(home)
+    if not plugin and not any(list_own_hooks(home, path) for path in (LOCAL, SHARED)):
+        return
+    again = "run remit init --harness claude"
+    unlimited = "so the kernel doesn't limit the commands of its subagents"
+    try:
+        named = find_variable(load_file(home.root, LOCAL) or b"{}", claude.SHELL_VARIABLE)
+    except RemitError:  # the look at the hooks says so
+        return
+    if not named:
+        where = f"{LOCAL} doesn't name Remit's shell" if not plugin else "a plugin can't name Remit's shell"
+        yield Check(_COMMANDS, "warning", f"Claude Code: {where}, {unlimited}", again)
+    elif not is_own_shell(claude.SHELL_VARIABLE, named):
+        told = f"Claude Code: {LOCAL} sets {claude.SHELL_VARIABLE} to '{named}', {unlimited}"
+        yield Check(_COMMANDS, "warning", told, f"remove it, then {again}")
+    elif outdated := find_outdated(home.root, os.environ):
+        told = f"Claude Code: '{outdated}' isn't the shell that this Remit installs"
+        yield Check(_COMMANDS, "warning", told, f"{again} again")
+    else:
+        yield Check(_COMMANDS, "ok", "Claude Code: Remit's shell limits the commands of agents with permissions")
+
+
+LOOKS = ((_NAME, _look_at_hooks), (_COMMANDS, _look_at_shell))
