@@ -4,7 +4,8 @@ Run as `python torture/confinement.py PART`; `--help` lists the options. `writes
 if nothing stops them, as the user of the torture and as one without privileges; each has to change one bare, and none
 may confined. `escapes`: ways around the mounts and out of the process, bare of privileges and inside namespaces of
 their own. `work`: what developers do all day, by an agent of `remit run` with ordinary permissions; nothing may fail
-there, or come out differently, that isn't listed in the guide.
+there, or come out differently, that isn't listed in the guide. `session`: the same by the user's own session, with the
+hooks installed: nothing differs.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
@@ -135,8 +136,6 @@ def _escape(caller: Caller, place: test_escapes.Place, script: str, form: str) -
 
 _PROBE = "echo evil > remit.toml && echo open > .out/unconfined; cat secrets/key > .out/secret"
 _RUN = """
-export GIT_TERMINAL_PROMPT=0 GIT_CONFIG_NOSYSTEM=1 LANG=C.UTF-8 PYTHONDONTWRITEBYTECODE=1
-export npm_config_update_notifier=false
 unset REMIT_TICKET REMIT_SESSION_ID REMIT_RETURN_FILE
 for file in .out/[0-9]*.sh; do
     name=${file%.sh}
@@ -150,12 +149,7 @@ def try_work(only: str) -> Iterator[Told]:
     """Do all work bare, then in the same folder by an agent that is confined, and compare."""
     chosen = [each for each in WORK if only in each.name and all(map(shutil.which, each.needs))]
     folder = Path(tempfile.mkdtemp(prefix="remit-work-", dir="/var/tmp"))
-    root, home = folder / "root", folder / "home"
-    home.mkdir()
-    names = ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT")
-    environ = {name: value for name, value in os.environ.items() if name not in names}
-    environ |= {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "config"), "PATH": PATH}
-    environ |= {"PYTHONPATH": str(ROOT / "src"), "WHEELS": str(ROOT / ".wheels")}
+    root, environ = folder / "root", make_environ(folder)
     bare = _do_work(root, chosen, lambda words: words, environ)
     shutil.move(root, folder / "bare")
 
@@ -170,10 +164,87 @@ def try_work(only: str) -> Iterator[Told]:
     assert not (root / _OUT / "secret").read_bytes(), "the agent wasn't confined"
     for work, before, after in zip(chosen, bare, confined, strict=True):
         yield Told(work.name, compare(work, before, after))
-    trees = [read_tree(each) for each in (folder / "bare", root)]
-    differing = sorted(name for name in {*trees[0], *trees[1]} if trees[0].get(name) != trees[1].get(name))
-    yield Told("the resulting tree", f"these differ: {', '.join(differing[:5])}" if differing else "")
+    yield _compare_trees(folder / "bare", root)
     shutil.rmtree(folder)
+
+
+# --- the user's own session ------------------------------------------------------------------------------------------
+
+
+def try_session(only: str) -> Iterator[Told]:
+    """Do all work as the user's own Claude Code does: each command through the hooks and Remit's shell, and bare."""
+    chosen = [each for each in WORK if only in each.name and all(map(shutil.which, each.needs))]
+    folder = Path(tempfile.mkdtemp(prefix="remit-session-", dir="/var/tmp"))
+    outcomes = []
+    for has_hooks in (False, True):
+        root, environ = folder / "root", make_environ(folder)
+        root.mkdir()
+        write_project(root)
+        init = f"{shlex.quote(sys.executable)} -m remit init --yes --harness claude"
+        subprocess.run(["bash", "-c", f"{init} && {SETUP}"], cwd=root, env=environ, check=True, capture_output=True)
+        session = Session(root, environ, has_hooks=has_hooks)
+        outcomes.append([session.run(work.script) for work in chosen])
+        assert session.tickets == (len(chosen) if has_hooks else 0), "commands got no tickets"
+        shutil.move(root, folder / f"root-{has_hooks}")
+    for work, bare, hooked in zip(chosen, *outcomes, strict=True):
+        yield Told(work.name, compare(work._replace(fails=""), bare, hooked))
+    yield _compare_trees(folder / "root-False", folder / "root-True")
+    shutil.rmtree(folder)
+
+
+class Session:
+    """The user's own session of a harness, as far as shell commands go."""
+
+    def __init__(self, root: Path, environ: dict[str, str], *, has_hooks: bool) -> None:
+        self.root, self.has_hooks, self.tickets = root, has_hooks, 0
+        settings = json.loads((root / ".claude" / "settings.local.json").read_text("utf-8"))
+        self.hook = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
+        shell: str = settings["env"]["CLAUDE_CODE_SHELL"]
+        self.shell = shell if has_hooks else f"/bin/{Path(shell).name}"
+        self.environ = environ | {"CLAUDE_CODE_SHELL": shell, "CLAUDE_CODE_SESSION_ID": "own", "SHELL": "/bin/bash"}
+        if has_hooks:
+            self.call("SessionStart", source="startup")
+
+    def call(self, event: str, **given: object) -> dict[str, Any]:
+        """Have the hook answer an event."""
+        facts = {"session_id": "own", "transcript_path": "/nothing", "cwd": str(self.root), "hook_event_name": event}
+        done = subprocess.run(["sh", "-c", self.hook], input=json.dumps(facts | given), cwd=self.root, env=self.environ,
+                              capture_output=True, text=True, check=True)  # fmt: skip
+        told: dict[str, Any] = json.loads(done.stdout or "{}").get("hookSpecificOutput", {})
+        return told
+
+    def run(self, script: str) -> Done:
+        """Run a command in the form that Claude Code gives it to its shell."""
+        call = {"tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": {"command": script}}
+        if self.has_hooks:
+            told = self.call("PreToolUse", **call)
+            assert "permissionDecision" not in told or told["permissionDecision"] == "allow", told
+            script = told.get("updatedInput", call["tool_input"])["command"]
+            self.tickets += script.startswith("# remit:")
+        words = [self.shell, "-c", f"eval {shlex.quote(script)} < /dev/null"]
+        ran = subprocess.run(words, cwd=self.root, env=self.environ, capture_output=True, check=False, timeout=600)
+        if self.has_hooks:
+            self.call("PostToolUse", **call | {"tool_input": {"command": script}}, tool_response={"stdout": ""})
+        said, errors = (part.decode("utf-8", "replace").strip() for part in (ran.stdout, ran.stderr))
+        return Done(str(ran.returncode), said, errors)
+
+
+def _compare_trees(bare: Path, other: Path) -> Told:
+    """Compare what two ways of doing the same work have left."""
+    trees = [read_tree(each) for each in (bare, other)]
+    differing = sorted(name for name in {*trees[0], *trees[1]} if trees[0].get(name) != trees[1].get(name))
+    return Told("the resulting tree", f"these differ: {', '.join(differing[:5])}" if differing else "")
+
+
+def make_environ(folder: Path) -> dict[str, str]:
+    """Return the environment of work, with a home of its own."""
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    names = ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT")
+    environ = {name: value for name, value in os.environ.items() if name not in names}
+    environ |= {"HOME": str(home), "XDG_CONFIG_HOME": str(home / "config"), "PATH": PATH, "LANG": "C.UTF-8"}
+    environ |= {"PYTHONPATH": str(ROOT / "src"), "WHEELS": str(ROOT / ".wheels"), "PYTHONDONTWRITEBYTECODE": "1"}
+    return environ | {"GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "npm_config_update_notifier": "false"}
 
 
 class Done(NamedTuple):
@@ -228,7 +299,7 @@ def read_tree(root: Path) -> dict[str, str]:
     return {name: told for name, told in found.items() if name != "report.md"}
 
 
-PARTS = {"writes": try_writes, "escapes": try_escapes, "work": try_work}
+PARTS = {"writes": try_writes, "escapes": try_escapes, "work": try_work, "session": try_session}
 
 
 def main() -> int:

@@ -69,6 +69,8 @@ ROWS: Final = (
         "attempts", ("torture/confinement.py", "escapes"), "torture/confinement.py escapes --only TEXT"),
     Row("confined work", "ordinary commands and builds by an agent that is confined: as bare, or listed", 60,
         "commands", ("torture/confinement.py", "work"), "torture/confinement.py work --only TEXT"),
+    Row("own session", "the same work by the user's own session of Claude Code, through hooks and Remit's shell", 60,
+        "commands", ("torture/confinement.py", "session"), "torture/confinement.py session --only TEXT"),
     Row("hook", "a hook that hangs, is given garbage, or finds its machine broken", 150, "cases",
         ("torture/suites.py", "hook"), "-m pytest NAME, with REMIT_TEST_ALL=1", takes_jobs=True),
     Row("dashboard", "every route without a good token; hosts, origins, forms and texts of others", 250, "cases",

@@ -9,7 +9,7 @@ import pytest
 from remit.confine import find_level
 from tests.confine import test_writes
 from torture import confinement
-from torture.confinement import Done, Told, read_tree, try_escapes, try_work, try_writes
+from torture.confinement import Done, Told, read_tree, try_escapes, try_session, try_work, try_writes
 from torture.ordinary import WORK, Work
 
 if TYPE_CHECKING:
@@ -29,6 +29,13 @@ def test_there_is_enough_ordinary_work() -> None:
 def test_work_that_is_confined_is_as_bare_or_listed() -> None:
     told = [*try_work("git c")]
     assert {"git commit", "git config", "git cherry-pick", "the resulting tree"} <= {each.name for each in told}
+    assert [each for each in told if each.bad] == []
+
+
+@pytest.mark.slow
+def test_the_users_own_session_works_as_without_hooks() -> None:
+    told = [*try_session("git config")]
+    assert [each.name for each in told] == ["git config", "the resulting tree"]
     assert [each for each in told if each.bad] == []
 
 
