@@ -11,20 +11,20 @@ from inline_snapshot import snapshot
 
 from remit.workspace.error_log.document import (
     TOLD,
-    add_items,
-    apply,
+    add_entries,
+    mark_entry,
     parse_document,
-    remove_items,
+    remove_entries,
     render_new,
-    set_members,
 )
+from remit.workspace.json_edit import apply
 from tests.workspace.error_log.samples import FOREIGN, NOW, make_entry
 
 NEW = {"id": "err_9", "message": "ä \u2028 new", "context": {"task_number": 9}}
 
 
 def add(text: str, *entries: dict[str, Any]) -> str:
-    return apply(text, [add_items(parse_document(text), entries)])
+    return apply(text, add_entries(parse_document(text), entries))
 
 
 # Reading
@@ -122,13 +122,13 @@ def test_an_entry_is_added_in_the_manner_of_the_file_and_nothing_else_changes() 
     [
         ("[]", '[{"id": "x"}]'),
         ('[{"id":"a"}]\n', '[{"id":"a"}, {"id": "x"}]\n'),
-        ("{}", '{ "errors": [{"id": "x"}] }'),
-        ('{"a":1}', '{"a":1, "errors": [{"id": "x"}]}'),
+        ("{}", '{"errors": [{"id": "x"}]}'),
+        ('{"a":1}', '{"a":1, "errors":[{"id": "x"}]}'),
         ('{"errors":[]}', '{"errors":[{"id": "x"}]}'),
         ('{"errors":null,"b":2}', '{"errors":[{"id": "x"}],"b":2}'),
         ('{\n\t"errors": []\n}\n', '{\n\t"errors": [\n\t\t{\n\t\t\t"id": "x"\n\t\t}\n\t]\n}\n'),
         ('{\r\n "a": 1\r\n}', '{\r\n "a": 1,\r\n "errors": [\r\n  {\r\n   "id": "x"\r\n  }\r\n ]\r\n}'),
-        ('{\n "errors": [\n  {"id": "a"}\n ]\n}', '{\n "errors": [\n  {"id": "a"},\n  {\n   "id": "x"\n  }\n ]\n}'),
+        ('{\n "errors": [\n  {"id": "a"}\n ]\n}', '{\n "errors": [\n  {"id": "a"},\n  {"id": "x"}\n ]\n}'),
         ('{\n  "errors": [{"id": "a"}]\n}', '{\n  "errors": [{"id": "a"}, {"id": "x"}]\n}'),
         ("{\n}", '{\n  "errors": [\n    {\n      "id": "x"\n    }\n  ]\n}'),
     ],
@@ -171,17 +171,17 @@ def test_a_new_file_is_one() -> None:
 
 def test_a_member_is_set_where_it_stands_or_added_behind_the_last() -> None:
     (item,) = parse_document(FOREIGN).items
-    text = apply(FOREIGN, set_members(FOREIGN, item, {"fix_status": "fixed", "fixed_date": NOW, "never": None}))
+    text = apply(FOREIGN, mark_entry(FOREIGN, item, {"fix_status": "fixed", "fixed_date": NOW, "never": None}))
     before, after = FOREIGN.split('"unfixed"')
     assert text == f'{before}"fixed",\n      "fixed_date": "{NOW}"{after}'
     (again,) = parse_document(text).items
-    assert set_members(text, again, {"fix_status": "fixed", "fixed_date": NOW, "never": None}) == []
-    assert apply(text, set_members(text, again, {"fixed_date": None})) == text.replace(f'"{NOW}"', "null")
+    assert mark_entry(text, again, {"fix_status": "fixed", "fixed_date": NOW, "never": None}) == []
+    assert apply(text, mark_entry(text, again, {"fixed_date": None})) == text.replace(f'"{NOW}"', "null")
 
 
 @given(st.sets(st.integers(0, 5)), st.sampled_from([None, 2]))
 def test_entries_are_removed_and_the_last_stays(places: set[int], indent: int | None) -> None:
     entries = [make_entry(number) for number in range(6)]
     text = json.dumps({"errors": entries, "b": 1}, indent=indent)
-    left = json.loads(apply(text, remove_items(parse_document(text), places)))
+    left = json.loads(apply(text, remove_entries(parse_document(text), places)))
     assert left == {"errors": [each for place, each in enumerate(entries) if place not in places or place == 5], "b": 1}

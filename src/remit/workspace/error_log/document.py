@@ -7,24 +7,31 @@ of a broken one. The documentation of each finding is the docstring of the funct
 from __future__ import annotations
 
 import json
-import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from remit.model import Edit, Finding
+from remit.model import Finding
 from remit.places import Lines
-from remit.workspace.json_text import DECODER, explain_breakage, skip_space, walk_items, walk_members
+from remit.workspace.json_edit import (
+    DECODER,
+    add_items,
+    explain_breakage,
+    remove_parts,
+    set_list,
+    set_members,
+    skip_space,
+    walk_items,
+    walk_members,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from remit.model import Place, Severity
-    from remit.workspace.json_text import Member
+    from remit.workspace.json_edit import Change, Member, Source
 
 LIST_KEY, UPDATED_KEY = "errors", "_last_updated"
 SCHEMA_VERSION = "2.0.0"
 MAX_FLAWS = 20
-
-_FIRST_INDENT = re.compile(r'\n([ \t]{1,16}+)["{\[]')
 
 
 class Document(NamedTuple):
@@ -159,114 +166,23 @@ def _check_items(items: Sequence[Member], lines: Lines) -> tuple[Finding, ...]:
 # Editing
 
 
-def apply(text: str, edits: Sequence[Edit]) -> str:
-    """A text with edits that do not overlap; those at one place in their order."""
-    parts, at = [], 0
-    for edit in sorted(edits, key=lambda each: each.start):
-        parts += [text[at : edit.start], edit.content]
-        at = edit.end
-    return "".join((*parts, text[at:]))
-
-
-Entry = str | dict[str, Any]
-"""An entry to be written: a text is taken as it is."""
-
-
-class _Style(NamedTuple):
-    """How a file is laid out. Without an indent everything stands on one line."""
-
-    newline: str
-    step: str
-
-    def begin(self, indent: str | None) -> str:
-        """What stands before a value."""
-        return " " if indent is None else f"{self.newline}{indent}"
-
-    def render(self, entry: Entry, indent: str | None) -> str:
-        """An entry whose first line is indented so."""
-        if isinstance(entry, str):
-            return entry
-        lines = json.dumps(entry, ensure_ascii=False, indent=None if indent is None else self.step).split("\n")
-        return self.begin(indent).join(lines)
-
-    def render_list(self, entries: Sequence[Entry], outer: str | None) -> str:
-        """A list of entries that stands on a line with this indent."""
-        if outer is None:
-            return f"[{', '.join(self.render(entry, None) for entry in entries)}]"
-        indent = outer + self.step
-        lines = ",".join(f"{self.begin(indent)}{self.render(entry, indent)}" for entry in entries)
-        return f"[{lines}{self.begin(outer)}]" if entries else "[]"
-
-
-def _find_style(text: str) -> _Style:
-    found = _FIRST_INDENT.search(text)
-    return _Style(_find_newline(text, text.find("\n")), found[1] if found else "  ")
-
-
-def _find_newline(text: str, at: int) -> str:
-    """How the line ends whose end is at a place."""
-    return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"
-
-
-def _find_indent(text: str, at: int) -> str | None:
-    """The indent of a value that begins a line; None where something stands before it."""
-    line = text.rfind("\n", 0, at) + 1
-    return text[line:at] if line and not text[line:at].strip() else None
-
-
-def _find_outer(text: str, at: int) -> str | None:
-    """The indent of the line that a place is in; None in a file that is one line."""
-    if "\n" not in text.strip():
-        return None
-    before = text[text.rfind("\n", 0, at) + 1 : at]
-    return before[: len(before) - len(before.lstrip())]
-
-
-def add_items(document: Document, entries: Sequence[Entry]) -> Edit:
-    """The edit that puts entries at the end of the list, in the manner of the file."""
-    text, style = document.text, _find_style(document.text)
-    if document.items:
-        indent = _find_indent(text, document.items[-1].start)
-        told = "".join(f",{style.begin(indent)}{style.render(entry, indent)}" for entry in entries)
-        return Edit(document.items[-1].end, document.items[-1].end, told)
+def add_entries(document: Document, entries: Sequence[Mapping[str, object] | Source]) -> list[Change]:
+    """The changes that put entries at the end of the list, in the manner of the file."""
+    if document.items and document.span is not None:
+        return [add_items(document.text, document.span[0], document.items, entries)]
     if document.span is not None:
-        return replace_list(text, document.span, entries)
-    outer = None if _find_outer(text, len(text)) is None else style.step
-    told = f'{style.begin(outer)}"{LIST_KEY}": {style.render_list(entries, outer)}'
-    if document.last_end is not None:
-        return Edit(document.last_end, document.last_end, f",{told}")
-    return Edit(text.index("{") + 1, text.rindex("}"), f"{told}{style.begin(None if outer is None else '')}")
+        return [set_list(document.text, document.span, entries)]
+    return set_members(document.text, document.text.index("{"), {LIST_KEY: [*entries]})
 
 
-def replace_list(text: str, span: tuple[int, int], entries: Sequence[Entry]) -> Edit:
-    """The edit that puts a list of entries where another value stands."""
-    return Edit(*span, _find_style(text).render_list(entries, _find_outer(text, span[0])))
+def mark_entry(text: str, item: Member, values: Mapping[str, object]) -> list[Change]:
+    """The changes that give an entry these values; a key that is None is only set where it stands already."""
+    return set_members(text, item.start, {k: v for k, v in values.items() if v is not None or k in item.value})
 
 
-def set_members(text: str, item: Member, values: Mapping[str, Any]) -> list[Edit]:
-    """The edits that give an entry these values; a key that is None is only set where it stands already."""
-    members = {member.key: member for member in walk_members(text, item.start)}
-    edits = []
-    for key, value in values.items():
-        found = members.get(key)
-        if found is not None and found.value != value:
-            edits.append(Edit(found.start, found.end, json.dumps(value, ensure_ascii=False)))
-    missing = [(key, value) for key, value in values.items() if key not in members and value is not None]
-    if missing and members:
-        last = max(members.values(), key=lambda member: member.end)
-        newline = _find_newline(text, text.rfind("\n", 0, last.key_start))
-        line = _Style(newline, "").begin(_find_indent(text, last.key_start))
-        told = "".join(f",{line}{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in missing)
-        edits.append(Edit(last.end, last.end, told))
-    return edits
-
-
-def remove_items(document: Document, positions: set[int]) -> list[Edit]:
-    """The edits that take entries out of the list; the last one always stays."""
-    items = document.items
-    return [
-        Edit(items[place].start, items[place + 1].start, "") for place in sorted(positions) if place + 1 < len(items)
-    ]
+def remove_entries(document: Document, positions: set[int]) -> list[Change]:
+    """The changes that take entries out of the list; the last one always stays."""
+    return remove_parts(document.items, sorted(positions - {len(document.items) - 1}))
 
 
 def render_new(now: str, items: Sequence[str] = ()) -> str:

@@ -12,17 +12,15 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import InputError
-from remit.model import Edit
 from remit.workspace.error_log import FILE
 from remit.workspace.error_log.causes import Chosen, choose, find_cause
 from remit.workspace.error_log.document import (
     Document,
-    add_items,
-    apply,
+    add_entries,
+    mark_entry,
     parse_document,
-    remove_items,
+    remove_entries,
     render_new,
-    set_members,
 )
 from remit.workspace.error_log.records import (
     CLOSED_KEYS,
@@ -38,6 +36,7 @@ from remit.workspace.error_log.records import (
 from remit.workspace.files import append_line, load_bytes, load_lines, tell_failure, write_bytes
 from remit.workspace.home import ERRORS
 from remit.workspace.inside import find_inside, replace_inside, start_over
+from remit.workspace.json_edit import Change, apply
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -132,8 +131,8 @@ def record_errors(home: Home, file: str, records: Iterable[Record], *, now_ms: i
         added = _choose_new(log, wanted)
         if not added:
             return Recorded(file, known=len(wanted), findings=log.findings)
-        edit = add_items(log.document, [shape_record(record) for record in added])
-        text = apply(log.document.text, [edit, *_set_date(log.document, now_ms)])
+        changes = add_entries(log.document, [shape_record(record) for record in added])
+        text = apply(log.document.text, [*changes, *_set_date(log.document, now_ms)])
         moved: list[str] = []
         if len(log.document.items) + len(added) > MAX_KEPT:
             text, moved = _shorten(text)
@@ -143,9 +142,9 @@ def record_errors(home: Home, file: str, records: Iterable[Record], *, now_ms: i
         return Recorded(file, tuple(added), len(wanted) - len(added), len(moved), log.findings, original)
 
 
-def _set_date(document: Document, now_ms: int) -> list[Edit]:
+def _set_date(document: Document, now_ms: int) -> list[Change]:
     """A file that says when it was changed last goes on saying it."""
-    return [] if document.updated is None else [Edit(*document.updated, f'"{format_time(now_ms)}"')]
+    return [] if document.updated is None else [Change(*document.updated, f'"{format_time(now_ms)}"')]
 
 
 def _choose_new(log: Log, wanted: list[Record]) -> list[Record]:
@@ -176,7 +175,7 @@ def mark_errors(home: Home, file: str, word: str, status: FixStatus, *, note: st
         edits, changed = [], 0
         for item, record in zip(log.document.items, log.records, strict=True):
             if record in meant:
-                found = set_members(log.document.text, item, _find_values(record, status, note, now_ms))
+                found = mark_entry(log.document.text, item, _find_values(record, status, note, now_ms))
                 edits += found
                 changed += bool(found)
         if not edits:
@@ -208,7 +207,7 @@ def _shorten(text: str) -> tuple[str, list[str]]:
     document = parse_document(text)
     leaving = _choose_old(document, len(document.items) - KEPT_AFTER)
     lines = [_join_lines(text[item.start : item.end]) for place, item in enumerate(document.items) if place in leaving]
-    return apply(text, remove_items(document, leaving)), lines
+    return apply(text, remove_entries(document, leaving)), lines
 
 
 def _choose_old(document: Document, wanted: int) -> set[int]:

@@ -12,23 +12,20 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from remit.model import Edit
 from remit.workspace.error_log.document import (
     LIST_KEY,
-    add_items,
-    apply,
+    add_entries,
     parse_document,
     render_new,
-    replace_list,
 )
-from remit.workspace.json_text import DECODER, walk_items, walk_members
+from remit.workspace.json_edit import DECODER, Change, Source, apply, set_list, walk_items, walk_members
 from remit.workspace.merge_conflicts import split_sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from remit.workspace.error_log.document import Document
-    from remit.workspace.json_text import Member
+    from remit.workspace.json_edit import Member
 
 _MAX_DEPTH = 6
 _MAX_MENDS = 50
@@ -49,7 +46,7 @@ def recover(text: str, now: str) -> str:
     ours, theirs = (parse_document(_recover_one(side, now)) for side in sides)
     known = {_name(item.value, _slice(ours, item)) for item in ours.items}
     missing = [_slice(theirs, item) for item in theirs.items if _name(item.value, _slice(theirs, item)) not in known]
-    return apply(ours.text, [add_items(ours, missing)]) if missing else ours.text
+    return apply(ours.text, add_entries(ours, [*map(Source, missing)])) if missing else ours.text
 
 
 def _recover_one(text: str, now: str) -> str:
@@ -79,9 +76,9 @@ def _join_lists(text: str) -> str:
     members = [*walk_members(text, text.index("{"))]
     places = [place for place, member in enumerate(members) if member.key == LIST_KEY]
     entries = [entry for place in places for entry in _take_entries(text, members[place])]
-    edits = [Edit(members[place].key_start, members[place + 1].key_start, "") for place in places[:-1]]
+    edits = [Change(members[place].key_start, members[place + 1].key_start, "") for place in places[:-1]]
     last = members[places[-1]]
-    return apply(text, [*edits, replace_list(text, (last.start, last.end), [*_keep_last(entries)])])
+    return apply(text, [*edits, set_list(text, (last.start, last.end), [*map(Source, _keep_last(entries))])])
 
 
 def _take_entries(text: str, member: Member) -> list[tuple[str, str]]:

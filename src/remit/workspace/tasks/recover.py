@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import InputError
 from remit.places import Lines
-from remit.workspace.json_text import walk_members
+from remit.workspace.json_edit import walk_members
 from remit.workspace.merge_conflicts import split_sides
 from remit.workspace.tasks.archived import find_next_number
 from remit.workspace.tasks.drift import part_left_out, taken_from_todo, task_cut_off, version_left_out

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jiter import from_json
 
 from remit.model import Place
-from remit.workspace.json_text import DECODER, Member, explain_breakage, skip_space, walk_items, walk_members
+from remit.workspace.json_edit import DECODER, Member, explain_breakage, skip_space, walk_items, walk_members
 from remit.workspace.tasks.links import read_state_links
 from remit.workspace.tasks.values import (
     MAX_NUMBER_DIGITS,

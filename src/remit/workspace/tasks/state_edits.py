@@ -12,12 +12,28 @@ from __future__ import annotations
 
 import json
 import re
-from functools import wraps
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import InputError, UsageError
-from remit.workspace.json_text import DECODER, Member, skip_space, walk_items, walk_members
+from remit.workspace.json_edit import (
+    DECODER,
+    REMOVE,
+    Change,
+    Member,
+    Source,
+    add_items,
+    apply,
+    remember,
+    remove_parts,
+    same,
+    set_members,
+    set_value,
+    skip_back,
+    skip_space,
+    walk_items,
+    walk_members,
+)
 from remit.workspace.tasks.state import (
     CLOSED_LISTS,
     NEXT_KEY,
@@ -31,31 +47,16 @@ from remit.workspace.tasks.state import (
 from remit.workspace.tasks.values import read_marker, spell_marker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from remit.workspace.tasks.values import Linked
 
-_Answer = TypeVar("_Answer")
 _LISTS = (*OPEN_LISTS, *CLOSED_LISTS)
 _HOME = OPEN_LISTS[0]
 _DATE_LENGTH = len("2026-01-02")
 _MAX_BRACES = 16
 _MAX_SPELLINGS = 32
-_HOLE = "\0"
-_UNIT = "  "
-_INDENT = re.compile(r"[ \t]*+")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _CODED_LETTER = re.compile(r"\\u00[5-7]")  # a key with one would be missed by a search for its letters
-
-
-class _Remove:
-    """The value that takes a field away."""
-
-    def __repr__(self) -> str:
-        return "REMOVE"
-
-
-REMOVE: Final = _Remove()
 
 
 class Entry(NamedTuple):
@@ -71,32 +72,6 @@ class Entry(NamedTuple):
     def closed(self) -> bool:
         """Whether it is kept among the completed ones."""
         return self.home in CLOSED_LISTS
-
-
-class _Change(NamedTuple):
-    """A stretch of the text and what stands there afterwards."""
-
-    start: int
-    end: int
-    new: str
-
-
-def _remember(read: Callable[[str], _Answer]) -> Callable[[str], _Answer]:
-    """Keep the last answer about a text, for an edit asks many times. It is known by being the same object.
-
-    To compare a large text with another that is equal takes long.
-    """
-    last: tuple[str, _Answer] | None = None
-
-    @wraps(read)
-    def ask(text: str) -> _Answer:
-        nonlocal last
-        known = last
-        if known is None or known[0] is not text:
-            known = last = text, read(text)
-        return known[1]
-
-    return ask
 
 
 def render_empty_state(next_number: int = 1) -> str:
@@ -128,7 +103,7 @@ def find_tasks(text: str, number: int) -> tuple[Entry, ...]:
     return (found,) if found is not None else tuple(each for each in _walk_tasks(text) if each.number == number)
 
 
-@_remember
+@remember
 def _load(text: str) -> dict[str, Any]:
     """The whole file as a value, to look into and never to change. A command asks for the same text several times."""
     try:
@@ -185,14 +160,14 @@ def _find_mention(text: str, key: str, value: str = "") -> re.Match[str] | None:
     return hits[0] if len(hits) == 1 and not _has_coded_letters(text) else None
 
 
-@_remember
+@remember
 def _has_coded_letters(text: str) -> bool:
     return _CODED_LETTER.search(text) is not None
 
 
 def _find_braces(text: str, at: int) -> Iterator[int]:
     """Where the object of a key may begin: right before the key, or at the first braces of lines above it."""
-    before = _skip_back(text, at)
+    before = skip_back(text, at)
     if text[before - 1] == "{":
         yield before - 1
         return
@@ -201,15 +176,8 @@ def _find_braces(text: str, at: int) -> Iterator[int]:
         brace = text.rfind("{", 0, brace)
         if brace < 0:
             return
-        if text[_skip_back(text, brace, " \t") - 1] == "\n":
+        if text[skip_back(text, brace, " \t") - 1] == "\n":
             yield brace
-
-
-def _skip_back(text: str, at: int, spaces: str = " \t\r\n") -> int:
-    """The end of what stands before some space."""
-    while at > 0 and text[at - 1] in spaces:
-        at -= 1
-    return at
 
 
 def _walk_tasks(text: str) -> Iterator[Entry]:
@@ -236,12 +204,12 @@ class Edits:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._changes: list[_Change] = []
+        self._changes: list[Change] = []
         self._gone: set[int] = set()
 
     def set_fields(self, entry: Entry, fields: Mapping[str, object]) -> bool:
         """Set fields of a task; whether that changes it. A field is set once, and all new ones of a task at once."""
-        changes = _change_members(self.text, entry.start, fields)
+        changes = _set_members(self.text, entry.start, fields)
         self._changes += changes
         return bool(changes)
 
@@ -256,16 +224,16 @@ class Edits:
     def apply(self) -> str:
         """The text with all changes."""
         changes = [*self._changes, *self._cut_gone()]
-        return _apply(self.text, changes) if changes else self.text
+        return apply(self.text, changes) if changes else self.text
 
-    def _cut_gone(self) -> Iterator[_Change]:
+    def _cut_gone(self) -> Iterator[Change]:
         for home in _walk_lists(self.text) if self._gone else ():
             items = list(walk_items(self.text, home.start))
             gone = [index for index, item in enumerate(items) if item.start in self._gone]
             if items and len(gone) == len(items):
-                yield _Change(home.start + 1, home.end - 1, "")
+                yield Change(home.start + 1, home.end - 1, "")
             else:
-                yield from _change_gone(items, gone)
+                yield from remove_parts(items, gone)
 
 
 def set_fields(text: str, task: int | Entry, fields: Mapping[str, object], *, now: str = "") -> str:
@@ -275,13 +243,13 @@ def set_fields(text: str, task: int | Entry, fields: Mapping[str, object], *, no
     `_last_updated` of the file follow in the form they have; where they are not there they are not added.
     """
     entry = _resolve(text, task)
-    changes = _change_members(text, entry.start, fields)
+    changes = _set_members(text, entry.start, fields)
     if not changes:
         return text
     old = entry.value.get("last_updated")
     if now and old is not None and "last_updated" not in fields:
-        changes = _change_members(text, entry.start, {**fields, "last_updated": render_stamp(old, now)})
-    return _apply(text, [*changes, *_change_stamps(text, now)])
+        changes = _set_members(text, entry.start, {**fields, "last_updated": render_stamp(old, now)})
+    return apply(text, [*changes, *_change_stamps(text, now)])
 
 
 def set_status(
@@ -303,7 +271,7 @@ def spell_status(text: str, marker: str, word: str = "") -> str:
     return spell_marker(marker, (word, *_list_spellings(text), "not_started"))
 
 
-@_remember
+@remember
 def _list_spellings(text: str) -> tuple[str, ...]:
     """The statuses of the file, each once. More of them than there are markers, by far, are no way of spelling them."""
     value = _load(text)
@@ -337,23 +305,20 @@ def append_to_list(text: str, task: int | Entry, key: str, value: object, *, now
         return set_fields(text, entry, {key: [value]}, now=now)
     if not isinstance(listed, list):
         raise InputError(f"{key} of task {entry.number} in state.json is not a list", hint="make it a list")
-    if any(_same(each, value) for each in listed):
+    if any(same(each, value) for each in listed):
         return text
     member = {each.key: each for each in walk_members(text, entry.start)}[key]
-    items = [item.start for item in walk_items(text, member.start)]
-    lead, unit = _read_layout(text, member.start, items)
-    end = _skip_back(text, member.end - 1)
-    added = _Change(end, end, f",{lead}{_render(text, value, lead, unit)}")
+    added = add_items(text, member.start, [*walk_items(text, member.start)], [value])
     stamp = {"last_updated": render_stamp(entry.value["last_updated"], now)} if "last_updated" in entry.value else {}
-    stamps = _change_members(text, entry.start, stamp) if now else []
-    return _apply(text, [added, *stamps, *_change_stamps(text, now)])
+    stamps = _set_members(text, entry.start, stamp) if now else []
+    return apply(text, [added, *stamps, *_change_stamps(text, now)])
 
 
 def set_next_number(text: str, number: int, *, now: str = "") -> str:
     """Set the number that the next task gets."""
     if read_number(_load(text).get(NEXT_KEY)) == number:
         return text
-    return _apply(text, [*_change_top(text, {NEXT_KEY: number}), *_change_stamps(text, now)])
+    return apply(text, [*_change_top(text, {NEXT_KEY: number}), *_change_stamps(text, now)])
 
 
 def add_task(text: str, fields: Mapping[str, object], *, next_number: int | None = None, now: str = "") -> str:
@@ -375,19 +340,19 @@ def add_tasks(text: str, tasks: Sequence[Mapping[str, object]]) -> str:
     return _insert(text, _HOME, tasks) if tasks else text
 
 
-def insert_tasks(text: str, objects: Sequence[str], *, home: str = CLOSED_LISTS[0], now: str = "") -> str:
+def insert_tasks(text: str, objects: Sequence[Source], *, home: str = CLOSED_LISTS[0], now: str = "") -> str:
     """Put tasks that were taken out elsewhere into a list, word for word. They come in the order of their numbers."""
     return _insert(text, home, objects, now=now) if objects else text
 
 
-def remove_tasks(text: str, entries: Sequence[Entry], *, now: str = "") -> tuple[str, list[str]]:
+def remove_tasks(text: str, entries: Sequence[Entry], *, now: str = "") -> tuple[str, list[Source]]:
     """Take tasks out of the file. Gives the text without them, and each task's own text."""
     edits = Edits(text)
     for entry in entries:
         edits.remove(entry)
     rest = edits.apply()
     stamps = _change_stamps(rest, now) if entries else []
-    return _apply(rest, stamps) if stamps else rest, [text[entry.start : entry.end] for entry in entries]
+    return apply(rest, stamps) if stamps else rest, [Source(text[entry.start : entry.end]) for entry in entries]
 
 
 def move_tasks(text: str, entries: Sequence[Entry], *, home: str = CLOSED_LISTS[0], now: str = "") -> str:
@@ -408,21 +373,21 @@ def render_stamp(old: object, now: str) -> str:
     return now.removesuffix("Z") + "+00:00" if shape.endswith("+00:00") else now
 
 
-def _change_stamps(text: str, now: str) -> list[_Change]:
+def _change_stamps(text: str, now: str) -> list[Change]:
     """The time of the file's last change, where it gives one."""
     value = _load(text)
     known = [key for key in ("_last_updated", "last_updated") if isinstance(value.get(key), str)]
     return _change_top(text, {key: render_stamp(value[key], now) for key in known}) if now and known else []
 
 
-def _change_top(text: str, fields: Mapping[str, object]) -> list[_Change]:
+def _change_top(text: str, fields: Mapping[str, object]) -> list[Change]:
     """The changes that set members of the whole file."""
-    changes: list[_Change] = []
+    changes: list[Change] = []
     for key, value in fields.items():
         member = _find_top_member(text, key)
         if member is None:  # then all of them, so that two new ones do not come to stand at one place
-            return _change_members(text, _find_top(text), fields)
-        changes += _change_value(text, member, value, _UNIT)
+            return _set_members(text, _find_top(text), fields)
+        changes += set_value(text, member, _spell_number(member, value))
     return changes
 
 
@@ -435,107 +400,27 @@ def _find_top_member(text: str, key: str) -> Member | None:
     return Member(key, value, hit.start(), hit.end(), end)
 
 
-def _change_members(text: str, start: int, fields: Mapping[str, object]) -> list[_Change]:
-    """The changes that set members of the object that begins at `start`."""
-    members = list(walk_members(text, start))
-    known = {member.key: member for member in members}
-    gone = [index for index, member in enumerate(members) if fields.get(member.key) is REMOVE]
-    changes = _change_gone(members, gone)
-    lead, unit = _read_layout(text, start, [member.key_start for member in members])
-    colon = _read_colon(text, members[-1]) if members else ": "
-    new = ""
-    for key, value in fields.items():
-        if value is REMOVE:
-            continue
-        if key in known:
-            changes += _change_value(text, known[key], value, unit)
-        else:
-            comma = "," if new or len(gone) < len(members) else ""
-            new += f"{comma}{lead}{_render(text, key, lead, unit)}{colon}{_render(text, value, lead, unit)}"
-    at = members[-1].end if members else start + 1
-    return [*changes, _Change(at, at, new)] if new else changes
+def _set_members(text: str, start: int, fields: Mapping[str, object]) -> list[Change]:
+    """The changes that set members. A number that the file writes as a text stays one."""
+    known = {each.key: each for each in walk_members(text, start)} if {NUMBER_KEY, NEXT_KEY} & fields.keys() else {}
+    spelled = {key: _spell_number(known[key], value) if key in known else value for key, value in fields.items()}
+    return set_members(text, start, spelled)
 
 
-def _read_colon(text: str, member: Member) -> str:
-    colon = text[_skip_back(text, _skip_back(text, member.start) - 1) : member.start]
-    return ": " if "\n" in colon else colon
-
-
-def _change_gone(members: list[Member], gone: list[int]) -> list[_Change]:
-    """The changes that take members or items away, each with the comma that is not needed any more."""
-    # `gone` is in order, so up to the first one that is kept the two count alike.
-    kept = next((index for index, each in enumerate(gone) if each != index), len(gone))
-    changes = []
-    for index in gone:
-        member = members[index]
-        if index > kept:
-            changes.append(_Change(members[index - 1].end, member.end, ""))
-        else:
-            after = members[index + 1].key_start if index + 1 < len(members) else member.end
-            changes.append(_Change(member.key_start, after, ""))
-    return changes
-
-
-def _change_value(text: str, member: Member, value: object, unit: str) -> list[_Change]:
-    """The change that gives a member another value, none where it has it."""
-    if member.key in (NUMBER_KEY, NEXT_KEY) and isinstance(member.value, str):
-        value = member.value if read_number(member.value) == value else str(value)
-    if _same(member.value, value):
-        return []
-    lead = text[_skip_back(text, member.key_start) : member.key_start]
-    return [_Change(member.start, member.end, _render(text, value, lead, unit))]
-
-
-def _same(one: object, other: object) -> bool:
-    """Whether two values are the same JSON; 1, 1.0 and true are three."""
-    return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-
-
-def _read_layout(text: str, start: int, elements: Sequence[int]) -> tuple[str, str]:
-    """How an object or a list is laid out: what stands before each element, and what one level is indented by.
-
-    `elements` are the places where its elements begin, in order; the first and the last of them are enough.
-    """
-    if not elements:
-        return ("", _UNIT)
-    lead = text[_skip_back(text, elements[-1]) : elements[-1]]
-    if "\n" not in lead:  # the first of one line tells nothing of what stands between two
-        return " " if len(elements) == 1 else lead, _UNIT
-    indent = _INDENT.match(text, text.rfind("\n", 0, start) + 1)[0]  # type: ignore[index] # it matches nothing, too
-    return lead, lead.rpartition("\n")[2].removeprefix(indent) or _UNIT
-
-
-def _render(text: str, value: object, lead: str, unit: str) -> str:
-    """A value as the file would have it, where `lead` stands before it."""
-    escaped = _is_escaped(text)
-    if "\n" not in lead:
-        commas = (", ", ": ") if lead else (",", ":")
-        return _dump(value, ensure_ascii=escaped, separators=commas)
-    dumped = _dump(value, ensure_ascii=escaped, indent=unit)
-    return dumped.replace("\n", ("\r\n" if "\r\n" in lead else "\n") + lead.rpartition("\n")[2])
-
-
-@_remember
-def _is_escaped(text: str) -> bool:
-    """Whether the file writes letters beyond ASCII as escapes. Asked for each value that an edit renders."""
-    return text.isascii() and "\\u" in text
-
-
-def _dump(value: object, *, ensure_ascii: bool, **layout: Any) -> str:  # noqa: ANN401 - as json has them
-    dumped = json.dumps(value, ensure_ascii=ensure_ascii, allow_nan=False, **layout)
-    if _SURROGATE.search(dumped):  # half a pair cannot be written as UTF-8
-        return json.dumps(value, allow_nan=False, **layout)
-    return dumped
+def _spell_number(member: Member, value: object) -> object:
+    if member.key not in (NUMBER_KEY, NEXT_KEY) or not isinstance(member.value, str) or value is REMOVE:
+        return value
+    return member.value if read_number(member.value) == value else str(value)
 
 
 def _insert(
     text: str,
     home: str,
-    new: Sequence[Mapping[str, object] | str],
+    new: Sequence[Mapping[str, object] | Source],
     top: Mapping[str, object] | None = None,
     now: str = "",
 ) -> str:
-    """Put tasks into a list, those that are texts word for word, and set members of the whole file."""
+    """Put tasks into a list, and set members of the whole file."""
     listed = _load(text).get(home)
     if listed is not None and not isinstance(listed, list):
         raise InputError(
@@ -543,31 +428,11 @@ def _insert(
             hint="make it a list of tasks by hand, such as [], then run the command again",
         )
     if not listed:
-        begun = _begin_list(text, home, new[0], top or {}, now)
+        begun = apply(text, [*_change_top(text, {home: [new[0]], **(top or {})}), *_change_stamps(text, now)])
         return _insert(begun, home, new[1:]) if new[1:] else begun
-    first, last = _find_first(text, home), _find_last(text, home)
-    lead, unit = _read_layout(text, first.start - 1, [last.start])
-    shown = [each if isinstance(each, str) else _render_like(text, each, last, lead, unit) for each in new]
-    if _newest_first(listed):
-        change = _Change(first.start, first.start, "".join(f"{each},{lead}" for each in reversed(shown)))
-    else:
-        change = _Change(last.end, last.end, "".join(f",{lead}{each}" for each in shown))
-    return _apply(text, [change, *_change_top(text, top or {}), *_change_stamps(text, now)])
-
-
-def _begin_list(text: str, home: str, new: Mapping[str, object] | str, top: Mapping[str, object], now: str) -> str:
-    """Put the first task into a list, and make the list where it is not there."""
-    item = _HOLE if isinstance(new, str) else dict(new)
-    changes = _change_top(text, {home: [item], **top})
-    if isinstance(new, str):  # decoded and rendered it would lose its layout, and what is given twice
-        changes = [change._replace(new=change.new.replace(json.dumps(_HOLE), new)) for change in changes]
-    return _apply(text, [*changes, *_change_stamps(text, now)])
-
-
-def _render_like(text: str, new: Mapping[str, object], other: Member, lead: str, unit: str) -> str:
-    """A task laid out as another: over several lines, or on one."""
-    inner = text[other.start + 1 : skip_space(text, other.start + 1)]
-    return _render(text, new, lead if "\n" in inner else lead.rpartition("\n")[2][:1], unit)
+    ends = [_find_first(text, home), _find_last(text, home)]
+    change = add_items(text, _find_list(text, home), ends[: len(listed)], new, first=_newest_first(listed))
+    return apply(text, [change, *_change_top(text, top or {}), *_change_stamps(text, now)])
 
 
 def _find_first(text: str, home: str) -> Member:
@@ -586,22 +451,17 @@ def _find_last(text: str, home: str) -> Member:
 
 
 def _walk_home(text: str, home: str) -> Iterator[Member]:
+    return walk_items(text, _find_list(text, home))
+
+
+def _find_list(text: str, home: str) -> int:
+    """Where a list of tasks begins."""
     hit = _find_mention(text, home)
     if hit is not None:
-        return walk_items(text, hit.end())
-    starts = [member.start for member in walk_members(text, _find_top(text)) if member.key == home]
-    return walk_items(text, starts[-1])
+        return hit.end()
+    return [member.start for member in walk_members(text, _find_top(text)) if member.key == home][-1]
 
 
 def _newest_first(listed: list[Any]) -> bool:
     numbers = [number for number in map(_number, listed) if number is not None]
     return len(numbers) > 1 and numbers[0] == max(numbers)
-
-
-def _apply(text: str, changes: Iterable[_Change]) -> str:
-    pieces: list[str] = []
-    at = 0
-    for change in sorted(changes):
-        pieces += text[at : change.start], change.new
-        at = change.end
-    return "".join([*pieces, text[at:]])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from remit.errors import StateError, UsageError
 from remit.prose import as_tail
 from remit.workspace.inside import find_inside, start_over
+from remit.workspace.json_edit import REMOVE
 from remit.workspace.tasks import state_edits, todo_edits
 from remit.workspace.tasks.archived import find_next_number, list_taken, parse_archive
 from remit.workspace.tasks.desk import at_desk, decode, finish_if_interrupted, load_file
@@ -249,7 +250,7 @@ class TaskStore:
         if marker in OWN_COMMAND and not entry.value.get("started"):
             stamps["started"] = state_edits.render_stamp(entry.value.get("created") or "", now)
         old = {each: key for each, key in _REASONS.items() if each != marker}
-        stamps |= {key: state_edits.REMOVE for key in old.values() if key in entry.value}
+        stamps |= {key: REMOVE for key in old.values() if key in entry.value}
         if reason:
             stamps[f"{marker.lower().replace(' ', '_')}_reason"] = reason
         desk.put(STATE, state_edits.set_status(desk.state, entry, marker, stamps, now=now))
@@ -387,7 +388,7 @@ class TaskStore:
             _check_undoubted(desk, number)
             self._put_marker(desk, entry, marker, reason=str((dates or {}).get(_REASONS.get(marker, "")) or ""))
             if dates is not None:
-                wanted = {key: dates.get(key, state_edits.REMOVE) for key in _DATES}
+                wanted = {key: dates.get(key, REMOVE) for key in _DATES}
                 desk.put(STATE, state_edits.set_fields(desk.state, number, wanted))
         return _tell(desk, number, before, marker)
 
