@@ -161,14 +161,17 @@ class Door:
         self.server.settimeout(30)
         self.port = self.server.getsockname()[1]
 
-    def judge(self, home: Home) -> str:
-        """What is said to whoever has connected; empty where it is let in."""
+    def judge(self, home: Home, ticket: str = "") -> str:
+        """What is said to whoever has connected, and shows a ticket; empty where it is let in."""
         accepted, other = self.server.accept()
         with accepted:
             accepted.recv(1)
-            asker = acting.Asker(End(*accepted.getsockname()), End(*other), is_browser=True)
+            asker = acting.Asker(End(*accepted.getsockname()), End(*other), ticket, is_browser=True)
             try:
-                acting.check_person(home, asker)
+                if ticket:
+                    acting.delegate(home, acting.Work("Go.", runner="script"), asker=asker)
+                else:
+                    acting.check_person(home, asker)
             except RefusedError as error:
                 return error.message
             return ""
@@ -217,6 +220,19 @@ def test_who_runs_inside_an_agent_is_refused(root: Path, door: Door, hidden: str
         session_id = delegate(home, script, root)
         assert session_id in door.judge(home)
         wait_for(home, session_id, lambda row: row.state == "settled")
+
+
+@pytest.mark.slow
+def test_who_shows_the_ticket_of_another_agent_is_refused(root: Path, door: Door) -> None:
+    """It has found that ticket in a file, and asks a server with it."""
+    with opened(root) as home:
+        first, ticket = begin_to_wait(home, root)
+        program = shlex.join([sys.executable, "-c", CONNECT])
+        second = delegate(home, f"env PORT={door.port} {program}\n{answer()}", root)
+        assert f"that of {first}, and this process belongs to {second}" in door.judge(home, ticket)
+        for each in (first, second):
+            acting.cancel(home, each, asker=PERSON)
+            wait_for(home, each, lambda row: row.state == "settled")
 
 
 def test_who_runs_inside_the_agent_of_a_harness_is_refused(root: Path, door: Door) -> None:
