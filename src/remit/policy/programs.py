@@ -6,12 +6,13 @@ All words are known then. If a rule that denies may mean them, the program is re
 
 from __future__ import annotations
 
-from remit.confine.judge import Judge, Server
 from remit.policy.bash.families import base_name, find_family, read_names
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from remit.confine.judge import Judge, Server
 
 _COMPOSED = "|;&>"
 _MAGIC = "*?["
@@ -28,6 +29,15 @@ def is_composed(pattern: str) -> bool:
     return any(sign in pattern for sign in _COMPOSED)
 
 
+def _get_head(pattern: str) -> str:
+    """Return the name of the program that a pattern begins with."""
+    return base_name(pattern.split(maxsplit=1)[0].removesuffix(":*"))
+
+
+def _find_own_family(name: str) -> str:
+    return "git" if name.startswith("git-") else find_family(name).lower()
+
+
 def is_needed(pattern: str) -> bool:
     """Return whether a pattern may mean programs that harnesses and Remit's hooks are made of."""
     head = base_name(pattern.split(maxsplit=1)[0].removesuffix(":*"))
@@ -38,18 +48,22 @@ class Rules:
     """The patterns of all layers: what any of them denies is denied, what each list allows is allowed."""
 
     def __init__(self, deny: Sequence[str], allow: Sequence[Sequence[str]]) -> None:
-        self.deny = [each for each in deny if each.strip() and not is_composed(each)]
         self.allow = [*allow]
-        heads = [base_name(each.split()[0].removesuffix(":*")) for each in self.deny]
-        self.denies_any = any(sign in head for head in heads for sign in _MAGIC)
-        self.programs = [*dict.fromkeys(head for head in heads if not any(sign in head for sign in _MAGIC))]
+        self._deny: dict[str, list[str]] = {}
+        """The patterns by the family of the program that they name; "" if it has stars."""
+        programs = []
+        for pattern in deny:
+            if pattern.strip() and not is_composed(pattern):
+                head = _get_head(pattern)
+                is_magic = any(sign in head for sign in _MAGIC)
+                programs += [] if is_magic else [head]
+                self._deny.setdefault("" if is_magic else find_family(head).lower(), []).append(pattern)
+        self.programs = [*dict.fromkeys(programs)]
         """The names of the programs that rules deny, or some uses of them."""
-        self._families = {find_family(each).lower() for each in self.programs}
 
     def concern(self, name: str) -> bool:
         """Return whether a rule that denies may mean a program of this name."""
-        own = "git" if name.startswith("git-") else find_family(name).lower()
-        return self.denies_any or own in self._families
+        return "" in self._deny or _find_own_family(name) in self._deny
 
     def find_denied(self, names: Sequence[str], words: Sequence[str]) -> str:
         """Return the rule that denies a program; "" if none does. `names`: all that it is called, for each rule."""
@@ -58,9 +72,10 @@ class Rules:
         from remit.policy.bash.words import Word  # noqa: PLC0415
 
         rest = tuple(map(Word, words[1:]))
-        for pattern in self.deny:
-            for name in names:
-                found = commands.fits(pattern, Run((Word(name), *rest)))
+        for name in names:
+            run = Run((Word(name), *rest))
+            for pattern in self._deny.get(_find_own_family(name), []) + self._deny.get("", []):
+                found = commands.fits(pattern, run)
                 if found == commands.YES or (found == commands.MAYBE and not _is_alias(pattern, name, words)):
                     return pattern
         return ""
@@ -93,6 +108,7 @@ def make_server(
     take_descriptor: Callable[[int, int], int], find_type: Callable[[int], int],
 ) -> Server:  # fmt: skip
     """Return what answers for a launcher's programs. `write`: the paths that its command can write to."""
+    from remit.confine.judge import Judge, Server  # noqa: PLC0415 - it needs Linux
 
     def make_judge(asking: int, deny: Sequence[str], allow: Sequence[Sequence[str]]) -> Judge:
         return Judge(Rules(deny, allow), asking, write, find_type)
