@@ -350,8 +350,8 @@ OTHER_JUDGE = FAIL.replace("assert c.prctl(22, 2,", "os.set_inheritable(c.syscal
     ("program", "failure", "reason"),
     [
         pytest.param(FAIL, (317, 22), "programs can't be judged: Invalid argument", id="seccomp"),
-        pytest.param(FAIL, (434, 38), "programs can't be judged: Refused: no such process: Function", id="pidfd_open"),
-        pytest.param(FAIL, (438, 1), "a descriptor can't be copied: Operation not permitted", id="pidfd_getfd"),
+        pytest.param(FAIL, (434, 38), "programs can't be judged: no handle of a process: Function", id="pidfd_open"),
+        pytest.param(FAIL, (438, 1), "its questions can't be taken over: Operation not permitted", id="pidfd_getfd"),
         pytest.param(OTHER_JUDGE, (9999, 1), "another program than Remit decides", id="another judge"),
     ],
 )
@@ -471,6 +471,8 @@ def test_a_rule_concerns_no_more_programs_than_it_has_to() -> None:
         "git", "git-push", "unlink", "RM", "curl",
     ]  # fmt: skip
     assert rules.find_denied(["git"], ["git", "p", "origin"]) == "", "git starts itself for an alias"
+    assert rules.find_denied(["git-upload-pack"], ["git-upload-pack", "../origin"]) == "", "git fetch starts it"
+    assert rules.find_denied(["git-push"], ["git-push", "origin"]) == "git push"
     assert rules.find_denied(["git"], ["git", "-c", "alias.p=push", "push"]) == "git push"
     assert Rules(("git*",), ()).concern("anything")
 

@@ -567,10 +567,11 @@ def start_judge(profile: Profile) -> tuple[int, int]:
     if not can_judge():
         raise Refused(f"programs can't be judged on {posix.uname().machine}")
     launcher, questions, answers = posix.getpid(), posix.pipe(), posix.pipe()
+    own = _system_call("programs can't be judged: no handle of a process", _PIDFD_OPEN, launcher, 0)
     child = posix.fork()
     if child:
-        posix.close(questions[0])
-        posix.close(answers[1])
+        for handle in (questions[0], answers[1], own):
+            posix.close(handle)
         posix.waitpid(child, 0)
         return questions[1], answers[0]
     try:
@@ -580,7 +581,7 @@ def start_judge(profile: Profile) -> tuple[int, int]:
             signal.signal(each, signal.SIG_IGN)
         posix.setsid()
         posix.chdir("/")
-        _close_descriptors({questions[0], answers[1]})
+        _close_descriptors({questions[0], answers[1], own})
         sys.path.append(__file__.rpartition("/remit/confine/")[0])
         make_server = __import__(_JUDGE, fromlist=["make_server"]).make_server
         server = make_server(
@@ -591,7 +592,8 @@ def start_judge(profile: Profile) -> tuple[int, int]:
         number = posix.read(questions[0], 16)
         posix.close(questions[0])
         if number:
-            listener = _take_descriptor(launcher, int(number))
+            listener = _system_call("its questions can't be taken over", _PIDFD_GETFD, own, int(number), 0)
+            posix.close(own)
             posix.write(answers[1], b"ready")
             posix.close(answers[1])
             server.serve(listener, _JUDGED[posix.uname().machine][2])

@@ -98,9 +98,9 @@ class Rules:
 
 
 def _is_alias(pattern: str, name: str, words: Sequence[str]) -> bool:
-    """Return whether a rule for a subcommand of git may mean an alias: git starts itself for what it stands for."""
+    """Return whether a rule may only mean git's own helpers and aliases: git starts itself for what an alias is for."""
     wanted = next((each for each in pattern.split()[1:] if not each.startswith("-")), "").removesuffix(":*")
-    return find_family(name) == "git" and wanted not in ("", "*") and wanted not in words[1:]
+    return _find_own_family(name) == "git" and wanted not in ("", "*") and wanted not in words[1:]
 
 
 def make_server(
