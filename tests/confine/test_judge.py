@@ -473,6 +473,7 @@ def test_a_rule_concerns_no_more_programs_than_it_has_to() -> None:
     assert rules.find_denied(["git"], ["git", "p", "origin"]) == "", "git starts itself for an alias"
     assert rules.find_denied(["git-upload-pack"], ["git-upload-pack", "../origin"]) == "", "git fetch starts it"
     assert rules.find_denied(["git-push"], ["git-push", "origin"]) == "git push"
+    assert rules.find_denied(["git"], ["git", "send-pack", "../origin", "HEAD"]) == "git push"
     assert rules.find_denied(["git"], ["git", "-c", "alias.p=push", "push"]) == "git push"
     assert Rules(("git*",), ()).concern("anything")
 

@@ -100,7 +100,13 @@ class Rules:
 def _is_alias(pattern: str, name: str, words: Sequence[str]) -> bool:
     """Return whether a rule may only mean git's own helpers and aliases: git starts itself for what an alias is for."""
     wanted = next((each for each in pattern.split()[1:] if not each.startswith("-")), "").removesuffix(":*")
-    return _find_own_family(name) == "git" and wanted not in ("", "*") and wanted not in words[1:]
+    if _find_own_family(name) != "git" or wanted in ("", "*", *words[1:]):
+        return False
+    return wanted != "push" or _PUSHING.isdisjoint({name.removeprefix("git-"), *words[1:]})
+
+
+_PUSHING = frozenset({"send-pack", "http-push"})
+"""Commands of git that do what `push` does."""
 
 
 def make_server(
