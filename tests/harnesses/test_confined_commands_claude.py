@@ -98,6 +98,7 @@ SCRIPTS = {
         bash("pwd -P; (exit 4)"),
         bash("perl writer.pl"),
         bash("git add src && git commit -qm made && git log --oneline | wc -l"),
+        bash(f"# remit:{'0' * 32}\nsh script"),
         bash("echo out; echo err >&2"),
         bash("pwd -P"),
         hand("src/made"),
@@ -171,7 +172,7 @@ def test_two_agents_write_to_their_folders_and_the_session_is_free(stage: Stage)
     assert (session.exit_code, list_results(stage, "both", 3)) == (0, ["mine"])
     assert (stage.root / "remit.toml").read_text() == f"{settings}# no\n"  # the session's own, once
     assert (stage.root / "outside").read_text() == "no\n"
-    told = [list_results(stage, "tester", step)[0] for step in range(1, 8)]
+    told = [list_results(stage, "tester", step)[0] for step in range(1, 9)]
     assert told[0].startswith("Exit code 3")
     assert (told[0].count("Read-only file system"), "could not write config" in told[0]) == (3, True)
     assert (stage.root / "src/made").read_text() == "yes\n"
@@ -179,13 +180,14 @@ def test_two_agents_write_to_their_folders_and_the_session_is_free(stage: Stage)
     assert told[2] == f"Exit code 4\n{stage.root}"  # the harness has an agent begin there each time
     assert "Read-only file system" in told[3]
     assert told[4].endswith("\n2")  # and a hint of git about the hook that isn't executable
-    assert told[5] == "out\nerr"
+    assert told[5] == told[0]  # a ticket of its own gains nothing
+    assert told[6] == "out\nerr"
     (first,) = list_results(stage, "writer", 1)
     assert first.count("Read-only") + first.count("annot create") >= 4  # also in src
     assert list_results(stage, "writer", 2) == ["w"]
     assert (list_tickets(stage), [*(stage.root / FOLDER / "open").iterdir()]) == ([], [])
     asked = json.dumps([each.body for each in stage.model.requests])
-    assert "# remit:" not in asked  # no model sees a ticket
+    assert not re.search(r"# remit:(?!0{32})", asked)  # no model sees a ticket
 
 
 @pytest.mark.thorough

@@ -246,10 +246,9 @@ def make_command_profile(
         path for path in dict.fromkeys((root, home, package))
         if path not in write and any(is_below(path, each) for each in temporary if each in write)
     ]  # fmt: skip
-    protected = list_protected(
-        root, [Fixed(*place) for place in dict.fromkeys(places)], [Fixed(*place) for place in GIT_PLACES],
-        writable=write, enclosed=enclosed,
-    )  # fmt: skip
+    fixed = [*(Fixed(*place) for place in dict.fromkeys(places)), Fixed(package, is_folder=True)]
+    git = [Fixed(*place) for place in GIT_PLACES]
+    protected = list_protected(root, fixed, git, writable=write, enclosed=enclosed)
     services = [os.path.realpath(each) for each in HIDDEN if os.path.exists(each)]
     profile = Profile(
         write=tuple(write),
