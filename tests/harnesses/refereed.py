@@ -140,7 +140,7 @@ def register(stage: Stage, words: tuple[str, ...]) -> None:
 
 def _fill_hooks(harness: CliName, words: tuple[str, ...]) -> dict[str, Any]:
     text = (PACKAGE / "harness_files" / harness / "hooks.json").read_text()
-    filled: dict[str, Any] = json.loads(text.replace(f'"remit hook {harness}', json.dumps(shlex.join(words))[:-1]))
+    filled: dict[str, Any] = json.loads(text.replace(f"remit hook {harness}", json.dumps(shlex.join(words))[1:-1]))
     return filled
 
 

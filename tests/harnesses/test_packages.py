@@ -39,6 +39,10 @@ def test_the_plugin_is_the_version_that_the_package_is() -> None:
     assert plugin["mcpServers"] == {"remit": {"command": "remit", "args": ["mcp"]}}
 
 
+LIMIT = "$(command -v timeout >/dev/null && echo timeout -s KILL 55) "
+"""What kills a hook that is stopped, before Codex goes on without it."""
+
+
 @pytest.mark.parametrize("harness", ["claude", "codex"])
 def test_events_that_guard_block_when_their_hook_is_killed(harness: str) -> None:
     content = load(f"src/remit/harness_files/{harness}/hooks.json")
@@ -46,7 +50,8 @@ def test_events_that_guard_block_when_their_hook_is_killed(harness: str) -> None
     for event, groups in content["hooks"].items():
         ((group,),) = (groups,)
         (hook,) = group["hooks"]
-        assert hook["command"].partition(" || ")[0] == f"remit hook {harness}"
+        is_limited = (harness, event) == ("codex", "PreToolUse")
+        assert hook["command"].partition(" || ")[0] == (LIMIT if is_limited else "") + f"remit hook {harness}"
         assert hook["command"].endswith(" || exit 2") == (event in {*GUARDING, "ConfigChange"}), event
         assert hook["timeout"] >= (3 if (harness, event) == ("codex", "SessionEnd") else 20)  # Codex gives it no more
         assert group.get("matcher") == ("*" if event in ON_TOOLS else None), event
@@ -73,6 +78,24 @@ def run_line(shell: str, harness: str, event: str, given: str, folder: Path, *, 
                           env=environ)  # fmt: skip
     assert done.stderr.strip() or done.returncode == 0
     return done.returncode
+
+
+@pytest.mark.parametrize("shell", ["/bin/sh", "/bin/bash"])
+def test_a_hook_of_codex_that_is_stopped_is_refused(tmp_path: Path, shell: str) -> None:
+    (hook,) = load("src/remit/harness_files/codex/hooks.json")["hooks"]["PreToolUse"][0]["hooks"]
+    assert int(LIMIT.rsplit(maxsplit=1)[-1].rstrip(")")) < hook["timeout"]
+    program = tmp_path / "remit"
+    program.write_text("#!/bin/sh\n: > stopped\nkill -STOP $$\n")
+    program.chmod(0o755)
+    line = hook["command"].replace("KILL 55", "KILL 1")
+    words = [shell, "-c", line]
+    environ = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    done = subprocess.run(words, cwd=tmp_path, env=environ, input=PERSONS, text=True, capture_output=True, check=False)
+    assert (tmp_path / "stopped").exists()
+    assert done.returncode == 2
+    program.write_text("#!/bin/sh\nread line; exit 0\n")
+    done = subprocess.run(words, env={"PATH": str(tmp_path)}, input=PERSONS, text=True, check=False)
+    assert done.returncode == 0  # there is no `timeout`
 
 
 @pytest.mark.parametrize("harness", ["claude", "codex"])
@@ -106,7 +129,12 @@ def test_what_only_one_harness_has_is_registered_there_alone() -> None:
 
 def test_the_plugin_for_opencode_fetches_nothing() -> None:
     text = (FILES / "opencode" / "remit.js").read_text()
-    assert re.findall(r'(?:from|import\(|require\()\s*"([^"]+)"', text) == ["node:child_process"]
+    assert re.findall(r'(?:from|import\(|require\()\s*"([^"]+)"', text) == [
+        "node:child_process",
+        "node:fs",
+        "node:path",
+        "node:url",
+    ]
     assert text.count('const COMMAND = ["remit", "hook", "opencode"]') == 1  # the place that is filled in
 
 

@@ -95,15 +95,24 @@ def write_installation(plan: Installation) -> None:
     from remit.workspace.home import Home  # noqa: PLC0415
 
     home = Home(plan.root)
-    for each in plan.harnesses:
-        if each.name == "claude" and each.events:
-            install_shells(home, os.environ)
-        elif each.name == "claude":
-            command_tickets.stop(home.root)
+    if any(each.events and each.edits for each in plan.harnesses):
+        install_shells(home, os.environ)
     edits = [edit for each in plan.harnesses for edit in each.edits]
     wanted = [edit for edit in edits if edit.is_change or (edit.after is None and is_remembered(home, edit.path))]
     if wanted:
         write_edits(home, wanted)
+    if not (any(list_own_hooks(home, path) for path in (LOCAL, SHARED, CODEX)) or _has_plugin(home)):
+        command_tickets.stop(home.root)
+
+
+def _has_plugin(home: Home) -> bool:
+    """Whether the plugin for opencode is installed."""
+    from remit.workspace.harness_settings import load_file  # noqa: PLC0415 - only for this
+
+    try:
+        return bool(find_plugin_words(load_file(home.root, PLUGIN) or b""))
+    except RemitError:
+        return False
 
 
 def list_written(plan: Installation) -> list[Edit]:

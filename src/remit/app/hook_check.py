@@ -82,8 +82,6 @@ _NATIVE = {
 """The same agent for the harness, without rules: a denied command is denied by Remit or not at all."""
 
 
-CONFINING = ("claude",)
-"""The harnesses whose subagents' commands the kernel limits, each by itself."""
 _SCRIPT = f"""\
 echo ran > "$1"
 echo '# no' >> agents/{_AGENT}.md
@@ -166,7 +164,7 @@ def check_harness(name: str, report: Callable[[str], None]) -> Checked:
         notes.append(f"'{plugin}' enables Remit's plugin as well: your own sessions call both")
     off = find_switched_off(home.root) if name == "claude" else ("", "")
     if off[0]:
-        return Checked(name, version, _break_all(name, *off), tuple(notes))
+        return Checked(name, version, _break_all(*off), tuple(notes))
     promises, more = _run_live(home.root, name, program.file, files, report)
     return Checked(name, version, promises, (*notes, *more))
 
@@ -233,7 +231,7 @@ def _run_live(
                 notes = [f"Codex skips the hook for {event}: {why}" for event, why in skipped.items() if why]
                 if len(notes) == len(skipped):
                     why = next(iter(skipped.values()), "Codex does not trust this folder")
-                    return _break_all(name, why, render_trust(root)), []
+                    return _break_all(why, render_trust(root)), []
             if name == "opencode":
                 _spare_fetching(folder, environ)
             troubles = []
@@ -265,17 +263,20 @@ def _name_shell(root: str, name: str, files: Mapping[str, str], other: Home) -> 
     """Have the harness start Remit's shell in the folder of the check, if it does in the workspace; or why it can't."""
     from remit.confine import find_level  # noqa: PLC0415 - only for this
     from remit.workspace.command_shell import choose_shell, install_shells  # noqa: PLC0415
+    from remit.workspace.command_tickets import FOLDER, STARTER  # noqa: PLC0415
     from remit.workspace.harness_settings import find_variable, is_own_shell, load_file  # noqa: PLC0415
 
-    if name not in CONFINING:
-        return dict(files), ""
     level = find_level()
     if not level.has_files:
         return dict(files), f"this machine's kernel can't: {'; '.join(level.reasons)}"
     named = find_variable(load_file(root, LOCAL) or b"{}", claude.SHELL_VARIABLE)
-    if not is_own_shell(claude.SHELL_VARIABLE, named):
+    file = f"{root}/{FOLDER}/{STARTER}"
+    is_used = is_own_shell(claude.SHELL_VARIABLE, named) if name == "claude" else os.path.lexists(file)
+    if not is_used:
         return dict(files), ""
     install_shells(other, os.environ)
+    if name != "claude":
+        return dict(files), ""
     settings = json.loads(files.get(LOCAL, "{}"))
     settings[claude.ENVIRONMENT_KEY] = {claude.SHELL_VARIABLE: choose_shell(other.root, os.environ)}
     return {**files, LOCAL: json.dumps(settings)}, ""
@@ -343,7 +344,7 @@ def judge(shown: Shown, name: str) -> tuple[Promise, ...]:
         "verdict": _check_verdict,
         "honest": _check_honest,
         "denied": _check_denied,
-        **({"confined": _check_confined} if name in CONFINING else {}),
+        "confined": _check_confined,
         "tokens": _check_tokens,
     }
     found = []
@@ -373,10 +374,9 @@ _HINTS = {
 _Finding = tuple[str, str]
 
 
-def _break_all(name: str, why: str, hint: str) -> tuple[Promise, ...]:
+def _break_all(why: str, hint: str) -> tuple[Promise, ...]:
     """The promises if the harness calls no hook; tokens don't depend on hooks."""
-    left_out = {"tokens"} if name in CONFINING else {"tokens", "confined"}
-    return tuple(Promise(key, text, "broken", why, hint) for key, text in STATEMENTS.items() if key not in left_out)
+    return tuple(Promise(key, text, "broken", why, hint) for key, text in STATEMENTS.items() if key != "tokens")
 
 
 def _miss(shown: Shown, why: str) -> _Finding:

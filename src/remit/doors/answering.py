@@ -289,7 +289,7 @@ def _before_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[st
         return check_return(event, _open_home(root), environ)
     if _is_person(event, environ):
         _note_user_tool(event, root)
-        if event.tool in claude.COMMAND_TOOLS:
+        if event.tool in (*claude.COMMAND_TOOLS, *opencode.COMMAND_TOOLS):
             from remit.delegate.referee.commands import free_command
 
             return free_command(event, root, environ)
@@ -346,7 +346,7 @@ def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str
         _note_user_tool(event, root)
         if event.kind == claude.AFTER_TOOL:
             _note_main_writes(event, root, environ)
-    if event.tool in claude.COMMAND_TOOLS:
+    if event.tool in (*claude.COMMAND_TOOLS, *opencode.COMMAND_TOOLS):
         from remit.delegate.referee.commands import end_free_command
 
         end_free_command(event, root)
@@ -443,10 +443,6 @@ def _observe(event: Event, root: str) -> Refereed | None:
         paths = find_written(event, root)
         is_known = event.harness == "codex"
         seen = () if is_known or failed else find_seen(event, root)
-        if is_known:  # the use is noted already, and that a patch failed is not told
-            paths = find_changed(root, paths, load_last_use(db, own.session_id))
-            if not paths:
-                return own
         operation = get_operation(event.tool)
         if operation == "run" and event.tool_use_id:
             ticket = find_command_ticket(db, own.session_id, event.tool_use_id)
@@ -455,6 +451,10 @@ def _observe(event: Event, root: str) -> Refereed | None:
                 from remit.delegate.referee.commands import end_command
 
                 end_command(event, ticket, root)
+        if is_known:  # the use is noted already, and that a patch failed is not told
+            paths = find_changed(root, paths, load_last_use(db, own.session_id))
+            if not paths:
+                return own
         outside = () if is_known else find_outside(event, root)
         if outside:
             from remit.workspace.ledger.refereed import load_workspace_root

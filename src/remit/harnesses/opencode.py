@@ -66,6 +66,12 @@ LAST_MAJOR = 1
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStop")
 """The events that the plugin sends."""
+SHELL_VARIABLE = "REMIT_SHELL"
+"""In the environment of hooks: the shell that opencode starts for commands, if it is Remit's."""
+TICKET_ANSWER, TICKET_KEY = "commandTicket", "command_ticket"
+"""The ticket of a command: in the answer before it, and in the event after it."""
+COMMAND_TOOLS = ("bash",)
+"""Those that start a shell with the command that they are given."""
 DELEGATING = "task"
 """The tool that starts a subagent."""
 DEFAULT_AGENT = "general"

@@ -64,8 +64,14 @@ def translate_call(tool: str, args: Mapping[str, Any], offers: Mapping[str, Offe
         return translate_call("bash", {"command": _write_by_shell(**args)}, offers)
     for name, offer in offers.items():
         if name == tool or name.endswith(f"_{tool}"):
-            return offer, dict(args)
+            return offer, {key: _count(value, offer.properties.get(key)) for key, value in args.items()}
     return Offer(tool), dict(args)
+
+
+def _count(value: object, schema: object) -> object:
+    """A number that stands in a text, such as a grabbed one, as the number that the tool wants."""
+    wants_number = isinstance(schema, dict) and schema.get("type") in ("integer", "number")
+    return int(value) if wants_number and isinstance(value, str) and value.isdecimal() else value
 
 
 def _write_by_shell(path: str, content: str) -> str:

@@ -1,7 +1,8 @@
 """The command shell: what a harness starts for each shell command instead of its own shell, as it is installed.
 
-Owns the two files `.remit/confine/bash` and `zsh`, which differ in the shell that they become, and which of them the
-user's harness would take. They stay when the harness's settings no longer name them: a session that runs has them.
+Owns the files in `.remit/confine/`, and which of them the user's harness would take: `bash`, `zsh` and `sh` differ in
+the shell that they become, and `codex` starts them in Codex. They stay when the harness's settings no longer name them:
+a session that runs has them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from remit.errors import StorageError
-from remit.workspace.command_tickets import FOLDER
+from remit.workspace.command_tickets import FOLDER, STARTER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from remit.workspace.home import Home
 
 KINDS = ("bash", "zsh")
+_FILES = (*KINDS, "sh", STARTER)
+"""opencode starts `sh` for every other shell of the user's. Codex lets no setting name a shell."""
 _FOLDERS = ("/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin")
-_PACKAGED = f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/harness_files/confine/shell"
+_PACKAGED = f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/harness_files/confine"
 
 
 def choose_shell(root: str, environ: Mapping[str, str]) -> str:
@@ -38,7 +41,7 @@ def install_shells(home: Home, environ: Mapping[str, str]) -> None:
     from remit.workspace.files import tell_failure, write_bytes  # noqa: PLC0415 - only once it was agreed to
 
     home.make_folder("confine")
-    for kind in KINDS:
+    for kind in _FILES:
         path = f"{home.root}/{FOLDER}/{kind}"
         if os.path.islink(path):
             raise StorageError(f"'{path}' is a link, and Remit writes through none", hint="remove the link")
@@ -51,7 +54,7 @@ def install_shells(home: Home, environ: Mapping[str, str]) -> None:
 
 def find_outdated(root: str, environ: Mapping[str, str]) -> str:
     """Return the first of the files that isn't as this Remit renders it; "" if all are."""
-    for kind in KINDS:
+    for kind in _FILES:
         path = f"{root}/{FOLDER}/{kind}"
         try:
             with open(path, encoding="utf-8") as file:
@@ -67,12 +70,12 @@ def render_shell(root: str, kind: str, environ: Mapping[str, str]) -> str:
     """Return the text of a file that becomes a shell."""
     from remit.confine import make_command  # noqa: PLC0415 - only for this
 
-    with open(_PACKAGED, encoding="utf-8") as file:
+    with open(f"{_PACKAGED}/{STARTER if kind == STARTER else 'shell'}", encoding="utf-8") as file:
         text = file.read()
     place = f"{root}/{FOLDER}"
     python, *words = make_command("PROFILE", [])
     launch = ['"$place/profiles/$name"' if word == "PROFILE" else shlex.quote(word) for word in (python, *words)]
-    package = os.path.dirname(os.path.dirname(os.path.dirname(_PACKAGED)))
+    package = os.path.dirname(os.path.dirname(_PACKAGED))
     filled = {
         "@PLACE@": shlex.quote(place),
         "@REAL@": shlex.quote(_find_real(kind, environ) or f"/bin/{kind}"),

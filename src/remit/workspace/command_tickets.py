@@ -2,7 +2,8 @@
 
 Owns `.remit/confine/` of a workspace:
 
-    bash, zsh       the shell that a harness starts instead of its own (`app.confinement` installs it)
+    bash, zsh, sh   the shell that a harness starts instead of its own (`workspace.command_shell` installs it)
+    codex           what the first line of a command in Codex runs: it starts the rest in one of these shells
     rules           what `[confine]` says, as far as hooks need it; there if commands get tickets
     tickets/ID      `free`, or `confined NAME`: the limits of one command. `ID.taken`: the shell has taken the ticket
     profiles/NAME   the launcher's profile of an agent's commands
@@ -27,6 +28,7 @@ FREE, CONFINED = "free", "confined"
 TAKEN = ".taken"
 SIGN = "# remit:"
 """What stands before a ticket in a comment of a command."""
+STARTER, _ENDING = "codex", " || exit 126"
 MAX_AGE_S = 24 * 3600.0
 """A user may be asked about a command and answer hours later."""
 LATE_S = 2.0
@@ -63,6 +65,27 @@ def split(command: str) -> tuple[str, str]:
     return (ticket, rest) if is_signed else ("", command)
 
 
+def start(command: str, ticket: str, root: str) -> str:
+    """Return a command for Codex, below a line that starts the rest of it again in the shell that takes the ticket.
+
+    All words of the line are plain, so Codex still finds the user's rules for the commands below it.
+    """
+    place = f"{root}/{FOLDER}/{STARTER}".replace("'", "'\\''")
+    return f". '{place}' {ticket}{_ENDING}\n{command}"
+
+
+def find_start(command: str) -> str:
+    """Return the ticket in the line that starts a command in Codex; "" if there is no such line."""
+    line = command.partition("\n")[0]
+    ticket = line.removesuffix(_ENDING)[-2 * _BYTES :]
+    return ticket if line.startswith(". '/") and line.endswith(f"/{STARTER}' {ticket}{_ENDING}") else ""
+
+
+def is_given(root: str, ticket: str) -> bool:
+    """Whether a hook has given a ticket that isn't removed yet."""
+    return bool(check(ticket)) and os.path.exists(f"{root}/{FOLDER}/tickets/{ticket}")
+
+
 def was_taken(root: str, ticket: str) -> bool:
     """Whether a shell has taken a ticket."""
     return os.path.exists(f"{root}/{FOLDER}/tickets/{ticket}{TAKEN}")
@@ -93,6 +116,11 @@ def load_limits(root: str, ticket: str) -> tuple[int, list[tuple[str, bool]]]:
     fields = _read(f"{root}/{FOLDER}/profiles/{profile}").split("\0") if kind == CONFINED else []
     named = [field.partition("=") for field in fields]
     return began_ns, [(path, name in _OPENING) for name, _, path in named if name in (*_OPENING, *_CLOSING)]
+
+
+def check(value: object) -> str:
+    """Return a ticket that somebody has handed over; "" for anything else."""
+    return value if isinstance(value, str) and _is_ticket(value) else ""
 
 
 def _is_ticket(text: str) -> bool:

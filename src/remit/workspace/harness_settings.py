@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 MAX_BYTES = 1024 * 1024
 _GUARD = lazy(r" \|\| (?:exit 2|\{ echo '[^']{0,200}' >&2; exit 2; \})\Z")
 """How a guarding hook's command line ends: a hook that is killed blocks, too. Codex wants a word on standard error."""
+_LIMIT = lazy(r"\A\$\(command -v timeout >/dev/null && echo timeout -s KILL \d{1,4}\) ")
+"""How a guarding hook of Codex begins: Codex runs a command whose hook is late, so one that is stopped is killed."""
 _GONE = lazy(
     r""" \|\| \{ \[ \$\? -eq 127 \] && echo '[^']{0,200}' >&2 && (?:grep -qE '"""
     rf""""{claude.STOP_ACTIVE_KEY}": \?true'"""
@@ -132,7 +134,7 @@ def split_command(command: object) -> list[str] | None:
     """The words of a command line of Remit's; None for anybody else's."""
     if not isinstance(command, str) or "remit" not in command:
         return None
-    plain = _GONE.sub("", _GUARD.sub("", command))
+    plain = _LIMIT.sub("", _GONE.sub("", _GUARD.sub("", command)))
     try:
         words = shlex.split(plain)
     except ValueError:

@@ -46,6 +46,20 @@ def _look_at_hooks(patient: Patient) -> Iterator[Check]:
     yield from _look_at_settings(home, "codex", CODEX)
     yield from _look_at_trust(home)
     yield from _look_at_opencode(home)
+    yield from _look_at_commands(home)
+
+
+def _look_at_commands(home: Home) -> Iterator[Check]:
+    """Whether Codex and opencode find the shell by which the kernel limits the commands of their subagents."""
+    from remit.workspace.command_shell import find_outdated  # noqa: PLC0415 - only for this
+    from remit.workspace.harness_settings import is_remembered  # noqa: PLC0415
+
+    with_hooks = {"codex": bool(list_own_hooks(home, CODEX)), "opencode": is_remembered(home, PLUGIN)}
+    names = [name for name, has_hooks in with_hooks.items() if has_hooks]
+    outdated = find_outdated(home.root, os.environ) if names else ""
+    if outdated:
+        told = f"'{outdated}' isn't what this Remit installs, so the kernel may not limit the commands of subagents"
+        yield Check(_NAME, "warning", told, f"run remit init --harness {names[0]} again")
 
 
 def _look_at_settings(home: Home, harness: str, path: str) -> Iterator[Check]:

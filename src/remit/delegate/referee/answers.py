@@ -6,7 +6,7 @@ call that nobody objects to would skip the user's own prompts, so the answer is 
 
 from __future__ import annotations
 
-from remit.harnesses import claude
+from remit.harnesses import claude, opencode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +36,11 @@ def rewrite(tool_input: Mapping[str, Any]) -> Answer:
 def change_input(tool_input: Mapping[str, Any]) -> Answer:
     """Change a call's input and decide nothing, so that the user's own rules are applied. Claude Code only."""
     return _specify(claude.BEFORE_TOOL, {claude.NEW_INPUT: dict(tool_input)})
+
+
+def give_ticket(ticket: str) -> Answer:
+    """Hand over the ticket of a command, and decide nothing. Remit's plugin in opencode only."""
+    return _specify(claude.BEFORE_TOOL, {opencode.TICKET_ANSWER: ticket})
 
 
 def join(decision: Answer, change: Answer) -> Answer:

@@ -11,7 +11,7 @@ import os
 
 from remit.delegate.referee import answers
 from remit.errors import RemitError
-from remit.harnesses import claude
+from remit.harnesses import claude, opencode
 from remit.quick_json import parse_json
 from remit.workspace import command_tickets as tickets
 
@@ -34,15 +34,21 @@ _HINT = "use the harness's tools for files, or hand back what you have and say w
 
 def has_shell(event: Event, root: str, environ: Mapping[str, str]) -> bool:
     """Whether the harness starts Remit's shell for its commands."""
-    shell = environ.get(claude.SHELL_VARIABLE, "") if event.harness == "claude" else ""
-    return shell.startswith(f"{root}/{tickets.FOLDER}/") and os.access(shell, os.X_OK)
+    if event.harness == "codex":
+        return os.path.exists(f"{root}/{tickets.FOLDER}/{tickets.STARTER}")
+    shell = environ.get(opencode.SHELL_VARIABLE if event.harness == "opencode" else claude.SHELL_VARIABLE, "")
+    folder = os.path.realpath(os.path.dirname(shell))
+    return folder == os.path.realpath(f"{root}/{tickets.FOLDER}") and os.access(shell, os.X_OK)
 
 
 def free_command(event: Event, root: str, environ: Mapping[str, str]) -> answers.Answer:
-    """Give a command of the user's own session a ticket, if commands in this workspace get any."""
-    if not (tickets.has_rules(root) and has_shell(event, root, environ)):
+    """Give a command of the user's own session a ticket, if commands in this workspace get any.
+
+    In Codex only commands that have to be confined start Remit's shell.
+    """
+    if event.harness == "codex" or not (tickets.has_rules(root) and has_shell(event, root, environ)):
         return {}
-    return _attach(event, tickets.give_ticket(root))
+    return _attach(event, tickets.give_ticket(root), root)
 
 
 def confine_command(
@@ -59,12 +65,14 @@ def confine_command(
         return answers.deny(f"{refused}; {_HINT}"), ""
     if not has_shell(event, root, environ):  # of an enforced agent, `auto`: as if the machine couldn't confine it
         return {}, ""
+    if not is_enforced and event.harness == "codex":
+        return {}, ""
     try:
         profile = _ensure_profile(own, layers, rules, root, environ) if is_enforced else ""
     except RemitError as error:
         return answers.deny(f"{error.message}; {_HINT}"), ""
     ticket = tickets.give_ticket(root, profile)
-    return _attach(event, ticket), ticket
+    return _attach(event, ticket, root), ticket
 
 
 def needs_profile(layers: Sequence[Permissions], rules: Mapping[str, Any]) -> bool:
@@ -87,11 +95,16 @@ def _find_obstacle(event: Event, rules: Mapping[str, Any], root: str, environ: M
     return ""
 
 
-def _attach(event: Event, ticket: str) -> answers.Answer:
+def _attach(event: Event, ticket: str, root: str) -> answers.Answer:
     """Put a ticket before the command. The harness's own rules are applied to the command as if it weren't there."""
     command = event.tool_input.get(claude.COMMAND_KEY)
     if not isinstance(command, str):
         return {}
+    if event.harness == "opencode":
+        return answers.give_ticket(ticket)
+    if event.harness == "codex":
+        # Without `allow` Codex ignores the other command. Its sandbox and its rules still apply to that.
+        return answers.rewrite({**event.tool_input, claude.COMMAND_KEY: tickets.start(command, ticket, root)})
     return answers.change_input({**event.tool_input, claude.COMMAND_KEY: tickets.sign(command, ticket)})
 
 
@@ -103,10 +116,18 @@ def end_command(event: Event, ticket: str, root: str) -> None:
     """
     has_run = event.kind == claude.AFTER_TOOL or event.error.startswith(claude.EXIT_SIGN)
     found = _find_ticket(event)
-    if found and found != ticket and tickets.remove_ticket(root, found):  # of a second hook of Remit's, as of a plugin
+    if event.harness == "codex":  # it reports what it ran; in its sandbox a taken ticket may leave no trace
+        was_taken = tickets.is_given(root, found)
+        tickets.remove_ticket(root, found)
+        tickets.remove_ticket(root, ticket)
+    elif (
+        found and found != ticket and tickets.remove_ticket(root, found)
+    ):  # of a second hook of Remit's, as of a plugin
         tickets.remove_ticket(root, ticket)
         return
-    if tickets.remove_ticket(root, ticket, wait_s=tickets.LATE_S if has_run else 0.0) or not has_run:
+    else:
+        was_taken = tickets.remove_ticket(root, ticket, wait_s=tickets.LATE_S if has_run else 0.0)
+    if was_taken or not has_run:
         return
     reason = (
         "no shell took the ticket that Remit gave to a command of this session, so the kernel may not have limited "
@@ -123,9 +144,13 @@ def end_free_command(event: Event, root: str) -> None:
 
 
 def _find_ticket(event: Event) -> str:
-    """Return the ticket in front of the command that a harness has run."""
+    """Return the ticket of the command that a harness has run."""
+    if event.harness == "opencode":
+        return tickets.check(event.payload.get(opencode.TICKET_KEY))
     command = event.tool_input.get(claude.COMMAND_KEY)
-    return tickets.split(command)[0] if isinstance(command, str) else ""
+    if not isinstance(command, str):
+        return ""
+    return tickets.find_start(command) if event.harness == "codex" else tickets.split(command)[0]
 
 
 # --- sessions with agents that have to be confined -------------------------------------------------------------------

@@ -95,7 +95,8 @@ def guard_tool(
     decision = judge_event(event, own, layers, _find_ground(event, root, environ))
     operation, ticket = get_operation(event.tool), ""
     confined: answers.Answer = {}
-    if decision.answer != "deny" and operation == "run":
+    may_run = decision.answer == "allow" or (decision.answer == "ask" and event.harness == "claude")
+    if may_run and operation == "run":
         confined, ticket = confine_command(event, own, layers, root, environ)
         if confined and not ticket:
             return confined
@@ -105,7 +106,8 @@ def guard_tool(
         if own is not None and own.session_id and event.harness == "codex":
             # Codex does not tell of every use when it is over. Which files it wrote is known only then.
             note_use(db, own, event.tool, [], operation=operation, failed=False)
-        elif own is not None and own.session_id and operation == "run" and event.tool_use_id:
+        is_told = ticket or event.harness != "codex"
+        if own is not None and own.session_id and event.tool_use_id and operation == "run" and is_told:
             begin_command(db, own.session_id, event.tool_use_id, ticket)
         return confined
     return answers.join(_tell(decision, event, db), confined)
