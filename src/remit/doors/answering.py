@@ -374,6 +374,7 @@ def _check_names(event: Event, root: str) -> str:
     if not event.tool_use_id or get_operation(event.tool) != "run":
         return ""
     from remit.delegate.referee.new_names import check_names
+    from remit.delegate.referee.restoring import check_files
     from remit.delegate.referee.who import find_own
     from remit.workspace.ledger.refereed import find_command_ticket, open_quickly
 
@@ -383,6 +384,7 @@ def _check_names(event: Event, root: str) -> str:
         return ""
     ticket = find_command_ticket(db, own.session_id, event.tool_use_id)
     sentences = check_names(db, own.session_id, event.tool_use_id, root, agent=own.agent, ticket=ticket)
+    sentences += check_files(db, own.session_id, event.tool_use_id, root, agent=own.agent)
     more = "Protected names decide what agents may do; go on without them."
     return f"{'; '.join(sentences)}. {more}" if sentences else ""
 

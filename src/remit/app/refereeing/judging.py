@@ -19,6 +19,7 @@ from remit.delegate.judging.endings import Ended, conclude
 from remit.delegate.judging.handed_on import HandedOn, load_handed_on
 from remit.delegate.judging.judgement import Scene, judge_answer, look_around, protected_name
 from remit.delegate.judging.others import is_recorded, list_seen
+from remit.delegate.referee import restoring
 from remit.delegate.referee.new_names import QUARANTINED, check_left, list_created
 from remit.delegate.referee.tools import read_uses
 from remit.delegate.referee.who import find_transcript, read_agent_id
@@ -101,6 +102,7 @@ def _check_names(home: Home, row: Delegation) -> None:
     """Look for protected names that appeared, before a claim of one is judged."""
     with home.ledger.transaction() as db:
         check_left(db, row.session_id, home.root, agent=row.agent)
+        restoring.check_left(db, row.session_id, home.root)
 
 
 def _list_new_names(home: Home, row: Delegation, root: str, comparison: Comparison | None) -> tuple[Finding, ...]:

@@ -593,13 +593,15 @@ def made_earlier(path: str, session_id: str, severity: Severity) -> Finding:
 
 
 def protected_name(sentence: str) -> Finding:
-    """A file or folder appeared at a protected name while the agent worked.
+    """A file or folder appeared at a protected name while the agent worked, or a protected file was changed.
 
     Why: such a name decides what agents may do or what a program starts: settings of a harness, agent files, hooks of
     git. The kernel protects those that exist. A new one is found after the command or at the return. Remit moves it to
-    `.remit/quarantine` if nobody else is known who can have made it; otherwise it only reports it. Nothing is deleted.
+    `.remit/quarantine` if nobody else is known who can have made it; otherwise it only reports it. If the kernel didn't
+    limit the command, Remit also compares the files that exist with their kept bytes and restores them. Nothing is
+    deleted.
 
-    Bad: a command of the agent writes `.mcp.json`.
+    Bad: a command of the agent writes `.mcp.json`, or changes `remit.toml`.
 
     Good: the agent says in its return which setting it needs, and the user makes it. If a file in `.remit/quarantine`
     is yours, move it back.

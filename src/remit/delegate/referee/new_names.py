@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 QUARANTINED = "quarantined"
 """The event with a sentence about a protected name."""
+_CLOCK_NS = 20 * 10**6
+"""So much the time of a file may be behind the clock."""
 _BY_HARNESS = {claude.LOCAL_SETTINGS: "Claude Code writes it when the user answers a permission prompt"}
 
 
@@ -47,7 +49,7 @@ def check_names(
     changes = find_changes(root, record, limits)
     since_ns = max(began_ns, read_time(record))
     when = f"while a command of '{agent}' ran"
-    return [_handle(db, session_id, root, each, when=when, doubt=_find_doubt(db, root, each, since_ns))
+    return [_handle(db, session_id, root, each, when=when, doubt=_find_doubt(db, root, each.path, since_ns))
             for each in changes]  # fmt: skip
 
 
@@ -62,7 +64,7 @@ def check_left(db: Connection, session_id: str, root: str, *, agent: str) -> lis
     sentences: list[str] = []
     for record in left:  # of commands whose end no hook reported: they may still run
         for change in find_changes(root, record):
-            doubt = _find_doubt(db, root, change, read_time(record))
+            doubt = _find_doubt(db, root, change.path, read_time(record))
             sentences.append(_handle(db, session_id, root, change, when=f"while '{agent}' ran", doubt=doubt))
     doubt = "it appeared between two commands of the agent"
     for change in find_changes(root, first):
@@ -93,14 +95,19 @@ def _list_above(path: str) -> list[str]:
     return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
 
-def _find_doubt(db: Connection, root: str, change: Change, since_ns: int) -> str:
+def _find_doubt(db: Connection, root: str, path: str, since_ns: int) -> str:
     """Return why somebody else may have made it; empty if nobody else is known."""
     try:
-        if os.lstat(f"{root}/{change.path}").st_ctime_ns < since_ns:
+        if os.lstat(f"{root}/{path}").st_ctime_ns < since_ns - _CLOCK_NS:
             return "it was there before the command began"
     except OSError:  # it is gone, and the move says so
         pass
-    return _BY_HARNESS.get(change.path) or find_other_author(db, since_ns)
+    return find_author(db, path, since_ns)
+
+
+def find_author(db: Connection, path: str, since_ns: int) -> str:
+    """Return why somebody else may have written at a protected name since a moment; empty if nobody else is known."""
+    return _BY_HARNESS.get(path) or find_other_author(db, since_ns)
 
 
 def _handle(db: Connection, session_id: str, root: str, change: Change, *, when: str, doubt: str) -> str:

@@ -424,6 +424,35 @@ def take_all_names(db: Connection, session_id: str) -> list[str]:
     return [value for _, value in sorted(db.execute(query, (prefix, f"{prefix} ~")).fetchall())]
 
 
+def load_kept(db: Connection) -> str:
+    """The last record of the protected files whose bytes are kept; empty if there is none."""
+    row = db.execute("SELECT value FROM notes WHERE name = 'kept '").fetchone()
+    return "" if row is None else str(row[0])
+
+
+def note_kept(db: Connection, name: str, record: str) -> None:
+    """Keep a record of the protected files: the last one, or with a run's session and a call, that of a command."""
+    db.execute("PRAGMA synchronous = NORMAL")
+    db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (f"kept {name}", record))
+
+
+def list_open_kept(db: Connection) -> list[str]:
+    """The records of commands that have not ended, of runs that are at work."""
+    query = """
+        SELECT value FROM delegations JOIN notes
+            ON name > 'kept ' || session_id || ' ' AND name < 'kept ' || session_id || ' ~'
+        WHERE state IN ('admitted', 'running')
+    """
+    return [str(value) for (value,) in db.execute(query)]
+
+
+def take_kept(db: Connection, name: str, *, is_prefix: bool = False) -> list[str]:
+    """The record of a command, or those of all commands of a run. Each is given once."""
+    last = f"kept {name}~" if is_prefix else f"kept {name}"
+    query = "DELETE FROM notes WHERE name >= ? AND name <= ? RETURNING value"
+    return [str(value) for (value,) in db.execute(query, (f"kept {name}", last)).fetchall()]
+
+
 def begin_user_tool(db: Connection, harness_session: str, tool_use_id: str) -> None:
     """Note that the user's own session uses a tool while an enforced agent is at work: it may write protected files."""
     query = """
