@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 GROUND: Final = Ground("/home/agent/project", "/home/agent/project", "/home/agent", os.path.normpath, PROTECTED)
 DENIED: Final = ("rm -rf", "sudo", "curl", "chmod +x", "git push", "dd if=*", "npm publish")
+RANKS: Final = {"allow": 0, "ask": 1, "deny": 2}
 LAYERS: Final = (
     (Permissions(None, {}, {"bash": DENIED}),),
     (Permissions(None, {"bash": ("git status", "ls", "npm run *")}, {}),),
@@ -38,6 +39,8 @@ def check_laws(script: str, layers: tuple[Permissions, ...]) -> None:
     assert decision.answer in ("allow", "ask", "deny")
     assert bool(decision.reason) == (decision.answer != "allow"), decision
     assert decision == judge(Call("bash", command=script), layers, GROUND), "it says two things of one script"
+    judged = judge(Call("bash", command=script), layers, GROUND._replace(is_judged=True))
+    assert RANKS[judged.answer] <= RANKS[decision.answer], "a judge at exec makes the words mean more"
     if layers is LAYERS[0]:
         worse = judge(Call("bash", command=f"rm -rf x; {script}"), layers, GROUND)
         assert worse.answer != "allow", "a denied command was forgotten over what follows it"

@@ -166,6 +166,16 @@ def test_denied_files_cant_be_read(caller: Caller, root: Path) -> None:
     assert sentences == ['deny read "**": only the workspace is hidden; programs need the other files']
 
 
+def test_the_token_of_the_server_cant_be_read(caller: Caller, root: Path) -> None:
+    (root / ".remit").mkdir()
+    (root / ".remit" / "server.json").write_text("token\n")
+    (root / ".remit" / "other").write_text("other\n")
+    caller.own(root)
+    profile, sentences = make_profile((Permissions(),), make_ground(root), protect=(f"{root}/.remit",))
+    ran = caller.run(profile, "cat .remit/server.json .remit/other; wc -c < .remit/server.json", cwd=root)
+    assert (ran.stdout, sentences) == ("other\n0\n", [])
+
+
 def test_links(caller: Caller, root: Path) -> None:
     """A link outside is followed, an allowed one stays read-only, and a denied one that could be replaced refuses."""
     (root / "link").symlink_to("docs")

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from remit.confine.profile import Profile
+from remit.quick_json import parse_json
+from remit.workspace.kept_files import find_altered, keep_files, load_bytes, put_back
+from remit.workspace.quarantine import Change, find_changes, move_away, record_names
 from tests.amounts import IS_WHOLE, choose
 from tests.confine.callers import PATH
 
@@ -140,6 +143,57 @@ def test_no_script_changes_a_protected_place(caller: Caller) -> None:
     assert ran.returncode == 0, ran.stderr
     after = confined.read()
     assert not [rows[int(name)]["script"] for name in before if before[name] != after[name]]
+
+
+@pytest.mark.slow
+def test_without_kernel_support_what_a_script_changed_is_restored(caller: Caller) -> None:
+    """What hooks do on a machine that confines nothing: the scripts run bare, and the bytes come from a record."""
+    if caller.name != "own":
+        pytest.skip("a hook runs as the user who runs the command")
+    rows = [row for row in ROWS[5 :: choose(24, 1)] if has_tools(row)]
+    bare, _ = prepare(caller, rows)
+    environ = {**ENVIRON, "HOME": str(caller.make_folder("home")), "PATH": PATH}
+    assignments = " ".join(f"{name}='{value}'" for name, value in environ.items())
+    records = {}
+    for place in bare.folder.iterdir():
+        (place / ".remit").mkdir()
+        records[place] = record_names(str(place), PROTECTED), parse_json(keep_files(str(place), PROTECTED))
+    before = {place: read_files(place) for place in records}
+
+    caller.run_bare(f"export {assignments}; set -- {bare.folder}; {RUN_ALL}")
+    changed = [place for place in records if read_files(place) != before[place]]
+    assert len(changed) >= 0.8 * len(records), "the others only touched a file or made a link to it"
+
+    lost = [place for place, record in records.items() if not restore(str(place), *record)]
+    assert len(lost) <= 0.03 * len(records), [rows[int(place.name)]["script"] for place in lost]
+    wrong = [place for place in records if place not in lost and not before[place] <= read_files(place)]
+    assert not [rows[int(place.name)]["script"] for place in wrong]
+
+
+def restore(root: str, names: str, files: dict[str, list[object]]) -> bool:
+    """Do what a hook does after a command; whether the kept bytes are still there, which a script can remove, too."""
+    for change in find_changes(root, names):
+        move_away(root, change)
+    for altered in find_altered(root, files):
+        try:
+            data = load_bytes(root, altered)
+        except FileNotFoundError:
+            return False
+        if altered.place:
+            move_away(root, Change(altered.place, altered.what, altered.node))
+        put_back(root, altered, data)
+    return True
+
+
+def read_files(workspace: Path) -> set[tuple[str, int, bytes]]:
+    """Return name, mode and content of every file in the protected places."""
+    found = set()
+    for name in PROTECTED:
+        place = workspace / name
+        for path in [place, *(place.rglob("*") if place.is_dir() else ())]:
+            if path.is_file() and not path.is_symlink():
+                found.add((str(path.relative_to(workspace)), path.stat().st_mode, path.read_bytes()))
+    return found
 
 
 def test_there_are_enough_scripts() -> None:

@@ -79,13 +79,20 @@ def test_a_use_that_is_only_looked_on_loads_no_machinery(child: Child) -> None:
     assert not pick(loaded, "remit.app", "remit.policy", "remit.contract")
 
 
-@pytest.mark.parametrize(("command", "is_refused"), [("ls -l | wc -l", False), ("cat > remit.toml", True)])
-def test_a_command_loads_the_policy_and_no_more(child: Child, command: str, is_refused: bool) -> None:  # noqa: FBT001
+@pytest.mark.parametrize(
+    ("command", "is_refused", "is_read"),
+    [("ls -l | wc -l", False, False), ("remit status", False, True), ("cd x && remit run a b", True, True)],
+)
+def test_a_command_is_read_only_if_it_may_be_refused(
+    child: Child, command: str, is_refused: bool, is_read: bool,  # noqa: FBT001 - what happens
+) -> None:  # fmt: skip
+    """The agent's file has no rules for bash."""
     call = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "toolu_9"}
     loaded, answer = send(child.stage, child.event("PreToolUse", **call))
     assert bool(answer) is is_refused
-    assert "tree_sitter" in loaded
+    assert ("tree_sitter" in loaded) is is_read
     assert not loaded & (SLOW | {"json", "datetime"})
+    assert is_read or not loaded & {"re", "typing", "enum"}
     assert not pick(loaded, "remit.app", "remit.contract")
 
 

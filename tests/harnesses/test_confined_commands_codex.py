@@ -22,7 +22,7 @@ from tests.harnesses.refereed import (
     run_remit,
     set_up,
 )
-from tests.harnesses.test_referee_codex import WAIT, ask
+from tests.harnesses.test_referee_codex import CHILD, WAIT, ask
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,7 +81,7 @@ def test_two_agents_at_once_and_a_free_session(
             spawn("two", "tester"),
             run(wait.format("begun"), yield_time_ms=30_000),
             run(wait.format("tried"), yield_time_ms=30_000),
-            run(f'while [ -n "$(ls {FOLDER}/open)" ]; do sleep 0.05; done', yield_time_ms=30_000),  # both are settled
+            *[call("wait_agent", targets=["${child}"], timeout_ms=10_000).grab(child=CHILD)] * 2,
             say("All is done."),
         ],
         "one": [

@@ -10,19 +10,11 @@ import pytest
 from tests.policy.ground import ask_about, make_ground
 
 DENIED = r"""
+npm exec -- rm -rf x
 while read x; do :; done <<< "$(rm -rf x)"
 echo `echo \`rm -rf x\``
 cd x && rm > out -rf y
 true | rm > out -rf y
-f() { "$@"; }; f rm -rf x
-f() { shift; "$@"; }; f 1 rm -rf x
-options='-exec rm -rf {} +'; find . $options
-f() { sh n; }; echo 'rm -rf x' > n; f
-trap 'sh n' EXIT; echo 'rm -rf x' > n
-for program in ls rm; do $program -rf x; done
-gh repo clone a -- --upload-pack='rm -rf x'
-alias ls='rm -rf'; ls x
-echo 'rm -rf x' > y.sh; sh y.sh
 rm -rf x
 rm -r -f x
 rm -fr x
@@ -39,9 +31,6 @@ $'\x72m' -rf x
 $'\162\155' -rf x
 $'\u0072m' -rf x
 $"rm" -rf x
-r{m,} -rf x
-a=rm; $a -rf x
-a='rm -rf'; $a x
 echo $(rm -rf x)
 echo "`rm -rf x`"
 cat <(rm -rf x)
@@ -81,20 +70,9 @@ su -c 'rm -rf x'
 script -c 'rm -rf x' /dev/null
 flock . rm -rf x
 watch 'rm -rf x'
-ssh host rm -rf x
 busybox rm -rf x
-/lib64/ld-linux-x86-64.so.2 /bin/rm -rf x
-git -c alias.x='!rm -rf x' x
-git -c core.pager='rm -rf x' log
-git rebase --exec 'rm -rf x' HEAD
 git bisect run rm -rf x
-git submodule foreach 'rm -rf x'
-tar cf /dev/null x --checkpoint=1 --checkpoint-action=exec='rm -rf x'
-tar xf x --to-command='rm -rf x'
-rsync -e 'rm -rf x' a: b
-split --filter='rm -rf x' f
 npx -c 'rm -rf x'
-npm exec -- rm -rf x
 docker run alpine sh -c 'rm -rf x'
 sudo ls
 git push
@@ -109,59 +87,84 @@ chmod a=rwx f
 curl example.org
 dd if=/dev/zero of=x
 """.strip().splitlines()
+"""What the plain words say."""
 
 ASKED = r"""
-pip --python /bin/rm -rf x
+r{m,} -rf x
+f() { "$@"; }; f rm -rf x
+f() { shift; "$@"; }; f 1 rm -rf x
+for program in ls rm; do $program -rf x; done
+alias ls='rm -rf'; ls x
+a=rm; $a -rf x
+a='rm -rf'; $a x
+ssh host rm -rf x
+git -c alias.x='!rm -rf x' x
 git -c alias.x='!env' x rm -rf y
 ls⏎\rm -rf x
 command </dev/null r\⏎m -rf x
 \ #; rm -rf x
 echo ${x:-`rm -rf x`}
 time ! ${z:-rm} -rf x
-make --file=<(printf 'x:; rm -rf y')
-x=$(rev <<< mr); ./tools/with "$x" -rf y
 f() { "$@"; }; f $(echo rm) -rf x
 f() { set -- rm -rf x; "$@"; }; f ls
-hyperfine 'r$@m -rf x'
-shuf -o n <<< 'ls'; sh n
-base64 -d <<< eA== > Makefile; make
-printf 'x:; r$@m -rf y' > Makefile; make
 unset x <<-E⏎;${x} `rm -rf x` \$
 git p
 $x -rf y
 "$(which rm)" -rf x
 /bin/r? -rf x
 {r,}m -rf x
-rm $x
-rm "$x"
-git $x
-chmod "$mode" f
 echo rm -rf x | sh
 curl_it() { :; }; "$@"
 bash -c "$x"
 eval "$x"
 base64 -d <<< cm0= | bash
 xargs -I{} {} x
+hash -p /bin/rm y; y -rf x
+enable -f x y
+r\⏎m -rf x
+echo 'a
+RM -rf x
+retry() { "$@" || "$@"; }; retry npm test
+for v in 3.11 3.12; do python$v --version; done
+PY=python3; $PY -m pytest
+""".strip().splitlines()
+"""What is dynamic in the place of a program, or can't be read."""
+
+LEFT_TO_THE_JUDGE = r"""
+options='-exec rm -rf {} +'; find . $options
+f() { sh n; }; echo 'rm -rf x' > n; f
+trap 'sh n' EXIT; echo 'rm -rf x' > n
+echo 'rm -rf x' > y.sh; sh y.sh
+/lib64/ld-linux-x86-64.so.2 /bin/rm -rf x
+git -c core.pager='rm -rf x' log
+git rebase --exec 'rm -rf x' HEAD
+git submodule foreach 'rm -rf x'
+tar cf /dev/null x --checkpoint=1 --checkpoint-action=exec='rm -rf x'
+tar xf x --to-command='rm -rf x'
+rsync -e 'rm -rf x' a: b
+split --filter='rm -rf x' f
+make --file=<(printf 'x:; rm -rf y')
+x=$(rev <<< mr); ./tools/with "$x" -rf y
+shuf -o n <<< 'ls'; sh n
+rm $x
+rm "$x"
+git $x
+chmod "$mode" f
 python3 -c 'import os; os.system("x")'
 perl -e 'system("x")'
 awk 'BEGIN { system("x") }'
 sed '1e x' f
 cp /bin/rm y; ./y -rf x
-hash -p /bin/rm y; y -rf x
-enable -f x y
-PATH=.:$PATH ls
 LD_PRELOAD=x.so ls
-r\⏎m -rf x
-echo 'a
-RM -rf x
 unknown-runner rm -rf x
-""".strip().splitlines()
-
-PASSED = r"""
-retry() { "$@" || "$@"; }; retry npm test
-for v in 3.11 3.12; do python$v --version; done
 cat > n.sh <<'EOF'⏎echo hello⏎EOF⏎bash n.sh
 gcc -o hello hello.c && ./hello
+python3 -c 'import json, sys; print(json.load(sys.stdin)["version"])' < package.json
+node -p "require('./package.json').version"
+""".strip().splitlines()
+"""Asked about unless a judge at exec sees what it starts."""
+
+PASSED = r"""
 make -j$(nproc)
 rg "curl|sudo" -g '*.sh'
 chmod 644 a && ./gradlew build
@@ -178,18 +181,16 @@ rm x
 rm -f build/x.o
 chmod 644 f
 python3 -m pytest -q tests
-python3 -c 'import json, sys; print(json.load(sys.stdin)["version"])' < package.json
-node -p "require('./package.json').version"
 awk -F, '{ sum += $3 } END { print sum }' data.csv
 sed -i 's/foo/bar/g' src/x.py
 ./gradlew build
 bash scripts/test.sh
-PY=python3; $PY -m pytest
 while IFS= read -r line; do echo "$line"; done < list.txt
 export PATH="$HOME/.local/bin:$PATH"
 docker compose up -d
 cat > notes.md <<'EOF'⏎# Notes⏎use `rm -rf` never⏎EOF
 """.strip().splitlines()
+"""Ordinary work."""
 
 
 def unfold(line: str) -> str:
@@ -197,26 +198,37 @@ def unfold(line: str) -> str:
     return line.replace("⏎", "\n")
 
 
+def ask_both(line: str, root: Path) -> tuple[str, str]:
+    """The answers without a judge at exec, and with one."""
+    ground = make_ground(root)
+    return (
+        ask_about(unfold(line), ground).answer,
+        ask_about(unfold(line), ground._replace(is_judged=True)).answer,
+    )
+
+
 @pytest.mark.parametrize("line", DENIED)
 def test_what_is_denied_is_denied_however_it_is_written(tmp_path: Path, line: str) -> None:
     """R1.3: every simple command in a script is judged."""
-    decision = ask_about(unfold(line), make_ground(tmp_path))
-    assert decision.answer == "deny", decision
-    assert decision.rule.startswith("deny bash")
+    assert ask_both(line, tmp_path) == ("deny", "deny")
+    assert ask_about(unfold(line), make_ground(tmp_path)).rule.startswith("deny bash")
 
 
 @pytest.mark.parametrize("line", ASKED)
-def test_what_cannot_be_told_is_asked_about(tmp_path: Path, line: str) -> None:
-    """R1.3: a word that is not literal is never allowed."""
-    decision = ask_about(unfold(line), make_ground(tmp_path))
-    assert decision.answer == "ask", decision
-    assert decision.reason
+def test_what_is_dynamic_is_asked_about(tmp_path: Path, line: str) -> None:
+    """R1.3: a program that isn't written out is never allowed."""
+    assert ask_both(line, tmp_path) == ("ask", "ask")
+    assert ask_about(unfold(line), make_ground(tmp_path)).reason
+
+
+@pytest.mark.parametrize("line", LEFT_TO_THE_JUDGE)
+def test_code_and_unknown_programs_are_asked_about_without_a_judge(tmp_path: Path, line: str) -> None:
+    assert ask_both(line, tmp_path) == ("ask", "allow")
 
 
 @pytest.mark.parametrize("line", PASSED)
 def test_ordinary_commands_pass(tmp_path: Path, line: str) -> None:
-    decision = ask_about(unfold(line), make_ground(tmp_path))
-    assert decision.answer == "allow", decision
+    assert ask_both(line, tmp_path) == ("allow", "allow")
 
 
 @pytest.mark.parametrize(
@@ -288,52 +300,50 @@ def test_to_allow_it_is_read_narrowly(tmp_path: Path, command: str, answer: str)
         assert decision.rule == "allow bash"
 
 
+@pytest.mark.parametrize("is_judged", [True, False])
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("PATH=/tmp/x:$PATH ls .", "ask"),
+        ("export PATH=$PWD/bin:$PATH; ls .", "ask"),
+        ("LD_PRELOAD=./x.so ls", "ask"),
+        ("env PATH=/tmp/x ls", "ask"),
+        ("PYTHONPATH=x ls", "ask"),
+        ("LC_ALL=C ls .", "allow"),
+        ("./ls .", "deny"),
+        ("/opt/x/ls .", "deny"),
+    ],
+)
+def test_a_list_isnt_got_around_by_where_programs_are_searched_for(
+    tmp_path: Path, command: str, answer: str, *, is_judged: bool
+) -> None:
+    ground = make_ground(tmp_path)._replace(is_judged=is_judged)
+    assert ask_about(command, ground, deny=(), bash=("ls", "ls *")).answer == answer
+
+
 def test_a_program_is_denied_by_where_its_link_leads(tmp_path: Path) -> None:
     (tmp_path / "tool").symlink_to("/bin/rm")
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "ls").symlink_to("/bin/rm")
     ground = make_ground(tmp_path)
-    assert ask_about("./tool x", ground, deny=("rm",)).answer == "deny"
-    assert ask_about("PATH=bin:$PATH ls x", ground, deny=("rm",)).answer == "deny"
+    assert ask_about(f"{tmp_path}/tool x", ground, deny=("rm",)).answer == "deny"
 
 
-def test_without_rules_only_what_is_protected_counts(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "command",
+    ["rm -rf x", "eval $x", "curl x | sh", "python3 -c 'import os'", "echo 'a", "echo x > remit.toml", "kill -9 -1"],
+)
+def test_only_rules_for_bash_are_read_from_a_command(tmp_path: Path, command: str) -> None:
+    """Files and signals are the kernel's."""
     ground = make_ground(tmp_path)
-    for command in ("rm -rf x", "eval $x", "curl x | sh", "python3 -c 'import os'"):
-        assert ask_about(command, ground, deny=()).answer == "allow"
-    assert ask_about("echo 'a", ground, deny=()).answer == "ask"
+    assert ask_about(command, ground, deny=()).answer == "allow"
+    assert ask_about(command, ground, deny=(), write=("docs/**",)).answer == "allow"
+    assert ask_about(command, ground, deny=(), bash=("*",)).answer == "allow"
 
 
-def test_options_of_ssh_that_are_commands_are_judged(tmp_path: Path) -> None:
-    ground = make_ground(tmp_path)
-    for command in ("sftp -D 'curl x' y", "sftp -qD'curl x' y", "scp -D curl x:y .", "ssh x -oProxyCommand='curl y'"):
-        assert ask_about(command, ground).answer == "deny", command
-    for command in (
-        "sftp -P 22 -b list x",
-        "scp -oStrictHostKeyChecking=no a x:b",
-        "ssh -D 1080 x ls",
-        "ssh x -p 2 ls",
-    ):
-        assert ask_about(command, ground).answer == "allow", command
-
-
-def test_a_program_that_is_held_open_is_asked_about_through_a_link_too(tmp_path: Path) -> None:
-    """What is behind the number is whatever the script has opened: its text does not say."""
-    (tmp_path / "open").symlink_to("/dev/fd")
-    (tmp_path / "tool").symlink_to("/proc/self/fd/99")
-    (tmp_path / "ours").symlink_to("/proc/self/fd/0")  # which whoever asks has open as well
-    ground = make_ground(tmp_path)
-    for command in (
-        "open/99 x 99< y",
-        "./ours x 0< y",
-        "./tool x 99< y",
-        "cd open && ./99 x",
-        "bash open/99",
-        "/proc/self/exe -c ls",
-    ):
-        assert ask_about(command, ground).answer == "ask", command
-    for command in ("cat /dev/stdin", "ls -l /proc/self/fd", "bash /dev/stdin <<< ls", "exec 3< list; tool /dev/null"):
-        assert ask_about(command, ground).answer == "allow", command
+def test_what_leaves_the_process_tree_is_asked_about_even_with_a_judge(tmp_path: Path) -> None:
+    ground = make_ground(tmp_path)._replace(is_judged=True)
+    for command in ("ssh host rm -rf x", "docker run alpine sh -c 'rm -rf x'", "kubectl exec pod -- sudo id"):
+        assert ask_about(command, ground).answer in ("ask", "deny"), command
+    assert ask_about("ssh host ls", ground).answer == "allow"
 
 
 def test_a_long_script_is_answered_at_once(tmp_path: Path) -> None:
@@ -341,36 +351,6 @@ def test_a_long_script_is_answered_at_once(tmp_path: Path) -> None:
         start = time.process_time()
         assert ask_about(script, make_ground(tmp_path)).answer == "ask"
         assert time.process_time() - start < 0.25
-
-
-@pytest.mark.thorough
-def test_a_script_that_goes_down_and_down_is_not_followed_for_ever(tmp_path: Path) -> None:
-    """Each step is a folder more for every path, a file more that is written, and one more that is run.
-
-    The time grows with the length of the script, not with its square, which would be 16 times as long.
-    """
-
-    def measure(steps: int) -> tuple[float, set[str]]:
-        script = "echo x > n; " + "cp n src/; cd src; sh n > n; " * steps
-        start = time.process_time()
-        answers = {
-            ask_about(script, make_ground(tmp_path)).answer,
-            ask_about(script, make_ground(tmp_path), deny=()).answer,
-        }
-        return time.process_time() - start, answers
-
-    measure(1)
-    seconds, answers = measure(400)
-    assert answers == {"deny"}
-    assert seconds < 10 * min(measure(100)[0] for _ in range(3))
-
-
-def test_what_is_denied_stays_so_by_however_many_folders_it_is_called(tmp_path: Path) -> None:
-    ground = make_ground(tmp_path)
-    (tmp_path / "here").symlink_to(".")
-    for path in ("./" * 100 + "remit.toml", "src/../" * 100 + "remit.toml", "here/" * 100 + "remit.toml"):
-        assert ask_about(f"echo x > {path}", ground, deny=()).answer == "deny", path
-    assert ask_about(f"echo x > {'./' * 100}notes.txt", ground, deny=()).answer == "allow"
 
 
 @pytest.mark.parametrize("script", ["x=( )unset \\rm q", "x=(a)unset \\rm q"])

@@ -57,7 +57,6 @@ def test_through_the_server_it_says_who_it_is(child: Child) -> None:
 @pytest.mark.parametrize("path", ["agents/x.md", "lib/.claude/agents/x.md", "agents/deep/y.md", "remit.toml"])
 def test_no_agent_writes_what_decides_over_agents(child: Child, path: str) -> None:
     assert say(child.use("Write", file_path=str(child.stage.root / path), content="x")) == "deny"
-    assert say(child.use("Bash", command=f"sed -i s/deny/allow/ {path}")) == "deny"
 
 
 def test_a_project_file_cannot_change_how_an_agent_is_judged(child: Child, stage: Stage) -> None:
@@ -73,7 +72,8 @@ def test_a_project_file_cannot_change_how_an_agent_is_judged(child: Child, stage
     ("command", "word"),
     [("git clean -fdx", "deny"), ("git clean -fdX .", "deny"), ("git stash -a -q; sleep 3", "deny"),
      ("git -C . stash push --all", "deny"), ("git stash -u", ""), ("git stash", ""), ("git clean -ndx", ""),
-     ("git clean -fd build", ""), ("git commit -am x", "")],
+     ("timeout 9 git clean -ffxd", "deny"), ("git clean -fdx -e .remit", ""), ("git clean -fdx build", ""),
+     ("git clean -fd build", ""), ("git commit -am x", ""), ("git stash list", ""), ("git stash -m all -- src", "")],
 )  # fmt: skip
 def test_git_does_not_take_away_what_holds_agents(child: Child, command: str, word: str) -> None:
     assert say(child.use("Bash", command=command)) == word

@@ -79,7 +79,6 @@ def test_files_are_judged_where_they_really_are(stage: Stage, root: Path) -> Non
 def test_what_holds_it_is_out_of_its_reach(stage: Stage, root: Path, name: str) -> None:
     child = begin(stage, "planner")
     assert say(child.use("Write", file_path=f"{root}/{name}", content="x")) == "deny"
-    assert say(child.use("Bash", command=f"echo x > {name}")) in ("deny", "ask")
 
 
 def test_a_stranger_is_kept_from_it_too(stage: Stage, root: Path) -> None:
@@ -189,7 +188,6 @@ def test_a_tool_that_remit_does_not_know_is_asked_about_by_the_files_that_it_nam
     [
         ("mcp__shell__run", {"command": "rm -rf x"}),
         ("mcp__desktop-commander__start_process", {"options": {"cmd": ["rm", "-rf", "x"]}}),
-        ("mcp__serena__execute_shell_command", {"command": "echo x > remit.toml"}),
         ("mcp__many__values", {"values": ["x"] * 3000}),
     ],
 )
@@ -251,15 +249,6 @@ def test_the_file_that_makes_a_folder_a_worktree_is_protected(stage: Stage, root
     (root / ".git").rename(root / "moved")
     (root / ".git").write_text(f"gitdir: {root}/moved\n")
     assert say(child.use("Write", file_path=f"{root}/.git", content="gitdir: evil")) == "deny"
-
-
-@pytest.mark.parametrize(
-    "command", ["echo x > remit.toml", "echo x > .claude/settings.json", "echo x > .codex/config.toml", "rm -rf .remit"]
-)
-def test_a_refused_write_is_refused_as_a_write(stage: Stage, command: str) -> None:
-    answer = begin(stage, "planner").use("Bash", command=command)
-    assert say(answer) == "deny"
-    assert "decides what agents may do" in answer["hookSpecificOutput"]["permissionDecisionReason"]
 
 
 def test_an_agent_may_ask_whether_tasks_agree(stage: Stage) -> None:

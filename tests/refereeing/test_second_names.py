@@ -10,7 +10,7 @@ from remit.app.refereeing.explaining import explain_call
 from tests.refereeing.stage import Stage, add_agent
 
 
-@pytest.mark.parametrize(("tool", "subject"), [("Bash", "echo x > second"), ("Write", "second"), ("Edit", "second")])
+@pytest.mark.parametrize(("tool", "subject"), [("Write", "second"), ("Edit", "second")])
 def test_what_may_says_of_a_second_name_is_what_the_hook_says(
     stage: Stage, root: Path, monkeypatch: pytest.MonkeyPatch, tool: str, subject: str
 ) -> None:
@@ -18,9 +18,7 @@ def test_what_may_says_of_a_second_name_is_what_the_hook_says(
     os.link(root / "remit.toml", root / "second")
     child = stage.call("careful")
     child.start()
-    given: dict[str, Any] = (
-        {"command": subject} if tool == "Bash" else {"file_path": str(root / subject), "content": "x"}
-    )
+    given: dict[str, Any] = {"file_path": str(root / subject), "content": "x"}
     told = child.use(tool, **given)["hookSpecificOutput"]
     monkeypatch.chdir(root)
     decision = explain_call("careful", tool, subject).decision

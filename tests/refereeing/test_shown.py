@@ -228,22 +228,12 @@ def test_an_agent_may_not_start_others_by_a_command(remit: Inside) -> None:
     assert "Remit would not know who asks" in ended.text
 
 
-@pytest.mark.parametrize(
-    ("command", "place"),
-    [
-        ("echo x > remit.toml", "remit.toml"),
-        ("echo x > .claude/settings.json", ".claude/settings.json"),
-        ("echo x > .codex/config.toml", ".codex/config.toml"),
-        ("rm -rf .remit", ".remit"),
-    ],
-)
-def test_the_reason_names_the_protected_file_even_if_its_name_is_remits(
-    remit: Inside, command: str, place: str
-) -> None:
-    told = load(remit("may", "planner", "bash", command, "--json"))
-    assert told["decision"] == "deny"
-    assert place in told["reason"]
-    assert "know who asks" not in told["reason"]
+def test_it_says_that_the_words_of_a_command_say_nothing_about_its_files(remit: Inside) -> None:
+    told = load(remit("may", "planner", "bash", "echo x > remit.toml", "--json"))
+    assert told["decision"] == "allow"
+    assert "files aren't read from its words" in told["note"]
+    assert told["note"] in remit("may", "planner", "bash", "ls").text
+    assert not load(remit("may", "planner", "bash", "remit run x", "--json"))["note"]
 
 
 def test_an_agent_may_compare_the_tasks_and_not_change_them(remit: Inside) -> None:

@@ -105,8 +105,8 @@ HEAD_BYTES = 16 * 1024
 NAMES = {"bash": ("exec_command", "shell_command", "shell")}
 """Its names of the standard's tools; files are changed by a patch or by a command."""
 COMMAND_KEYS = ("cmd", "command")
-WORKDIR_KEY, TYPED_KEY = "workdir", "chars"
-"""The input of its shell: the folder, and what is typed to a program that runs."""
+WORKDIR_KEY = "workdir"
+"""The input of its shell: the folder."""
 PATCH_KEYS, PATCH_START = ("input", "patch", "command"), "*** Begin Patch"
 PATCH_MARKS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
 """Where a patch is, how it begins, and what stands before the name of a file in it."""

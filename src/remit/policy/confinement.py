@@ -24,6 +24,8 @@ MAX_SEARCHED = 200_000
 """How many files and folders are compared with the patterns of one rule."""
 MAX_MATCHES = 2_000
 """How many of them are mounts of their own."""
+_SERVER_FILE = ".remit/server.json"
+"""It contains the token of the server; no agent reads it."""
 CACHES = (
     "~/.cache", "~/.npm", "~/.yarn", "~/.local/share/pnpm", "~/.cargo/registry", "~/.cargo/git", "~/go/pkg", "~/.m2",
     "~/.gradle", "~/.ivy2", "~/.nuget", "~/.bundle",
@@ -62,6 +64,7 @@ def make_profile(
     hidden: list[str] = []
     for pattern in dict.fromkeys(each for layer in layers for each in layer.deny.get("read", ())):
         hidden += _find_hidden(pattern, opened, ground, sentences)
+    hidden += [path for path in (f"{ground.root}/{_SERVER_FILE}",) if os.path.isfile(path)]
     if any("read" in layer.allow and not _has_everything(layer.allow["read"]) for layer in layers):
         sentences.append("allow read: the kernel hides what is denied, and every other file can be read")
     left = [path for path in opened if not any(is_below(path, each) for each in (*closed, *hidden))]

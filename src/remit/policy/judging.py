@@ -1,18 +1,17 @@
 """Judging: one call against all layers of permissions.
 
 Owns the order of questions: is the tool switched on, is the place protected, does a layer deny it, does a layer's
-list allow it. What a shell command would do is found out next door, in `bash/`, and its files are judged here.
+list allow it. The programs of a shell command are read in `bash/`; its files are the kernel's to enforce.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from remit.globs import EVERYTHING, matches_name
 from remit.policy import paths
 from remit.policy.protected import SECRET
 from remit.policy.terms import ALLOWED, HAND_BACK, STAY, Decision, pick_stricter, shorten
 
+TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -27,7 +26,6 @@ _RULES_OF = {
     "edit": ("edit", "write"),
     "grep": ("grep", "read"),
     "glob": ("glob", "read"),
-    "link": ("write", "edit", "read"),
 }
 """Whose rules hold for a tool besides its own: who may not write a file may not edit it either."""
 
@@ -39,7 +37,9 @@ def judge(call: Call, layers: Sequence[Permissions], ground: Ground) -> Decision
         if refused:
             return refused
     if call.tool == "bash":
-        # A syntax tree costs more than all other tools together; only commands pay for it.
+        if not any(layer.deny.get("bash") or "bash" in layer.allow for layer in layers):
+            return ALLOWED
+        # A syntax tree costs more than all other tools together; only rules for commands pay for it.
         from remit.policy.bash.judging import judge_command  # noqa: PLC0415
 
         return judge_command(call.command, layers, ground)
@@ -74,33 +74,27 @@ def _judge_paths(call: Call, layers: Sequence[Permissions], ground: Ground) -> D
     return decision
 
 
-def judge_path(
-    path: str, tool: str, layers: Sequence[Permissions], ground: Ground, *, cwd: str | None = None, below: bool = False
-) -> Decision:
-    """Whether a tool may touch a path; `below` where whatever is in a folder is touched with it."""
+def judge_path(path: str, tool: str, layers: Sequence[Permissions], ground: Ground) -> Decision:
+    """Whether a tool may touch a path."""
     if len(path) > paths.MAX_PATH or any(char < " " or char == "\x7f" for char in path):
         return Decision("ask", f"the path '{shorten(path)}' is too long or has odd characters in it", "paths")
-    if paths.is_deep(path, cwd or ground.cwd):
+    if paths.is_deep(path, ground.cwd):
         # Not asked about: through a link to its own folder what is denied can be called so, too.
         return Decision("deny", f"the path '{shorten(path)}' leads through too many folders; {HAND_BACK}", "paths")
-    own = paths.name_all(path, ground, cwd=cwd)
+    own = paths.name_all(path, ground)
     twins = () if ground.twins is None else (twin for name in own for twin in ground.twins(name))
     names = tuple(dict.fromkeys([*own, *twins]))
-    # What is in a folder is not touched through another name of it; a link to a whole workspace is followed when used.
-    inner = own if below and not (tool == "link" and any(paths.is_below(ground.root, name) for name in own)) else ()
     decision = ALLOWED
-    if tool in (*WRITING, "link"):
-        decision = _check_denied(ground.protected, names, ground, tool=tool, path=path, rule="protected", inner=inner)
+    if tool in WRITING:
+        decision = _check_denied(ground.protected, names, ground, tool=tool, path=path, rule="protected")
     elif tool in _LOOKING:
-        decision = _check_denied(SECRET, names, ground, tool=tool, path=path, rule="secret", inner=())
+        decision = _check_denied(SECRET, names, ground, tool=tool, path=path, rule="secret")
     for layer in layers:
         for key in _RULES_OF.get(tool, (tool,)):
             patterns = layer.deny.get(key, ())
-            rule = f"deny {key}"
-            found = _check_denied(patterns, names, ground, tool=tool, path=path, rule=rule, inner=inner)
+            found = _check_denied(patterns, names, ground, tool=tool, path=path, rule=f"deny {key}")
             decision = pick_stricter(decision, found)
-        if tool != "link":
-            decision = pick_stricter(decision, _check_allowed(layer, names, ground, tool=tool, path=path))
+        decision = pick_stricter(decision, _check_allowed(layer, names, ground, tool=tool, path=path))
     return decision
 
 
@@ -112,12 +106,11 @@ def _check_denied(
     tool: str,
     path: str,
     rule: str,
-    inner: Sequence[str],
 ) -> Decision:
     decision = ALLOWED
     for pattern in patterns:
         found = paths.covers(pattern, names, ground)
-        if found == paths.YES or paths.reaches_below(pattern, inner, ground):
+        if found == paths.YES:
             return Decision("deny", _say_denied(tool, path, rule, pattern), f'{rule} "{pattern}"')
         if found == paths.FOLDED:
             reason = f"'{shorten(path)}' differs from {rule} \"{pattern}\" in capital letters only; name it as it is"

@@ -22,8 +22,6 @@ MAX_PATTERN = 300
 MAX_PATH = 4096
 MAX_FOLDERS = 64
 """A script can go down a folder with every word; each pattern is held against each of them."""
-SHORTEST = 1
-"""So many characters of a name must stand there beside a star to mean it."""
 YES, FOLDED, NO = 2, 1, 0
 """Covered; covered where the file system does not tell small letters from capital ones; not covered."""
 
@@ -35,10 +33,9 @@ def is_deep(path: str, cwd: str) -> bool:
     return posixpath.normpath(posixpath.join(cwd, path)).count("/") > MAX_FOLDERS
 
 
-def name_all(path: str, ground: Ground, *, cwd: str | None = None) -> tuple[str, ...]:
+def name_all(path: str, ground: Ground) -> tuple[str, ...]:
     """A path's full names: as it was given, without its dots, and where it leads."""
-    full = posixpath.join(cwd or ground.cwd, expand_home(path, ground.home))
-    full = _leave_proc(full, cwd or ground.cwd)
+    full = _leave_proc(posixpath.join(ground.cwd, expand_home(path, ground.home)), ground.cwd)
     names = {posixpath.normpath(full): None}
     try:  # noqa: SIM105 - `contextlib` costs more than the rest of this module
         names[ground.resolve(full)] = None
@@ -83,7 +80,7 @@ def covers(pattern: str, names: Iterable[str], ground: Ground) -> int:
     if pattern.strip() in EVERYTHING:
         return YES
     found = NO
-    for choice, small_choice, _ in _measure(pattern, ground.root, ground.home, ground.resolve):
+    for choice, small_choice in _measure(pattern, ground.root, ground.home, ground.resolve):
         for name in names:
             parts, small = _take_apart(name)
             if _matches(choice, parts, wide=True):
@@ -101,58 +98,6 @@ def covers_all(patterns: Iterable[str], names: Iterable[str], ground: Ground) ->
     places = [place(pattern, ground.root, ground.home, ground.resolve) for pattern in patterns]
     choices = [choice for place in places for choice in place]
     return all(any(_matches(choice, name.strip("/").split("/")) for choice in choices) for name in names)
-
-
-def reaches_below(pattern: str, names: Iterable[str], ground: Ground) -> bool:
-    """Whether a pattern names, without a star, a place somewhere below a folder: what is done to one is done to it."""
-    for choice, _, plain in _measure(pattern, ground.root, ground.home, ground.resolve):
-        for name in names:
-            parts = _take_apart(name)[0] if name.strip("/") else []
-            if len(parts) < plain + (plain < len(choice)) and choice[: len(parts)] == parts:
-                return True
-    return False
-
-
-def meets(pattern: str, name: str, ground: Ground) -> bool:
-    """Whether a full path with stars in it may mean something that a pattern covers, by what is written out of both."""
-    parts = name.strip("/").split("/")
-    for choice in place(pattern, ground.root, ground.home, ground.resolve):
-        whole = choice[-1:] == ["**"]
-        reached = match_segments(choice[:-1] if whole else choice, parts, _overlaps)
-        if reached if whole else len(parts) in reached:
-            return True
-    return False
-
-
-def may_hold(folder: str, name: str, pattern: str, ground: Ground) -> bool:
-    """Whether files anywhere below a folder, called as a name with stars says, may be what a pattern covers.
-
-    Of a pattern that begins in any folder only the root is looked at, and what is above it.
-    """
-    parts = [part for part in folder.strip("/").split("/") if part]
-    for choice in place(pattern, ground.root, ground.home, ground.resolve):
-        plain = next((at for at, part in enumerate(choice) if is_magic(part)), len(choice))
-        last = choice[-1] if choice else "**"
-        if len(parts) <= plain and choice[: len(parts)] == parts:
-            called = _overlaps(last, name) if "*" in name else last[:1] != "*" and matches_name(last, name)
-            if not name or (last != "**" and called):
-                return True
-    return covers(pattern, (folder,), ground) == YES
-
-
-def _overlaps(pattern: str, part: str) -> bool:
-    """The same within one folder's name; a star alone tells nothing, and none stands for a dot at the beginning."""
-    if "*" not in part:
-        return matches_name(pattern, part)
-    if len(part.replace("*", "")) < SHORTEST or (part[0] == "*" and pattern[:1] == "."):
-        return False
-    starts = (part.partition("*")[0], pattern.partition("*")[0])
-    ends = (part.rpartition("*")[2], pattern.rpartition("*")[2])
-    if not starts[0] and not ends[1]:
-        return ends[0] in pattern
-    return (starts[0].startswith(starts[1]) or starts[1].startswith(starts[0])) and (
-        ends[0].endswith(ends[1]) or ends[1].endswith(ends[0])
-    )
 
 
 @lru_cache(maxsize=512)
@@ -183,14 +128,10 @@ def place(pattern: str, root: str, home: str, resolve: object) -> tuple[list[str
 
 
 @lru_cache(maxsize=512)
-def _measure(pattern: str, root: str, home: str, resolve: object) -> tuple[tuple[list[str], list[str], int], ...]:
-    """Each choice of a placed pattern, the same in small letters, and how many of its folders have no star."""
+def _measure(pattern: str, root: str, home: str, resolve: object) -> tuple[tuple[list[str], list[str]], ...]:
+    """Each choice of a placed pattern, and the same in small letters."""
     return tuple(
-        (
-            choice,
-            [Name(part.lower()) if type(part) is Name else part.lower() for part in choice],
-            next((at for at, part in enumerate(choice) if is_magic(part)), len(choice)),
-        )
+        (choice, [Name(part.lower()) if type(part) is Name else part.lower() for part in choice])
         for choice in place(pattern, root, home, resolve)
     )
 

@@ -26,20 +26,17 @@ def ask(root: Path, command: str) -> Decision:
     [
         "python3 -c 'import remit'", "python3 -c 'from remit.workspace.ledger import Ledger'",
         "python3 -c 'import json, remit.app as a'", "python3 <<'E'\nimport remit\nremit.Workspace()\nE",
-        "python3 - <<< 'from remit import Workspace'", "echo 'import remit' > x.py; python3 x.py",
-        "cat > x.py <<'E'\nimport remit.doors.cli\nE\npython3 x.py", "uv run python -c 'import remit'",
+        "python3 - <<< 'from remit import Workspace'", "uv run python -c 'import remit'",
         "timeout 9 python3 -c 'import remit'", "python3 -c '__import__(\"remit\")'",
-        "python3 -c 'import importlib; importlib.import_module(\"rem\" + \"it\")'",
-        "python3 -c 'import importlib as i; i.import_module(\"timer\"[::-1])'",
         "python3 -c 'import runpy; runpy.run_module(\"remit.doors.cli\")'",
-        "python3 -c 'exec(open(\"/x/site-packages/remit/doors/hook.py\").read())'",
-        "python3 -c 'import sys; sys.path.insert(0, \"/x/remit/doors\"); import hook'",
         "python3 -m remit.doors.cli run x", "python3 -mremit.doors.cli run x", "python3 -m cProfile -m remit.doors.cli",
         "python3 /x/site-packages/remit/doors/hook.py", "python3 -m runpy remit.doors.cli", "python3 -m remit run x",
-        "python3 -m remit trust", "bash -c 'python3 -c \"import remit\"'",
+        "python3 -m remit trust", "bash -c 'python3 -c \"import remit\"'", "remit run a b", "cd x && remit resume s",
+        "r'em'it run a", "nohup env A=1 remit trust --yes &", "echo a | xargs remit run b", "claude -p hi",
+        "timeout 99 codex exec 'do it'", "opencode run x", "bash -c 'remit cancel s'",
     ],
 )  # fmt: skip
-def test_no_code_of_an_agents_gets_at_remits_own(tmp_path: Path, command: str) -> None:
+def test_no_plain_call_of_remit_or_a_harness_is_made_without_a_ticket(tmp_path: Path, command: str) -> None:
     decision = ask(tmp_path, command)
     assert decision.answer == "deny"
     assert "who asks" in decision.reason
@@ -48,10 +45,10 @@ def test_no_code_of_an_agents_gets_at_remits_own(tmp_path: Path, command: str) -
 @pytest.mark.parametrize(
     "command",
     [
-        "python3 -m remit check x.json", "python3 -m remit status",
+        "python3 -m remit check x.json", "python3 -m remit status", "remit manifest add x", "remit sync --check",
         "python3 -c 'import json; print(json.load(open(\"remit.json\")))'", "pip show remit", "grep -rn remit src",
         "python3 -c 'import importlib; importlib.import_module(\"app.views\")'", "cat src/remit.py",
-        "python3 -c 'print(\"remit\")'",
+        "python3 -c 'print(\"remit\")'", "claude --version", "ls .claude", "git commit -m 'Run remit run'",
     ],
 )  # fmt: skip
 def test_what_only_names_it_is_let_alone(tmp_path: Path, command: str) -> None:
@@ -59,19 +56,16 @@ def test_what_only_names_it_is_let_alone(tmp_path: Path, command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command",
-    [
-        "sqlite3 .remit/ledger.db 'delete from events'", "sqlite3 .remit/ledger.db <<< 'delete from events'",
-        "python3 -c 'import sqlite3; sqlite3.connect(\".remit/ledger.db\").execute(\"delete from events\")'",
-        "python3 -c 'import sqlite3 as s; p = \".remit/ledger.db\"; s.connect(p)'",
-        "python3 -c 'from sqlite3 import connect; connect(\".remit/ledger.db\")'",
-        "python3 -c 'import sqlite3; sqlite3.connect(\"file:.remit/ledger.db?mode=rw\", uri=True)'",
-        "cd .remit && sqlite3 ledger.db .dump", "python3 -c 'import io; io.open(\"remit.toml\", \"w\")'",
-        "python3 -c 'import zipfile; zipfile.ZipFile(\"remit.toml\", \"w\")'",
-        "python3 -c 'import logging; logging.FileHandler(\".mcp.json\")'",
-        "python3 -c 'import xml.etree.ElementTree as e; e.ElementTree(e.Element(\"a\")).write(\".mcp.json\")'",
-        "python3 -c 'import pandas as p; p.DataFrame().to_feather(\"remit.toml\")'",
-    ],
-)  # fmt: skip
-def test_nor_is_its_ledger_opened_by_other_programs(tmp_path: Path, command: str) -> None:
-    assert ask(tmp_path, command).answer != "allow"
+    "script",
+    ["echo x > remit.toml", "tee '.mcp.json' < a", "cd x && rm -rf .claude/agents/a.md", "cat .remit/server.json"],
+)
+def test_a_command_for_a_server_is_asked_about_if_it_names_a_protected_file(tmp_path: Path, script: str) -> None:
+    """The kernel limits what a harness's shell starts, and no server."""
+    given = {"command": script}
+    payload = {"hook_event_name": "PreToolUse", "cwd": str(tmp_path), "tool_name": "mcp__shell__run"}
+    event = Event({**payload, "tool_input": given}, "claude")
+    own = Refereed("sess_1_a", "claude", "s", "scribe")
+    ground = make_ground(str(tmp_path), str(tmp_path), str(tmp_path), os.environ)
+    assert judge_event(event, own, [Permissions()], ground).answer == "ask"
+    event.tool_input["command"] = "ls src > out.txt"
+    assert judge_event(event, own, [Permissions()], ground).answer == "allow"

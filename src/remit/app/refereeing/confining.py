@@ -46,7 +46,8 @@ def _render_rules(home: Home, roster: Roster) -> str | None:
     reason = "" if level.has_files and has_network else "; ".join(level.reasons)
     if reason and confine["mode"] == "auto":
         return ""
-    rules = {name: confine[name] for name in ("mode", "write", "network", "judge")} | {"reason": reason}
+    rules = {name: confine[name] for name in ("mode", "write", "network")} | {"reason": reason}
+    rules["judge"] = confine["judge"] and level.has_judge
     return json.dumps(rules, separators=(",", ":"))
 
 

@@ -9,6 +9,7 @@ from remit.agents.definition import is_strange_tool, name_tool
 from remit.agents.profiles import TOOLS
 from remit.app.refereeing.roster import look_up_roster
 from remit.app.settings import find_workspace
+from remit.delegate.referee.commands import find_limits
 from remit.delegate.referee.events import Event
 from remit.delegate.referee.guarding import judge_event, make_ground
 from remit.errors import InputError, UsageError
@@ -32,6 +33,15 @@ class Explained(NamedTuple):
     tool: str
     subject: str
     decision: Decision
+    note: str = ""
+    """What the decision doesn't say about a command."""
+
+
+_LIMITED = "its files aren't read from its words: the kernel limits what the command can write"
+_FREE = (
+    "its files aren't read from its words, and the kernel doesn't limit this agent's commands: Remit restores "
+    "protected files that one changes"
+)
 
 
 def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude") -> Explained:
@@ -67,7 +77,10 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
         claude.INPUT_KEY: given,
     }
     event = Event(payload, harness)
-    return Explained(agent, tool, subject, judge_event(event, own, layers, ground))
+    is_limited, is_judged = find_limits(layers, home.root)
+    decision = judge_event(event, own, layers, ground._replace(is_judged=is_judged))
+    note = "" if tool != "bash" or decision.answer == "deny" else _LIMITED if is_limited else _FREE
+    return Explained(agent, tool, subject, decision, note)
 
 
 def _check_subject(agent: str, tool: str, subject: str) -> None:

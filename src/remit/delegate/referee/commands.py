@@ -75,6 +75,21 @@ def confine_command(
     return _attach(event, ticket, root), ticket
 
 
+def find_limits(layers: Sequence[Permissions], root: str) -> tuple[bool, bool]:
+    """Return whether the kernel limits the commands of an agent with these permissions, and whether a judge at exec
+    sees what they start; in a session of a harness that starts Remit's shell.
+    """  # noqa: D205 - one sentence, longer than a line
+    rules = _load_rules(root)
+    is_limited = bool(rules) and not rules.get("reason") and needs_profile(layers, rules)
+    return is_limited, is_limited and bool(rules.get("judge"))
+
+
+def judges_programs(event: Event, layers: Sequence[Permissions], root: str, environ: Mapping[str, str]) -> bool:
+    """Whether a judge at exec will see every program that a command of an agent starts."""
+    is_run = bool(environ.get("REMIT_TICKET")) and not event.agent_id  # its harness is confined as a whole, if at all
+    return not is_run and find_limits(layers, root)[1] and has_shell(event, root, environ)
+
+
 def needs_profile(layers: Sequence[Permissions], rules: Mapping[str, Any]) -> bool:
     """Whether the commands of an agent with these permissions are confined."""
     return rules.get("mode") == "require" or any(layer.allow or layer.deny or layer.unread for layer in layers)

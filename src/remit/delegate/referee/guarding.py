@@ -8,32 +8,31 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Any
 
 from remit.delegate.referee import answers
-from remit.delegate.referee.commands import confine_command
+from remit.delegate.referee.commands import confine_command, judges_programs
 from remit.delegate.referee.new_names import note_names
+from remit.delegate.referee.restoring import note_files
 from remit.delegate.referee.tools import KNOWN, WRITING, get_operation, list_patched, list_values, make_call
 from remit.delegate.referee.twins import make_search
 from remit.delegate.referee.who import MAIN, find_agent_path, find_recipient
 from remit.harnesses import claude, codex, opencode
+from remit.lazy import lazy
 from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
 from remit.policy.terms import shorten
 from remit.quick_json import parse_json
+from remit.workspace.command_tickets import load_limits
 from remit.workspace.ledger.refereed import begin_command, find_by_agent, list_layers, note_use
 
+TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from remit.delegate.referee.events import Event
-    from remit.policy.bash.reading import Reader
     from remit.workspace.ledger.refereed import Refereed
     from remit.workspace.ledger.store import Connection
 
-_COMMANDS = (
-    "run", "research", "plan", "implement", "revise", "review", "resume", "retry", "cancel", "init", "uninstall",
-    "trust",
-)  # fmt: skip
 _HARMLESS = frozenset({
     "check", "convert", "return", "instructions", "schema", "explain", "lint", "graph", "task", "manifest", "errors",
     "status", "ps", "tree", "show", "logs", "wait", "doctor", "may", "--version", "--help", "-h",
@@ -47,9 +46,8 @@ _HARNESSES = ("claude", "codex", "opencode", "gemini")
 _ASKED_OF_HARNESSES = ("--version", "-v", "-V", "--help", "-h", "help")
 _NAMES = ("remit", *_HARNESSES)
 _QUOTES = str.maketrans("", "", "\"'\\")
-_NOT_BY_AGENTS = Permissions(
-    deny={"bash": [f"{program} {word}" for word in _COMMANDS for program in ("remit", "python -m remit")]}
-)
+_IMPORTING = lazy(r"(?:import|from)[^\n;]*\bremit\b|\bremit\.\w+\.\w")
+"""Python that names Remit's own modules."""
 _UNKNOWN = "Remit would not know who asks; delegate with the harness's own tool, and leave its settings to people"
 _SERVED = (
     "remit__delegate", "remit__cancel", "remit__check_return", "remit__submit_return", "remit_delegate", "remit_cancel",
@@ -67,12 +65,12 @@ _OWN_TOOLS = frozenset(
 """The tools of Remit's own server: Remit itself decides what they may do."""
 _SENDING = claude.SENDING
 """Tools that let an agent go on which was started before."""
+_GIT_WORDS = ("clean", "stash")
 _ELSEWHERE = (claude.FOLDER_VARIABLE, codex.FOLDER_VARIABLE, opencode.FOLDER_VARIABLE)
 """Where the environment says that a harness keeps its settings."""
-_KEYS = "\x03\x04\x1a\x1b\r\n\t qyYnN"
-"""Keys that only answer a program, or end it."""
-_ENDS = str.maketrans("\r\x03\x04\x1b", "\n\n\n\n")
-MAX_LINES = 200
+_SIGNS = str.maketrans("<>|&;()=\"'", " " * 10)
+MAX_WORDS = 500
+"""So many words of a command for a tool that Remit doesn't know are compared with the names of files."""
 MAX_NAME = 4096
 """A longer text is not the name of a file."""
 _TICKETED = "SELECT session_id FROM delegations WHERE ticket = ?"
@@ -91,17 +89,19 @@ def guard_tool(
         return answers.deny(refused)
     if own is None and _writes_return(event, environ):
         return {}
-    layers = _list_layers(db, own, environ)
-    decision = judge_event(event, own, layers, _find_ground(event, root, environ))
+    layers, ground = _list_layers(db, own, environ), _find_ground(event, root, environ)
     operation, ticket = get_operation(event.tool), ""
     confined: answers.Answer = {}
-    may_run = decision.answer == "allow" or (decision.answer == "ask" and event.harness == "claude")
-    if may_run and operation == "run":
-        confined, ticket = confine_command(event, own, layers, root, environ)
+    if operation == "run":
+        decision, confined, ticket = _guard_command(event, own, layers, ground, root, environ=environ)
         if confined and not ticket:
             return confined
-        if own is not None and own.held and event.tool_use_id:
+        if decision.answer != "deny" and own is not None and own.held and event.tool_use_id:
             note_names(db, own.session_id, event.tool_use_id, root)
+            if not _is_limited(root, ticket):
+                note_files(db, own.session_id, event.tool_use_id, root, harness=event.harness)
+    else:
+        decision = judge_event(event, own, layers, ground)
     if decision.answer == "allow":
         if own is not None and own.session_id and event.harness == "codex":
             # Codex does not tell of every use when it is over. Which files it wrote is known only then.
@@ -111,6 +111,26 @@ def guard_tool(
             begin_command(db, own.session_id, event.tool_use_id, ticket)
         return confined
     return answers.join(_tell(decision, event, db), confined)
+
+
+def _guard_command(
+    event: Event, own: Refereed | None, layers: list[Permissions], ground: Ground, root: str, *,
+    environ: Mapping[str, str],
+) -> tuple[Decision, answers.Answer, str]:  # fmt: skip
+    """What is decided about a command, what has the kernel limit it, and its ticket."""
+    is_judged = judges_programs(event, layers, root, environ)
+    decision = judge_event(event, own, layers, ground._replace(is_judged=is_judged))
+    may_run = decision.answer == "allow" or (decision.answer == "ask" and event.harness == "claude")
+    if not may_run:
+        return decision, {}, ""
+    confined, ticket = confine_command(event, own, layers, root, environ)
+    if is_judged and not _is_limited(root, ticket):
+        decision = judge_event(event, own, layers, ground)
+    return decision, confined, ticket
+
+
+def _is_limited(root: str, ticket: str) -> bool:
+    return bool(ticket and load_limits(root, ticket)[1])
 
 
 def _writes_return(event: Event, environ: Mapping[str, str]) -> bool:
@@ -129,17 +149,15 @@ def judge_event(event: Event, own: Refereed | None, layers: list[Permissions], g
 def _find_unknown(event: Event, own: Refereed, ground: Ground) -> str:
     """Why an agent may not call Remit so, or start another harness: it has no ticket.
 
-    This looks at words, to say it clearly and before anything runs. Who spells it otherwise is known by the process
-    that it descends from.
+    This reads plain words, to say it clearly before anything runs. An agent that spells it in another way is known by
+    the process that it descends from.
     """
     call = make_call(event)
     plain = call.command.translate(_QUOTES)
-    if any(name in plain for name in (*_NAMES, "import")) and _calls_unknown(call, ground):
+    if any(name in plain for name in _NAMES) and _calls_unknown(call.command, ground):
         return _UNKNOWN
-    if event.harness == "codex" and call.tool == "bash":
-        typed = _read_script(call, ground).typed
-        if typed:  # Codex tells no hook of what is sent to a program that runs
-            return f"{typed[0]} takes orders that are typed later, and those are not seen; use one that ends by itself"
+    if any(word in plain for word in _GIT_WORDS) and any(map(_takes_away_ours, _list_runs(call.command, ground)[0])):
+        return "git would take away '.remit', where Remit keeps this run; use git clean -fdx -e .remit, or git stash -u"
     if call.tool == "bash" and not call.command.strip():
         return f"{event.tool} names no command that could be judged; give it as a text"
     if event.tool.endswith(_SERVED) and own.session_id and event.tool_input.get("caller") != own.session_id:
@@ -178,16 +196,11 @@ def _find_codex_stranger(db: Connection, event: Event, own: Refereed) -> str:
     return f"'{name}' was not called by you; call an agent of your own, or hand back what you have"
 
 
-def _calls_unknown(call: Call, ground: Ground) -> bool:
+def _calls_unknown(command: str, ground: Ground) -> bool:
     """Whether a command starts a harness, or asks Remit for more than to look something up."""
-    # Without the protected places: a write to remit.toml is refused as one, not as a call of Remit.
-    if judge(call, [_NOT_BY_AGENTS], ground._replace(protected=())).answer == "deny":
-        return True
-    reader = _read_script(call, ground)
-    if _reaches_remit(reader.codes):
-        return True
-    for words in _list_runs(reader):
-        if any(map(_is_inside, words[1:])) or _is_inside(words[0]):
+    runs, codes = _list_runs(command, ground)
+    for words in runs:
+        if any(map(_is_inside, words)):
             return True
         program, first = words[0].rpartition("/")[2], next(iter(words[1:]), "")
         is_harmless = first in _HARMLESS or (first == "sync" and "--check" in words)
@@ -195,45 +208,43 @@ def _calls_unknown(call: Call, ground: Ground) -> bool:
             return True
         if program in _HARNESSES and first not in _ASKED_OF_HARNESSES:
             return True
-    return False
+    return any(_IMPORTING.search(code) for code in codes)
 
 
-def _reaches_remit(codes: list[str]) -> bool:
-    """Whether Python that an agent has written gets at Remit's own modules, past all of its doors."""
-    from remit.policy.bash.programs.python_code import reaches_module  # noqa: PLC0415 - only for code
+def _list_runs(command: str, ground: Ground) -> tuple[list[list[str]], list[str]]:
+    """The words of the programs that a command starts, and its code in other languages, as far as its words say it."""
+    from remit.policy.bash.acts import Run  # noqa: PLC0415 - a syntax tree, only for commands
+    from remit.policy.bash.reading import Reader  # noqa: PLC0415
 
-    return any(reaches_module(code, "remit") for code in codes)
+    reader = Reader(ground)
+    reader.read(command)
+    return [[word.text for word in act.words] for act in reader.acts if isinstance(act, Run)], reader.codes
+
+
+def _takes_away_ours(words: list[str]) -> bool:
+    """Whether git is told to remove or stash what it ignores, and with it `.remit`, which is ignored."""
+    at = next((at for at, word in enumerate(words) if at and word in _GIT_WORDS), 0)
+    if not at or words[0].rpartition("/")[2] != "git":
+        return False
+    rest = words[at + 1 :]
+    letters = {letter for word in rest if word[:1] == "-" and word[1:2] != "-" for letter in word[1:]}
+    if words[at] == "clean":
+        is_tried = "n" in letters or "--dry-run" in rest
+        names = [word for word in rest if word[:1] != "-" and word.strip("./")]
+        return bool({"x", "X"} & letters) and not is_tried and not names
+    kind = rest[0] if rest and rest[0][:1] != "-" else "push"
+    return kind in ("push", "save") and ("a" in letters or "--all" in rest) and "--" not in rest
 
 
 def _is_inside(word: str) -> bool:
     """Whether a word names a part of Remit's own code: a module below it, or a file of it."""
-    parts = word.removeprefix("-m").replace("/", ".").removesuffix(".py").split(".")
+    parts = word.replace("/", ".").removesuffix(".py").split(".")
     at = len(parts) - parts[::-1].index("remit") if "remit" in parts else len(parts)
     return parts[at : at + 1] != [] and parts[at] in _ROOMS
 
 
-def _list_runs(reader: Reader) -> list[list[str]]:
-    """The words of every program that a command runs, as far as they are written out."""
-    from remit.policy.bash.acts import Run  # noqa: PLC0415 - a syntax tree, only for commands
-
-    return [[word.text for word in act.words] for act in reader.acts if isinstance(act, Run) and act.words]
-
-
-def _read_script(call: Call, ground: Ground) -> Reader:
-    from remit.policy.bash import code  # noqa: PLC0415 - a syntax tree, only for commands
-    from remit.policy.bash.reading import Reader  # noqa: PLC0415
-
-    reader = Reader(ground)
-    reader.read(call.command)
-    code.finish(reader)
-    return reader
-
-
 def _judge(event: Event, layers: list[Permissions], ground: Ground) -> Decision:
     """What the policy says of a call; Codex gives its patches to a command that no shell knows."""
-    typed = event.tool_input.get(codex.TYPED_KEY)
-    if isinstance(typed, str) and typed.strip(_KEYS):
-        return _judge_typed(typed, layers, ground)
     call = make_call(event)
     if call.tool in WRITING and not call.paths:
         return Decision("deny", f"{event.tool} names no file here that could be judged; name it, then try again", "")
@@ -251,8 +262,9 @@ def _judge(event: Event, layers: list[Permissions], ground: Ground) -> Decision:
 def _judge_values(event: Event, layers: list[Permissions], ground: Ground) -> Decision:
     """What the policy says of a tool that Remit doesn't know, such as that of an MCP server, by the values it is given.
 
-    Remit can't tell whether such a tool reads or writes. So a value that names a protected or denied file is put to
-    the user; a command is judged as one that the agent gives to a shell.
+    Remit can't tell whether such a tool reads or writes, and its server isn't confined. So a value that names a
+    protected or denied file is put to the user, and so is a command with such a word; its programs are judged as those
+    of a command that the agent gives to a shell.
     """
     if event.tool.removeprefix("mcp__").removeprefix("plugin_remit_") in _OWN_TOOLS:
         return Decision("allow")
@@ -262,7 +274,7 @@ def _judge_values(event: Event, layers: list[Permissions], ground: Ground) -> De
         return Decision("deny", reason, "values")
     asked = Decision("allow")
     for script in values.scripts:
-        found = judge(Call("bash", command=script), layers, ground)
+        found = judge(Call("bash", command=script), layers, ground._replace(is_judged=False))
         if found.answer == "deny":
             return found
         asked = found if found.answer == "ask" else asked
@@ -276,7 +288,8 @@ def _judge_values(event: Event, layers: list[Permissions], ground: Ground) -> De
             "them with this code. Allow it?",
         )
     denials = [Permissions(deny=layer.deny) for layer in layers]
-    for text in values.texts:
+    words = [word for script in values.scripts for word in script.translate(_SIGNS).split()[:MAX_WORDS]]
+    for text in (*values.texts, *words):
         named = text.removeprefix("file://")
         if len(named) > MAX_NAME or any(char < " " for char in named):
             continue
@@ -296,17 +309,6 @@ def _ask_about(tool: str, path: str, rule: str) -> Decision:
         f"The agent wants to use {tool} on '{path}'. The rule {rule} keeps agents from it, and Remit can't tell "
         f"whether {tool} reads or writes it. Allow it?",
     )
-
-
-def _judge_typed(text: str, layers: list[Permissions], ground: Ground) -> Decision:
-    """What is sent to a program that runs: each line may be a command, to a shell or behind a pager's own sign."""
-    decision = Decision("allow")
-    for line in text.translate(_ENDS).split("\n")[:MAX_LINES]:
-        found = judge(Call("bash", command=line.strip().lstrip(":!")), layers, ground)
-        decision = found if found.answer == "deny" or decision.answer == "allow" else decision
-    if decision.answer == "allow" and text.count("\n") >= MAX_LINES:
-        return Decision("ask", "more is typed than can be looked at; send less of it at a time", "bash")
-    return decision
 
 
 def _find_end(db: Connection, own: Refereed) -> str:

@@ -19,7 +19,8 @@ _STYLES = {"allow": ("good", "✓"), "ask": ("warning", "?"), "deny": ("error", 
 @options.output_format("full", "json")
 def may(*, agent: str, tool: str, subject: str, output_format: str) -> int:
     """Say whether AGENT may use TOOL (bash, read, write, edit, grep, glob, mcp__SERVER__TOOL) on SUBJECT, a command or
-    a file, by its file's permissions and the places that no agent writes to. Nothing is run.
+    a file, by its file's permissions and the places that no agent writes to. Of a command, the programs count: the
+    kernel limits its files. Nothing is run.
 
     remit may planner bash "rm -rf build"
 
@@ -35,4 +36,6 @@ def may(*, agent: str, tool: str, subject: str, output_format: str) -> int:
         style, mark = _STYLES[decision.answer]
         reason = f": {escape(decision.reason)}" if decision.reason else ""
         say(f"{get_paint()(style, f'{mark} {decision.answer}')}{reason}")
+        if told.note:
+            say(f"note: {told.note}")
     return ACCEPTED if decision.answer == "allow" else NOT_ACCEPTED

@@ -13,7 +13,7 @@ from remit.globs import is_magic, matches_name
 from remit.lazy import lazy
 from remit.policy.bash import families
 from remit.policy.bash.acts import Hint, Run
-from remit.policy.bash.words import HOLE, ONE, SPLIT, Word, expand_braces
+from remit.policy.bash.words import HOLE, ONE, SPLIT, Word
 from remit.quick_tuple import NamedTuple
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
@@ -478,8 +478,6 @@ def hints_at(text: str, hint: Hint) -> bool:
 def list_tokens(text: str) -> frozenset[str]:
     """The names in a text: with quotes and backslashes taken out, each also without its folder."""
     texts = {text, "".join(char for char in text if char not in "'\"\\`")}
-    if "{" in text and "," in text:
-        texts |= {expanded for word in text.split()[:100] if "{" in word for expanded in expand_braces(word)}
     found = set()
     for each in texts:
         plain = "".join(char if char.isalnum() or char in "_.-+:" else " " for char in each)

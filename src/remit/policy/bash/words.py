@@ -1,7 +1,7 @@
 """Words: what bash makes of a word before a program sees it.
 
-Owns the undoing of quotes, escapes, braces, tildes and globs. What only the running shell could know is a hole in the
-word's text: it stands for anything. A word is given in pieces, each a text and whether it was quoted.
+Owns the undoing of quotes, escapes and tildes. What only the running shell could know, or makes of braces and globs, is
+a hole in the word's text: it stands for anything. A word is given in pieces, each a text and whether it was quoted.
 """
 
 from __future__ import annotations
@@ -12,9 +12,6 @@ HOLE = "\0"
 """Stands in a text for what is not known. No word of a command can hold this character itself."""
 ONE, GLOB, SPLIT = 0, 1, 2
 """A word stays one; becomes several of the same shape; becomes any number of any shape."""
-MAX_WORDS = 400
-"""So many words braces may make of one."""
-MAX_BRACES = 40
 Piece = tuple[str, bool]
 
 
@@ -30,38 +27,14 @@ class Word(NamedTuple):
         return HOLE not in self.text and self.kind == ONE
 
 
-class TooManyError(Exception):
-    """Braces make more words than anybody would write."""
-
-
 def make_words(pieces: list[Piece], *, home: str) -> list[Word]:
-    """The words that pieces become where a command's words are expected."""
-    choices = _expand_braces(pieces) if any("{" in text and not quoted for text, quoted in pieces) else [pieces]
-    parts = [part for choice in choices for part in _split(_put_home(choice, home))]
-    return [_join(part) for part in parts]
-
-
-def _split(pieces: list[Piece]) -> list[list[Piece]]:
-    """The words of pieces: a blank that is not quoted can only come out of a variable, and parts them."""
-    if not any(not quoted and any(char in text for char in " \t\n") for text, quoted in pieces):
-        return [pieces] if pieces else []
-    words: list[list[Piece]] = [[]]
-    for text, quoted in pieces:
-        if quoted:
-            words[-1].append((text, quoted))
-            continue
-        first, *rest = text.replace("\t", " ").replace("\n", " ").split(" ")
-        words[-1] += [(first, False)] if first else []
-        words += [[(part, False)] if part else [] for part in rest]
-    return [word for word in words if word]
-
-
-def expand_braces(text: str) -> list[str]:
-    """A plain text as braces would multiply it; itself where they would not."""
-    try:
-        return [word.text for word in make_words([(text, False)], home="~")]
-    except TooManyError:
-        return [text]
+    """The words that pieces become where a command's words are expected: braces make several of them."""
+    plain = "".join(text for text, quoted in pieces if not quoted)
+    if "{" in plain and ("," in plain or ".." in plain):
+        start = next(at for at, (text, quoted) in enumerate(pieces) if "{" in text and not quoted)
+        before = "".join(text for text, _ in _put_home(pieces[:start], home)) + pieces[start][0].partition("{")[0]
+        return [Word(before + HOLE, SPLIT)]
+    return [_join(_put_home(pieces, home))] if pieces else []
 
 
 def make_value(pieces: list[Piece], *, home: str) -> Word:
@@ -197,91 +170,3 @@ def read_ansi(text: str) -> str | None:  # noqa: C901, PLR0912 - a branch per ki
     if 0 in found:
         return None
     return found.decode("utf-8", "surrogateescape")
-
-
-# --- braces ----------------------------------------------------------------------------------------------------------
-
-_Sign = tuple[str, bool]
-"""One character and whether it was quoted; a hole is one too."""
-
-
-def _expand_braces(pieces: list[Piece]) -> list[list[Piece]]:
-    signs = [(char, quoted) for text, quoted in pieces for char in text]
-    if signs.count(("{", False)) > MAX_BRACES:
-        raise TooManyError
-    budget = [MAX_WORDS]
-    # A quoted piece that is empty makes a word all the same.
-    empty = any(quoted and not text for text, quoted in pieces)
-    found = [_group(choice) for choice in _expand(signs, budget, depth=0)]
-    return [choice or ([("", True)] if empty else []) for choice in found]
-
-
-def _group(signs: list[_Sign]) -> list[Piece]:
-    pieces: list[Piece] = []
-    for char, quoted in signs:
-        if pieces and pieces[-1][1] == quoted:
-            pieces[-1] = pieces[-1][0] + char, quoted
-        else:
-            pieces.append((char, quoted))
-    return pieces
-
-
-def _expand(signs: list[_Sign], budget: list[int], *, depth: int) -> list[list[_Sign]]:
-    """The leftmost brace that is one, its choices, and what comes after it."""
-    if depth > 8:  # noqa: PLR2004 - braces in braces
-        raise TooManyError
-    for at, sign in enumerate(signs):
-        if sign != ("{", False) or signs[at - 1 : at] == [("$", False)]:
-            continue
-        found = _find_choices(signs, at)
-        if found is None:
-            continue
-        choices, end = found
-        heads = [each for choice in choices for each in _expand(choice, budget, depth=depth + 1)]
-        tails = _expand(signs[end:], budget, depth=depth)
-        budget[0] -= len(heads) * len(tails)
-        if budget[0] < 0:
-            raise TooManyError
-        return [signs[:at] + head + tail for head in heads for tail in tails]
-    return [signs]
-
-
-def _find_choices(signs: list[_Sign], at: int) -> tuple[list[list[_Sign]], int] | None:
-    """The choices of a brace that opens somewhere, and where it ends; None where it is no brace."""
-    depth, start, choices = 0, at + 1, []
-    for here in range(at + 1, len(signs)):
-        sign = signs[here]
-        if sign == ("{", False):
-            depth += 1
-        elif sign == ("}", False) and depth:
-            depth -= 1
-        elif sign == (",", False) and not depth:
-            choices.append(signs[start:here])
-            start = here + 1
-        elif sign == ("}", False):
-            if choices:
-                return [*choices, signs[start:here]], here + 1
-            row = _read_row(signs[start:here])
-            return (row, here + 1) if row else None
-    return None
-
-
-def _read_row(signs: list[_Sign]) -> list[list[_Sign]] | None:
-    """`1..3` and `a..c`."""
-    text = "".join(char for char, _ in signs)
-    ends = text.split("..")
-    if any(quoted for _, quoted in signs) or len(ends) not in (2, 3):
-        return None
-    try:
-        step = abs(int(ends[2])) if len(ends) > 2 and int(ends[2]) else 1  # noqa: PLR2004 - a step is the third
-        if len(ends[0]) == len(ends[1]) == 1 and (ends[0] + ends[1]).isascii() and not (ends[0] + ends[1]).isdigit():
-            first, last, make = ord(ends[0]), ord(ends[1]), chr
-        else:
-            wide = max(len(ends[0]), len(ends[1])) if ends[0][:1] == "0" or ends[1][:1] == "0" else 0
-            first, last, make = int(ends[0]), int(ends[1]), lambda number: str(number).zfill(wide)
-    except ValueError:
-        return None
-    if abs(last - first) // step > MAX_WORDS:
-        raise TooManyError
-    row = range(first, last + 1, step) if first <= last else range(first, last - 1, -step)
-    return [[(char, False) for char in make(number)] for number in row]

@@ -1,0 +1,69 @@
+"""Count what the policy says of spellings of denied commands and of hidden writes, from their words alone.
+
+Run as `python torture/plain_words.py`. This is what a machine without kernel support has: no judge at exec, and no
+limits on files. It is bad if too many spellings are allowed, or too much ordinary work is asked about.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
+
+from remit.policy import Call, Permissions, judge
+from tests.policy.asking import GROUND
+from tests.policy.ordinary import list_ordinary
+from tests.policy.spellings import DENIED, list_spellings
+from torture.tally import tell
+
+WRITES: Final = Path(__file__).resolve().parents[1] / "tests" / "data" / "confine_writes.jsonl"
+ALLOWED_SHARE: Final = 0.02
+ASKED_SHARE: Final = 0.1
+ANSWERS: Final = ("allow", "ask", "deny")
+
+
+def count_answers(cases: list[tuple[str, tuple[str, ...]]], *, is_judged: bool) -> Counter[str]:
+    """The answers to scripts, each with what is denied to its agent."""
+    ground = GROUND._replace(is_judged=is_judged)
+    return Counter(
+        judge(Call("bash", command=script), [Permissions(deny={"bash": deny})], ground).answer for script, deny in cases
+    )
+
+
+def main() -> int:
+    """Count, and print a line for each corpus, without and with a judge at exec."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--json", action="store_true", help="the counts as JSON")
+    options = parser.parse_args()
+    writes = [json.loads(line)["script"] for line in WRITES.read_text("utf-8").splitlines()]
+    denied = tuple(each.pattern for each in DENIED)
+    corpora = {
+        "spellings of denied commands": [(each.script, (each.denied.pattern,)) for each in list_spellings()],
+        "hidden writes, with rules for bash": [(script, denied) for script in writes],
+        "hidden writes, without": [(script, ()) for script in writes],
+        "ordinary commands": [(each.command, each.deny) for each in list_ordinary()],
+    }
+    counts = {
+        name: [count_answers(cases, is_judged=is_judged) for is_judged in (False, True)]
+        for name, cases in corpora.items()
+    }
+    spelled, ordinary = counts["spellings of denied commands"][0], counts["ordinary commands"][0]
+    bad = spelled["allow"] > ALLOWED_SHARE * spelled.total()
+    bad += ordinary["deny"] > 0 or ordinary["ask"] > ASKED_SHARE * ordinary.total()
+    tell(spelled.total(), int(bad), ordinary=ordinary.total(), writes=len(writes))
+    if options.json:
+        print(json.dumps(counts))
+    for name, both in counts.items() if not options.json else ():
+        for way, found in zip(("words alone", "with a judge"), both, strict=True):
+            told = ", ".join(f"{found[answer]} {answer}" for answer in ANSWERS)
+            print(f"{name:<36} {way:<13} {found.total():>6}: {told}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
