@@ -38,6 +38,7 @@ def make_project(harness: str, folder: Path) -> None:
     remit(folder, "compile", "--to", harness)
     remit(folder, "init", "--harness", harness, "--shared", "--yes")
     shutil.rmtree(folder / ".remit", ignore_errors=True)
+    (folder / ".claude" / "settings.local.json").unlink(missing_ok=True)  # what names a path of this machine
 
 
 def list_files(folder: Path) -> dict[str, bytes]:

@@ -61,7 +61,7 @@ def test_what_appears_during_a_command_is_moved_and_told(child: Child, root: Pat
 def test_what_the_user_may_have_made_is_reported_and_stays(child: Child, root: Path) -> None:
     begin(child.stage, "toolu_user")  # it began before, and ends later
     told = run(child, ".mcp.json")
-    assert "Remit left it there, because the user's own session used a tool: check it" in told
+    assert "Remit left it there, because the user's own session is using a tool: check it" in told
     end(child.stage, "toolu_user")
     begin(child, "toolu_y")
     begin(child.stage, "toolu_user2", "Write")

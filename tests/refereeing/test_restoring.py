@@ -90,7 +90,7 @@ def test_what_the_user_may_have_changed_is_reported_and_stays(child: Child, root
     prepare(root)
     begin(child.stage, "toolu_user")
     told = run(child, "echo other > remit.toml")
-    assert "Remit left it as it is, because the user's own session used a tool" in told
+    assert "Remit left it as it is, because the user's own session is using a tool" in told
     assert (root / "remit.toml").read_text() == "other\n"
     end(child.stage, "toolu_user")
 

@@ -354,17 +354,24 @@ def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str
 
 
 def _note_user_tool(event: Event, root: str) -> None:
-    """Note when the user's own session uses a tool that may write, while an enforced agent is at work."""
+    """Note when the user's own session uses a tool that may write: what changes meanwhile may be the user's."""
     from remit.delegate.referee.tools import get_operation
+    from remit.workspace.user_tools import begin_user_tool, end_user_tool, has_begun
 
     if not event.tool_use_id or get_operation(event.tool) not in {"run", "write", "other"}:
         return
-    from remit.workspace.ledger.refereed import begin_user_tool, end_user_tool, open_quickly
+    name = f"{event.session}-{event.tool_use_id}"
+    if event.kind == claude.BEFORE_TOOL:
+        begin_user_tool(root, name)
+        return
+    if not has_begun(root, name):
+        return
+    from remit.workspace.ledger.refereed import note_user_tool, open_quickly
 
     db = open_quickly(f"{root}/.remit/ledger.db")
     if db is not None:
-        note = begin_user_tool if event.kind == claude.BEFORE_TOOL else end_user_tool
-        note(db, event.session, event.tool_use_id)
+        note_user_tool(db, event.session)  # first: at no moment neither of the two says so
+    end_user_tool(root, name)
 
 
 def _check_names(event: Event, root: str) -> str:

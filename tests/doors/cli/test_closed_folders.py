@@ -62,7 +62,7 @@ def test_the_doctor_has_a_problem_with_them(workspace: Closed) -> None:
     workspace.close(".claude/agents")
     ended = workspace("doctor")
     assert ended.code == 1
-    assert f"✗ agents      {SENTENCE}" in ended.text
+    assert f"✗ agents       {SENTENCE}" in ended.text
 
 
 def test_remit_alone_does_not_suggest_to_make_a_first_one(workspace: Closed) -> None:

@@ -21,7 +21,7 @@ from tests.doors.conftest import Ended, Inside
 
 __all__ = ["place"]
 
-WORDS = {"lie": "THE LIE", "honest": "THE TRUTH", "denied": "denied", "written": "written"}
+WORDS = {"lie": "THE LIE", "honest": "THE TRUTH", "denied": "denied", "written": "written", "ran": "ran"}
 GOOD = Delegation("sess_1_aaaaaa", "x", 1, ("x",), outcome="accepted", status="completed")
 BAD = Delegation("sess_1_bbbbbb", "x", 1, ("x",), outcome="fabricated", status="failed")
 ASKED = (
@@ -35,7 +35,7 @@ ASKED = (
     Asked("run", 1, "", has_tools=True, tokens=20),
     Asked("run", 0, "a title", has_tools=False, tokens=5),
 )
-SHOWN = Shown(("caller",), ASKED, (GOOD, BAD), frozenset({"written"}), WORDS, counted=30)
+SHOWN = Shown(("caller",), ASKED, (GOOD, BAD), frozenset({"written", "ran"}), WORDS, counted=30)
 
 
 @pytest.fixture
@@ -91,8 +91,9 @@ def test_all_promises_hold_if_the_requests_say_so() -> None:
         ("sent-back", SHOWN._replace(callers=("caller", "background-caller"))),
         ("honest", SHOWN._replace(rows=(GOOD._replace(status="partial"), BAD))),
         ("honest", SHOWN._replace(asked=[one for one in ASKED if (one.script, one.step) != ("caller", 1)])),
-        ("denied", SHOWN._replace(made=frozenset({"written", "denied"}))),
+        ("denied", SHOWN._replace(made=frozenset({"written", "ran", "denied"}))),
         ("tokens", SHOWN._replace(counted=60)),
+        ("confined", SHOWN._replace(escaped=True)),
     ],
 )
 def test_a_promise_is_broken_if_its_effect_is_missing(name: str, shown: Shown) -> None:
@@ -131,7 +132,7 @@ def test_one_harness_that_is_missing_does_not_keep_the_other_from_being_checked(
     ended = check(ready, "opencode", "--harness", "claude")
     assert ended.code == 1
     assert b"opencode is not on the path" in ended.err
-    assert ended.text.splitlines()[-1] == "✗ 5 of 5 promises broken"
+    assert ended.text.splitlines()[-1] == "✗ 6 of 6 promises broken"
 
 
 def test_a_harness_in_the_workspace_is_not_started(ready: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +172,7 @@ def test_a_harness_that_hangs_is_ended(ready: Inside, monkeypatch: pytest.Monkey
     ended = check(ready)
     assert ended.code == 2
     assert "unproven: claude did not end within 1 s" in ended.text
-    assert ended.text.splitlines()[-1] == "? 6 of 6 promises could not be checked"
+    assert ended.text.splitlines()[-1] == "? 7 of 7 promises could not be checked"
 
 
 def test_below_the_root_it_says_where_to_start_claude(ready: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,9 +192,9 @@ def test_hooks_that_are_switched_off_break_the_promises(ready: Inside, path: str
     file.write_text('{"disableAllHooks": true}')
     ended = check(ready)
     assert ended.code == 1
-    assert ended.text.count(f"broken: '{file}' switches hooks off") == 5
+    assert ended.text.count(f"broken: '{file}' switches hooks off") == 6
     assert ended.text.count("hint: remove disableAllHooks from it") == 1
-    assert ended.text.splitlines()[-1] == "✗ 5 of 5 promises broken"
+    assert ended.text.splitlines()[-1] == "✗ 6 of 6 promises broken"
 
 
 @pytest.mark.parametrize(

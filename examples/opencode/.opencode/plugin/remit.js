@@ -1,21 +1,30 @@
-// Installed by remit init --harness opencode, removed by remit uninstall. sha256:d9d9e2ebe6accbe15133a83608b551f25c355ad509593e2182aaf33f0f3f4c74
+// Installed by remit init --harness opencode, removed by remit uninstall. sha256:b90985ef1d6a7e223c861fd381cca82240426a862d84375728b46c5d4dcfd56a
 // Remit in opencode: what its sessions are about to do and what their subagents send back is put to `remit hook opencode`.
 // Nothing is decided here. A question that gets no clear answer is answered with no, and the reason is said; only what
 // a person's own session does, which Remit merely writes down, goes on.
 // Needs nothing but what opencode brings: no package is fetched for it.
 
 import { spawn } from "node:child_process"
+import { existsSync } from "node:fs"
+import { basename, isAbsolute } from "node:path"
+import { fileURLToPath } from "node:url"
 
 const COMMAND = ["remit", "hook", "opencode"] // what is asked: `remit init --harness opencode` puts whole paths here
 const WAIT_MS = 60000 // the program has a deadline of its own below this
 const MAX_ANSWER = 4 * 1024 * 1024
+const REFUSED = 126 // how Remit's shell ends without a ticket
 const MAX_ROUNDS = 8 // the program ends the rounds earlier; this holds even if it never did
+const SHELLS = fileURLToPath(new URL("../../.remit/confine/", import.meta.url)) // what starts commands in their limits
+const OTHER_SHELLS = ["powershell", "pwsh", "cmd"] // and what it cannot become
 const OWN_TOOLS = new Set(["apply_patch", "plan_enter", "plan_exit"]) // with a line like a server's tool has
+
+const shell = { started: "", own: "" } // what opencode starts for commands, and what it would without Remit
 
 // Ask the program about an event. Gives its answer, {} where it has nothing to say; throws where there is none.
 function ask(event) {
   return new Promise((resolve, reject) => {
-    const child = spawn(COMMAND[0], COMMAND.slice(1), { cwd: event.cwd, stdio: ["pipe", "pipe", "pipe"] })
+    const env = { ...process.env, REMIT_SHELL: shell.started }
+    const child = spawn(COMMAND[0], COMMAND.slice(1), { cwd: event.cwd, env, stdio: ["pipe", "pipe", "pipe"] })
     let said = ""
     let complaint = ""
     const timer = setTimeout(() => {
@@ -65,6 +74,7 @@ export const Remit = async ({ client, directory }) => {
   const known = new Map() // session → { root, agent, child }
   const greeted = new Set() // root sessions whose first message was told
   const corrected = new Set() // subagents that are just being sent back
+  const tickets = new Map() // call → the ticket of its command, or nothing
   const prompts = new Map() // call → the words of whoever called, before something was added for the subagent
 
   async function findSession(id) {
@@ -140,7 +150,33 @@ export const Remit = async ({ client, directory }) => {
     output.output = `${head}${instead === undefined ? text : joinTexts(instead.content)}${tail}`
   }
 
+  // A ticket for what the user starts themself in opencode: a line behind "!", a terminal.
+  async function findFreeTicket(sessionID) {
+    const given = { tool_name: "bash", tool_input: { command: "" }, tool_use_id: "" }
+    const answer = await tell(makeEvent("PreToolUse", "", { root: sessionID ?? "", child: false }, given))
+    return answer.hookSpecificOutput?.commandTicket
+  }
+
   return {
+    // Commands are started by a shell of Remit's, which becomes the user's own one within the limits of its ticket.
+    config: async (config) => {
+      const own = config.shell || process.env.SHELL || "bash"
+      const name = basename(own).toLowerCase()
+      const kind = { bash: "bash", zsh: "zsh", fish: "bash", nu: "bash" }[name] ?? "sh" // opencode takes no fish or nu
+      if (OTHER_SHELLS.includes(name.replace(".exe", "")) || !existsSync(SHELLS + kind)) return
+      shell.own = kind === name || kind === "sh" ? own : kind
+      shell.started = config.shell = SHELLS + kind
+    },
+
+    // A command without a ticket is not run while an agent is at work that has to be confined.
+    "shell.env": async (input, output) => {
+      if (!shell.started) return
+      const known = tickets.has(input.callID)
+      const ticket = known ? tickets.get(input.callID) : await findFreeTicket(input.sessionID)
+      if (ticket) output.env.REMIT_COMMAND_TICKET = ticket
+      if (isAbsolute(shell.own)) output.env.REMIT_COMMAND_SHELL = shell.own
+    },
+
     // A subagent that failed, or was stopped, has no end but this.
     event: async ({ event }) => {
       const part = event.type === "message.part.updated" ? event.properties.part : null
@@ -183,6 +219,7 @@ export const Remit = async ({ client, directory }) => {
         await warn(reason.replace("refused", "let through"))
       }
       const decision = answer.hookSpecificOutput ?? {}
+      tickets.set(input.callID, decision.commandTicket)
       // There is nobody whom a plugin could ask.
       if (["deny", "ask"].includes(decision.permissionDecision) || answer.decision === "block")
         throw new Error(decision.permissionDecisionReason ?? answer.reason ?? "Remit refused this call")
@@ -197,7 +234,10 @@ export const Remit = async ({ client, directory }) => {
         if (input.tool === "task") return await endTask(input, output, session)
         const response = { output: String(output.output ?? "").slice(0, 2000), exit: output.metadata?.exit }
         const more = { tool_name: await nameTool(input.tool), tool_input: input.args ?? {}, tool_use_id: input.callID }
+        if (tickets.get(input.callID)) more.command_ticket = tickets.get(input.callID)
+        tickets.delete(input.callID)
         const name = response.exit ? "PostToolUseFailure" : "PostToolUse"
+        if (response.exit && response.exit !== REFUSED) more.error = `Exit code ${response.exit}`
         await tell(makeEvent(name, input.sessionID, session, { ...more, tool_response: response }))
       } catch (error) {
         if (input.tool !== "task") return await warn(`Remit did not hear of ${input.tool}: ${error.message}`)

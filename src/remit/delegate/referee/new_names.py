@@ -14,6 +14,7 @@ from remit.policy.protected import list_names
 from remit.workspace.command_tickets import load_limits
 from remit.workspace.ledger.refereed import find_other_author, keep_names, take_all_names, take_names
 from remit.workspace.quarantine import find_changes, read_time, record_names
+from remit.workspace.user_tools import is_user_tool_running
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
@@ -102,11 +103,13 @@ def _find_doubt(db: Connection, root: str, path: str, since_ns: int) -> str:
             return "it was there before the command began"
     except OSError:  # it is gone, and the move says so
         pass
-    return find_author(db, path, since_ns)
+    return find_author(db, root, path, since_ns)
 
 
-def find_author(db: Connection, path: str, since_ns: int) -> str:
+def find_author(db: Connection, root: str, path: str, since_ns: int) -> str:
     """Return why somebody else may have written at a protected name since a moment; empty if nobody else is known."""
+    if is_user_tool_running(root):
+        return "the user's own session is using a tool"
     return _BY_HARNESS.get(path) or find_other_author(db, since_ns)
 
 

@@ -73,7 +73,7 @@ def _restore(db: Connection, session_id: str, root: str, altered: Altered, *, wh
 
     told = f"the protected file '{altered.path}' {altered.what} {when}"
     is_old = time.time_ns() - since_ns > MAX_NS
-    doubt = "its command began more than an hour ago" if is_old else find_author(db, altered.path, since_ns)
+    doubt = "its command began more than an hour ago" if is_old else find_author(db, root, altered.path, since_ns)
     if doubt:
         told += f". Remit left it as it is, because {doubt}: check it"
     else:

@@ -453,25 +453,18 @@ def take_kept(db: Connection, name: str, *, is_prefix: bool = False) -> list[str
     return [str(value) for (value,) in db.execute(query, (f"kept {name}", last)).fetchall()]
 
 
-def begin_user_tool(db: Connection, harness_session: str, tool_use_id: str) -> None:
-    """Note that the user's own session uses a tool while an enforced agent is at work: it may write protected files."""
+def note_user_tool(db: Connection, harness_session: str) -> None:
+    """Note that a tool of the user's own session has ended while an enforced agent is at work, and when."""
     query = """
         INSERT OR REPLACE INTO notes (name, value) SELECT ?, ? WHERE EXISTS (
             SELECT 1 FROM refereed JOIN delegations USING (session_id) WHERE held AND state <> 'settled')
     """
-    db.execute(query, (f"user {harness_session} {tool_use_id}", str(time.time_ns())))
-
-
-def end_user_tool(db: Connection, harness_session: str, tool_use_id: str) -> None:
-    """Note that such a tool has ended, and when."""
-    name = f"user {harness_session}"
-    if db.execute("DELETE FROM notes WHERE name = ?", (f"{name} {tool_use_id}",)).rowcount:
-        db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (name, str(time.time_ns())))
+    db.execute(query, (f"user {harness_session}", str(time.time_ns())))
 
 
 _OTHER_AUTHORS = """
     SELECT 'the user''s own session used a tool' FROM notes
-        WHERE name > 'user ' AND name < 'user~' AND (name LIKE 'user % %' OR CAST(value AS INTEGER) >= :since)
+        WHERE name > 'user ' AND name < 'user~' AND CAST(value AS INTEGER) >= :since
     UNION ALL
     SELECT 'an agent that Remit only observes used a tool' FROM refereed JOIN tool_uses USING (session_id)
         WHERE NOT held AND at_ms >= :since / 1000000
