@@ -129,7 +129,7 @@ def test_a_folder_that_becomes_a_link_meanwhile_leads_nowhere(tmp_path: Path) ->
 
     done, exchanged = race(root, outside, act, rounds=400)
     assert exchanged > 100
-    assert done > 5
+    assert done > 1
     assert list(outside.iterdir()) == []
 
 
