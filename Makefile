@@ -17,7 +17,7 @@ COVERED := */remit/*.py,*/remit/config/*,*/remit/contract/*,*/remit/agents/*,*/r
 export REMIT_AGENTS := $(abspath $(REMIT_AGENTS))
 # Without bytecode each of pytest's processes would compile its plugins again.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help setup warm agents agents-newest browser examples demo test test-all test-fast test-newest snapshots check lint types cover docs conformance bench torture kills io-errors writers survivors brokers histories fakes bypasses graphs bombs escapes leaks hostile cluster fuzz count lock wheels build clean
+.PHONY: help setup warm agents agents-newest browser examples demo test test-all test-fast test-newest snapshots check lint types cover docs conformance bench torture kills io-errors writers survivors brokers histories fakes denied-programs graphs bombs escapes leaks hostile cluster fuzz count lock wheels build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -104,8 +104,8 @@ histories: setup ## 10,000 random histories of delegations against a model
 fakes: setup ## returns that are not so: none is believed
 	@$(BIN)/python torture/fakes.py
 
-bypasses: setup ## spellings of denied commands, each proved by running it in a box, and none allowed (needs bwrap)
-	@$(BIN)/python torture/bypasses.py --jobs $(JOBS)
+denied-programs: setup ## spellings of denied programs, run under the launcher and its judge: none starts one but those listed
+	@$(BIN)/python torture/denied_programs.py --jobs $(JOBS)
 
 graphs: setup ## every graph of five agents: three in a chain, never four, never a circle
 	@$(BIN)/python torture/graphs.py

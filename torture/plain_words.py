@@ -1,4 +1,4 @@
-"""Count what the policy says of spellings of denied commands and of hidden writes, from their words alone.
+"""Count what the policy says of spellings of denied programs and of hidden writes, from their words alone.
 
 Run as `python torture/plain_words.py`. This is what a machine without kernel support has: no judge at exec, and no
 limits on files. It is bad if too many spellings are allowed, or too much ordinary work is asked about.
@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
 from remit.policy import Call, Permissions, judge
 from tests.policy.asking import GROUND
-from tests.policy.ordinary import list_ordinary
-from tests.policy.spellings import DENIED, list_spellings
+from tests.policy.ordinary import DENIED, list_ordinary
+from torture.denied_programs import load_spellings
 from torture.tally import tell
 
 WRITES: Final = Path(__file__).resolve().parents[1] / "tests" / "data" / "confine_writes.jsonl"
@@ -41,10 +41,9 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="the counts as JSON")
     options = parser.parse_args()
     writes = [json.loads(line)["script"] for line in WRITES.read_text("utf-8").splitlines()]
-    denied = tuple(each.pattern for each in DENIED)
     corpora = {
-        "spellings of denied commands": [(each.script, (each.denied.pattern,)) for each in list_spellings()],
-        "hidden writes, with rules for bash": [(script, denied) for script in writes],
+        "spellings of denied programs": [(each.script, (each.deny,)) for each in load_spellings()],
+        "hidden writes, with rules for bash": [(script, DENIED) for script in writes],
         "hidden writes, without": [(script, ()) for script in writes],
         "ordinary commands": [(each.command, each.deny) for each in list_ordinary()],
     }
@@ -52,7 +51,7 @@ def main() -> int:
         name: [count_answers(cases, is_judged=is_judged) for is_judged in (False, True)]
         for name, cases in corpora.items()
     }
-    spelled, ordinary = counts["spellings of denied commands"][0], counts["ordinary commands"][0]
+    spelled, ordinary = counts["spellings of denied programs"][0], counts["ordinary commands"][0]
     bad = spelled["allow"] > ALLOWED_SHARE * spelled.total()
     bad += ordinary["deny"] > 0 or ordinary["ask"] > ASKED_SHARE * ordinary.total()
     tell(spelled.total(), int(bad), ordinary=ordinary.total(), writes=len(writes))

@@ -10,7 +10,13 @@ import re
 from typing import NamedTuple
 
 from tests.policy.ordinary_steps import STEPS
-from tests.policy.spellings import DENIED, SIGNS, read_ways
+
+DENIED = (
+    "rm", "rm -rf", "sudo", "curl", "git push", "dd", "chmod +x", "npm publish", "pip install", "kubectl delete",
+    "docker run", "shutdown", "terraform destroy", "wget",
+)  # fmt: skip
+"""What a deny list names."""
+_SIGNS = {"␤": "\n", "␉": "\t", "␍": "\r"}
 
 
 class Ordinary(NamedTuple):
@@ -22,14 +28,14 @@ class Ordinary(NamedTuple):
 
 
 def list_ordinary() -> list[Ordinary]:
-    """Every command with the deny list of the spellings, less what it uses itself."""
+    """Every command with the deny list, less what it uses itself."""
     found: dict[str, Ordinary] = {}
     for kind, text in (*ORDINARY.items(), *STEPS.items()):
-        for line in read_ways(text):
+        for line in filter(None, text.split("\n")):
             command = line
-            for sign, char in SIGNS.items():
+            for sign, char in _SIGNS.items():
                 command = command.replace(sign, char)
-            deny = tuple(each.pattern for each in DENIED if kind == MENTIONS or not uses(command, each.pattern))
+            deny = tuple(each for each in DENIED if kind == MENTIONS or not uses(command, each))
             found.setdefault(command, Ordinary(kind, command, deny))
     return list(found.values())
 

@@ -10,15 +10,12 @@ from collections import Counter
 import pytest
 
 from remit.policy import Call, Permissions, judge
-from tests.amounts import choose
 from tests.policy.asking import GROUND, ask
-from tests.policy.ordinary import list_ordinary
-from tests.policy.spellings import DENIED, OPTIONS, STUBS, list_spellings
-from torture.bypasses import MODULES
+from tests.policy.ordinary import DENIED, list_ordinary
+from torture.denied_programs import MODULES, STUBS, load_spellings
 from torture.sandbox import Box, find_trouble
 from torture.stage import spread
 
-QUICK = choose(1200, 8000)
 ALLOWED_SHARE = 0.02
 """Of the spellings, without a judge at exec: files that tools find by themselves, programs that aren't known."""
 ASKED_SHARE = 0.1
@@ -28,39 +25,38 @@ NARROW = ("ls", "ls *", "cat *", "git status", "git diff *", "pytest *")
 
 
 def test_the_spellings_are_many_and_varied() -> None:
-    spellings = list_spellings()
+    spellings = load_spellings()
     assert len({each.script for each in spellings}) >= 1500
-    assert len({each.way for each in spellings if each.kind != OPTIONS}) >= 300
-    assert len(DENIED) >= 12
-    assert {each.denied for each in spellings} > set(DENIED)
+    assert len({each.kind for each in spellings}) >= 50
+    assert {each.deny for each in spellings} > {*DENIED}
 
 
 def test_few_spellings_of_a_denied_command_are_allowed() -> None:
     """R1.3: deny wins, however it is written, as far as the words of a command say it."""
-    spellings = spread(list_spellings(), QUICK)
-    allowed = [each.name for each in spellings if ask(each.script, deny=(each.denied.pattern,)).answer == "allow"]
+    spellings = load_spellings()
+    allowed = [each.name for each in spellings if ask(each.script, deny=(each.deny,)).answer == "allow"]
     assert len(allowed) <= ALLOWED_SHARE * len(spellings), allowed
 
 
 def test_a_denied_command_that_stands_there_plainly_is_denied() -> None:
     """What is certain is not asked about: the rule has settled it."""
-    plain = [each for each in list_spellings() if each.kind == "structure"]
-    answers = Counter(ask(each.script, deny=(each.denied.pattern,)).answer for each in plain)
+    plain = [each for each in load_spellings() if each.kind == "structure"]
+    answers = Counter(ask(each.script, deny=(each.deny,)).answer for each in plain)
     assert answers["deny"] >= 0.8 * len(plain), answers
     assert not answers["allow"], answers
 
 
 def test_no_spelling_is_allowed_where_only_a_few_commands_are() -> None:
     """R1.3: with a list of what is allowed, nothing else is."""
-    spellings = spread(list_spellings(), 500)
+    spellings = spread(load_spellings(), 500)
     assert [each.name for each in spellings if ask(each.script, allow=NARROW).answer == "allow"] == []
 
 
 @pytest.mark.thorough
 def test_what_the_agent_above_may_not_do_the_one_below_may_not_do_either() -> None:
     own = Permissions(tools=None, allow={}, deny={})
-    for each in spread(list_spellings(), 500):
-        above = Permissions(tools=None, allow={}, deny={"bash": (each.denied.pattern,)})
+    for each in spread(load_spellings(), 500):
+        above = Permissions(tools=None, allow={}, deny={"bash": (each.deny,)})
         alone = judge(Call("bash", command=each.script), [above], GROUND)
         assert judge(Call("bash", command=each.script), [own, above], GROUND) == alone, each.name
 
@@ -70,8 +66,8 @@ def test_a_denied_command_is_found_behind_any_ordinary_one() -> None:
     """What stands before it, a here-document or a quote, does not hide it."""
     for number, each in enumerate(list_ordinary()):
         denied = DENIED[number % len(DENIED)]
-        script = f"{each.command}\n{denied.command}"
-        assert ask(script, deny=(denied.pattern,)).answer != "allow", script
+        script = f"{each.command}\n{denied} x"
+        assert ask(script, deny=(denied,)).answer != "allow", script
 
 
 @pytest.mark.parametrize(("is_judged", "share"), [(False, ASKED_SHARE), (True, ASKED_SHARE_JUDGED)])

@@ -114,6 +114,8 @@ class Reader:
         self.has_own_home = self.has_own_home or ("HOME" in text and _HOME_SET.search(text) is not None)
         if _SUBSCRIPT.search(text) and _COMPUTING.search(text):
             self.doubt("a text with a substitution in it may be evaluated", is_code=True)
+        if "@P}" in text:  # a value is expanded as a prompt, which may contain substitutions
+            self.doubt("a value may be evaluated", is_code=True)
         root = parse(self.source)
         if root is None or root.has_error:
             self.doubt("it cannot be parsed")
