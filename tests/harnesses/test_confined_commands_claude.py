@@ -23,6 +23,7 @@ from remit.confine import find_level
 from remit.testing import call, say
 from remit.workspace.command_tickets import FOLDER
 from tests.confine.callers import USER, find_python
+from tests.harnesses.confined import LIMITED
 from tests.harnesses.refereed import ask, compile_agents, converse, hand, list_results, run_remit, set_up
 
 if TYPE_CHECKING:
@@ -36,28 +37,6 @@ pytestmark = pytest.mark.slow
 HOOK = Path(remit.__file__).parent / "doors" / "hook.py"
 SETTINGS = ".claude/settings.local.json"
 FREE = "--permission-mode=bypassPermissions"
-AGENT = """\
----
-name: {name}
-version: 1.0.0
-description: "Does its part"
-mode: subagent
-agent_type: implementation
-temperature: 0.2
-tools:
-  read: true
-  write: true
-  bash: true
-permissions:
-  allow:
-    - write: ["{target}/**"]
----
-
-# {name}
-
-Do it.
-"""
-"""An agent that may write to one folder."""
 SCRIPT = "echo '# no' >> remit.toml; echo no > .git/hooks/pre-commit; echo no > outside; echo yes > src/made; git config a.b no; exit 3\n"
 """A script that is there before the agent: no hook sees what it does."""
 
@@ -135,7 +114,7 @@ def set_up_agents(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[Stage]:
         pytest.skip("this machine's kernel confines nothing")
     with set_up("claude", SCRIPTS, folder.resolve(), patch) as stage:
         for name, target in {"tester": "src", "writer": "docs"}.items():
-            compile_agents(stage, AGENT.replace("{target}", target), **{name: "none"})
+            compile_agents(stage, LIMITED.replace("{target}", target), **{name: "none"})
         (stage.root / "script").write_text(SCRIPT)
         (stage.root / "writer.pl").write_text('open(F, ">>", "remit" . ".toml") or die "$!\\n";\n')
         yield stage
