@@ -41,7 +41,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="the counts as JSON")
     options = parser.parse_args()
     writes = [json.loads(line)["script"] for line in WRITES.read_text("utf-8").splitlines()]
-    corpora = {
+    corpora: dict[str, list[tuple[str, tuple[str, ...]]]] = {
         "spellings of denied programs": [(each.script, (each.deny,)) for each in load_spellings()],
         "hidden writes, with rules for bash": [(script, DENIED) for script in writes],
         "hidden writes, without": [(script, ()) for script in writes],
@@ -52,9 +52,9 @@ def main() -> int:
         for name, cases in corpora.items()
     }
     spelled, ordinary = counts["spellings of denied programs"][0], counts["ordinary commands"][0]
-    bad = spelled["allow"] > ALLOWED_SHARE * spelled.total()
+    bad = int(spelled["allow"] > ALLOWED_SHARE * spelled.total())
     bad += ordinary["deny"] > 0 or ordinary["ask"] > ASKED_SHARE * ordinary.total()
-    tell(spelled.total(), int(bad), ordinary=ordinary.total(), writes=len(writes))
+    tell(spelled.total(), bad, ordinary=ordinary.total(), writes=len(writes))
     if options.json:
         print(json.dumps(counts))
     for name, both in counts.items() if not options.json else ():

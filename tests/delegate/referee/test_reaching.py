@@ -67,5 +67,5 @@ def test_a_command_for_a_server_is_asked_about_if_it_names_a_protected_file(tmp_
     own = Refereed("sess_1_a", "claude", "s", "scribe")
     ground = make_ground(str(tmp_path), str(tmp_path), str(tmp_path), os.environ)
     assert judge_event(event, own, [Permissions()], ground).answer == "ask"
-    event.tool_input["command"] = "ls src > out.txt"
+    given["command"] = "ls src > out.txt"
     assert judge_event(event, own, [Permissions()], ground).answer == "allow"
