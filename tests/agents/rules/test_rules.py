@@ -1,5 +1,8 @@
 """Every rule finds fault with its bad file and not with its good one; every fix puts right what it promises."""
 
+import re
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -12,6 +15,7 @@ from tests.agents.samples import Sample, fix_until_stable, lint
 from tests.cases import for_each
 
 HERE = Path(__file__).parent
+PAGES = Path(rules.__path__[0]).parent / "pages"
 SAMPLES: dict[str, Sample] = {}
 for file in sorted(HERE.glob("samples_*.py")):
     SAMPLES |= import_module(f"tests.agents.rules.{file.stem}").SAMPLES
@@ -22,19 +26,31 @@ def find(text: str, code: str, sample: Sample) -> list[Finding]:
     return [finding for finding in lint(text, sample.path, sizes=sample.sizes) if finding.code == code]
 
 
-def test_every_rule_is_loaded_for_the_profiles_that_it_is_for() -> None:
-    needed: dict[str, set[str]] = {}
-    for each in RULES.values():
-        for profile in each.profiles:
-            needed.setdefault(profile, set()).add(each.check.__module__.removeprefix(f"{rules.__name__}."))
-    assert {profile: set(names) for profile, names in MODULES.items()} == needed
+LOAD = """
+import sys
+from remit.agents.rules import load_rules
+from remit.agents.rules.register import RULES
+load_rules(sys.argv[1])
+print(*(code for code, rule in RULES.items() if sys.argv[1] in rule.profiles))
+"""
+
+
+@for_each(MODULES)
+def test_every_rule_of_a_profile_is_loaded_for_it(profile: str) -> None:
+    loaded = subprocess.run([sys.executable, "-c", LOAD, profile], check=True, capture_output=True, text=True)
+    assert sorted(loaded.stdout.split()) == sorted(code for code, rule in RULES.items() if profile in rule.profiles)
 
 
 def test_every_module_with_rules_is_loaded() -> None:
     folder = Path(rules.__path__[0])
     named = {".".join(file.relative_to(folder).with_suffix("").parts): file for file in folder.rglob("*.py")}
-    owners = {name for name, file in named.items() if "\n@rule(" in file.read_text("utf-8")}
-    assert owners == {name for names in MODULES.values() for name in names}
+    owners = {name for name, file in named.items() if re.search(r"\n@rule\(|\n[ ]*add_rule\(", file.read_text("utf-8"))}
+    assert owners - {"register"} == {name for names in MODULES.values() for name in names}
+
+
+def test_a_rule_has_one_page() -> None:
+    pages = {file.stem for file in PAGES.glob("*.md")}
+    assert pages == {code for code, rule in RULES.items() if not rule.check.__doc__}
 
 
 def test_every_rule_has_a_sample() -> None:

@@ -1,8 +1,9 @@
 """The register of rules on agent files.
 
-A rule is a short function whose docstring is its published documentation: what is wrong, why it matters, bad, good,
-and what its fix does, where it has one. It yields reports; the register stamps code, severity and requirement on them.
-Codes are stable: one that is retired is not used again. AGT… speak of one file, GRF… of all files together.
+A rule yields reports; the register adds code, severity and requirement to them. Each rule has a published page: what is
+wrong, why it matters, bad, good, and what its fix does, if it has one. The page of a function that the decorator
+registers is its docstring; the page of a rule from a table row is `agents/pages/CODE.md`.
+Codes are stable: a retired one is not used again. AGT… are about one file, GRF… about all files together.
 """
 
 from __future__ import annotations
@@ -67,11 +68,22 @@ class Rule(NamedTuple):
     name: str
     severity: Severity
     requirement: str
-    documentation: str
     check: Callable[[Case], Iterator[Report]]
     profiles: tuple[Profile, ...]
     fix: Applicability | None
     """Whether the rule can put right what it finds, and how safe that is."""
+
+    @property
+    def documentation(self) -> str:
+        """The rule's page: its function's docstring, or the file of a rule that is a table row."""
+        return self.check.__doc__ or read_page(self.code)
+
+
+def read_page(code: str) -> str:
+    """The page of a rule that is a table row."""
+    from pathlib import Path  # noqa: PLC0415 - only for explanations
+
+    return (Path(__file__).parents[1] / "pages" / f"{code}.md").read_text("utf-8").strip()
 
 
 RULES: dict[str, Rule] = {}
@@ -90,13 +102,27 @@ def rule(
     """Register a function as a rule on the files of these profiles."""
 
     def register(check: Callable[[Case], Iterator[Report]]) -> Callable[[Case], Iterator[Report]]:
-        if code in RULES:
-            raise ValueError(f"two rules are called {code}")
         name = check.__name__.replace("_", "-")
-        RULES[code] = Rule(code, name, severity, requirement, check.__doc__ or "", check, profiles, fix)
+        add_rule(code, name, requirement, check, severity=severity, profiles=profiles, fix=fix)
         return check
 
     return register
+
+
+def add_rule(
+    code: str,
+    name: str,
+    requirement: str,
+    check: Callable[[Case], Iterator[Report]],
+    *,
+    severity: Severity = "error",
+    profiles: tuple[Profile, ...] = ("standard",),
+    fix: Applicability | None = None,
+) -> None:
+    """Register a table row as a rule. `check` has no docstring: the page is `agents/pages/CODE.md`."""
+    if code in RULES:
+        raise ValueError(f"two rules are called {code}")
+    RULES[code] = Rule(code, name, severity, requirement, check, profiles, fix)
 
 
 def run_rules(case: Case) -> list[Finding]:
