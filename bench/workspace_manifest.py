@@ -29,7 +29,7 @@ from bench.rows import choose, finish, make_row
 from remit.contract.manifest_lines import check_line
 from remit.model import ArtifactFacts
 from remit.workspace.home import Home
-from remit.workspace.ledger.migrations import MIGRATIONS
+from remit.workspace.ledger.schema import TABLES
 from remit.workspace.manifest.append import Appender
 from remit.workspace.manifest.index import Index
 from remit.workspace.manifest.rows import LINE_BITS, MANIFEST_SHIFT
@@ -200,9 +200,8 @@ def insert_bare(file: Path, database: Path) -> None:
     db = sqlite3.connect(database, isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
-    for migration in MIGRATIONS:
-        for statement in migration.statements:
-            db.execute(statement)
+    for statement in TABLES:
+        db.execute(statement)
     offset, days = 0, dict[str, int]()
     batch = Batch([], [], [], [])
     db.execute("BEGIN")

@@ -10,9 +10,7 @@ import pytest
 
 from remit.app.watching.runs import Asked, list_runs
 from remit.errors import UsageError
-from remit.workspace.ledger import store
 from remit.workspace.ledger.browsing import Wanted, count_wanted
-from remit.workspace.ledger.migrations import MIGRATIONS
 from tests.watching.staging import Kept, answer, dump, insert, make_repository, name, opened, run
 
 if TYPE_CHECKING:
@@ -201,20 +199,6 @@ def test_a_summary_that_is_no_text_keeps_nobody_from_looking(root: Path) -> None
         rows = list_runs(home)["items"]
         assert rows[0]["summary"] == ""
         assert rows[1]["summary"].startswith("half ")
-
-
-def test_what_was_settled_before_is_found_by_its_summary_too(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch, opened(root) as home:
-        patch.setattr(store, "MIGRATIONS", MIGRATIONS[: [each.name for each in MIGRATIONS].index("browsed")])
-        insert(home, Kept(0), Kept(1), Kept(2))
-        older = b'{"envelope": {"summary": "The walrus was counted."}}'
-        with home.ledger.transaction() as db:
-            db.execute("INSERT INTO texts VALUES (?, 'report', ?, 1)", (name(0), older))
-            db.execute("INSERT INTO texts VALUES (?, 'report', ?, 1)", (name(1), b"\0spill:abc"))
-            assert "summary" not in [row[1] for row in db.execute("PRAGMA table_info (delegations)")]
-    with opened(root) as home:
-        assert ids(list_runs(home, Asked(q="walrus"))) == [name(0)]
-        assert [item["summary"] for item in list_runs(home)["items"]] == ["", "", "The walrus was counted."]
 
 
 @pytest.mark.slow

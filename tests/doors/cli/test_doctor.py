@@ -465,6 +465,21 @@ def test_the_ledger(workspace: Inside) -> None:
     assert hint.startswith("move it away")
 
 
+def test_an_older_ledger_is_announced_then_kept_and_named(workspace: Inside) -> None:
+    home = Home(str(workspace.folder))
+    with home.ledger.transaction() as db:
+        db.execute("PRAGMA user_version = 1")
+    home.close()
+    kept = f"{home.folder}/ledger.version-1.db"
+    ended = workspace("doctor", "--json")
+    assert load(ended)["ledger"][0][0] == "warning"
+    told = f"the ledger of an older version is kept as '{kept}', and a new one was begun"
+    assert json.loads(ended.err) == {"note": told}
+    ended = workspace("doctor", "--json")
+    assert ended.err == b""
+    assert [row[:2] for row in load(ended)["ledger"][1:]] == [("ok", f"an older one is kept as '{kept}'")]
+
+
 def test_who_holds_a_lock_is_told(workspace: Inside) -> None:
     assert find(workspace, "locks") == ("ok", "none is held", "")
     process = start_holder(workspace.folder / ".remit/locks/tasks.lock")

@@ -30,7 +30,7 @@ def test_a_ledger_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 def test_a_whole_one_is_well_and_not_changed(file: Path) -> None:
     before = file.read_bytes()
     found = examine(str(file), seconds=5)
-    assert found == ("", True, 0, False, len(before))
+    assert found == ("", True, 0, False, False, len(before))
     assert file.read_bytes() == before
 
 
@@ -78,6 +78,16 @@ def test_a_newer_one_is_told(file: Path) -> None:
     found = examine(str(file), seconds=5)
     assert found is not None
     assert found.is_newer
+
+
+def test_an_older_one_is_told_whatever_tables_it_has(tmp_path: Path) -> None:
+    db = sqlite3.connect(tmp_path / "ledger.db")
+    db.execute("CREATE TABLE delegations (session_id TEXT)")
+    db.execute("PRAGMA user_version = 1")
+    db.close()
+    found = examine(str(tmp_path / "ledger.db"), seconds=5)
+    assert found is not None
+    assert (found.fault, found.is_older, found.unfinished) == ("", True, 0)
 
 
 def test_a_long_look_is_ended(file: Path) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 from remit.errors import StorageError
 from remit.workspace.home import Home
-from remit.workspace.ledger import Ledger, store
+from remit.workspace.journal import Change, finish_interrupted, write_together
+from remit.workspace.ledger import VERSION, Ledger, store
 from remit.workspace.ledger.events import add_event, follow_events, load_events
-from remit.workspace.ledger.migrations import MIGRATIONS
 from tests.workspace.dying import run_and_die
 
 if TYPE_CHECKING:
@@ -42,11 +42,10 @@ def write_with_processes(root: Path, *, writers: int, count: int) -> None:
     assert [process.wait() for process in processes] == [0] * writers
 
 
-def test_a_new_ledger_has_its_tables_and_says_which_steps_made_them(tmp_path: Path) -> None:
+def test_a_new_ledger_has_its_tables_and_its_version(tmp_path: Path) -> None:
     ledger = Home(str(tmp_path)).ledger
-    assert [row[0] for row in ledger.db.execute("SELECT name FROM migrations ORDER BY rowid")] == [
-        migration.name for migration in MIGRATIONS
-    ]
+    assert ledger.db.execute("PRAGMA user_version").fetchone() == (VERSION,)
+    assert ledger.db.execute("SELECT count(*) FROM delegations").fetchone() == (0,)
     assert ledger.db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert (tmp_path / ".remit" / ".gitignore").read_text() == "*\n"
 
@@ -70,16 +69,102 @@ def test_many_writers_lose_nothing_and_the_log_stays_short(tmp_path: Path) -> No
     assert home.ledger.db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def test_an_older_ledger_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(store, "MIGRATIONS", MIGRATIONS[:1])
-        home = Home(str(tmp_path))
-        with home.ledger.transaction() as db:
-            add_event(db, "kept", {})
-        home.close()
-    ledger = Home(str(tmp_path)).ledger
-    assert [event.kind for event in load_events(ledger)] == ["kept"]
-    assert ledger.db.execute("SELECT count(*) FROM intents").fetchone() == (0,)
+OLDER = """
+    CREATE TABLE migrations (name TEXT PRIMARY KEY) STRICT;
+    CREATE TABLE delegations (session_id TEXT PRIMARY KEY, state TEXT NOT NULL, extra TEXT) STRICT, WITHOUT ROWID;
+    CREATE TRIGGER first AFTER INSERT ON delegations BEGIN INSERT INTO migrations VALUES (new.session_id); END;
+    CREATE VIRTUAL TABLE manifest_words USING fts5 (id, content = '');
+    INSERT INTO delegations VALUES ('sess_1_aaaaaa', 'settled', ''), ('sess_2_aaaaaa', 'running', '');
+"""
+
+
+def make_older(root: Path, *, version: int) -> None:
+    """A ledger with other tables than today's."""
+    (root / ".remit").mkdir()
+    db = sqlite3.connect(root / ".remit" / "ledger.db")
+    db.executescript(f"PRAGMA journal_mode = WAL; {OLDER} PRAGMA user_version = {version}")
+    db.close()
+
+
+@pytest.mark.parametrize("version", [0, 1, VERSION - 1])
+def test_an_older_ledger_is_kept_and_a_new_one_begun(
+    tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[store.Kept] = []
+    monkeypatch.setattr(store, "SET_ASIDE", told)
+    make_older(tmp_path, version=version)
+    ledger = open_ledger(tmp_path)
+    assert ledger.db.execute("SELECT count(*), max(root_id) FROM delegations").fetchone() == (0, None)
+    assert ledger.db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert [(event.kind, event.details["open"]) for event in load_events(ledger)] == [("set_aside", 1)]
+    kept = tmp_path / ".remit" / f"ledger.version-{version}.db"
+    assert told == [(str(kept), version, 1)]
+    older = sqlite3.connect(kept)
+    assert older.execute("SELECT count(*) FROM delegations").fetchone() == (2,)
+    assert older.execute("PRAGMA user_version").fetchone() == (version,)
+    older.close()
+    assert load_events(open_ledger(tmp_path)) == load_events(ledger)  # which has not begun another one
+
+
+def test_each_older_ledger_is_kept_under_a_name_of_its_own(tmp_path: Path) -> None:
+    make_older(tmp_path, version=VERSION - 1)
+    other = tmp_path / ".remit" / f"ledger.version-{VERSION - 1}.db"
+    other.write_bytes(b"kept before")
+    open_ledger(tmp_path)
+    assert other.read_bytes() == b"kept before"
+    assert len(list((tmp_path / ".remit").glob("ledger.version-*"))) == 2
+
+
+def test_an_unfinished_change_of_files_outlives_an_older_ledger(tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    (tmp_path / "one.md").write_text("one\n")
+    (tmp_path / "two.md").write_text("two\n")
+
+    def change() -> None:
+        changes = [
+            Change(name, before, before.upper()) for name, before in (("one.md", b"one\n"), ("two.md", b"two\n"))
+        ]
+        write_together(Home(str(tmp_path)), changes, kind="upper")
+
+    def is_half_done() -> bool:
+        return {(tmp_path / name).read_text().isupper() for name in ("one.md", "two.md")} == {True, False}
+
+    home.close()
+    assert any(run_and_die(change, at=step) and is_half_done() for step in range(1, 60))
+    db = sqlite3.connect(tmp_path / ".remit" / "ledger.db")
+    db.execute("DROP TABLE notes")
+    db.execute(f"PRAGMA user_version = {VERSION - 1}")
+    db.close()
+    finished = finish_interrupted(Home(str(tmp_path)))
+    assert finished
+    assert all(each.finished for each in finished)
+    assert ((tmp_path / "one.md").read_text(), (tmp_path / "two.md").read_text()) == ("ONE\n", "TWO\n")
+
+
+def test_wherever_keeping_an_older_ledger_is_killed_nothing_of_it_is_lost(tmp_path: Path) -> None:
+    fired = 0
+    for step in range(1, 90):
+        folder = tmp_path / str(step)
+        folder.mkdir()
+        make_older(folder, version=VERSION - 1)
+        killed = run_and_die(partial(open_ledger, folder), at=step)
+        fired += killed
+        assert [event.kind for event in load_events(open_ledger(folder))] == ["set_aside"]
+        for kept in (folder / ".remit").glob("ledger.version-*.db"):
+            older = sqlite3.connect(kept)
+            assert older.execute("SELECT count(*) FROM delegations").fetchone() == (2,)
+            older.close()
+        assert list((folder / ".remit").glob("ledger.version-*.db"))
+        if not killed:
+            break
+    assert fired >= 8
+
+
+def test_processes_that_meet_an_older_ledger_at_once_keep_it_once(tmp_path: Path) -> None:
+    make_older(tmp_path, version=VERSION - 1)
+    write_with_processes(tmp_path, writers=6, count=10)
+    assert len(list(follow_events(open_ledger(tmp_path)))) == 61
+    assert len(list((tmp_path / ".remit").glob("ledger.version-*"))) == 1
 
 
 def test_a_ledger_of_a_newer_version_is_not_touched(tmp_path: Path) -> None:

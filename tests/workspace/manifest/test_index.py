@@ -13,7 +13,7 @@ from remit.contract.manifest_lines import MAX_LINE_BYTES
 from remit.errors import InputError, StorageError
 from remit.model import Finding
 from remit.workspace.home import Home
-from remit.workspace.ledger.migrations import MANIFEST_INDEXES
+from remit.workspace.ledger.schema import MANIFEST_INDEXES
 from remit.workspace.manifest import append
 from remit.workspace.manifest import index as module
 from remit.workspace.manifest.counts import find_bad_lines

@@ -29,7 +29,7 @@ def _look_at_workspace(patient: Patient) -> Iterator[Check]:
 
 def _look_at_ledger(patient: Patient) -> Iterator[Check]:
     from remit.workspace.home import Home  # noqa: PLC0415 - only for this
-    from remit.workspace.ledger.condition import examine  # noqa: PLC0415
+    from remit.workspace.ledger.condition import examine, list_set_aside  # noqa: PLC0415
 
     file = Home(patient.root).ledger_file
     found = examine(file, seconds=_LEDGER_SECONDS)
@@ -40,10 +40,17 @@ def _look_at_ledger(patient: Patient) -> Iterator[Check]:
         yield Check("ledger", "problem", f"'{file}' cannot be used: {found.fault}", hint)
     elif found.is_newer:
         yield Check("ledger", "problem", f"'{file}' was written by a newer Remit", "update Remit")
+    elif found.is_older:
+        hint = "nothing to do: the next command keeps it as another file, and begins a new one"
+        yield Check("ledger", "warning", f"'{file}' was written by an older Remit", hint)
+        yield from _look_at_unfinished(patient, found.unfinished)
     else:
         part = "" if found.is_checked else f", not looked through within {_LEDGER_SECONDS:.0f} s"
         yield Check("ledger", "ok", f"whole, {found.size_bytes / 1024 / 1024:.1f} MB{part}")
         yield from _look_at_unfinished(patient, found.unfinished)
+    for kept in list_set_aside(file):
+        hint = "nothing reads it; remove it when you no longer need its record of past runs"
+        yield Check("ledger", "ok", f"an older one is kept as '{kept}'", hint)
 
 
 def _look_at_unfinished(patient: Patient, unfinished: int) -> Iterator[Check]:

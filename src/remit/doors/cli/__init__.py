@@ -65,6 +65,20 @@ def _run(args: list[str]) -> int:
 
         complain(error, as_json=asks_for_json(args))
         return get_exit_code(error)
+    finally:
+        _tell_set_aside(args)
+
+
+def _tell_set_aside(args: list[str]) -> None:
+    """Say that the ledger of an older version was kept and a new one begun, if this process did that."""
+    store = sys.modules.get("remit.workspace.ledger.store")
+    while store is not None and store.SET_ASIDE:
+        from remit.doors.cli.output import asks_for_json, note
+
+        kept = store.SET_ASIDE.pop()
+        runs = f"; {kept.unfinished} of its runs weren't over" if kept.unfinished else ""
+        told = f"the ledger of an older version is kept as '{kept.file}', and a new one was begun{runs}"
+        note(told, as_json=asks_for_json(args))
 
 
 def _check_stdout() -> None:

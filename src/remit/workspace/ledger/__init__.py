@@ -11,7 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from remit.workspace.ledger.store import Ledger
 
-__all__ = ["Ledger"]
+__all__ = ["VERSION", "Ledger"]
+
+VERSION = 11
+"""Of the tables in `schema.py`. Hooks compare it, too, so it is here, where nothing else has to be loaded."""
 
 
 def __getattr__(name: str) -> object:

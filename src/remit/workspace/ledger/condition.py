@@ -9,10 +9,12 @@ import os
 import sqlite3
 import stat
 import time
+from contextlib import suppress
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 from urllib.parse import quote
 
-from remit.workspace.ledger.migrations import MIGRATIONS
+from remit.workspace.ledger import VERSION
 
 _BUSY_SECONDS = 2.0
 _STEPS = 10_000
@@ -30,6 +32,8 @@ class Condition(NamedTuple):
     """Changes to several files that were begun and not finished."""
     is_newer: bool = False
     """Whether a newer Remit wrote it."""
+    is_older: bool = False
+    """Whether an older one did: who opens it next sets it aside."""
     size_bytes: int = 0
 
 
@@ -58,11 +62,10 @@ def examine(file: str, *, seconds: float) -> Condition | None:
 
 def _look(db: sqlite3.Connection, deadline: float) -> Condition:
     version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version > len(MIGRATIONS):
+    if version > VERSION:
         return Condition(is_newer=True)
-    unfinished = 0
-    if version:
-        unfinished = db.execute("SELECT count(*) FROM intents").fetchone()[0]
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    unfinished = db.execute("SELECT count(*) FROM intents").fetchone()[0] if "intents" in tables else 0
     db.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
     try:
         said = db.execute("PRAGMA quick_check(1)").fetchone()[0]
@@ -70,7 +73,17 @@ def _look(db: sqlite3.Connection, deadline: float) -> Condition:
         if "interrupted" in str(error):
             return Condition(is_checked=False, unfinished=unfinished)
         raise
-    return Condition("" if said == "ok" else str(said), unfinished=unfinished)
+    return Condition(
+        "" if said == "ok" else str(said), unfinished=unfinished, is_older=bool(tables) and version < VERSION
+    )
+
+
+def list_set_aside(file: str) -> list[str]:
+    """The older ledgers that are kept beside a ledger."""
+    folder = os.path.dirname(file)
+    with suppress(OSError):
+        return sorted(f"{folder}/{name}" for name in os.listdir(folder) if fnmatchcase(name, "ledger.version-*.db"))
+    return []
 
 
 def read_version() -> tuple[int, ...]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import time
 
+from remit.workspace.ledger import VERSION
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -291,15 +293,13 @@ def _name_words(harness_session: str) -> str:
 
 # --- for a process that lives for a moment ---------------------------------------------------------------------------
 
-VERSION = 10
-"""How many migrations the ledger has that this knows; a test compares it."""
 _PATIENCE_S = 2.0
 _MAX_LOG_BYTES = 1024 * 1024
 """Whoever opens the ledger alone reads its whole log first, a millisecond for each megabyte."""
 
 
 def open_quickly(file: str) -> Connection | None:
-    """The ledger, for a few rows: without what a longer use needs. None where it has to be made or brought up to date.
+    """The ledger, for a few rows: without what a longer use needs. None if it has to be made first.
 
     Whoever holds it longer than a moment is not waited for: a hook has to answer.
     """

@@ -7,12 +7,16 @@ moment could, rarely, corrupt the file.
 
 from __future__ import annotations
 
+import json
 import os
+import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from remit.errors import BusyError, RemitError, StorageError, UsageError
-from remit.workspace.ledger.migrations import MIGRATIONS
+from remit.quick_tuple import NamedTuple
+from remit.workspace.files import name_half_written, remove, sync_folder, tell_failure
+from remit.workspace.ledger import VERSION
 from remit.workspace.locks import hold, try_hold
 
 if TYPE_CHECKING:
@@ -29,6 +33,19 @@ Connection = sqlite3.Connection
 BUSY_SECONDS = 30.0
 MAX_LOG_BYTES = 4 * 1024 * 1024
 """A log that has grown beyond this is moved into the file by whoever notices."""
+
+
+class Kept(NamedTuple):
+    """An older ledger that was kept as a file of its own."""
+
+    file: str
+    version: int
+    unfinished: int
+    """Runs in it that weren't over."""
+
+
+SET_ASIDE: list[Kept] = []
+"""The older ledgers that this process has set aside, for whoever reports it."""
 
 
 class Ledger:
@@ -49,26 +66,44 @@ class Ledger:
         db = self._connection
         db.execute("PRAGMA wal_autocheckpoint = 0")
         version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version > len(MIGRATIONS):
+        if version > VERSION:
             raise StorageError(
-                f"'{self.file}' was written by a newer Remit (version {version}, this one knows {len(MIGRATIONS)})",
+                f"'{self.file}' was written by a newer Remit (version {version}, this one knows {VERSION})",
                 hint="update Remit",
             )
-        if version < len(MIGRATIONS):
+        if version < VERSION:
             with hold(f"{self.file}.lock"):  # two that make the file at once would trip over the change to WAL
                 db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # heeded only by a file that is still empty
                 db.execute("PRAGMA journal_mode = WAL")
-                self._migrate()
+                self._make_tables()
 
-    def _migrate(self) -> None:
-        """Bring the tables up to date, each step by its name and all of them or none."""
+    def _make_tables(self) -> None:
+        """Make all tables or none; an older ledger is kept as another file before."""
+        from remit.workspace.ledger.schema import JOURNAL, TABLES  # noqa: PLC0415 - once for each workspace
+
+        kept = None
         with self.transaction(durable=True) as db:
-            done = db.execute("PRAGMA user_version").fetchone()[0]
-            for migration in MIGRATIONS[done:]:
-                for statement in migration.statements:
-                    db.execute(statement)
-                db.execute("INSERT INTO migrations (name) VALUES (?)", (migration.name,))
-            db.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+            version = db.execute("PRAGMA user_version").fetchone()[0]
+            if version == VERSION:  # another process was quicker
+                return
+            query = (
+                "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'trigger') AND name NOT LIKE 'sqlite_%'"
+            )
+            made = db.execute(f"{query} ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC").fetchall()
+            if made:
+                kept = Kept(_copy(self.file, version), version, _count_open(db, [name for _, name in made]))
+                for kind, name in made:
+                    if not (version and name in JOURNAL):
+                        db.execute(f'DROP {kind} IF EXISTS "{name}"')
+            for statement in TABLES:
+                db.execute(statement)
+            if kept is not None:
+                details = json.dumps({"file": kept.file, "version": version, "open": kept.unfinished})
+                statement = "INSERT INTO events (at_ms, kind, details) VALUES (?, 'set_aside', ?)"
+                db.execute(statement, (time.time_ns() // 1_000_000, details))
+            db.execute(f"PRAGMA user_version = {VERSION}")
+        if kept is not None:
+            SET_ASIDE.append(kept)
 
     @property
     def db(self) -> sqlite3.Connection:
@@ -123,6 +158,42 @@ class Ledger:
         """
         with suppress(StorageError, BusyError), hold(f"{self.file}.checkpoint"):
             self._connection.close()
+
+
+def _copy(file: str, version: int) -> str:
+    """Copy a ledger to a file beside it; its path. Whatever happens meanwhile, it is whole or not there."""
+    folder, name = os.path.split(file)
+    half = f"{folder}/{name_half_written(name)}"
+    target, number = f"{folder}/ledger.version-{version}.db", 1
+    while os.path.lexists(target):
+        number += 1
+        target = f"{folder}/ledger.version-{version}.{number}.db"
+    try:
+        source = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            source.execute("VACUUM INTO ?", (half,))
+        finally:
+            source.close()
+        handle = os.open(half, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.rename(half, target)
+        sync_folder(folder)
+    except OSError as error:
+        raise tell_failure(target, error) from error
+    finally:
+        remove(half)
+    return target
+
+
+def _count_open(db: sqlite3.Connection, tables: list[str]) -> int:
+    """How many runs of an older ledger are not over."""
+    if "delegations" not in tables:
+        return 0
+    count: int = db.execute("SELECT count(*) FROM delegations WHERE state <> 'settled'").fetchone()[0]
+    return count
 
 
 def checkpoint_if_free(db: sqlite3.Connection, file: str) -> None:

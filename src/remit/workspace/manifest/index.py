@@ -21,7 +21,7 @@ from remit.contract.dialects.manifest import read_aliases
 from remit.errors import BusyError, InputError, StorageError
 from remit.workspace.files import GrowingFile, check_filled
 from remit.workspace.home import MANIFEST
-from remit.workspace.ledger.migrations import MANIFEST_INDEXES
+from remit.workspace.ledger.schema import MANIFEST_INDEXES
 from remit.workspace.manifest.entries import Entry
 from remit.workspace.manifest.rows import LINE_MASK, MANIFEST_SHIFT, TOO_LONG, Rows, is_entry, read_block
 

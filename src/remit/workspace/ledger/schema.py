@@ -1,0 +1,278 @@
+"""The ledger's tables.
+
+Owns the schema. `VERSION` of the package counts its changes. Until a first release a ledger of an older version is kept
+as a file of its own, and a new one is begun; a change to a schema that was released has to keep its rows.
+"""
+
+from __future__ import annotations
+
+_RUNS = (
+    # A run: what was asked, and what became of it. `parent_id` is the caller, `root_id` the first of its tree.
+    # `owner` is the supervisor that drives it, `awaited` whether its caller waits for it and so holds no slot, `ticket`
+    # the hash of the token that its agent carries. `summary` is what its report says, for searching.
+    """
+    CREATE TABLE delegations (
+        session_id TEXT PRIMARY KEY,
+        parent_id TEXT REFERENCES delegations,
+        root_id TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        depth INTEGER NOT NULL,
+        path TEXT NOT NULL,
+        task_number INTEGER,
+        state TEXT NOT NULL CHECK (state IN ('admitted', 'running', 'settling', 'settled')),
+        created_ms INTEGER NOT NULL,
+        started_ms INTEGER,
+        deadline_ms INTEGER,
+        ended_ms INTEGER,
+        ending TEXT,
+        outcome TEXT,
+        status TEXT,
+        owner TEXT,
+        awaited INTEGER NOT NULL DEFAULT 0,
+        ticket TEXT,
+        runner TEXT NOT NULL DEFAULT '',
+        tokens INTEGER,
+        cost_usd REAL,
+        turns INTEGER,
+        summary TEXT NOT NULL DEFAULT '',
+        details TEXT NOT NULL DEFAULT '{}'
+    ) STRICT, WITHOUT ROWID
+    """,
+    # A page of all runs, whatever it is narrowed to, and how many there are, without reading their rows.
+    """
+    CREATE INDEX delegations_browsed ON delegations (
+        created_ms, session_id, parent_id, state, agent, outcome, status, ending, task_number
+    )
+    """,
+    "CREATE INDEX delegations_by_agent ON delegations (agent, created_ms)",
+    "CREATE INDEX delegations_by_parent ON delegations (parent_id) WHERE parent_id IS NOT NULL",
+    "CREATE INDEX delegations_by_root ON delegations (root_id)",
+    "CREATE INDEX delegations_open ON delegations (state) WHERE state <> 'settled'",
+    "CREATE INDEX delegations_by_end ON delegations (ended_ms)",
+    "CREATE UNIQUE INDEX delegations_by_ticket ON delegations (ticket) WHERE ticket IS NOT NULL",
+    # Each time that the agent answered, or was asked to and did not; with what its answer claims.
+    """
+    CREATE TABLE attempts (
+        session_id TEXT NOT NULL REFERENCES delegations ON DELETE CASCADE,
+        number INTEGER NOT NULL,
+        started_ms INTEGER NOT NULL,
+        ended_ms INTEGER,
+        ending TEXT,
+        outcome TEXT,
+        answer TEXT,
+        findings TEXT NOT NULL DEFAULT '[]',
+        usage TEXT NOT NULL DEFAULT '{}',
+        repairs TEXT NOT NULL DEFAULT '[]',
+        claims TEXT NOT NULL DEFAULT '[]',
+        PRIMARY KEY (session_id, number)
+    ) STRICT, WITHOUT ROWID
+    """,
+    # Numbers only grow, also after rows were removed: a follower asks for what is above the last it saw.
+    """
+    CREATE TABLE events (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        at_ms INTEGER NOT NULL,
+        session_id TEXT,
+        kind TEXT NOT NULL,
+        details TEXT NOT NULL DEFAULT '{}'
+    ) STRICT
+    """,
+    "CREATE INDEX events_by_session ON events (session_id, number) WHERE session_id IS NOT NULL",
+    # What was asked and answered, word for word; a long text is a file, and its row holds the file's hash.
+    """
+    CREATE TABLE texts (
+        session_id TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        content BLOB NOT NULL,
+        created_ms INTEGER NOT NULL,
+        PRIMARY KEY (session_id, kind)
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TRIGGER texts_summary AFTER INSERT ON texts
+    WHEN new.kind = 'report' AND json_valid(CAST(new.content AS TEXT))  -- a long one is a file
+    BEGIN
+        UPDATE delegations
+        SET summary = substr(coalesce(json_extract(CAST(new.content AS TEXT), '$.result.summary'), ''), 1, 400)
+        WHERE session_id = new.session_id;
+    END
+    """,
+    # Texts that are too long for a row, kept as files under the name of their hash.
+    """
+    CREATE TABLE spills (
+        hash TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        size_bytes INTEGER NOT NULL,
+        created_ms INTEGER NOT NULL,
+        PRIMARY KEY (hash, session_id, kind)
+    ) STRICT, WITHOUT ROWID
+    """,
+    # What an agent did to which file (R3.11); `written` once the file's own frontmatter says so.
+    """
+    CREATE TABLE activity (
+        number INTEGER PRIMARY KEY,
+        session_id TEXT NOT NULL,
+        parent_id TEXT,
+        path TEXT NOT NULL,
+        operation TEXT NOT NULL,
+        at_ms INTEGER NOT NULL,
+        written INTEGER NOT NULL DEFAULT 0
+    ) STRICT
+    """,
+    "CREATE INDEX activity_by_session ON activity (session_id, path)",
+    # The finish steps that were done, so that none is done twice.
+    """
+    CREATE TABLE settled_steps (
+        session_id TEXT NOT NULL,
+        step TEXT NOT NULL,
+        at_ms INTEGER NOT NULL,
+        result TEXT NOT NULL DEFAULT '{}',
+        PRIMARY KEY (session_id, step)
+    ) STRICT, WITHOUT ROWID
+    """,
+    # Single facts, such as the task that is in focus.
+    "CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
+)
+
+_HOOKS = (
+    # Runs whose agent a harness has started itself: what the harness calls it, and what applies to it.
+    # `agent_id` is known from its first event on. `held`: its return is checked; else it is only observed.
+    # `process` is the harness: what is started below it while it waits for an agent is that agent's.
+    """
+    CREATE TABLE refereed (
+        session_id TEXT PRIMARY KEY REFERENCES delegations ON DELETE CASCADE,
+        harness TEXT NOT NULL,
+        harness_session TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        tool_use_id TEXT NOT NULL DEFAULT '',
+        agent_id TEXT,
+        parent_id TEXT,
+        held INTEGER NOT NULL,
+        waited INTEGER NOT NULL,
+        blocks INTEGER NOT NULL DEFAULT 0,
+        deadline_ms INTEGER NOT NULL,
+        layers TEXT NOT NULL DEFAULT '[]',
+        process TEXT NOT NULL DEFAULT ''
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX refereed_by_agent ON refereed (harness_session, agent_id)",
+    "CREATE INDEX refereed_by_call ON refereed (harness_session, tool_use_id)",
+    # The tools that a subagent used, one row for each use: its return is compared with them.
+    """
+    CREATE TABLE tool_uses (
+        number INTEGER PRIMARY KEY,
+        session_id TEXT NOT NULL,
+        tool TEXT NOT NULL,
+        path TEXT,
+        failed INTEGER NOT NULL,
+        at_ms INTEGER NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX tool_uses_by_session ON tool_uses (session_id)",
+)
+
+JOURNAL = ("intents", "intended_files")
+"""The tables of changes to files that aren't finished. They outlive a change of the version: so must their columns."""
+_FILES = (
+    # A change to several files that happens as a whole: written here first, then done, then removed.
+    """
+    CREATE TABLE IF NOT EXISTS intents (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        kind TEXT NOT NULL,
+        details TEXT NOT NULL DEFAULT '{}',
+        created_ms INTEGER NOT NULL
+    ) STRICT
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS intended_files (
+        intent INTEGER NOT NULL REFERENCES intents ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        path TEXT NOT NULL,
+        before BLOB,  -- hashes; the new content waits in a file
+        after BLOB NOT NULL,
+        PRIMARY KEY (intent, position)
+    ) STRICT
+    """,
+    # What the two files of tasks said when they last agreed, to find out which of them was edited since.
+    "CREATE TABLE agreed (path TEXT PRIMARY KEY, hash BLOB NOT NULL) STRICT, WITHOUT ROWID",
+    """
+    CREATE TABLE agreed_markers (
+        path TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        marker TEXT NOT NULL,
+        PRIMARY KEY (path, number)
+    ) STRICT, WITHOUT ROWID
+    """,
+)
+
+MANIFEST_INDEXES = {
+    "manifest_entries_by_id": "CREATE INDEX manifest_entries_by_id ON manifest_entries (id) WHERE id IS NOT NULL",
+    "manifest_entries_by_status": "CREATE INDEX manifest_entries_by_status ON manifest_entries (status)",
+    "manifest_entries_pending": "CREATE INDEX manifest_entries_pending ON manifest_entries (number) WHERE pending",
+}
+"""What a large manifest is read without, and gets at its end: to sort once is quicker than to keep sorted."""
+_MANIFEST = (
+    # A manifest that was indexed, and how far. Without a path it is forgotten: what is in the tables below under
+    # its number is never found again, and goes when everything is made anew.
+    """
+    CREATE TABLE manifests (
+        number INTEGER PRIMARY KEY,
+        path TEXT UNIQUE,
+        device INTEGER NOT NULL DEFAULT 0,
+        inode INTEGER NOT NULL DEFAULT 0,
+        size_bytes INTEGER NOT NULL DEFAULT 0,
+        changed_ns INTEGER NOT NULL DEFAULT 0,
+        offset INTEGER NOT NULL DEFAULT 0,
+        lines INTEGER NOT NULL DEFAULT 0,
+        checksum INTEGER NOT NULL DEFAULT 0,
+        last_checksum INTEGER NOT NULL DEFAULT 0
+    ) STRICT
+    """,
+    # `number` is made of the manifest's number, the day and the line: by number is by date.
+    """
+    CREATE TABLE manifest_entries (
+        number INTEGER PRIMARY KEY,
+        id TEXT,
+        status TEXT NOT NULL,
+        actionable INTEGER NOT NULL,
+        pending INTEGER NOT NULL,
+        offset INTEGER NOT NULL,
+        length INTEGER NOT NULL
+    ) STRICT
+    """,
+    *MANIFEST_INDEXES.values(),
+    """
+    CREATE TABLE manifest_topics (
+        topic TEXT NOT NULL,
+        entry INTEGER NOT NULL,
+        PRIMARY KEY (topic, entry)
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE manifest_tasks (
+        task TEXT NOT NULL,
+        entry INTEGER NOT NULL,
+        PRIMARY KEY (task, entry)
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE manifest_bad_lines (
+        manifest INTEGER NOT NULL,
+        line INTEGER NOT NULL,
+        reason TEXT NOT NULL,
+        PRIMARY KEY (manifest, line)
+    ) STRICT, WITHOUT ROWID
+    """,
+    # Only where words stand: the words themselves are in the manifest.
+    """
+    CREATE VIRTUAL TABLE manifest_words USING fts5 (
+        id, title, topics, key_findings, content = '', columnsize = 0,
+        tokenize = 'porter unicode61 remove_diacritics 2'
+    )
+    """,
+    # Bytes of words that are kept in memory before they are written out: the default is a quarter of it.
+    "INSERT INTO manifest_words (manifest_words, rank) VALUES ('hashsize', 4194304)",
+)
+
+TABLES = (*_RUNS, *_HOOKS, *_FILES, *_MANIFEST)
