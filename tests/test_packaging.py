@@ -4,7 +4,9 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tomllib
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +123,19 @@ def test_what_the_page_on_deployment_shows_is_understood() -> None:
     for line in commands:
         check_command(shlex.split(line, comments=True))
     assert KEY_FILE in DEPLOYMENT
+
+
+def test_the_wheel_has_every_file_that_remit_reads(tmp_path: Path) -> None:
+    """Templates of agents and files for harnesses are data beside the code."""
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", "dist"]
+    subprocess.run(build, cwd=tmp_path, check=True, capture_output=True)
+    [wheel] = (tmp_path / "dist").glob("*.whl")
+    packed = set(zipfile.ZipFile(wheel).namelist())
+    sources = {
+        file.relative_to(tmp_path / "src").as_posix() for file in (tmp_path / "src").rglob("*") if file.is_file()
+    }
+    assert "remit/agents/templates/standard/planning.md" in sources
+    assert sources <= packed

@@ -6,11 +6,9 @@ from textwrap import dedent
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inline_snapshot import snapshot
 
-from remit.agents.blueprints import BLUEPRINTS
 from remit.agents.document import Document, parse_document
-from remit.agents.migrate import Migration, guess_kind, is_gentle, migrate
+from remit.agents.migrate import DEFAULT_KIND, Migration, is_gentle, migrate
 from remit.agents.outline import SECTIONS
 from remit.agents.profiles import KINDS
 from remit.agents.rules.all import Case, run_rules
@@ -139,6 +137,17 @@ def test_an_old_file_follows_the_standard(text: str, path: str) -> None:
     assert not after
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_template_of_every_kind_completes_a_file(kind: str) -> None:
+    """R1.31, R1.32."""
+    document = read(PROSE, kind=kind)
+    targets = document.get("delegation", "can_delegate_to")
+    assert set(SECTIONS) - set(document.outline.sections) == (set() if targets else {"delegation_patterns"})
+    assert not [finding for finding in find(document) if finding.severity == "error"]
+    roles = [step.role for step in document.outline.steps]
+    assert roles == ["preflight", None, "postflight", "return"]
+
+
 def test_every_line_of_the_body_is_still_there() -> None:
     text = read(PROSE).text
     for line in PROSE.split("---\n", 2)[2].split("\n"):
@@ -146,8 +155,8 @@ def test_every_line_of_the_body_is_still_there() -> None:
 
 
 def test_the_frontmatter_is_completed() -> None:
-    """R1.1-R1.6: what was there stays, comments included; what can be derived is added."""
-    document = read(PROSE)
+    """R1.1-R1.6: existing keys and comments stay; the missing keys come from the template of the kind."""
+    document = read(PROSE, kind="research")
     assert document.get("name") == "api-researcher"
     assert document.get("version") == "1.0.0"
     assert document.get("agent_type") == "research"
@@ -195,55 +204,6 @@ def test_opencodes_denials_hold() -> None:
 def test_who_could_be_called_still_can() -> None:
     document = read(change("Read, Grep", "Task(code-counter), Read, Grep", base=CLAUDE), CLAUDE_PATH)
     assert "code-counter" in document.get("delegation", "can_delegate_to")
-
-
-def test_headings_become_sections() -> None:
-    document = read(PROSE)
-    role = document.outline.get("role")
-    assert role is not None
-    assert document.text_of(role) == "You know every caller of an API and every promise that it makes."
-    standards = document.outline.get("quality_standards")
-    assert standards is not None
-    assert document.text_of(standards) == "- Every caller is known."
-
-
-def test_headings_that_count_become_steps() -> None:
-    """R1.12-R1.14."""
-    document = read(PROSE)
-    assert [step.tag.name for step in document.outline.steps] == [
-        "step_0_preflight", "step_1", "step_2", "step_3_postflight", "step_4_return",
-    ]  # fmt: skip
-    first = document.outline.steps[1].tag
-    action, process = first.find("action"), first.find("process")
-    assert action is not None
-    assert process is not None
-    assert document.text_of(action) == "Find the callers"
-    assert "grep -rn NAME src" in document.text_of(process)
-
-
-def test_a_numbered_list_becomes_steps() -> None:
-    listed = "## Process\n\n1. **Read** - all of it\n   - twice\n2. Write it down.\n\nThat is all."
-    document = read(f"---\nname: x\ndescription: Reads.\n---\n\n{listed}\n", "agents/x.md")
-    steps = document.outline.steps
-    assert [step.tag.name for step in steps][1:3] == ["step_1", "step_2"]
-    assert [document.text_of(tag) for step in steps[1:3] for tag in step.tag.find_all("action")] == [
-        "Read", "Write it down",
-    ]  # fmt: skip
-    assert "- twice" in document.text_of(steps[1].tag)
-    assert "That is all." not in document.text_of(steps[2].tag)
-
-
-def test_a_section_without_steps_is_one() -> None:
-    text = read("---\nname: x\ndescription: Reads.\n---\n\n## Process\n\nRead all of it.\n", "agents/x.md").text
-    assert "<action>Process</action>\n<process>\nRead all of it.\n</process>" in text
-
-
-def test_named_steps_get_numbers() -> None:
-    body = '<process>\n<step name="look_around">\nLook.\n</step>\n<step name="act">\nAct.\n</step>\n</process>\n'
-    document = read(f"---\nname: x\ndescription: Reads.\n---\n\n{body}", "agents/x.md")
-    names = [step.tag.name for step in document.outline.steps]
-    assert names[1:3] == ["step_1", "step_2"]
-    assert "<action>look around</action>\n<process>\nLook.\n</process>" in document.text
 
 
 def test_work_in_prose_is_referred_to() -> None:
@@ -299,9 +259,9 @@ def test_what_is_left_is_named_with_its_place() -> None:
         assert left.place is not None
         assert 1 <= left.place.line <= len(lines)
         assert left.hint.endswith(".")
-    guessed = next(left for left in migration.left if "agent_type" in left.message)
-    assert guessed.place is not None
-    assert lines[guessed.place.line - 1] == snapshot("agent_type: research")
+    assumed = next(left for left in migration.left if "agent_type" in left.message)
+    assert assumed.place is not None
+    assert lines[assumed.place.line - 1] == f"agent_type: {DEFAULT_KIND}"
     assert len({left.code for left in migration.left if left.code}) == sum(bool(left.code) for left in migration.left)
 
 
@@ -312,48 +272,36 @@ def test_a_kind_that_is_given_is_no_guess() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "description", "kind"),
-    [
-        ("code-reviewer", "", "review"),
-        ("plan-writer", "", "implementation"),
-        ("lean-planner", "", "planning"),
-        ("research-specialist", "Knows everything", "research"),
-        ("git-handler", "", "utility"),
-        ("x", "Reviews what others wrote", "review"),
-        ("x", "", None),
-        *(("lead", f"{each.description} {each.use_when}", kind) for kind, each in BLUEPRINTS.items()),
-    ],
-)
-def test_the_kind_is_guessed(name: str, description: str, kind: str | None) -> None:
-    assert guess_kind(parse_document(f"agents/{name}.md", f"---\ndescription: {description!r}\n---\n")) == kind
-
-
-@pytest.mark.parametrize(
     "head",
     [
         "description: Use it when: something fails\n",
-        "name: x\n  bad: [\ndescription: 'y\n",
-        "{name: x, description: y}\n",
-        "just words\n",
         "",
         "tools:\n  - Read # why\n  - Grep\ndescription: Reads.\n",
         "tools: []\npermissions: none\ndelegation: [a, b]\nlifecycle: 3\n",
         "description: [1, 2]\nagent_type: {a: b}\nversion: 2.0\n",
     ],
 )
-def test_any_frontmatter_becomes_one(head: str) -> None:
+def test_any_readable_frontmatter_is_completed(head: str) -> None:
     check_law(f"---\n{head}---\n\n# X\n\nYou are an X.\n", "agents/x.md")
 
 
-def test_comments_of_a_broken_frontmatter_stay() -> None:
-    text = read("---\nwhat is this\n# why\nname: x\n---\n\nYou are an X.\n", "agents/x.md").text
-    assert "# why" in text
-    assert "# what is this" in text
+@pytest.mark.parametrize(
+    "head", ["name: x\n  bad: [\ndescription: 'y\n", "{name: x, description: y}\n", "just words\n"]
+)
+def test_a_frontmatter_that_cannot_be_completed_is_reported(head: str) -> None:
+    """R1.31: the rest is listed, and nothing of the file is lost."""
+    text = f"---\n{head}---\n\n# X\n\nYou are an X.\n"
+    migration = run(text, "agents/x.md")
+    assert migration.text == text
+    assert next(left.message for left in migration.left) == "nothing can be added to this frontmatter"
 
 
-def test_a_kind_by_another_name_is_understood() -> None:
-    document = read(change("agent_type: planning", "agent_type: execution"), "agents/planner.md")
-    assert document.get("agent_type") == "implementation"
+@pytest.mark.parametrize("kind", ["execution", "maintenance"])
+def test_a_kind_that_is_unknown_is_replaced_and_named(kind: str) -> None:
+    text = change("agent_type: planning", f"agent_type: {kind}")
+    assert read(text, "agents/planner.md").get("agent_type") == DEFAULT_KIND
+    messages = [left.message for left in run(text, "agents/planner.md").left]
+    assert f"agent_type: {DEFAULT_KIND} is assumed in place of {kind}" in messages
 
 
 def test_a_file_without_frontmatter_is_asked_about() -> None:

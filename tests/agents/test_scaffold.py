@@ -12,6 +12,7 @@ from remit.agents.lint import Choice, check_document, lint
 from remit.agents.profiles import KINDS, TIMEOUTS_S, TOOLS, UTILITY_AGENTS, Profile
 from remit.agents.scaffold import PROFILES, ContextFacts, NewFile, check_name, choose_place, scaffold
 from remit.errors import UsageError
+from remit.harnesses import claude, codex, opencode
 from remit.model import Finding
 from tests.amounts import choose
 
@@ -63,6 +64,15 @@ def test_it_lints_clean_wherever_it_lies(kind: str, place: str) -> None:
     assert "remit: ignore" not in files[0].text
     taken = "AGT069" if place == ".claude/agents" else ""  # Claude Code takes no temperature, and a note says so
     assert [each.code for each in check(files) if each.code != taken] == []
+
+
+def test_an_agent_that_writes_everywhere_writes_no_agents_and_no_settings() -> None:
+    """R1.3: neither its own folder, nor the agents and settings of any harness."""
+    document = make("implementation", place="tools/agents")
+    rows = {tool: patterns for row in document.get("permissions", "deny") for tool, patterns in row.items()}
+    folders = (*claude.AGENT_FOLDERS, *opencode.AGENT_FOLDERS, codex.FOLDER, ".git", ".remit", "tools/agents")
+    files = {claude.SETTINGS_PATTERN, opencode.SETTINGS_PATTERN, "remit.toml"}
+    assert set(rows["write"]) == set(rows["edit"]) == {*(f"{folder}/**/*" for folder in folders), *files}
 
 
 @pytest.mark.parametrize("kind", KINDS)

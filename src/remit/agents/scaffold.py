@@ -1,20 +1,24 @@
 """Scaffolding: a kind and a name → the files of a new agent, complete and without a finding.
 
-Owns what a new file consists of, for the standard and for each harness, and where a workspace keeps its agents. What
-the new agent names is there: a context index that the workspace has is used, otherwise one is made with it.
+Owns which files a new agent needs, what is filled into the templates, and the folder in which a workspace keeps its
+agents. `templates/standard` has an agent of each kind as the standard wants it, `templates/harness` as opencode wants
+it: Claude Code and Codex get the same description and instructions. A context index of the workspace is used if there
+is one; otherwise a new one is made.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING
 
-from remit.agents.blueprints import BLUEPRINTS
-from remit.agents.blueprints.writer import RETURN_CHECKS, RETURN_FORMAT, Writer, render_return
+from remit.agents.compile.codex import quote_lines
 from remit.agents.edits import quote, render_scalar
-from remit.agents.profiles import KINDS, TIMEOUTS_S, TOOLS, find_place
+from remit.agents.profiles import KINDS, find_place
 from remit.errors import UsageError
 from remit.harnesses import claude, codex, opencode
 from remit.lazy import lazy
@@ -22,7 +26,7 @@ from remit.quick_tuple import NamedTuple
 from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from remit.agents.profiles import Profile
 
@@ -101,20 +105,18 @@ def scaffold(
 ) -> tuple[NewFile, ...]:
     """The files of a new agent: itself first, then what it needs besides."""
     check_request(kind, name, profile)
-    writer = Writer(BLUEPRINTS[kind], name, place=place, spec_root=spec_root)
     path = "/".join(part for part in (place.strip("/"), name) if part not in ("", "."))
-    if profile == "standard":
-        extra = [] if context.index else _make_context(place)
-        facts = ContextFacts(extra[0].path, (extra[1].path,)) if extra else context
-        return NewFile(f"{path}.md", _render_standard(writer, facts, find_reader(place.strip("/")))), *extra
-    if profile == "codex":
-        return (NewFile(f"{path}.toml", _render_codex(writer)),)
-    return (NewFile(f"{path}.md", _render_claude(writer) if profile == "claude" else _render_opencode(writer)),)
+    if profile != "standard":
+        ending = "toml" if profile == "codex" else "md"
+        return (NewFile(f"{path}.{ending}", _render_for_harness(kind, name, profile, spec_root)),)
+    made = [] if context.index else _make_context(place)
+    facts = ContextFacts(made[0].path, (made[1].path,)) if made else context
+    return NewFile(f"{path}.md", render_standard(kind, name, place=place, context=facts, spec_root=spec_root)), *made
 
 
 def check_request(kind: str, name: str, profile: str) -> None:
     """Refuse an agent that cannot be made."""
-    if kind not in BLUEPRINTS:
+    if kind not in KINDS:
         raise UsageError(f"there is no kind of agent called {kind}", hint=did_you_mean(kind, KINDS))
     if profile not in PROFILES:
         raise UsageError(f"no agent can be made for {profile}", hint=did_you_mean(profile, PROFILES))
@@ -130,149 +132,74 @@ def check_name(name: str) -> None:
                          hint=hint)  # fmt: skip
 
 
-def _render_standard(writer: Writer, context: ContextFacts, reader: Profile | None) -> str:
-    sections = (
-        writer.context, writer.role, writer.task, writer.inputs_required, writer.inputs_forbidden, writer.process_flow,
-        writer.delegation_patterns, writer.artifact_creation, writer.return_format, writer.quality_standards,
-        writer.error_handling,
-    )  # fmt: skip
-    body = "\n\n".join(text for text in ("\n".join(section()) for section in sections) if text)
-    return "\n".join(["---", *_render_head(writer, context, reader), "---", "", f"# {writer.title}", "", body, ""])
+# --- the templates ---------------------------------------------------------------------------------------------------
+
+_TEMPLATES = Path(__file__).with_name("templates")
+_TOOLS_TABLE = lazy(r"^tools:\n((?:  \w+: \w+\n)+)", re.MULTILINE)
+_ON = lazy(r"(\w+): true")
+_HEAD = lazy(r"---\n(.*?)---\n\n(.*)", re.DOTALL)
+_DESCRIPTION = lazy(r"^description: (.*)$", re.MULTILINE)
 
 
-def _render_head(writer: Writer, context: ContextFacts, reader: Profile | None) -> Iterator[str]:
-    plan = writer.blueprint
-    yield f"name: {quote(writer.name)}"
-    yield 'version: "1.0.0"'
-    yield f"description: {quote(plan.description)}"
-    yield "mode: subagent"
-    yield f"agent_type: {plan.kind}"
-    yield f"temperature: {plan.temperature}"
-    yield f"max_tokens: {plan.max_tokens}"
-    yield f"timeout: {TIMEOUTS_S[plan.kind]}"
-    if reader == "claude":  # from a table it reads no tools at all
-        yield f"tools: {_name_tools(writer)}"
-    tables = {
-        **({} if reader == "claude" else {"tools": writer.tools()}),
-        "permissions": writer.permissions(),
-        "context_loading": writer.context_loading(context.index, context.required),
-        "delegation": writer.delegation(),
-        "lifecycle": writer.lifecycle(),
+def render_standard(
+    kind: str, name: str, *, place: str = "", context: ContextFacts = NO_CONTEXT, spec_root: str = "specs"
+) -> str:
+    """A standard agent of a kind, complete."""
+    folder = _find_home(place)
+    blanks = {
+        "index": quote(context.index or ""),
+        "required": json.dumps(context.required, ensure_ascii=False),
+        "own_folder": "" if folder in ("", *_HARNESS_FOLDERS) else f", {json.dumps(f'{folder}/**/*')}",
     }
-    for key, lines in tables.items():
-        yield f"{key}:"
-        yield from (f"  {line}" for line in lines)
+    text = _fill(_load_template(f"standard/{kind}.md"), name, spec_root, **blanks)
+    if find_reader(place.strip("/")) == "claude":  # Claude Code reads no tools from a table
+        text = _TOOLS_TABLE.sub(f"tools: {_list_tools(text)}\n", text)
+    return text
 
 
-# --- for the harnesses -----------------------------------------------------------------------------------------------
+def _render_for_harness(kind: str, name: str, profile: Profile, spec_root: str) -> str:
+    text = _fill(_load_template(f"harness/{kind}.md"), name, spec_root)
+    parts, described = _HEAD.match(text), _DESCRIPTION.search(text)
+    if profile == "opencode" or parts is None or described is None:
+        return text
+    description, body = described[1], parts[2]
+    if profile == "codex":
+        return f'name = "{name}"\ndescription = {description}\n{codex.INSTRUCTIONS_KEY} = {quote_lines(body)}\n'
+    tools = _list_tools(_load_template(f"standard/{kind}.md"))
+    head = f"name: {render_scalar(name)}\ndescription: {description}\ntools: {tools}\nmodel: inherit\n"
+    return f"---\n{head}---\n\n{body}"
 
 
-def _name_tools(writer: Writer) -> str:
-    """The tools as Claude Code has them."""
-    return ", ".join(tool.capitalize() for tool in TOOLS if tool in writer.blueprint.tools)
+def _load_template(path: str) -> str:
+    return (_TEMPLATES / path).read_text("utf-8")
 
 
-def _render_claude(writer: Writer) -> str:
-    tools = _name_tools(writer)
-    head = (
-        f"name: {render_scalar(writer.name)}",
-        f"description: {quote(_pitch(writer))}",
-        f"tools: {tools}",
-        "model: inherit",
-    )
-    return "\n".join(["---", *head, "---", "", _render_prompt(writer)])
+def _fill(text: str, name: str, spec_root: str, **blanks: str) -> str:
+    title = " ".join(word.capitalize() for word in name.split("-"))
+    return Template(text).substitute(blanks, name=name, title=title, specs=spec_root.strip("/") or ".")
 
 
-def _render_opencode(writer: Writer) -> str:
-    plan = writer.blueprint
-    head = [f"description: {quote(_pitch(writer))}", "mode: subagent", f"temperature: {plan.temperature}"]
-    head += ["permission:", "  edit:"]
-    if "**/*" in plan.write:
-        head += ['    "*": allow', '    ".git/*": deny']
-    else:
-        patterns = (writer.fill(pattern).removesuffix("**/*") + "*" for pattern in plan.write)
-        head += ['    "*": deny', *(f"    {quote(pattern)}: allow" for pattern in patterns)]
-    head += ["  bash:", '    "*": deny', *(f"    {quote(f'{command} *')}: allow" for command in plan.bash)]
-    return "\n".join(["---", *head, "---", "", _render_prompt(writer)])
+def _list_tools(text: str) -> str:
+    """The tools that a standard agent has, as Claude Code names them."""
+    table = _TOOLS_TABLE.search(text)
+    return ", ".join(claude.NAMES[tool] for tool in _ON.findall(table[1])) if table else ""
 
 
-def _render_codex(writer: Writer) -> str:
-    prompt = _render_prompt(writer).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    head = f"name = {quote(writer.name)}\ndescription = {quote(_pitch(writer))}\n"
-    return f'{head}{codex.INSTRUCTIONS_KEY} = """\n{prompt}"""\n'
+_HARNESS_FOLDERS = (*claude.AGENT_FOLDERS, *opencode.AGENT_FOLDERS, *codex.AGENT_FOLDERS)
 
 
-def _pitch(writer: Writer) -> str:
-    return f"{writer.blueprint.description} {writer.blueprint.use_when}"
-
-
-def _render_prompt(writer: Writer) -> str:
-    """The agent in plain Markdown: who it is, how it works, what it writes, what it sends back."""
-    plan = writer.blueprint
-    lines = [f"# {writer.title}", "", plan.role, "", "## How you work", "", plan.in_short]
-    lines += ["", "## What holds", "", *(f"- {text}" for _, text in plan.standards)]
-    files = [f"- `{each.path}`: {each.content}" for each in plan.outputs if each.path.startswith("$specs")]
-    if files:
-        lines += ["", "## What you write", "", *files]
-    ending = [
-        "",
-        "## What you send back",
-        "",
-        _LAST_MESSAGE,
-        "",
-        "```json",
-        writer.returned(),
-        "```",
-        "",
-        RETURN_CHECKS,
-    ]
-    return "\n".join([writer.fill("\n".join(lines)), *ending, ""])
-
-
-_LAST_MESSAGE = "Your last message is this JSON object and nothing else, with the real values in place of every blank:"
-
-
-# --- what it needs besides -------------------------------------------------------------------------------------------
+def _find_home(place: str) -> str:
+    """The folder of all agents, given that of one."""
+    parts = [part for part in place.split("/") if part not in ("", ".")]
+    depth = next((at for at, name in enumerate(parts) if name in ("agent", "agents")), len(parts))
+    return "/".join(parts[: depth + 1])
 
 
 def _make_context(place: str) -> list[NewFile]:
     """A context index for a workspace that has none, and the one file that every agent loads."""
     first = place.strip("/").partition("/")[0]
     folder = f"{first}/context" if len(first) > 1 and first.startswith(".") else "docs/context"
-    return [NewFile(f"{folder}/index.md", _INDEX), NewFile(f"{folder}/{RETURN_FORMAT}", _FORMAT)]
+    return [NewFile(f"{folder}/{name}", _load_template(f"context/{name}")) for name in _CONTEXT_FILES]
 
 
-_INDEX = f"""\
-# Context index
-
-What the agents of this workspace can load besides their own file. An agent loads what its `required` list names before
-it begins, and anything else from this table when it needs it. Keep the files short: an agent has a budget in bytes.
-
-| File | What it holds | When to load it |
-|---|---|---|
-| `{RETURN_FORMAT}` | What an agent sends back to its caller | Always |
-"""
-_ANY_FILE = '{"type": "{kind of file}", "path": "{relative to the root}", "summary": "{one sentence}"}'
-_FORMAT = f"""\
-# What an agent sends back
-
-An agent's last message is one JSON object, and nothing stands before or after it.
-
-```json
-{render_return("{the name of the agent}", artifacts=_ANY_FILE)}
-```
-
-| Field | Rule |
-|---|---|
-| `status` | `completed`, `partial`, `failed` or `blocked`, spelled so |
-| `summary` | Two to five sentences, fewer than 100 tokens: what came out, not what was done |
-| `artifacts` | Every file that was made, on disk before it is named; empty when failed or blocked |
-| `artifacts[].type` | `plan`, `report`, `summary`, `implementation` or `documentation` |
-| `metadata` | `session_id`, `delegation_depth`, `delegation_path` as they were given; `agent_type`: the agent's name |
-| `errors` | Empty when completed; otherwise `type`, `message`, `recoverable` and `recommendation` for each |
-| `next_steps` | What the caller should do next |
-
-- partial: something usable is on disk and the next run can go on from it.
-- failed: nothing usable was left; the next run begins anew.
-- blocked: something outside of the agent has to happen first, and the summary says what.
-"""
+_CONTEXT_FILES = ("index.md", "subagent-return-format.md")

@@ -274,7 +274,7 @@ def test_what_is_left_is_what_lint_says(inside: Inside) -> None:
     put(inside, "agents/old-reviewer.md", OLD)
     [first] = load(inside("migrate", "agents", "--json"))
     assert (first["filename"], first["passed_over"]) == ("agents/old-reviewer.md", None)
-    assert "wrote agent_type: review" in first["done"]
+    assert "wrote agent_type: utility" in first["done"]
     assert set(first["left"][0]) == {"code", "message", "hint", "location"}
     [again] = load(inside("migrate", "agents", "--json"))
     assert again["done"] == []

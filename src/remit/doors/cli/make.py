@@ -60,13 +60,13 @@ def _tell_use(kind: str, name: str) -> str:
 @click.option(
     "--kind",
     metavar="KIND",
-    help="What the agents are for; guessed from their words when left out.",
+    help="Kind of the agents. Default: their own agent_type, else utility.",
     shell_complete=_KINDS,
 )
 @click.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
 @options.output_format("full", "json")
 def migrate(paths: tuple[str, ...], *, output_format: str, diff: bool, kind: str | None) -> int:
-    """Bring each agent file to the standard as far as a program can, and list what a person must write.
+    """Bring each agent file to the standard as far as a program can, and list what a user must write.
 
     Exit code 0: nothing is left to write, 1: something is, 2: could not run. With --diff, the patch is on standard
     output and everything else on standard error.
