@@ -16,6 +16,9 @@ from remit.prose import as_tail, count_sentences, count_statements
         ("See plans/implementation-001.md for v1.2.", 1),
         ("Reads files, e.g. plans. Writes others.", 2),
         ('He said "go." Then left.', 2),
+        ("The answer is no. We should fix it.", 2),
+        ("See no. 5 and No. 12 of the list. No. 3 is done.", 2),
+        ("No.", 1),
     ],
 )
 def test_sentences_of_prose(text: str, count: int) -> None:

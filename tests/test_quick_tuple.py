@@ -44,6 +44,14 @@ def test_it_is_the_tuple_that_it_stands_for() -> None:
         Quick()  # type: ignore[call-arg]
 
 
+def test_a_default_belongs_to_its_own_field() -> None:
+    """As in the standard library; `namedtuple` would give the default to the last field."""
+    with pytest.raises(TypeError, match="without a default follows"):
+        type(NamedTuple)(
+            "Wrong", (NamedTuple,), {"__annotations__": {"a": "int", "b": "int"}, "a": 1, "__module__": ""}
+        )
+
+
 def test_no_annotation_is_compiled() -> None:
     assert Quick.__annotations__ == {"first": "int", "second": "tuple[str, ...]"}
     assert isinstance(Usual.__annotations__["first"], typing.ForwardRef)

@@ -13,14 +13,17 @@ MAX_CHARS = 4000
 """Nobody asks for more sentences than fit in here."""
 
 _SENTENCE_END = lazy(r"[.!?…](?=[\s\"')\]]|\Z)")
-_ABBREVIATION = lazy(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|dr|mr|ms)\.\Z", re.IGNORECASE)
+_ABBREVIATION = lazy(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|dr|mr|ms)\.\Z", re.IGNORECASE)
+_NUMBER = lazy(r"\bno\. ?\d", re.IGNORECASE)
 
 
 def count_sentences(text: str) -> int:
     """How many sentences a text has, or its first part if it is long; common abbreviations do not end one."""
     text = text[:MAX_CHARS]
     ends = [
-        m.end() for m in _SENTENCE_END.finditer(text) if not _ABBREVIATION.search(text, max(0, m.end() - 12), m.end())
+        end
+        for end in (found.end() for found in _SENTENCE_END.finditer(text))
+        if not _ABBREVIATION.search(text, max(0, end - 12), end) and not _NUMBER.match(text, max(0, end - 3))
     ]
     rest = text[ends[-1] :] if ends else text
     return len(ends) + bool(rest.strip(" \t\r\n\"')]"))

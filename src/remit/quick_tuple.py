@@ -25,6 +25,8 @@ else:
                 return super().__new__(cls, name, bases, body)
             fields = body.get("__annotations__", {})
             defaults = [body[field] for field in fields if field in body]
+            if [*fields][len(fields) - len(defaults) :] != [field for field in fields if field in body]:
+                raise TypeError(f"in {name} a field without a default follows one with a default")
             made = namedtuple(name, fields, defaults=defaults, module=body["__module__"])  # noqa: PYI024 - as above
             made.__annotations__ = made.__new__.__annotations__ = fields
             for key, value in body.items():

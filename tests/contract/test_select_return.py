@@ -1,12 +1,15 @@
 """Selection: which return counts, by structure and by the issued id, and when none is taken."""
 
 import json
+import sys
+from types import FrameType
 
 import pytest
 
 from remit import check
 from remit.contract import check as check_values
 from remit.contract import read_message
+from remit.contract.rules.register import run_rules
 from remit.model import Expectation, Verdict
 from tests.contract.samples import (
     DROP,
@@ -248,6 +251,7 @@ WORDS = [
     "This is the JSON you told me to send:",
     "The tests are running in CI now.",
     "Here is the return of the previous agent:",
+    "Nothing has been run yet. When the suite is green you will get:",
     "Das Ergebnis:",
     "## Logs",
 ]
@@ -260,6 +264,29 @@ def test_words_around_a_return_change_nothing(words: str) -> None:
     for text in (above, below):
         assert check(text, session_id=ISSUED).payload == standard()
         assert check(text).payload == standard()
+
+
+@pytest.mark.parametrize("tag", ["return_format", "status_report", "handback", "deliverables", "task-notification"])
+def test_a_return_in_a_tag_of_any_other_name_counts(tag: str) -> None:
+    text = f"<{tag}>\n{json.dumps(standard())}\n</{tag}>"
+    assert check(text, session_id=ISSUED).payload == standard()
+
+
+@pytest.mark.parametrize("damaged", ["", ","])
+def test_the_rules_of_a_message_run_once(damaged: str) -> None:
+    text = fenced(standard()).replace("\n```", f"{damaged}\n```")
+    calls = 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal calls
+        calls += event == "call" and frame.f_code is run_rules.__code__
+
+    sys.setprofile(count)
+    try:
+        check(text, session_id=ISSUED)
+    finally:
+        sys.setprofile(None)
+    assert calls == 1
 
 
 @pytest.mark.parametrize("words", WORDS)

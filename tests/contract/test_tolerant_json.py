@@ -227,6 +227,7 @@ def test_texts_side_by_side_are_one_value_unless_a_key_or_a_list_says_otherwise(
 @pytest.mark.parametrize(
     ("written", "value"),
     [
+        (r"docs\_build\plan.md", r"docs\_build\plan.md"),
         (r"docs\Users\table\notes.md", r"docs\Users\table\notes.md"),
         (r"src\new\build\Main.py", r"src\new\build\Main.py"),
         (r"The \d pattern\\name is\nfixed", "The \\d pattern\\name is\nfixed"),

@@ -75,6 +75,24 @@ def test_the_work_counts_and_nothing_is_planted(root: Path) -> None:
     assert (root / ".git" / "config").read_text() == config
 
 
+def test_protected_files_stay_as_they_are_and_git_works_beside_them(root: Path) -> None:
+    (root / ".claude").mkdir()
+    protected = [root / "remit.toml", root / ".claude" / "settings.json", root / ".git" / "hooks" / "pre-commit"]
+    for path in protected:
+        path.write_text("")
+    (root / ".gitignore").write_text("player/\n")
+    git(root, "add", ".")
+    git(root, "-c", "user.name=n", "-c", "user.email=e@x.invalid", "commit", "-q", "-m", "1")
+    ledger = Home(str(root)).ledger_file
+    evil = "".join(f"echo evil >> {path}; " for path in (*protected, ledger))
+    stash = "echo x > n; git -c user.name=n -c user.email=e@x.invalid stash -u -q && test ! -e n && "
+    command = ScriptedAgent(root / "player").obeys({"report.md": "# Report"}).command
+    told = run(root, f"sh -c {shlex.quote(evil + stash + command)}")
+    assert (told.status, told.verdict) == ("completed", "accepted"), told
+    assert [path.read_text() for path in protected] == [""] * 3
+    assert git(root, "stash", "list")
+
+
 RULES = """---
 name: writer
 description: Writes the guide.

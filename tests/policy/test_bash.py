@@ -188,6 +188,9 @@ bash scripts/test.sh
 while IFS= read -r line; do echo "$line"; done < list.txt
 export PATH="$HOME/.local/bin:$PATH"
 docker compose up -d
+git stash -u
+git ls-files | wc -l > "$OUT"
+npm view x > opencode.json
 cat > notes.md <<'EOF'⏎# Notes⏎use `rm -rf` never⏎EOF
 """.strip().splitlines()
 """Ordinary work."""
