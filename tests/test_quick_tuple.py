@@ -46,10 +46,10 @@ def test_it_is_the_tuple_that_it_stands_for() -> None:
 
 def test_a_default_belongs_to_its_own_field() -> None:
     """As in the standard library; `namedtuple` would give the default to the last field."""
+    body = {"__annotations__": {"a": "int", "b": "int"}, "a": 1, "__module__": __name__}
+    maker: typing.Any = type(NamedTuple)
     with pytest.raises(TypeError, match="without a default follows"):
-        type(NamedTuple)(
-            "Wrong", (NamedTuple,), {"__annotations__": {"a": "int", "b": "int"}, "a": 1, "__module__": ""}
-        )
+        maker("Wrong", (NamedTuple,), body)
 
 
 def test_no_annotation_is_compiled() -> None:

@@ -9,12 +9,15 @@ import psycopg
 import pytest
 
 from remit.app.delegating.asking import Request
+from remit.delegate.cluster.caller import engine
 from remit.delegate.cluster.worker.queue import Queues, Room
+from remit.errors import BusyError
 from remit.testing import ScriptedAgent
-from remit.workspace.cluster import rows
+from remit.workspace.cluster import leases, rows
 from remit.workspace.ledger.events import load_last_event
 from tests.cluster.callers import KEY, Caller
 from tests.cluster.machines import Settings, machines
+from tests.cluster.sent import meet, opened
 from tests.cluster.test_worker import until
 
 if TYPE_CHECKING:
@@ -86,6 +89,23 @@ def test_who_is_sent_while_the_database_is_asked_after_others_is_not_forgotten(
         return [(await ws.wait(name)).stop_reason for name in (first, second)]
 
     assert Caller(tmp_path / "caller", url).play(scene) == ["cancelled", "cancelled"]
+
+
+@pytest.mark.slow
+def test_a_cancel_that_no_worker_answers_says_so(tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker took the session, keeps its lease and does nothing more: it hangs."""
+    monkeypatch.setattr(engine, "CANCEL_S", 0.5)
+
+    async def scene(ws: Workspace) -> None:
+        name = (await ws.start(Request("scout", "Wait.", command="true"))).row.session_id
+        await until(lambda: load_last_event(ws.home.ledger, name, "sent") is not None)
+        async with opened(url) as db:
+            await meet(db)
+            assert await leases.take(db, name, "w1", lease_s=300, timeout_s=300)
+        with pytest.raises(BusyError, match=f"still alive after .* s: {name}"):
+            await asyncio.wait_for(ws.cancel(name), 60)
+
+    Caller(tmp_path / "caller", url).play(scene)
 
 
 @pytest.mark.slow

@@ -262,14 +262,14 @@ def test_words_around_a_return_change_nothing(words: str) -> None:
     """R0.1: the id and the structure decide, whatever a sentence above or below says."""
     above, below = fenced(standard(), f"{words}\n"), f"{fenced(standard())}\n\n{words}"
     for text in (above, below):
-        assert check(text, session_id=ISSUED).payload == standard()
-        assert check(text).payload == standard()
+        for verdict in (check(text, session_id=ISSUED), check(text)):
+            assert (verdict.outcome, verdict.payload) == ("accepted", standard())
 
 
 @pytest.mark.parametrize("tag", ["return_format", "status_report", "handback", "deliverables", "task-notification"])
 def test_a_return_in_a_tag_of_any_other_name_counts(tag: str) -> None:
     text = f"<{tag}>\n{json.dumps(standard())}\n</{tag}>"
-    assert check(text, session_id=ISSUED).payload == standard()
+    assert check(text, session_id=ISSUED).accepted
 
 
 @pytest.mark.parametrize("damaged", ["", ","])

@@ -5,8 +5,6 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
-import pytest
-
 from remit.workspace.git.bases import _look_up
 from remit.workspace.git.process import MAX_OUTPUT_BYTES
 from remit.workspace.git.repository import find_repository
@@ -15,7 +13,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.thorough
 def test_an_index_of_any_length_is_read(tmp_path: Path) -> None:
     def git(*words: str, given: str = "") -> bytes:
         done = subprocess.run(["git", *words], cwd=tmp_path, input=given.encode(), capture_output=True, check=True)
