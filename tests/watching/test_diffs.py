@@ -118,10 +118,10 @@ def test_lines_that_are_all_alike_are_compared_in_time(root: Path) -> None:
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "two")
     session_id = run(root, f"seq 1 60000 | sed 's/.*/b\\na\\na/' > alike.md; {answer('alike.md')}").session_id
-    begun = time.monotonic()
+    begun = time.process_time()
     diff = look(root, session_id, "alike.md")
     assert diff["state"] == "diff"
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def test_secrets_are_in_no_line(root: Path) -> None:
