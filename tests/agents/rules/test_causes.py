@@ -7,7 +7,6 @@ from remit.model import Finding
 from tests.agents.rules.samples_delegation import LAST, TARGETS
 from tests.agents.rules.samples_permissions import DENIED_BASH
 from tests.agents.rules.samples_steps import SAMPLES as STEPS
-from tests.agents.rules.samples_work import HANDED_ON
 from tests.agents.samples import (
     CLAUDE,
     CLAUDE_PATH,
@@ -72,22 +71,21 @@ def test_permissions_that_cannot_be_read_are_not_called_missing() -> None:
     assert tell(text) == ["AGT004"]
 
 
-@pytest.mark.parametrize(("rules", "way"), [
-    ("{'*': allow, 'rm -rf *': deny}", "`rm -r -f`"),
-    ("{'*': allow, 'git push*': deny}", "`git -C . push`"),
-    ("{'git push': deny}", "`git push x`"),
-    ("{'*': deny, 'git *': allow, 'git push *': deny}", "`git -C . push`"),
-    ("{'*': deny, 'find *': allow, 'rm *': deny}", "-exec rm"),
-    ("{'*': deny, 'git diff*': allow, 'rm *': deny}", None),
-    ("{'*': ask, 'rm *': deny}", None),
-    ("{'rm -rf *': deny, '*': allow}", None),
-    ("{'*': allow, '*rm*': deny}", None),
-    ("{'*': 7, 'rm *': [deny]}", None),
+@pytest.mark.parametrize(("rules", "told"), [
+    ("{'*': allow, 'rm -rf *': deny}", True),
+    ("{'*': allow, 'git push*': deny}", True),
+    ("{'git push': deny}", True),
+    ("{'*': deny, 'git *': allow, 'git push *': deny}", True),
+    ("{'*': deny, 'find *': allow, 'rm *': deny}", True),
+    ("{'*': deny, 'git diff*': allow, 'rm *': deny}", False),
+    ("{'*': ask, 'rm *': deny}", False),
+    ("{'rm -rf *': deny, '*': allow}", False),
+    ("{'*': allow, '*rm*': deny}", False),
+    ("{'*': 7, 'rm *': [deny]}", False),
 ])  # fmt: skip
-def test_a_denial_of_opencode_that_can_be_got_round(rules: str, way: str | None) -> None:
+def test_a_denial_of_opencode_that_is_not_complete(rules: str, told: bool) -> None:  # noqa: FBT001 - a column of the table
     found = find(change("bash: allow", f"bash: {rules}", base=OPENCODE), "AGT327", OPENCODE_PATH)
-    assert [way in finding.message for finding in found if way] == [True] * bool(way)
-    assert len(found) == bool(way)
+    assert ["other spellings of it are allowed" in finding.message for finding in found] == [True] * told
 
 
 def test_a_denial_of_everything_holds_for_bash_too() -> None:
@@ -129,15 +127,6 @@ def test_a_pattern_for_itself_is_not_added_to_the_targets() -> None:
     assert finding.fix is None
 
 
-@pytest.mark.parametrize(("context", "severity"), [
-    ("The files.", "warning"), ("The files, sessionId, timeout 60.", "note"), ("The delegation context.", None),
-    ("{what to pass}", None), ("Session, depth + 1, chain, deadline.", None),
-])  # fmt: skip
-def test_what_a_call_hands_on(context: str, severity: str | None) -> None:
-    found = find(change(HANDED_ON, context), "AGT089")
-    assert [finding.severity for finding in found] == [severity] * bool(severity)
-
-
 # --- the body --------------------------------------------------------------------------------------------------------
 
 
@@ -149,21 +138,6 @@ def test_stages_are_not_told_to_be_numbered_as_well() -> None:
 
 def test_a_preflight_of_another_number_is_one_finding() -> None:
     assert tell(STANDARD.replace("step_0_preflight", "step_1_preflight")) == ["AGT148"]
-
-
-@pytest.mark.parametrize(("kind", "told"), [
-    ("planning", False), ("implementation", False), ("research", False), ("review", True), ("utility", False),
-])  # fmt: skip
-def test_the_work_of_a_kind(kind: str, told: bool) -> None:  # noqa: FBT001 - a column of the table
-    assert bool(find(change("agent_type: planning", f"agent_type: {kind}"), "AGT159")) is told
-
-
-def test_a_plan_without_phases_and_estimates_is_one_finding() -> None:
-    text = STANDARD
-    for word in ("phase", "Phase", "stimat", "ffort", "hours"):
-        text = text.replace(word, "x")
-    (finding,) = find(text, "AGT159")
-    assert "phases and estimates" in finding.message
 
 
 # --- words -----------------------------------------------------------------------------------------------------------

@@ -5,8 +5,17 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from remit.agents import edits, patterns
+from remit.agents import edits
 from remit.agents.definition import read_permissions, read_tools
+from remit.agents.patterns import (
+    RUNNERS,
+    allows_everything,
+    covers,
+    covers_command,
+    matches_command,
+    matches_path,
+    normalize_command,
+)
 from remit.agents.rules.permissions import MAX_PATTERNS, Entry, list_entries, remove_entry
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import show
@@ -50,7 +59,7 @@ def bash_unlimited(case: Case) -> Iterator[Report]:
     if not _is_on(document, "bash") or not _can_be_read(document):
         return
     allowed = list_entries(document, "allow").get("bash")
-    everything = next((entry for entry in allowed or () if patterns.allows_everything(entry.pattern)), None)
+    everything = next((entry for entry in allowed or () if allows_everything(entry.pattern)), None)
     if allowed is not None and everything is None:
         return
     pointer = everything.pointer if everything else "/tools/bash"
@@ -111,8 +120,8 @@ def protected_place_writable(case: Case) -> Iterator[Report]:
                   if entry in deny.get(tool, []) or entry.pattern.startswith("!")]  # fmt: skip
         open_places = [
             place for place in _list_protected(document)
-            if (allowed is None or any(patterns.matches_path(entry.pattern, place.sample) for entry in wide))
-            and not any(patterns.matches_path(pattern, place.sample) for pattern in denied)
+            if (allowed is None or any(matches_path(entry.pattern, place.sample) for entry in wide))
+            and not any(matches_path(pattern, place.sample) for pattern in denied)
         ]  # fmt: skip
         if open_places:
             yield _report_open(document, tool, wide, open_places)
@@ -120,8 +129,8 @@ def protected_place_writable(case: Case) -> Iterator[Report]:
 
 def _report_open(document: Document, tool: str, wide: list[Entry], places: list[Place]) -> Report:
     names = ", ".join(place.pattern.removesuffix("/**/*") for place in places)
-    entry = next((each for each in wide if patterns.matches_path(each.pattern, places[0].sample)), None)
-    meant = any(patterns.covers(place.pattern, each.pattern) for each in wide for place in places)
+    entry = next((each for each in wide if matches_path(each.pattern, places[0].sample)), None)
+    meant = any(covers(place.pattern, each.pattern) for each in wide for place in places)
     pointer = entry.pointer if entry else f"/tools/{tool}"
     return Report(f"{tool} may change {names}", "Deny them, or narrow what is allowed.", document.key_span(pointer),
                   pointer, edits=() if meant else add_denials(document, tool, [place.pattern for place in places]),
@@ -183,65 +192,51 @@ def _read_bash(document: Document) -> tuple[list[Entry], list[Entry] | None]:
     if _is_on(document, "bash") is False:
         return [], []
     allowed = list_entries(document, "allow").get("bash")
-    if allowed is not None and any(patterns.allows_everything(entry.pattern) for entry in allowed):
+    if allowed is not None and any(allows_everything(entry.pattern) for entry in allowed):
         allowed = None
     return list_entries(document, "deny").get("bash", []), allowed
 
 
 @rule("AGT064", "R1.3", severity="warning", fix="unsafe")
 def denial_decorative(case: Case) -> Iterator[Report]:
-    """A command is denied, and the same command in another spelling is not.
+    """A command is denied, and a part of what is allowed.
 
-    Why: a bash pattern is the beginning of a command, by words. Flags can be written apart, in another order, in full
-    or further back, a program by its path or through another one. Where bash has an allow list, only what it lets
-    through can get round a denial; where it has none, anything can, and no list of denials is complete.
+    Why: a bash pattern is the beginning of a command, by words. The same command can be written in another way: its
+    flags apart, in another order, in full or further back, a program by its path or through another one. No list of
+    denials is complete. What is not on the list of what is allowed can't be run in any spelling. If Remit confines the
+    agent, it compares each program with the rules when it starts; that finds other programs, not other flags.
 
     Bad: `allow: [{bash: ["git"]}]` and `deny: [{bash: ["git push --force"]}]`: `git push -f` does the same
 
     Good: `allow: [{bash: ["git status", "git diff"]}]` and `deny: [{bash: ["git push"]}]`
 
-    Fix (unsafe): denies the other spellings that Remit knows, or the command with whatever flags. Without an allow
-    list there is no fix: write one.
+    Fix (unsafe): denies the command whatever its flags are. Without an allow list there is no fix: write one.
     """
     document = case.document
     denied, allowed = _read_bash(document)
-    deny = [entry.pattern for entry in denied]
-    if allowed is None:
-        yield from _report_unlimited(document, denied, deny)
-        return
-    allow = [entry.pattern for entry in allowed]
     for entry in denied:
-        way = patterns.find_way_round(entry.pattern, deny=deny, allow=allow, through_others=False)
-        if way is not None:
-            yield Report(f"{show(entry.pattern)} is denied, and `{way}` is not", "Allow less, or deny that too.",
-                         document.span_of(entry.pointer), entry.pointer,
-                         edits=add_denials(document, "bash", _deny_spellings(entry.pattern, way)),
-                         fix_message="Deny the other spellings")  # fmt: skip
-
-
-def _report_unlimited(document: Document, denied: list[Entry], deny: list[str]) -> Iterator[Report]:
-    """Without an allow list every denial can be got round: one example tells it."""
-    for entry in denied:
-        way = patterns.find_way_round(entry.pattern, deny=deny, allow=None)
-        if way is not None:
-            rest = f", one of {len(denied)} denials," if len(denied) > 1 else ""
-            yield Report(f"denying {show(entry.pattern)}{rest} does not hold: nothing denies `{way}`",
+        command = normalize_command(entry.pattern)
+        others = [each.pattern for each in denied if each is not entry]
+        if "*" in command or any(covers_command(each, command) for each in others):
+            continue
+        if allowed is None:
+            rest = f", one of {len(denied)} denials," if others else ""
+            yield Report(f"denying {show(entry.pattern)}{rest} does not hold: other spellings of it are not denied",
                          "Name under allow the commands that the agent needs; no list of denials is complete.",
                          document.span_of(entry.pointer), entry.pointer)  # fmt: skip
             return
+        wide = next((each.pattern for each in allowed if _is_part(command, each.pattern)), None)
+        if wide is not None:
+            stem = command.partition(" -")[0]
+            yield Report(f"{show(entry.pattern)} is denied, and {show(wide)} may allow other spellings of it",
+                         "Allow less, or deny the command whatever its flags are.", document.span_of(entry.pointer),
+                         entry.pointer, edits=add_denials(document, "bash", [stem]) if stem != command else (),
+                         fix_message=f"Deny {stem}.")  # fmt: skip
 
 
-def _deny_spellings(pattern: str, way: str) -> list[str]:
-    """What closes a way round: the same flag by every name and anywhere, or the command with whatever flags."""
-    command = patterns.normalize_command(pattern)
-    stem, flags, rest = patterns.split_flags(command)
-    if way.startswith("git -C"):
-        return ["git -*"]
-    if not flags or not way.startswith(f"{stem} "):
-        return [way]
-    if len(flags) > 1 or rest or (not flags[0].startswith("--") and len(flags[0]) > 2):  # noqa: PLR2004 - a dash and a letter
-        return [stem]
-    return [f"{stem} *{name}" for name in patterns.list_names(stem, flags[0])]
+def _is_part(command: str, pattern: str) -> bool:
+    """Whether a pattern matches a command and others, too."""
+    return covers_command(pattern, command) and normalize_command(pattern) != command
 
 
 _HARMLESS_REST = {"find": ["find *-exec", "find *-execdir", "find *-ok", "find *-okdir"], "git": ["git -*"]}
@@ -250,12 +245,13 @@ _HARMLESS_REST = {"find": ["find *-exec", "find *-execdir", "find *-ok", "find *
 
 @rule("AGT065", "R1.3", severity="warning", fix="unsafe")
 def allowed_program_runs_others(case: Case) -> Iterator[Report]:
-    r"""A program is allowed that runs any other program.
+    """A program is allowed that runs any other program.
 
     Why: whoever may run `bash`, `python`, `env`, `xargs` or `find` may run everything, through it. Neither the allow
-    list nor any denial holds then. It is told once for the list.
+    list nor any denial stops that, unless Remit confines the agent and compares each program with the rules when it
+    starts. It is told once for the list.
 
-    Bad: `bash: ["grep", "find"]`: `find . -maxdepth 0 -exec rm -rf docs \;`
+    Bad: `bash: ["grep", "find"]`
 
     Good: `bash: ["grep", "ls"]`, or find with what runs others denied
 
@@ -263,23 +259,19 @@ def allowed_program_runs_others(case: Case) -> Iterator[Report]:
     """
     document = case.document
     denied, allowed = _read_bash(document)
-    deny, allow = [entry.pattern for entry in denied], [entry.pattern for entry in allowed or ()]
-    plain = (patterns.normalize_command(pattern) for pattern in deny)
-    honest = (each for each in plain if patterns.is_plain(each) and each.split()[0] not in patterns.RUNNERS)
-    command = next(honest, "rm -rf docs")
-    found = dict(patterns.find_runners(command, allow, deny=deny, allow=allow))
-    entries = [entry for entry in allowed or () if entry.pattern in found]
+    deny = [entry.pattern for entry in denied]
+    ways = [way for way in RUNNERS if not any(matches_command(pattern, way) for pattern in deny)]
+    entries = [entry for entry in allowed or () if any(matches_command(entry.pattern, way) for way in ways)]
     if not entries:
         return
     first = entries[0]
     *others, last = dict.fromkeys(entry.pattern[:40] for entry in entries)
     names = f"{', '.join(others)} and {last}" if others else last
-    program = patterns.normalize_command(first.pattern).split(" ", 1)[0]
+    program = normalize_command(first.pattern).split(" ", 1)[0]
     closing = _HARMLESS_REST.get(program)
     change = add_denials(document, "bash", closing) if closing else remove_entry(document, first)
-    yield Report(f"{names} can run anything, so no rule on bash holds: `{found[first.pattern]}`",
-                 "Allow the programs that are needed, and none that runs others.", document.span_of(first.pointer),
-                 first.pointer, edits=change,
+    yield Report(f"{names} can run any other program", "Allow the programs that are needed, and none that runs others.",
+                 document.span_of(first.pointer), first.pointer, edits=change,
                  fix_message=f"{'Deny what lets it run others' if closing else 'Take it from the list'}: {program}",
                  )  # fmt: skip
 

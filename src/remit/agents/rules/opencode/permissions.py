@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.patterns import find_way_past, matches_whole, normalize_command
+from remit.agents.patterns import RUNNERS, matches_whole, normalize_command
 from remit.agents.rules.keys import list_names
 from remit.agents.rules.opencode import EDITS, OPENCODE, STOPS, is_read
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
@@ -188,11 +188,11 @@ def _find_asks(rights: dict[str, object]) -> Iterator[tuple[str, ...]]:
 
 @rule("AGT327", "R1.3", profiles=OPENCODE, severity="warning")
 def opencode_denial_decorative(case: Case) -> Iterator[Report]:
-    """A command is denied to bash, and the same command in another spelling is not.
+    """A command is denied to bash, and other spellings of it are allowed.
 
     Why: a pattern is compared with the whole command, `*` stands for anything, and of all patterns that match, the last
     one wins. Flags can be written apart, in another order or in full, a program by its path or through another one.
-    Where everything else is allowed, no list of denials is complete. It is told once, with an example.
+    Where everything else is allowed, no list of denials is complete. It is told once.
 
     Bad: `bash: {"*": allow, "rm -rf *": deny}`: `rm -r -f` does the same
 
@@ -202,25 +202,24 @@ def opencode_denial_decorative(case: Case) -> Iterator[Report]:
     rules = _list_bash_rules(case.get("permission"))
     denied = [each for each in rules if each.action == "deny" and len(each.path) > 1]
 
-    def may_run(command: str) -> bool:
-        found = (each.action for each in reversed(rules) if matches_whole(each.pattern, command))
-        return next(found, "allow") == "allow"
-
-    allowed = (each.pattern.split(" ", 1)[0].rstrip("*") for each in rules if each.action == "allow")
-    programs = list(dict.fromkeys(("bash", "env", *allowed)))
     for denial in denied:
         command = normalize_command(denial.pattern).rstrip("*").rstrip()
-        if not command or may_run(command):
+        if "*" in command or not command or _may_run(rules, command):
             continue  # a later rule allows it, as it is written
-        longer = f"{command} x"  # a pattern without a star is the whole command
-        way = longer if may_run(longer) else find_way_past(command, programs, may_run)
-        if way is not None:
+        others = [each for each in rules if each is not denial]
+        if _may_run(others, command) or any(_may_run(rules, way) for way in RUNNERS):
             pointer = "/permission" + "".join(f"/{escape_key(part)}" for part in denial.path)
             rest = f", one of {len(denied)} denials," if len(denied) > 1 else ""
-            yield Report(f"denying {show(denial.pattern)}{rest} does not hold: `{way}` is allowed",
+            yield Report(f"denying {show(denial.pattern)}{rest} does not hold: other spellings of it are allowed",
                          'Write "*": deny first, and allow the commands that the agent needs.',
                          document.key_span(pointer), pointer)  # fmt: skip
             return
+
+
+def _may_run(rules: list[_BashRule], command: str) -> bool:
+    """Whether opencode runs a command: the last rule that matches decides, and without one it runs."""
+    found = (each.action for each in reversed(rules) if matches_whole(each.pattern, command))
+    return next(found, "allow") == "allow"
 
 
 class _BashRule(NamedTuple):
