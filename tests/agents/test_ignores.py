@@ -76,6 +76,13 @@ def test_a_code_that_no_rule_has_is_told(code: str) -> None:
     assert told.fix is not None
 
 
+def test_a_retired_code_is_no_mistake_but_not_needed() -> None:
+    text = f"{HEAD}<!-- remit: ignore[AGT153] -->\nnext\n"
+    [told] = apply_ignores([], parse_document(CLAUDE_PATH, text).ignores)
+    assert told.message == "the ignore does not silence AGT153"
+    assert told.fix is not None
+
+
 @pytest.mark.parametrize(
     ("text", "fixed"),
     [

@@ -145,18 +145,6 @@ for section in ("error_handling", "delegation_patterns", "artifact_creation", "i
         pytest.param("AGT148", [STANDARD.replace("step_0_preflight", "step_1_preflight")], marks=conforms("001-30")),
         pytest.param("AGT146", [change(only("step_3_postflight") + "\n", "")], marks=conforms("001-31")),
         pytest.param("AGT147", [change("\n" + only("step_4_return"), "")], marks=conforms("001-31")),
-        pytest.param(
-            "AGT155",
-            [
-                change(
-                    only("step_4_return"),
-                    "  <step_4_return>\n    <action>Say goodbye</action>\n    <process>\n      1. Say how it went.\n"
-                    "      2. Say what was nice.\n      3. Leave.\n    </process>\n    <checkpoint>Left</checkpoint>\n"
-                    "  </step_4_return>\n",
-                )
-            ],
-            marks=conforms("001-34"),
-        ),
         pytest.param("AGT118", [without("delegation_patterns")], marks=conforms("001-35")),
         pytest.param(
             "AGT119",

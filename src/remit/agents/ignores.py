@@ -64,8 +64,9 @@ def _find_strange(codes: Sequence[str]) -> list[str]:
     from remit.agents import compile as compilation  # noqa: PLC0415 - only for an ignore that silences nothing
     from remit.agents.rules.all import RULES  # noqa: PLC0415
     from remit.agents.rules.graph import GRAPH_RULES  # noqa: PLC0415
+    from remit.agents.rules.retired import RETIRED  # noqa: PLC0415
 
-    known = (*RULES, *GRAPH_RULES, *TOLD, *compilation.TOLD)
+    known = (*RULES, *RETIRED, *GRAPH_RULES, *TOLD, *compilation.TOLD)
     return [code for code in codes if not any(each.startswith(code) for each in known)]
 
 

@@ -273,9 +273,10 @@ def _check_codes(codes: Iterable[str]) -> None:
     unsure = [code for code in codes if code.upper() not in ("ALL", *_FAMILIES)]
     if not unsure:
         return
-    from remit.app.explanations import explain_all  # noqa: PLC0415 - only where somebody chooses
+    from remit.agents.rules.retired import RETIRED  # noqa: PLC0415 - only where somebody chooses
+    from remit.app.explanations import explain_all  # noqa: PLC0415
 
-    known = [each.code for each in explain_all() if each.code.startswith(_FAMILIES)]
+    known = [*RETIRED, *(each.code for each in explain_all() if each.code.startswith(_FAMILIES))]
     for code in unsure:
         if not code or not any(each.startswith(code.upper()) for each in known):
             meant = find_meant(code.upper(), known)

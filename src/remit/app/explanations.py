@@ -42,11 +42,14 @@ class Explanation(NamedTuple):
 
 def explain(code: str) -> Explanation:
     """The documentation of a code, of a finding or of an error."""
-    from remit.app.error_words import explain_error  # noqa: PLC0415 - only for this
+    from remit.agents.rules.retired import RETIRED  # noqa: PLC0415 - only for this
+    from remit.app.error_words import explain_error  # noqa: PLC0415
 
     known = {each.code: each for each in explain_all()}
     if code.upper() in known:
         return known[code.upper()]
+    if was := RETIRED.get(code.upper()):
+        return Explanation(code.upper(), "retired", "note", "", None, None, f"This rule is retired. {was}")
     if told := explain_error(code.upper()):
         return Explanation(code.upper(), "error-code", "error", "", None, None, told)
     meant = find_meant(code.upper(), known)

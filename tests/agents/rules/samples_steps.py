@@ -27,14 +27,6 @@ SAMPLES = {
     "AGT150": Sample(bad=LETTERS, fixed=STANDARD),
     "AGT151": Sample(bad=STANDARD.replace("step_1>", "step1>"), fixed=STANDARD),
     "AGT152": Sample(bad=STANDARD.replace("step_4_return>", "step_4>"), fixed=STANDARD),
-    "AGT153": Sample(bad=change(PREFLIGHT, "  <step_0_preflight>\n    <action>Get ready</action>\n    <process>\n"
-                                "      1. Think about what to do, and then think about it once more.\n    </process>\n"
-                                "    <checkpoint>Ready</checkpoint>\n  </step_0_preflight>\n")),
-    "AGT154": Sample(bad=POSTFLIGHT.join(STANDARD.split(POSTFLIGHT)).replace("commit", "finish").replace(
-        "git-workflow-manager", "nobody")),
-    "AGT155": Sample(bad=change(RETURN, "  <step_4_return>\n    <action>Return</action>\n    <process>\n"
-                                "      1. Tell the caller in a few words how it went today.\n    </process>\n"
-                                "    <checkpoint>Told</checkpoint>\n  </step_4_return>\n")),
     "AGT156": Sample(bad=change(
         "      1. Read the entry of the task.\n      2. Harvest the findings of its research reports, if there are any."
         "\n      3. List what is not known.\n", "      Do the thing.\n")),

@@ -157,6 +157,45 @@ def test_error_handling_in_another_section_is_not_missing() -> None:
     assert set(find(change("  </step_2>\n", step, base=without("error_handling")))) == {"AGT132"}
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "codes"),
+    [
+        ('"timeout"', '"research_timeout"', []),
+        ('"timeout"', '"Time-Out"', []),
+        ('"timeout"', '"out_of_time"', ["AGT132"]),
+        ('"git_failure"', '"git_commit_failed"', []),
+        ('"git_failure"', '"commit_refused"', ["AGT133"]),
+        ('"file_operation_failure"', '"profile_missing"', ["AGT133"]),
+    ],
+)
+def test_the_names_of_errors_are_compared_and_not_understood(old: str, new: str, codes: list[str]) -> None:
+    """R1.23."""
+    assert list(find(change(f"<error_type name={old}>", f"<error_type name={new}>"))) == codes
+
+
+def test_whatever_stands_in_the_error_handling_is_a_type_of_error() -> None:
+    text = change('<error_type name="timeout">', "<detached_head>").replace("</error_type>", "</detached_head>", 1)
+    assert set(find(text)) == {"AGT132", "AGT136"}
+    assert '<error_type name="detached_head">' in fix(text, unsafe=False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new", "told"),
+    [
+        ("planning", "[PLANNED]", "planned", False),
+        ("planning", "[PLANNED]", "[DONE]", True),
+        ("research", "[PLANNED]", "[RESEARCHED]", False),
+        ("implementation", "[PLANNED]", "[COMPLETED]", False),
+        ("implementation", "[PLANNED]", "completed", True),
+        ("review", "[PLANNED]", "[DONE]", False),
+    ],
+)
+def test_the_final_status_is_the_standards_word(kind: str, old: str, new: str, *, told: bool) -> None:
+    """R1.30."""
+    text = STANDARD.replace("agent_type: planning", f"agent_type: {kind}").replace(old, new)
+    assert ("AGT138" in find(text)) is told
+
+
 def test_a_preflight_without_a_number_is_named_beside_letters() -> None:
     """R1.14: one letter for a number elsewhere in the flow excuses nothing."""
     text = samples_steps.LETTERS.replace("step_0_preflight>", "preflight>")
@@ -388,7 +427,7 @@ def test_a_utility_may_do_without_a_preflight(kind: str, severity: str) -> None:
 def test_remit_may_own_the_status() -> None:
     """C19: with `owner: remit` nobody expects a preflight or a postflight."""
     text = change(samples_steps.PREFLIGHT + "\n", "").replace("mode: subagent", "mode: subagent\nowner: remit")
-    assert not {"AGT145", "AGT153"} & set(find(text))
+    assert "AGT145" not in find(text)
 
 
 def test_a_missing_section_is_added_where_the_standard_has_it() -> None:

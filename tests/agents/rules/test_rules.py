@@ -10,6 +10,7 @@ from remit.agents import rules
 from remit.agents.fixes import apply_fixes
 from remit.agents.rules import MODULES
 from remit.agents.rules.all import RULES
+from remit.agents.rules.retired import RETIRED
 from remit.model import Finding
 from tests.agents.samples import Sample, fix_until_stable, lint
 from tests.cases import for_each
@@ -51,6 +52,10 @@ def test_every_module_with_rules_is_loaded() -> None:
 def test_a_rule_has_one_page() -> None:
     pages = {file.stem for file in PAGES.glob("*.md")}
     assert pages == {code for code, rule in RULES.items() if not rule.check.__doc__}
+
+
+def test_a_retired_code_is_not_used_again() -> None:
+    assert not RETIRED.keys() & RULES.keys()
 
 
 def test_every_rule_has_a_sample() -> None:

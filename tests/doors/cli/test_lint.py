@@ -423,6 +423,13 @@ AGT004 = "warning"
     assert inside("lint", "--fail-on", "warning").code == 1
 
 
+def test_settings_may_name_a_retired_code(inside: Inside) -> None:
+    make_clean(inside)
+    put(inside, "remit.toml", '[lint]\nignore = ["AGT153"]\n[lint.severity]\nAGT159 = "error"\n')
+    assert inside("lint").code == 0
+    assert "This rule is retired." in inside("explain", "agt153").text
+
+
 def test_the_command_line_goes_before_the_settings(inside: Inside) -> None:
     make_faulty(inside)
     put(inside, "remit.toml", '[lint]\nignore = ["AGT004"]\nextend-select = ["GRF"]\n')

@@ -17,7 +17,7 @@ _OPENCODE = ("opencode.values", "opencode.keys", "opencode.permissions", "openco
 MODULES: dict[Profile, tuple[str, ...]] = {
     "standard": (
         *_MARKDOWN, "confinement", "context", "delegation", "failures", "fields", "inputs", "keys", "lifecycle",
-        "limits", "opencode.tools", "outputs", "permissions", "reach", "sections", "steps", "work",
+        "limits", "opencode.tools", "outputs", "permissions", "reach", "sections", "steps",
     ),
     "claude": (*_MARKDOWN, *_CLAUDE, "confinement", "permissions"),
     "opencode": (*_MARKDOWN, *_OPENCODE, "confinement", "permissions"),

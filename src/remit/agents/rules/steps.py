@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.outline import CHECKPOINT_ALIASES, MAX_PARTS, STEP_PARTS, find_part, unfold
-from remit.agents.passages import STATUSLESS, render_step
+from remit.agents.passages import render_step
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.sections import find_kind, find_top, is_empty, shorten
 from remit.lazy import lazy
@@ -420,71 +420,6 @@ def step_role_unnamed(case: Case) -> Iterator[Report]:
 
 
 # --- what the steps say ----------------------------------------------------------------------------------------------
-
-_VALIDATES = lazy(r"valid|verif|check|ensure|confirm|require|inputs?\b|parameter|pars(?:e|ing)", re.IGNORECASE)
-_MOVES = lazy(
-    r"status|\[[A-Z][A-Z ]{3,14}\]|in[ _-]progress|mark(?:er|ed|s)?\b|todo\.md|state\.json|state", re.IGNORECASE
-)
-_COMMITS = lazy(r"commit|\bgit\b|git-", re.IGNORECASE)
-_FORMATS = lazy(r"format|structure|json|object|schema|prepar|assembl|build|compos|render|standardi", re.IGNORECASE)
-
-
-def _tell_silence(case: Case, role: Role, wanted: dict[str, re.Pattern[str]]) -> Iterator[Report]:
-    """What a step of a role never speaks of."""
-    document = case.document
-    for step in document.outline.steps:
-        if step.role != role or not step.tag.closed or not step.tag.children:
-            continue
-        inner = document.text_of(step.tag)
-        silent = [what for what, pattern in wanted.items() if pattern.search(inner) is None]
-        if silent:
-            yield Report(f"<{step.tag.name}> does not {' or '.join(silent)}", f"Say how the {role} does it.",
-                         step.tag.name_span)  # fmt: skip
-
-
-@rule("AGT153", "R1.15", severity="warning")
-def preflight_silent(case: Case) -> Iterator[Report]:
-    """The preflight does not validate the inputs, or does not move the status.
-
-    Why: these two are what it is for. A review or a utility moves no status.
-
-    Bad: `<step_0_preflight><action>Get ready</action></step_0_preflight>`
-
-    Good: `Validate task_number and session_id, then ask status-sync-manager to update the status to [PLANNING].`
-    """
-    wanted = {"validate the inputs": _VALIDATES}
-    if find_kind(case.document) not in STATUSLESS and not _is_settled_elsewhere(case.document):
-        wanted["move the status"] = _MOVES
-    yield from _tell_silence(case, "preflight", wanted)
-
-
-@rule("AGT154", "R1.16 R1.25", severity="warning")
-def postflight_silent(case: Case) -> Iterator[Report]:
-    """The postflight does not move the status, or does not commit.
-
-    Why: these two are what it is for. A review moves no status.
-
-    Bad: `<step_3_postflight><action>Finish</action></step_3_postflight>`
-
-    Good: `Ask status-sync-manager to update the status to [PLANNED], then git-workflow-manager to create a commit.`
-    """
-    kind = find_kind(case.document)
-    if kind != "utility" and not _is_settled_elsewhere(case.document):
-        wanted = {"commit": _COMMITS} if kind in STATUSLESS else {"move the status": _MOVES, "commit": _COMMITS}
-        yield from _tell_silence(case, "postflight", wanted)
-
-
-@rule("AGT155", "R1.17 R1.25", severity="warning")
-def return_silent(case: Case) -> Iterator[Report]:
-    """The return step does not format the return, or does not validate it.
-
-    Why: these two are what it is for.
-
-    Bad: `<step_4_return><action>Return</action><process>Send the answer.</process></step_4_return>`
-
-    Good: `Format the return as return_format says, validate it, return it and nothing else.`
-    """
-    yield from _tell_silence(case, "return", {"format the return": _FORMATS, "validate the return": _VALIDATES})
 
 
 @rule("AGT156", "R1.29", severity="warning")
