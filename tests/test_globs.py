@@ -24,6 +24,17 @@ def is_same(token: str, char: str) -> bool:
     return token == char
 
 
+@given(st.text("ab*?[", max_size=8), st.text("ab?[", max_size=12))
+def test_stars_match_as_tokens_do(pattern: str, text: str) -> None:
+    assert matches_stars(pattern, text) is match_tokens(pattern, text, is_same)
+
+
+def test_a_long_text_is_compared_with_stars_at_once() -> None:
+    began = process_time()
+    assert not matches_stars("*" + "a" * 100 + "b*c", "a" * 1_000_000)
+    assert process_time() - began < 0.5
+
+
 @pytest.mark.parametrize(
     ("pattern", "text", "fits"),
     [("a*c", "abbc", True), ("a*c", "abbcd", False), ("*", "", True), ("", "a", False), ("a*b*", "acab", True)],

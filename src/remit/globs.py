@@ -58,8 +58,19 @@ def matches_name(pattern: str, name: str) -> bool:
 
 
 def matches_stars(pattern: str, text: str) -> bool:
-    """Whether a pattern in which only `*` is special matches a text."""
-    return match_tokens(pattern, text, str.__eq__)
+    """Whether a pattern in which only `*` is special matches a text, which may be long."""
+    first, *rest = pattern.split(_STAR)
+    if not rest or not text.startswith(first):
+        return not rest and text == first
+    at, end = len(first), len(text) - len(rest[-1])
+    if at > end or not text.endswith(rest[-1]):
+        return False
+    for part in rest[:-1]:
+        found = text.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
 
 
 def match_segments(pattern: Sequence[str], parts: Sequence[str], fits: Callable[[str, str], bool]) -> set[int]:

@@ -100,12 +100,12 @@ def test_a_machine_without_namespaces_has_no_level() -> None:
 
 
 def test_a_level_says_what_it_doesnt_stop() -> None:
-    full = Level(FULL, has_files=True, has_scopes=True, has_ports=True, has_no_network=True, landlock_abi=7)
+    full = Level(FULL, has_files=True, has_scopes=True, has_ports=True, has_no_network=True)
     full = full._replace(has_judge=True)
     assert full.list_open()[-len(ALWAYS_OPEN) :] == [*ALWAYS_OPEN]
     assert {*full.list_open()} == {*ALWAYS_OPEN, *(each for each in full.list_open() if "programs" in each)}
     files = full._replace(name=FILES, has_scopes=False, has_ports=False)
     assert {*files.list_open()} > {*full.list_open()}
     assert "signals reach all processes of the same user" in files.list_open()
-    none = Level(NONE, has_files=False, has_scopes=False, has_ports=False, has_no_network=False, landlock_abi=0)
+    none = Level(NONE, has_files=False, has_scopes=False, has_ports=False, has_no_network=False)
     assert "all files that the user can write can be written" in none.list_open()

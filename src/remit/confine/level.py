@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import tempfile
 
 from remit.confine.command import make_command
-from remit.confine.launcher import can_judge, find_landlock_abi
+from remit.confine.launcher import can_judge
 from remit.confine.profile import Profile
 from remit.quick_tuple import NamedTuple
 
@@ -70,7 +69,6 @@ class Level(NamedTuple):
     has_ports: bool
     has_no_network: bool
     """Whether all sockets but Unix sockets can be refused."""
-    landlock_abi: int
     reasons: tuple[str, ...] = ()
     """Why something is missing, in the launcher's words."""
     has_judge: bool = False
@@ -92,7 +90,7 @@ def find_level(environ: Mapping[str, str] | None = None) -> Level:
     place = _find_cache(os.environ if environ is None else environ)
     key = _make_key()
     if key and place and _read(place) == key:
-        full = Level(FULL, True, True, True, True, find_landlock_abi())  # noqa: FBT003 - a record of flags
+        full = Level(FULL, True, True, True, True)  # noqa: FBT003 - a record of flags
         return full._replace(has_judge=can_judge())
     level = probe_level()
     if level.name == FULL and level.has_judge == can_judge() and key and place:
@@ -102,7 +100,6 @@ def find_level(environ: Mapping[str, str] | None = None) -> Level:
 
 def probe_level() -> Level:
     """Return this machine's level by trying each ability in a process of its own."""
-    abi = find_landlock_abi() if sys.platform == "linux" else 0
     with tempfile.TemporaryDirectory(prefix="remit-level-") as given:
         folder = os.path.realpath(given)
         os.close(os.open(f"{folder}/protected", os.O_CREAT | os.O_WRONLY, 0o600))
@@ -120,7 +117,6 @@ def probe_level() -> Level:
         has_scopes=has["scopes"],
         has_ports=has["ports"],
         has_no_network=has["network"],
-        landlock_abi=abi,
         reasons=tuple(dict.fromkeys(filter(None, reasons.values()))),
         has_judge=has["judge"],
     )

@@ -67,9 +67,6 @@ SPACES = (
     "\u2028\u2029\u202f\u205f\u3000"
 )
 """All that Unicode calls a space; to look for them takes a millisecond, and a hook has none to spare."""
-ODD_STARTS = frozenset(SPACES + ".…<{[")
-"""How a text that is blank or a placeholder begins."""
-ODD_PATH_STARTS = frozenset(SPACES + "…<{[/~\\")
 
 
 class Text(NamedTuple):

@@ -351,7 +351,7 @@ def _tell_finding(finding: Finding) -> str:
     return f"- {finding.code}: {_shorten(finding.message)}{at}. {_shorten(finding.hint)}".rstrip()
 
 
-def _tell_form(format: str, session_id: str) -> str:
+def _tell_form(format: str, session_id: str = "") -> str:
     named = get_dialect(format)
     if named is MANIFEST:
         return (
@@ -370,7 +370,7 @@ def _tell_form(format: str, session_id: str) -> str:
     )
 
 
-def render_handback(seconds_left: float, *, format: str, session_id: str = "") -> str:
+def render_handback(seconds_left: float, *, format: str) -> str:
     """What asks for what there is, just before the time is up."""
     form = get_dialect(format)
     if form is MANIFEST:
@@ -379,11 +379,11 @@ def render_handback(seconds_left: float, *, format: str, session_id: str = "") -
             f'needs_followup, then reply with: "{SENTENCES["partial"]}"'
         )
     elif form is HYPER:
-        how = f"Send your block with status partial; say in next_steps what is left. {_tell_form(format, session_id)}"
+        how = f"Send your block with status partial; say in next_steps what is left. {_tell_form(format)}"
     else:
         how = (
             "Send your return with status partial, an error of type timeout, and what is left in next_steps. "
-            f"{_tell_form(format, session_id)}"
+            f"{_tell_form(format)}"
         )
     return (
         f"Your time is nearly over: {render_duration(max(1.0, seconds_left))} left. Begin nothing new. Hand back what "

@@ -16,9 +16,9 @@ def load_beginning(file: str, *, max_bytes: int = MAX_BYTES) -> str:
     return _load(file, max_bytes, from_end=False)
 
 
-def load_end(file: str, *, max_bytes: int = MAX_BYTES) -> str:
+def load_end(file: str) -> str:
     """The end of a file as text; nothing where it cannot be read, or is no file."""
-    return _load(file, max_bytes, from_end=True)
+    return _load(file, MAX_BYTES, from_end=True)
 
 
 def _load(file: str, max_bytes: int, *, from_end: bool) -> str:

@@ -160,10 +160,10 @@ def move_if_unchanged(waiting: Spot, target: Spot, before: bytes | None) -> bool
     return True
 
 
-def hash_spot(spot: Spot, *, max_bytes: int = MAX_HASHED_BYTES) -> bytes | None:
+def hash_spot(spot: Spot) -> bytes | None:
     """The SHA-256 of the file at a spot; None if there is none, `UNREADABLE` if it can't be read."""
     try:
-        data = read_spot(spot, max_bytes=max_bytes)
+        data = read_spot(spot, max_bytes=MAX_HASHED_BYTES)
     except (OSError, InputError):
         return UNREADABLE
     return take_hash(data)

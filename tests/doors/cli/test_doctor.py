@@ -307,17 +307,17 @@ def test_programs_that_shut_agents_in_are_tried_out(workspace: Inside, programs:
 
 LEVELS = {
     "full": (
-        Level("full", True, True, True, True, 7, has_judge=True),  # noqa: FBT003 - flags
+        Level("full", True, True, True, True, has_judge=True),  # noqa: FBT003 - flags
         "ok",
         "level full, which doesn't stop: a process that changes the words of a program",
     ),
     "files": (
-        Level("files", True, False, False, True, 3, ("the profile needs Landlock version 6",)),  # noqa: FBT003 - flags
+        Level("files", True, False, False, True, ("the profile needs Landlock version 6",)),  # noqa: FBT003 - flags
         "warning",
         "level files, which doesn't stop: signals reach all processes of the same user",
     ),
     "none": (
-        Level("none", False, False, False, False, 0, ("the kernel gives no user and mount namespace",)),  # noqa: FBT003 - flags
+        Level("none", False, False, False, False, ("the kernel gives no user and mount namespace",)),  # noqa: FBT003 - flags
         "warning",
         "level none, which doesn't stop: all files that the user can write can be written",
     ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from remit.globs import is_magic, matches_name
+from remit.globs import is_magic, matches_name, matches_stars
 from remit.lazy import lazy
 from remit.policy.bash import families
 from remit.policy.bash.acts import Hint, Run
@@ -432,23 +432,9 @@ def _step(pattern: Sequence[str], at: int, word: Word) -> list[int]:
         return [at]
     if pattern[at] == "*":
         return [at, *_step(pattern, at + 1, word)]
-    if word.is_sure and (pattern[at] == word.text or ("*" in pattern[at] and _matches_stars(pattern[at], word.text))):
+    if word.is_sure and matches_stars(pattern[at], word.text):
         return [at + 1]
     return []
-
-
-def _matches_stars(pattern: str, text: str) -> bool:
-    """Only the star stands for something; `?` and brackets are what they are."""
-    first, *rest = pattern.split("*")
-    if not text.startswith(first) or not text.endswith(rest[-1]) or len(text) < len(first) + len(rest[-1]):
-        return False
-    at, end = len(first), len(text) - len(rest[-1])
-    for part in rest[:-1]:
-        found = text.find(part, at, end)
-        if found < 0:
-            return False
-        at = found + len(part)
-    return True
 
 
 # --- texts that may be commands --------------------------------------------------------------------------------------

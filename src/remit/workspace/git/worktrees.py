@@ -27,8 +27,8 @@ FOLDER = ".remit/worktrees"
 _NAME = lazy(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.)){0,99}\Z", re.ASCII)
 
 
-def add_worktree(root: str, name: str, *, commit: str = "HEAD") -> str:
-    """Check out a commit below `.remit/worktrees`, on no branch; the folder in it that stands for the workspace's."""
+def add_worktree(root: str, name: str) -> str:
+    """Check out HEAD below `.remit/worktrees`, on no branch; the folder in it that stands for the workspace's."""
     folder = _find_folder(root, name)
     if os.path.lexists(folder):
         raise UsageError(f"there is a worktree '{name}' already", hint="take another name, or remove it first")
@@ -36,9 +36,9 @@ def add_worktree(root: str, name: str, *, commit: str = "HEAD") -> str:
         make_private_folder(os.path.dirname(folder))
         with hold(f"{os.path.dirname(folder)}.lock"):  # of two at once git gives one up
             repository = find_repository(root)
-            found = find_commit(repository, commit)
+            found = find_commit(repository, "HEAD")
             if found is None:
-                raise UsageError(f"there is no commit '{show(commit)}'", hint="commit something first, or name another")
+                raise UsageError("there is no commit yet", hint="commit something first")
             try:
                 _check_out(repository, folder, found)
             except BaseException:

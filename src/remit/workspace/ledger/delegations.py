@@ -167,17 +167,15 @@ def list_delegations(
     only_first: bool = False,
     root_id: str | None = None,
     limit: int = 100,
-    before_ms: int | None = None,
 ) -> list[Delegation]:
     """Delegations, newest first; `only_first`: those that no agent has handed on."""
     wanted = ["state <> 'settled'"] * only_open + ["root_id = :root"] * bool(root_id)
     wanted += ["parent_id IS NULL"] * only_first
-    wanted += ["created_ms < :before"] * (before_ms is not None)
     where = f"WHERE {' AND '.join(wanted)}" if wanted else ""
     by_time = "+created_ms" if only_open else "created_ms"  # of many few are open: there is an index of those
     query = f"SELECT {COLUMNS} FROM delegations {where} ORDER BY {by_time} DESC, session_id DESC LIMIT :limit"  # noqa: S608 - fixed parts
     with ledger.reading() as db:
-        rows = db.execute(query, {"root": root_id, "before": before_ms, "limit": limit}).fetchall()
+        rows = db.execute(query, {"root": root_id, "limit": limit}).fetchall()
     return [read_row(row) for row in rows]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from remit.workspace.ledger.store import Ledger
 
-MOST_ROWS = 2000
+_MOST_ROWS = 2000
 _USUAL_TIMEOUT_S = 3600.0
 
 
@@ -50,7 +50,7 @@ class Repeats(NamedTuple):
     times: int
 
 
-def list_past(ledger: Ledger, *, limit: int = MOST_ROWS) -> list[Past]:
+def list_past(ledger: Ledger) -> list[Past]:
     """Delegations that began and are over, newest first."""
     query = """
         SELECT session_id, agent, (ended_ms - started_ms) / 1000.0, json_extract(details, '$.timeout_s'), ending,
@@ -63,7 +63,7 @@ def list_past(ledger: Ledger, *, limit: int = MOST_ROWS) -> list[Past]:
         ORDER BY created_ms DESC LIMIT ?
     """
     with ledger.reading() as db:
-        rows = db.execute(query, (limit,)).fetchall()
+        rows = db.execute(query, (_MOST_ROWS,)).fetchall()
     return [
         Past(
             session, agent, seconds, timeout_s or _USUAL_TIMEOUT_S, ending or "", outcome or "", status or "", attempts,
