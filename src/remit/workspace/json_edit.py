@@ -1,8 +1,11 @@
 """JSON edited as text: its members and items with their places, and changes that keep the layout of the rest.
 
-Owns walking over JSON and every kind of change to it, for state.json and errors.json: order, indentation, line ends,
-the spelling of other values and what is given twice stay as they are, and what is new looks like what is there. Pure:
-it works on text that is known to be JSON, and says where and why another one isn't.
+Owns walking over JSON and every kind of change to it, for a user's harness settings, state.json and errors.json: order,
+indentation, line ends, the spelling of other values, duplicate keys and comments stay as they are, and a new part is
+laid out like its neighbors. Pure: it works on text that is known to be JSON, and says where and why another one isn't.
+
+JSON with comments is walked as the text that `blank_comments` gives, whose offsets are the same; changes are made in
+the original text.
 """
 
 from __future__ import annotations
@@ -22,6 +25,14 @@ UNIT = "  "
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _INDENT = re.compile(r"[ \t]*+")
 _FIRST_INDENT = re.compile(r'\n([ \t]{1,16}+)["{\[]')
+_COMMENT = r"//[^\r\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?+"
+_TOKEN = re.compile(rf'"(?:[^"\\]++|\\.)*+"?+|{_COMMENT}|[{{}}\[\],]|[^\s"/{{}}\[\],]++|/', re.DOTALL)
+_COMMENT_OR_COMMA = re.compile(rf"{_COMMENT}|,")
+_REST_OF_LINE = re.compile(r"(?P<comma>[ \t]*+,)?+(?:[ \t]*+(?://[^\r\n]*+|/\*(?:[^*\r\n]++|\*(?!/))*+\*/))*+")
+"""Behind the last part: a trailing comma, and comments on its line."""
+_TRAILING_COMMA = re.compile(rf"(?:[ \t\r\n]++|{_COMMENT})*+,")
+_NEXT_LINE = re.compile(r"[ \t]*+[\r\n]")
+_SEPARATORS = frozenset(" \t\r\n,")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _HOLE = "\0"
 _HOLE_TEXT = json.dumps(_HOLE)
@@ -68,17 +79,13 @@ def _read_int(digits: str) -> int | str:
 DECODER = json.JSONDecoder(parse_int=_read_int)
 
 
-def walk_members(text: str, at: int, *, apart: str | None = None) -> Iterator[Member]:
-    """The members of an object. A list under the key `apart` comes as a tuple of its items."""
+def walk_members(text: str, at: int) -> Iterator[Member]:
+    """The members of an object."""
     at = skip_space(text, at + 1)
     while text[at] != "}":
         key, end = DECODER.raw_decode(text, at)
         start = skip_space(text, skip_space(text, end) + 1)
-        if key == apart and text[start] == "[":
-            value: Any = tuple(walk_items(text, start))
-            end = skip_space(text, value[-1].end if value else start + 1) + 1
-        else:
-            value, end = DECODER.raw_decode(text, start)
+        value, end = DECODER.raw_decode(text, start)
         yield Member(key, value, at, start, end)
         at = _skip_comma(text, end)
 
@@ -109,6 +116,34 @@ def _skip_comma(text: str, at: int) -> int:
     return skip_space(text, at + 1) if text[at] == "," else at
 
 
+def blank_comments(text: str) -> str:
+    """The text with spaces in place of comments and trailing commas, so that it is JSON with the same offsets."""
+    blanks: list[tuple[int, int]] = []
+    before, comma = "[", -1
+    for token in _TOKEN.finditer(text):
+        mark = token[0]
+        if mark.startswith("//") or (mark.startswith("/*") and mark.endswith("*/") and mark != "/*/"):
+            blanks.append(token.span())
+            continue
+        if mark in "}]" and comma >= 0:
+            blanks.append((comma, comma + 1))
+        comma = token.start() if mark == "," and before not in "{[," else -1
+        before = mark
+    return apply(text, [Change(start, end, " " * (end - start)) for start, end in blanks])
+
+
+def measure_depth(text: str) -> int:
+    """How deep a text nests its objects and lists, whether it is JSON or not."""
+    depth = deepest = 0
+    for token in _TOKEN.finditer(text):
+        if token[0] in "{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token[0] in "}]":
+            depth -= 1
+    return deepest
+
+
 def explain_breakage(error: Exception, text: str, name: str, *, offset: int = 0) -> Breakage:
     """Say of a file by its name where it stops being JSON, and why, as its decoder has found from `offset` on."""
     restore = "Correct it, or restore it from git."
@@ -126,6 +161,10 @@ def explain_breakage(error: Exception, text: str, name: str, *, offset: int = 0)
     if reason == "Extra data" and text[at] in "{[":
         message = f"{name} holds more than one object: a second one begins here"
         return Breakage(message, "Join them into one object.", (at, at + 1))
+    if text[at] in "}]" and text[skip_back(text, at) - 1] == ",":
+        reason = "a comma too many"
+    elif text.startswith(("//", "/*"), at):
+        reason = "a comment"
     return Breakage(f"{name} is not JSON: {reason[:1].lower()}{reason[1:]}", restore, (at, at + 1))
 
 
@@ -173,29 +212,28 @@ def same(one: object, other: object) -> bool:
     return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def set_members(text: str, start: int, values: Mapping[str, object]) -> list[Change]:
+def set_members(text: str, start: int, values: Mapping[str, object], *, plain: str | None = None) -> list[Change]:
     """The changes that set members of the object that begins at `start`, or take them away (`REMOVE`).
 
     A new member is the last one. None is changed that has its value already; of a key that is given twice the last is.
+    `plain` is the text without comments, if it may have any.
     """
-    members = list(walk_members(text, start))
+    members = list(walk_members(plain or text, start))
     known = {member.key: member for member in members}
     gone = [index for index, member in enumerate(members) if values.get(member.key) is REMOVE]
-    changes = remove_parts(members, gone)
-    lead, unit = _read_layout(text, start, [member.key_start for member in members])
+    changes = remove_parts(text, members, gone)
+    layout = _read_layout(text, start, members)
     colon = _read_colon(text, members[-1]) if members else ": "
-    inner = lead or colon[1:]  # an object without members tells nothing of the spaces in a value
-    new = ""
+    inner = layout.lead or colon[1:]  # an object without members tells nothing of the spaces in a value
+    new = []
     for key, value in values.items():
-        if value is REMOVE:
-            continue
-        if key in known:
-            changes += set_value(text, known[key], value, unit)
-        else:
-            comma = "," if new or len(gone) < len(members) else ""
-            new += f"{comma}{lead}{render(text, key, lead)}{colon}{render(text, value, inner, unit)}"
-    at = members[-1].end if members else start + 1
-    return [*changes, Change(at, at, new)] if new else changes
+        if key in known and value is not REMOVE:
+            changes += set_value(text, known[key], value, layout.unit)
+        elif value is not REMOVE:
+            new.append(f"{render(text, key, layout.lead)}{colon}{render(text, value, inner, layout.unit)}")
+    if not new:
+        return changes
+    return [*changes, _append(text, start, members if len(gone) < len(members) else (), new, layout)]
 
 
 def set_value(text: str, member: Member, value: object, unit: str = UNIT) -> list[Change]:
@@ -206,69 +244,108 @@ def set_value(text: str, member: Member, value: object, unit: str = UNIT) -> lis
     return [Change(member.start, member.end, render(text, value, lead, unit))]
 
 
-def set_list(text: str, span: tuple[int, int], new: Sequence[object]) -> Change:
-    """The change that puts a list of new items where another value stands."""
-    line = text[text.rfind("\n", 0, span[0]) + 1 : span[0]]
-    end = "\r\n" if "\r\n" in text else "\n"
-    lead = end + line[: len(line) - len(line.lstrip(" \t"))] if "\n" in text.strip() else " "
-    found = _FIRST_INDENT.search(text)
-    return Change(*span, render(text, [*new], lead, found[1] if found else UNIT))
-
-
 def add_items(text: str, start: int, items: Sequence[Member], new: Sequence[object], *, first: bool = False) -> Change:
     """The change that puts new items behind the last one of a list that begins at `start`, or before the first.
 
-    `items` are those that are there, at least one; the first and the last of them are enough.
+    `items` are those that are there; the first and the last of them are enough.
     """
-    lead, unit = _read_layout(text, start, [item.start for item in items])
-    shown = [each if isinstance(each, Source) else _render_like(text, each, items[-1], lead, unit) for each in new]
-    if first:
+    layout = _read_layout(text, start, items)
+    lead, inner = layout.lead, layout.lead or " "
+    if items and "\n" not in text[items[-1].start + 1 : skip_space(text, items[-1].start + 1)]:
+        inner = lead.rpartition("\n")[2][:1]  # the last item is on one line, so a new one is, too
+    shown = [each if isinstance(each, Source) else render(text, each, inner, layout.unit) for each in new]
+    if first and items:
         return Change(items[0].start, items[0].start, "".join(f"{each},{lead}" for each in reversed(shown)))
-    return Change(items[-1].end, items[-1].end, "".join(f",{lead}{each}" for each in shown))
+    return _append(text, start, items, shown, layout)
 
 
-def _render_like(text: str, new: object, other: Member, lead: str, unit: str) -> str:
-    """An item laid out as another: over several lines, or on one."""
-    inner = text[other.start + 1 : skip_space(text, other.start + 1)]
-    return render(text, new, lead if "\n" in inner else lead.rpartition("\n")[2][:1], unit)
+def _append(text: str, start: int, parts: Sequence[Member], shown: Sequence[str], layout: _Layout) -> Change:
+    """The change that puts parts behind the last one, and behind the comments on its line."""
+    joined = "".join(f",{layout.lead}{each}" for each in shown)
+    if not parts:
+        return Change(start + 1, start + 1, f"{joined[1:]}{layout.tail}")
+    end = parts[-1].end
+    rest = _REST_OF_LINE.match(text, end)
+    if "\n" not in layout.lead or rest is None or rest.end() == end:
+        return Change(end, end, joined)
+    after = f"{rest[0]}{joined[1:]}," if rest["comma"] else f",{rest[0]}{joined[1:]}"
+    return Change(end, rest.end(), after)
 
 
-def remove_parts(parts: Sequence[Member], gone: Sequence[int]) -> list[Change]:
-    """The changes that take members or items away by their numbers, each with the comma that isn't needed any more."""
-    # `gone` is in order, so up to the first one that is kept the two count alike.
-    kept = next((index for index, each in enumerate(gone) if each != index), len(gone))
+def remove_parts(text: str, parts: Sequence[Member], gone: Sequence[int]) -> list[Change]:
+    """The changes that take members or items away by their numbers, each with one comma. Comments beside them stay."""
+    numbers = {*gone}
+    left = [index for index in range(len(parts)) if index not in numbers]
     changes = []
     for index in gone:
-        part = parts[index]
-        if index > kept:
-            changes.append(Change(parts[index - 1].end, part.end, ""))
-        else:
-            after = parts[index + 1].key_start if index + 1 < len(parts) else part.end
-            changes.append(Change(part.key_start, after, ""))
+        start, end = parts[index].key_start, parts[index].end
+        before = parts[index - 1].end if left and index > left[0] else None
+        after = parts[index + 1].key_start if index + 1 < len(parts) else None
+        is_beside = after is not None and before is not None and index + 1 not in numbers
+        changes.append(Change(start, end, ""))
+        if before is not None and not (is_beside and _has_comment(text, before, start)):
+            changes += _remove_gap(text, before, start)
+            if _has_comment(text, before, start) and _NEXT_LINE.match(text, end):
+                changes.append(Change(skip_back(text, start), start, ""))
+        elif after is not None:
+            changes += _remove_gap(text, end, after)
+    if parts and not left:
+        space = skip_back(text, parts[0].key_start)
+        trailing = _TRAILING_COMMA.match(text, parts[-1].end)
+        changes += [Change(space, parts[0].key_start, "")] if text[space - 1] in "{[" else []
+        changes += [Change(trailing.end() - 1, trailing.end(), "")] if trailing else []
     return changes
+
+
+def _has_comment(text: str, start: int, end: int) -> bool:
+    return not set(text[start:end]) <= _SEPARATORS
+
+
+def _remove_gap(text: str, start: int, end: int) -> list[Change]:
+    """The change that takes away what separates two parts: the comma, and the space if no comment is there."""
+    if not _has_comment(text, start, end):
+        return [Change(start, end, "")]
+    commas = [found.start() for found in _COMMENT_OR_COMMA.finditer(text, start, end) if found[0] == ","]
+    return [Change(comma, comma + 1, "") for comma in commas]
 
 
 # --- layout ----------------------------------------------------------------------------------------------------------
 
 
+class _Layout(NamedTuple):
+    """What stands before each part of an object or a list, how far a level is indented, and what ends an empty one."""
+
+    lead: str
+    unit: str = UNIT
+    tail: str = ""
+
+
 def _read_colon(text: str, member: Member) -> str:
     colon = text[skip_back(text, skip_back(text, member.start) - 1) : member.start]
-    return ": " if "\n" in colon else colon
+    return colon if colon.strip(" \t") == ":" else ": "
 
 
-def _read_layout(text: str, start: int, elements: Sequence[int]) -> tuple[str, str]:
-    """How an object or a list is laid out: what stands before each element, and what one level is indented by.
+def _read_layout(text: str, start: int, parts: Sequence[Member]) -> _Layout:
+    """How an object or a list is laid out; the first and the last of its parts are enough.
 
-    `elements` are the places where its elements begin, in order; the first and the last of them are enough.
+    An empty one is laid out as the whole text is.
     """
     indent = _INDENT.match(text, text.rfind("\n", 0, start) + 1)[0]  # type: ignore[index] # it matches nothing, too
-    if not elements:
-        inner = text[start + 1 : skip_space(text, start + 1)]
-        return (f"{inner[: inner.index(chr(10)) + 1]}{indent}{UNIT}" if "\n" in inner else ""), UNIT
-    lead = text[skip_back(text, elements[-1]) : elements[-1]]
-    if "\n" not in lead:  # the first of one line tells nothing of what stands between two
-        return " " if len(elements) == 1 else lead, UNIT
-    return lead, lead.rpartition("\n")[2].removeprefix(indent) or UNIT
+    if parts:
+        lead = text[skip_back(text, parts[-1].key_start) : parts[-1].key_start]
+        if "\n" in lead:
+            return _Layout(lead.lstrip(" \t"), lead.rpartition("\n")[2].removeprefix(indent) or UNIT)
+        return _Layout(" " if len(parts) == 1 else lead)  # the first of one line tells nothing of what comes between
+    inside = text[start + 1 : skip_space(text, start + 1)]
+    whole = text.strip("\ufeff \t\r\n")
+    if "\n" not in whole and whole[1:-1].strip():
+        return _Layout("")
+    found = _FIRST_INDENT.search(text)
+    unit = found[1] if found else UNIT
+    if "\n" in inside:
+        return _Layout(f"{inside[: inside.index(chr(10)) + 1]}{indent}{unit}", unit)
+    end = "\r\n" if "\r\n" in text else "\n"
+    return _Layout(f"{end}{indent}{unit}", unit, f"{end}{indent}")
 
 
 def render(text: str, value: object, lead: str, unit: str = UNIT) -> str:

@@ -16,6 +16,7 @@ from remit.workspace.error_log.document import (
     parse_document,
     remove_entries,
     render_new,
+    set_date,
 )
 from remit.workspace.json_edit import apply
 from tests.workspace.error_log.samples import FOREIGN, NOW, make_entry
@@ -36,8 +37,11 @@ def test_entries_are_found_with_their_places() -> None:
     assert item.value["id"] == "err_1736969700000"
     assert FOREIGN[item.start] == "{"
     assert FOREIGN[item.end - 1] == "}"
-    assert document.updated is not None
-    assert FOREIGN[slice(*document.updated)] == '"2026-01-15T18:35:00Z"'
+    assert document.start is not None
+    assert FOREIGN[document.start] == "["
+    dated = apply(FOREIGN, set_date(document, NOW))
+    assert dated == FOREIGN.replace('"2026-01-15T18:35:00Z",\n  "_comment', f'"{NOW}",\n  "_comment')
+    assert set_date(parse_document("[]"), NOW) == set_date(parse_document('{"errors": []}'), NOW) == []
     assert (document.findings, document.broken) == ((), False)
 
 
@@ -120,12 +124,13 @@ def test_an_entry_is_added_in_the_manner_of_the_file_and_nothing_else_changes() 
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("[]", '[{"id": "x"}]'),
+        ("[]", '[\n  {\n    "id": "x"\n  }\n]'),
+        ('[ {"id": "a"} ]', '[ {"id": "a"}, {"id": "x"} ]'),
         ('[{"id":"a"}]\n', '[{"id":"a"}, {"id": "x"}]\n'),
-        ("{}", '{"errors": [{"id": "x"}]}'),
+        ("{}", '{\n  "errors": [\n    {\n      "id": "x"\n    }\n  ]\n}'),
         ('{"a":1}', '{"a":1, "errors":[{"id": "x"}]}'),
         ('{"errors":[]}', '{"errors":[{"id": "x"}]}'),
-        ('{"errors":null,"b":2}', '{"errors":[{"id": "x"}],"b":2}'),
+        ('{"errors":null,"b":2}', '{"errors":[{"id":"x"}],"b":2}'),
         ('{\n\t"errors": []\n}\n', '{\n\t"errors": [\n\t\t{\n\t\t\t"id": "x"\n\t\t}\n\t]\n}\n'),
         ('{\r\n "a": 1\r\n}', '{\r\n "a": 1,\r\n "errors": [\r\n  {\r\n   "id": "x"\r\n  }\r\n ]\r\n}'),
         ('{\n "errors": [\n  {"id": "a"}\n ]\n}', '{\n "errors": [\n  {"id": "a"},\n  {"id": "x"}\n ]\n}'),
@@ -163,7 +168,8 @@ def test_to_add_is_to_append_and_nothing_else(
 def test_a_new_file_is_one() -> None:
     assert json.loads(render_new(NOW)) == {"_schema_version": "2.0.0", "_last_updated": NOW, "errors": []}
     assert json.loads(add(render_new(NOW), NEW))["errors"] == [NEW]
-    assert json.loads(render_new(NOW, ['{"id": "a"}', '{"id": "b"}']))["errors"] == [{"id": "a"}, {"id": "b"}]
+    entries = [{"id": "a"}, {"id": "\ud800"}]
+    assert json.loads(render_new(NOW, {"b": 1}, entries).encode()) == {"b": 1, "errors": entries}
 
 
 # Marking and removing

@@ -1,7 +1,7 @@
 """errors.json as text: its entries with their places, and edits that leave everything else as it is.
 
-Owns the file's dialects (an object with `errors`, or a bare list), the findings about it (ERR…), and what can be saved
-of a broken one. The documentation of each finding is the docstring of the function that makes it.
+Owns the file's dialects (an object with `errors`, or a bare list) and the findings about it (ERR…). The documentation
+of each finding is the docstring of the function that makes it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from remit.workspace.json_edit import (
     add_items,
     explain_breakage,
     remove_parts,
-    set_list,
     set_members,
     skip_space,
     walk_items,
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from remit.model import Place, Severity
-    from remit.workspace.json_edit import Change, Member, Source
+    from remit.workspace.json_edit import Change, Member
 
 LIST_KEY, UPDATED_KEY = "errors", "_last_updated"
 SCHEMA_VERSION = "2.0.0"
@@ -38,13 +37,11 @@ class Document(NamedTuple):
     """What errors.json holds. `broken` is one that has to be written anew before anything can be added to it."""
 
     text: str
+    members: tuple[Member, ...] = ()
+    """Those of the object, if it is one."""
     items: tuple[Member, ...] = ()
-    span: tuple[int, int] | None = None
-    """Where the list stands; None where there is none yet."""
-    updated: tuple[int, int] | None = None
-    """Where the date of the last change stands."""
-    last_end: int | None = None
-    """Where the last member of the object ends."""
+    start: int | None = None
+    """Where the list begins; None if there is none yet."""
     findings: tuple[Finding, ...] = ()
     broken: bool = False
 
@@ -114,65 +111,51 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
 
 def parse_document(text: str) -> Document:
     """Read errors.json."""
-    start = 1 if text.startswith("\ufeff") else 0
+    start = skip_space(text, 1 if text.startswith("\ufeff") else 0)
     try:
-        value, end = DECODER.raw_decode(text, skip_space(text, start))
+        value, end = DECODER.raw_decode(text, start)
         if (rest := skip_space(text, end)) < len(text):
             raise json.JSONDecodeError("Extra data", text, rest)
     except (ValueError, RecursionError) as error:
-        return Document(text, findings=(_tell_broken(error, text),), broken=True)
+        why = explain_breakage(error, text, "errors.json")
+        told = log_broken(why.message, why.hint, why.span and Lines(text).locate(*why.span))
+        return Document(text, findings=(told,), broken=True)
     lines = Lines(text)
-    start = skip_space(text, start)
-    if isinstance(value, list):
-        items = tuple(walk_items(text, start))
-        return Document(text, items, (start, end), findings=_check_items(items, lines))
-    if isinstance(value, dict):
-        return _read_object(text, start, lines)
-    told = no_list("errors.json is neither an object nor a list", lines.locate(start, end))
-    return Document(text, findings=(told,), broken=True)
-
-
-def _tell_broken(error: Exception, text: str) -> Finding:
-    told = explain_breakage(error, text, "errors.json")
-    return log_broken(told.message, told.hint, told.span and Lines(text).locate(*told.span))
-
-
-def _read_object(text: str, start: int, lines: Lines) -> Document:
-    document = Document(text)
-    for member in walk_members(text, start, apart=LIST_KEY):
-        document = document._replace(last_end=member.end)
-        if member.key == UPDATED_KEY:
-            document = document._replace(updated=(member.start, member.end))
-        if member.key != LIST_KEY:
-            continue
-        place = lines.locate(member.start, member.end)
-        findings, items = list(document.findings), document.items
-        if document.span is not None:
-            findings.append(list_twice(place))
-        if isinstance(member.value, tuple):
-            items += member.value
-        elif member.value is not None:
-            findings.append(no_list("errors is not a list", place))
-        document = document._replace(items=items, span=(member.start, member.end), findings=tuple(findings))
-    findings = [*document.findings, *_check_items(document.items, lines)]
-    return document._replace(broken=bool(document.findings), findings=tuple(findings))
-
-
-def _check_items(items: Sequence[Member], lines: Lines) -> tuple[Finding, ...]:
-    wrong = [item for item in items if not isinstance(item.value, dict)]
-    return tuple(no_entry(lines.locate(item.start, item.end)) for item in wrong[:MAX_FLAWS])
+    if not isinstance(value, (dict, list)):
+        told = no_list("errors.json is neither an object nor a list", lines.locate(start, end))
+        return Document(text, findings=(told,), broken=True)
+    members = tuple(walk_members(text, start)) if isinstance(value, dict) else ()
+    given = [(each.start, each.end, each.value) for each in members if each.key == LIST_KEY and each.value is not None]
+    given = given if isinstance(value, dict) else [(start, end, value)]
+    lists = [at for at, _, each in given if isinstance(each, list)]
+    wrong = [
+        *(
+            no_list("errors is not a list", lines.locate(*place))
+            for *place, each in given
+            if not isinstance(each, list)
+        ),
+        *(list_twice(lines.locate(*place)) for *place, _ in given[1:]),
+    ]
+    items = tuple(item for at in lists for item in walk_items(text, at))
+    odd = [item for item in items if not isinstance(item.value, dict)][:MAX_FLAWS]
+    findings = (*wrong, *(no_entry(lines.locate(item.start, item.end)) for item in odd))
+    return Document(text, members, items, lists[-1] if lists else None, findings, bool(wrong))
 
 
 # Editing
 
 
-def add_entries(document: Document, entries: Sequence[Mapping[str, object] | Source]) -> list[Change]:
+def add_entries(document: Document, entries: Sequence[Mapping[str, object]]) -> list[Change]:
     """The changes that put entries at the end of the list, in the manner of the file."""
-    if document.items and document.span is not None:
-        return [add_items(document.text, document.span[0], document.items, entries)]
-    if document.span is not None:
-        return [set_list(document.text, document.span, entries)]
+    if document.start is not None:
+        return [add_items(document.text, document.start, document.items, entries)]
     return set_members(document.text, document.text.index("{"), {LIST_KEY: [*entries]})
+
+
+def set_date(document: Document, time: str) -> list[Change]:
+    """The changes that give the time of the last change, if the file has one."""
+    known = any(member.key == UPDATED_KEY for member in document.members)
+    return set_members(document.text, document.text.index("{"), {UPDATED_KEY: time}) if known else []
 
 
 def mark_entry(text: str, item: Member, values: Mapping[str, object]) -> list[Change]:
@@ -182,11 +165,15 @@ def mark_entry(text: str, item: Member, values: Mapping[str, object]) -> list[Ch
 
 def remove_entries(document: Document, positions: set[int]) -> list[Change]:
     """The changes that take entries out of the list; the last one always stays."""
-    return remove_parts(document.items, sorted(positions - {len(document.items) - 1}))
+    return remove_parts(document.text, document.items, sorted(positions - {len(document.items) - 1}))
 
 
-def render_new(now: str, items: Sequence[str] = ()) -> str:
-    """A file that begins anew."""
-    head = f'{{\n  "_schema_version": "{SCHEMA_VERSION}",\n  "{UPDATED_KEY}": "{now}",\n  "{LIST_KEY}": ['
-    body = ",".join(f"\n    {item}" for item in items)
-    return f"{head}{body}\n  ]\n}}\n" if items else f"{head}]\n}}\n"
+def render_new(now: str, rest: Mapping[str, object] | None = None, entries: Sequence[object] = ()) -> str:
+    """A file that begins anew, with the other members and the entries of one that was broken."""
+    value = {**(rest or {"_schema_version": SCHEMA_VERSION, UPDATED_KEY: now}), LIST_KEY: [*entries]}
+    text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    try:
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a pair can only be written as an escape
+        return json.dumps(value, indent=2) + "\n"
+    return text

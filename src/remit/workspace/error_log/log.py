@@ -21,6 +21,7 @@ from remit.workspace.error_log.document import (
     parse_document,
     remove_entries,
     render_new,
+    set_date,
 )
 from remit.workspace.error_log.records import (
     CLOSED_KEYS,
@@ -36,7 +37,7 @@ from remit.workspace.error_log.records import (
 from remit.workspace.files import append_line, load_bytes, load_lines, tell_failure, write_bytes
 from remit.workspace.home import ERRORS
 from remit.workspace.inside import find_inside, replace_inside, start_over
-from remit.workspace.json_edit import Change, apply
+from remit.workspace.json_edit import apply
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -132,7 +133,7 @@ def record_errors(home: Home, file: str, records: Iterable[Record], *, now_ms: i
         if not added:
             return Recorded(file, known=len(wanted), findings=log.findings)
         changes = add_entries(log.document, [shape_record(record) for record in added])
-        text = apply(log.document.text, [*changes, *_set_date(log.document, now_ms)])
+        text = apply(log.document.text, [*changes, *set_date(log.document, format_time(now_ms))])
         moved: list[str] = []
         if len(log.document.items) + len(added) > MAX_KEPT:
             text, moved = _shorten(text)
@@ -140,11 +141,6 @@ def record_errors(home: Home, file: str, records: Iterable[Record], *, now_ms: i
         _archive(file, moved)
         _write(home, log, text)
         return Recorded(file, tuple(added), len(wanted) - len(added), len(moved), log.findings, original)
-
-
-def _set_date(document: Document, now_ms: int) -> list[Change]:
-    """A file that says when it was changed last goes on saying it."""
-    return [] if document.updated is None else [Change(*document.updated, f'"{format_time(now_ms)}"')]
 
 
 def _choose_new(log: Log, wanted: list[Record]) -> list[Record]:
@@ -180,7 +176,7 @@ def mark_errors(home: Home, file: str, word: str, status: FixStatus, *, note: st
                 changed += bool(found)
         if not edits:
             return Marked(file, chosen, 0)
-        text = apply(log.document.text, [*edits, *_set_date(log.document, now_ms)])
+        text = apply(log.document.text, [*edits, *set_date(log.document, format_time(now_ms))])
         original = _keep_original(home, log)
         _write(home, log, text)
         after = log._replace(records=_read_records(parse_document(text)))

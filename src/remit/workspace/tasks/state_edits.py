@@ -233,7 +233,7 @@ class Edits:
             if items and len(gone) == len(items):
                 yield Change(home.start + 1, home.end - 1, "")
             else:
-                yield from remove_parts(items, gone)
+                yield from remove_parts(self.text, items, gone)
 
 
 def set_fields(text: str, task: int | Entry, fields: Mapping[str, object], *, now: str = "") -> str:
