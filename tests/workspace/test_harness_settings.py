@@ -33,7 +33,7 @@ from remit.workspace.harness_settings import (
 from remit.workspace.home import Home
 from tests.amounts import STRIDE
 from tests.workspace.dying import run_and_die
-from tests.workspace.test_settings_text import texts
+from tests.workspace.json_texts import texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +75,8 @@ def list_tree(root: str) -> dict[str, bytes]:
 
 
 def list_ours(file: Path) -> list[Hook]:
-    return [hook for hook in list_hooks(file.read_bytes()) if is_own_command(hook.command)]
+    values = json.loads(file.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+    return [hook for hook in list_hooks(values) if is_own_command(hook.command)]
 
 
 # Whose it is
@@ -300,10 +301,20 @@ def test_a_file_full_of_entries_is_cleared_at_once(home: Home) -> None:
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (b"", "is empty, so it was not touched"),
-        (b'{"a": 1,}', "is not JSON: there is a comma too many in line 1, so it was not touched"),
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b"[]", "is not a JSON object"),
+        (b'{"a": 1', "was cut off"),
+        (b'{"a": 1,}', r"is not JSON: a comma too many \(line 1\); correct it by hand"),
+        (b'{"a": NaN}', "is not JSON: a number can't be NaN"),
+        (b'\n{"a": 1} // b', r"is not JSON: a comment \(line 2\)"),
         (b"\xff{}", "is not a text in UTF-8"),
+        (b'{"a":' + b"[" * 64, "is nested too deeply"),
         (b'{"hooks": 1}', "has a 'hooks' that is not an object"),
+        (b'{"hooks": null}', "has a 'hooks' that is not an object"),
+        (b'{"hooks": {"Stop": {}}}', "has a 'hooks.Stop' that is not a list"),
+        (b'{"hooks": {}, "a": 1, "hooks": {}}', "gives 'hooks' twice"),
+        (b'{"hooks": {"Stop": [], "Stop": []}}', "gives 'hooks.Stop' twice"),
         (b'{"a": "' + b"x" * 1024 * 1024 + b'"}', "has more than 1,048,576 bytes"),
     ],
 )
@@ -313,6 +324,14 @@ def test_a_file_that_cannot_be_edited_is_told_and_stays(home: Home, data: bytes,
         install(home)
     assert file.read_bytes() == data
     assert not Path(home.root, ".remit").exists()
+
+
+def test_a_server_of_the_same_name_is_not_written_over(home: Home) -> None:
+    data = b'{"mcp": {"remit": {"command": "x"}}}'
+    file = put(home, data)
+    with pytest.raises(InputError, match=r"has a 'mcp\.remit\.command' that is not Remit's"):
+        install(home, {"mcp": {"remit": {"command": "remit", "args": ["mcp"]}}})
+    assert file.read_bytes() == data
 
 
 @pytest.mark.parametrize("place", [".claude", PATH])

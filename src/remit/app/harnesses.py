@@ -142,7 +142,7 @@ def load_hooks(harness: str, *, shared: bool) -> list[Hook]:
     from remit.workspace.harness_settings import COMMAND, list_hooks  # noqa: PLC0415
 
     line = shlex.join(render_command(harness, shared=shared))
-    found = list_hooks(_load_packaged(f"{harness}/hooks.json"))
+    found = list_hooks(json.loads(_load_packaged(f"{harness}/hooks.json")))
     return [hook._replace(command=hook.command.replace(f"{COMMAND} {harness}", line)) for hook in found]
 
 
@@ -195,13 +195,13 @@ def _plan_claude(home: Home, *, shared: bool, with_server: bool) -> Installed:
 def _name_shell(home: Home) -> tuple[dict[str, dict[str, str]], list[str]]:
     """The setting that has Claude Code start commands by Remit's shell, or why it gets none."""
     from remit.workspace.command_shell import choose_shell  # noqa: PLC0415 - only for this
-    from remit.workspace.harness_settings import find_variable, is_own_shell, load_file  # noqa: PLC0415
+    from remit.workspace.harness_settings import find_variable, is_own_shell, load_values  # noqa: PLC0415
 
     shell = choose_shell(home.root, os.environ)
     if not shell:
         return {}, ["there is neither bash nor zsh, so the kernel doesn't limit the commands of subagents"]
     for path in (LOCAL, SHARED):
-        named = find_variable(load_file(home.root, path) or b"{}", claude.SHELL_VARIABLE)
+        named = find_variable(load_values(home.root, path), claude.SHELL_VARIABLE)
         if named and not is_own_shell(claude.SHELL_VARIABLE, named):
             told = f"{path} sets {claude.SHELL_VARIABLE} to '{named}', so the kernel doesn't limit subagents' commands"
             return {}, [told]
@@ -307,11 +307,10 @@ def tell_standing(root: str, name: str) -> list[str]:
 
 def _load_hooks(home: Home, path: str) -> list[Hook]:
     """The hooks in a settings file; none where there is no file, or nobody can read it."""
-    from remit.workspace.harness_settings import list_hooks, load_file  # noqa: PLC0415 - only for this
+    from remit.workspace.harness_settings import list_hooks, load_values  # noqa: PLC0415 - only for this
 
     try:
-        data = load_file(home.root, path)
-        return list_hooks(data) if data is not None else []
+        return list_hooks(load_values(home.root, path))
     except RemitError:
         return []
 
@@ -352,14 +351,13 @@ def _tell_plugin(home: Home) -> Iterator[str]:
 
 def find_plugin(home: Home) -> str:
     """The settings file that switches Remit's plugin for Claude Code on; empty where none does."""
-    from remit.workspace.harness_settings import load_file  # noqa: PLC0415 - only for this
-    from remit.workspace.settings_text import BrokenSettingsError, scan  # noqa: PLC0415
+    from remit.workspace.harness_settings import load_values  # noqa: PLC0415 - only for this
 
     folder = os.environ.get(claude.FOLDER_VARIABLE) or os.path.expanduser(claude.HOME)  # noqa: PTH111
     for root, path in ((home.root, LOCAL), (home.root, SHARED), (folder, claude.HOME_SETTINGS)):
         try:
-            told: Any = scan((load_file(root, path) or b"{}").decode("utf-8", "replace")).value.get(claude.PLUGINS_KEY)
-        except (RemitError, BrokenSettingsError):
+            told: Any = load_values(root, path).get(claude.PLUGINS_KEY)
+        except RemitError:
             continue
         if isinstance(told, dict) and any(name.partition("@")[0] == "remit" and told[name] is True for name in told):
             return f"{root}/{path}"

@@ -182,14 +182,13 @@ def _load_installed(home: Home, name: str) -> dict[str, str]:
 
 def find_switched_off(root: str) -> tuple[str, str]:
     """Which settings file has Claude Code call no hooks, and what to do; empty if none does."""
-    from remit.workspace.harness_settings import load_file  # noqa: PLC0415 - only for this
-    from remit.workspace.settings_text import scan  # noqa: PLC0415
+    from remit.workspace.harness_settings import load_values  # noqa: PLC0415 - only for this
 
     own = os.environ.get(claude.FOLDER_VARIABLE) or os.path.expanduser(claude.HOME)  # noqa: PTH111 - pathlib costs 8 ms
     for file in (f"{root}/{LOCAL}", f"{root}/{SHARED}", f"{own}/{claude.HOME_SETTINGS}", claude.MANAGED_SETTINGS):
         folder, _, path = file.rpartition("/")
         try:
-            told = scan((load_file(folder, path) or b"{}").decode("utf-8", "replace")).value
+            told = load_values(folder, path)
         except (RemitError, OSError):
             continue
         if told.get(claude.NO_HOOKS_KEY) is True:
@@ -264,12 +263,12 @@ def _name_shell(root: str, name: str, files: Mapping[str, str], other: Home) -> 
     from remit.confine import find_level  # noqa: PLC0415 - only for this
     from remit.workspace.command_shell import choose_shell, install_shells  # noqa: PLC0415
     from remit.workspace.command_tickets import FOLDER, STARTER  # noqa: PLC0415
-    from remit.workspace.harness_settings import find_variable, is_own_shell, load_file  # noqa: PLC0415
+    from remit.workspace.harness_settings import find_variable, is_own_shell, load_values  # noqa: PLC0415
 
     level = find_level()
     if not level.has_files:
         return dict(files), f"this machine's kernel can't: {'; '.join(level.reasons)}"
-    named = find_variable(load_file(root, LOCAL) or b"{}", claude.SHELL_VARIABLE)
+    named = find_variable(load_values(root, LOCAL), claude.SHELL_VARIABLE)
     file = f"{root}/{FOLDER}/{STARTER}"
     is_used = is_own_shell(claude.SHELL_VARIABLE, named) if name == "claude" else os.path.lexists(file)
     if not is_used:

@@ -1,9 +1,9 @@
-"""Harness settings: Remit's entries in files that belong to a harness and to the person who uses it.
+"""Harness settings: Remit's entries in files that belong to a harness and to the user.
 
-Owns those files as far as Remit writes them: hooks and servers in JSON settings, and whole files such as a plugin. What
-is Remit's is known by what it says, the exact form of its own command line, and nothing else is ever changed. What was
-put in is remembered in `.remit/harness`, without a copy of anybody's settings, so that taking it out gives the bytes
-from before. A file that is broken, a link or no file is told and never touched.
+Owns those files as far as Remit writes them: hooks and servers in JSON settings, and whole files such as a plugin. An
+entry is Remit's if it has the exact form of Remit's own command line; nothing else is ever changed. `.remit/harness`
+records what was inserted, without a copy of anybody's settings, so that uninstalling restores the bytes from before. A
+file that is broken, a link or not a file is reported and never touched.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,34 +23,29 @@ from remit.workspace.files import name_half_written, tell_failure
 from remit.workspace.git.process import run
 from remit.workspace.git.repository import find_repository
 from remit.workspace.git.told import Refused
-from remit.workspace.inside import (
-    PENDING,
-    choose_waiting,
-    hold_spot,
-    move_spot,
-    open_folder,
-    read_spot,
-    remove_spot,
-    write_spot,
-)
-from remit.workspace.settings_text import (
-    BrokenSettingsError,
-    Piece,
-    cut_out,
-    find_out,
-    put_in,
-    scan,
-    take_out,
+from remit.workspace.inside import hold_spot, move_spot, open_folder, read_spot, remove_spot, replace_inside, write_spot
+from remit.workspace.json_edit import (
+    DECODER,
+    Change,
+    add_items,
+    apply,
+    blank_comments,
+    explain_breakage,
+    measure_depth,
+    remove_parts,
+    set_members,
+    skip_space,
+    walk_items,
+    walk_members,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from remit.workspace.home import Home
-    from remit.workspace.inside import Spot
-    from remit.workspace.settings_text import Node, Part
 
 MAX_BYTES = 1024 * 1024
+MAX_DEPTH = 64
 _GUARD = lazy(r" \|\| (?:exit 2|\{ echo '[^']{0,200}' >&2; exit 2; \})\Z")
 """How a guarding hook's command line ends: a hook that is killed blocks, too. Codex wants a word on standard error."""
 _LIMIT = lazy(r"\A\$\(command -v timeout >/dev/null && echo timeout -s KILL \d{1,4}\) ")
@@ -64,11 +59,14 @@ _GONE = lazy(
 PROGRAM = "/remit/doors/hook.py"
 COMMAND = "remit hook"
 SERVERS = (claude.SERVERS_KEY, opencode.SERVERS_KEY)
+_TABLES = (*SERVERS, claude.ENVIRONMENT_KEY)
+_OURS = ("hooks", *_TABLES)
+"""The keys below which Remit has entries."""
 NAME = "remit"
 _FOLDER = ".remit/harness"
 _LOCK = "harness"
-_GROUP = 3
-"""How deep a group of hooks is: below the object, its hooks, and the event's list."""
+_GROUP, _HOOK = 3, 5
+"""How many steps lead to a group of hooks and to a hook: hooks, the event, a group, its hooks, a hook."""
 _MAX_KEPT_BYTES = 4 * 1024 * 1024
 _STAMP = "// Installed by remit init --harness opencode, removed by remit uninstall. sha256:"
 
@@ -100,26 +98,68 @@ class Edit(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What was put into a file, and what was made for it."""
+    """What was inserted into a file, and what was made for it."""
 
     after: str
     """The hash of the file as Remit left it."""
     is_ours: bool
     """Whether there was no file before."""
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[tuple[int, str], ...] = ()
+    """The texts that were inserted, each with its place in the text from before."""
     made: tuple[tuple[str, ...], ...] = ()
+    """The lists and objects that were made, each by the keys that lead to it."""
     folders: tuple[str, ...] = ()
 
 
-class _Step(NamedTuple):
-    """A step of the way to an entry: a list or object, and which of its parts."""
+class SettingsFile(NamedTuple):
+    """A settings file that holds one JSON object: its text, the same without comments, and its value."""
 
-    holder: Node
-    number: int
+    text: str
+    plain: str
+    start: int
+    value: dict[str, Any]
 
-    @property
-    def key(self) -> str:
-        return self.holder.parts[self.number].key
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def parse_settings(data: bytes, file: str, *, comments: bool = False) -> SettingsFile:
+    """Read a settings file, with `comments` also one that has comments and trailing commas.
+
+    Raise `InputError` if nobody could edit it safely.
+    """
+    hint = "correct it by hand, then run the command again"
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise InputError(f"'{file}' is not a text in UTF-8", hint=hint) from None
+    plain = blank_comments(text) if comments else text
+    start = skip_space(plain, 1 if text.startswith("\ufeff") else 0)
+    if measure_depth(plain) > MAX_DEPTH:
+        raise InputError(f"'{file}' is nested too deeply: more than {MAX_DEPTH} levels", hint=hint)
+    try:
+        value, end = _DECODER.raw_decode(plain, start)
+        if (rest := skip_space(plain, end)) < len(plain):
+            raise json.JSONDecodeError("Extra data", plain, rest)
+    except ValueError as error:
+        line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) and plain[start:] else ""
+        raise InputError(f"{explain_breakage(error, text, repr(file)).message}{line}", hint=hint) from None
+    if not isinstance(value, dict):
+        raise InputError(f"'{file}' is not a JSON object", hint=hint)
+    return SettingsFile(text, plain, start, value)
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(f"a number can't be {word}")
+
+
+_DECODER = json.JSONDecoder(parse_int=DECODER.parse_int, parse_constant=_refuse_constant)
+
+
+def load_values(root: str, path: str) -> dict[str, Any]:
+    """What a settings file below the root says; nothing if there is no file."""
+    data = load_file(root, path)
+    return {} if data is None else parse_settings(data, f"{root}/{path}").value
 
 
 # --- what is Remit's -------------------------------------------------------------------------------------------------
@@ -164,64 +204,37 @@ def is_own_shell(key: str, value: object) -> bool:
     return key == claude.SHELL_VARIABLE and isinstance(value, str) and f"/{COMMAND_FOLDER}/" in value
 
 
-def list_hooks(data: bytes) -> list[Hook]:
+def list_hooks(values: Mapping[str, Any]) -> list[Hook]:
     """Every hook of a settings file, whoever's it is."""
-    return [hook for _, hook in _walk_hooks(_scan(data, comments=False))]
+    return [
+        _shape_hook(event, group, hook)
+        for event, groups in _get_table(values, "hooks").items()
+        for group in (groups if isinstance(groups, list) else ())
+        if isinstance(group, dict) and isinstance(group.get("hooks"), list)
+        for hook in group["hooks"]
+        if isinstance(hook, dict)
+    ]
 
 
-def _walk_hooks(top: Node) -> Iterator[tuple[tuple[_Step, ...], Hook]]:
-    """Each hook, with the way to it from the top down."""
-    for first, events in _walk_parts(top, dict):
-        if events.key != "hooks":
-            continue
-        for second, event in _walk_parts(events.node, dict):
-            for third, group in _walk_parts(event.node, list):
-                for fourth, inner in _walk_parts(group.node, dict):
-                    for fifth, hook in _walk_parts(inner.node, list) if inner.key == "hooks" else ():
-                        if isinstance(hook.node.value, dict):
-                            told = _read_hook(event.key, group.node.value, hook.node.value)
-                            yield (first, second, third, fourth, fifth), told
-
-
-def _walk_parts(holder: Node, kind: type) -> Iterator[tuple[_Step, Part]]:
-    if type(holder.value) is kind:
-        for number, part in enumerate(holder.parts):
-            yield _Step(holder, number), part
-
-
-def _read_hook(event: str, group: dict[str, Any], told: dict[str, Any]) -> Hook:
-    matcher, timeout = group.get("matcher"), told.get("timeout")
+def _shape_hook(event: str, group: dict[str, Any], hook: dict[str, Any]) -> Hook:
+    matcher, timeout = group.get("matcher"), hook.get("timeout")
     return Hook(
         event,
         matcher if isinstance(matcher, str) else None,
-        str(told.get("command") or ""),
+        str(hook.get("command") or ""),
         timeout if isinstance(timeout, int) else None,
     )
 
 
-def _walk_servers(top: Node) -> Iterator[tuple[tuple[_Step, ...], Part]]:
-    """Each MCP server of Remit's, with the way to it."""
-    for first, servers in _walk_parts(top, dict):
-        for second, server in _walk_parts(servers.node, dict) if servers.key in SERVERS else ():
-            if is_own_server(server.key, server.node.value):
-                yield (first, second), server
+def _get_table(values: Mapping[str, Any], key: str) -> dict[str, Any]:
+    found = values.get(key)
+    return found if isinstance(found, dict) else {}
 
 
-def _walk_shells(top: Node) -> Iterator[tuple[tuple[_Step, ...], Part]]:
-    """Each variable that names Remit's shell, with the way to it."""
-    for first, variables in _walk_parts(top, dict):
-        for second, variable in _walk_parts(variables.node, dict) if variables.key == claude.ENVIRONMENT_KEY else ():
-            if is_own_shell(variable.key, variable.node.value):
-                yield (first, second), variable
-
-
-def find_variable(data: bytes, name: str) -> str:
+def find_variable(values: Mapping[str, Any], name: str) -> str:
     """Return the value of a variable that a settings file sets for the harness; "" if it sets none."""
-    for _, variables in _walk_parts(_scan(data, comments=False), dict):
-        if variables.key == claude.ENVIRONMENT_KEY and isinstance(variables.node.value, dict):
-            value = variables.node.value.get(name)
-            return value if isinstance(value, str) else ""
-    return ""
+    value = _get_table(values, claude.ENVIRONMENT_KEY).get(name)
+    return value if isinstance(value, str) else ""
 
 
 def shape_hooks(hooks: Sequence[Hook]) -> dict[str, Any]:
@@ -239,26 +252,32 @@ def shape_hooks(hooks: Sequence[Hook]) -> dict[str, Any]:
 
 def plan_entries(home: Home, path: str, wanted: Mapping[str, Any], *, comments: bool = False) -> Edit:
     """How a settings file becomes one with these entries, and with no others of Remit's."""
+    file = f"{home.root}/{path}"
     before = load_file(home.root, path)
-    with _naming(home, path):
-        if before is not None and _has_exactly(before, wanted, comments=comments):
-            return Edit(path, before, before, _load_kept(home, path))
-        base, kept = _find_base(home, path, before, comments=comments)
-        text = "{\n}\n" if base is None else _decode(base)
-        added = put_in(text, wanted, comments=comments)
-        after = added.text.encode()
-        folders = kept.folders if kept is not None else _list_missing(home.root, path)
-        return Edit(path, before, after, Kept(_hash(after), base is None, added.pieces, added.made, folders))
+    kept = _load_kept(home, path)
+    base = None
+    if before is not None:
+        found = parse_settings(before, file, comments=comments)
+        if _list_ours(found.value) == _list_ours(wanted):
+            return Edit(path, before, before, kept)
+        base = _find_base(found, kept, comments=comments)
+    start = parse_settings(base or b"{\n}\n", file, comments=comments)
+    changes, made = _merge(start, start.start, wanted, (), file)
+    after = apply(start.text, changes).encode()
+    pieces = tuple(piece for change in sorted(changes) for piece in _list_pieces(start.text, change))
+    folders = kept.folders if kept is not None else _list_missing(home.root, path)
+    return Edit(path, before, after, Kept(_hash(after), base is None, pieces, tuple(made), folders))
 
 
 def plan_removal(home: Home, path: str, *, comments: bool = False) -> Edit:
-    """How a settings file becomes what it was before Remit put anything in."""
+    """How a settings file becomes what it was before Remit inserted anything."""
     before = load_file(home.root, path)
     if before is None:
         return Edit(path, None, None)
-    with _naming(home, path):
-        base, kept = _find_base(home, path, before, comments=comments)
-        return Edit(path, before, base, is_guess=kept is None and base != before)
+    kept = _load_kept(home, path)
+    found = parse_settings(before, f"{home.root}/{path}", comments=comments)
+    base = _find_base(found, kept, comments=comments)
+    return Edit(path, before, base, is_guess=kept is None and base != before)
 
 
 def plan_file(home: Home, path: str, text: str) -> Edit:
@@ -298,86 +317,122 @@ def _has_stamp(data: bytes) -> bool:
     return data.startswith(_STAMP.encode())
 
 
-def _has_exactly(data: bytes, wanted: Mapping[str, Any], *, comments: bool) -> bool:
-    """Whether a file has these entries of Remit's and no others, wherever somebody has moved them."""
-    top = _scan(data, comments=comments)
-    there = [hook for _, hook in _walk_hooks(top) if is_own_command(hook.command)]
-    asked = [hook for _, hook in _walk_hooks(_scan(json.dumps(wanted).encode(), comments=False))]
-    servers = [server.node.value for _, server in _walk_servers(top)]
-    shells = [variable.node.value for _, variable in _walk_shells(top)]
-    return (sorted(there, key=repr) == sorted(asked, key=repr)
-            and shells == [*wanted.get(claude.ENVIRONMENT_KEY, {}).values()]
-            and servers == [value[NAME] for key, value in wanted.items() if key in SERVERS])  # fmt: skip
+def _list_ours(values: Mapping[str, Any]) -> tuple[list[str], list[Any]]:
+    """The entries that are Remit's: hooks in any order, servers and variables."""
+    hooks = sorted(repr(hook) for hook in list_hooks(values) if is_own_command(hook.command))
+    tables = [(key, name, value) for key in _TABLES for name, value in _get_table(values, key).items()]
+    return hooks, [each for each in tables if _is_own((each[0], each[1]), each[2])]
 
 
-def _find_base(home: Home, path: str, data: bytes | None, *, comments: bool) -> tuple[bytes | None, Kept | None]:
-    """A file as it would be without Remit, and what is remembered of it."""
-    kept = _load_kept(home, path)
-    if data is None:
-        return None, kept
-    text = _decode(data)
-    plain = _take_ours(text, kept, comments=comments)
-    if kept is not None:
-        is_untouched = _hash(data) == kept.after
-        exact = cut_out(text, kept.pieces) if is_untouched else find_out(text, kept.pieces)
-        plain = exact if exact is not None and _says_same(exact, plain, comments=comments) else plain
-        if kept.is_ours and plain != text and not scan(plain, comments=comments).parts:
-            return None, kept
-    return plain.encode(), kept
-
-
-def _says_same(text: str, other: str, *, comments: bool) -> bool:
-    """Whether two texts say the same; what is remembered could be anybody's word."""
-    try:
-        found = scan(text, comments=comments).value
-    except BrokenSettingsError:
+def _is_own(path: tuple[str, ...], value: object) -> bool:
+    """Whether the value to which keys lead is an entry of Remit's; an item of a list has no key."""
+    if path[0] == "hooks":
+        is_hook = len(path) == _HOOK and path[3] == "hooks" and isinstance(value, dict)
+        return is_hook and is_own_command(value.get("command"))  # type: ignore[attr-defined] # a dict
+    if len(path) != len(("table", "name")):
         return False
-    return bool(found == scan(other, comments=comments).value)
+    is_own = is_own_shell if path[0] == claude.ENVIRONMENT_KEY else is_own_server
+    return is_own(path[1], value)
 
 
-def _take_ours(text: str, kept: Kept | None, *, comments: bool) -> str:
-    """A text without Remit's entries, found by what they say; lists and objects that were made for them go, too."""
-    top = scan(text, comments=comments)
-    gone: dict[int, set[int]] = {}
-    ways = [way for way, hook in _walk_hooks(top) if is_own_command(hook.command)]
-    ways += [way for way, _ in (*_walk_servers(top), *_walk_shells(top))]
-    for way in ways:
-        for depth in range(len(way) - 1, -1, -1):
-            holder, number = way[depth]
-            numbers = gone.setdefault(holder.start, set())
-            numbers.add(number)
-            is_group = depth == _GROUP  # one without hooks is nothing, whatever else it says
-            if not (is_group or len(numbers) == len(holder.parts)) or not _may_go(way[:depth], kept):
-                break
-    return take_out(text, top, gone)
+# --- inserting -------------------------------------------------------------------------------------------------------
 
 
-def _may_go(way: Sequence[_Step], kept: Kept | None) -> bool:
-    """Whether the list or object at the end of a way was made by Remit: where nobody remembers, that is likely."""
-    if not way:
-        return False
-    return len(way) >= _GROUP or kept is None or tuple(step.key for step in way) in kept.made
+def _merge(
+    base: SettingsFile, start: int, wanted: Mapping[str, Any], path: tuple[str, ...], file: str
+) -> tuple[list[Change], list[tuple[str, ...]]]:
+    """The changes that add members to the object at `start` and items to its lists, and the containers they make."""
+    members = [member for member in walk_members(base.plain, start) if member.key in wanted]
+    known = {member.key: member for member in members}
+    if len(known) < len(members):
+        raise InputError(f"'{file}' gives '{'.'.join((*path, members[0].key))}' twice", hint="keep one of them")
+    changes: list[Change] = []
+    made: list[tuple[str, ...]] = []
+    for key, value in wanted.items():
+        where = (*path, key)
+        there = known.get(key)
+        if there is None:
+            lists = [name for name, each in value.items() if isinstance(each, list)] if isinstance(value, dict) else []
+            made += [where, *((*where, name) for name in lists)]
+        elif isinstance(value, dict) and isinstance(there.value, dict):
+            inner, inner_made = _merge(base, there.start, value, where, file)
+            changes += inner
+            made += inner_made
+        elif isinstance(value, list) and isinstance(there.value, list):
+            changes.append(add_items(base.text, there.start, [*walk_items(base.plain, there.start)], value))
+        else:
+            kind = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "Remit's"
+            told = f"'{file}' has a '{'.'.join(where)}' that is not {kind}"
+            raise InputError(told, hint="correct or remove it by hand, then run the command again")
+    new = {key: value for key, value in wanted.items() if key not in known}
+    return [*changes, *set_members(base.text, start, new, plain=base.plain)], made
 
 
-def _scan(data: bytes, *, comments: bool) -> Node:
-    return scan(_decode(data), comments=comments)
+def _list_pieces(text: str, change: Change) -> list[tuple[int, str]]:
+    """A change that keeps the text in its place, as insertions before and behind that."""
+    old = text[change.start : change.end]
+    at = change.new.index(old)
+    pieces = ((change.start, change.new[:at]), (change.end, change.new[at + len(old) :]))
+    return [(place, piece) for place, piece in pieces if piece]
 
 
-def _decode(data: bytes) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        raise BrokenSettingsError("is not a text in UTF-8", hint="put it right, or remove it") from None
+# --- removing --------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _naming(home: Home, path: str) -> Iterator[None]:
-    """Say of which file something is told, and that it was not touched."""
-    try:
-        yield
-    except BrokenSettingsError as error:
-        told = f"'{home.root}/{path}' {error.message}, so it was not touched"
-        raise InputError(told, hint=error.hint) from None
+def _find_base(found: SettingsFile, kept: Kept | None, *, comments: bool) -> bytes | None:
+    """A file as it would be without Remit; None if Remit made it and nothing else is in it."""
+    changes, _ = _remove_ours(found, found.start, (), kept)
+    base = apply(found.text, changes).encode()
+    if kept is None or not changes:
+        return base
+    value = parse_settings(base, "", comments=comments).value
+    exact = _undo(found.text, kept.pieces)
+    with suppress(InputError):  # the record could be anybody's word, so the two have to say the same
+        if exact is not None and parse_settings(exact.encode(), "", comments=comments).value == value:
+            base = exact.encode()
+    return base if value or not kept.is_ours else None
+
+
+def _undo(text: str, pieces: Sequence[tuple[int, str]]) -> str | None:
+    """The text without what was inserted; None where a piece is not there as it was, or no one knows which it is."""
+    drift = 0
+    for index in range(len(pieces) - 1, -1, -1):
+        at, piece = pieces[index]
+        at += sum(len(each) for _, each in pieces[:index])
+        start = at + drift
+        if start < 0 or not text.startswith(piece, start):
+            if text.count(piece) != 1:
+                return None
+            start = text.index(piece)
+            drift = start - at  # a user's edit has moved it, and what was inserted before it, too
+        text = text[:start] + text[start + len(piece) :]
+    return text
+
+
+def _remove_ours(
+    found: SettingsFile, start: int, path: tuple[str, ...], kept: Kept | None
+) -> tuple[list[Change], bool]:
+    """The changes that take Remit's entries out of an object or a list, and whether it is to go as a whole, too.
+
+    A container that is empty then goes if Remit made it. If no one remembers, that is likely. A group without hooks is
+    nothing, whatever else it says.
+    """
+    walk = walk_members if found.plain[start] == "{" else walk_items
+    parts = [*walk(found.plain, start)]
+    changes: list[Change] = []
+    gone = []
+    for index, part in enumerate(parts):
+        where = (*path, part.key)
+        is_gone = where[0] in _OURS and _is_own(where, part.value)
+        if not is_gone and where[0] in _OURS and len(where) < _HOOK and isinstance(part.value, (dict, list)):
+            inner, is_gone = _remove_ours(found, part.start, where, kept)
+            changes += [] if is_gone else inner
+        if is_gone:
+            gone.append(index)
+    changes += remove_parts(found.text, parts, gone)
+    is_empty = len(gone) == len(parts) or len(path) == _GROUP
+    may_go = len(path) >= _GROUP or kept is None or path in kept.made
+    return changes, bool(path and gone and is_empty and may_go)
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -448,12 +503,12 @@ def _check_unchanged(home: Home, edit: Edit) -> None:
 
 
 def _write_edit(home: Home, edit: Edit) -> None:
-    """What is remembered is written first and forgotten last: at no time is there an entry that nobody knows of."""
+    """The record is written first and removed last: at no time is there an entry that no one knows of."""
     if edit.kept is not None:
         _write_kept(home, edit.path, edit.kept)
     if edit.is_change and edit.after is not None:
-        with hold_spot(home.root, edit.path, make=True) as spot:
-            _replace(home, edit, spot)
+        home.make_folder("pending")
+        replace_inside(home.root, edit.path, edit.after, before=edit.before)
     elif edit.is_change:
         with hold_spot(home.root, edit.path) as spot:
             _check_unchanged(home, edit)
@@ -463,20 +518,6 @@ def _write_edit(home: Home, edit: Edit) -> None:
         kept = _load_kept(home, edit.path)
         _remove_folders(home.root, kept.folders if kept is not None and edit.after is None else ())
         _remove_kept(home, edit.path)
-
-
-def _replace(home: Home, edit: Edit, spot: Spot) -> None:
-    home.make_folder("pending")
-    with hold_spot(home.root, f"{PENDING}/x") as own:
-        waiting = choose_waiting(spot, own, name_half_written(spot.name))
-        write_spot(waiting, edit.after or b"", like=spot)
-        try:
-            _check_unchanged(home, edit)
-            move_spot(waiting, spot)
-        except BaseException:
-            remove_spot(waiting)
-            raise
-    os.fsync(spot.folder)
 
 
 def _list_missing(root: str, path: str) -> tuple[str, ...]:
@@ -519,7 +560,7 @@ def _load_kept(home: Home, path: str) -> Kept | None:
         return Kept(
             str(told["after"]),
             bool(told["is_ours"]),
-            tuple(Piece(int(at), str(text)) for at, text in told["pieces"]),
+            tuple((int(at), str(text)) for at, text in told["pieces"]),
             tuple(tuple(map(str, place)) for place in told["made"]),
             tuple(folder for folder in map(str, told["folders"]) if path.startswith(f"{folder}/")),
         )

@@ -299,7 +299,7 @@ def test_a_broken_file_is_one_sentence_and_nothing_is_written(place: Inside) -> 
     ended = place("init", *ALL)
     assert ended.code == 2
     assert smooth(ended.complaint) == snapshot(
-        "'<folder>/.codex/hooks.json' is not JSON: a key is missing in line 1, so it was not touched; put it right, or remove it"
+        "'<folder>/.codex/hooks.json' is not JSON: expecting property name enclosed in double quotes (line 1); correct it by hand, then run the command again"
     )
     assert list_tree(place.folder) == {CODEX: b"{,}"}
 
@@ -400,7 +400,7 @@ def test_a_broken_file_that_may_have_hooks_is_told_and_the_others_are_taken_out(
     ended = place("uninstall")
     assert ended.code == 1
     assert smooth(ended.complaint) == snapshot(
-        "'<folder>/.codex/hooks.json' was cut off: it ends in the middle, so it was not touched; put it right, or remove it"
+        "'<folder>/.codex/hooks.json' was cut off: it ends in the middle (line 93); correct it by hand, then run the command again"
     )
     assert list_tree(place.folder) == {CODEX: broken.encode()}
     again = place("uninstall")

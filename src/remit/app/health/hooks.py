@@ -82,23 +82,17 @@ def _look_at_unreadable(home: Home, harness: str, path: str) -> Iterator[Check]:
         find_variable,
         is_own_shell,
         is_remembered,
-        list_hooks,
-        load_file,
+        load_values,
     )
-    from remit.workspace.settings_text import BrokenSettingsError  # noqa: PLC0415
 
     if not is_remembered(home, path):
         return
     hint = f"run remit init --harness {harness}, or remit uninstall --harness {harness}"
     try:
-        data = load_file(home.root, path)
-        if data is not None:
-            list_hooks(data)
-            if is_own_shell(claude.SHELL_VARIABLE, find_variable(data, claude.SHELL_VARIABLE)):
-                return  # with --shared, the hooks are in the other file
+        values = load_values(home.root, path)
+        if is_own_shell(claude.SHELL_VARIABLE, find_variable(values, claude.SHELL_VARIABLE)):
+            return  # with --shared, the hooks are in the other file
         yield Check(_NAME, "warning", f"{path} has none of the hooks that were installed", hint)
-    except BrokenSettingsError as error:
-        yield Check(_NAME, "problem", f"{path} {error.message}", error.hint)
     except RemitError as error:
         yield Check(_NAME, "problem", error.message, error.hint)
 
@@ -193,7 +187,7 @@ def _look_at_opencode(home: Home) -> Iterator[Check]:
 def _look_at_shell(patient: Patient) -> Iterator[Check]:
     """Whether Claude Code starts Remit's shell for commands, so that the kernel can limit those of subagents."""
     from remit.workspace.command_shell import find_outdated  # noqa: PLC0415 - only for this
-    from remit.workspace.harness_settings import find_variable, is_own_shell, load_file  # noqa: PLC0415
+    from remit.workspace.harness_settings import find_variable, is_own_shell, load_values  # noqa: PLC0415
     from remit.workspace.home import Home  # noqa: PLC0415
 
     home = Home(patient.root)
@@ -203,7 +197,7 @@ def _look_at_shell(patient: Patient) -> Iterator[Check]:
     again = "run remit init --harness claude"
     unlimited = "so the kernel doesn't limit the commands of its subagents"
     try:
-        named = find_variable(load_file(home.root, LOCAL) or b"{}", claude.SHELL_VARIABLE)
+        named = find_variable(load_values(home.root, LOCAL), claude.SHELL_VARIABLE)
     except RemitError:  # the look at the hooks says so
         return
     if not named:
