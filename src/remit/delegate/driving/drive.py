@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from remit.runners import Listener, Runner, ToolUse
     from remit.schemas import Result
     from remit.workspace.ledger.delegations import Delegation
+    from remit.workspace.ledger.store import Connection
     from remit.workspace.sessions.starting import Started
 
 T = TypeVar("T")
@@ -297,11 +298,11 @@ class Drive:
         hint = "see whether it is on the path" if code == ENOENT else "see whether it is a program that may be run"
         return RunnerError(f"{program} cannot be started: {os.strerror(code).lower()}", hint=hint)
 
-    def keep_answer(self, heard: Heard, number: int) -> None:
-        """Keep what an agent said, word for word."""
+    def keep_answer(self, heard: Heard, number: int, db: Connection | None = None) -> None:
+        """Keep what an agent said, word for word; `db` is the transaction of a group commit."""
         if (heard.text or "").strip():
             data = (heard.text or "").encode("utf-8", "surrogatepass")
-            keep_texts(self.home, self.row.session_id, {f"answer-{number}": data}, durable=False)
+            keep_texts(self.home, self.row.session_id, {f"answer-{number}": data}, db=db, durable=False)
 
     async def _shorten(self, turn: Turn) -> Turn:
         """The last attempt, judged again if its return is used because it can't be sent back."""
