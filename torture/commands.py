@@ -22,10 +22,10 @@ from remit.model import Artifact, ArtifactFacts, Fault
 from remit.workspace import leftovers
 from remit.workspace.git.repository import SCRATCH
 from remit.workspace.home import Home
-from remit.workspace.ledger.activity import add_act
 from remit.workspace.ledger.delegations import Attempt, Delegation, add_delegation, advance, record_attempt
+from remit.workspace.ledger.refereed import add_act
 from remit.workspace.ledger.retention import forget_old
-from remit.workspace.ledger.spills import load_spill, write_spill
+from remit.workspace.ledger.texts import load_spill, write_spill
 from remit.workspace.settle import Places, Settlement, settle
 from remit.workspace.tasks.store import TaskStore
 from torture.workspaces import MANIFEST, STATE, TODO, make_entry

@@ -27,7 +27,7 @@ from remit.workspace.cluster.workers import Worker, enter, set_draining
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Delegation, add_delegation, advance, load_delegation
 from remit.workspace.ledger.events import add_event, read_clock_ms
-from remit.workspace.ledger.mirrored import OWNER
+from remit.workspace.ledger.remote_rows import OWNER
 from tests.cluster.callers import KEY, Caller
 from tests.cluster.machines import machines, make_environ, wait_until
 from tests.cluster.sent import NOTHING_USED, publish

@@ -12,7 +12,7 @@ from remit.app.delegating.workspace import Workspace
 from remit.delegate.judging.handed_on import HandedOn, load_handed_on
 from remit.evidence.changes import Change
 from remit.testing import ScriptedAgent
-from remit.workspace.ledger.activity import add_act
+from remit.workspace.ledger.refereed import add_act
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ import pytest
 from remit.workspace.git.commits import commit_paths
 from remit.workspace.home import Home
 from remit.workspace.journal import Change, write_together
-from remit.workspace.ledger.spills import find_spill, load_spill, write_spill
+from remit.workspace.ledger.texts import find_spill, load_spill, write_spill
 from remit.workspace.leftovers import (
     Leftover,
     clear,

@@ -14,8 +14,9 @@ from inline_snapshot import snapshot
 
 from remit.model import Artifact, ArtifactFacts, Fault
 from remit.workspace.home import Home
-from remit.workspace.ledger.activity import add_act, list_acts
+from remit.workspace.ledger.activity import list_acts
 from remit.workspace.ledger.events import load_events
+from remit.workspace.ledger.refereed import add_act
 from remit.workspace.settle import Places, Settlement, settle
 from remit.workspace.tasks.store import TaskStore
 from tests.amounts import STRIDE, choose

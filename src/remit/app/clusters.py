@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from remit.app.settings import load_settings
 from remit.config.cluster import ENGINE, LOCAL, fill_engine
 from remit.errors import ClusterError, ConfigError, InputError, RemitError
-from remit.workspace.ledger.mirrored import OWNER
+from remit.workspace.ledger.remote_rows import OWNER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -209,7 +209,7 @@ def note(home: Home, rows: Iterable[Row]) -> None:
     """Let the ledger know of those that other machines keep, as far as it does not."""
     from remit.delegate.cluster.shapes import shape_row  # noqa: PLC0415 - only with other machines
     from remit.workspace.ledger.delegations import load_delegation  # noqa: PLC0415
-    from remit.workspace.ledger.mirrored import mirror  # noqa: PLC0415
+    from remit.workspace.ledger.remote_rows import mirror  # noqa: PLC0415
 
     new = []
     for row in rows:

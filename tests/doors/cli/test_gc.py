@@ -18,7 +18,7 @@ from remit.workspace.git.worktrees import add_worktree
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Delegation, add_delegation, advance, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
-from remit.workspace.ledger.spills import write_spill
+from remit.workspace.ledger.texts import write_spill
 from remit.workspace.sessions.folders import make_attempt
 from tests.doors.cli.test_init import MANIFEST
 from tests.doors.cli.test_lint import git, put

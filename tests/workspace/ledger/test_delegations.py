@@ -9,7 +9,7 @@ import pytest
 from remit.errors import InputError, StateError, StorageError
 from remit.workspace.home import Home
 from remit.workspace.ledger import retention
-from remit.workspace.ledger.activity import add_act, list_acts
+from remit.workspace.ledger.activity import list_acts
 from remit.workspace.ledger.delegations import (
     Attempt,
     Delegation,
@@ -23,8 +23,9 @@ from remit.workspace.ledger.delegations import (
 )
 from remit.workspace.ledger.events import add_event, load_events, read_clock_ms
 from remit.workspace.ledger.notes import set_note
+from remit.workspace.ledger.refereed import add_act
 from remit.workspace.ledger.retention import Forgotten, forget_if_due, forget_old, measure_bytes
-from remit.workspace.ledger.spills import find_spill, load_spill, write_spill
+from remit.workspace.ledger.texts import find_spill, load_spill, write_spill
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ from remit.workspace.home import Home
 from remit.workspace.ledger import slots
 from remit.workspace.ledger.delegations import Delegation, add_delegation, advance, list_delegations
 from remit.workspace.ledger.events import add_event
-from remit.workspace.ledger.mirrored import OWNER as AFAR
+from remit.workspace.ledger.remote_rows import OWNER as AFAR
 from remit.workspace.ledger.slots import Slots, list_strangers, list_unwanted, take_slot
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from remit.delegate.reporting.writing import write_return
 from remit.errors import RefusedError, RemitError, UsageError
 from remit.model import Fault
 from remit.schemas import Result
-from remit.workspace.ledger.batches import find_member, list_members
 from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.history import find_member, list_members
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from remit.app.delegating.asking import Request
     from remit.app.delegating.intact import Contents
     from remit.app.delegating.workspace import Workspace
-    from remit.workspace.ledger.batches import Member
+    from remit.workspace.ledger.history import Member
 
     OnDone = Callable[[int, Result], None]
 

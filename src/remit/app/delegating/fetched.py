@@ -13,7 +13,7 @@ from remit.app.clusters import find_address, is_elsewhere, run
 from remit.errors import ClusterError, RemitError
 from remit.workspace.brokers import is_present
 from remit.workspace.ledger.delegations import begin_attempt, count_attempts
-from remit.workspace.ledger.mirrored import OWNER
+from remit.workspace.ledger.remote_rows import OWNER
 from remit.workspace.mirrored_output import add_copy, measure_copy
 from remit.workspace.sessions.folders import Attempt, find_folder, make_attempt
 

@@ -25,10 +25,10 @@ from remit.workspace.home import Home
 from remit.workspace.ledger.browsing import NOTHING_HEARD, hear_all
 from remit.workspace.ledger.delegations import find_sessions, list_attempts, list_delegations, load_delegation
 from remit.workspace.ledger.events import load_last_event, read_clock_ms
-from remit.workspace.ledger.mirrored import OWNER as AFAR
+from remit.workspace.ledger.history import list_steps
 from remit.workspace.ledger.refereed import OWNER
-from remit.workspace.ledger.steps import list_steps
-from remit.workspace.ledger.taken import list_taken
+from remit.workspace.ledger.remote_rows import OWNER as AFAR
+from remit.workspace.ledger.remote_rows import list_taken
 from remit.workspace.ledger.texts import list_texts, load_text
 from remit.workspace.secrets import MARK, redact
 from remit.workspace.sessions.folders import SESSIONS, list_living
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from remit.workspace.cluster.rows import Row
     from remit.workspace.ledger.browsing import Heard
     from remit.workspace.ledger.delegations import Attempt, Delegation
-    from remit.workspace.ledger.steps import KeptStep
+    from remit.workspace.ledger.history import KeptStep
 
 LAST = "-"
 """Stands for the delegation that was asked for last; for a person, not for one that an agent handed on."""

@@ -207,17 +207,17 @@ def _rank(words: list[str]) -> list[str]:
 def _find_stuck(home: Home, patient: Patient) -> Iterator[Check]:
     """Tasks that look as if somebody worked on them. Those that no work was ever delegated for are people's own."""
     from remit.app.tasks import Tasks  # noqa: PLC0415 - only for this
-    from remit.workspace.ledger.history import list_tasks  # noqa: PLC0415
+    from remit.workspace.ledger.browsing import count_by_task  # noqa: PLC0415
     from remit.workspace.tasks.moves import OWN_COMMAND  # noqa: PLC0415
 
-    delegated = list_tasks(home.ledger)
+    delegated = count_by_task(home.ledger)
     tasks = Tasks(patient.root)
     try:
         if not delegated or not tasks.is_begun:
             return
         for task in tasks.list_tasks():
             is_at_work = task.marker in OWN_COMMAND and task.marker != _BY_HAND and not task.closed
-            if is_at_work and delegated.get(task.number) is False:
+            if is_at_work and delegated.get(task.number, (1, 1))[0] == 0:
                 told = f"task {task.number} is {task.marker}, and nobody works on it"
                 hint = f"go on with it: remit {OWN_COMMAND[task.marker or '']} {task.number}"
                 yield Check("tasks at work", "warning", told, hint)

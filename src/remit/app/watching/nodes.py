@@ -20,7 +20,7 @@ from remit.delegate.reporting.report import load_report
 from remit.errors import RemitError, UsageError
 from remit.workspace.ledger.browsing import list_children, list_tree, load_last_number
 from remit.workspace.ledger.delegations import list_attempts, load_delegation
-from remit.workspace.ledger.steps import list_steps
+from remit.workspace.ledger.history import list_steps
 from remit.workspace.ledger.texts import load_text
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ from remit.runners.registry import get_runner
 from remit.workspace.brokers import Presence, clear_departed, is_present
 from remit.workspace.ledger.delegations import advance, count_attempts, list_branch, list_delegations, load_delegation
 from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
-from remit.workspace.ledger.mirrored import OWNER as AFAR
 from remit.workspace.ledger.refereed import GRACE_MS
 from remit.workspace.ledger.refereed import OWNER as REFEREE
+from remit.workspace.ledger.remote_rows import OWNER as AFAR
 from remit.workspace.ledger.slots import Slots, claim, set_deadline, set_ticket, take_slot
 from remit.workspace.ledger.texts import keep_texts
 from remit.workspace.sessions.folders import find_folder, is_alive

@@ -42,9 +42,9 @@ from remit.delegate.referee.new_names import list_created
 from remit.errors import RemitError, RunnerError
 from remit.model import Expectation
 from remit.runners import Heard, Usage
-from remit.workspace.ledger.activity import add_act
 from remit.workspace.ledger.delegations import count_attempts, record_attempt
 from remit.workspace.ledger.events import read_clock_ms
+from remit.workspace.ledger.refereed import add_act
 from remit.workspace.ledger.texts import keep_texts, load_text
 from remit.workspace.secrets import redact
 from remit.workspace.sessions.folders import find_folder, load_return_file

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.quick_tuple import NamedTuple
-from remit.workspace.ledger.events import read_clock_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,14 +26,6 @@ class Act(NamedTuple):
     session_id: str
     parent_id: str | None = None
     number: int = 0
-
-
-def add_act(db: Connection, *, session_id: str, path: str, operation: str, parent_id: str | None = None) -> None:
-    """Write down what was done to a file."""
-    db.execute(
-        "INSERT INTO activity (session_id, parent_id, path, operation, at_ms) VALUES (?, ?, ?, ?, ?)",
-        (session_id, parent_id, path, operation, read_clock_ms()),
-    )
 
 
 def list_acts(ledger: Ledger, session_id: str, *, only_untold: bool = False) -> list[Act]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import StateError
 from remit.model import NOTHING
 from remit.quick_tuple import NamedTuple
-from remit.workspace.ledger.events import add_event, read_clock_ms
+from remit.workspace.ledger.events import add_event, read_clock_ms, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,7 +90,7 @@ def add_delegation(ledger: Ledger, delegation: Delegation) -> Delegation:
         root_id=delegation.root_id or delegation.session_id, created_ms=delegation.created_ms or read_clock_ms()
     )
     values = [*row]
-    values[3], values[-1] = _dump(list(row.path)), _dump(dict(row.details))
+    values[3], values[-1] = to_json(list(row.path)), to_json(dict(row.details))
     with ledger.transaction(durable=True) as db:
         db.execute(f"INSERT INTO delegations ({COLUMNS}) VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608 - fixed
         add_event(db, "admitted", {"agent": row.agent, "depth": row.depth}, session_id=row.session_id)
@@ -146,8 +146,8 @@ def record_attempt(db: Connection, session_id: str, attempt: Attempt) -> None:
     db.execute(
         f"INSERT INTO attempts (session_id, {_TRIED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) {_UNTIL_NOW}",  # noqa: S608 - fixed
         (
-            session_id, *attempt[:6], _dump(list(attempt.findings)), _dump(dict(attempt.usage)),
-            _dump(list(attempt.repairs)), _dump(list(attempt.claims)),
+            session_id, *attempt[:6], to_json(list(attempt.findings)), to_json(dict(attempt.usage)),
+            to_json(list(attempt.repairs)), to_json(list(attempt.claims)),
         ),
     )  # fmt: skip
     add_event(db, "attempt", {"number": attempt.number, "outcome": attempt.outcome}, session_id=session_id)
@@ -222,7 +222,3 @@ def read_row(row: tuple[Any, ...]) -> Delegation:
     values = [*row]
     values[3], values[-1] = tuple(json.loads(row[3])), json.loads(row[-1])
     return Delegation(*values)._replace(awaited=bool(row[_AWAITED]))
-
-
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -35,11 +35,16 @@ def read_clock_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+def to_json(value: object) -> str:
+    """Return a value as the tables have it."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
 def add_event(db: Connection, kind: str, details: Mapping[str, Any], *, session_id: str | None = None) -> int:
     """Add an event in the transaction that makes it true; its number."""
     added = db.execute(
         "INSERT INTO events (at_ms, session_id, kind, details) VALUES (?, ?, ?, ?)",
-        (read_clock_ms(), session_id, kind, json.dumps(details, ensure_ascii=False, separators=(",", ":"))),
+        (read_clock_ms(), session_id, kind, to_json(details)),
     )
     return added.lastrowid or 0
 

@@ -1,6 +1,6 @@
-"""History: what past delegations have in common, for whoever looks for what goes wrong again and again.
+"""History: what past runs have in common, what was done when one was finished, and the runs of a batch.
 
-Owns the questions that are asked of many rows at once. Nothing is changed, and only the latest are looked at.
+Owns questions about past runs. Nothing is changed. Those that many rows answer look at the latest only.
 """
 
 from __future__ import annotations
@@ -99,8 +99,58 @@ def list_repeats(ledger: Ledger, *, after_ms: int, least: int) -> list[Repeats]:
         ]
 
 
-def list_tasks(ledger: Ledger) -> dict[int, bool]:
-    """The tasks that work was ever delegated for, and whether any of it is open."""
-    query = "SELECT task_number, max(state <> 'settled') FROM delegations WHERE task_number IS NOT NULL GROUP BY 1"
+# --- finish steps ----------------------------------------------------------------------------------------------------
+
+
+class KeptStep(NamedTuple):
+    """One step of a settlement, as it is remembered."""
+
+    name: str
+    state: str
+    """done, there, nothing or failed."""
+    message: str
+    at_ms: int
+
+
+def list_steps(ledger: Ledger, session_id: str) -> list[KeptStep]:
+    """The steps of a settlement, in the order in which they were done."""
+    query = "SELECT step, result, at_ms FROM settled_steps WHERE session_id = ?"
     with ledger.reading() as db:
-        return {number: bool(is_open) for number, is_open in db.execute(query)}
+        rows = db.execute(query, (session_id,)).fetchall()
+    kept = [(name, json.loads(result), at_ms) for name, result, at_ms in rows]
+    found = [KeptStep(name, state, message, at_ms) for name, (state, message), at_ms in kept]
+    return sorted(found, key=lambda step: _ORDER.index(step.name) if step.name in _ORDER else len(_ORDER))
+
+
+_ORDER = ("worktree", "manifest", "task", "errors", "activity", "git")
+
+
+# --- batches: runs that were asked for together, each found again by its key -----------------------------------------
+
+
+class Member(NamedTuple):
+    """A delegation of a batch."""
+
+    session_id: str
+    state: str
+    ending: str | None
+
+
+_MEMBERS = """
+    SELECT json_extract(details, '$.batch') AS batch, session_id, state, ending FROM delegations
+    WHERE created_ms >= :since AND batch IS NOT NULL AND (:key IS NULL OR batch = :key)
+    ORDER BY created_ms, session_id
+"""
+
+
+def list_members(ledger: Ledger) -> dict[str, Member]:
+    """The delegations that have a key, by it; of several the newest."""
+    with ledger.reading() as db:
+        return {key: Member(*found) for key, *found in db.execute(_MEMBERS, {"since": 0, "key": None})}
+
+
+def find_member(ledger: Ledger, key: str, *, since_ms: int) -> Member | None:
+    """The newest delegation with a key that was made since some time; None where there is none."""
+    with ledger.reading() as db:
+        found = db.execute(_MEMBERS, {"since": since_ms, "key": key}).fetchall()
+    return Member(*found[-1][1:]) if found else None

@@ -341,7 +341,7 @@ def note_use(
             add_tool_use(db, own.session_id, tool, path, failed=failed)
         parent = own.parent_id or (own.harness_session if own.agent_id != MAIN else None)
         for path in () if failed or operation != "write" else (*paths, *outside):
-            _add_act(db, own.session_id, parent, path, operation)
+            add_act(db, session_id=own.session_id, path=path, operation=operation, parent_id=parent)
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:
@@ -353,13 +353,14 @@ def note_use(
 def note_main_writes(db: Connection, harness_session: str, paths: Sequence[str], operation: str) -> None:
     """Write down what the session of a user did to files."""
     for path in paths:
-        _add_act(db, harness_session, None, path, operation)
+        add_act(db, session_id=harness_session, path=path, operation=operation)
 
 
-def _add_act(db: Connection, session_id: str, parent: str | None, path: str | None, operation: str) -> None:
+def add_act(db: Connection, *, session_id: str, path: str | None, operation: str, parent_id: str | None = None) -> None:
+    """Record what was done to a file (R3.11)."""
     db.execute(
         "INSERT INTO activity (session_id, parent_id, path, operation, at_ms) VALUES (?, ?, ?, ?, ?)",
-        (session_id, parent, path, operation, time.time_ns() // 1_000_000),
+        (session_id, parent_id, path, operation, time.time_ns() // 1_000_000),
     )
 
 

@@ -17,7 +17,7 @@ from remit.quick_tuple import NamedTuple
 from remit.workspace.files import remove
 from remit.workspace.ledger.events import add_event, read_clock_ms
 from remit.workspace.ledger.notes import get_note, set_note
-from remit.workspace.ledger.spills import find_spill
+from remit.workspace.ledger.texts import find_spill
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

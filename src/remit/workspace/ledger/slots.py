@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from remit.quick_tuple import NamedTuple
 from remit.workspace.ledger.delegations import advance
 from remit.workspace.ledger.events import add_event, read_clock_ms
-from remit.workspace.ledger.mirrored import OWNER as AFAR
+from remit.workspace.ledger.remote_rows import OWNER as AFAR
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

@@ -21,7 +21,7 @@ from remit.errors import RemitError, StateError
 from remit.workspace.cluster import posting, rows
 from remit.workspace.cluster.store import Database
 from remit.workspace.ledger.delegations import load_delegation
-from remit.workspace.ledger.mirrored import OWNER, mirror
+from remit.workspace.ledger.remote_rows import OWNER, mirror
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping

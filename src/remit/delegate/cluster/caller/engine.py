@@ -15,7 +15,7 @@ from remit.delegate.local import CANCEL_S, Local, tell_unended
 from remit.workspace.cluster import rows
 from remit.workspace.cluster.driver import load_psycopg
 from remit.workspace.ledger.delegations import load_delegation
-from remit.workspace.ledger.mirrored import OWNER
+from remit.workspace.ledger.remote_rows import OWNER
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence

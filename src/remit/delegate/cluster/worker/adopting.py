@@ -17,7 +17,7 @@ from remit.evidence.before import BEFORE, list_expected, take_before
 from remit.evidence.workspace_root import find_workspace_root
 from remit.workspace.ledger.delegations import Delegation, add_delegation, begin_attempt, load_delegation
 from remit.workspace.ledger.events import read_clock_ms
-from remit.workspace.ledger.mirrored import mirror
+from remit.workspace.ledger.remote_rows import mirror
 from remit.workspace.ledger.slots import claim, take_slot
 from remit.workspace.ledger.texts import keep_texts
 from remit.workspace.manifest.beginning import take_beginning

@@ -1,21 +1,23 @@
-"""Mirrored delegations: rows of a tree that other machines keep, as far as this one knows them.
+"""Remote rows: runs of a tree that other machines keep, as far as this one knows them.
 
-Owns what is copied. The guard, the budgets and everything that is shown look at one ledger; a tree that spans machines
-is in it because what the others know is written here again and again. Nobody drives such a row from here.
+Owns what is copied of them. The guard, the budgets and all views read one ledger; a tree that spans machines is in it
+because what the others report is written here again and again. Nothing on this machine drives such a row.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from remit.workspace.ledger.delegations import COLUMNS, STATES
-from remit.workspace.ledger.events import add_event, read_clock_ms
+from remit.workspace.ledger.events import add_event, read_clock_ms, to_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from sqlite3 import Connection
 
     from remit.workspace.ledger.delegations import Delegation
+    from remit.workspace.ledger.store import Ledger
 
 OWNER = "afar"
 _KEPT = ("started_ms", "deadline_ms", "ended_ms", "ending", "outcome", "status", "tokens", "cost_usd", "turns")
@@ -30,7 +32,7 @@ def mirror(db: Connection, delegation: Delegation) -> None:
         return
     row = delegation._replace(owner=OWNER, created_ms=delegation.created_ms or read_clock_ms(), ticket=None)
     values = [*row]
-    values[3], values[-1] = _dump(list(row.path)), _dump(dict(row.details))
+    values[3], values[-1] = to_json(list(row.path)), to_json(dict(row.details))
     db.execute(
         f"INSERT INTO delegations ({COLUMNS}) VALUES ({', '.join('?' * len(values))}) "  # noqa: S608 - fixed
         f"ON CONFLICT (session_id) DO UPDATE SET state = excluded.state, {_UPDATE}",
@@ -46,5 +48,16 @@ def _is_later(state: str, other: str) -> bool:
     return STATES.index(state) > STATES.index(other)
 
 
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+_TAKEN = """
+    SELECT ids.value, details FROM json_each(?) AS ids CROSS JOIN events ON number = (
+        SELECT number FROM events WHERE session_id = ids.value AND kind = 'taken' ORDER BY number DESC LIMIT 1
+    )
+"""
+
+
+def list_taken(ledger: Ledger, session_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Who took each of some delegations last: worker, host and fence."""
+    if not session_ids:
+        return {}
+    with ledger.reading() as db:
+        return {name: json.loads(told) for name, told in db.execute(_TAKEN, (json.dumps([*session_ids]),))}
