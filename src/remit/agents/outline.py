@@ -20,36 +20,50 @@ if TYPE_CHECKING:
     from remit.agents.frontmatter import Span
     from remit.agents.tags import Body, Tag
 
-SECTIONS = (
-    "context", "role", "task", "inputs_required", "inputs_forbidden", "process_flow", "delegation_patterns",
-    "artifact_creation", "return_format", "quality_standards", "error_handling",
-)  # fmt: skip
-"""The sections of the standard, in its order."""
-ALIASES = {"output_specification": "return_format", "workflow_execution": "process_flow"}
-"""Names that are understood as well (C12); the second belongs to commands."""
 CONTEXT_PARTS = ("specialist_domain", "task_scope", "integration", "lifecycle_integration")
 STEP_PARTS = ("action", "process", "checkpoint")
 CHECKPOINT_ALIASES = ("output", "validation")
 DELEGATE_PARTS = ("when", "context", "expected_return", "integration")
 ARTIFACT_PARTS = ("path", "content", "validation")
 ERROR_PARTS = ("detection", "handling", "recovery", "logging")
-PARTS: dict[str, tuple[str, ...]] = {
-    "context": CONTEXT_PARTS,
-    "inputs_required": ("parameter",),
-    "inputs_forbidden": ("forbidden",),
-    "delegation_patterns": ("delegate_to",),
-    "artifact_creation": ("artifact",),
-    "return_format": ("structure", "validation"),
-    "error_handling": ("error_type",),
-}
-"""What stands directly in each section."""
-_INNER_PARTS = {"delegate_to": DELEGATE_PARTS, "artifact": ARTIFACT_PARTS, "error_type": ERROR_PARTS}
-_KNOWN = frozenset({
-    *SECTIONS, *ALIASES, *STEP_PARTS, *CHECKPOINT_ALIASES, "implementation", "token_limit", "format", "example",
-    *(part for parts in (*PARTS.values(), *_INNER_PARTS.values()) for part in parts),
+
+
+class Section(NamedTuple):
+    """A section of the standard."""
+
+    name: str
+    parts: tuple[str, ...] = ()
+    """What is directly in it; a single part can be there many times."""
+    inner_parts: tuple[str, ...] = ()
+    """What is in each of these parts."""
+    other_names: tuple[str, ...] = ()
+    """Names that are understood as well (C12)."""
+    anywhere: bool = False
+    """Whether the name means nothing else, so that the section counts wherever it is."""
+
+
+STANDARD = (
+    Section("context", CONTEXT_PARTS),
+    Section("role"),
+    Section("task"),
+    Section("inputs_required", ("parameter",), anywhere=True),
+    Section("inputs_forbidden", ("forbidden",), anywhere=True),
+    Section("process_flow", other_names=("workflow_execution",), anywhere=True),  # that of commands
+    Section("delegation_patterns", ("delegate_to",), DELEGATE_PARTS, anywhere=True),
+    Section("artifact_creation", ("artifact",), ARTIFACT_PARTS),
+    Section("return_format", ("structure", "validation"), other_names=("output_specification",)),
+    Section("quality_standards"),
+    Section("error_handling", ("error_type",), ERROR_PARTS),
+)
+"""The sections of the standard, in its order."""
+SECTIONS = tuple(section.name for section in STANDARD)
+ALIASES = {other: section.name for section in STANDARD for other in section.other_names}
+SECTION_NAMES = frozenset({*SECTIONS, *ALIASES})
+TAG_NAMES = frozenset({
+    *SECTION_NAMES, *(part for section in STANDARD for part in (*section.parts, *section.inner_parts)),
+    *STEP_PARTS, *CHECKPOINT_ALIASES, "implementation", "token_limit", "format", "example",
 })  # fmt: skip
-_ANYWHERE = frozenset({"inputs_required", "inputs_forbidden", "process_flow", "delegation_patterns"})
-"""Sections whose names mean nothing else, so that they count wherever they stand."""
+"""Every name of a tag that means something, steps aside."""
 
 MAX_STEPS = 200
 MAX_PARTS = 200
@@ -151,7 +165,7 @@ def make_outline(text: str, body: Body) -> Outline:
     outline = Outline()
     host = outline.host = _find_host(body)
     _find_sections(outline, list(unfold(host)))
-    missing = [name for name in _ANYWHERE if name not in outline.sections]
+    missing = [section.name for section in STANDARD if section.anywhere and section.name not in outline.sections]
     if missing and outline.sections:
         _find_anywhere(outline, body, missing)
     if outline.sections:
@@ -187,17 +201,14 @@ def _find_host(body: Body) -> Tag:
     """The tag in which the sections stand: the body, or one that is wrapped around all of them."""
 
     def count(tag: Tag) -> int:
-        return sum(child.name in _SECTION_NAMES for child in unfold(tag))
+        return sum(child.name in SECTION_NAMES for child in unfold(tag))
 
     few = 2
     if count(body.root) < few:
         for child in body.root.children:
-            if child.closed and child.name not in _SECTION_NAMES and count(child) >= few:
+            if child.closed and child.name not in SECTION_NAMES and count(child) >= few:
                 return child
     return body.root
-
-
-_SECTION_NAMES = frozenset({*SECTIONS, *ALIASES})
 
 
 def _find_sections(outline: Outline, tags: list[Tag]) -> None:
@@ -241,7 +252,7 @@ def _find_hidden(text: str, body: Body) -> frozenset[str]:
     if body.hidden is None:
         return frozenset()
     names = {found[1] for found in _HIDDEN_TAG.finditer(text, *body.hidden)}
-    return frozenset(ALIASES.get(name, name) for name in names & _SECTION_NAMES)
+    return frozenset(ALIASES.get(name, name) for name in names & SECTION_NAMES)
 
 
 def _find_title(body: Body, host: Tag) -> tuple[str, Span] | None:
@@ -274,7 +285,7 @@ def _find_slips(tags: Iterable[Tag], missing: Iterable[str]) -> Iterator[Slip]:
     """The tags whose names are unknown, and nearly that of something missing."""
     missing = list(missing)
     for tag in tags:
-        if tag.name in _KNOWN or tag.inline or not missing:
+        if tag.name in TAG_NAMES or tag.inline or not missing:
             continue
         meant = next((name for name in missing if is_slip(tag.name, name) and not tag.find(name)), None)
         if meant is not None:
@@ -283,21 +294,20 @@ def _find_slips(tags: Iterable[Tag], missing: Iterable[str]) -> Iterator[Slip]:
 
 
 def _find_inner_slips(outline: Outline) -> None:
-    for name, parts in PARTS.items():
-        section = outline.get(name)
-        if section is not None:
-            several = len(parts) == 1
-            outline.slips += _find_part_slips(section, parts, several=several)
-            for child in section.children if parts[0] in _INNER_PARTS else ():
-                if child.name == parts[0]:
-                    outline.slips += _find_part_slips(child, _INNER_PARTS[parts[0]])
+    for section in STANDARD:
+        tag = outline.get(section.name)
+        if tag is not None and section.parts:
+            outline.slips += _find_part_slips(tag, section.parts, several=len(section.parts) == 1)
+            for child in tag.children if section.inner_parts else ():
+                if child.name == section.parts[0]:
+                    outline.slips += _find_part_slips(child, section.inner_parts)
     for step in outline.steps:
         has_checkpoint = any(child.name in CHECKPOINT_ALIASES for child in step.tag.children)
         outline.slips += _find_part_slips(step.tag, STEP_PARTS[:2] if has_checkpoint else STEP_PARTS)
 
 
 def _find_part_slips(parent: Tag, parts: tuple[str, ...], *, several: bool = False) -> Iterator[Slip]:
-    if all(child.name in _KNOWN for child in parent.children):
+    if all(child.name in TAG_NAMES for child in parent.children):
         return
     names = {child.name for child in parent.children}
     yield from _find_slips(parent.children, parts if several else [part for part in parts if part not in names])
@@ -307,7 +317,7 @@ def _find_closing_slips(outline: Outline, text: str, body: Body) -> None:
     """A tag that is not closed, and a closing tag of nearly its name that closes nothing."""
     slipped = {id(slip.tag) for slip in outline.slips}
     for tag in body.unclosed[:_MAX_PAIRS]:
-        if (tag.name not in _KNOWN and _STEP.match(tag.name) is None) or tag.inline or id(tag) in slipped:
+        if (tag.name not in TAG_NAMES and _STEP.match(tag.name) is None) or tag.inline or id(tag) in slipped:
             continue
         for start, end in body.strays[:_MAX_PAIRS]:
             written = text[start + 2 : end - 1].strip()

@@ -173,6 +173,11 @@ def test_the_names_of_errors_are_compared_and_not_understood(old: str, new: str,
     assert list(find(change(f"<error_type name={old}>", f"<error_type name={new}>"))) == codes
 
 
+def test_artifacts_are_not_what_else_the_section_names() -> None:
+    text = change(only("artifact"), "  <summary_artifact>The plan.</summary_artifact>\n")
+    assert find(text)["AGT120"].message == "<artifact_creation> names no <artifact>"
+
+
 def test_whatever_stands_in_the_error_handling_is_a_type_of_error() -> None:
     text = change('<error_type name="timeout">', "<detached_head>").replace("</error_type>", "</detached_head>", 1)
     assert set(find(text)) == {"AGT132", "AGT136"}
@@ -436,7 +441,7 @@ def test_a_missing_section_is_added_where_the_standard_has_it() -> None:
         assert order == list(SECTIONS), section
 
 
-@pytest.mark.parametrize("section", ["inputs_required", "inputs_forbidden", "return_format", "error_handling"])
+@pytest.mark.parametrize("section", ["role", "inputs_required", "inputs_forbidden", "return_format", "error_handling"])
 def test_an_empty_section_is_filled(section: str) -> None:
     for empty in (f"<{section}/>", f"<{section} />", f"<{section}></{section}>", f"<{section}>\n\n</{section}>"):
         text = without(section) + f"\n{empty}\n"

@@ -16,7 +16,7 @@ _CLAUDE = ("claude.identity", "claude.keys", "claude.hooks", "claude.tools", "cl
 _OPENCODE = ("opencode.values", "opencode.keys", "opencode.permissions", "opencode.tools")
 MODULES: dict[Profile, tuple[str, ...]] = {
     "standard": (
-        *_MARKDOWN, "confinement", "context", "delegation", "failures", "fields", "inputs", "keys", "lifecycle",
+        *_MARKDOWN, "body", "confinement", "context", "delegation", "failures", "fields", "inputs", "keys", "lifecycle",
         "limits", "opencode.tools", "outputs", "permissions", "reach", "sections", "steps",
     ),
     "claude": (*_MARKDOWN, *_CLAUDE, "confinement", "permissions"),

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.outline import ERROR_PARTS, find_part, is_slip, unfold
-from remit.agents.passages import USUAL_ERRORS, render_error, render_section
+from remit.agents.passages import render_error
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.sections import find_top, is_empty, shorten
+from remit.agents.rules.section_shapes import is_empty, shorten
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
 from remit.spelling import squeeze
@@ -51,29 +51,6 @@ def find_troubles(document: Document) -> list[Trouble]:
     return troubles
 
 
-@rule("AGT131", "R1.23 R1.29", fix="unsafe")
-def error_handling_missing(case: Case) -> Iterator[Report]:
-    """Nothing says what the agent does when something fails.
-
-    Why: a failure that nobody foresaw ends in a return that claims success, or in none.
-
-    Bad: no `<error_handling>`
-
-    Good: `<error_handling><error_type name="timeout">…</error_type></error_handling>`
-
-    Fix (unsafe): adds the section with what to do on a timeout, which is the one that is required.
-    """
-    document = case.document
-    section = document.outline.get("error_handling")
-    if section is None and document.outline.lacks("error_handling"):
-        block = render_section("error_handling", render_error("timeout"))
-        yield Report("<error_handling> is missing", "Say for each type of error how it is seen and what is done.",
-                     find_top(document), edits=edits.add_section(document, block, name="error_handling"))  # fmt: skip
-    elif section is not None and is_empty(document, section):
-        yield Report("<error_handling> is empty", "Say for each type of error how it is seen and what is done.",
-                     section.name_span, edits=edits.add_child(document, section, render_error("timeout")))  # fmt: skip
-
-
 @rule("AGT132", "R1.23", fix="unsafe")
 def timeout_unhandled(case: Case) -> Iterator[Report]:
     """No type of error is called timeout.
@@ -98,42 +75,24 @@ def timeout_unhandled(case: Case) -> Iterator[Report]:
                      edits=edits.add_child(document, section, render_error("timeout")))  # fmt: skip
 
 
-@rule("AGT133", "R1.23", severity="note", fix="unsafe")
-def usual_error_missing(case: Case) -> Iterator[Report]:
-    """A usual type of error is missing.
-
-    Why: these failures happen: a wrong input, a file that cannot be written, an agent that does not answer, a commit
-    that is refused. Only the timeout is required, so this is a note. A type of another name counts if it has the word
-    `validation`, `file`, `delegation` or `git` in it; `delegation_failure` is for agents that may call others, and
-    `git_failure` for those whose steps use git.
-
-    Bad: an `<error_handling>` without `git_failure`
-
-    Good: timeout, validation_failure, file_operation_failure, delegation_failure, git_failure
-
-    Fix (unsafe): adds them, in general words.
-    """
-    document = case.document
-    section, troubles = document.outline.get("error_handling"), find_troubles(document)
-    if section is None or not troubles:
-        return
-    spoken = {word for trouble in troubles for word in _WORD.findall(trouble.name.lower())}
-    missing = [name for name, word in _USUAL_WORDS.items() if word not in spoken and _can_happen(document, name)]
-    if missing:
-        yield Report(f"the error handling does not name {', '.join(missing)}",
-                     "Say how each is seen, handled, recovered from and logged.", section.name_span,
-                     edits=edits.add_child(document, section, "\n".join(map(render_error, missing))))  # fmt: skip
-
-
 _WORD = lazy(r"[a-z]{1,40}")
 
 
-def _can_happen(document: Document, name: str) -> bool:
-    """Whether an agent can meet this error: who calls nobody meets no failing call, who commits nothing no git."""
-    if name == "delegation_failure":
-        return bool(document.get("delegation", "can_delegate_to"))
+def list_usual_errors(document: Document) -> list[str]:
+    """The usual types besides timeout that an agent can meet: not all have others to call, or use git."""
     flow = document.outline.get("process_flow")
-    return name != "git_failure" or (flow is not None and _GIT.search(document.text_of(flow)) is not None)
+    can_happen = {
+        "delegation_failure": bool(document.get("delegation", "can_delegate_to")),
+        "git_failure": flow is not None and _GIT.search(document.text_of(flow)) is not None,
+    }
+    return [name for name in _USUAL_WORDS if can_happen.get(name, True)]
+
+
+def read_error_names(document: Document) -> set[str]:
+    """The names of the types of errors, and the usual types that they stand for."""
+    names = {trouble.name for trouble in find_troubles(document)}
+    words = {word for name in names for word in _WORD.findall(name.lower())}
+    return names | {name for name, word in _USUAL_WORDS.items() if word in words}
 
 
 @rule("AGT134", "R1.23", severity="warning")
@@ -172,22 +131,6 @@ def _has_part(tag: Tag) -> bool:
 
 def _is_error_part(tag: Tag) -> bool:
     return any(tag.name == part or is_slip(tag.name, part) for part in ERROR_PARTS)
-
-
-@rule("AGT135", "R1.23")
-def error_type_unnamed(case: Case) -> Iterator[Report]:
-    """A type of error has no name.
-
-    Why: the name is what the agent writes into its return and into the log.
-
-    Bad: `<error_type>`
-
-    Good: `<error_type name="timeout">`
-    """
-    for trouble in find_troubles(case.document):
-        if not trouble.name:
-            usual = ", ".join(USUAL_ERRORS)
-            yield Report("a type of error has no name", f"Give it one; usual are {usual}.", trouble.tag.name_span)
 
 
 @rule("AGT136", "R1.23", severity="note", fix="safe")

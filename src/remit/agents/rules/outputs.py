@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.outline import ARTIFACT_PARTS, find_part
-from remit.agents.passages import ARTIFACTS, STRUCTURE, VALIDATION, render_artifact, render_section
+from remit.agents.outline import find_part
+from remit.agents.passages import ARTIFACTS, STRUCTURE
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.sections import find_kind, find_top, is_empty, shorten
+from remit.agents.rules.section_shapes import find_kind, is_empty, shorten
 from remit.harnesses import claude, opencode
 from remit.lazy import lazy
 from remit.model import STATUSES
@@ -38,85 +38,6 @@ def find_artifacts(document: Document) -> list[Tag]:
     """Every artifact that the agent says it makes."""
     section = document.outline.get("artifact_creation")
     return [tag for tag in section.walk() if tag.name == "artifact"] if section else []
-
-
-_WORDS = {"research": "report"}
-
-
-@rule("AGT120", "R1.19", severity="warning", fix="unsafe")
-def artifacts_missing(case: Case) -> Iterator[Report]:
-    """An agent that makes files does not say which.
-
-    Why: a caller looks for the artifacts where they belong, and a return that names none is refused.
-
-    Bad: a planning agent without `<artifact_creation>`
-
-    Good: `<artifact_creation><artifact type="plan">…</artifact></artifact_creation>`
-
-    Fix (unsafe): adds the artifact that every agent of this kind makes, at its usual path.
-    """
-    document = case.document
-    kind, section = find_kind(document), document.outline.get("artifact_creation")
-    if kind not in ARTIFACTS or (section is None and not document.outline.lacks("artifact_creation")):
-        return
-    wanted = render_artifact(kind, find_spec_root(document))
-    if section is None:
-        block = render_section("artifact_creation", wanted)
-        added = edits.add_section(document, block, name="artifact_creation")
-        yield Report(f"<artifact_creation> is missing from an agent of kind {kind}",
-                     f"Say where the {_WORDS.get(kind, ARTIFACTS[kind][0])} goes, what is in it and how it is checked.",
-                     find_top(document), edits=added)  # fmt: skip
-    elif not section.children:
-        added = () if document.text_of(section) else edits.add_child(document, section, wanted)
-        yield Report("<artifact_creation> names no <artifact>", 'Write each file as <artifact type="…">.',
-                     section.name_span, edits=added)  # fmt: skip
-
-
-@rule("AGT121", "R1.19", severity="warning", fix="unsafe")
-def artifact_incomplete(case: Case) -> Iterator[Report]:
-    """An artifact has no type, path, content or validation.
-
-    Why: without a path the file lands anywhere; without a validation an empty file passes.
-
-    Bad: `<artifact type="plan"><content>Phases with estimates.</content></artifact>`
-
-    Good: the same with `<path>` and `<validation>`
-
-    Fix (unsafe): adds that the file has to be there and not empty, where only the validation is missing.
-    """
-    document = case.document
-    for tag in find_artifacts(document):
-        slipped = document.outline.slipped(tag)
-        missing = [part for part in ARTIFACT_PARTS if find_part(tag, part) is None and part not in slipped]
-        if not (tag.get("type") or "").strip():
-            missing.insert(0, "type")
-        if missing:
-            line = "<validation>The file is there and not empty.</validation>"
-            yield Report(f"the artifact {shorten(tag.get('type') or '')}".rstrip() + f" has no {', '.join(missing)}",
-                         "Say what it is, where it goes, what is in it and how it is checked.", tag.name_span,
-                         edits=edits.add_child(document, tag, line) if missing == ["validation"] else ())  # fmt: skip
-
-
-@rule("AGT122", "R1.19", severity="warning", fix="safe")
-def artifact_type_unknown(case: Case) -> Iterator[Report]:
-    """The type of an artifact is none that is known.
-
-    Why: a return is refused when the type of one of its artifacts is not on the list.
-
-    Bad: `<artifact type="plann">`
-
-    Good: `<artifact type="plan">`
-
-    Fix (safe): writes the type that was meant.
-    """
-    for tag in find_artifacts(case.document):
-        written, span = (tag.get("type") or "").strip(), tag.find_value("type")
-        if not written or span is None or written in ARTIFACT_TYPES or "{" in written:
-            continue
-        meant = find_meant(written, ARTIFACT_TYPES)
-        hint = f"Did you mean {meant}?" if meant else f"Write one of {', '.join(ARTIFACT_TYPES)}."
-        yield Report(f"{shorten(written)} is no type of an artifact", hint, span,
-                     edits=((*span, meant),) if meant else ())  # fmt: skip
 
 
 _PATH = lazy(r"[\w.$~/{}:<>*+-]{1,300}/[\w.$~/{}:<>*+-]{0,300}")
@@ -179,30 +100,6 @@ def _name_summary(path: str, kind: str) -> str:
 
 
 # --- the return ------------------------------------------------------------------------------------------------------
-
-
-@rule("AGT124", "R1.21 R1.29", fix="unsafe")
-def return_format_missing(case: Case) -> Iterator[Report]:
-    """The format of the return is missing.
-
-    Why: an agent that is not told how to answer answers in prose, and the next one in another way.
-
-    Bad: no `<return_format>`
-
-    Good: `<return_format>` with `<structure>` and `<validation>`
-
-    Fix (unsafe): adds the standard's structure and how it is validated.
-    """
-    document = case.document
-    section = document.outline.get("return_format")
-    block = f"{STRUCTURE}\n{VALIDATION}"
-    if section is None and document.outline.lacks("return_format"):
-        added = edits.add_section(document, render_section("return_format", block), name="return_format")
-        yield Report("<return_format> is missing", "Say what the agent returns: <structure> and <validation>.",
-                     find_top(document), edits=added)  # fmt: skip
-    elif section is not None and is_empty(document, section):
-        yield Report("<return_format> is empty", "Say what the agent returns: <structure> and <validation>.",
-                     section.name_span, edits=edits.add_child(document, section, block))  # fmt: skip
 
 
 @rule("AGT125", "C12", severity="note", fix="safe")
@@ -346,25 +243,3 @@ def _first_value(line: str) -> str:
         other_key = re.search(r"[\"'`][ \t]{0,9},[ \t]{0,9}[\"'`]\w{1,40}[\"'`][ \t]{0,9}:", line)
         return line[: other_key.start()] if other_key else line
     return line
-
-
-@rule("AGT129", "R1.21", severity="note", fix="unsafe")
-def return_validation_missing(case: Case) -> Iterator[Report]:
-    """Nothing says how the agent validates its return.
-
-    Why: an agent that checks its return before it sends it is sent back less often.
-
-    Bad: a `<return_format>` without `<validation>`
-
-    Good: `<validation>The session id is the one that was issued, every artifact is on disk.</validation>`
-
-    Fix (unsafe): adds the checks that every return has to pass.
-    """
-    document = case.document
-    section = document.outline.get("return_format")
-    if section is None or is_empty(document, section) or not section.closed:
-        return
-    slipped = "validation" in document.outline.slipped(section)
-    if find_part(section, "validation", "validation_rules") is None and not slipped:
-        yield Report(f"<{section.name}> does not say how the return is validated", "Add <validation>.",
-                     section.name_span, edits=edits.add_child(document, section, VALIDATION))  # fmt: skip

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.outline import ALIASES, SECTIONS
+from remit.agents.outline import SECTION_NAMES, TAG_NAMES
 from remit.agents.rules.register import ALL, Case, Report, rule
 from remit.lazy import lazy
 
@@ -197,21 +197,12 @@ def object_tag(case: Case) -> Iterator[Report]:
         yield Report(problem.message, "Remove the tag.", (problem.start, problem.end), problem.pointer)
 
 
-_STRUCTURE = frozenset({
-    "context", "specialist_domain", "task_scope", "integration", "lifecycle_integration", "role", "task",
-    "inputs_required", "inputs_forbidden", "parameter", "forbidden", "process_flow", "workflow_execution", "action",
-    "process", "checkpoint", "output", "delegation_patterns", "delegate_to", "artifact_creation", "artifact",
-    "return_format", "output_specification", "structure", "validation", "quality_standards", "error_handling",
-    "error_type", "detection", "handling", "recovery", "logging", "implementation",
-})  # fmt: skip
-"""The names that mean something; any other word between angle brackets may be a blank in a sentence."""
-
-
-_SECTION_NAMES = frozenset({*SECTIONS, *ALIASES})
+_WORDS = frozenset({"when", "expected_return", "token_limit", "example", "path", "format", "content"})
+"""Names of parts that any sentence may have between angle brackets, as a blank."""
 
 
 def _is_structural(name: str) -> bool:
-    return name in _STRUCTURE or name.startswith(("step_", "stage_"))
+    return (name in TAG_NAMES and name not in _WORDS) or name.startswith(("step_", "stage_"))
 
 
 def _is_part(tag: Tag) -> bool:
@@ -260,7 +251,7 @@ def _place_closing(document: Document, tag: Tag) -> tuple[int, str]:
 
 def _find_end(tag: Tag) -> int:
     """Where a tag that is not closed ends: before the first of its own kind in it, a section or a step."""
-    peers = _SECTION_NAMES if tag.name in _SECTION_NAMES else ()
+    peers = SECTION_NAMES if tag.name in SECTION_NAMES else ()
     is_step = tag.name.startswith(("step_", "stage_"))
     for child in tag.children:
         if child.name in peers or (is_step and child.name.startswith(("step_", "stage_"))):

@@ -1,507 +1,259 @@
-"""Rules on the body: is there a title, is every section there, once, spelt right and filled in."""
+"""The table of the standard's sections: what each has to have, and what is reported if it hasn't.
+
+Rules that compare sections with each other, with the frontmatter or with the steps are functions in other modules.
+"""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from remit.agents import edits
 from remit.agents.outline import (
     ARTIFACT_PARTS,
     CHECKPOINT_ALIASES,
     CONTEXT_PARTS,
     DELEGATE_PARTS,
-    ERROR_PARTS,
     STEP_PARTS,
     find_part,
     unfold,
 )
-from remit.agents.passages import STATUSES
-from remit.agents.rules.register import Case, Report, rule
-from remit.lazy import lazy
-from remit.prose import count_statements
+from remit.agents.passages import (
+    ARTIFACTS,
+    STRUCTURE,
+    USUAL_ERRORS,
+    USUAL_FORBIDDEN,
+    USUAL_INPUTS,
+    VALIDATION,
+    render_artifact,
+    render_error,
+    render_parameter,
+)
+from remit.agents.rules.failures import find_troubles, list_usual_errors, read_error_names
+from remit.agents.rules.inputs import find_forbidden, find_parameters
+from remit.agents.rules.outputs import ARTIFACT_TYPES, find_artifacts, find_spec_root
+from remit.agents.rules.register import add_rule
+from remit.agents.rules.section_shapes import (
+    AttributeChoice,
+    AttributeNeeded,
+    PartsNeeded,
+    SectionNeeded,
+    SentenceRange,
+    UsualNames,
+    find_kind,
+    is_empty,
+    make_check,
+    shorten,
+)
+from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.agents.document import Document
-    from remit.agents.frontmatter import Span
-    from remit.agents.outline import Outline
+    from remit.agents.rules.register import Applicability
+    from remit.agents.rules.section_shapes import Named, Shape
     from remit.agents.tags import Tag
+    from remit.model import Severity
 
-MIN_LINES = 150
-MAX_LINES = 400
-ROLE_SENTENCES = (1, 2)
-TASK_SENTENCES = (3, 5)
-MAX_ITEMS = 8
 
+class SectionRule(NamedTuple):
+    """A rule whose check is made of shapes. Its page is `agents/pages/CODE.md`."""
 
-def find_top(document: Document) -> Span:
-    """Where a finding points when the thing it speaks of is not there: the title, else the body's beginning."""
-    if document.outline.title is not None:
-        return document.outline.title[1]
-    end = len(document.text)
-    at = min(document.body_start, max(0, end - 1))
-    return at, min(at + 1, end)
+    code: str
+    name: str
+    requirement: str
+    shapes: tuple[Shape, ...]
+    severity: Severity = "error"
+    fix: Applicability | None = None
 
 
-def find_kind(document: Document) -> str:
-    """What the agent is for; empty where the file does not say it."""
-    kind = document.get("agent_type")
-    return kind if isinstance(kind, str) else ""
+# --- what the rows look at -------------------------------------------------------------------------------------------
 
+INPUT_TYPES = ("string", "integer", "number", "boolean", "array", "object", "enum")
+"""The types that an input can be checked against."""
+_OTHER_TYPES = {
+    "int": "integer", "str": "string", "text": "string", "bool": "boolean", "list": "array", "dict": "object",
+    "float": "number", "double": "number", "map": "object", "table": "object", "json": "object", "path": "string",
+    "file": "string", "url": "string", "date": "string", "char": "string", "long": "integer", "tuple": "array",
+    "flag": "boolean", "num": "number", "arr": "array", "obj": "object", "strings": "array",
+}  # fmt: skip
+"""What other languages call them."""
+CORE_INPUTS = ("task_number", "session_id", "delegation_depth", "delegation_path")
+"""Without these a delegation cannot be told from another; language and timeout may be left out."""
 
-def shorten(text: str) -> str:
-    """A text of the file for a message."""
-    text = " ".join(text[:200].split())
-    return text if len(text) <= 60 else f"{text[:59]}…"  # noqa: PLR2004 - what fits in a message
 
+def _find_context(document: Document) -> Iterator[Named]:
+    context = document.outline.get("context")
+    if context is not None:
+        yield context, ""
 
-def is_empty(document: Document, tag: Tag | None) -> bool:
-    """Whether a section says nothing; comments do not count."""
-    if tag is None:
-        return True
-    inner = document.text_of(tag)
-    return not inner or (inner.startswith("<!--") and not _COMMENT.sub("", inner[:4000]).strip())
 
+def _find_inputs(document: Document) -> Iterator[Named]:
+    for tag in find_parameters(document):
+        yield tag, (tag.get("name") or "").strip()
 
-_COMMENT = lazy(r"<!--[^>]{0,2000}-->")
 
+def _find_named_inputs(document: Document) -> Iterator[Named]:
+    return ((tag, name) for tag, name in _find_inputs(document) if name)
 
-@rule("AGT100", "R1.7")
-def no_sections(case: Case) -> Iterator[Report]:
-    """The body has none of the standard's sections.
 
-    Why: the file says that it follows the standard, yet nothing in it can be found: no inputs, no steps, no return.
+def _find_steps(document: Document) -> Iterator[Named]:
+    return ((step.tag, "") for step in document.outline.steps)
 
-    Bad: a body of plain paragraphs.
 
-    Good: `<context>`, `<role>`, `<task>`, `<inputs_required>`, `<process_flow>`, `<return_format>`, `<error_handling>`
-    """
-    document = case.document
-    if document.unclosed_frontmatter:
-        return  # who knows where the body begins
-    if document.outline.is_bare and document.fault is None and document.frontmatter is not None:
-        yield Report("the body has none of the standard's sections",
-                     "Write them, from <context> to <error_handling>; `remit new` makes a complete agent.",
-                     find_top(document))  # fmt: skip
+def _find_delegations(document: Document) -> Iterator[Named]:
+    section = document.outline.get("delegation_patterns")
+    for tag in unfold(section) if section else ():
+        if tag.name == "delegate_to":
+            yield tag, shorten((tag.get("name") or "").strip()) or "nobody"
 
 
-@rule("AGT101", "R1.7", severity="warning", fix="safe")
-def title_missing(case: Case) -> Iterator[Report]:
-    """The body has no title.
+def _find_artifacts(document: Document) -> Iterator[Named]:
+    return ((tag, shorten(tag.get("type") or "")) for tag in find_artifacts(document))
 
-    Why: the title tells a reader, and a model, who is speaking before the sections begin.
 
-    Bad: no `# Planner` above the sections
+def _find_return_format(document: Document) -> Iterator[Named]:
+    section = document.outline.get("return_format")
+    if section is not None and section.closed and not is_empty(document, section):
+        yield section, ""
 
-    Good: `# Planner`, then `<context>`.
 
-    Fix (safe): makes a title from the agent's name.
-    """
-    document = case.document
-    if document.outline.title is not None or document.outline.is_bare:
-        return
-    name = document.get("name")
-    words = re.split(r"[-_\s]{1,9}", name.strip() if isinstance(name, str) and name.strip() else document.stem)
-    title = " ".join(word[:1].upper() + word[1:] for word in words if word)[:80]
-    newline = edits.find_newline(document)
-    at = _find_first_sign(document)
-    lead = "" if at > document.body_start or not document.body_start else newline
-    yield Report("the body has no title", f"Write `# {title}` above the sections.", find_top(document),
-                 edits=((at, at, f"{lead}# {title}{newline * 2}"),), fix_message=f"Write `# {title}`.")  # fmt: skip
+def _find_unnamed_errors(document: Document) -> Iterator[Named]:
+    return ((each.tag, "") for each in find_troubles(document) if not each.name)
 
 
-def _find_first_sign(document: Document) -> int:
-    """Where the body's first visible character stands, at the beginning of its line."""
-    found = _SIGN.search(document.text, document.body_start)
-    return document.text.rfind("\n", 0, found.start()) + 1 if found else len(document.text)
+# --- what the fixes write --------------------------------------------------------------------------------------------
 
 
-_SIGN = lazy(r"\S")
-
-
-@rule("AGT102", "R1.7", severity="warning", fix="unsafe")
-def title_not_first(case: Case) -> Iterator[Report]:
-    """Something stands before the title.
-
-    Why: the title opens the body; what stands above it belongs to nothing.
-
-    Bad: the `<role>`, and `# Planner` below it.
-
-    Good: `# Planner`, then the sections.
-
-    Fix (unsafe): moves the title to the top.
-    """
-    document = case.document
-    if document.outline.title is None or document.outline.is_bare:
-        return
-    _, (start, end) = document.outline.title
-    first = _find_first_sign(document)
-    if first >= start or not _COMMENT.sub("", document.text[first:start][:4000]).strip():
-        return
-    newline = edits.find_newline(document)
-    cut = document.text.find("\n", end) + 1 or len(document.text)
-    while document.text[cut : cut + len(newline)] == newline:
-        cut += len(newline)
-    title = document.text[start:end].rstrip()
-    what = next((f"<{tag.name}> stands" for tag in document.body.root.children if tag.start < start), "text stands")
-    yield Report(f"{what} before the title", "Begin the body with its title.", (start, end),
-                 edits=((first, first, f"{title}{newline * 2}"), (start, cut, "")))  # fmt: skip
-
-
-@rule("AGT103", "R1.7", fix="safe")
-def section_misspelt(case: Case) -> Iterator[Report]:
-    """The name of a section is misspelt.
-
-    Why: whoever looks for the section does not find it.
-
-    Bad: `<return_fromat>`, `<proces_flow>`
-
-    Good: `<return_format>`, `<process_flow>`
-
-    Fix (safe): corrects the name where the section opens and where it closes.
-    """
-    for slip in case.document.outline.slips:
-        slash = "/" if slip.closes else ""
-        yield Report(f"</{slip.written}> stands where <{slip.meant}> has to be closed" if slip.closes else
-                     f"<{slip.written}> is no name of the standard, did you mean '{slip.meant}'?",
-                     f"Write <{slash}{slip.meant}>.", slip.span,
-                     edits=tuple((*span, slip.meant) for span in slip.replaced))  # fmt: skip
-
-
-@rule("AGT104", "R1.7", severity="warning", fix="unsafe")
-def section_repeated(case: Case) -> Iterator[Report]:
-    """A section is there twice.
-
-    Why: tools read one of the two, a model reads both and follows whichever it likes.
-
-    Bad: `<task>Plan it.</task>` and, further down, `<task>Write it.</task>`
-
-    Good: one, which says all of it.
-
-    Fix (unsafe): removes a section that repeats the first word for word; where they differ, the choice is yours.
-    """
-    document = case.document
-    for name, tags in document.outline.sections.items():
-        for tag in tags[1:]:
-            same = tag.closed and document.text_of(tag).split() == document.text_of(tags[0]).split()
-            yield Report(f"<{name}> is there twice" if tag.name == name else f"<{name}> is there again as <{tag.name}>",
-                         "Merge the two sections.", tag.name_span,
-                         edits=(cut_tag(document, tag),) if same else ())  # fmt: skip
-
-
-def cut_tag(document: Document, tag: Tag) -> edits.Change:
-    """A tag with all it holds, and the line breaks behind it where it has its lines for itself."""
-    text = document.text
-    start = text.rfind("\n", 0, tag.start) + 1
-    if text[start : tag.start].strip():
-        return tag.start, tag.end, ""
-    end = text.find("\n", tag.end) + 1 or len(text)
-    if text[tag.end : end].strip():
-        return tag.start, tag.end, ""
-    following = _BLANK_LINE.match(text, end)
-    return start, following.end() if following else end, ""
-
-
-_BLANK_LINE = lazy(r"[ \t]{0,200}\r?\n")
-
-_WHOLE_BLANK = lazy(
-    r"(?:(?:[-*+]|\d{1,3}[.)])?[ \t]{0,20}(?:\{[^{}\n]{1,200}\}|\.{3}|…|TODO|TBD|FIXME)[.:]?\s{0,200}+){1,20}\Z"
-)
-_HEAD_BLANK = lazy(r"\{[A-Za-z][\w ]{0,100}\}\Z")
-"""A blank in the frontmatter: `{a,b}` is a pattern."""
-_FILLED_IN = frozenset({
-    "role", "task", "parameter", "forbidden",
-    *CONTEXT_PARTS, *STEP_PARTS, *CHECKPOINT_ALIASES, *DELEGATE_PARTS, *ARTIFACT_PARTS, *ERROR_PARTS,
-} - {"path"})  # fmt: skip
-"""The tags that hold somebody's own words."""
-_NAMED = ("parameter", "delegate_to", "error_type", "artifact")
-
-
-@rule("AGT105", "R1.31", severity="warning")
-def blank_left(case: Case) -> Iterator[Report]:
-    """A blank of a template is not filled in.
-
-    Why: the agent reads the blank as its instruction. Blanks in paths and in the structure of the return are meant for
-    the agent and stay.
-
-    Bad: `<role>{Detailed role description}</role>`, `description: "{detailed description}"`
-
-    Good: `<role>A planner who turns a task into a phased plan.</role>`
-    """
-    document = case.document
-    if document.outline.title is not None and _WHOLE_BLANK.match(document.outline.title[0]):
-        yield Report(
-            "the title is a blank that was not filled in", "Write the agent's name.", document.outline.title[1]
-        )
-    for pointer, span in document.frontmatter.spans.items() if document.frontmatter else ():
-        written = document.text[slice(*span)].strip("\"' ")
-        if pointer.startswith(("/description", "/permissions/")) and _HEAD_BLANK.match(written):
-            yield Report(
-                f"{pointer.split('/')[1]} still has the blank {shorten(written)}", "Fill it in.", span, pointer
-            )
-    for tag in document.body.walk():
-        if tag.name in _FILLED_IN or (tag.parent is not None and tag.parent.name == "quality_standards"):
-            blank = _find_blank(document, tag)
-            if blank:
-                yield Report(f"<{tag.name}> still has the blank {shorten(blank)}", "Fill it in.", tag.name_span)
-        if tag.name in _NAMED:
-            name = tag.get("name") or tag.get("type") or ""
-            if name.startswith("{") and name.endswith("}"):
-                yield Report(f"<{tag.name}> is still called {shorten(name)}", "Give it a name.", tag.name_span)
-
-
-def _find_blank(document: Document, tag: Tag) -> str:
-    """The blank that is all that a tag contains; one inside a longer text is meant for the agent."""
-    whole = _WHOLE_BLANK.match(document.text_of(tag)[:4000])
-    return whole[0].strip().split("\n")[0] if whole else ""
-
-
-@rule("AGT106", "R1.7", fix="unsafe")
-def context_incomplete(case: Case) -> Iterator[Report]:
-    """The context is missing, or one of its four parts.
-
-    Why: it tells the agent what it is good at, how far its task goes, who calls it, and which stages it owns.
-
-    Bad: a `<context>` without `<lifecycle_integration>`
-
-    Good: a `<context>` with `<specialist_domain>`, `<task_scope>`, `<integration>` and `<lifecycle_integration>`
-
-    Fix (unsafe): adds who calls the agent, where the frontmatter names the command, and that it owns postflight and
-    return. The other two parts only its author knows.
-    """
-    document, outline = case.document, case.document.outline
-    context = outline.get("context")
-    if context is None:
-        if outline.lacks("context"):
-            yield Report("<context> is missing", f"Write <context> with {', '.join(CONTEXT_PARTS)}.",
-                         find_top(document))  # fmt: skip
-        return
-    slipped = outline.slipped(context)
-    missing = [part for part in CONTEXT_PARTS if part not in slipped and is_empty(document, find_part(context, part))]
-    if not missing:
-        return
-    known = _describe_context(document)
-    lines = [
-        f"<{part}>{known[part]}</{part}>" for part in missing if part in known and find_part(context, part) is None
-    ]
-    yield Report(f"<context> does not have {', '.join(missing)}", "Say it in a sentence or two each.",
-                 context.name_span, severity="warning",
-                 edits=edits.add_child(document, context, "\n".join(lines)) if lines else ())  # fmt: skip
-
-
-def _describe_context(document: Document) -> dict[str, str]:
+def _describe_context(document: Document, context: Tag, missing: list[str]) -> str:
     known = {"lifecycle_integration": "Owns postflight and return. The command validates the return and relays it."}
     command = document.get("lifecycle", "command")
     if isinstance(command, str) and command.startswith("/"):
         known["integration"] = f"Called by the command {shorten(command)}."
-    return known
+    absent = [part for part in missing if part in known and find_part(context, part) is None]
+    return "\n".join(f"<{part}>{known[part]}</{part}>" for part in absent)
 
 
-@rule("AGT107", "R1.8", fix="unsafe")
-def role_missing(case: Case) -> Iterator[Report]:
-    """The role is missing or empty.
-
-    Why: without it the model decides for itself who it is.
-
-    Bad: no `<role>`
-
-    Good: `<role>A planner who turns a task and what is known about it into a phased plan.</role>`
-
-    Fix (unsafe): makes a role from the description in the frontmatter.
-    """
-    document = case.document
-    role = document.outline.get("role")
-    if role is None and not document.outline.lacks("role"):
-        return
+def _describe_role(document: Document) -> str:
     description = document.get("description")
-    known = isinstance(description, str) and bool(description.strip()) and role is None
-    section = f"<role>\n  {' '.join(str(description).split())[:400]}\n</role>"
-    if is_empty(document, role):
-        yield Report("<role> is missing" if role is None else "<role> is empty",
-                     "Say in one or two sentences who the agent is.", role.name_span if role else find_top(document),
-                     edits=edits.add_section(document, section, name="role") if known else ())  # fmt: skip
+    return " ".join(description.split())[:400] if isinstance(description, str) else ""
 
 
-@rule("AGT108", "R1.9")
-def task_missing(case: Case) -> Iterator[Report]:
-    """The task is missing or empty.
-
-    Why: it is the one place that says what the agent does from beginning to end.
-
-    Bad: no `<task>`
-
-    Good: `<task>Read the task and its research. Split the work into phases. Write the plan and return it.</task>`
-    """
-    document = case.document
-    task = document.outline.get("task")
-    if (task is not None or document.outline.lacks("task")) and is_empty(document, task):
-        yield Report("<task> is missing" if task is None else "<task> is empty",
-                     "Say in three to five sentences what the agent does, from its inputs to its return.",
-                     task.name_span if task else find_top(document))  # fmt: skip
+def _list_usual_inputs(document: Document) -> list[str]:
+    """The usual inputs of an agent; a utility serves any task, or none."""
+    if find_kind(document) == "utility":
+        return ["session_id", "delegation_depth", "delegation_path"]
+    return list(USUAL_INPUTS)
 
 
-@rule("AGT109", "R1.8 R1.9", severity="warning")
-def role_or_task_length(case: Case) -> Iterator[Report]:
-    """The role is not one or two sentences, or the task not three to five.
-
-    Why: a long role is half a task, and a task in one sentence leaves out how it is done. Items of a list count as
-    sentences, and of them a task may have up to eight.
-
-    Bad: `<task>Plan things.</task>`
-
-    Good: `<task>Read the task and its research. Split the work into phases. Write the plan and return it.</task>`
-    """
-    document = case.document
-    for name, (low, high) in (("role", ROLE_SENTENCES), ("task", TASK_SENTENCES)):
-        tag = document.outline.get(name)
-        if tag is None or not tag.closed or tag.children or is_empty(document, tag) or _find_blank(document, tag):
-            continue
-        count = count_statements(document.text_of(tag))
-        is_list = name == "task" and _LIST.search(document.text_of(tag)[:4000]) is not None
-        if not low <= count <= (MAX_ITEMS if is_list else high):
-            yield Report(f"<{name}> has {count} sentence{'s' * (count != 1)}, {low} to {high} are wanted",
-                         "Say who the agent is; the rest belongs to <task>." if name == "role" else
-                         "Say what the agent does from its inputs to its return; details belong to the steps.",
-                         tag.name_span)  # fmt: skip
+def _list_usual_forbidden(document: Document) -> list[str]:
+    required = {name for _, name in _find_inputs(document)}
+    return [name for name in USUAL_FORBIDDEN if name not in required]
 
 
-_LIST = lazy(r"^[ \t]{0,60}(?:[-*+•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
+def _render_forbidden(name: str) -> str:
+    return f"<forbidden>{name}</forbidden>"
 
 
-@rule("AGT118", "R1.18", severity="warning")
-def delegation_patterns_missing(case: Case) -> Iterator[Report]:
-    """The agent may delegate, and nothing says how.
+# --- the table -------------------------------------------------------------------------------------------------------
 
-    Why: an agent that may call others needs to know when, with which context, and what to do with the answer.
+TABLE = (
+    SectionRule("AGT106", "context-incomplete", "R1.7", (
+        SectionNeeded("context", f"Write <context> with {', '.join(CONTEXT_PARTS)}.", may_be_empty=True),
+        PartsNeeded(_find_context, CONTEXT_PARTS, "<context> does not have {missing}",
+                    "Say it in a sentence or two each.", filled=True, severity=lambda _: "warning",
+                    default=_describe_context),
+    ), fix="unsafe"),
+    SectionRule("AGT107", "role-missing", "R1.8", (
+        SectionNeeded("role", "Say in one or two sentences who the agent is.", _describe_role),
+    ), fix="unsafe"),
+    SectionRule("AGT108", "task-missing", "R1.9", (
+        SectionNeeded("task", "Say in three to five sentences what the agent does, from its inputs to its return."),
+    )),
+    SectionRule("AGT109", "role-or-task-length", "R1.8 R1.9", (
+        SentenceRange("role", 1, 2, "Say who the agent is; the rest belongs to <task>."),
+        SentenceRange("task", 3, 5, "Say what the agent does from its inputs to its return; details belong to the "
+                      "steps.", most_items=8),
+    ), "warning"),
+    SectionRule("AGT110", "inputs-missing", "R1.10", (
+        SectionNeeded("inputs_required", "List what the agent has to be given, with types.",
+                      lambda document: "\n".join(map(render_parameter, _list_usual_inputs(document))),
+                      "parameter", 'Write each input as <parameter name="…" type="…">.'),
+    ), fix="unsafe"),
+    SectionRule("AGT111", "usual-input-missing", "R1.10", (
+        UsualNames("inputs_required", _list_usual_inputs, lambda document: {name for _, name in _find_inputs(document)},
+                   "the usual input{s} {names} {are} missing", "Add what the agent is given or can do with.",
+                   render_parameter, lambda missing: None if {*missing} & {*CORE_INPUTS} else "note"),
+    ), "warning", "unsafe"),
+    SectionRule("AGT112", "parameter-incomplete", "R1.10", (
+        AttributeNeeded(_find_inputs, "name", "an input has no name", 'Write <parameter name="…" type="…">.'),
+        AttributeNeeded(_find_named_inputs, "type", "the input {label} has no type",
+                        f"Add type, one of {', '.join(INPUT_TYPES)}.",
+                        default=lambda name: USUAL_INPUTS[name][0] if name in USUAL_INPUTS else ""),
+    ), fix="safe"),
+    SectionRule("AGT113", "parameter-type-unknown", "R1.10", (
+        AttributeChoice(_find_inputs, "type", INPUT_TYPES, "{value} is no type of an input", _OTHER_TYPES,
+                        ("any", "null", "none"), is_first_word=True),
+    ), "warning", "safe"),
+    SectionRule("AGT115", "forbidden-missing", "R1.11", (
+        SectionNeeded("inputs_forbidden", "List what the agent must not be given.",
+                      lambda _: "\n".join(map(_render_forbidden, USUAL_FORBIDDEN)),
+                      "forbidden", "Write each as <forbidden>name</forbidden>."),
+    ), "warning", "unsafe"),
+    SectionRule("AGT116", "usual-forbidden-missing", "R1.11", (
+        UsualNames("inputs_forbidden", _list_usual_forbidden,
+                   lambda document: {name for name, _ in find_forbidden(document)},
+                   "{names} {are} usually forbidden too", "Forbid what the agent has no use for.", _render_forbidden),
+    ), "note", "unsafe"),
+    SectionRule("AGT119", "delegate-to-incomplete", "R1.18", (
+        AttributeNeeded(_find_delegations, "name", "<delegate_to> does not name an agent",
+                        'Write <delegate_to name="…">.', "error"),
+        PartsNeeded(_find_delegations, DELEGATE_PARTS, "the delegation to {label} does not say {missing}"),
+    ), "warning"),
+    SectionRule("AGT120", "artifacts-missing", "R1.19", (
+        SectionNeeded("artifact_creation", "Say where the {artifact} goes, what is in it and how it is checked.",
+                      lambda document: render_artifact(find_kind(document), find_spec_root(document)),
+                      "artifact", 'Write each file as <artifact type="…">.',
+                      "<{name}> is missing from an agent of kind {kind}",
+                      when=lambda document: find_kind(document) in ARTIFACTS),
+    ), "warning", "unsafe"),
+    SectionRule("AGT121", "artifact-incomplete", "R1.19", (
+        PartsNeeded(_find_artifacts, ("@type", *ARTIFACT_PARTS), "the artifact {label} has no {missing}",
+                    "Say what it is, where it goes, what is in it and how it is checked.",
+                    default=lambda _, __, missing: "<validation>The file is there and not empty.</validation>"
+                    if missing == ["validation"] else ""),
+    ), "warning", "unsafe"),
+    SectionRule("AGT122", "artifact-type-unknown", "R1.19", (
+        AttributeChoice(_find_artifacts, "type", ARTIFACT_TYPES, "{value} is no type of an artifact"),
+    ), "warning", "safe"),
+    SectionRule("AGT124", "return-format-missing", "R1.21 R1.29", (
+        SectionNeeded("return_format", "Say what the agent returns: <structure> and <validation>.",
+                      lambda _: f"{STRUCTURE}\n{VALIDATION}"),
+    ), fix="unsafe"),
+    SectionRule("AGT129", "return-validation-missing", "R1.21", (
+        PartsNeeded(_find_return_format, ("validation",), "<{tag}> does not say how the return is validated",
+                    other_names={"validation": ("validation_rules",)}, default=lambda *_: VALIDATION),
+    ), "note", "unsafe"),
+    SectionRule("AGT130", "quality-missing", "R1.22", (
+        SectionNeeded("quality_standards", "Say what the work has to satisfy, one requirement to a tag."),
+    ), "warning"),
+    SectionRule("AGT131", "error-handling-missing", "R1.23 R1.29", (
+        SectionNeeded("error_handling", "Say for each type of error how it is seen and what is done.",
+                      lambda _: render_error("timeout")),
+    ), fix="unsafe"),
+    SectionRule("AGT133", "usual-error-missing", "R1.23", (
+        UsualNames("error_handling", list_usual_errors, read_error_names, "the error handling does not name {names}",
+                   "Say how each is seen, handled, recovered from and logged.", render_error),
+    ), "note", "unsafe"),
+    SectionRule("AGT135", "error-type-unnamed", "R1.23", (
+        AttributeNeeded(_find_unnamed_errors, "name", "a type of error has no name",
+                        f"Give it one; usual are {', '.join(USUAL_ERRORS)}."),
+    )),
+    SectionRule("AGT142", "step-incomplete", "R1.13", (
+        PartsNeeded(_find_steps, STEP_PARTS, "<{tag}> has no {missing}",
+                    other_names={"checkpoint": CHECKPOINT_ALIASES, "process": ("implementation", "return_format")},
+                    severity=lambda missing: "warning" if missing == ["checkpoint"] else None),
+    )),
+)  # fmt: skip
 
-    Bad: `can_delegate_to: ["status-sync-manager"]` and no `<delegation_patterns>`
-
-    Good: a `<delegate_to name="status-sync-manager">` with `<when>`, `<context>`, `<expected_return>`, `<integration>`
-    """
-    document = case.document
-    named = document.get("delegation", "can_delegate_to")
-    targets = [name for name in named if isinstance(name, str) and name.strip()] if isinstance(named, list) else []
-    if targets and document.outline.lacks("delegation_patterns"):
-        yield Report(f"the agent may call {shorten(', '.join(targets))}, and <delegation_patterns> is missing",
-                     "Say for each when it is called, with what, and what becomes of its answer.",
-                     document.key_span("/delegation/can_delegate_to"), "/delegation/can_delegate_to")  # fmt: skip
-
-
-@rule("AGT119", "R1.18", severity="warning")
-def delegate_to_incomplete(case: Case) -> Iterator[Report]:
-    """A `<delegate_to>` has no name, or lacks one of its parts.
-
-    Why: without `<when>` the call is made too often or never; without `<integration>` its answer is lost.
-
-    Bad: `<delegate_to name="git-workflow-manager"><when>The plan is on disk.</when></delegate_to>`
-
-    Good: the same with `<context>`, `<expected_return>` and `<integration>`
-    """
-    document = case.document
-    patterns = document.outline.get("delegation_patterns")
-    for tag in unfold(patterns) if patterns else ():
-        if tag.name != "delegate_to":
-            continue
-        name = (tag.get("name") or "").strip()
-        if not name:
-            yield Report("<delegate_to> does not name an agent", 'Write <delegate_to name="…">.', tag.name_span,
-                         severity="error")  # fmt: skip
-        slipped = document.outline.slipped(tag)
-        missing = [part for part in DELEGATE_PARTS if find_part(tag, part) is None and part not in slipped]
-        if missing:
-            yield Report(f"the delegation to {shorten(name) or 'nobody'} does not say {', '.join(missing)}",
-                         f"Add {' and '.join(f'<{part}>' for part in missing)}.", tag.name_span)  # fmt: skip
-
-
-@rule("AGT130", "R1.22", severity="warning")
-def quality_missing(case: Case) -> Iterator[Report]:
-    """The quality standards are missing or empty.
-
-    Why: without them the agent decides by itself when its work is good enough.
-
-    Bad: no `<quality_standards>`
-
-    Good: `<quality_standards><small_phases>Each phase can be checked by itself.</small_phases></quality_standards>`
-    """
-    document = case.document
-    tag = document.outline.get("quality_standards")
-    if (tag is not None or document.outline.lacks("quality_standards")) and is_empty(document, tag):
-        yield Report("<quality_standards> is missing" if tag is None else "<quality_standards> is empty",
-                     "Say what the work has to satisfy, one requirement to a tag.",
-                     tag.name_span if tag else find_top(document))  # fmt: skip
-
-
-@rule("AGT137", "R1.24", severity="warning")
-def file_size(case: Case) -> Iterator[Report]:
-    """The file has fewer than 150 lines or more than 400.
-
-    Why: a short file leaves out how the work is done; a long one fills the agent's context before the work begins.
-    200 to 300 lines are wanted, up to 400 are fine.
-
-    Bad: an agent of 700 lines.
-
-    Good: an agent of 250 lines that refers to context files for details.
-    """
-    document = case.document
-    lines = document.lines
-    if document.outline.is_bare or document.fault is not None or MIN_LINES <= lines <= MAX_LINES:
-        return
-    if lines < MIN_LINES:
-        yield Report(f"the file has {lines} lines, at least {MIN_LINES} are wanted",
-                     "Write out the steps: what is read, what is done, how it is checked, what happens on failure.",
-                     find_top(document))  # fmt: skip
-    else:
-        yield Report(f"the file has {lines} lines, at most {MAX_LINES} are wanted",
-                     "Extract details to context files, split the agent by its modes, or delegate a part of it.",
-                     find_top(document))  # fmt: skip
-
-
-@rule("AGT138", "R1.30", severity="warning")
-def final_status_unmentioned(case: Case) -> Iterator[Report]:
-    """The body doesn't contain the status in which a run of this kind ends.
-
-    Why: a plan that is written and a task that does not say [PLANNED] is the most common way for work to be lost.
-    Lint looks for the standard's word: PLANNED or RESEARCHED in any case, COMPLETED in capitals, because the return has
-    a `completed` of its own.
-
-    Bad: a planning agent that nowhere says [PLANNED].
-
-    Good: `Ask status-sync-manager to update the status to [PLANNED].`
-    """
-    document = case.document
-    kind = find_kind(document)
-    if kind not in STATUSES or document.outline.is_bare:
-        return
-    final = STATUSES[kind][1]
-    case_matters = re.NOFLAG if final == "COMPLETED" else re.IGNORECASE
-    if re.search(rf"\b{final}\b", document.text[document.body_start :], case_matters) is None:
-        yield Report(f"a run of kind {kind} ends in [{final}], which is never mentioned",
-                     f"Move the status to [{final}] in the postflight step.", document.span_of("/agent_type"),
-                     "/agent_type")  # fmt: skip
-
-
-@rule("AGT139", "R1.7")
-def rest_hidden(case: Case) -> Iterator[Report]:
-    """A code fence or a comment is opened and never closed, and sections stand behind it.
-
-    Why: everything that follows is code or comment, so the sections in it are not there.
-
-    Bad: a line of three backticks in a step, and no second one before `<return_format>`.
-
-    Good: each fence closed where its code ends.
-    """
-    document, outline = case.document, case.document.outline
-    if document.body.hidden is None or not outline.hidden:
-        return
-    start, end = document.body.hidden
-    what = "comment" if document.text.startswith("<!--", start) else "code fence"
-    line_end = document.text.find("\n", start)
-    yield Report(f"the {what} is never closed and hides {_list_hidden(outline)}", f"Close the {what} where it ends.",
-                 (start, line_end if line_end >= 0 else end))  # fmt: skip
-
-
-def _list_hidden(outline: Outline) -> str:
-    names = sorted(outline.hidden - outline.sections.keys()) or sorted(outline.hidden)
-    return ", ".join(f"<{name}>" for name in names)
+for row in TABLE:
+    add_rule(row.code, row.name, row.requirement, make_check(row.shapes), severity=row.severity, fix=row.fix)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.outline import CHECKPOINT_ALIASES, MAX_PARTS, STEP_PARTS, find_part, unfold
+from remit.agents.outline import STEP_PARTS, find_part
 from remit.agents.passages import render_step
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.sections import find_kind, find_top, is_empty, shorten
+from remit.agents.rules.section_shapes import find_kind, find_top, is_empty, shorten
 from remit.lazy import lazy
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from remit.agents.document import Document
     from remit.agents.outline import Role, Step
     from remit.agents.tags import Tag
-    from remit.model import Severity
 
 MIN_STEPS = 3
 MIN_WORDS = 8
@@ -87,33 +86,6 @@ def workflow_in_subagent(case: Case) -> Iterator[Report]:
             yield Report("<workflow_execution> belongs to commands, an agent has a <process_flow>",
                          "Rename it, and make sure that the steps are the agent's own.", tag.name_span,
                          edits=edits.rename_tag(tag, "process_flow"))  # fmt: skip
-
-
-@rule("AGT142", "R1.13")
-def step_incomplete(case: Case) -> Iterator[Report]:
-    """A step has no action, no process or no checkpoint.
-
-    Why: the action says what, the process how, the checkpoint when it is done. Without a checkpoint the agent goes on
-    before the step is finished, which is a warning; without the others there is nothing to do.
-
-    Bad: `<step_1><action>Read the task</action></step_1>`
-
-    Good: `<step_1>` with `<action>`, `<process>` and `<checkpoint>`
-    """
-    document = case.document
-    for step in document.outline.steps:
-        names = {child.name for child in islice(unfold(step.tag), MAX_PARTS)}
-        names |= document.outline.slipped(step.tag)
-        missing = [part for part in STEP_PARTS if part not in names]
-        if "checkpoint" in missing and names.intersection(CHECKPOINT_ALIASES):
-            missing.remove("checkpoint")
-        if "process" in missing and names.intersection(("implementation", "return_format")):
-            missing.remove("process")
-        if missing:
-            severity: Severity = "warning" if missing == ["checkpoint"] else "error"
-            yield Report(f"<{step.tag.name}> has no {', '.join(missing)}",
-                         f"Add {' and '.join(f'<{part}>' for part in missing)}.", step.tag.name_span,
-                         severity=severity)  # fmt: skip
 
 
 @rule("AGT143", "R1.13 C12", severity="note", fix="safe")

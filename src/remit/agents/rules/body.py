@@ -1,0 +1,303 @@
+"""Rules on the body: is there a title, is every section there, once, spelt right and filled in."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from remit.agents import edits
+from remit.agents.outline import (
+    ARTIFACT_PARTS,
+    CHECKPOINT_ALIASES,
+    CONTEXT_PARTS,
+    DELEGATE_PARTS,
+    ERROR_PARTS,
+    STEP_PARTS,
+)
+from remit.agents.passages import STATUSES
+from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.section_shapes import COMMENT, find_blank, find_kind, find_top, shorten
+from remit.lazy import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.agents.document import Document
+    from remit.agents.outline import Outline
+    from remit.agents.tags import Tag
+
+MIN_LINES = 150
+MAX_LINES = 400
+
+
+@rule("AGT100", "R1.7")
+def no_sections(case: Case) -> Iterator[Report]:
+    """The body has none of the standard's sections.
+
+    Why: the file says that it follows the standard, yet nothing in it can be found: no inputs, no steps, no return.
+
+    Bad: a body of plain paragraphs.
+
+    Good: `<context>`, `<role>`, `<task>`, `<inputs_required>`, `<process_flow>`, `<return_format>`, `<error_handling>`
+    """
+    document = case.document
+    if document.unclosed_frontmatter:
+        return  # who knows where the body begins
+    if document.outline.is_bare and document.fault is None and document.frontmatter is not None:
+        yield Report("the body has none of the standard's sections",
+                     "Write them, from <context> to <error_handling>; `remit new` makes a complete agent.",
+                     find_top(document))  # fmt: skip
+
+
+@rule("AGT101", "R1.7", severity="warning", fix="safe")
+def title_missing(case: Case) -> Iterator[Report]:
+    """The body has no title.
+
+    Why: the title tells a reader, and a model, who is speaking before the sections begin.
+
+    Bad: no `# Planner` above the sections
+
+    Good: `# Planner`, then `<context>`.
+
+    Fix (safe): makes a title from the agent's name.
+    """
+    document = case.document
+    if document.outline.title is not None or document.outline.is_bare:
+        return
+    name = document.get("name")
+    words = re.split(r"[-_\s]{1,9}", name.strip() if isinstance(name, str) and name.strip() else document.stem)
+    title = " ".join(word[:1].upper() + word[1:] for word in words if word)[:80]
+    newline = edits.find_newline(document)
+    at = _find_first_sign(document)
+    lead = "" if at > document.body_start or not document.body_start else newline
+    yield Report("the body has no title", f"Write `# {title}` above the sections.", find_top(document),
+                 edits=((at, at, f"{lead}# {title}{newline * 2}"),), fix_message=f"Write `# {title}`.")  # fmt: skip
+
+
+def _find_first_sign(document: Document) -> int:
+    """Where the body's first visible character stands, at the beginning of its line."""
+    found = _SIGN.search(document.text, document.body_start)
+    return document.text.rfind("\n", 0, found.start()) + 1 if found else len(document.text)
+
+
+_SIGN = lazy(r"\S")
+
+
+@rule("AGT102", "R1.7", severity="warning", fix="unsafe")
+def title_not_first(case: Case) -> Iterator[Report]:
+    """Something stands before the title.
+
+    Why: the title opens the body; what stands above it belongs to nothing.
+
+    Bad: the `<role>`, and `# Planner` below it.
+
+    Good: `# Planner`, then the sections.
+
+    Fix (unsafe): moves the title to the top.
+    """
+    document = case.document
+    if document.outline.title is None or document.outline.is_bare:
+        return
+    _, (start, end) = document.outline.title
+    first = _find_first_sign(document)
+    if first >= start or not COMMENT.sub("", document.text[first:start][:4000]).strip():
+        return
+    newline = edits.find_newline(document)
+    cut = document.text.find("\n", end) + 1 or len(document.text)
+    while document.text[cut : cut + len(newline)] == newline:
+        cut += len(newline)
+    title = document.text[start:end].rstrip()
+    what = next((f"<{tag.name}> stands" for tag in document.body.root.children if tag.start < start), "text stands")
+    yield Report(f"{what} before the title", "Begin the body with its title.", (start, end),
+                 edits=((first, first, f"{title}{newline * 2}"), (start, cut, "")))  # fmt: skip
+
+
+@rule("AGT103", "R1.7", fix="safe")
+def section_misspelt(case: Case) -> Iterator[Report]:
+    """The name of a section is misspelt.
+
+    Why: whoever looks for the section does not find it.
+
+    Bad: `<return_fromat>`, `<proces_flow>`
+
+    Good: `<return_format>`, `<process_flow>`
+
+    Fix (safe): corrects the name where the section opens and where it closes.
+    """
+    for slip in case.document.outline.slips:
+        slash = "/" if slip.closes else ""
+        yield Report(f"</{slip.written}> stands where <{slip.meant}> has to be closed" if slip.closes else
+                     f"<{slip.written}> is no name of the standard, did you mean '{slip.meant}'?",
+                     f"Write <{slash}{slip.meant}>.", slip.span,
+                     edits=tuple((*span, slip.meant) for span in slip.replaced))  # fmt: skip
+
+
+@rule("AGT104", "R1.7", severity="warning", fix="unsafe")
+def section_repeated(case: Case) -> Iterator[Report]:
+    """A section is there twice.
+
+    Why: tools read one of the two, a model reads both and follows whichever it likes.
+
+    Bad: `<task>Plan it.</task>` and, further down, `<task>Write it.</task>`
+
+    Good: one, which says all of it.
+
+    Fix (unsafe): removes a section that repeats the first word for word; where they differ, the choice is yours.
+    """
+    document = case.document
+    for name, tags in document.outline.sections.items():
+        for tag in tags[1:]:
+            same = tag.closed and document.text_of(tag).split() == document.text_of(tags[0]).split()
+            yield Report(f"<{name}> is there twice" if tag.name == name else f"<{name}> is there again as <{tag.name}>",
+                         "Merge the two sections.", tag.name_span,
+                         edits=(cut_tag(document, tag),) if same else ())  # fmt: skip
+
+
+def cut_tag(document: Document, tag: Tag) -> edits.Change:
+    """A tag with all it holds, and the line breaks behind it where it has its lines for itself."""
+    text = document.text
+    start = text.rfind("\n", 0, tag.start) + 1
+    if text[start : tag.start].strip():
+        return tag.start, tag.end, ""
+    end = text.find("\n", tag.end) + 1 or len(text)
+    if text[tag.end : end].strip():
+        return tag.start, tag.end, ""
+    following = _BLANK_LINE.match(text, end)
+    return start, following.end() if following else end, ""
+
+
+_BLANK_LINE = lazy(r"[ \t]{0,200}\r?\n")
+
+_HEAD_BLANK = lazy(r"\{[A-Za-z][\w ]{0,100}\}\Z")
+"""A blank in the frontmatter: `{a,b}` is a pattern."""
+_FILLED_IN = frozenset({
+    "role", "task", "parameter", "forbidden",
+    *CONTEXT_PARTS, *STEP_PARTS, *CHECKPOINT_ALIASES, *DELEGATE_PARTS, *ARTIFACT_PARTS, *ERROR_PARTS,
+} - {"path"})  # fmt: skip
+"""The tags that hold somebody's own words."""
+_NAMED = ("parameter", "delegate_to", "error_type", "artifact")
+
+
+@rule("AGT105", "R1.31", severity="warning")
+def blank_left(case: Case) -> Iterator[Report]:
+    """A blank of a template is not filled in.
+
+    Why: the agent reads the blank as its instruction. Blanks in paths and in the structure of the return are meant for
+    the agent and stay.
+
+    Bad: `<role>{Detailed role description}</role>`, `description: "{detailed description}"`
+
+    Good: `<role>A planner who turns a task into a phased plan.</role>`
+    """
+    document = case.document
+    if document.outline.title is not None and find_blank(document.outline.title[0]):
+        yield Report(
+            "the title is a blank that was not filled in", "Write the agent's name.", document.outline.title[1]
+        )
+    for pointer, span in document.frontmatter.spans.items() if document.frontmatter else ():
+        written = document.text[slice(*span)].strip("\"' ")
+        if pointer.startswith(("/description", "/permissions/")) and _HEAD_BLANK.match(written):
+            yield Report(
+                f"{pointer.split('/')[1]} still has the blank {shorten(written)}", "Fill it in.", span, pointer
+            )
+    for tag in document.body.walk():
+        has_own_words = tag.name in _FILLED_IN or (tag.parent is not None and tag.parent.name == "quality_standards")
+        if has_own_words and (blank := find_blank(document.text_of(tag))):
+            yield Report(f"<{tag.name}> still has the blank {shorten(blank)}", "Fill it in.", tag.name_span)
+        if tag.name in _NAMED:
+            name = tag.get("name") or tag.get("type") or ""
+            if name.startswith("{") and name.endswith("}"):
+                yield Report(f"<{tag.name}> is still called {shorten(name)}", "Give it a name.", tag.name_span)
+
+
+@rule("AGT118", "R1.18", severity="warning")
+def delegation_patterns_missing(case: Case) -> Iterator[Report]:
+    """The agent may delegate, and nothing says how.
+
+    Why: an agent that may call others needs to know when, with which context, and what to do with the answer.
+
+    Bad: `can_delegate_to: ["status-sync-manager"]` and no `<delegation_patterns>`
+
+    Good: a `<delegate_to name="status-sync-manager">` with `<when>`, `<context>`, `<expected_return>`, `<integration>`
+    """
+    document = case.document
+    named = document.get("delegation", "can_delegate_to")
+    targets = [name for name in named if isinstance(name, str) and name.strip()] if isinstance(named, list) else []
+    if targets and document.outline.lacks("delegation_patterns"):
+        yield Report(f"the agent may call {shorten(', '.join(targets))}, and <delegation_patterns> is missing",
+                     "Say for each when it is called, with what, and what becomes of its answer.",
+                     document.key_span("/delegation/can_delegate_to"), "/delegation/can_delegate_to")  # fmt: skip
+
+
+@rule("AGT137", "R1.24", severity="warning")
+def file_size(case: Case) -> Iterator[Report]:
+    """The file has fewer than 150 lines or more than 400.
+
+    Why: a short file leaves out how the work is done; a long one fills the agent's context before the work begins.
+    200 to 300 lines are wanted, up to 400 are fine.
+
+    Bad: an agent of 700 lines.
+
+    Good: an agent of 250 lines that refers to context files for details.
+    """
+    document = case.document
+    lines = document.lines
+    if document.outline.is_bare or document.fault is not None or MIN_LINES <= lines <= MAX_LINES:
+        return
+    if lines < MIN_LINES:
+        yield Report(f"the file has {lines} lines, at least {MIN_LINES} are wanted",
+                     "Write out the steps: what is read, what is done, how it is checked, what happens on failure.",
+                     find_top(document))  # fmt: skip
+    else:
+        yield Report(f"the file has {lines} lines, at most {MAX_LINES} are wanted",
+                     "Extract details to context files, split the agent by its modes, or delegate a part of it.",
+                     find_top(document))  # fmt: skip
+
+
+@rule("AGT138", "R1.30", severity="warning")
+def final_status_unmentioned(case: Case) -> Iterator[Report]:
+    """The body doesn't contain the status in which a run of this kind ends.
+
+    Why: a plan that is written and a task that does not say [PLANNED] is the most common way for work to be lost.
+    Lint looks for the standard's word: PLANNED or RESEARCHED in any case, COMPLETED in capitals, because the return has
+    a `completed` of its own.
+
+    Bad: a planning agent that nowhere says [PLANNED].
+
+    Good: `Ask status-sync-manager to update the status to [PLANNED].`
+    """
+    document = case.document
+    kind = find_kind(document)
+    if kind not in STATUSES or document.outline.is_bare:
+        return
+    final = STATUSES[kind][1]
+    case_matters = re.NOFLAG if final == "COMPLETED" else re.IGNORECASE
+    if re.search(rf"\b{final}\b", document.text[document.body_start :], case_matters) is None:
+        yield Report(f"a run of kind {kind} ends in [{final}], which is never mentioned",
+                     f"Move the status to [{final}] in the postflight step.", document.span_of("/agent_type"),
+                     "/agent_type")  # fmt: skip
+
+
+@rule("AGT139", "R1.7")
+def rest_hidden(case: Case) -> Iterator[Report]:
+    """A code fence or a comment is opened and never closed, and sections stand behind it.
+
+    Why: everything that follows is code or comment, so the sections in it are not there.
+
+    Bad: a line of three backticks in a step, and no second one before `<return_format>`.
+
+    Good: each fence closed where its code ends.
+    """
+    document, outline = case.document, case.document.outline
+    if document.body.hidden is None or not outline.hidden:
+        return
+    start, end = document.body.hidden
+    what = "comment" if document.text.startswith("<!--", start) else "code fence"
+    line_end = document.text.find("\n", start)
+    yield Report(f"the {what} is never closed and hides {_list_hidden(outline)}", f"Close the {what} where it ends.",
+                 (start, line_end if line_end >= 0 else end))  # fmt: skip
+
+
+def _list_hidden(outline: Outline) -> str:
+    names = sorted(outline.hidden - outline.sections.keys()) or sorted(outline.hidden)
+    return ", ".join(f"<{name}>" for name in names)

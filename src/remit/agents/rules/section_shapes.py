@@ -1,0 +1,289 @@
+"""The checker of sections: what can be wrong with a section, its parts, its names and its attributes.
+
+Owns the shapes of problems: a section, a part or an attribute that is missing or empty, a usual name that is missing,
+an attribute that is none of its choices, a text that is too short or too long. `sections` has the table.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from remit.agents import edits
+from remit.agents.outline import find_part
+from remit.agents.passages import ARTIFACTS, render_section
+from remit.agents.rules.register import Case, Report
+from remit.lazy import lazy
+from remit.model import NOTHING
+from remit.prose import count_statements
+from remit.quick_tuple import NamedTuple
+from remit.spelling import find_meant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+    from remit.agents.document import Document
+    from remit.agents.frontmatter import Span
+    from remit.agents.outline import Outline
+    from remit.agents.tags import Tag
+    from remit.model import Severity
+
+Named = tuple["Tag", str]
+"""A tag, and how a message calls it."""
+
+
+def find_top(document: Document) -> Span:
+    """Where a finding points when the thing it speaks of is not there: the title, else the body's beginning."""
+    if document.outline.title is not None:
+        return document.outline.title[1]
+    end = len(document.text)
+    at = min(document.body_start, max(0, end - 1))
+    return at, min(at + 1, end)
+
+
+def find_kind(document: Document) -> str:
+    """What the agent is for; empty where the file does not say it."""
+    kind = document.get("agent_type")
+    return kind if isinstance(kind, str) else ""
+
+
+def shorten(text: str) -> str:
+    """A text of the file for a message."""
+    text = " ".join(text[:200].split())
+    return text if len(text) <= 60 else f"{text[:59]}…"  # noqa: PLR2004 - what fits in a message
+
+
+def is_empty(document: Document, tag: Tag | None) -> bool:
+    """Whether a section says nothing; comments do not count."""
+    if tag is None:
+        return True
+    inner = document.text_of(tag)
+    return not inner or (inner.startswith("<!--") and not COMMENT.sub("", inner[:4000]).strip())
+
+
+COMMENT = lazy(r"<!--[^>]{0,2000}-->")
+_WHOLE_BLANK = lazy(
+    r"(?:(?:[-*+]|\d{1,3}[.)])?[ \t]{0,20}(?:\{[^{}\n]{1,200}\}|\.{3}|…|TODO|TBD|FIXME)[.:]?\s{0,200}+){1,20}\Z"
+)
+
+
+def find_blank(text: str) -> str:
+    """The blank that is all of a text; one inside a longer text is meant for the agent."""
+    whole = _WHOLE_BLANK.match(text[:4000])
+    return whole[0].strip().split("\n")[0] if whole else ""
+
+
+def find_missing_parts(
+    document: Document, tag: Tag, parts: Iterable[str], *, filled: bool = False,
+    other_names: Mapping[str, tuple[str, ...]] = NOTHING,
+) -> list[str]:  # fmt: skip
+    """The parts that a tag doesn't have, not even under a misspelt name; `filled` counts empty ones."""
+    slipped = document.outline.slipped(tag)
+    found = {part: find_part(tag, part, *other_names.get(part, ())) for part in parts if part not in slipped}
+    return [part for part, child in found.items() if child is None or (filled and is_empty(document, child))]
+
+
+def list_tags(parts: Iterable[str]) -> str:
+    """Parts as the tags to add, for a hint."""
+    return " and ".join(f"<{part}>" for part in parts)
+
+
+class SectionNeeded(NamedTuple):
+    """A section that every agent has: missing, empty, or without the tags that it is for."""
+
+    name: str
+    hint: str
+    default: Callable[[Document], str] | None = None
+    """What the fix writes into it; empty if only its author knows."""
+    item: str = ""
+    """The tag that has to be in it."""
+    item_hint: str = ""
+    message: str = "<{name}> is missing"
+    when: Callable[[Document], bool] | None = None
+    may_be_empty: bool = False
+
+    def check(self, document: Document) -> Iterator[Report]:
+        """Report the section."""
+        tag, kind = document.outline.get(self.name), find_kind(document)
+        if self.when is not None and not self.when(document):
+            return
+        hint = self.hint.format(artifact=ARTIFACT_WORDS.get(kind, "file"))
+        if tag is None and document.outline.lacks(self.name):
+            inside = self.default(document) if self.default is not None else ""
+            section = render_section(self.name, inside)
+            yield Report(self.message.format(name=self.name, kind=kind), hint, find_top(document),
+                         edits=edits.add_section(document, section, name=self.name) if inside else ())  # fmt: skip
+        elif tag is not None and self.item and self._lacks_items(document.outline, tag):
+            yield Report(f"<{self.name}> names no <{self.item}>", self.item_hint, tag.name_span,
+                         edits=self._fill(document, tag) if not document.text_of(tag) else ())  # fmt: skip
+        elif tag is not None and not self.item and not self.may_be_empty and is_empty(document, tag):
+            yield Report(f"<{tag.name}> is empty", hint, tag.name_span, edits=self._fill(document, tag))
+
+    def _fill(self, document: Document, tag: Tag) -> tuple[edits.Change, ...]:
+        inside = self.default(document) if self.default is not None else ""
+        return edits.add_child(document, tag, inside) if inside else ()
+
+    def _lacks_items(self, outline: Outline, tag: Tag) -> bool:
+        return not outline.slipped(tag) and all(child.name != self.item for child in tag.walk())
+
+
+ARTIFACT_WORDS = {kind: word for kind, (word, _) in ARTIFACTS.items()} | {"research": "report"}
+"""What an agent of a kind makes."""
+
+
+class PartsNeeded(NamedTuple):
+    """The parts that tags have to have: missing or, if they have to be filled, empty."""
+
+    find: Callable[[Document], Iterable[Named]]
+    parts: tuple[str, ...]
+    """`@type` is an attribute."""
+    message: str
+    """With {tag}, {label} and {missing}."""
+    hint: str = ""
+    """Empty: the tags to add."""
+    other_names: Mapping[str, tuple[str, ...]] = NOTHING
+    filled: bool = False
+    severity: Callable[[list[str]], Severity | None] | None = None
+    default: Callable[[Document, Tag, list[str]], str] | None = None
+    """What the fix adds; empty if only the author knows."""
+
+    def check(self, document: Document) -> Iterator[Report]:
+        """Report each tag that lacks some of its parts, once."""
+        attributes = [part[1:] for part in self.parts if part.startswith("@")]
+        parts = [part for part in self.parts if not part.startswith("@")]
+        for tag, label in self.find(document):
+            missing = [name for name in attributes if not (tag.get(name) or "").strip()]
+            missing += find_missing_parts(document, tag, parts, filled=self.filled, other_names=self.other_names)
+            if missing:
+                message = self.message.format(tag=tag.name, label=label, missing=", ".join(missing))
+                lines = self.default(document, tag, missing) if self.default is not None else ""
+                yield Report(" ".join(message.split()), self.hint or f"Add {list_tags(missing)}.", tag.name_span,
+                             severity=self.severity(missing) if self.severity is not None else None,
+                             edits=edits.add_child(document, tag, lines) if lines else ())  # fmt: skip
+
+
+class AttributeNeeded(NamedTuple):
+    """An attribute that tags have to have."""
+
+    find: Callable[[Document], Iterable[Named]]
+    attribute: str
+    message: str
+    """With {label}."""
+    hint: str
+    severity: Severity | None = None
+    default: Callable[[str], str] | None = None
+    """The value that the fix adds to a tag of a name; empty if only the author knows."""
+
+    def check(self, document: Document) -> Iterator[Report]:
+        """Report each tag without it."""
+        for tag, label in self.find(document):
+            written = tag.get(self.attribute)
+            if (written or "").strip():
+                continue
+            value = self.default(label) if self.default is not None and written is None else ""
+            at = tag.attributes_start + len(tag.attributes.rstrip()) if tag.attributes else tag.name_span[1]
+            yield Report(self.message.format(label=shorten(label)), self.hint, tag.name_span, severity=self.severity,
+                         edits=((at, at, f' {self.attribute}="{value}"'),) if value else ())  # fmt: skip
+
+
+class AttributeChoice(NamedTuple):
+    """An attribute that is none of its choices. A blank in braces is left alone."""
+
+    find: Callable[[Document], Iterable[Named]]
+    attribute: str
+    choices: tuple[str, ...]
+    message: str
+    """With {value}."""
+    other_words: Mapping[str, str] = NOTHING
+    """What the choices are called elsewhere."""
+    accepted: Collection[str] = ()
+    """Other words that are read, in small letters."""
+    is_first_word: bool = False
+    """Whether only the first word decides, as in `array[string]`."""
+
+    def check(self, document: Document) -> Iterator[Report]:
+        """Report each value that is none, with the one that was meant."""
+        for tag, _ in self.find(document):
+            written, span = tag.get(self.attribute) or "", tag.find_value(self.attribute)
+            if not written.strip() or span is None or "{" in written:
+                continue
+            found = _WORD.search(written) if self.is_first_word else _VALUE.search(written)
+            word = found[0] if found else ""
+            if word in self.choices or word.lower() in self.accepted:
+                continue
+            meant = self.other_words.get(word.lower()) or find_meant(word, self.choices)
+            start = span[0] + (found.start() if found else 0)
+            yield Report(self.message.format(value=shorten(written)),
+                         f"Did you mean {meant}?" if meant else f"Write one of {', '.join(self.choices)}.", span,
+                         edits=((start, start + len(word), meant),) if meant and word else ())  # fmt: skip
+
+
+_WORD = lazy(r"[A-Za-z_]{1,40}")
+_VALUE = lazy(r"\S(?:.*\S)?")
+
+
+class UsualNames(NamedTuple):
+    """Names that a section usually has."""
+
+    section: str
+    names: Callable[[Document], list[str]]
+    """The usual ones that this agent needs."""
+    given: Callable[[Document], Collection[str]]
+    """Those that the section has."""
+    message: str
+    """With {names}, {s} and {are}."""
+    hint: str
+    render: Callable[[str], str]
+    severity: Callable[[list[str]], Severity | None] | None = None
+
+    def check(self, document: Document) -> Iterator[Report]:
+        """Report the names that are missing, unless the section has none at all or a misspelt tag."""
+        section = document.outline.get(self.section)
+        given = self.given(document)
+        if section is None or not given or document.outline.slipped(section):
+            return
+        missing = [name for name in self.names(document) if name not in given]
+        if missing:
+            many = len(missing) > 1
+            yield Report(self.message.format(names=", ".join(missing), s="s" * many, are="are" if many else "is"),
+                         self.hint, section.name_span,
+                         severity=self.severity(missing) if self.severity is not None else None,
+                         edits=edits.add_child(document, section, "\n".join(map(self.render, missing))))  # fmt: skip
+
+
+class SentenceRange(NamedTuple):
+    """How many sentences a section has. In a section of several, the items of a list count as sentences."""
+
+    section: str
+    least: int
+    most: int
+    hint: str
+    most_items: int = 0
+    """How many a list may have; 0: no more than sentences."""
+
+    def check(self, document: Document) -> Iterator[Report]:
+        """Report a section with fewer or more; one that is empty or a blank is reported elsewhere."""
+        tag = document.outline.get(self.section)
+        text = document.text_of(tag) if tag is not None and tag.closed and not tag.children else ""
+        if tag is None or not text or is_empty(document, tag) or find_blank(text):
+            return
+        count = count_statements(text)
+        is_list = self.most_items > 0 and _LIST.search(text[:4000]) is not None
+        if not self.least <= count <= (self.most_items if is_list else self.most):
+            yield Report(f"<{self.section}> has {count} sentence{'s' * (count != 1)}, {self.least} to {self.most} are "
+                         "wanted", self.hint, tag.name_span)  # fmt: skip
+
+
+_LIST = lazy(r"^[ \t]{0,60}(?:[-*+•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
+
+Shape = SectionNeeded | PartsNeeded | AttributeNeeded | AttributeChoice | UsualNames | SentenceRange
+
+
+def make_check(shapes: tuple[Shape, ...]) -> Callable[[Case], Iterator[Report]]:
+    """The check of a rule that is a table row."""
+
+    def check(case: Case) -> Iterator[Report]:
+        for shape in shapes:
+            yield from shape.check(case.document)
+
+    return check
