@@ -8,9 +8,11 @@ must be what it would be had the first command never run, or run undisturbed.
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +24,15 @@ from remit.model import Artifact, ArtifactFacts, Fault
 from remit.workspace import leftovers
 from remit.workspace.git.repository import SCRATCH
 from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Attempt, Delegation, add_delegation, advance, record_attempt
+from remit.workspace.ledger.condition import list_set_aside
+from remit.workspace.ledger.delegations import (
+    Attempt,
+    Delegation,
+    add_delegation,
+    advance,
+    list_delegations,
+    record_attempt,
+)
 from remit.workspace.ledger.refereed import add_act
 from remit.workspace.ledger.retention import forget_old
 from remit.workspace.ledger.texts import load_spill, write_spill
@@ -230,6 +240,31 @@ def tear(root: Path) -> int:
     return 0
 
 
+@as_door
+def age_ledger(root: Path) -> None:
+    """The ledger is one of an older version."""
+    home = Home(str(root))
+    home.ledger.db.execute("DROP TABLE notes")
+    home.ledger.db.execute("PRAGMA user_version = 1")
+    home.close()
+
+
+@as_door
+def find_kept(root: Path) -> None:
+    """The older ledger is kept as a file of its own with all that is in it, and the new one is empty."""
+    home = Home(str(root))
+    if list_delegations(home.ledger):
+        raise StateError("the new ledger has runs")
+    home.close()
+    kept = list_set_aside(home.ledger_file)
+    for file in kept:
+        with closing(sqlite3.connect(file)) as db:
+            if db.execute("SELECT session_id FROM delegations").fetchall() != [(SESSION,)]:
+                raise StateError(f"'{file}' isn't the older ledger")
+    if not kept:
+        raise StateError("no older ledger is kept")
+
+
 def unset(root: Path) -> int:
     """Nobody has set the workspace up."""
     (root / "remit.toml").unlink()
@@ -303,6 +338,7 @@ _AND_ADD = in_turn(line("manifest", "list"), line(*_add(2)), line("manifest", "s
 COMMANDS: tuple[Command, ...] = (
     Command("naive", write_naively, make_ledger, is_control=True),
     Command("first ledger", make_ledger, admit),
+    Command("older ledger", make_ledger, find_kept, begin=in_turn(admit, age_ledger)),
     Command("admit", admit, make_ledger, begin=make_ledger),
     Command("end", end, end, begin=admit),
     Command("forget", forget, forget, begin=in_turn(admit, end)),

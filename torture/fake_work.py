@@ -356,8 +356,6 @@ class HookActor(Actor):
 
 # --- lies beside siblings ---------------------------------------------------------------------------------------------
 
-Lie = "Callable[[Scene, File], Awaitable[list[Seen]]]"
-
 
 def _rewrite(scene: Scene, file: File) -> None:
     """Put a copy in the file's place: another inode, newer times, the same content."""

@@ -154,7 +154,7 @@ def test_wherever_keeping_an_older_ledger_is_killed_nothing_of_it_is_lost(tmp_pa
             older = sqlite3.connect(kept)
             assert older.execute("SELECT count(*) FROM delegations").fetchone() == (2,)
             older.close()
-        assert list((folder / ".remit").glob("ledger.version-*.db"))
+        assert len(list((folder / ".remit").glob("ledger.version-*.db"))) == 1
         if not killed:
             break
     assert fired >= 8

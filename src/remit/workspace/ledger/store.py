@@ -161,19 +161,23 @@ class Ledger:
 
 
 def _copy(file: str, version: int) -> str:
-    """Copy a ledger to a file beside it; its path. Whatever happens meanwhile, it is whole or not there."""
+    """Copy a ledger to a file beside it, unless a process that was killed then has done so; its path."""
+    from filecmp import cmp  # noqa: PLC0415 - once for each version
+
     folder, name = os.path.split(file)
     half = f"{folder}/{name_half_written(name)}"
     target, number = f"{folder}/ledger.version-{version}.db", 1
-    while os.path.lexists(target):
-        number += 1
-        target = f"{folder}/ledger.version-{version}.{number}.db"
     try:
         source = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)
         try:
             source.execute("VACUUM INTO ?", (half,))
         finally:
             source.close()
+        while os.path.lexists(target):
+            if os.path.isfile(target) and cmp(half, target, shallow=False):
+                return target
+            number += 1
+            target = f"{folder}/ledger.version-{version}.{number}.db"
         handle = os.open(half, os.O_RDONLY | os.O_CLOEXEC)
         try:
             os.fsync(handle)
