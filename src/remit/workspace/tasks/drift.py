@@ -624,7 +624,7 @@ def _check_todo(todo: Todo, state: State | None, archive: Mapping[int, str]) -> 
 
 def _check_title(todo: Task, state: Task) -> Iterator[Finding]:
     """Compare titles as far as that tells anything: a project's name is often a shorter form of its title."""
-    here, there = _list_words(todo.title), _list_words(state.title)
+    here, there = list_words(todo.title), list_words(state.title)
     if here and there and not state.closed:
         if not here & there:
             yield another_task(todo, state)
@@ -653,7 +653,7 @@ def _has_one_priority(todo: Task, state: Task) -> bool:
     return state.closed or not (todo.priority and state.priority) or todo.priority == state.priority
 
 
-def _list_words(title: str) -> set[str]:
+def list_words(title: str) -> set[str]:
     """The words of a title that say something, however it is spelt."""
     words = "".join(char if char.isalnum() else " " for char in title[:400].casefold()).split()
     return {word for word in words if len(word) >= _WORD_LENGTH or word.isdigit()}
