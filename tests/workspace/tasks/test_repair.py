@@ -13,7 +13,7 @@ from inline_snapshot import snapshot
 from remit.workspace.tasks.drift import check_drift
 from remit.workspace.tasks.duplicates import Renumbered, tell_entries
 from remit.workspace.tasks.intake import make_name
-from remit.workspace.tasks.repair import Prefer, Repair, classify_drift, plan_intake, plan_repair
+from remit.workspace.tasks.repair import Prefer, Repair, Restored, classify_drift, plan_intake, plan_repair
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.todo import parse_todo
 from remit.workspace.tasks.values import MARKERS
@@ -43,7 +43,7 @@ def statuses(done: Repair) -> dict[int, tuple[str | None, str | None]]:
 
 
 def test_a_pair_that_agrees_stays_as_it_is() -> None:
-    assert repair() == (STATE, TODO, (), (), {}, ())
+    assert repair() == (STATE, TODO, (), (), {}, (), ())
     for prefer in ("state", "todo"):
         assert repair(prefer=prefer)[:3] == (STATE, TODO, ())
 
@@ -339,6 +339,40 @@ def test_of_sections_that_the_state_does_not_know_the_later_one_gets_the_number(
     )
     done = repair(todo=TODO + "\n" + both)
     assert [(task.number, task.title) for task in parse_todo(done.todo).tasks][2:] == [(21, "Young"), (20, "Old")]
+
+
+# A state.json that was restored
+
+
+def restore(state: str, todo: str, named: dict[int, tuple[int, int]] | None = None, **given: Any) -> Repair:  # noqa: ANN401
+    """Repair where state.json is an earlier version, of a commit in which TODO.md was the usual one."""
+    markers = {task.number: task.marker for task in parse_todo(TODO).tasks}
+    done = plan_repair(state, todo, restored=Restored(named or {}, markers), **given)
+    assert not done.left
+    return done
+
+
+def test_a_status_that_the_list_got_after_the_commit_is_followed() -> None:
+    """Whatever is preferred, and however many moves it took; what both files had differently is another matter."""
+    drifted = STATE.replace('"planned"', '"researched"')
+    later = TODO.replace("[NOT STARTED]", "[COMPLETED]")
+    for prefer in ("newest", "state"):
+        assert statuses(restore(drifted, later, prefer=prefer)) == {
+            7: (None, None), 12: ("RESEARCHED", "RESEARCHED"), 13: ("COMPLETED", "COMPLETED"),
+        }  # fmt: skip
+
+
+def test_a_task_that_was_archived_after_the_commit_does_not_come_back() -> None:
+    archive = json.dumps({"archived_projects": [PROJECTS[1]]})
+    done = restore(STATE, TODO[: TODO.index("### 13.")], archive_text=archive)
+    assert [task["project_number"] for task in json.loads(done.state)["active_projects"]] == [12]
+    assert done.told == ("task 13 is in the archive, and was taken out of state.json",)
+
+
+def test_a_number_that_only_the_broken_file_names_is_not_given_again() -> None:
+    done = restore(STATE, TODO, {12: (0, 2), 30: (5, 7)})
+    assert done.lost == (30,)
+    assert json.loads(done.state)["next_project_number"] == 31
 
 
 def test_entries_of_the_manifest_are_told_as_far_as_a_line_goes() -> None:

@@ -103,7 +103,7 @@ def _load(text: str) -> dict[str, Any]:
         broken = parse_state(text).broken
         raise InputError(
             broken.message if broken is not None else "state.json cannot be read",
-            hint="see what can be saved with: remit sync --check",
+            hint="see where it breaks with: remit sync --check",
         ) from None
     if not isinstance(value, dict):
         raise InputError("state.json is not an object", hint="make it an object with active_projects")
@@ -264,6 +264,11 @@ def set_next_number(text: str, number: int, *, now: str = "") -> str:
     if read_number(_load(text).get(NEXT_KEY)) == number:
         return text
     return apply(text, [*_change_top(text, {NEXT_KEY: number}), *_change_stamps(text, now)])
+
+
+def set_file_fields(text: str, fields: Mapping[str, object]) -> str:
+    """Set members of the whole file."""
+    return apply(text, _change_top(text, fields)) if fields else text
 
 
 def add_task(text: str, fields: Mapping[str, object], *, next_number: int | None = None, now: str = "") -> str:
