@@ -1,4 +1,4 @@
-"""What a rule's docstring shows as bad and as good, read as changes to a file.
+"""What a rule's page shows as bad and as good, read as changes to a file.
 
 Owns the few words that such an example is told with. `X` and `Y` stand together; `X`, `Y` are two examples, and so are
 `X`, or `Y`; `X` in `Y` and `X` under `Y` say where; no `X`, and `Y` without `X`, leave something out. Where other words

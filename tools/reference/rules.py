@@ -1,6 +1,6 @@
 """The pages of the codes: one for each, and one that lists them all.
 
-Owns what a family of codes is about and how a finding is excused. What a code means is its rule's docstring.
+Owns what a family of codes is about and how a finding is excused. What a code means is its rule's page.
 """
 
 from __future__ import annotations

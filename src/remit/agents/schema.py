@@ -1,102 +1,82 @@
 """The JSON Schema of a standard agent file's frontmatter, for editors and other programs.
 
-Owns its form only: which keys, kinds, tools and budgets there are is said once, in `profiles`, and the rules read it
-there too.
+Owns its form only: the fields, their types and ranges are the table that the rules check.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from remit.agents.profiles import CONTEXT_BUDGETS, KINDS, STANDARD_KEYS, TOOLS
-from remit.model import MAX_DEPTH
+from remit.agents.profiles import CONTEXT_BUDGETS, TOOLS
+from remit.agents.rules.fields import TABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from remit.agents.rules.field_shapes import FieldSpec
 
 VERSION = 1
-REQUIRED = ("name", "version", "description", "mode", "agent_type", "temperature", "max_tokens", "timeout")
+_TEXT = {"type": "string", "minLength": 1}
+_TYPES: dict[str, dict[str, Any]] = {
+    "any": _TEXT,
+    "text": _TEXT,
+    "path": _TEXT,
+    "number": {"type": "number"},
+    "whole": {"type": "integer"},
+    "list": {"type": "array", "items": _TEXT, "uniqueItems": True},
+    "table": {"type": "object", "additionalProperties": False},
+}
+_ROWS = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "propertyNames": {"enum": list(TOOLS)},
+        "additionalProperties": {"type": "array", "items": {"type": "string"}},
+    },
+}
+_OTHERS: dict[str, dict[str, Any]] = {
+    "tools": {
+        "description": "Which tools are switched on. A list of their names is read as well.",
+        "anyOf": [
+            {"type": "object", "propertyNames": {"enum": list(TOOLS)}, "additionalProperties": {"type": "boolean"}},
+            {"type": "array", "items": {"enum": list(TOOLS)}},
+        ],
+    },
+    "context_loading/max_context_size": {
+        "type": "integer", "exclusiveMinimum": 0, "maximum": max(CONTEXT_BUDGETS.values()),
+    },
+    "permissions/allow": _ROWS,
+    "permissions/deny": _ROWS,
+}  # fmt: skip
+"""Fields whose values have rules of their own."""
 
 
 def render_agent_schema() -> dict[str, Any]:
     """The schema, as plain values."""
-    known = {key: value for key, value in _properties().items() if key in STANDARD_KEYS}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:remit:schema:agent-file:{VERSION}",
         "title": "Agent file",
         "description": "The frontmatter of an agent file.",
         "type": "object",
-        "required": list(REQUIRED),
-        "properties": known,
+        **_render_fields(spec for spec in TABLE.fields if "/" not in spec.path),
     }
 
 
-def _properties() -> dict[str, Any]:
-    return {
-        "name": _text("The agent's name, which is its file's name.", pattern="^[a-z0-9]+(?:-[a-z0-9]+)*$"),
-        "version": _text("A semantic version.", pattern=r"^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$"),
-        "description": _text("What the agent does, in one or two sentences."),
-        "mode": {"const": "subagent"},
-        "agent_type": {"description": "What the agent is for: its kind.", "enum": list(KINDS)},
-        "temperature": {"type": "number", "minimum": 0, "maximum": 1},
-        "max_tokens": {"type": "integer", "exclusiveMinimum": 0},
-        "timeout": _seconds("How long one run may take."),
-        "tools": _tools(),
-        "permissions": _table({"allow": _rows(), "deny": _rows()}, required=("allow", "deny")),
-        "context_loading": _table({
-            "strategy": {"enum": list(CONTEXT_BUDGETS)},
-            "index": _text("The file that names what can be asked for."),
-            "required": _texts(),
-            "optional": _texts(),
-            "max_context_size": {"type": "integer", "exclusiveMinimum": 0, "maximum": max(CONTEXT_BUDGETS.values())},
-        }, required=("strategy",)),
-        "delegation": _table({
-            "max_depth": {"type": "integer", "minimum": 1, "maximum": MAX_DEPTH},
-            "can_delegate_to": _texts(),
-            "timeout_default": _seconds("How long a delegation may take where nothing else is said."),
-            "timeout_max": _seconds("How long a delegation may take at most."),
-        }),
-        "lifecycle": _table({
-            "stage": {"type": "integer", "minimum": 0},
-            "command": _text("The command that calls the agent.", pattern=r"^/\S+$"),
-            "return_format": _text("The file that says what the agent returns."),
-        }),
-        "model": _text("The model, where the harness should not choose."),
-        "owner": {"description": "Who moves the task and commits.", "enum": ["agent", "remit"]},
-        "retry": {"description": "Whether a lost run may be started again.", "enum": ["safe", "never"]},
-        "return": {"description": "The format of the return.", "enum": ["standard", "hyper", "manifest"]},
+def _render_fields(specs: Iterable[FieldSpec]) -> dict[str, Any]:
+    listed = list(specs)
+    required = [spec.key for spec in listed if spec.required]
+    properties = {spec.key: _OTHERS.get(spec.path) or _render_field(spec) for spec in listed}
+    return {"properties": properties, **({"required": required} if required else {})}
+
+
+def _render_field(spec: FieldSpec) -> dict[str, Any]:
+    limits = {
+        "description": spec.about, "pattern": spec.pattern, "exclusiveMinimum": spec.above, "minimum": spec.least,
+        "maximum": spec.most,
     }  # fmt: skip
-
-
-def _text(description: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any keyword of JSON Schema
-    return {"description": description, "type": "string", "minLength": 1, **more}
-
-
-def _seconds(description: str) -> dict[str, Any]:
-    return {"description": f"{description} In seconds.", "type": "number", "exclusiveMinimum": 0}
-
-
-def _texts() -> dict[str, Any]:
-    return {"type": "array", "items": {"type": "string", "minLength": 1}, "uniqueItems": True}
-
-
-def _table(properties: dict[str, Any], *, required: tuple[str, ...] = ()) -> dict[str, Any]:
-    table = {"type": "object", "properties": properties, "additionalProperties": False}
-    return {**table, "required": list(required)} if required else table
-
-
-def _tools() -> dict[str, Any]:
-    return {
-        "description": "Which tools are switched on. A list of their names is read as well.",
-        "anyOf": [
-            {"type": "object", "propertyNames": {"enum": list(TOOLS)}, "additionalProperties": {"type": "boolean"}},
-            {"type": "array", "items": {"enum": list(TOOLS)}},
-        ],
-    }
-
-
-def _rows() -> dict[str, Any]:
-    row = {
-        "type": "object",
-        "propertyNames": {"enum": list(TOOLS)},
-        "additionalProperties": {"type": "array", "items": {"type": "string"}},
-    }
-    return {"type": "array", "items": row}
+    given = {key: value for key, value in limits.items() if value not in ("", None)}
+    if spec.choices:
+        return given | ({"enum": list(spec.choices)} if len(spec.choices) > 1 else {"const": spec.choices[0]})
+    inside = [each for each in TABLE.fields if each.path.startswith(f"{spec.path}/")]
+    return _TYPES[spec.type] | given | (_render_fields(inside) if inside else {})

@@ -17,7 +17,7 @@ SAMPLES = {
                     fixed=f'{NAME}model_reasoning_effort = "high" # slow\n'),
     "AGT402": codex(NAME, f"{NAME}model = 5\n"),
     "AGT403": codex(NAME, f"{NAME}sandbox_mode = 'readonly' # no writing\n",
-                    fixed=f'{NAME}sandbox_mode = "read-only" # no writing\n'),
+                    fixed=f"{NAME}sandbox_mode = 'read-only' # no writing\n"),
     "AGT404": codex(NAME, f"{NAME}nickname_candidates = []\n"),
     "AGT405": codex(NAME, 'name = "reviewer"\n'),
 }  # fmt: skip

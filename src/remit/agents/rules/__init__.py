@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from remit.agents.profiles import Profile
 
 _MARKDOWN = ("reading", "scalars", "tokens")
-_CLAUDE = ("claude.identity", "claude.keys", "claude.hooks", "claude.tools", "claude.values")
-_OPENCODE = ("opencode.values", "opencode.keys", "opencode.permissions", "opencode.tools")
+_CLAUDE = ("claude.fields", "claude.keys", "claude.hooks", "claude.tools")
+_OPENCODE = ("opencode.fields", "opencode.values", "opencode.permissions", "opencode.tools")
 MODULES: dict[Profile, tuple[str, ...]] = {
     "standard": (
-        *_MARKDOWN, "body", "confinement", "context", "delegation", "failures", "fields", "inputs", "keys", "lifecycle",
-        "limits", "opencode.tools", "outputs", "permissions", "reach", "sections", "steps",
+        *_MARKDOWN, "body", "confinement", "context", "delegation", "failures", "fields", "inputs", "limits",
+        "opencode.tools", "outputs", "permissions", "reach", "sections", "steps",
     ),
     "claude": (*_MARKDOWN, *_CLAUDE, "confinement", "permissions"),
     "opencode": (*_MARKDOWN, *_OPENCODE, "confinement", "permissions"),

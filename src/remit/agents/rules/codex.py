@@ -1,7 +1,7 @@
-"""Rules on Codex's agents: what makes it drop one.
+"""The fields of Codex's agents: what makes it drop one.
 
-What is said of it was seen in version 0.166: it drops an agent for one key that it does not know or one value of the
-wrong type, and tells it in a line that few read.
+The facts were measured with version 0.166: it drops an agent for one key that it doesn't know or one value of the wrong
+type, and says so in a line that is easy to miss.
 """
 
 from __future__ import annotations
@@ -10,167 +10,97 @@ import json
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
-from remit.agents.rules.tables import guess, show
+from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec, FieldTable, RuleRow, add_table
+from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.tables import is_whole, show
 from remit.harnesses import codex
 from remit.lazy import lazy
-from remit.places import escape_key
-from remit.spelling import SURE, find_meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.agents.document import Document
-    from remit.agents.profiles import Profile
 
-_CODEX: tuple[Profile, ...] = ("codex",)
 _DROPPED = "Codex drops the agent"
-_REQUIRED = {
-    "name": "Write the name by which it is called.",
-    "description": "Say what it does and when to use it.",
-    codex.INSTRUCTIONS_KEY: "Write what the agent should do.",
-}
+_NO_TEXT = FieldProblem("AGT402", f"{{key}} is {{value}} and not a text, so {_DROPPED}", "Write a text.")
+_NO_TABLE = FieldProblem("AGT402", f"{{key}} is {{value}} and not a table, so {_DROPPED}", "Write a table.")
+_NO_SANDBOX = FieldProblem("AGT403", f"sandbox_mode is {{value}}, so {_DROPPED}", fix_message="Write {meant}.",
+                           at_value=True)  # fmt: skip
 
 
-def _is_whole(document: Document) -> bool:
-    return document.frontmatter is not None and document.frontmatter.whole
+def _require(key: str, hint: str) -> FieldSpec:
+    missing = FieldProblem("AGT400", f"{{key}} is {{state}}, so {_DROPPED}", hint)
+    return FieldSpec(key, "text", missing=missing, wrong_type=_NO_TEXT)
 
 
-@rule("AGT400", "R1.1", profiles=_CODEX, fix="unsafe")
-def codex_field_missing(case: Case) -> Iterator[Report]:
-    """`name`, `description` or `developer_instructions` is missing or blank.
-
-    Why: Codex drops an agent that lacks one of the three.
-
-    Bad: a file without `developer_instructions`
-
-    Good: `developer_instructions = "You review code."`
-
-    Fix (unsafe): takes the file's name for a missing name, which makes an agent of the file.
-    """
-    document = case.document
-    misspelt = {meant for _, meant in _find_strangers(case)} if _is_whole(document) else set()
-    for key, hint in _REQUIRED.items():
-        value = case.get(key)
-        if not _is_whole(document) or key in misspelt or (key in case.values and not isinstance(value, str)):
-            continue
-        if isinstance(value, str) and value.strip():
-            continue
-        told = "blank" if key in case.values else "missing"
-        yield Report(f"{key} is {told}, so {_DROPPED}", hint, document.key_span(f"/{key}"), f"/{key}",
-                     edits=_write_name(document) if key == "name" else ())  # fmt: skip
+def _render_name(document: Document) -> str:
+    name = document.stem
+    return "" if '"' in name or "\\" in name or not name.isprintable() else json.dumps(name, ensure_ascii=False)
 
 
-def _write_name(document: Document) -> tuple[edits.Change, ...]:
-    """The file's name as the first line, or in the place of a blank one."""
+def _put_line(document: Document, _: str, key: str, text: str) -> tuple[edits.Change, ...]:
+    """A value as the first line, or in the place of a blank one."""
     found = document.frontmatter
-    if found is None or '"' in document.stem or "\\" in document.stem or not document.stem.isprintable():
+    if found is None:
         return ()
-    name = json.dumps(document.stem, ensure_ascii=False)
-    if "/name" in found.spans:
-        return ((*found.spans["/name"], name),)
+    if f"/{key}" in found.spans:
+        return ((*found.spans[f"/{key}"], text),)
     at = 1 if document.text.startswith("\ufeff") else 0
-    return ((at, at, f"name = {name}{edits.find_newline(document)}"),) if "name" not in document.values else ()
+    return ((at, at, f"{key} = {text}{edits.find_newline(document)}"),) if key not in document.values else ()
 
 
-def _find_strangers(case: Case) -> list[tuple[str, str | None]]:
-    """Each key that Codex does not know, and the one that was meant if one is close and not given."""
-    known = (*codex.FILE_KEYS, *codex.SETTINGS)
-    strange = [key for key in case.values if key not in known]
-    found: list[tuple[str, str | None]] = []
-    taken = set(case.values)
-    for key in strange[:MAX_REPORTS]:
-        meant = _OTHER_NAMES.get(key) or find_meant(key, known, least=SURE)
-        found.append((key, None if meant in taken else meant))
-        taken.add(meant or "")
-    return found
+def _squeeze(name: str) -> str:
+    return name.strip().replace("_", "-").lower()
 
 
-_OTHER_NAMES = {
-    "prompt": codex.INSTRUCTIONS_KEY, "system_prompt": codex.INSTRUCTIONS_KEY,
-    "reasoning_effort": codex.EFFORT_KEY, "effort": codex.EFFORT_KEY, "sandbox": codex.SANDBOX_KEY,
-    "mcpServers": codex.SERVERS_KEY, "nicknames": codex.NICKNAMES_KEY,
-}  # fmt: skip
-"""What others call the keys of Codex."""
+_NAME_DIFFERS = FieldCheck(
+    FieldProblem("AGT405", "Codex calls this agent {value}, and not {stem}", "Give both the same name.", at_value=True),
+    lambda document, name: _squeeze(name) not in ("", _squeeze(document.stem)),
+)
+TABLE = FieldTable(
+    "codex",
+    fields=(
+        _require("name", "Write the name by which it is called.")._replace(
+            default=_render_name, checks=(_NAME_DIFFERS,)
+        ),
+        _require("description", "Say what it does and when to use it."),
+        _require(codex.INSTRUCTIONS_KEY, "Write what the agent should do."),
+        *(
+            FieldSpec(key, "text", wrong_type=_NO_TEXT)
+            for key in ("model", codex.EFFORT_KEY, "model_provider", "instructions", "personality")
+        ),
+        *(
+            FieldSpec(key, "table", wrong_type=_NO_TABLE)
+            for key in (codex.SERVERS_KEY, "model_providers", "skills")
+        ),
+        FieldSpec(codex.SANDBOX_KEY, "text", codex.SANDBOXES, wrong_type=_NO_SANDBOX, wrong=_NO_SANDBOX),
+    ),
+    keys=(*codex.FILE_KEYS, *codex.SETTINGS),
+    misspelt=FieldProblem("AGT401", "Codex knows no key {key}, so it drops the agent", "Did you mean {meant}?"),
+    unknown=FieldProblem("AGT401", "Codex knows no key {key}, so it drops the agent",
+                         "Remove it, or make a comment of it."),
+    other_names={
+        "prompt": codex.INSTRUCTIONS_KEY, "system_prompt": codex.INSTRUCTIONS_KEY,
+        "reasoning_effort": codex.EFFORT_KEY, "effort": codex.EFFORT_KEY, "sandbox": codex.SANDBOX_KEY,
+        "mcpServers": codex.SERVERS_KEY, "nicknames": codex.NICKNAMES_KEY,
+    },
+    checks_empty=True,
+    needs_whole=True,
+    put=_put_line,
+)  # fmt: skip
 
-
-@rule("AGT401", "R1.1", profiles=_CODEX, fix="unsafe")
-def codex_key_unknown(case: Case) -> Iterator[Report]:
-    """A key that Codex does not know.
-
-    Why: one such key, and Codex drops the agent. Besides `name`, `description` and `nickname_candidates` an agent's
-    file may have what Codex's own configuration may have, and nothing else: no `tools` list, no `temperature`.
-
-    Bad: `reasoning_effort = "high"`
-
-    Good: `model_reasoning_effort = "high"`
-
-    Fix (unsafe): gives it the name that was probably meant.
-    """
-    document = case.document
-    for key, meant in _find_strangers(case) if _is_whole(document) else ():
-        pointer = f"/{escape_key(key)}"
-        yield Report(f"Codex knows no key {show(key)}, so it drops the agent",
-                     f"Did you mean {meant}?" if meant else "Remove it, or make a comment of it.",
-                     document.key_span(pointer), pointer,
-                     edits=edits.rename_key(document, pointer, meant) if meant else (),
-                     fix_message=f"Rename it to {meant}.")  # fmt: skip
-
-
-_TEXTS = (*_REQUIRED, "model", codex.EFFORT_KEY, "model_provider", "instructions", "personality")
-
-
-@rule("AGT402", "R1.1", profiles=_CODEX)
-def codex_type_wrong(case: Case) -> Iterator[Report]:
-    """A value has the wrong type.
-
-    Why: Codex drops the agent.
-
-    Bad: `model = 5`, `mcp_servers = ["github"]`
-
-    Good: `model = "gpt-5"`, `[mcp_servers.github]`
-    """
-    document = case.document
-    for key, value in case.values.items() if _is_whole(document) else ():
-        wanted = (
-            "a text" if key in _TEXTS else "a table" if key in (codex.SERVERS_KEY, "model_providers", "skills") else ""
-        )
-        kind = str if wanted == "a text" else dict
-        if wanted and not isinstance(value, kind):
-            pointer = f"/{key}"
-            yield Report(f"{key} is {show(value)} and not {wanted}, so {_DROPPED}", f"Write {wanted}.",
-                         document.key_span(pointer), pointer)  # fmt: skip
-
-
-@rule("AGT403", "R1.3", profiles=_CODEX, fix="unsafe")
-def codex_sandbox_unknown(case: Case) -> Iterator[Report]:
-    """`sandbox_mode` is none of read-only, workspace-write and danger-full-access.
-
-    Why: Codex drops the agent.
-
-    Bad: `sandbox_mode = "readonly"`
-
-    Good: `sandbox_mode = "read-only"`
-
-    Fix (unsafe): writes the mode that was probably meant.
-    """
-    document = case.document
-    mode = case.get("sandbox_mode")
-    if "sandbox_mode" not in case.values or mode in codex.SANDBOXES or not _is_whole(document):
-        return
-    meant, hint = (
-        guess(mode, codex.SANDBOXES) if isinstance(mode, str) else ("", f"Known are: {', '.join(codex.SANDBOXES)}.")
-    )
-    span = document.span_of("/sandbox_mode")
-    can_fix = meant and document.text[span[0] : span[0] + 1] in ('"', "'")
-    yield Report(f"sandbox_mode is {show(mode)}, so {_DROPPED}", hint, span, "/sandbox_mode",
-                 edits=((*span, f'"{meant}"'),) if can_fix else (), fix_message=f"Write {meant}.")  # fmt: skip
-
+add_table(TABLE, (
+    RuleRow("AGT400", "codex-field-missing", "R1.1", fix="unsafe"),
+    RuleRow("AGT401", "codex-key-unknown", "R1.1", fix="unsafe"),
+    RuleRow("AGT402", "codex-type-wrong", "R1.1"),
+    RuleRow("AGT403", "codex-sandbox-unknown", "R1.3", fix="unsafe"),
+    RuleRow("AGT405", "codex-name-not-file", "R1.1", "note"),
+))  # fmt: skip
 
 _NICKNAME = lazy(r"[A-Za-z0-9 _-]{1,200}\Z")
 
 
-@rule("AGT404", "R1.1", profiles=_CODEX)
+@rule("AGT404", "R1.1", profiles=("codex",))
 def codex_nickname_form(case: Case) -> Iterator[Report]:
     """`nickname_candidates` is empty, or has a name that is blank, given twice, or of other signs than it may have.
 
@@ -182,7 +112,7 @@ def codex_nickname_form(case: Case) -> Iterator[Report]:
     """
     document = case.document
     names = case.get("nickname_candidates")
-    if "nickname_candidates" not in case.values or not _is_whole(document):
+    if "nickname_candidates" not in case.values or not is_whole(document):
         return
     if fault := _find_nickname_fault(names):
         yield Report(f"nickname_candidates {fault}, so {_DROPPED}", "Write a list of different plain names.",
@@ -199,20 +129,3 @@ def _find_nickname_fault(names: object) -> str:
         return "has a name that is blank or given twice"
     odd = next((name for name in plain if not _NICKNAME.match(name)), None)
     return f"has {show(odd)}" if odd is not None else ""
-
-
-@rule("AGT405", "R1.1", profiles=_CODEX, severity="note")
-def codex_name_not_file(case: Case) -> Iterator[Report]:
-    """The agent's name is not that of its file.
-
-    Why: Codex calls an agent by the name in its file; whoever looks for the file by that name does not find it.
-
-    Bad: `name = "reviewer"` in `code-reviewer.toml`
-
-    Good: `name = "code-reviewer"`
-    """
-    name = case.get("name")
-    squeezed = name.strip().replace("_", "-").lower() if isinstance(name, str) else ""
-    if squeezed and squeezed != case.document.stem.replace("_", "-").lower():
-        yield Report(f"Codex calls this agent {show(name)}, and not {show(case.document.stem)}",
-                     "Give both the same name.", case.document.span_of("/name"), "/name")  # fmt: skip

@@ -1,13 +1,14 @@
-"""Rules on command files: a command that delegates prepares, invokes, receives, validates and processes."""
+"""Rules on command files: a command that delegates prepares, invokes, receives, validates and processes; its fields."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from remit.agents import edits
+from remit.agents.profiles import COMMAND_KEYS
+from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec, FieldTable, RuleRow, add_table
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.tables import show
+from remit.agents.rules.tables import find_title, is_whole
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
 
@@ -121,54 +122,6 @@ def command_workflow_empty(case: Case) -> Iterator[Report]:
                      workflow.span)  # fmt: skip
 
 
-@rule("AGT502", "R1.33", profiles=_COMMAND, severity="note", fix="unsafe")
-def command_description_missing(case: Case) -> Iterator[Report]:
-    """A command has a frontmatter without a description.
-
-    Why: the description is what the list of commands shows.
-
-    Bad: a frontmatter with `agent` and no `description`
-
-    Good: `description: Plan a task`
-
-    Fix (unsafe): takes the file's title.
-    """
-    document = case.document
-    found = document.frontmatter
-    value = case.get("description")
-    if found is None or not found.whole or document.unclosed_frontmatter or not found.values:
-        return
-    if value is not None and not (isinstance(value, str) and not value.strip()):
-        return
-    title = next((text for level, text, _ in document.body.headings if level == 1 and text), "")
-    yield Report("description is missing", "Say in a few words what the command does.",
-                 document.key_span("/description"), "/description",
-                 edits=edits.put_value(document, "", "description", edits.quote(title)) if title else ())  # fmt: skip
-
-
-@rule("AGT503", "R1.33", profiles=_COMMAND, severity="warning", fix="safe")
-def command_agent_form(case: Case) -> Iterator[Report]:
-    """`agent` is not the name of one agent.
-
-    Why: a command is run by one agent, which is found by its name; a harness that finds none runs another.
-
-    Bad: `agent: "@planner"`, `agent: [planner, reviewer]`
-
-    Good: `agent: planner`
-
-    Fix (safe): takes the `@` away, which no name has.
-    """
-    document = case.document
-    agent = case.get("agent")
-    if agent is None or (isinstance(agent, str) and not agent.startswith("@")):
-        return
-    name = agent[1:].strip() if isinstance(agent, str) else ""
-    yield Report(f"agent is {show(agent)}, which names no agent", "Write the name of one agent.",
-                 document.span_of("/agent"), "/agent",
-                 edits=edits.rewrite_text(document, "/agent", name) if name else (),
-                 fix_message=f"Write {name[:60]}.")  # fmt: skip
-
-
 @rule("AGT504", "R1.33 R2.6", profiles=_COMMAND, severity="warning")
 def command_timeout_missing(case: Case) -> Iterator[Report]:
     """A command delegates, and neither its frontmatter nor its body sets a timeout.
@@ -185,3 +138,28 @@ def command_timeout_missing(case: Case) -> Iterator[Report]:
         yield Report("the command sets no timeout for the agent that it invokes",
                      "Pass a timeout in the delegation context, such as 3600 seconds for research.",
                      workflow.span)  # fmt: skip
+
+
+# --- fields ----------------------------------------------------------------------------------------------------------
+
+_NO_AGENT = FieldProblem("AGT503", "agent is {value}, which names no agent", "Write the name of one agent.",
+                         fix_message="Write {meant}.", at_value=True)  # fmt: skip
+TABLE = FieldTable(
+    "command",
+    fields=(
+        FieldSpec("description", "text", default=find_title, missing=FieldProblem(
+            "AGT502", "description is {state}", "Say in a few words what the command does.",
+            when=lambda document: is_whole(document) and bool(document.values),
+        )),
+        FieldSpec("agent", checks=(
+            FieldCheck(_NO_AGENT, lambda _, name: not isinstance(name, str) or name.startswith("@"),
+                       lambda _, name: name[1:].strip() if isinstance(name, str) else ""),
+        )),
+    ),
+    keys=COMMAND_KEYS,
+)  # fmt: skip
+
+add_table(TABLE, (
+    RuleRow("AGT502", "command-description-missing", "R1.33", "note", "unsafe"),
+    RuleRow("AGT503", "command-agent-form", "R1.33", "warning", "safe"),
+))  # fmt: skip

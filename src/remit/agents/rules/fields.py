@@ -1,102 +1,42 @@
-"""Rules on the fields that say who a standard agent is: its name, version, description, mode and type."""
+"""The fields of a standard agent: identity, limits, and the tables of its frontmatter."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from remit.agents import edits
-from remit.agents.profiles import KINDS
-from remit.agents.rules.keys import TABLE_KEYS, is_absent
-from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.tables import show
+from remit.agents.profiles import CONTEXT_BUDGETS, DEFAULT_TIMEOUT_S, KEYS, KINDS, STANDARD_KEYS, TIMEOUTS_S
+from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec, FieldTable, RuleRow, add_table
+from remit.agents.rules.tables import is_absent, is_number, read_whole
 from remit.lazy import lazy
+from remit.model import MAX_DEPTH
 from remit.prose import count_sentences
 from remit.spelling import SURE, find_meant, squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from remit.agents.document import Document
     from remit.agents.rules.register import Applicability
+    from remit.model import Severity
 
-MAX_SENTENCES = 2
-MAX_DESCRIPTION = 500
-MAX_NAME = 64
+RETURN_FORMAT = "subagent-return-format.md"
+MAX_SENTENCES, MAX_DESCRIPTION, MAX_NAME = 2, 500, 64
+MAX_TARGETS = 200
+"""Agents that one file can name: nobody writes more."""
+
+
+def get_kind(document: Document) -> str | None:
+    """What the agent is for; None if that is unknown."""
+    kind = document.get("agent_type")
+    return kind if isinstance(kind, str) and kind in TIMEOUTS_S else None
+
+
+def get_limit_s(document: Document) -> int:
+    """How long an agent of this kind can take."""
+    return TIMEOUTS_S.get(get_kind(document) or "", DEFAULT_TIMEOUT_S)
+
 
 _NAME = lazy(r"[a-z0-9]{1,64}(?:-[a-z0-9]{1,64}){0,20}\Z")
-
-
-def _is_name(text: str) -> bool:
-    return len(text) <= MAX_NAME and _NAME.match(text) is not None
-
-
-@rule("AGT027", "R1.1", fix="unsafe")
-def name_differs(case: Case) -> Iterator[Report]:
-    """The agent's name is not its file's name.
-
-    Why: some look for an agent by its name, others by its file, and only one of them finds it.
-
-    Bad: `name: planer` in `planner.md`
-
-    Good: `name: planner` in `planner.md`
-
-    Fix (unsafe): gives the agent its file's name. Whoever calls it by the other name must be told.
-    """
-    document, name = case.document, case.get("name")
-    if not isinstance(name, str) or not name.strip() or name.strip() == document.stem:
-        return
-    changes = edits.rewrite_text(document, "/name", document.stem) if _is_name(document.stem) else ()
-    yield Report(f"the name {show(name)} is not the file's name, {show(document.stem)}",
-                 "Rename the file or the agent.", document.span_of("/name"), "/name", edits=changes,
-                 fix_message=f"Write {document.stem}.")  # fmt: skip
-
-
-@rule("AGT028", "R1.1", severity="warning")
-def name_form(case: Case) -> Iterator[Report]:
-    """The agent's name is not made of small letters, digits and hyphens, or is longer than 64 characters.
-
-    Why: a name becomes a file's name, a tool's argument and a part of a path, and not every harness takes more than
-    these.
-
-    Bad: `name: Plan_Writer`
-
-    Good: `name: plan-writer`
-    """
-    document, name = case.document, case.get("name")
-    if not isinstance(name, str) or not name.strip() or _is_name(name.strip()):
-        return
-    if name.strip() == document.stem or not _is_name(document.stem):  # else AGT027 says how it should be called
-        yield Report(f"{show(name)} is no good name for an agent",
-                     "Use small letters, digits and hyphens, and call the file the same.", document.span_of("/name"),
-                     "/name")  # fmt: skip
-
-
-_TEXTS = ("name", "version", "description", "mode", "agent_type", "owner", "model")
-
-
-@rule("AGT029", "R1.1")
-def field_type(case: Case) -> Iterator[Report]:
-    """A field holds a list or a table where a text is expected, or the lifecycle is no table.
-
-    Why: the field is then read as if it were not there.
-
-    Bad: `agent_type: [planning, review]`
-
-    Good: `agent_type: planning`
-    """
-    document = case.document
-    for key in _TEXTS:
-        value = case.get(key)
-        if isinstance(value, list | dict):
-            yield Report(f"{key} is {show(value)}, a text is expected", "Write one text.",
-                         document.span_of(f"/{key}"), f"/{key}")  # fmt: skip
-    lifecycle = document.get_section("lifecycle")
-    if not is_absent(lifecycle) and not isinstance(lifecycle, dict):
-        yield Report(f"lifecycle is {show(lifecycle)}, a table is expected",
-                     f"Write its keys below it: {', '.join(TABLE_KEYS['lifecycle'])}.",
-                     document.span_of("/lifecycle"), "/lifecycle")  # fmt: skip
-
-
 _SEMVER = lazy(
     r"(?:0|[1-9]\d{0,9})\.(?:0|[1-9]\d{0,9})\.(?:0|[1-9]\d{0,9})(?:-[0-9A-Za-z.-]{1,80})?(?:\+[0-9A-Za-z.-]{1,80})?\Z",
     re.ASCII,
@@ -105,86 +45,6 @@ _LOOSE_VERSION = lazy(
     r"[vV=]{0,2}\s{0,2}(?P<major>\d{1,9})(?:\.(?P<minor>\d{1,9}))?(?:\.(?P<patch>\d{1,9}))?(?P<rest>[-+][0-9A-Za-z.-]{1,80})?\Z",
     re.ASCII,
 )
-
-
-@rule("AGT030", "R1.1", fix="safe")
-def version_form(case: Case) -> Iterator[Report]:
-    """The version is not a semantic version: three numbers, and what may follow them.
-
-    Why: whoever compares versions, or asks for "at least 1.2", needs all three.
-
-    Bad: `version: "1.0"`, `version: v1.2.3`
-
-    Good: `version: "1.0.0"`
-
-    Fix (safe): adds the numbers that are not there as 0, and removes a leading v.
-    """
-    document, version = case.document, case.get("version")
-    if not isinstance(version, str) or not version.strip() or _SEMVER.match(version.strip()):
-        return
-    if document.frontmatter is not None and "/version" in document.frontmatter.plain:
-        return  # a date, which AGT042 tells
-    meant = _complete_version(version.strip())
-    yield Report(f"the version {show(version)} is not of the form 1.2.3",
-                 f'Write "{meant}".' if meant else "Write three numbers with dots between them.",
-                 document.span_of("/version"), "/version",
-                 edits=edits.rewrite_text(document, "/version", meant) if meant else ())  # fmt: skip
-
-
-def _complete_version(text: str) -> str | None:
-    found = _LOOSE_VERSION.match(text)
-    if found is None:
-        return None
-    numbers = ".".join(str(int(found[part] or 0)) for part in ("major", "minor", "patch"))
-    meant = numbers + (found["rest"] or "")
-    return meant if _SEMVER.match(meant) else None
-
-
-@rule("AGT031", "R1.1", severity="warning")
-def description_long(case: Case) -> Iterator[Report]:
-    """The description has more than two sentences, or more than 500 characters.
-
-    Why: whoever chooses an agent reads all descriptions, every time: a model pays for them with its context.
-
-    Bad: a description that retells the workflow
-
-    Good: one sentence for what it does, one for when to use it
-    """
-    description = case.get("description")
-    if not isinstance(description, str):
-        return
-    text = description.strip()
-    count = count_sentences(text)
-    if count <= MAX_SENTENCES and len(text) <= MAX_DESCRIPTION:
-        return
-    told = f"{len(text)} characters" if len(text) > MAX_DESCRIPTION else f"{count} sentences"
-    yield Report(f"the description has {told}",
-                 f"Say what it does and when to use it, in two sentences and {MAX_DESCRIPTION} characters.",
-                 case.document.key_span("/description"), "/description")  # fmt: skip
-
-
-@rule("AGT032", "R1.1", fix="unsafe")
-def mode_wrong(case: Case) -> Iterator[Report]:
-    """The mode is not `subagent`.
-
-    Why: a standard agent is called by a command or another agent and returns to it. A primary agent is talked to, and
-    returns nothing that could be checked.
-
-    Bad: `mode: primary`
-
-    Good: `mode: subagent`
-
-    Fix (unsafe): writes `subagent`; that is safe where it was only spelled otherwise, as in `Sub-Agent`.
-    """
-    document, mode = case.document, case.get("mode")
-    if not isinstance(mode, str) or not mode.strip() or mode.strip() == "subagent":
-        return
-    applicability: Applicability = "safe" if squeeze(mode.strip()) == "subagent" else "unsafe"
-    yield Report(f"the mode is {show(mode)}, not subagent", "Write mode: subagent.", document.span_of("/mode"),
-                 "/mode", edits=edits.rewrite_text(document, "/mode", "subagent"),
-                 applicability=applicability)  # fmt: skip
-
-
 _OTHER_KINDS = {
     "planner": "planning", "architect": "planning", "execution": "implementation", "executor": "implementation",
     "builder": "implementation", "implementer": "implementation", "coding": "implementation",
@@ -194,24 +54,426 @@ _OTHER_KINDS = {
 }  # fmt: skip
 
 
-@rule("AGT033", "R1.1", fix="unsafe")
-def kind_unknown(case: Case) -> Iterator[Report]:
-    """The agent's type is none of planning, implementation, research, review and utility.
+_TARGETS = "/delegation/can_delegate_to"
 
-    Why: the type decides how long the agent may take and what a successful run leaves behind.
 
-    Bad: `agent_type: execution`
+def list_targets(document: Document) -> list[tuple[str, str]]:
+    """The agents that may be called, and the pointer to each."""
+    named = document.get("delegation", "can_delegate_to")
+    if isinstance(named, str):
+        return [(named.strip(), _TARGETS)] if named.strip() else []
+    items = enumerate(named[:MAX_TARGETS]) if isinstance(named, list) else ()
+    return [(name.strip(), f"{_TARGETS}/{at}") for at, name in items if isinstance(name, str) and name.strip()]
 
-    Good: `agent_type: implementation`
 
-    Fix (unsafe): writes the type that was probably meant, where one is close.
-    """
-    document, kind = case.document, case.get("agent_type")
-    if not isinstance(kind, str) or not kind.strip() or kind.strip() in KINDS:
-        return
-    meant = _OTHER_KINDS.get(kind.strip().lower()) or find_meant(kind.strip(), KINDS, least=SURE)
-    yield Report(f"the standard knows no agent_type {show(kind)}",
-                 f"Did you mean {meant}?" if meant else f"Known are: {', '.join(KINDS)}.",
-                 document.span_of("/agent_type"), "/agent_type",
-                 edits=edits.rewrite_text(document, "/agent_type", meant) if meant else (),
-                 fix_message=f"Write {meant}." if meant else "")  # fmt: skip
+# --- what is meant by a wrong value ----------------------------------------------------------------------------------
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= MAX_NAME and _NAME.match(text) is not None
+
+
+def _is_odd_name(document: Document, name: str) -> bool:
+    """Whether a name is odd, and no other rule says how the agent should be called."""
+    return not _is_name(name.strip()) and (name.strip() == document.stem or not _is_name(document.stem))
+
+
+def _complete_version(_: Document, version: str) -> str:
+    found = _LOOSE_VERSION.match(version.strip())
+    if found is None:
+        return ""
+    meant = ".".join(str(int(found[part] or 0)) for part in ("major", "minor", "patch")) + (found["rest"] or "")
+    return meant if _SEMVER.match(meant) else ""
+
+
+def _find_kind(_: Document, kind: str) -> str:
+    return _OTHER_KINDS.get(kind.strip().lower()) or find_meant(kind.strip(), KINDS, least=SURE) or ""
+
+
+_DECIMAL = lazy(r"\d{0,4}[.,]?\d{1,6}\Z", re.ASCII)
+
+
+def _read_decimal(_: Document, value: object) -> str:
+    text = value.strip().replace(",", ".") if isinstance(value, str) and _DECIMAL.match(value.strip()) else ""
+    return ("0" * text.startswith(".") + text) if text and 0 <= float(text) <= 1 else ""
+
+
+def _read_whole(_: Document, value: object) -> str:
+    return str(read_whole(value)[0] or "")
+
+
+def _find_depth(_: Document, value: object) -> str:
+    """The allowed depth that is nearest to what is written."""
+    if isinstance(value, str) and value.strip()[:4].isdecimal():
+        value = int(value.strip()[:4])
+    return str(max(1, min(MAX_DEPTH, int(value)))) if is_number(value) else ""
+
+
+def get_seconds(value: object) -> float | None:
+    """A number of seconds; None if it is none."""
+    return value if is_number(value) and value > 0 else None
+
+
+def _guess_seconds(document: Document, key: str) -> str:
+    """How long a call may take: less than half of what the agent itself has."""
+    own = get_seconds(document.get("timeout")) or DEFAULT_TIMEOUT_S
+    most = max(1, int(min(600, own / 2)))
+    if key == "timeout_default":
+        given = get_seconds(document.get("delegation", "timeout_max"))
+        return str(max(1, int(min(300, given or most))))
+    return str(max(most, int(get_seconds(document.get("delegation", "timeout_default")) or 0)))
+
+
+def get_budget(document: Document) -> int | None:
+    """How many bytes the strategy may load; None if it is unknown."""
+    strategy = document.get("context_loading", "strategy")
+    return CONTEXT_BUDGETS.get(strategy) if isinstance(strategy, str) else None
+
+
+def _get_budget(document: Document, _: object = None) -> str:
+    return str(get_budget(document) or "")
+
+
+def _list_paths(_: Document, value: object) -> str:
+    return f"[{edits.quote(value)}]" if isinstance(value, str) else ""
+
+
+def _list_names(_: Document, value: object) -> str:
+    names = [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else []
+    return f"[{', '.join(map(edits.quote, names))}]" if isinstance(value, str) else ""
+
+
+_COMMAND = lazy(r"/[A-Za-z0-9][\w:.-]{0,80}(?:/[\w:.-]{1,80}){0,5}\Z")
+
+
+def _write_command(_: Document, command: str) -> str:
+    slashed = f"/{command.strip()}"
+    return slashed if _COMMAND.match(slashed) else ""
+
+
+def _is_other_format(document: Document, written: object) -> bool:
+    known = isinstance(written, str) and written.strip().rpartition("/")[2] == RETURN_FORMAT
+    return not known and is_absent(document.get("return"))
+
+
+# --- when a field is needed ------------------------------------------------------------------------------------------
+
+
+def _delegates(document: Document) -> bool:
+    return bool(list_targets(document))
+
+
+def _list_called(document: Document) -> list[str]:
+    """The agents that the body says it delegates to."""
+    patterns = document.body.find("delegation_patterns")
+    named = [(tag.get("name") or "").strip() for tag in patterns.find_all("delegate_to")[:50]] if patterns else []
+    return list(dict.fromkeys(name for name in named if name and "{" not in name))
+
+
+def _loads(document: Document) -> bool:
+    return bool(document.get("context_loading"))
+
+
+def _judge_mode(mode: str) -> Applicability:
+    return "safe" if squeeze(mode.strip()) == "subagent" else "unsafe"
+
+
+def _is_long(_: Document, description: str) -> bool:
+    return len(description.strip()) > MAX_DESCRIPTION or count_sentences(description.strip()) > MAX_SENTENCES
+
+
+def _measure(_: Document, description: str) -> dict[str, str]:
+    text = description.strip()
+    long = f"{len(text)} characters" if len(text) > MAX_DESCRIPTION else f"{count_sentences(text)} sentences"
+    return {"length": long}
+
+
+def _is_over_budget(document: Document, size: float) -> bool:
+    budget = get_budget(document)
+    return budget is not None and size == int(size) and size > budget
+
+
+def _compare_sizes(document: Document, size: float) -> dict[str, str]:
+    strategy = document.get("context_loading", "strategy")
+    return {"size": f"{size:,}", "strategy": strategy, "budget": f"{get_budget(document):,}"}
+
+
+def _render_delegation(document: Document) -> str:
+    if "delegation" in document.values:
+        return ""
+    names = (f"  - {edits.quote(name)}" for name in _list_called(document))
+    return "\n".join(["max_depth: 3", "can_delegate_to:", *names])
+
+
+# --- the table -------------------------------------------------------------------------------------------------------
+
+_SHORTER = f"Say what it does and when to use it, in two sentences and {MAX_DESCRIPTION} characters."
+_NO_TEXT = FieldProblem("AGT029", "{key} is {value}, a text is expected", "Write one text.", at_value=True)
+
+
+def _identify(key: str, hint: str, **more: Any) -> FieldSpec:  # noqa: ANN401 - any part of a field
+    missing = FieldProblem("AGT020", "{key} is {state}", hint)
+    return FieldSpec(key, "text", required=True, missing=missing, wrong_type=_NO_TEXT)._replace(**more)
+
+
+def _limit(severity: Severity) -> FieldProblem:
+    return FieldProblem("AGT021", "{key} is {state}", "Write {key}: {default}, or what suits this agent.",
+                        severity=severity)  # fmt: skip
+
+
+def _need_table(hint: str, severity: Severity | None = None, **more: Any) -> FieldProblem:  # noqa: ANN401
+    return FieldProblem("AGT022", "the table {key} is {state}", hint, severity=severity)._replace(**more)
+
+
+def _no_table(code: str, message: str, hint: str) -> FieldProblem:
+    return FieldProblem(code, message, hint, at_value=True)
+
+
+def _limit_call(key: str, about: str) -> FieldSpec:
+    wrong = FieldProblem("AGT084", "{key} is {value}, not a number of seconds", "Write a number of seconds.",
+                         fix_message="Write {meant}", at_value=True)  # fmt: skip
+
+    def read_seconds(document: Document, value: object) -> str:
+        digits = value.strip() if isinstance(value, str) and value.strip().isdecimal() else ""
+        return digits if digits and len(digits) < 7 and int(digits) else _guess_seconds(document, key)  # noqa: PLR2004
+
+    return FieldSpec(
+        f"delegation/{key}", "number", above=0, default=lambda document: _guess_seconds(document, key),
+        correct=read_seconds, wrong_type=wrong, wrong=wrong, about=f"{about} In seconds.",
+        missing=FieldProblem("AGT084", "the agent delegates, and {key} is missing",
+                             "Write {key}: {default}, in seconds.", when=_delegates),
+    )  # fmt: skip
+
+
+_NO_TEMPERATURE = FieldProblem("AGT034", "the temperature is {value}, not a number from 0 to 1",
+                               "Write a number such as 0.2.", "Write {meant}{unquoted}.", at_value=True)  # fmt: skip
+_NO_TOKENS = FieldProblem("AGT035", "max_tokens is {value}, not a positive whole number",
+                          "Write a number such as 4000.", "Write {meant}.", at_value=True)  # fmt: skip
+_NO_STAGE = FieldProblem("AGT046", "lifecycle.stage is {value}, not a number", "Write a number, such as 4.",
+                         at_value=True)  # fmt: skip
+_NO_DEPTH = FieldProblem("AGT080", f"max_depth is {{value}}, not a whole number from 1 to {MAX_DEPTH}",
+                         f"Write a number from 1 to {MAX_DEPTH}.", fix_message="Write {meant}",
+                         at_value=True)  # fmt: skip
+_NO_LIST = FieldProblem("AGT072", "{key} is {value}, not a list of paths", "Put it between brackets.",
+                        fix_message="Make a list of it", at_value=True)  # fmt: skip
+_NO_PATH = FieldProblem("AGT072", "an item of {key} is {value}, not a path", "Write a path, or remove it.")
+_NO_SIZE = FieldProblem("AGT073", "max_context_size is {value}, not a number of bytes",
+                        "Write how many bytes may be loaded.", "Write max_context_size: {meant}.",
+                        at_value=True)  # fmt: skip
+
+FIELDS = (
+    _identify(
+        "name", "Write the file's name without its ending.",
+        default=lambda document: edits.render_scalar(document.stem),
+        about="The agent's name, which is its file's name.", pattern="^[a-z0-9]+(?:-[a-z0-9]+)*$",
+        checks=(
+            FieldCheck(FieldProblem("AGT027", "the name {value} is not the file's name, {stem}",
+                                    "Rename the file or the agent.", fix_message="Write {meant}.", at_value=True),
+                       lambda document, name: name.strip() != document.stem,
+                       lambda document, _: document.stem if _is_name(document.stem) else ""),
+            FieldCheck(FieldProblem("AGT028", "{value} is no good name for an agent",
+                                    "Use small letters, digits and hyphens, and call the file the same.",
+                                    at_value=True), _is_odd_name),
+        ),
+    ),
+    _identify(
+        "version", "", default='"1.0.0"',
+        missing=FieldProblem("AGT020", "{key} is {state}", 'Write version: "1.0.0".', applicability="unsafe"),
+        about="A semantic version.", pattern=r"^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$",
+        checks=(
+            FieldCheck(FieldProblem("AGT030", "the version {value} is not of the form 1.2.3",
+                                    "Write three numbers with dots between them.", 'Write "{meant}".', at_value=True),
+                       lambda _, version: _SEMVER.match(version.strip()) is None, _complete_version),
+        ),
+    ),
+    _identify(
+        "description", "Say in one or two sentences what it does and when to use it.",
+        about="What the agent does, in one or two sentences.",
+        checks=(
+            FieldCheck(FieldProblem("AGT031", "the description has {length}", _SHORTER), _is_long,
+                       words=_measure),
+        ),
+    ),
+    _identify(
+        "mode", "Write mode: subagent.", choices=("subagent",), default="subagent",
+        accepts=lambda mode: isinstance(mode, str) and mode.strip() == "subagent",
+        wrong=FieldProblem("AGT032", "the mode is {value}, not subagent", "Write mode: subagent.", at_value=True),
+        correct=lambda *_: "subagent", applicability=_judge_mode,
+    ),
+    _identify(
+        "agent_type", f"Write one of: {', '.join(KINDS)}.", choices=KINDS,
+        accepts=lambda kind: isinstance(kind, str) and kind.strip() in KINDS, correct=_find_kind,
+        wrong=FieldProblem("AGT033", "the standard knows no agent_type {value}", "Known are: {choices}.",
+                           "Did you mean {meant}?", "Write {meant}.", at_value=True),
+        about="What the agent is for: its kind.",
+    ),
+    FieldSpec("owner", "text", ("agent", "remit"), wrong_type=_NO_TEXT, about="Who moves the task and commits."),
+    FieldSpec("model", "text", wrong_type=_NO_TEXT, about="The model, where the harness should not choose."),
+    FieldSpec("retry", "text", ("safe", "never"), about="Whether a lost run may be started again."),
+    FieldSpec("return", "text", ("standard", "hyper", "manifest"), about="The format of the return."),
+    FieldSpec("temperature", "number", least=0, most=1, required=True, default="0.2", correct=_read_decimal,
+              missing=_limit("warning"), wrong_type=_NO_TEMPERATURE, wrong=_NO_TEMPERATURE),
+    FieldSpec("max_tokens", "whole", above=0, required=True, default="4000", correct=_read_whole,
+              applicability=lambda value: "safe" if read_whole(value)[1] else "unsafe",
+              missing=_limit("warning"), wrong_type=_NO_TOKENS, wrong=_NO_TOKENS),
+    FieldSpec("timeout", "number", above=0, required=True, default=lambda document: str(get_limit_s(document)),
+              missing=_limit("error"), about="How long one run may take. In seconds."),
+    FieldSpec("tools", missing=_need_table("Say which tools it may use, each true or false.",
+                                           when=lambda document: document.get("tools") is None)),
+    FieldSpec("permissions", "table", missing=_need_table("Say under allow and deny what each tool may touch.",
+                                                          when=lambda document: document.get("permissions") is None)),
+    FieldSpec("permissions/allow", required=True),
+    FieldSpec("permissions/deny", required=True),
+    FieldSpec(
+        "context_loading", "table",
+        missing=_need_table("Say which files it reads first, and how much.", "warning"),
+        wrong_type=_no_table("AGT070", "context_loading is not a table",
+                             "Write strategy, index and required below it."),
+    ),
+    FieldSpec(
+        "context_loading/strategy", choices=tuple(CONTEXT_BUDGETS), required=True, default="lazy",
+        missing=FieldProblem("AGT070", "context_loading has no strategy", "Write strategy: lazy, eager or minimal.",
+                             fix_message="Load {default}"),
+        wrong=FieldProblem("AGT070", "there is no strategy {value}", fix_message="Write {meant}", at_value=True),
+    ),
+    FieldSpec(
+        "context_loading/index", "path",
+        missing=FieldProblem(
+            "AGT071", "context_loading names no index", "Write the path of the file that says what can be loaded.",
+            when=lambda document: _loads(document) and document.get("context_loading", "strategy") != "minimal",
+        ),
+        wrong_type=FieldProblem("AGT071", "the index is {value}, not a path", "Write the path of one file.",
+                                at_value=True),
+        about="The file that names what can be asked for.",
+    ),
+    FieldSpec(
+        "context_loading/required", "list", default="[]", correct=_list_paths,
+        missing=FieldProblem("AGT072", "context_loading does not say what is required",
+                             "Write required: with a list of paths, or [].", fix_message="Require nothing",
+                             severity="warning", applicability="unsafe", when=_loads),
+        wrong_type=_NO_LIST, wrong_item=_NO_PATH,
+    ),
+    FieldSpec("context_loading/optional", "list", correct=_list_paths, wrong_type=_NO_LIST, wrong_item=_NO_PATH),
+    FieldSpec(
+        "context_loading/max_context_size", "number", above=0, default=_get_budget, correct=_get_budget,
+        missing=FieldProblem("AGT073", "context_loading sets no max_context_size",
+                             "Write how many bytes may be loaded.", "Write max_context_size: {default}.",
+                             severity="warning", when=_loads),
+        wrong_type=_NO_SIZE, wrong=_NO_SIZE,
+        checks=(
+            FieldCheck(_NO_SIZE, lambda _, size: size != int(size), _get_budget),
+            FieldCheck(FieldProblem("AGT073", "max_context_size is {size}, and the strategy {strategy} may load "
+                                    "{budget} bytes", "Load less, or use a strategy that may load more.",
+                                    fix_message="Write {meant}", severity="warning", at_value=True),
+                       _is_over_budget, _get_budget, words=_compare_sizes),
+        ),
+    ),
+    FieldSpec(
+        "delegation", "table",
+        missing=_need_table("Name the agents it may call, how deep and for how long.", "warning",
+                            when=lambda document: bool(_list_called(document))),
+        default=_render_delegation,
+        wrong_type=_no_table("AGT080", "delegation is not a table", "Write max_depth and can_delegate_to below it."),
+    ),
+    FieldSpec(
+        "delegation/max_depth", "whole", least=1, most=MAX_DEPTH, default=str(MAX_DEPTH), correct=_find_depth,
+        missing=FieldProblem("AGT080", "the agent delegates, and max_depth is missing",
+                             f"Write max_depth: {MAX_DEPTH}, or less.", severity="warning", when=_delegates),
+        wrong_type=_NO_DEPTH, wrong=_NO_DEPTH,
+    ),
+    FieldSpec(
+        "delegation/can_delegate_to", "list", correct=_list_names,
+        wrong_type=FieldProblem("AGT081", "can_delegate_to is {value}, not a list of names",
+                                "Put the names between brackets.", fix_message="Make a list of it", at_value=True),
+        wrong_item=FieldProblem("AGT081", "an item of can_delegate_to is {value}, not a name",
+                                "Write the name of an agent, or remove it."),
+    ),
+    _limit_call("timeout_default", "How long a delegation may take where nothing else is said."),
+    _limit_call("timeout_max", "How long a delegation may take at most."),
+    FieldSpec(
+        "lifecycle", "table",
+        missing=_need_table("Say which command calls it at which stage, and how it returns.", "warning"),
+        default=lambda document: "" if "lifecycle" in document.values
+        else f'stage: 4\nreturn_format: "{RETURN_FORMAT}"',
+        wrong_type=_no_table("AGT029", "lifecycle is {value}, a table is expected",
+                             "Write its keys below it: stage, command, return_format."),
+    ),
+    FieldSpec(
+        "lifecycle/stage", "whole", least=0, default="4", correct=_read_whole,
+        missing=FieldProblem("AGT046", "lifecycle.stage is missing",
+                             "Write the stage of the command that calls it, usually 4.", applicability="unsafe"),
+        wrong_type=_NO_STAGE, wrong=_NO_STAGE,
+    ),
+    FieldSpec(
+        "lifecycle/command", "text",
+        missing=FieldProblem(
+            "AGT047", "lifecycle.command is missing",
+            'Write the command that calls it, such as "/plan"; leave it out if only agents call it.',
+            severity=lambda document: "warning" if get_kind(document) not in (None, "utility") else "note",
+        ),
+        wrong_type=FieldProblem("AGT048", "lifecycle.command is {value}, one command is expected",
+                                'Write the command that calls it, such as "/plan".', at_value=True),
+        checks=(
+            FieldCheck(FieldProblem("AGT048", "lifecycle.command is {value}, which is no command",
+                                    'Write one command without arguments, such as "/plan".', 'Write "{meant}".',
+                                    at_value=True),
+                       lambda _, command: _COMMAND.match(command.strip()) is None, _write_command),
+        ),
+        about="The command that calls the agent.", pattern=r"^/\S+$",
+    ),
+    FieldSpec(
+        "lifecycle/return_format", default=edits.quote(RETURN_FORMAT),
+        missing=FieldProblem("AGT049", "lifecycle.return_format is missing",
+                             f'Write return_format: "{RETURN_FORMAT}".'),
+        checks=(
+            FieldCheck(FieldProblem("AGT067", "lifecycle.return_format is {value}, a format that Remit does not know",
+                                    f'Write "{RETURN_FORMAT}".', at_value=True), _is_other_format),
+        ),
+        about="The file that says what the agent returns.",
+    ),
+)  # fmt: skip
+TABLE = FieldTable(
+    "standard",
+    FIELDS,
+    keys=STANDARD_KEYS,
+    misspelt=FieldProblem("AGT023", "the standard knows no key {key}", "Did you mean {meant}?", severity="warning"),
+    unknown=FieldProblem("AGT023", "the standard knows no key {key}",
+                         "Remove it, or begin it with x- if another program reads it.", severity="note"),
+    misspelt_inside=FieldProblem("AGT024", "the standard knows no {key} in {table}", "Did you mean {meant}?"),
+    unknown_inside=FieldProblem("AGT024", "the standard knows no {key} in {table}", "Known are: {choices}."),
+    other_names={
+        "type": "agent_type", "kind": "agent_type", "timeout_seconds": "timeout", "timeout_s": "timeout",
+        "max_output_tokens": "max_tokens", "context": "context_loading",
+    },
+    by_place=KEYS,
+    ignores_extensions=True,
+)  # fmt: skip
+
+add_table(TABLE, (
+    RuleRow("AGT020", "identity-missing", "R1.1", fix="safe"),
+    RuleRow("AGT021", "limit-missing", "R1.1", fix="unsafe"),
+    RuleRow("AGT022", "table-missing", "R1.1", fix="unsafe"),
+    RuleRow("AGT023", "key-unknown", "R1.1", "warning", "unsafe"),
+    RuleRow("AGT024", "table-key-unknown", "R1.1", "warning", "unsafe"),
+    RuleRow("AGT027", "name-differs", "R1.1", fix="unsafe"),
+    RuleRow("AGT028", "name-form", "R1.1", "warning"),
+    RuleRow("AGT029", "field-type", "R1.1"),
+    RuleRow("AGT030", "version-form", "R1.1", fix="safe"),
+    RuleRow("AGT031", "description-long", "R1.1", "warning"),
+    RuleRow("AGT032", "mode-wrong", "R1.1", fix="unsafe"),
+    RuleRow("AGT033", "kind-unknown", "R1.1", fix="unsafe"),
+    RuleRow("AGT034", "temperature-wrong", "R1.1", fix="safe"),
+    RuleRow("AGT035", "max-tokens-wrong", "R1.1", fix="safe"),
+    RuleRow("AGT046", "stage-wrong", "R1.6", "warning", "safe"),
+    RuleRow("AGT047", "command-missing", "R1.6", "warning"),
+    RuleRow("AGT048", "command-form", "R1.6", fix="safe"),
+    RuleRow("AGT049", "return-format-missing", "R1.6", "warning", "unsafe"),
+    RuleRow("AGT067", "return-format-unknown", "R1.6", "warning"),
+    RuleRow("AGT070", "context-strategy", "R1.4", fix="unsafe"),
+    RuleRow("AGT071", "context-index", "R1.4", "warning"),
+    RuleRow("AGT072", "context-lists", "R1.4", fix="safe"),
+    RuleRow("AGT073", "context-size", "R1.4", fix="unsafe"),
+    RuleRow("AGT080", "delegation-depth", "R1.28", fix="unsafe"),
+    RuleRow("AGT081", "targets-form", "R1.5", fix="safe"),
+    RuleRow("AGT084", "delegation-timeouts", "R1.27", fix="unsafe"),
+))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Rules on a standard agent's limits: temperature, tokens, and how long it may take."""
+"""Rules on a standard agent's limits: how long it may take, and a temperature that no harness takes."""
 
 from __future__ import annotations
 
@@ -8,68 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from remit.agents import edits
 from remit.agents.profiles import TIMEOUTS_S, is_read_by_claude
-from remit.agents.rules.keys import get_kind, get_limit_s, is_absent
+from remit.agents.rules.fields import get_kind, get_limit_s
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.tables import is_number, show
+from remit.agents.rules.tables import is_absent, is_number, show
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_DECIMAL = lazy(r"\d{0,4}[.,]?\d{1,6}\Z", re.ASCII)
-
-
-@rule("AGT034", "R1.1", fix="safe")
-def temperature_wrong(case: Case) -> Iterator[Report]:
-    """The temperature is not a number from 0 to 1.
-
-    Why: providers refuse the request, or the agent wanders.
-
-    Bad: `temperature: "0.2"`, `temperature: 1.5`
-
-    Good: `temperature: 0.2`
-
-    Fix (safe): writes a number that stands there as a text as a number.
-    """
-    document, value = case.document, case.get("temperature")
-    if is_absent(value) or (is_number(value) and 0 <= value <= 1):
-        return
-    number = value.strip().replace(",", ".") if isinstance(value, str) and _DECIMAL.match(value.strip()) else ""
-    fits = bool(number) and 0 <= float(number) <= 1
-    number = f"0{number}" if number.startswith(".") else number
-    quoted = document.text.startswith(('"', "'"), document.span_of("/temperature")[0])
-    yield Report(f"the temperature is {show(value)}, not a number from 0 to 1",
-                 f"Write {number}{' without quotes' * quoted}." if fits else "Write a number such as 0.2.",
-                 document.span_of("/temperature"), "/temperature",
-                 edits=edits.replace_value(document, "/temperature", number) if fits else ())  # fmt: skip
-
-
-_WHOLE = lazy(
-    r"(?P<number>\d{1,3}(?:[ ,_]\d{3}){1,3}|\d{1,12})\s{0,2}(?P<thousand>[kK])?\s{0,2}(?:tokens)?\Z", re.ASCII
-)
-
-
-@rule("AGT035", "R1.1", fix="safe")
-def max_tokens_wrong(case: Case) -> Iterator[Report]:
-    """The most tokens of an answer are not a positive whole number.
-
-    Why: providers refuse the request, or the limit is ignored.
-
-    Bad: `max_tokens: "4000"`
-
-    Good: `max_tokens: 4000`
-
-    Fix (safe): writes a number that stands there as a text as a number; `4k` becomes 4000 with unsafe fixes only.
-    """
-    document, value = case.document, case.get("max_tokens")
-    if is_absent(value) or (type(value) is int and value > 0):
-        return
-    number, is_exact = read_whole(value)
-    yield Report(f"max_tokens is {show(value)}, not a positive whole number",
-                 f"Write {number}." if number else "Write a number such as 4000.", document.span_of("/max_tokens"),
-                 "/max_tokens", edits=edits.replace_value(document, "/max_tokens", str(number)) if number else (),
-                 applicability="safe" if is_exact else "unsafe")  # fmt: skip
 
 
 @rule("AGT069", "R1.1", severity="note")
@@ -89,17 +35,6 @@ def temperature_not_taken(case: Case) -> Iterator[Report]:
     yield Report("Claude Code has no setting for the temperature: it isn't passed on",
                  "Run the agent with opencode if the temperature matters.", document.span_of("/temperature"),
                  "/temperature")  # fmt: skip
-
-
-def read_whole(value: object) -> tuple[int, bool]:
-    """A whole number that is written as something else, 0 if it is none; and whether it can mean nothing else."""
-    if isinstance(value, float) and 0 < value < math.inf and value.is_integer():
-        return int(value), True
-    found = _WHOLE.match(value.strip()) if isinstance(value, str) else None
-    if found is None:
-        return 0, False
-    number = int(re.sub(r"\D", "", found["number"]))
-    return (number * 1000, False) if found["thousand"] else (number, True)
 
 
 # --- the timeout -----------------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from remit.agents.definition import (
     read_permissions,
 )
 from remit.agents.profiles import TOOLS, is_read_by_claude
-from remit.agents.rules.keys import is_lost_in
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import guess, show
 from remit.harnesses import claude, opencode
@@ -190,12 +189,15 @@ def permissions_side_missing(case: Case) -> Iterator[Report]:
 
     Fix (unsafe): adds the missing side: to read everything and write nothing, or not to write into .git.
     """
+    from remit.agents.rules.field_shapes import is_missing  # noqa: PLC0415
+    from remit.agents.rules.fields import TABLE  # noqa: PLC0415 - only standard files have these fields
+
     document = case.document
     table = document.get_section("permissions")
     if not isinstance(table, dict):
         return
     for side, lines in _EMPTY_SIDES.items():
-        if not is_lost_in(document, "permissions", side):
+        if not is_missing(document, TABLE, f"permissions/{side}"):
             continue
         what = "allowed" if side == "allow" else "denied"
         yield Report(f"permissions does not say what is {what}", f"Add {side}: with a list of tools and patterns.",

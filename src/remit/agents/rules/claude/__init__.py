@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from remit.agents.profiles import Profile
 
 CLAUDE: tuple[Profile, ...] = ("claude",)
+RESTRICTIONS = {
+    "allowed-tools": "tools", "allowedTools": "tools", "allowed_tools": "tools",
+    "permission": "tools", "disallowed-tools": "disallowedTools", "disallowed_tools": "disallowedTools",
+    "deniedTools": "disallowedTools", "denied-tools": "disallowedTools", "denied_tools": "disallowedTools",
+}  # fmt: skip
+"""Other programs' names of the keys that say what an agent may use."""
 
 
 def is_own_folder(document: Document) -> bool:

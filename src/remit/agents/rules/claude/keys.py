@@ -1,28 +1,17 @@
-"""Rules on keys that Claude Code does not read: others' words for what an agent may use, misspelt ones, the rest."""
+"""Rules on what Claude Code's agents may use under other names, in plugins or without checks; on their prompt."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.profiles import COMMAND_KEYS, STANDARD_KEYS
-from remit.agents.rules.claude import CLAUDE, is_own_folder
-from remit.agents.rules.keys import list_names
-from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
-from remit.agents.rules.tables import show
-from remit.harnesses import claude, opencode
-from remit.places import escape_key
-from remit.spelling import SURE, find_meant
+from remit.agents.rules.claude import CLAUDE, RESTRICTIONS, is_own_folder
+from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.tables import list_names
+from remit.harnesses import claude
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_RESTRICTIONS = {
-    "allowed-tools": "tools", "allowedTools": "tools", "allowed_tools": "tools",
-    "permission": "tools", "disallowed-tools": "disallowedTools", "disallowed_tools": "disallowedTools",
-    "deniedTools": "disallowedTools", "denied-tools": "disallowedTools", "denied_tools": "disallowedTools",
-}  # fmt: skip
-"""How others call what an agent may use."""
 
 
 @rule("AGT205", "R1.3", profiles=CLAUDE, fix="unsafe")
@@ -45,7 +34,7 @@ def claude_restriction_ignored(case: Case) -> Iterator[Report]:
                      "See that they do: remit init --harness claude. Tools that are not needed at all are left out of "
                      "tools.", document.key_span("/permissions"), "/permissions", "warning")  # fmt: skip
     taken = set()
-    for key, meant in _RESTRICTIONS.items():
+    for key, meant in RESTRICTIONS.items():
         if key not in case.values:
             continue
         pointer = f"/{key}"
@@ -59,57 +48,6 @@ def claude_restriction_ignored(case: Case) -> Iterator[Report]:
         yield Report(f"Claude Code does not read {key}, so {held}", f"Say it in {meant}.", document.key_span(pointer),
                      pointer, edits=edits.rename_key(document, pointer, meant) if can_fix else (),
                      fix_message=f"Rename it to {meant}.")  # fmt: skip
-
-
-def find_strangers(case: Case) -> dict[str, str | None]:
-    """Each key that Claude Code does not read, and the one that was meant if one is close and not given."""
-    strange = [key for key in case.values if key not in claude.FILE_KEYS and key not in (*_RESTRICTIONS, "permissions")]
-    elsewhere = {*STANDARD_KEYS, *opencode.FILE_KEYS, *COMMAND_KEYS}
-    found: dict[str, str | None] = {}
-    for key in strange[:MAX_REPORTS]:
-        meant = None if key in elsewhere else find_meant(key, claude.FILE_KEYS, least=SURE)
-        is_given = meant in case.values or meant in found.values()
-        is_told = meant in _RESTRICTIONS.values() and any(other in case.values for other in _RESTRICTIONS)
-        found[key] = None if is_given or is_told else meant
-    return found
-
-
-@rule("AGT206", "R1.1", profiles=CLAUDE, severity="warning", fix="unsafe")
-def claude_key_misspelt(case: Case) -> Iterator[Report]:
-    """A key is misspelt.
-
-    Why: Claude Code ignores a key that it does not know, and says nothing.
-
-    Bad: `max-turns: 20`
-
-    Good: `maxTurns: 20`
-
-    Fix (unsafe): gives it the name that was probably meant.
-    """
-    for key, meant in find_strangers(case).items():
-        if meant:
-            pointer = f"/{escape_key(key)}"
-            yield Report(f"Claude Code knows no key {show(key)}, and ignores it", f"Did you mean {meant}?",
-                         case.document.key_span(pointer), pointer,
-                         edits=edits.rename_key(case.document, pointer, meant),
-                         fix_message=f"Rename it to {meant}.")  # fmt: skip
-
-
-@rule("AGT207", "R1.1", profiles=CLAUDE, severity="note")
-def claude_keys_ignored(case: Case) -> Iterator[Report]:
-    """The frontmatter has keys that Claude Code does not read.
-
-    Why: what they say does not hold: a `timeout`, a `temperature` or a `version` here is a comment. They do no harm.
-
-    Bad: `temperature: 0.2` in `.claude/agents/reviewer.md`
-
-    Good: `maxTurns: 20`; or a standard file, and `remit compile --to claude`.
-    """
-    ignored = [key for key, meant in find_strangers(case).items() if not meant and not key.startswith(("x-", "x_"))]
-    if ignored:
-        pointer = f"/{escape_key(ignored[0])}"
-        yield Report(f"Claude Code ignores these keys: {list_names(ignored)}", "Remove them, or keep them as comments.",
-                     case.document.key_span(pointer), pointer)  # fmt: skip
 
 
 _NOT_IN_PLUGINS = ("permissionMode", "hooks", "mcpServers")
@@ -132,3 +70,35 @@ def claude_plugin_ignores(case: Case) -> Iterator[Report]:
         yield Report(f"in a plugin, Claude Code ignores {list_names(ignored)}",
                      f"Keep the agent in {claude.AGENT_FOLDERS[0]}, or do without.",
                      document.key_span(f"/{ignored[0]}"), f"/{ignored[0]}")  # fmt: skip
+
+
+@rule("AGT222", "R1.3", profiles=CLAUDE, severity="warning")
+def claude_bypasses_permissions(case: Case) -> Iterator[Report]:
+    """The agent runs without permission checks.
+
+    Why: `bypassPermissions` lets it run every command and write every file without asking, and so may whoever gets a
+    sentence into what it reads.
+
+    Bad: `permissionMode: bypassPermissions`
+
+    Good: `permissionMode: acceptEdits`, and permission rules for what it needs
+    """
+    if case.get("permissionMode") == claude.FREE_MODE and is_own_folder(case.document):
+        yield Report("the agent runs without any permission check", "Allow what it needs, and no more.",
+                     case.document.span_of("/permissionMode"), "/permissionMode")  # fmt: skip
+
+
+@rule("AGT204", "R1.1", profiles=CLAUDE, severity="warning")
+def claude_prompt_missing(case: Case) -> Iterator[Report]:
+    """Nothing follows the frontmatter.
+
+    Why: the body is the agent's prompt. Without one it knows only its description.
+
+    Bad: a file that ends with the second `---`
+
+    Good: what the agent should do, below the frontmatter.
+    """
+    document = case.document
+    if document.has_head and document.values and not document.text[document.body_start :].strip():
+        yield Report("the agent has no prompt", "Write below the frontmatter what it should do.",
+                     document.key_span("/name"))  # fmt: skip

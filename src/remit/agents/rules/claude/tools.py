@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.rules.claude import CLAUDE
-from remit.agents.rules.keys import is_absent
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
-from remit.agents.rules.tables import show
+from remit.agents.rules.tables import is_absent, show
 from remit.harnesses import claude
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from remit.agents.profiles import Profile
 
 OPENCODE: tuple[Profile, ...] = ("opencode",)
+RESTRICTIONS = (
+    "permissions", "permissionMode", "allowed-tools", "allowedTools", "allowed_tools", "disallowedTools",
+    "disallowed-tools", "disallowed_tools", "deny", "allow",
+)  # fmt: skip
+"""Other programs' names of the key that says what an agent may do."""
 STOPS = "opencode does not start"
 EDITS = opencode.EDITING_TOOLS
 """Names of tools under which opencode looks for no permission."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.rules.opencode import EDITS, OPENCODE, STOPS, is_read
-from remit.agents.rules.opencode.keys import can_take_permission
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.tables import TRUTHS, show
 from remit.harnesses import opencode
@@ -45,10 +44,18 @@ def opencode_tools_form(case: Case) -> Iterator[Report]:
                              edits=edits.replace_value(document, pointer, meant) if meant else (),
                              fix_message=f"Write {meant}.")  # fmt: skip
         return
-    changes = _make_permission(document, tools) if not is_standard and can_take_permission(case) else ()
+    changes = _make_permission(document, tools) if not is_standard and _can_take_permission(document) else ()
     yield Report(f"tools is {show(tools)} and not a table, so {STOPS}", "Say it in permission.",
                  document.key_span("/tools"), "/tools", edits=changes,
                  fix_message="Make permissions of it.")  # fmt: skip
+
+
+def _can_take_permission(document: Document) -> bool:
+    """Whether a fix may write `permission`: it is not given, and no other fix writes it."""
+    from remit.agents.rules.opencode.fields import TABLE  # noqa: PLC0415 - not for standard files
+
+    given = {"permission", "permissions"} & document.values.keys()
+    return not given and "permission" not in TABLE.find_unknown_keys(document).values()
 
 
 def _make_permission(document: Document, tools: object) -> tuple[edits.Change, ...]:
@@ -82,7 +89,7 @@ def opencode_tools_deprecated(case: Case) -> Iterator[Report]:
     if not isinstance(tools, dict) or not all(isinstance(on, bool) for on in tools.values()):
         return
     yield Report("tools is deprecated", "Say it in permission.", document.key_span("/tools"), "/tools",
-                 edits=_translate(document, tools) if tools and can_take_permission(case) else (),
+                 edits=_translate(document, tools) if tools and _can_take_permission(document) else (),
                  fix_message="Make permissions of it.")  # fmt: skip
 
 

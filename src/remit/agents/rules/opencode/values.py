@@ -1,163 +1,18 @@
-"""Rules on the values of the keys that opencode reads, and on the prompt below them."""
+"""Rules on fields of opencode's agents that are more than one value: other names, colors, models, the prompt."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.rules.opencode import OPENCODE, STOPS
-from remit.agents.rules.opencode.keys import find_strangers
+from remit.agents.rules.opencode import OPENCODE, RESTRICTIONS, STOPS
+from remit.agents.rules.opencode.permissions import is_permission
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.tables import TRUTHS, guess, is_number, is_told, show
+from remit.agents.rules.tables import show
 from remit.lazy import lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from remit.agents.document import Document
-
-
-@rule("AGT300", "R1.1", profiles=OPENCODE, severity="warning", fix="unsafe")
-def opencode_description_missing(case: Case) -> Iterator[Report]:
-    """The agent has no description.
-
-    Why: other agents choose a subagent by its description; without one nobody calls it. An agent with `mode: primary`
-    is chosen by you, and needs none.
-
-    Bad: a frontmatter with `mode: subagent` and no `description`
-
-    Good: `description: Reviews changed code for faults`
-
-    Fix (unsafe): takes the file's title.
-    """
-    document = case.document
-    found = document.frontmatter
-    if found is None or document.unclosed_frontmatter or not (found.values or not found.problems):
-        return
-    text = case.get("description")
-    lost = "description" not in case.values or (isinstance(text, str) and not text.strip())
-    if not lost or case.get("mode") == "primary" or "description" in find_strangers(case).values():
-        return
-    title = next((text for level, text, _ in document.body.headings if level == 1 and text), "")
-    yield Report(f"description is {'empty' if 'description' in case.values else 'missing'}",
-                 "Say what it does and when to use it.", document.key_span("/description"), "/description",
-                 edits=edits.put_value(document, "", "description", edits.quote(title)) if title else ())  # fmt: skip
-
-
-@rule("AGT301", "R1.1", profiles=OPENCODE, fix="safe")
-def opencode_text_expected(case: Case) -> Iterator[Report]:
-    """`description`, `model`, `variant` or `name` is not a text.
-
-    Why: opencode checks the types of every agent's file before it starts, and does not start if one is wrong. A key
-    without a value is one of them.
-
-    Bad: `model:`
-
-    Good: `model: anthropic/claude-sonnet-4-5`, or no `model`
-
-    Fix (safe): removes a key without a value; opencode then starts.
-    """
-    document = case.document
-    for key in ("description", "model", "variant", "name"):
-        pointer = f"/{key}"
-        value = case.get(key)
-        if key not in case.values or isinstance(value, str) or is_told(document, pointer):
-            continue
-        effect = STOPS if key != "name" else "nobody can call it"
-        yield Report(f"{key} is {'empty' if value is None else show(value)}, so {effect}",
-                     "Write a text, or remove the key.", document.key_span(pointer), pointer,
-                     edits=edits.remove_key(document, pointer) if value is None else (),
-                     fix_message="Remove it.")  # fmt: skip
-
-
-_MODES = ("subagent", "primary", "all")
-
-
-@rule("AGT302", "R1.1", profiles=OPENCODE, fix="unsafe")
-def opencode_mode_unknown(case: Case) -> Iterator[Report]:
-    """`mode` is none of subagent, primary and all.
-
-    Why: opencode does not start.
-
-    Bad: `mode: Subagent`
-
-    Good: `mode: subagent`
-
-    Fix (unsafe): writes the mode that was probably meant, and removes a key without a value.
-    """
-    document = case.document
-    mode = case.get("mode")
-    if "mode" not in case.values or mode in _MODES:
-        return
-    meant, hint = guess(mode, _MODES) if isinstance(mode, str) else ("", f"Known are: {', '.join(_MODES)}.")
-    changes = edits.rewrite_text(document, "/mode", meant) if meant else ()
-    yield Report(f"mode is {show(mode)}, so {STOPS}", hint, document.key_span("/mode"), "/mode",
-                 edits=edits.remove_key(document, "/mode") if mode is None else changes,
-                 fix_message=f"Write {meant}." if meant else "Remove it.")  # fmt: skip
-
-
-_RANGES: Mapping[str, tuple[float, float]] = {"temperature": (0, 2), "top_p": (0, 1)}
-_PLAIN_NUMBER = lazy(r"\d{1,9}(?:\.\d{1,9})?\Z")
-
-
-@rule("AGT303", "R1.1", profiles=OPENCODE, fix="safe")
-def opencode_number_expected(case: Case) -> Iterator[Report]:
-    """`temperature` or `top_p` is not a number, or out of range.
-
-    Why: opencode does not start if it is no number. A number out of range is a warning: the provider refuses it, and
-    the agent fails at its first request.
-
-    Bad: `temperature: "0.2"`, `top_p: 95`
-
-    Good: `temperature: 0.2`, `top_p: 0.95`
-
-    Fix (safe): takes the quotes away.
-    """
-    document = case.document
-    for key, (least, most) in _RANGES.items():
-        value = case.get(key)
-        pointer = f"/{key}"
-        if key not in case.values:
-            continue
-        if is_number(value):
-            if not least <= value <= most:
-                yield Report(f"{key} is {show(value)}, which no provider takes",
-                             f"Write a number from {least} to {most}.", document.span_of(pointer), pointer,
-                             "warning")  # fmt: skip
-            continue
-        yield _ask_for_number(document, pointer, value, "Write a number, or remove the key.")
-
-
-def _ask_for_number(document: Document, pointer: str, value: object, hint: str) -> Report:
-    """What is said of a value that is no number; a number in quotes is put right."""
-    text = value.strip() if isinstance(value, str) else ""
-    number = edits.replace_value(document, pointer, text) if _PLAIN_NUMBER.match(text) else ()
-    return Report(f"{pointer[1:]} is {show(value)} and not a number, so {STOPS}", hint, document.key_span(pointer),
-                  pointer, edits=edits.remove_key(document, pointer) if value is None else number,
-                  fix_message="Remove it." if value is None else f"Write {text[:20]}.")  # fmt: skip
-
-
-@rule("AGT304", "R1.1", profiles=OPENCODE, fix="safe")
-def opencode_steps_not_positive(case: Case) -> Iterator[Report]:
-    """`steps` is not a positive whole number.
-
-    Why: opencode does not start.
-
-    Bad: `steps: 0`, `steps: "20"`
-
-    Good: `steps: 20`
-
-    Fix (safe): takes the quotes away.
-    """
-    for key in ("steps", "maxSteps"):
-        value = case.get(key)
-        if key not in case.values:
-            continue
-        if not is_number(value):
-            yield _ask_for_number(case.document, f"/{key}", value, "Write a whole number above 0.")
-        elif value <= 0 or value != int(value):
-            yield Report(f"{key} is {show(value)}, so {STOPS}", "Write a whole number above 0.",
-                         case.document.span_of(f"/{key}"), f"/{key}")  # fmt: skip
+    from collections.abc import Iterator
 
 
 @rule("AGT305", "R1.1", profiles=OPENCODE, severity="warning", fix="safe")
@@ -178,29 +33,6 @@ def opencode_steps_renamed(case: Case) -> Iterator[Report]:
                      case.document.key_span("/maxSteps"), "/maxSteps",
                      edits=edits.remove_key(case.document, "/maxSteps") if both
                      else edits.rename_key(case.document, "/maxSteps", "steps"))  # fmt: skip
-
-
-@rule("AGT306", "R1.1", profiles=OPENCODE, fix="safe")
-def opencode_truth_expected(case: Case) -> Iterator[Report]:
-    """`disable` or `hidden` is neither true nor false.
-
-    Why: opencode does not start.
-
-    Bad: `hidden:`, `disable: sometimes`
-
-    Good: `hidden: true`
-
-    Fix (safe): removes a key without a value; opencode then starts.
-    """
-    document = case.document
-    for key in ("disable", "hidden"):
-        value = case.get(key)
-        if key not in case.values or isinstance(value, bool) or str(value).lower()[:9] in TRUTHS:
-            continue
-        yield Report(f"{key} is {'empty' if value is None else show(value)}, so {STOPS}", "Write true or false.",
-                     document.key_span(f"/{key}"), f"/{key}",
-                     edits=edits.remove_key(document, f"/{key}") if value is None else (),
-                     fix_message="Remove it.")  # fmt: skip
 
 
 _THEME = ("primary", "secondary", "accent", "success", "warning", "error", "info")
@@ -275,23 +107,6 @@ def opencode_model_no_provider(case: Case) -> Iterator[Report]:
                  edits=edits.remove_key(document, "/model") if is_default else changes)  # fmt: skip
 
 
-@rule("AGT309", "R1.1", profiles=OPENCODE, severity="note")
-def opencode_name_counts(case: Case) -> Iterator[Report]:
-    """The name in the frontmatter is not that of the file.
-
-    Why: opencode calls an agent by the name in its frontmatter, and by its path only where there is none. Whoever looks
-    for the file by the agent's name does not find it.
-
-    Bad: `name: reviewer` in `code-reviewer.md`
-
-    Good: no `name`, or the file's
-    """
-    name = case.get("name")
-    if isinstance(name, str) and name.strip() and name.strip().rpartition("/")[2] != case.document.stem:
-        yield Report(f"opencode calls this agent {show(name)}, and not {show(case.document.stem)}",
-                     "Give both the same name.", case.document.span_of("/name"), "/name")  # fmt: skip
-
-
 @rule("AGT310", "R1.1", profiles=OPENCODE, severity="warning", fix="safe")
 def opencode_prompt_overruled(case: Case) -> Iterator[Report]:
     """The frontmatter has a `prompt`.
@@ -327,3 +142,26 @@ def opencode_prompt_missing(case: Case) -> Iterator[Report]:
     if is_used and not document.unclosed_frontmatter and not document.text[document.body_start :].strip():
         yield Report("the agent has no prompt", "Write below the frontmatter what it should do.",
                      document.key_span("/description"))  # fmt: skip
+
+
+@rule("AGT312", "R1.3", profiles=OPENCODE, fix="unsafe")
+def opencode_restriction_ignored(case: Case) -> Iterator[Report]:
+    """What the agent may do is said under a key that opencode does not read.
+
+    Why: nothing of it holds, and the key is sent to the model provider. opencode reads `permission`, without an s.
+
+    Bad: `permissions: {bash: {"*": deny}}`
+
+    Good: `permission: {bash: {"*": deny}}`
+
+    Fix (unsafe): renames `permissions` where opencode can read what stands there.
+    """
+    document = case.document
+    for key in RESTRICTIONS:
+        if key not in case.values:
+            continue
+        can_fix = key == "permissions" and "permission" not in case.values and is_permission(case.values[key])
+        yield Report(f"opencode does not read {key}, so nothing of it holds, and sends it to the model provider",
+                     "Say it in permission.", document.key_span(f"/{key}"), f"/{key}",
+                     edits=edits.rename_key(document, f"/{key}", "permission") if can_fix else (),
+                     fix_message="Rename it to permission.")  # fmt: skip

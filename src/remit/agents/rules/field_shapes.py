@@ -1,0 +1,366 @@
+"""The checker of fields: what can be wrong with a key of an agent file, for the tables of all profiles.
+
+Owns the shapes of problems: a field that is missing or empty, has the wrong type or a wrong item, is none of its
+choices, is out of range or has the wrong form; a key that is unknown or misspelt. Each profile has a table of its
+fields, with the codes and the words that report them. Rules that compare fields with each other are functions.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from remit.agents import edits
+from remit.agents.rules.register import MAX_REPORTS, Case, Report, add_rule
+from remit.agents.rules.tables import TRUTHS, guess, is_absent, is_number, is_told, is_whole, list_names, show
+from remit.model import NOTHING
+from remit.places import escape_key
+from remit.quick_tuple import NamedTuple
+from remit.spelling import SURE, find_meant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from typing import TypeGuard
+
+    from remit.agents.document import Document
+    from remit.agents.profiles import Profile
+    from remit.agents.rules.register import Applicability
+    from remit.model import Severity
+
+_TYPES: Mapping[str, Callable[[object], bool]] = {
+    "any": lambda _: True,
+    "text": lambda value: isinstance(value, str),
+    "path": lambda value: isinstance(value, str),
+    "number": is_number,
+    "whole": lambda value: type(value) is int,
+    "boolean": lambda value: isinstance(value, bool) or str(value).lower()[:9] in TRUTHS,
+    "list": lambda value: isinstance(value, list),
+    "table": lambda value: isinstance(value, dict),
+}
+
+EXTENSIONS = ("x-", "x_")
+"""How keys begin that are for other programs."""
+_UNQUOTED = ("number", "whole", "list")
+"""Types whose values are written without the quotes of the wrong value."""
+
+
+class FieldProblem(NamedTuple):
+    """What is reported about a field. The texts can name {key}, {value}, {default}, {meant} and others."""
+
+    code: str
+    message: str
+    hint: str = ""
+    """Empty: the choices, or the choice that was probably meant."""
+    better: str = ""
+    """The hint if the right value is known."""
+    fix_message: str = ""
+    severity: Severity | Callable[[Document], Severity | None] | None = None
+    """None: that of the rule."""
+    applicability: Applicability | None = None
+    at_value: bool = False
+    """Whether the place is the value, not its key."""
+    when: Callable[[Document], bool] | None = None
+    """The files in which it is a problem."""
+
+
+class FieldCheck(NamedTuple):
+    """A check of a value that has the right type."""
+
+    problem: FieldProblem
+    is_wrong: Callable[[Document, Any], bool] | None = None
+    correct: Callable[[Document, Any], str] | None = None
+    """What is meant by a wrong value; empty if nothing is."""
+    applicability: Callable[[Any], Applicability] | None = None
+    """How safe it is to correct a value; None: as the rule says."""
+    words: Callable[[Document, Any], Mapping[str, object]] | None = None
+    """More words for the texts."""
+
+
+class FieldSpec(NamedTuple):
+    """A key, and the values that it can have."""
+
+    path: str
+    """`timeout`, or `lifecycle/stage` for a key of a table."""
+    type: str = "any"
+    choices: tuple[str, ...] = ()
+    above: float | None = None
+    """The value is greater."""
+    least: float | None = None
+    most: float | None = None
+    pattern: str = ""
+    """The form of a text, for the JSON schema."""
+    required: bool = False
+    default: str | Callable[[Document], str] = ""
+    """What the fix of a missing field writes, as YAML."""
+    accepts: Callable[[Any], bool] | None = None
+    """Other values that are read, whatever the type and the choices."""
+    correct: Callable[[Document, Any], str] | None = None
+    """What is meant by a wrong value; None: the choice that is meant."""
+    applicability: Callable[[Any], Applicability] | None = None
+    missing: FieldProblem | None = None
+    wrong_type: FieldProblem | None = None
+    wrong: FieldProblem | None = None
+    """The value is none of the choices, or out of range."""
+    wrong_item: FieldProblem | None = None
+    checks: tuple[FieldCheck, ...] = ()
+    about: str = ""
+    """For the JSON schema."""
+
+    @property
+    def pointer(self) -> str:
+        """Where it is in the file."""
+        return f"/{self.path}"
+
+    @property
+    def key(self) -> str:
+        """Its name, without that of its table."""
+        return self.path.rpartition("/")[2]
+
+
+class FieldTable(NamedTuple):
+    """The fields of one profile's files."""
+
+    profile: Profile
+    fields: tuple[FieldSpec, ...]
+    keys: tuple[str, ...]
+    """The keys that its program reads."""
+    misspelt: FieldProblem | None = None
+    unknown: FieldProblem | None = None
+    """About one key, or about all of them if the message names {keys}."""
+    misspelt_inside: FieldProblem | None = None
+    unknown_inside: FieldProblem | None = None
+    """The same for the keys of its tables."""
+    other_names: Mapping[str, str] = NOTHING
+    """Names that other programs have for its keys."""
+    renamed: Mapping[str, str] = NOTHING
+    """Keys that rules of their own report, and the key that says the same; empty if no key does."""
+    foreign: Collection[str] = ()
+    """Keys that other programs read: they are unknown here, and not misspelt."""
+    by_place: Mapping[Profile, tuple[str, ...]] | None = None
+    """Keys that the harness of a folder reads as well."""
+    checks_empty: bool = False
+    """Whether a key without a value has a wrong value; otherwise it counts as missing."""
+    ignores_extensions: bool = False
+    """Whether keys that begin with x- do no harm."""
+    needs_whole: bool = False
+    """Whether nothing is reported about the fields of a file with a syntax error."""
+    put: Callable[[Document, str, str, str], tuple[edits.Change, ...]] = edits.put_value
+    """How a missing field is written."""
+
+    def list_parents(self) -> tuple[str, ...]:
+        """The keys that have tables."""
+        return tuple(dict.fromkeys(spec.path.partition("/")[0] for spec in self.fields if "/" in spec.path))
+
+    def list_keys(self, parent: str) -> tuple[str, ...]:
+        """The keys that are read, or those of one of its tables."""
+        if not parent:
+            return self.keys
+        return tuple(spec.key for spec in self.fields if spec.path.startswith(f"{parent}/"))
+
+    def find_unknown_keys(self, document: Document, parent: str = "") -> dict[str, str | None]:
+        """Each unknown key, and the key that was meant if one is close and not given: no key is given twice."""
+        known, values = self.list_keys(parent), document.get(parent) if parent else document.values
+        if not isinstance(values, dict):
+            return {}
+        is_top = not parent
+        renamed, others = (self.renamed, self.other_names) if is_top else (NOTHING, NOTHING)
+        here = self.by_place.get(document.place, ()) if is_top and self.by_place and document.place else ()
+        read = {*known, *renamed, *here}
+        taken = {*values, *(name for old, name in renamed.items() if old in values)}
+        found: dict[str, str | None] = {}
+        for key in islice((key for key in values if key not in read), MAX_REPORTS):  # each is compared with every key
+            is_foreign = is_top and (key in self.foreign or key.startswith(EXTENSIONS))
+            meant = None if is_foreign else others.get(key) or _find_key(key, known)
+            found[key] = None if meant in taken else meant
+            taken.add(meant or "")
+        return found
+
+
+@lru_cache(maxsize=1000)
+def _find_key(key: str, known: tuple[str, ...]) -> str | None:
+    """The known key that was meant; cached, since the files of a project have the same keys."""
+    return find_meant(key, known, least=SURE)
+
+
+# --- registering -----------------------------------------------------------------------------------------------------
+
+
+class RuleRow(NamedTuple):
+    """A rule whose check is a table of fields."""
+
+    code: str
+    name: str
+    requirement: str
+    severity: Severity = "error"
+    fix: Applicability | None = None
+
+
+def add_table(table: FieldTable, rows: Iterable[RuleRow]) -> None:
+    """Register the rules of a table."""
+    by_code: dict[str, list[FieldSpec]] = {}
+    for spec in table.fields:
+        problems = (spec.missing, spec.wrong_type, spec.wrong, spec.wrong_item, *(each.problem for each in spec.checks))
+        for code in {problem.code for problem in problems if problem is not None}:
+            by_code.setdefault(code, []).append(spec)
+    for row in rows:
+        add_rule(row.code, row.name, row.requirement, _make_check(table, row.code, tuple(by_code.pop(row.code, ()))),
+                 severity=row.severity, profiles=(table.profile,), fix=row.fix)  # fmt: skip
+    if by_code:
+        raise ValueError(f"no rule has the codes {', '.join(sorted(by_code))}")
+
+
+def _make_check(table: FieldTable, code: str, specs: tuple[FieldSpec, ...]) -> Callable[[Case], Iterator[Report]]:
+    def check(case: Case) -> Iterator[Report]:
+        for spec in specs:
+            yield from _check_field(case.document, table, spec, code)
+        if not specs:
+            yield from _check_keys(case.document, table, code)
+
+    return check
+
+
+# --- fields ----------------------------------------------------------------------------------------------------------
+
+
+def is_missing(document: Document, table: FieldTable, path: str) -> bool:
+    """Whether a field is not given, not even under a misspelt name."""
+    parent, _, key = path.rpartition("/")
+    values = document.get(parent) if parent else document.values
+    if not document.has_head or not isinstance(values, dict) or not is_absent(values.get(key)):
+        return False
+    if table.checks_empty and key in values and values[key] is None:
+        return False
+    if (table.misspelt_inside if parent else table.misspelt) is None:
+        return True
+    return key not in table.find_unknown_keys(document, parent).values()
+
+
+def _check_field(document: Document, table: FieldTable, spec: FieldSpec, code: str) -> Iterator[Report]:
+    parent, _, key = spec.path.rpartition("/")
+    values = document.get(parent) if parent else document.values
+    if not isinstance(values, dict) or (table.needs_whole and not is_whole(document)):
+        return
+    value = values.get(key)
+    if _applies(spec.missing, document, code) and is_missing(document, table, spec.path):
+        yield _report_missing(document, table, spec, spec.missing)
+    if key not in values or (is_absent(value) and not table.checks_empty) or _is_settled(document, spec, value):
+        return
+    for check in _list_checks(spec, value):
+        if _applies(check.problem, document, code) and (check.is_wrong is None or check.is_wrong(document, value)):
+            yield _report_value(document, spec, check, value)
+    if _applies(spec.wrong_item, document, code) and isinstance(value, list):
+        yield from _check_items(document, spec, spec.wrong_item, value)
+
+
+def _list_checks(spec: FieldSpec, value: Any) -> tuple[FieldCheck, ...]:  # noqa: ANN401 - any YAML value
+    """What there is to report or to check: a value of the wrong type has no other problem."""
+    correct = spec.correct
+    if not _TYPES[spec.type](value):
+        problem, correct = spec.wrong_type, None if spec.type == "text" else correct
+    elif (spec.choices and value not in spec.choices) or not _is_in_range(spec, value):
+        problem = spec.wrong
+    else:
+        return spec.checks
+    return (FieldCheck(problem, None, correct, spec.applicability),) if problem else ()
+
+
+def _is_settled(document: Document, spec: FieldSpec, value: Any) -> bool:  # noqa: ANN401 - any YAML value
+    """Whether a value is accepted, or rules on YAML report it: a number as a text, a table that is broken."""
+    if spec.accepts is not None and spec.accepts(value):
+        return True
+    if spec.type == "text":
+        return is_told(document, spec.pointer)
+    return spec.type == "table" and isinstance(value, str) and "/" not in spec.path and not is_whole(document)
+
+
+def _applies(problem: FieldProblem | None, document: Document, code: str) -> TypeGuard[FieldProblem]:
+    return problem is not None and problem.code == code and (problem.when is None or problem.when(document))
+
+
+def _is_in_range(spec: FieldSpec, value: Any) -> bool:  # noqa: ANN401 - any YAML value
+    return (
+        (spec.above is None or value > spec.above)
+        and (spec.least is None or value >= spec.least)
+        and (spec.most is None or value <= spec.most)
+    )
+
+
+def _report_missing(document: Document, table: FieldTable, spec: FieldSpec, problem: FieldProblem) -> Report:
+    parent, _, key = spec.pointer.rpartition("/")
+    default = spec.default if isinstance(spec.default, str) else spec.default(document)
+    values = document.get(parent[1:]) if parent else document.values
+    words = {"key": key, "default": default, "state": "empty" if key in values else "missing"}
+    hint = (problem.better if default else "") or problem.hint
+    return Report(problem.message.format_map(words), hint.format_map(words),
+                  document.key_span(parent or spec.pointer), spec.pointer, _get_severity(problem, document),
+                  table.put(document, parent, key, default) if default else (), problem.fix_message.format_map(words),
+                  problem.applicability)  # fmt: skip
+
+
+def _report_value(document: Document, spec: FieldSpec, check: FieldCheck, value: Any) -> Report:  # noqa: ANN401
+    problem, pointer, hint = check.problem, spec.pointer, ""
+    if check.correct is not None:
+        meant = check.correct(document, value)
+    else:
+        is_text = isinstance(value, str)
+        meant, hint = guess(value if is_text else "", spec.choices) if spec.choices else ("", "")
+    start = document.span_of(pointer)[0]
+    words: dict[str, object] = {
+        "key": spec.key, "value": show(value), "given": "empty" if value is None else show(value), "meant": meant,
+        "choices": ", ".join(spec.choices), "least": spec.least, "most": spec.most, "stem": show(document.stem),
+        "unquoted": " without quotes" * document.text.startswith(('"', "'"), start),
+    }  # fmt: skip
+    if check.words is not None:
+        words |= check.words(document, value)
+    hint = ((problem.better if meant else "") or problem.hint).format_map(words) or hint
+    rewrite = edits.replace_value if spec.type in _UNQUOTED else edits.rewrite_text
+    changes = rewrite(document, pointer, meant) if meant else ()
+    if value is None:
+        changes = edits.remove_key(document, pointer)
+    return Report(problem.message.format_map(words), hint,
+                  document.span_of(pointer) if problem.at_value else document.key_span(pointer), pointer,
+                  _get_severity(problem, document), changes,
+                  "Remove it." if value is None else problem.fix_message.format_map(words),
+                  check.applicability(value) if check.applicability and meant else problem.applicability)  # fmt: skip
+
+
+def _get_severity(problem: FieldProblem, document: Document) -> Severity | None:
+    return problem.severity(document) if callable(problem.severity) else problem.severity
+
+
+def _check_items(document: Document, spec: FieldSpec, problem: FieldProblem, items: list[Any]) -> Iterator[Report]:
+    for at, item in enumerate(items):
+        if not isinstance(item, str) or not item.strip():
+            words = {"key": spec.key, "value": show(item) if item else "empty"}
+            pointer = f"{spec.pointer}/{at}"
+            yield Report(problem.message.format_map(words), problem.hint, document.span_of(pointer),
+                         pointer)  # fmt: skip
+
+
+# --- keys ------------------------------------------------------------------------------------------------------------
+
+
+def _check_keys(document: Document, table: FieldTable, code: str) -> Iterator[Report]:
+    """Report each key, or all unknown ones in one message; those of its tables have a rule of their own."""
+    if table.needs_whole and not is_whole(document):
+        return
+    is_top = code in {problem.code for problem in (table.misspelt, table.unknown) if problem is not None}
+    misspelt, unknown = (table.misspelt, table.unknown) if is_top else (table.misspelt_inside, table.unknown_inside)
+    for parent in ("",) if is_top else table.list_parents():
+        found = table.find_unknown_keys(document, parent)
+        lost = [key for key, meant in found.items() if not meant]
+        if table.ignores_extensions and is_top:
+            lost = [key for key in lost if not key.startswith(EXTENSIONS)]
+        reported = lost[:1] if unknown is not None and "{keys}" in unknown.message else lost
+        for key, meant in found.items():
+            problem = misspelt if meant else unknown if key in reported else None
+            if problem is None or problem.code != code:
+                continue
+            pointer = f"/{parent}/{escape_key(key)}" if parent else f"/{escape_key(key)}"
+            words = {"key": show(key), "meant": meant, "keys": list_names(lost), "table": parent,
+                     "choices": ", ".join(table.list_keys(parent))}  # fmt: skip
+            yield Report(problem.message.format_map(words), problem.hint.format_map(words), document.key_span(pointer),
+                         pointer, _get_severity(problem, document),
+                         edits.rename_key(document, pointer, meant) if meant else (),
+                         f"Rename it to {meant}." if meant else "")  # fmt: skip
