@@ -31,11 +31,13 @@ from remit.workspace.harness_settings import (
     write_edits,
 )
 from remit.workspace.home import Home
+from remit.workspace.json_edit import blank_comments, same
 from tests.amounts import STRIDE
 from tests.workspace.dying import run_and_die
-from tests.workspace.json_texts import texts
+from tests.workspace.json_texts import Layout, list_comments, render_object, texts
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Callable
 
 PATH = ".claude/settings.local.json"
@@ -274,14 +276,48 @@ def test_folders_that_others_use_by_now_stay(home: Home) -> None:
 
 def test_comments_stay_where_the_harness_allows_them(home: Home) -> None:
     text = '{\n  // servers\n  "mcp": {\n    "a": {"type": "local"}, // mine\n  },\n}\n'
-    server = {"mcp": {"remit": {"type": "local", "command": ["remit", "mcp"]}}}
     file = put(home, text, "opencode.jsonc")
-    install(home, server, "opencode.jsonc", comments=True)
+    install(home, SERVER, "opencode.jsonc", comments=True)
     put(home, file.read_text().replace("// servers", "// my servers"), "opencode.jsonc")
-    install(home, server, "opencode.jsonc", comments=True)
+    install(home, SERVER, "opencode.jsonc", comments=True)
     assert file.read_text().count("remit") == 2
     uninstall(home, "opencode.jsonc", comments=True)
     assert file.read_text() == text.replace("// servers", "// my servers")
+
+
+SERVER = {"mcp": {"remit": {"type": "local", "command": ["remit", "mcp"]}}}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.randoms(use_true_random=False), st.sampled_from([*Layout]))
+def test_with_comments_uninstalled_a_file_is_what_it_was_to_the_byte(
+    home: Home, random_: random.Random, layout: Layout
+) -> None:
+    text, value = render_object(random_, layout)
+    file = put(home, text, "opencode.jsonc")
+    install(home, SERVER, "opencode.jsonc", comments=True)
+    installed = file.read_bytes().decode()
+    assert same(json.loads(blank_comments(installed)), value | SERVER)
+    uninstall(home, "opencode.jsonc", comments=True)
+    assert file.read_bytes() == text.encode()
+
+    put(home, "// edited\n" + installed, "opencode.jsonc")
+    (Path(home.root) / ".remit/harness/opencode.jsonc.json").unlink(missing_ok=True)
+    uninstall(home, "opencode.jsonc", comments=True)
+    left = file.read_bytes().decode()
+    assert same(json.loads(blank_comments(left)), value)
+    assert all(text[slice(*span)].rstrip() in left for span in list_comments(text))
+
+
+def test_after_an_edit_in_front_the_bytes_behind_are_what_they_were(home: Home) -> None:
+    """Also the comma before a comment, which is no piece that could be searched for."""
+    text = '{\n  "a": [1, 2], // one\n  "b": {"c": 1} /* two */ // three\n}\n'
+    file = put(home, text, "opencode.jsonc")
+    install(home, SERVER, "opencode.jsonc", comments=True)
+    assert '"b": {"c": 1}, /* two */ // three\n  "mcp"' in file.read_text()
+    put(home, file.read_text().replace("[1, 2]", "[1, 2, 3]"), "opencode.jsonc")
+    uninstall(home, "opencode.jsonc", comments=True)
+    assert file.read_text() == text.replace("[1, 2]", "[1, 2, 3]")
 
 
 @pytest.mark.slow

@@ -66,7 +66,7 @@ def _find_strange(codes: Sequence[str]) -> list[str]:
     from remit.agents.rules.graph import GRAPH_RULES  # noqa: PLC0415
     from remit.agents.rules.retired import RETIRED  # noqa: PLC0415
 
-    known = (*RULES, *RETIRED, *GRAPH_RULES, *TOLD, *compilation.TOLD)
+    known = (*RULES, *RETIRED, *GRAPH_RULES, *TOLD, *compilation.DIAGNOSTICS)
     return [code for code in codes if not any(each.startswith(code) for each in known)]
 
 

@@ -106,7 +106,7 @@ def _explain_agent_files() -> Iterator[Explanation]:
     for code, (tell, severity, fix) in ignores.TOLD.items():
         name = tell.__name__.replace("_", "-")
         yield Explanation(code, name, severity, "C17", None, fix, tell.__doc__ or "")
-    for code, (warn, severity) in compilation.TOLD.items():
+    for code, (warn, severity) in compilation.DIAGNOSTICS.items():
         yield Explanation(code, warn.__name__.replace("_", "-"), severity, "R1.2 R1.3", None, None, warn.__doc__ or "")
 
 

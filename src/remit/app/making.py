@@ -163,7 +163,6 @@ def compile_agents(paths: Sequence[str], *, to: str, write: bool) -> list[Compil
     for each in done:
         if each.state == "written":
             write_text(each.file, each.compiled.text, make_folders=True)
-            write_text(f"{root}/{each.compiled.sidecar_path}", each.compiled.sidecar)
     return [*done, *_find_left_over(others, root, run)]
 
 
@@ -189,8 +188,8 @@ def _judge(
     obstacle = None if there is None else _find_obstacle(there, source, root, run)
     if obstacle is not None:
         finding = refused(document, "", f"{compiled.path} {obstacle}", "Move it away, or give the agent another name.")
-        return CompiledFile(source, compiled._replace(text="", sidecar="", findings=(finding,)), file, "refused")
-    if is_current(compiled, _decode(there), _decode(load_agent_file(f"{root}/{compiled.sidecar_path}"))):
+        return CompiledFile(source, compiled._replace(text="", findings=(finding,)), file, "refused")
+    if is_current(compiled, _decode(there)):
         return CompiledFile(source, compiled, file, "up to date")
     if write:
         return CompiledFile(source, compiled, file, "written")
@@ -224,8 +223,7 @@ def _find_left_over(
         if origin is None or source.path in written:
             continue
         if origin in run or not os.path.lexists(os.path.join(root, origin)):  # noqa: PTH118
-            sidecar = f"{source.path.rpartition('.')[0]}.remit.json"
-            gone = Compiled(source.path, "", sidecar, "", (left_over(document, origin),))
+            gone = Compiled(source.path, "", (left_over(document, origin),))
             yield CompiledFile(source, gone, source.file, "left over")
 
 

@@ -83,6 +83,9 @@ SETTINGS = (
 READ_ONLY, WORKSPACE_WRITE, FULL_ACCESS = "read-only", "workspace-write", "danger-full-access"
 SANDBOXES = (READ_ONLY, WORKSPACE_WRITE, FULL_ACCESS)
 
+NO_SHELL = "features.shell_tool = false"
+"""The line of an agent's file that takes the shell from it. Codex ignores an agent's `sandbox_mode` (0.169)."""
+
 # --- hooks -----------------------------------------------------------------------------------------------------------
 
 SPAWN, WAIT, FOLLOW_UP = "spawn_agent", "wait_agent", "followup_task"

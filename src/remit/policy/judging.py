@@ -82,8 +82,8 @@ def judge_path(path: str, tool: str, layers: Sequence[Permissions], ground: Grou
         # Not asked about: through a link to its own folder what is denied can be called so, too.
         return Decision("deny", f"the path '{shorten(path)}' leads through too many folders; {HAND_BACK}", "paths")
     own = paths.name_all(path, ground)
-    twins = () if ground.twins is None else (twin for name in own for twin in ground.twins(name))
-    names = tuple(dict.fromkeys([*own, *twins]))
+    others = () if ground.second_names is None else (each for name in own for each in ground.second_names(name))
+    names = tuple(dict.fromkeys([*own, *others]))
     decision = ALLOWED
     if tool in WRITING:
         decision = _check_denied(ground.protected, names, ground, tool=tool, path=path, rule="protected")

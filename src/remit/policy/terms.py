@@ -45,7 +45,7 @@ class Ground(NamedTuple):
     """Gives the path that a full path leads to, as `os.path.realpath` does."""
     protected: Sequence[str] = ()
     """Patterns of places that no agent writes to, whatever its file says."""
-    twins: Callable[[str], Sequence[str]] | None = None
+    second_names: Callable[[str], Sequence[str]] | None = None
     """Gives the other names of a file that has several, as hard links are; None where nobody looks for them."""
     is_judged: bool = False
     """Whether a judge at exec compares every program that a shell command starts with the rules for bash."""

@@ -65,9 +65,9 @@ _OURS = ("hooks", *_TABLES)
 NAME = "remit"
 _FOLDER = ".remit/harness"
 _LOCK = "harness"
-_GROUP, _HOOK = 3, 5
-"""How many steps lead to a group of hooks and to a hook: hooks, the event, a group, its hooks, a hook."""
-_MAX_KEPT_BYTES = 4 * 1024 * 1024
+_NAMED, _GROUP, _HOOK = 2, 3, 5
+"""How many keys lead to a server or a variable, to a group of hooks (hooks, event, group) and to a hook in it."""
+_MAX_KEPT_BYTES, _MAX_PIECES = 4 * 1024 * 1024, 200
 _STAMP = "// Installed by remit init --harness opencode, removed by remit uninstall. sha256:"
 
 
@@ -100,8 +100,6 @@ class Edit(NamedTuple):
 class Kept(NamedTuple):
     """What was inserted into a file, and what was made for it."""
 
-    after: str
-    """The hash of the file as Remit left it."""
     is_ours: bool
     """Whether there was no file before."""
     pieces: tuple[tuple[int, str], ...] = ()
@@ -266,7 +264,7 @@ def plan_entries(home: Home, path: str, wanted: Mapping[str, Any], *, comments: 
     after = apply(start.text, changes).encode()
     pieces = tuple(piece for change in sorted(changes) for piece in _list_pieces(start.text, change))
     folders = kept.folders if kept is not None else _list_missing(home.root, path)
-    return Edit(path, before, after, Kept(_hash(after), base is None, pieces, tuple(made), folders))
+    return Edit(path, before, after, Kept(base is None, pieces, tuple(made), folders))
 
 
 def plan_removal(home: Home, path: str, *, comments: bool = False) -> Edit:
@@ -289,7 +287,7 @@ def plan_file(home: Home, path: str, text: str) -> Edit:
     after = stamp(text)
     kept = _load_kept(home, path)
     folders = kept.folders if kept is not None else _list_missing(home.root, path)
-    return Edit(path, before, after, Kept(_hash(after), is_ours=True, folders=folders))
+    return Edit(path, before, after, Kept(is_ours=True, folders=folders))
 
 
 def plan_file_removal(home: Home, path: str) -> Edit:
@@ -325,14 +323,14 @@ def _list_ours(values: Mapping[str, Any]) -> tuple[list[str], list[Any]]:
 
 
 def _is_own(path: tuple[str, ...], value: object) -> bool:
-    """Whether the value to which keys lead is an entry of Remit's; an item of a list has no key."""
-    if path[0] == "hooks":
-        is_hook = len(path) == _HOOK and path[3] == "hooks" and isinstance(value, dict)
-        return is_hook and is_own_command(value.get("command"))  # type: ignore[attr-defined] # a dict
-    if len(path) != len(("table", "name")):
+    """Whether the value to which keys lead is an entry of Remit's; the key of an item of a list is ""."""
+    if path[0] not in _OURS:
         return False
+    if path[0] == "hooks":
+        is_place = len(path) == _HOOK and path[3] == "hooks"
+        return is_place and isinstance(value, dict) and is_own_command(value.get("command"))
     is_own = is_own_shell if path[0] == claude.ENVIRONMENT_KEY else is_own_server
-    return is_own(path[1], value)
+    return len(path) == _NAMED and is_own(path[1], value)
 
 
 # --- inserting -------------------------------------------------------------------------------------------------------
@@ -423,8 +421,8 @@ def _remove_ours(
     gone = []
     for index, part in enumerate(parts):
         where = (*path, part.key)
-        is_gone = where[0] in _OURS and _is_own(where, part.value)
-        if not is_gone and where[0] in _OURS and len(where) < _HOOK and isinstance(part.value, (dict, list)):
+        is_gone = _is_own(where, part.value)
+        if where[0] in _OURS and len(where) < _HOOK and not is_gone and isinstance(part.value, (dict, list)):
             inner, is_gone = _remove_ours(found, part.start, where, kept)
             changes += [] if is_gone else inner
         if is_gone:
@@ -558,9 +556,8 @@ def _load_kept(home: Home, path: str) -> Kept | None:
             data = read_spot(spot, max_bytes=_MAX_KEPT_BYTES)
         told = json.loads(data or b"")
         return Kept(
-            str(told["after"]),
             bool(told["is_ours"]),
-            tuple((int(at), str(text)) for at, text in told["pieces"]),
+            tuple((int(at), str(text)) for at, text in told["pieces"][:_MAX_PIECES]),
             tuple(tuple(map(str, place)) for place in told["made"]),
             tuple(folder for folder in map(str, told["folders"]) if path.startswith(f"{folder}/")),
         )

@@ -77,10 +77,10 @@ def find_changes(root: str, record: str, limits: Sequence[tuple[str, bool]] = ()
             new = _list_files(root, name) if name.endswith(_MARKDOWN) else [Change(name, "is new", node)]
             found |= {each.path: each for each in new}
         elif kind == now_kind == _FILE and (device, inode) == node and now_links > links:
-            twins = _find_twins(root, name, node, now_links)
-            for twin in twins:
-                found[twin] = Change(twin, f"is a second name (a hard link) of '{name}'", node)
-            if not twins:
+            others = _find_second_names(root, name, node, now_links)
+            for other in others:
+                found[other] = Change(other, f"is a second name (a hard link) of '{name}'", node)
+            if not others:
                 found[name] = Change(name, "has a new second name (a hard link) somewhere", node, is_movable=False)
     return [each for path, each in found.items() if not any(path.startswith(f"{other}/") for other in found)]
 
@@ -115,28 +115,13 @@ def _read_link(path: str) -> str:
         return ""
 
 
-def _find_twins(root: str, name: str, node: tuple[int, int], links: int) -> list[str]:
+def _find_second_names(root: str, name: str, node: tuple[int, int], links: int) -> list[str]:
     """Return the other names of a file below a root, as far as they are found among so many entries."""
-    found: list[str] = []
-    waiting, left = [""], MAX_SEARCHED
-    while waiting and left > 0 and len(found) < links - 1:
-        folder = waiting.pop()
-        try:
-            with os.scandir(f"{root}/{folder}") as entries:
-                for entry in entries:
-                    left -= 1
-                    path = f"{folder}/{entry.name}" if folder else entry.name
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting += [path] if path != ".remit" else []
-                    elif (
-                        entry.inode() == node[1]
-                        and path != name
-                        and entry.stat(follow_symlinks=False).st_dev == node[0]
-                    ):
-                        found.append(path)
-        except OSError:  # gone, or not readable
-            continue
-    return found
+    from remit.workspace.hard_links import find_names  # noqa: PLC0415 - rarely needed, and a hook pays for it
+
+    own = frozenset({f"{root}/.remit"})
+    found = find_names(node, links, [(root, True)], most=MAX_SEARCHED, left_out=own)
+    return [path for path in (os.path.relpath(each, root) for each in found) if path != name]
 
 
 def move_away(root: str, change: Change) -> str:

@@ -389,7 +389,6 @@ def make_sources(remit: Remit, *names: str) -> None:
 def test_agents_are_compiled_and_checked(remit: Remit, to: str) -> None:
     make_sources(remit, "a")
     path = TARGETS[to]
-    sidecar = remit.folder / f"{path.rpartition('.')[0]}.remit.json"
     before = list_files(remit.folder)
     ended = remit("compile", "--to", to, "--check")
     assert (ended.code, ended.err) == (1, b"")
@@ -403,8 +402,7 @@ def test_agents_are_compiled_and_checked(remit: Remit, to: str) -> None:
     assert ended.text.endswith(f"\n✓ {path}: written\n1 agent: 1 written\n")
     assert "agents/a.md:9:1: CMP001 warning " in ended.text
     written = list_files(remit.folder)
-    assert written.keys() - before.keys() == {path, sidecar.relative_to(remit.folder).as_posix()}
-    assert json.loads(sidecar.read_bytes())["source"] == "agents/a.md"
+    assert written.keys() - before.keys() == {path}
     assert remit("compile", "--to", to, "--check").text == f"✓ {path}: up to date\n1 agent: 1 up to date\n"
     lint = remit("lint")
     assert (lint.code, lint.text) == (0, snapshot("✓ 2 files: nothing to say\n"))
@@ -415,17 +413,13 @@ def test_agents_are_compiled_and_checked(remit: Remit, to: str) -> None:
     assert list_files(remit.folder) == written
 
 
-@pytest.mark.parametrize("damage", ["source", "compiled", "sidecar", "no sidecar"])
+@pytest.mark.parametrize("damage", ["source", "compiled"])
 def test_whatever_changed_is_out_of_date_and_written_again(inside: Inside, damage: str) -> None:
     make_sources(inside, "a", "b")
     inside("compile", "--to", "claude")
-    sidecar = inside.folder / ".claude/agents/a.remit.json"
-    if damage == "no sidecar":
-        sidecar.unlink()
-    else:
-        file = {"source": "agents/a.md", "compiled": TARGETS["claude"], "sidecar": ".claude/agents/a.remit.json"}
-        with (inside.folder / file[damage]).open("a") as stream:
-            stream.write("More.\n")
+    file = {"source": "agents/a.md", "compiled": TARGETS["claude"]}[damage]
+    with (inside.folder / file).open("a") as stream:
+        stream.write("More.\n")
     before = list_files(inside.folder)
     ended = inside("compile", "--to", "claude", "--check")
     assert ended.code == 1
@@ -457,7 +451,7 @@ def test_each_format_says_what_is_out_of_date(inside: Inside) -> None:
     )
     [shape] = load(inside(*check, "json"))
     assert (shape["source"], shape["path"]) == ("agents/a.md", ".claude/agents/a.md")
-    assert (shape["sidecar"], shape["state"]) == (".claude/agents/a.remit.json", "out of date")
+    assert shape["state"] == "out of date"
     assert shape["findings"][0]["code"] == "CMP008"
     assert inside("explain", "CMP008").code == inside("explain", "CMP009").code == 0
     [shape] = load(inside("compile", "--to", "claude", "--json"))
@@ -489,7 +483,6 @@ def test_a_file_that_somebody_wrote_is_not_written_over(inside: Inside, check: t
     told = ".claude/agents/a.md is there already, and was not made by `remit compile`"
     assert f"agents/a.md:2:1: CMP007 error {told}\n✗ agents/a.md: cannot be compiled\n" in ended.text
     assert (inside.folder / ".claude/agents/a.md").read_text() == HAND_WRITTEN
-    assert not (inside.folder / ".claude/agents/a.remit.json").exists()
     assert (inside.folder / ".claude/agents/b.md").exists() is not bool(check)
 
 

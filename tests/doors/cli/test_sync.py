@@ -340,7 +340,7 @@ def test_what_else_carries_an_old_number_is_told(repository: Inside) -> None:
     entry = {"id": "letters-2026-01-02", "file": "a.md", "linked_tasks": ["12"]}
     put(repository, "claudedocs/agent-outputs/MANIFEST.jsonl", json.dumps(entry) + "\n")
     done = json.loads(repository("sync", "--repair", "--json").out)["done"]
-    assert sum("the folder '012_send_letters'" in each and "'014_send_letters'" in each for each in done) == 1
+    assert sum("the folder '012_send_letters' stays with" in each and "number 14" in each for each in done) == 1
     assert sum("('letters-2026-01-02')" in each and "remit task link 14 ENTRY" in each for each in done) == 1
     assert repository("task", "link", "14", "letters-2026-01-02").code == 0
     assert json.loads(repository("sync", "--repair", "--json").out)["done"] == []
@@ -403,7 +403,7 @@ def test_a_broken_state_is_recovered_and_the_original_kept(
         ended = repository(*args)
         assert ended.code == (2 if "list" in args else 1)
         assert re.search(said, ended.complaint)
-        assert ended.complaint.endswith("remit sync --repair recovers what can be read and keeps the original")
+        assert ended.complaint.endswith("with the original kept: remit sync --repair")
     assert read(repository, "state.json") == broken
     ended = repository("sync", "--repair")
     assert ended.code == 0
@@ -415,13 +415,22 @@ def test_a_broken_state_is_recovered_and_the_original_kept(
     assert read(repository, "TODO.md") == TODO
 
 
-def test_what_a_recovery_leaves_out_is_shown_in_the_original(repository: Inside) -> None:
-    put(repository, "specs/state.json", STATE.replace('"priority": "high"', '"priority": high!'))
+def test_what_the_last_version_does_not_have_is_shown_in_the_original(repository: Inside) -> None:
+    put(repository, "specs/state.json", STATE.replace('"project_number": 13', '"project_number": 30, oh'))
     ended = repository("sync", "--repair")
     assert ended.code == 0
-    assert re.search(r"warning\[SYN01[35]\]: .*\n +--> \.remit/recovered/state\.json\.\w+:\d+:\d+\n", ended.text)
-    assert "priority" in ended.text
+    assert re.search(r"warning\[SYN013\]: task 30 .*\n +--> \.remit/recovered/state\.json\.\w+:\d+:\d+\n", ended.text)
     assert_settled(repository, ended)
+
+
+def test_without_a_version_in_git_a_broken_state_is_only_reported(inside: Inside) -> None:
+    put(inside, "specs/state.json", STATE[:-30])
+    put(inside, "specs/TODO.md", TODO)
+    ended = inside("sync", "--repair")
+    assert (ended.code, ended.out) == (1, b"")
+    assert "was cut off: it ends in the middle (line " in ended.complaint
+    assert "git has no version of it that is JSON; correct it by hand" in ended.complaint
+    assert (read(inside, "state.json"), read(inside, "TODO.md")) == (STATE[:-30], TODO)
 
 
 def test_a_plan_follows_its_task(repository: Inside) -> None:

@@ -23,7 +23,7 @@ from remit.workspace.ledger.delegations import (
 )
 from remit.workspace.ledger.events import add_event, load_events, read_clock_ms
 from remit.workspace.ledger.notes import set_note
-from remit.workspace.ledger.refereed import add_act
+from remit.workspace.ledger.refereed import Refereed, add_act, add_refereed
 from remit.workspace.ledger.retention import Forgotten, forget_if_due, forget_old, measure_bytes
 from remit.workspace.ledger.texts import find_spill, load_spill, write_spill
 
@@ -209,6 +209,25 @@ def test_what_belongs_to_no_delegation_goes_when_it_is_old(tmp_path: Path) -> No
     assert len(list_acts(home.ledger, "open")) == 1
     with pytest.raises(InputError):
         load_spill(home, lost)
+
+
+def test_notes_of_hooks_go_with_the_runs_and_sessions_that_they_are_about(tmp_path: Path) -> None:
+    home = Home(str(tmp_path))
+    for name, days_ago in (("old", 100), ("young", 1)):
+        make(home, name, days_ago=days_ago)
+        with home.ledger.transaction() as db:
+            add_refereed(db, Refereed(name, "claude", f"harness-{name}", "worker"))
+        settle(home, name)
+    of_runs = ("command {} call", "instructions {}", "kept {} call", "names {}", "names {} call")
+    of_sessions = ("doing harness-{} ", "doing harness-{} {}", "untold harness-{}  {}", "user harness-{}")
+    others = {"kept ", "roster", "follower otlp", "focus"}
+    for note in (*(form.format(name, name) for form in (*of_runs, *of_sessions) for name in ("old", "young")), *others):
+        set_note(home.ledger, note, "1")
+    assert forget_old(home, days=90, megabytes=1000, dry_run=True).delegations == 1
+    assert home.ledger.db.execute("SELECT count(*) FROM notes").fetchone() == (22,)
+    assert forget_old(home, days=90, megabytes=1000).delegations == 1
+    left = {name for (name,) in home.ledger.db.execute("SELECT name FROM notes")}
+    assert left == {form.format("young", "young") for form in (*of_runs, *of_sessions)} | others | {"last gc"}
 
 
 def test_events_of_nobody_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

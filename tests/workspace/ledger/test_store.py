@@ -90,7 +90,7 @@ def make_older(root: Path, *, version: int) -> None:
 def test_an_older_ledger_is_kept_and_a_new_one_begun(
     tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[store.Kept] = []
+    told: list[store.OlderLedger] = []
     monkeypatch.setattr(store, "SET_ASIDE", told)
     make_older(tmp_path, version=version)
     ledger = open_ledger(tmp_path)

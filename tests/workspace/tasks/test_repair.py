@@ -13,7 +13,7 @@ from inline_snapshot import snapshot
 from remit.workspace.tasks.drift import check_drift
 from remit.workspace.tasks.duplicates import Renumbered, tell_entries
 from remit.workspace.tasks.intake import make_name
-from remit.workspace.tasks.repair import Prefer, Repair, classify_drift, plan_intake, plan_repair
+from remit.workspace.tasks.repair import Prefer, Repair, Restored, classify_drift, plan_intake, plan_repair
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.todo import parse_todo
 from remit.workspace.tasks.values import MARKERS
@@ -43,7 +43,7 @@ def statuses(done: Repair) -> dict[int, tuple[str | None, str | None]]:
 
 
 def test_a_pair_that_agrees_stays_as_it_is() -> None:
-    assert repair() == (STATE, TODO, (), (), {}, ())
+    assert repair() == (STATE, TODO, (), (), {}, (), ())
     for prefer in ("state", "todo"):
         assert repair(prefer=prefer)[:3] == (STATE, TODO, ())
 
@@ -190,7 +190,10 @@ def test_two_branches_that_took_one_number_are_parted_in_both_files() -> None:
     assert json.loads(done.state)["next_project_number"] == 15
     wanted = (TODO + SECTION).replace("13. Search", "14. Search").replace("number: 14", "number: 15")
     assert done.todo == wanted
-    assert "'login_page', which keeps it as the older one or the first" in done.told[0]
+    assert done.told[0] == (
+        "number 13 was given twice: 'login_page' keeps it, and 'search_box', the later one, is 14 now in state.json "
+        "and TODO.md"
+    )
 
 
 def test_the_older_task_keeps_its_number() -> None:
@@ -301,31 +304,75 @@ def test_a_number_given_twice_at_the_end_of_the_circle_is_parted_at_its_beginnin
     assert json.loads(done.state)["next_project_number"] == 1
 
 
-@pytest.mark.parametrize(
-    ("folder", "whose"),
-    [
-        ("012_search_box", "belongs to 'search_box'; if so, rename it to '014_search_box'"),
-        ("12_the_search_box", "belongs to 'search_box'; if so, rename it to '14_the_search_box'"),
-        ("012_wip", "may belong to 'search_box'; if so, rename it to '014_wip'"),
-        ("012_export_button", ""),
-    ],
-)
-def test_a_folder_with_the_old_number_is_told(folder: str, whose: str) -> None:
+def test_the_folder_stays_with_the_task_that_keeps_its_number() -> None:
     other = {**PROJECTS[0], "project_name": "search_box"}
-    state = make_state(active_projects=[*PROJECTS, other])
     todo = TODO + "\n### 12. Search box\n- **Status**: [PLANNED]\n"
-    done = repair(state, todo, folders={12: [folder], 13: ["013_login_page"]})
-    assert done.renumbered == (("search_box", 12, 14),)
-    told = [each for each in done.told if "folder" in each]
-    wanted = f"the folder '{folder}' was left as it is: by its name it {whose}, and correct the paths that name it"
-    assert told == ([wanted] if whose else [])
+    for state, name in ((make_state(active_projects=[*PROJECTS, other]), "search_box"), (STATE, "Search box")):
+        done = repair(state, todo, folders={12: ["012_search_box"], 13: ["013_login_page"]})
+        assert done.renumbered == ((name, 12, 14),)
+        (told,) = (each for each in done.told if "folder" in each)
+        assert told == (
+            f"the folder '012_search_box' stays with 'export_button': if files of '{name}' are in it, move them to a "
+            "folder of number 14, and correct the paths that name them"
+        )
 
 
-def test_a_task_of_the_list_alone_has_a_folder_too() -> None:
-    todo = TODO + "\n### 12. Search box\n- **Status**: [PLANNED]\n"
-    done = repair(todo=todo, folders={12: ["012_export_button", "012_search_box"]})
-    assert done.renumbered == (("Search box", 12, 14),)
-    assert [each[:29] for each in done.told if "folder" in each] == ["the folder '012_search_box' w"]
+def test_each_section_goes_with_the_task_that_is_called_alike() -> None:
+    """By its name first, then by a word; the list may have the newest first, and titles may be longer than names."""
+    young = {**PROJECTS[1], "project_name": "page_for_login", "created": "2026-03-01"}
+    old = {**OTHER, "project_name": "search_page", "created": "2026-02-01"}
+    sections = (
+        "### 13. A page for login with a key\n- **Status**: [PLANNED]\n\n### 13. Search page\n- **Status**: [BLOCKED]\n"
+    )
+    done = repair(
+        make_state(active_projects=[PROJECTS[0], young, old]), TODO[: TODO.index("### 13.")] + sections, "todo"
+    )
+    assert [(task.number, task.title) for task in parse_todo(done.todo).tasks][1:] == [
+        (14, "A page for login with a key"), (13, "Search page"),
+    ]  # fmt: skip
+    assert statuses(done)[13] == ("BLOCKED", "BLOCKED")
+
+
+def test_of_sections_that_the_state_does_not_know_the_later_one_gets_the_number() -> None:
+    both = (
+        "### 20. Young\n- **Status**: [PLANNED]\n- **Created**: 2026-03-01\n\n### 20. Old\n- **Created**: 2026-02-01\n"
+    )
+    done = repair(todo=TODO + "\n" + both)
+    assert [(task.number, task.title) for task in parse_todo(done.todo).tasks][2:] == [(21, "Young"), (20, "Old")]
+
+
+# A state.json that was restored
+
+
+def restore(state: str, todo: str, named: dict[int, tuple[int, int]] | None = None, **given: Any) -> Repair:  # noqa: ANN401
+    """Repair where state.json is an earlier version, of a commit in which TODO.md was the usual one."""
+    markers = {task.number: task.marker for task in parse_todo(TODO).tasks}
+    done = plan_repair(state, todo, restored=Restored(named or {}, markers), **given)
+    assert not done.left
+    return done
+
+
+def test_a_status_that_the_list_got_after_the_commit_is_followed() -> None:
+    """Whatever is preferred, and however many moves it took; what both files had differently is another matter."""
+    drifted = STATE.replace('"planned"', '"researched"')
+    later = TODO.replace("[NOT STARTED]", "[COMPLETED]")
+    for prefer in ("newest", "state"):
+        assert statuses(restore(drifted, later, prefer=prefer)) == {
+            7: (None, None), 12: ("RESEARCHED", "RESEARCHED"), 13: ("COMPLETED", "COMPLETED"),
+        }  # fmt: skip
+
+
+def test_a_task_that_was_archived_after_the_commit_does_not_come_back() -> None:
+    archive = json.dumps({"archived_projects": [PROJECTS[1]]})
+    done = restore(STATE, TODO[: TODO.index("### 13.")], archive_text=archive)
+    assert [task["project_number"] for task in json.loads(done.state)["active_projects"]] == [12]
+    assert done.told == ("task 13 is in the archive, and was taken out of state.json",)
+
+
+def test_a_number_that_only_the_broken_file_names_is_not_given_again() -> None:
+    done = restore(STATE, TODO, {12: (0, 2), 30: (5, 7)})
+    assert done.lost == (30,)
+    assert json.loads(done.state)["next_project_number"] == 31
 
 
 def test_entries_of_the_manifest_are_told_as_far_as_a_line_goes() -> None:

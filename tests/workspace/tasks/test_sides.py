@@ -1,13 +1,15 @@
-"""A TODO.md that a merge left unfinished: its marks are found, and its two sides become one text."""
+"""A TODO.md or state.json that a merge left unfinished: its marks are found, and its two sides become one text."""
 
+import json
 import time
 
 import pytest
 
 from remit.errors import StateError
-from remit.workspace.tasks.sides import check_merged, join_sides
+from remit.workspace.tasks.repair import plan_repair
+from remit.workspace.tasks.sides import check_merged, join_sides, join_states
 from remit.workspace.tasks.todo import parse_todo
-from tests.workspace.tasks.samples import TODO
+from tests.workspace.tasks.samples import PROJECTS, STATE, TODO
 
 CONFLICT = """\
 <<<<<<< HEAD
@@ -139,3 +141,57 @@ def test_any_text_takes_time_in_step_with_its_length(text: str) -> None:
     except StateError:
         assert "differ" in text or "###" in text
     assert time.process_time() - began < 2
+
+
+# state.json
+
+
+def conflict(old: str, ours: str, theirs: str, *, base: str | None = None) -> str:
+    """A state.json in which the sides differ in one place."""
+    assert old in STATE
+    middle = "" if base is None else f"||||||| base\n{base}\n"
+    return STATE.replace(old, f"<<<<<<< HEAD\n{ours}\n{middle}=======\n{theirs}\n>>>>>>> left", 1)
+
+
+def make_task(number: int, name: str) -> str:
+    return json.dumps({"project_number": number, "project_name": name, "status": "planned"})
+
+
+@pytest.mark.parametrize("base", [None, '      "status": "researched",'])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_newer_version_of_a_task_is_kept(base: str | None, end: str) -> None:
+    new = '      "status": "implementing",\n      "last_updated": "2026-02-01",'
+    text = conflict('      "status": "planned",', '      "status": "planned",', new, base=base).replace("\n", end)
+    joined = join_states(text)
+    assert joined is not None
+    done = plan_repair(joined.text, TODO, prefer="state")
+    assert not done.left
+    (task, other) = json.loads(done.state)["active_projects"]
+    assert task == {**PROJECTS[0], "status": "implementing", "last_updated": "2026-02-01"}
+    assert other == PROJECTS[1]
+
+
+def test_tasks_of_both_sides_are_there_and_one_number_stays_with_each() -> None:
+    ours, theirs = (f"    {make_task(14, name)},\n    {{" for name in ("dark_mode", "light_mode"))
+    text = conflict("    {", ours, theirs).replace('"next_project_number": 14', '"next_project_number": 15')
+    joined = join_states(text)
+    assert joined is not None
+    assert "task 14 of state.json came from the side that was merged in" in joined.told
+    done = plan_repair(joined.text, TODO)
+    assert not done.left
+    found = {task["project_number"]: task["project_name"] for task in json.loads(done.state)["active_projects"]}
+    assert found == {12: "export_button", 13: "login_page", 14: "dark_mode", 15: "light_mode"}
+
+
+def test_the_rest_of_state_json_is_ours_with_what_only_the_other_side_has() -> None:
+    text = conflict('  "next_project_number": 14,', '  "next_project_number": 14,\n  "a": 1,',
+                    '  "next_project_number": 20,\n  "a": 2,\n  "b": [3],')  # fmt: skip
+    joined = join_states(text)
+    assert joined is not None
+    assert json.loads(joined.text) == {**json.loads(STATE), "next_project_number": 20, "a": 1, "b": [3]}
+    assert joined.told[-1] == "a of the side merged in differed, and were left out"
+
+
+@pytest.mark.parametrize("text", [STATE, STATE[:-5], conflict('"planned"', "", "1"), "<<<<<<< a\n=======\n>>>>>>> b\n"])
+def test_what_is_not_two_whole_states_is_not_joined(text: str) -> None:
+    assert join_states(text) is None

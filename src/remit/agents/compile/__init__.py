@@ -1,8 +1,8 @@
-"""Compilation: one agent file of the standard → each harness's own file, with every loss named.
+"""Compilation: one agent file of the standard → the file of a harness, with every loss named.
 
-Owns what a compiled agent is: the harness's file, a sidecar with what only Remit reads, and findings (CMP…) for
-whatever did not come through as it was. A module for each harness knows how its file is written. The same source gives
-the same text, so a check compares what is on disk with what would be written.
+Owns what a compiled agent is: the harness's file, and diagnostics (CMP…) for every setting that the file does not have
+as it was. A module per harness writes its file. The same source gives the same text, so that a check can compare the
+file on disk with what would be written.
 """
 
 from __future__ import annotations
@@ -10,9 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, get_args
 
 from remit.agents.compile import claude, codex, opencode
-from remit.agents.compile.sidecar import find_kept_aside, render_sidecar
+from remit.agents.compile.diagnostics import (
+    DIAGNOSTICS,
+    left_out,
+    left_over,
+    loaded_twice,
+    lost,
+    name_some,
+    outdated,
+    refused,
+)
 from remit.agents.compile.source import make_name, read_body, read_source
-from remit.agents.compile.told import TOLD, kept_aside, left_over, loaded_twice, lost, name_some, outdated, refused
 from remit.agents.definition import define, find_unread
 from remit.errors import UsageError
 from remit.lazy import lazy
@@ -28,53 +36,46 @@ if TYPE_CHECKING:
     from remit.model import Finding
 
 __all__ = [
-    "TARGETS", "TOLD", "Compiled", "Target", "check_target", "compile_document", "find_origin", "is_current",
+    "DIAGNOSTICS", "TARGETS", "Compiled", "Target", "check_target", "compile_document", "find_origin", "is_current",
     "left_over", "outdated", "refused",
 ]  # fmt: skip
 
 Target = Literal["claude", "opencode", "codex"]
 TARGETS: tuple[Target, ...] = get_args(Target)
-
-_FOLDERS = {"claude": claude.FOLDER, "opencode": opencode.FOLDER, "codex": codex.FOLDER}
-_ENDINGS = {"claude": "md", "opencode": "md", "codex": "toml"}
-_RENDER = {"claude": claude.render, "opencode": opencode.render, "codex": codex.render}
+_MODULES = {"claude": claude, "opencode": opencode, "codex": codex}
 
 
 class Compiled(NamedTuple):
-    """What is to be written for an agent, and what there is to say about it. Paths are relative to the workspace."""
+    """The file to write for an agent, and the diagnostics. The path is relative to the workspace."""
 
     path: str
     text: str
-    sidecar_path: str
-    sidecar: str
     findings: tuple[Finding, ...]
 
     @property
     def refused(self) -> bool:
-        """Whether the source cannot be compiled: then there is no text, and nothing is to be written."""
+        """Whether the source cannot be compiled: then there is no text, and nothing may be written."""
         return not self.text
 
 
 def compile_document(document: Document, to: str) -> Compiled:
-    """Write an agent file of the standard as a harness wants it."""
+    """Write an agent file of the standard in the form of a harness."""
     check_target(to)
-    definition = define(document)
+    target, definition = _MODULES[to], define(document)
     name = make_name(definition.name if definition else document.stem) or "agent"
-    path, sidecar_path = f"{_FOLDERS[to]}/{name}.{_ENDINGS[to]}", f"{_FOLDERS[to]}/{name}.remit.json"
+    path = f"{target.FOLDER}/{name}.{'toml' if to == 'codex' else 'md'}"
     refusals = tuple(_find_refusals(document, definition, path))
     if refusals or definition is None:
-        return Compiled(path, "", sidecar_path, "", refusals)
+        return Compiled(path, "", refusals)
     source = read_source(document, definition, to)
     origin = "".join(char if char.isprintable() else "?" for char in document.path)
-    text = _RENDER[to](source, f"Generated from {origin} by `remit compile`: change that file, not this one.")
-    _tell_of_all(source)
-    return Compiled(
-        path, text, sidecar_path, render_sidecar(document, name, origin), tuple(sorted(source.findings, key=_get_place))
-    )
+    text = target.render(source, f"Generated from {origin} by `remit compile`: change that file, not this one.")
+    _report_keys(source, target.KEYS)
+    return Compiled(path, text, tuple(sorted(source.findings, key=_get_place)))
 
 
 def check_target(to: str) -> None:
-    """Refuse a harness that there is not."""
+    """Refuse an unknown harness."""
     if to not in TARGETS:
         raise UsageError(f"there is no harness '{to}'", hint=did_you_mean(to, TARGETS))
 
@@ -85,7 +86,7 @@ _HEADER = lazy(
 
 
 def find_origin(text: str) -> str | None:
-    """The path of the source from which a file was compiled; None: it was not, somebody wrote it."""
+    """The path of the source of a compiled file; None if the file was not compiled."""
     header = _HEADER.match(text)
     return header[1] if header else None
 
@@ -94,13 +95,12 @@ def _get_place(finding: Finding) -> tuple[int, int, str]:
     return *(finding.place[:2] if finding.place else (0, 0)), finding.code
 
 
-def is_current(compiled: Compiled, existing_text: str | None, existing_sidecar: str | None) -> bool:
-    """Whether what is on disk is what would be written; a checkout may have given it other line breaks."""
-    pairs = ((compiled.text, existing_text), (compiled.sidecar, existing_sidecar))
-    return all(old is not None and old.replace("\r\n", "\n") == new for new, old in pairs)
+def is_current(compiled: Compiled, existing_text: str | None) -> bool:
+    """Whether the file on disk is what would be written; a checkout may have changed its line breaks."""
+    return existing_text is not None and existing_text.replace("\r\n", "\n") == compiled.text
 
 
-# --- what is the same for every harness ------------------------------------------------------------------------------
+# --- the same for every harness --------------------------------------------------------------------------------------
 
 
 def _find_refusals(document: Document, definition: Definition | None, path: str) -> Iterator[Finding]:
@@ -138,16 +138,37 @@ def _find_gaps(document: Document, definition: Definition, path: str) -> Iterato
         yield refused(document, unread, "this part of the permissions cannot be read", hint)
 
 
-def _tell_of_all(source: Source) -> None:
+_WRITTEN = frozenset({"name", "description", "model", "tools", "permissions"})
+"""The keys that every target expresses, or reports value by value."""
+_LIMITS = ("max_depth", "timeout_default", "timeout_max")
+
+
+def _report_keys(source: Source, written: frozenset[str]) -> None:
+    """Name every key of the source that is in no file of the target."""
     document, to = source.document, source.to
-    loading = document.get("context_loading")
-    if isinstance(loading, dict) and any(loading.get(key) for key in ("index", "required", "optional")):
-        because = "The agent has to read the files itself, as its instructions say."
-        source.tell(lost(document, "/context_loading", to, "context_loading", because=because))
-    aside = find_kept_aside(document)
+    aside: list[str] = []
+    for key, value in document.values.items():
+        if key in _WRITTEN | written or value is None or (key == "mode" and value == "subagent"):
+            continue
+        if key == "delegation" and isinstance(value, dict):
+            limits = [name for name in _LIMITS if name in value and source.targets]
+            if limits:
+                because = source.own_limits
+                source.report(lost(document, f"/{key}/{limits[0]}", to, name_some(limits), because=because))
+            aside += [f"{key}.{name}" for name in value if name not in (*limits, "can_delegate_to")]
+        elif key == "context_loading" and not _loads_files(value):
+            aside.append(key)
+        elif key in ("temperature", "max_tokens", "timeout", "mode", "context_loading", "delegation"):
+            because = "The agent has to read the files itself, as its instructions say." if "context" in key else ""
+            what = f"the mode {str(value)[:80]}" if key == "mode" else key
+            source.report(lost(document, f"/{key}", to, what, because=because))
+        else:
+            aside.append(key)
     if aside:
-        source.tell(kept_aside(document, f"/{aside[0]}", name_some(aside)))
+        source.report(left_out(document, f"/{aside[0].replace('.', '/')}", to, name_some(aside)))
     if document.place == to and f".{to}/" in document.path:
-        source.tell(loaded_twice(document, to))
-    if to != "opencode" and source.definition.mode not in (None, "subagent"):
-        source.tell(lost(document, "/mode", to, f"the mode {source.definition.mode}"))
+        source.report(loaded_twice(document, to))
+
+
+def _loads_files(value: object) -> bool:
+    return not isinstance(value, dict) or any(value.get(key) for key in ("index", "required", "optional"))

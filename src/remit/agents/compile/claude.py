@@ -1,23 +1,16 @@
 """Claude Code's agent files: `.claude/agents/NAME.md`.
 
-Owns what is known of them: a list of tools that replaces the default ones; that a pattern behind a tool's name scopes
-nothing (`Bash(git diff:*)` gives the whole of Bash); that `Agent(a, b)` limits whom the agent may call where it is the
-main session, and does not where another agent called it.
+Owns the facts about them: `tools` replaces the default tools; a pattern behind a tool's name has no effect
+(`Bash(git diff:*)` gives all of Bash); `Agent(a, b)` limits the calls of a main session, but not those of an agent that
+another agent called. Of the standard's settings only name, description, model and tools have a place.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.agents.compile.source import (
-    calls_anyone,
-    read_targets,
-    tell_free_calls,
-    tell_lost_limits,
-    tell_unenforced,
-    translate_model,
-)
-from remit.agents.compile.told import lost, name_some
+from remit.agents.compile.diagnostics import lost, name_some
+from remit.agents.compile.source import translate_model
 from remit.agents.edits import quote, render_scalar
 from remit.harnesses import claude
 from remit.places import escape_key
@@ -28,6 +21,8 @@ if TYPE_CHECKING:
     from remit.agents.compile.source import Source
 
 FOLDER = claude.AGENT_FOLDERS[0]
+KEYS: frozenset[str] = frozenset()
+"""The keys that this target expresses, besides those of every target."""
 _CALL = claude.DELEGATING[0]
 
 
@@ -38,39 +33,38 @@ def render(source: Source, comment: str) -> str:
     model = translate_model(source)
     if model is not None:
         lines.append(f"model: {render_scalar(model)}")
-    tell_unenforced(source)
-    for key in ("temperature", "max_tokens", "timeout"):
-        if source.document.get(key) is not None:
-            source.tell(lost(source.document, f"/{key}", source.to, key))
+    source.report_patterns()
     return "\n".join([*lines, "---", "", source.body])
 
 
 def _render_tools(source: Source) -> Iterator[str]:
-    targets = read_targets(source)
-    tell_lost_limits(source, targets)
-    if source.tools is None:  # nothing is said of tools: the agent has all of them, the one that calls agents too
+    if source.tools is None:  # the file names no tools: the agent has all of them, and the one that calls agents
         denied = [name for tool, name in {**claude.NAMES, **claude.OTHER_NAMES}.items() if source.forbids(tool)]
-        denied += [] if targets else [_CALL]
+        denied += [] if source.targets else [_CALL]
         if denied:
             yield f"{claude.DENIED_KEY}: {', '.join(denied)}"
-        tell_free_calls(source, targets)
+        for row in source.rows:
+            if row.forbids_all and row.tool not in {*claude.NAMES, *claude.OTHER_NAMES, "task"}:
+                source.report(lost(source.document, row.pointer, source.to, f"the tool {row.tool[:80]}"))
+        source.report_calls()
         return
     tools = [claude.NAMES[tool] for tool in source.tools]
-    for name, on in source.other_tools.items():
+    for name in filter(source.has, source.other_tools):
         if name in claude.OTHER_NAMES:
-            tools += [claude.OTHER_NAMES[name]] if source.has(name) else []
-        elif on:
-            source.tell(lost(source.document, f"/tools/{escape_key(name)}", source.to, f"the tool {name[:80]}"))
-    tools += _render_call(source, targets)
-    tell_free_calls(source, targets, " once the agent was called itself")
+            tools.append(claude.OTHER_NAMES[name])
+        else:
+            source.report(lost(source.document, f"/tools/{escape_key(name)}", source.to, f"the tool {name[:80]}"))
+    tools += _render_call(source)
+    source.report_calls(" once the agent was called itself")
     yield f"tools: {', '.join(tools)}" if tools else "tools: []"
 
 
-def _render_call(source: Source, targets: list[str]) -> list[str]:
-    if calls_anyone(targets):
+def _render_call(source: Source) -> list[str]:
+    if source.calls_anyone:
         return [_CALL]
-    plain = [name for name in targets if "*" not in name]
-    if len(plain) < len(targets):
-        what = f"the pattern {name_some([name for name in targets if name not in plain])} of targets"
-        source.tell(lost(source.document, "/delegation/can_delegate_to", source.to, what))
+    patterns = [name for name in source.targets if "*" in name]
+    if patterns:
+        what = f"the pattern {name_some(patterns)} of targets"
+        source.report(lost(source.document, "/delegation/can_delegate_to", source.to, what))
+    plain = [name for name in source.targets if "*" not in name]
     return [f"{_CALL}({', '.join(plain)})"] if plain else []

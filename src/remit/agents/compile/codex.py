@@ -1,22 +1,18 @@
 """Codex's agent files: `.codex/agents/NAME.toml`.
 
-Owns what is known of them: name, description and instructions are required, and the rest is a layer of configuration
-for the agent's session. There is a sandbox and no switch for a tool: an agent that may neither write nor run commands
-gets the sandbox that cannot write, which Codex overrules with that of the session that calls the agent.
+Owns the facts about them, as of 0.169 (`codex-rs/core/src/agent/role.rs`). Name, description and instructions are
+required. Every setting of Codex is accepted, but an agent takes few of them from its file: model, effort, verbosity,
+personality, service tier, skills that are off, and features that are off. It has the sandbox of the session that calls
+it: `sandbox_mode` has no effect. Without the feature `shell_tool` it has no shell, and so cannot read files either. In
+multi-agent v2, which current models use, an agent can call others at any depth.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.agents.compile.source import (
-    read_targets,
-    tell_free_calls,
-    tell_lost_limits,
-    tell_unenforced,
-    translate_model,
-)
-from remit.agents.compile.told import lost, name_some, unenforced
+from remit.agents.compile.diagnostics import lost, name_some
+from remit.agents.compile.source import translate_model
 from remit.agents.edits import quote
 from remit.agents.profiles import TOOLS
 from remit.harnesses import codex
@@ -24,41 +20,47 @@ from remit.lazy import lazy
 from remit.places import escape_key
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from remit.agents.compile.source import Source
 
 FOLDER = codex.AGENT_FOLDERS[0]
+KEYS: frozenset[str] = frozenset()
+"""The keys that this target expresses, besides those of every target."""
+_IN_SHELL = ("read", "bash", "grep", "glob")
+"""The tools that Codex has only as commands of its shell."""
 
 
 def render(source: Source, comment: str) -> str:
-    """The file's text. The instructions stand last: a person finds the settings above them."""
+    """The file's text. The instructions are last, so that the settings above them are easy to find."""
     lines = [f"# {comment}", f"name = {quote(source.name)}", f"description = {quote(source.description)}"]
     model = translate_model(source)
     if model is not None:
         lines.append(f"model = {quote(model)}")
-    lines += _render_sandbox(source)
-    tell_unenforced(source)
-    targets = read_targets(source)
-    tell_lost_limits(source, targets)
-    tell_free_calls(source, targets)
-    for key in ("temperature", "max_tokens", "timeout"):
-        if source.document.get(key) is not None:
-            source.tell(lost(source.document, f"/{key}", source.to, key))
+    lines += _render_tools(source)
+    source.report_patterns()
+    source.report_calls()
+    if not source.targets:
+        source.report_unenforced("/delegation/can_delegate_to", "the agent from calling others")
     return "\n".join([*lines, f"{codex.INSTRUCTIONS_KEY} = {quote_lines(source.body)}", ""])
 
 
-def _render_sandbox(source: Source) -> list[str]:
-    tools = source.tools
-    if tools is None:
-        return []
-    off = [tool for tool in TOOLS if tool not in tools]
+def _render_tools(source: Source) -> Iterator[str]:
+    document, to = source.document, source.to
+    off = [tool for tool in TOOLS if not source.has(tool)]
+    if {*_IN_SHELL} <= {*off}:
+        yield codex.NO_SHELL
+        off = [tool for tool in off if tool not in _IN_SHELL]
+    others = source.other_tools
+    off += [name for name in others if not source.has(name)]
+    off += [row.tool for row in source.rows if row.forbids_all and row.tool not in {*TOOLS, *others, "task"}]
     if off:
-        source.tell(unenforced(source.document, "/tools", source.to, f"the agent from {name_some(off)}"))
-    others = [name for name, on in source.other_tools.items() if on]
-    if others:
-        source.tell(
-            lost(source.document, f"/tools/{escape_key(others[0])}", source.to, f"the tool {name_some(others)}")
+        source.report_unenforced(
+            "/tools" if document.get("tools") else "/permissions", f"the agent from {name_some(off)}"
         )
-    return [] if {"write", "edit", "bash"} & {*tools} else [f'{codex.SANDBOX_KEY} = "{codex.READ_ONLY}"']
+    on = [name for name in others if source.has(name)]
+    if on:
+        source.report(lost(document, f"/tools/{escape_key(on[0])}", to, f"the tool {name_some(on)}"))
 
 
 _CONTROLS = lazy(r"[\x00-\x08\x0b-\x1f\x7f]")

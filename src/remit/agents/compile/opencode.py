@@ -1,8 +1,13 @@
-"""opencode's agent files: `.opencode/agent/NAME.md`.
+"""opencode's agent files: `.opencode/agent/NAME.md`, in the format of opencode 1, which opencode 2 reads as well.
 
-Owns what is known of them: the last rule that matches wins, so denials stand last; `*` matches across folders and `?`
-any character, and nothing else is magic; a pattern that ends in ` *` also matches without what follows; writing and
-editing are one permission; paths are relative to the worktree. A key that opencode does not know goes to the provider.
+Owns the facts about them. The last rule that matches wins, so denials are last. `*` matches across folders, `?` matches
+any character, and nothing else is special. A pattern that ends in ` *` also matches without what follows. Writing and
+editing are one permission. Paths are relative to the worktree. An unknown key goes to the provider of the model.
+
+opencode 2 has another format: a list `permissions` of action, resource and effect, with the actions `shell` and
+`subagent`, and `request.body.temperature` (`packages/core/src/config/plugin/agent.ts`). A file with a key that only
+opencode 1 has is converted as a whole, with its rules in their order; a file with keys of both is not. So a compiled
+file never has a key of opencode 2 alone. Paths are relative to the folder of the session there.
 """
 
 from __future__ import annotations
@@ -11,8 +16,8 @@ import math
 from itertools import product, zip_longest
 from typing import TYPE_CHECKING
 
-from remit.agents.compile.source import calls_anyone, describe, read_targets, tell_lost_limits, translate_model
-from remit.agents.compile.told import changed, lost, name_some, unenforced
+from remit.agents.compile.diagnostics import changed, lost, name_some
+from remit.agents.compile.source import describe, translate_model
 from remit.agents.edits import quote, render_scalar
 from remit.agents.profiles import TOOLS
 from remit.harnesses import opencode
@@ -26,7 +31,8 @@ if TYPE_CHECKING:
     from remit.agents.compile.source import Row, Source
 
 FOLDER = opencode.AGENT_FOLDERS[0]
-MODES = opencode.MODES
+KEYS = frozenset({"mode", "temperature"})
+"""The keys that this target expresses, besides those of every target."""
 
 Rules = dict[str, str]
 """Patterns, and whether they are allowed; the last that matches counts."""
@@ -42,20 +48,17 @@ def render(source: Source, comment: str) -> str:
     if isinstance(temperature, int | float) and not isinstance(temperature, bool) and math.isfinite(temperature):
         lines.append(f"temperature: {temperature!r}")
     elif temperature is not None:
-        source.tell(lost(source.document, "/temperature", source.to, "a temperature that is no number"))
-    for key in ("max_tokens", "timeout"):
-        if source.document.get(key) is not None:
-            source.tell(lost(source.document, f"/{key}", source.to, key))
+        source.report(lost(source.document, "/temperature", source.to, "a temperature that isn't a number"))
     lines += _render_permission(_make_permission(source))
     return "\n".join([*lines, "---", "", source.body])
 
 
 def _choose_mode(source: Source) -> str:
-    mode = source.definition.mode
-    if mode in MODES or mode is None:
+    mode = source.document.get("mode")
+    if mode is None or mode in opencode.MODES:
         return mode or "subagent"
-    hint = f"opencode knows {', '.join(MODES)}."
-    source.tell(changed(source.document, "/mode", f"the mode {mode[:80]} became subagent", hint))
+    hint = f"opencode knows {', '.join(opencode.MODES)}."
+    source.report(changed(source.document, "/mode", f"the mode {str(mode)[:80]} became subagent", hint))
     return "subagent"
 
 
@@ -74,7 +77,7 @@ def _render_permission(permission: dict[str, Rules]) -> list[str]:
 
 
 def _make_permission(source: Source) -> dict[str, Rules]:
-    """What opencode is told. What the file leaves open stays open: the workspace's own rules then decide."""
+    """The rules of the file. What the source leaves open stays open, and the workspace's own rules decide."""
     permission = {
         "read": _make_rules(source, "read"),
         "edit": _make_edit_rules(source),
@@ -88,7 +91,7 @@ def _make_permission(source: Source) -> dict[str, Rules]:
             permission[name] = _make_rules(source, name)
         else:
             at = f"/tools/{escape_key(name)}" if name in source.other_tools else "/permissions"
-            source.tell(lost(source.document, at, source.to, f"the tool {name[:80]}"))
+            source.report(lost(source.document, at, source.to, f"the tool {name[:80]}"))
     permission["task"] = _make_task_rules(source)
     return {name: rules for name, rules in permission.items() if rules}
 
@@ -101,14 +104,14 @@ def _make_edit_rules(source: Source) -> Rules:
         [off] = {*tools} - {*on}
         if source.forbids(off):
             message = f"{on[0]} is denied because {off} is: opencode has one permission for both"
-            source.tell(changed(source.document, "/tools", message, f"Switch {on[0]} off too.", stricter=True))
+            source.report(changed(source.document, "/tools", message, f"Switch {on[0]} off too.", stricter=True))
             return {"*": "deny"}
         message = f"{off} is allowed where {on[0]} is: opencode has one permission for both"
-        source.tell(changed(source.document, "/tools", message, f"Switch {off} on too, or both off."))
+        source.report(changed(source.document, "/tools", message, f"Switch {off} on too, or both off."))
     limits = [row for row in source.rows if row.side == "allow" and row.tool in on]
     if len({row.is_everything for row in limits}) > 1:
         message = "write and edit have limits of their own, and opencode has one permission: the narrower ones hold"
-        source.tell(changed(source.document, limits[0].pointer, message, "Give both the same.", stricter=True))
+        source.report(changed(source.document, limits[0].pointer, message, "Give both the same.", stricter=True))
     return _make_rules(source, *tools)
 
 
@@ -137,9 +140,9 @@ def _is_on(source: Source, tool: str) -> bool:
 
 
 def _make_task_rules(source: Source) -> Rules:
-    targets = read_targets(source)
-    tell_lost_limits(source, targets)
-    return {} if calls_anyone(targets) else {"*": "deny"} | dict.fromkeys(targets, "allow")
+    if source.calls_anyone:
+        return dict.fromkeys(source.denied_targets, "deny")
+    return {"*": "deny"} | dict.fromkeys(source.targets, "allow")
 
 
 # --- patterns --------------------------------------------------------------------------------------------------------
@@ -162,11 +165,11 @@ def _translate(source: Source, row: Row) -> Translation:
     plain = [pattern for pattern in row.patterns if not pattern.startswith("!")]
     excepted = [pattern[1:] for pattern in row.patterns if pattern.startswith("!")]
     if row.tool in _BY_TEXT:
-        source.tell(unenforced(source.document, row.pointer, source.to, describe(row)))
+        source.report_unenforced(row.pointer, describe(row))
         return Translation([], [])
     if row.side == "deny" and excepted:
         message = f"what is excepted from the denial ({name_some(excepted)}) is denied too"
-        source.tell(changed(source.document, row.pointer, message, "Deny less, without exceptions.", stricter=True))
+        source.report(changed(source.document, row.pointer, message, "Deny less, without exceptions.", stricter=True))
     if row.tool == "bash":
         return Translation(*([_translate_command(pattern) for pattern in each] for each in (plain, excepted)))
     if row.tool not in _BY_PATH:
@@ -182,10 +185,10 @@ def _tell_globs(source: Source, row: Row, globs: dict[str, Glob]) -> None:
     if wider:
         message = f"opencode matches more with {name_some(wider)}: its stars do not stop at a folder"
         hint = "Write /**/* behind the folder, where all of it is meant."
-        source.tell(changed(source.document, row.pointer, message, hint, stricter=row.side == "deny"))
+        source.report(changed(source.document, row.pointer, message, hint, stricter=row.side == "deny"))
     if outside:
         what = describe(row._replace(patterns=tuple(outside)))
-        source.tell(unenforced(source.document, row.pointer, source.to, f"{what}: paths outside of the worktree"))
+        source.report_unenforced(row.pointer, f"{what}: paths outside of the worktree")
 
 
 def _translate_command(pattern: str) -> str:

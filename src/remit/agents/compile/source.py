@@ -1,7 +1,7 @@
-"""The source of a compilation: a standard agent file, and all that a target wants to know of it.
+"""The source of a compilation: a standard agent file, read once for a target.
 
-Owns the reading: which tools are on, whom the agent may call, what its permissions say, its body without what is meant
-for Remit. Targets only write.
+Owns the reading: the tools that are on, the agents it may call, its permissions, and its body without comments for
+Remit. The modules of the targets only write.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from remit.agents.compile.told import built_in, changed, lost, name_some, unenforced
-from remit.agents.definition import ANYONE, read_permissions
+from remit.agents.compile.diagnostics import built_in, changed, lost, name_some, unenforced
+from remit.agents.definition import ANYONE, name_tool, read_permissions, split_claude_tools
 from remit.agents.profiles import TOOLS, UTILITY_AGENTS
 from remit.globs import EVERYTHING
 from remit.harnesses import codex, opencode
 from remit.lazy import lazy
+from remit.places import escape_key
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -64,6 +65,10 @@ class Source:
     """The permissions, one row for each side and tool."""
     other_tools: dict[str, bool] = field(default_factory=dict)
     """Tools beyond the standard's that the file switches on or off; the one that calls agents is not among them."""
+    targets: list[str] = field(default_factory=list)
+    """The agents that it may call; permissions on `task` count like the list of targets."""
+    denied_targets: list[str] = field(default_factory=list)
+    """Those that it may not call, although it may call any other."""
 
     @property
     def tools(self) -> tuple[str, ...] | None:
@@ -81,25 +86,53 @@ class Source:
             return not self.forbids(tool)
         return tool not in TOOLS and self.other_tools.get(tool, False) and not self.forbids(tool)
 
-    def tell(self, *findings: Finding) -> None:
-        """Say something of the source."""
-        self.findings += findings
+    @property
+    def calls_anyone(self) -> bool:
+        """Whether the list of targets has no limit."""
+        return ANYONE in self.targets
+
+    @property
+    def own_limits(self) -> str:
+        """How the target itself limits the depth of calls."""
+        return _OWN_LIMITS[self.to]
+
+    def report(self, finding: Finding) -> None:
+        """Add a diagnostic."""
+        self.findings.append(finding)
+
+    def report_unenforced(self, pointer: str, what: str) -> None:
+        """Add the diagnostic of a permission that the target cannot enforce."""
+        self.report(unenforced(self.document, pointer, self.to, what))
+
+    def report_calls(self, condition: str = "") -> None:
+        """Report that the agent may call others than its targets, for a target that does not stop it."""
+        if self.denied_targets:
+            self.report_unenforced("/permissions", f"the agent from calling {name_some(self.denied_targets)}")
+        if self.targets and not self.calls_anyone:
+            self.report_unenforced("/delegation/can_delegate_to", f"calls to {name_some(self.targets)}{condition}")
+
+    def report_patterns(self) -> None:
+        """Report every permission that narrows a tool of the agent, for a target that has no patterns."""
+        for row in self.rows:
+            if row.tool != "task" and row.narrows and self.has(row.tool):
+                self.report_unenforced(row.pointer, describe(row))
 
 
 def read_source(document: Document, definition: Definition, to: str) -> Source:
-    """Read a document for a target. It has been looked at before: it has a description and a body."""
+    """Read a document for a target. It must have a description and a body."""
     name = make_name(definition.name)
     description = str(document.get("description")).strip()
     source = Source(document, definition, to, name, description, read_body(document))
     source.rows = list(_read_rows(document))
-    source.other_tools = _read_other_tools(document)
+    _read_tools(source)
+    _read_targets(source)
     for row in source.rows:
         if row.side == "deny" and row.forbids_all and row.narrows:
             message = f"what is excepted from denying all of {row.tool[:80]} is denied too"
-            source.tell(changed(document, row.pointer, message, "Deny less, without exceptions.", stricter=True))
+            source.report(changed(document, row.pointer, message, "Deny less, without exceptions.", stricter=True))
     if name != definition.name:
         message = f"the name {definition.name[:80]} became {name}"
-        source.tell(changed(document, "/name", message, "Use letters, digits and hyphens."))
+        source.report(changed(document, "/name", message, "Use letters, digits and hyphens."))
     return source
 
 
@@ -140,69 +173,56 @@ def describe(row: Row) -> str:
     return f"{row.tool} {'to' if row.side == 'allow' else 'from'} {name_some(list(row.patterns))}"
 
 
-# --- whom it may call ------------------------------------------------------------------------------------------------
+# --- tools, and agents that it may call ------------------------------------------------------------------------------
+
+
+def _read_tools(source: Source) -> None:
+    """The tools beyond the standard's; a switch that is neither on nor off, and a pattern, are reported."""
+    document, value = source.document, source.document.get("tools")
+    if isinstance(value, dict):
+        for name, on in value.items():
+            if not isinstance(on, bool):
+                message = f"tools.{name[:80]} is neither true nor false, so it is off"
+                source.report(changed(document, f"/tools/{escape_key(name)}", message, "Write true or false."))
+        named = {name: on is True for name, on in value.items()}
+    else:
+        items = split_claude_tools(value) if isinstance(value, str | list) else []
+        named = {_name_tool(item): True for item in items}
+        patterns = [item for item in items if "(" in item and _name_tool(item) not in _CALLING]
+        if patterns:
+            source.report(lost(document, "/tools", source.to, f"the patterns of {name_some(patterns)}"))
+    source.other_tools = {name: on for name, on in named.items() if name and name not in (*TOOLS, *_CALLING, ANYONE)}
+
+
+_CALLING = ("task", "agent")
+"""The tool that calls agents."""
+
+
+def _name_tool(item: str) -> str:
+    name = name_tool(item.partition("(")[0].strip())
+    return name.lower() if name.lower() in (*opencode.ALL_TOOLS, *_CALLING) else name
 
 
 _IS_NAME = lazy(r"[A-Za-z0-9_:/-]{1,200}\Z")
-
-
-def read_targets(source: Source) -> list[str]:
-    """The names of the agents that it may call; permissions on `task` count like the list of targets."""
-    named = [target.name for target in source.definition.targets]
-    named += [name for row in source.rows if (row.side, row.tool) == ("allow", "task") for name in row.patterns]
-    denied = {name for row in source.rows if (row.side, row.tool) == ("deny", "task") for name in row.patterns}
-    if denied & EVERYTHING:
-        return []
-    names = (name if _IS_NAME.match(name) or "*" in name else make_name(name) for name in named if name not in denied)
-    targets = [name for name in dict.fromkeys(names) if name]
-    utility = [name for name in targets if name in UTILITY_AGENTS]
-    if utility:
-        source.tell(built_in(source.document, "/delegation/can_delegate_to", source.to, name_some(utility)))
-    return targets
-
-
-def calls_anyone(targets: list[str]) -> bool:
-    """Whether there is no limit to whom it may call."""
-    return ANYONE in targets
-
-
 _OWN_LIMITS = {
     "claude": "Claude Code itself stops after 5 levels.",
     "opencode": f"A nested agent calls others only with subagent_depth above 1 in {opencode.SETTINGS_FILE}.",
-    "codex": f"A nested agent calls others only with agents.max_depth above 1 in Codex's {codex.HOME_SETTINGS}.",
+    "codex": f"Codex has agents.max_depth in its {codex.HOME_SETTINGS}, which multi-agent v2 does not check.",
 }
 
 
-def tell_lost_limits(source: Source, targets: list[str]) -> None:
-    """Depth and timeouts of delegations: no harness takes them from an agent's file."""
-    table = source.document.get("delegation")
-    named = [key for key in ("max_depth", "timeout_default", "timeout_max") if isinstance(table, dict) and key in table]
-    if named and targets:
-        at, because = f"/delegation/{named[0]}", _OWN_LIMITS[source.to]
-        source.tell(lost(source.document, at, source.to, name_some(named), because=because))
-
-
-def tell_free_calls(source: Source, targets: list[str], condition: str = "") -> None:
-    """Say that the agent may call others than its targets, for a harness that does not stop it."""
-    if targets and not calls_anyone(targets):
-        what = f"calls to {name_some(targets)}{condition}"
-        source.tell(unenforced(source.document, "/delegation/can_delegate_to", source.to, what))
-
-
-def tell_unenforced(source: Source) -> None:
-    """Name every permission that narrows a tool which the agent has, for a harness that has no patterns."""
-    for row in source.rows:
-        if row.tool != "task" and row.narrows and source.has(row.tool):
-            source.tell(unenforced(source.document, row.pointer, source.to, describe(row)))
-
-
-def _read_other_tools(document: Document) -> dict[str, bool]:
-    value = document.get("tools")
-    if isinstance(value, dict):
-        named = {name: on for name, on in value.items() if isinstance(on, bool)}
-    else:
-        named = {name.lower(): True for name in value if isinstance(name, str)} if isinstance(value, list) else {}
-    return {name: on for name, on in named.items() if name not in TOOLS and name != "task"}
+def _read_targets(source: Source) -> None:
+    named = [target.name for target in source.definition.targets]
+    named += [name for row in source.rows if (row.side, row.tool) == ("allow", "task") for name in row.patterns]
+    denied = [name for row in source.rows if (row.side, row.tool) == ("deny", "task") for name in row.patterns]
+    if not EVERYTHING.isdisjoint(denied):
+        return
+    names = (name if _IS_NAME.match(name) or "*" in name else make_name(name) for name in named if name not in denied)
+    source.targets = [name for name in dict.fromkeys(names) if name]
+    source.denied_targets = denied if source.calls_anyone else []
+    utility = [name for name in source.targets if name in UTILITY_AGENTS]
+    if utility:
+        source.report(built_in(source.document, "/delegation/can_delegate_to", source.to, name_some(utility)))
 
 
 # --- models ----------------------------------------------------------------------------------------------------------
@@ -211,18 +231,18 @@ _ALIASES = frozenset({"sonnet", "opus", "haiku", "inherit", "default"})
 
 
 def translate_model(source: Source) -> str | None:
-    """The model's name as the target writes it; None where the file names none, or one that the target cannot run."""
+    """The model's name as the target writes it; None if the file names none, or one that the target cannot run."""
     value = source.document.get("model")
-    if not isinstance(value, str) or not value.strip():
+    if value is None or value == "":
         return None
-    name = value.strip()
+    name = str(value).strip()
     translated = {"claude": _claude_model, "opencode": _opencode_model, "codex": _codex_model}[source.to](name)
     if translated is None:
         message = f"the model {name[:80]} is none of this harness, so it is left out"
-        source.tell(changed(source.document, "/model", message, "The agent runs with the session's own model."))
+        source.report(changed(source.document, "/model", message, "The agent runs with the session's own model."))
     elif translated != name:
         message = f"the model {name[:80]} became {translated[:80]}"
-        source.tell(changed(source.document, "/model", message, "Check that it is the one that is meant."))
+        source.report(changed(source.document, "/model", message, "Check that it is the one that is meant."))
     return translated
 
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from remit.agents.document import Document
     from remit.agents.outline import Outline
-    from remit.agents.tags import Tag
 
 MIN_LINES = 150
 MAX_LINES = 400
@@ -131,42 +130,6 @@ def section_misspelt(case: Case) -> Iterator[Report]:
                      f"Write <{slash}{slip.meant}>.", slip.span,
                      edits=tuple((*span, slip.meant) for span in slip.replaced))  # fmt: skip
 
-
-@rule("AGT104", "R1.7", severity="warning", fix="unsafe")
-def section_repeated(case: Case) -> Iterator[Report]:
-    """A section is there twice.
-
-    Why: tools read one of the two, a model reads both and follows whichever it likes.
-
-    Bad: `<task>Plan it.</task>` and, further down, `<task>Write it.</task>`
-
-    Good: one, which says all of it.
-
-    Fix (unsafe): removes a section that repeats the first word for word; where they differ, the choice is yours.
-    """
-    document = case.document
-    for name, tags in document.outline.sections.items():
-        for tag in tags[1:]:
-            same = tag.closed and document.text_of(tag).split() == document.text_of(tags[0]).split()
-            yield Report(f"<{name}> is there twice" if tag.name == name else f"<{name}> is there again as <{tag.name}>",
-                         "Merge the two sections.", tag.name_span,
-                         edits=(cut_tag(document, tag),) if same else ())  # fmt: skip
-
-
-def cut_tag(document: Document, tag: Tag) -> edits.Change:
-    """A tag with all it holds, and the line breaks behind it where it has its lines for itself."""
-    text = document.text
-    start = text.rfind("\n", 0, tag.start) + 1
-    if text[start : tag.start].strip():
-        return tag.start, tag.end, ""
-    end = text.find("\n", tag.end) + 1 or len(text)
-    if text[tag.end : end].strip():
-        return tag.start, tag.end, ""
-    following = _BLANK_LINE.match(text, end)
-    return start, following.end() if following else end, ""
-
-
-_BLANK_LINE = lazy(r"[ \t]{0,200}\r?\n")
 
 _HEAD_BLANK = lazy(r"\{[A-Za-z][\w ]{0,100}\}\Z")
 """A blank in the frontmatter: `{a,b}` is a pattern."""

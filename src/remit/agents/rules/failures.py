@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.outline import ERROR_PARTS, find_part, is_slip, unfold
+from remit.agents.outline import ERROR_PARTS, TAG_NAMES, find_part, is_slip, unfold
 from remit.agents.passages import render_error
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.section_shapes import is_empty, shorten
@@ -42,7 +42,7 @@ def find_troubles(document: Document) -> list[Trouble]:
     section = document.outline.get("error_handling")
     troubles = []
     for tag in unfold(section) if section else ():
-        if (tag.inline and not tag.closed) or _is_error_part(tag):
+        if (tag.inline and not tag.closed) or _is_other(tag):
             continue
         if tag.name in _NAMED_TAGS or is_slip(tag.name, "error_type"):
             troubles.append(Trouble(tag, (tag.get("name") or tag.get("type") or "").strip(), own_tag=False))
@@ -127,6 +127,11 @@ def error_part_missing(case: Case) -> Iterator[Report]:
 
 def _has_part(tag: Tag) -> bool:
     return any(map(_is_error_part, unfold(tag)))
+
+
+def _is_other(tag: Tag) -> bool:
+    """Whether a tag has a name of the standard that is no type of errors, or nearly that of a part."""
+    return tag.name != "error_type" and (tag.name in TAG_NAMES or _is_error_part(tag))
 
 
 def _is_error_part(tag: Tag) -> bool:

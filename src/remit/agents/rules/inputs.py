@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.agents.rules.body import cut_tag
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.section_shapes import shorten
 from remit.lazy import lazy
@@ -35,29 +34,6 @@ def _read_name(text: str) -> str:
 
 
 _NAME = lazy(r"\w{1,80}")
-
-
-@rule("AGT114", "R1.10", fix="unsafe")
-def parameter_repeated(case: Case) -> Iterator[Report]:
-    """An input is listed twice.
-
-    Why: where the two differ in type or in being optional, nobody knows which holds.
-
-    Bad: `<parameter name="language" type="string">One.</parameter>` and, further down,
-    `<parameter name="language" type="string">Two.</parameter>`
-
-    Good: one.
-
-    Fix (unsafe): removes the second where it has the same type, and leaves the choice to you where it has not.
-    """
-    seen: dict[str, Tag] = {}
-    for tag in find_parameters(case.document):
-        name = (tag.get("name") or "").strip()
-        first = seen.setdefault(name, tag)
-        if name and first is not tag:
-            same = first.get("type") == tag.get("type") and first.get("optional") == tag.get("optional")
-            yield Report(f"the input {shorten(name)} is listed twice", "Keep one of the two.", tag.name_span,
-                         edits=(cut_tag(case.document, tag),) if same and tag.closed else ())  # fmt: skip
 
 
 @rule("AGT117", "R1.10 R1.11")

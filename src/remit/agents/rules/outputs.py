@@ -102,31 +102,6 @@ def _name_summary(path: str, kind: str) -> str:
 # --- the return ------------------------------------------------------------------------------------------------------
 
 
-@rule("AGT125", "C12", severity="note", fix="safe")
-def return_format_alias(case: Case) -> Iterator[Report]:
-    """The format of the return goes by another name.
-
-    Why: `<output_specification>` and `<format>` are understood, other tools look for the standard's names.
-
-    Bad: `<output_specification>A JSON object.</output_specification>` and no `<return_format>`
-
-    Good: `<return_format><structure>…</structure></return_format>`
-
-    Fix (safe): gives both their usual names.
-    """
-    section = case.document.outline.get("return_format")
-    if section is None or any(slip.tag is section for slip in case.document.outline.slips):
-        return
-    inner = find_part(section, "format") if find_part(section, "structure") is None else None
-    renamed = [(tag, name) for tag, name in ((section, "return_format"), (inner, "structure")) if tag is not None]
-    renamed = [(tag, name) for tag, name in renamed if tag.name != name]
-    changes = tuple(change for tag, name in renamed for change in edits.rename_tag(tag, name))
-    if renamed:
-        yield Report(" and ".join(f"<{tag.name}> is understood as <{name}>" for tag, name in renamed),
-                     "Use the standard's name.", renamed[0][0].name_span,
-                     edits=changes)  # fmt: skip
-
-
 def _find_structure(document: Document) -> Tag | None:
     section = document.outline.get("return_format")
     return find_part(section, "structure", "format") if section else None

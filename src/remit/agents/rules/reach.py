@@ -260,7 +260,9 @@ def allowed_program_runs_others(case: Case) -> Iterator[Report]:
     document = case.document
     denied, allowed = _read_bash(document)
     deny = [entry.pattern for entry in denied]
-    ways = [way for way in RUNNERS if not any(matches_command(pattern, way) for pattern in deny)]
+    programs = {normalize_command(entry.pattern).partition(" ")[0] for entry in allowed or ()}
+    ways = [way for way in RUNNERS if way.partition(" ")[0] in programs]
+    ways = [way for way in ways if not any(matches_command(pattern, way) for pattern in deny)]
     entries = [entry for entry in allowed or () if any(matches_command(entry.pattern, way) for way in ways)]
     if not entries:
         return

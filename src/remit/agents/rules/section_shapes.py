@@ -274,9 +274,70 @@ class SentenceRange(NamedTuple):
                          "wanted", self.hint, tag.name_span)  # fmt: skip
 
 
+class OtherName(NamedTuple):
+    """Tags that go by another name than the standard's. All are one finding."""
+
+    find: Callable[[Document], Iterable[Named]]
+    """With the standard's name of each."""
+    hint: str
+    message: str = "<{tag}> is understood as <{name}>"
+    more: str = ""
+    """What the message adds if one name is there many times, with {count}."""
+
+    def check(self, document: Document) -> Iterator[Report]:
+        """Report the first tag, and rename them all."""
+        found = list(self.find(document))
+        if found:
+            pairs = dict.fromkeys((tag.name, name) for tag, name in found)
+            message = " and ".join(self.message.format(tag=tag, name=name) for tag, name in pairs)
+            more = self.more.format(count=len(found)) if len(found) > len(pairs) else ""
+            changes = tuple(change for tag, name in found for change in edits.rename_tag(tag, name))
+            yield Report(message + more, self.hint, found[0][0].name_span, edits=changes)
+
+
+class Repeated(NamedTuple):
+    """Tags that are there twice."""
+
+    find: Callable[[Document], Iterable[Named]]
+    """With what is the same of both; tags without it are left alone."""
+    message: str
+    """With {label}."""
+    hint: str
+    is_same: Callable[[Document, Tag, Tag], bool]
+    """Whether the second can be removed."""
+
+    def check(self, document: Document) -> Iterator[Report]:
+        """Report each tag after the first one."""
+        seen: dict[str, Tag] = {}
+        for tag, label in self.find(document):
+            first = seen.setdefault(label, tag)
+            if label and first is not tag:
+                again = f", the second time as <{tag.name}>" if tag.name != first.name else ""
+                removed = (cut_tag(document, tag),) if tag.closed and self.is_same(document, first, tag) else ()
+                yield Report(self.message.format(label=shorten(label)) + again, self.hint, tag.name_span,
+                             edits=removed)  # fmt: skip
+
+
+def cut_tag(document: Document, tag: Tag) -> edits.Change:
+    """A tag with all it holds, and the line breaks behind it where it has its lines for itself."""
+    text = document.text
+    start = text.rfind("\n", 0, tag.start) + 1
+    if text[start : tag.start].strip():
+        return tag.start, tag.end, ""
+    end = text.find("\n", tag.end) + 1 or len(text)
+    if text[tag.end : end].strip():
+        return tag.start, tag.end, ""
+    following = _BLANK_LINE.match(text, end)
+    return start, following.end() if following else end, ""
+
+
+_BLANK_LINE = lazy(r"[ \t]{0,200}\r?\n")
+
 _LIST = lazy(r"^[ \t]{0,60}(?:[-*+•]|\d{1,3}[.)])[ \t]", re.MULTILINE)
 
-Shape = SectionNeeded | PartsNeeded | AttributeNeeded | AttributeChoice | UsualNames | SentenceRange
+Shape = (
+    SectionNeeded | PartsNeeded | AttributeNeeded | AttributeChoice | UsualNames | SentenceRange | OtherName | Repeated
+)
 
 
 def make_check(shapes: tuple[Shape, ...]) -> Callable[[Case], Iterator[Report]]:

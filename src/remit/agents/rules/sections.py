@@ -34,7 +34,9 @@ from remit.agents.rules.register import add_rule
 from remit.agents.rules.section_shapes import (
     AttributeChoice,
     AttributeNeeded,
+    OtherName,
     PartsNeeded,
+    Repeated,
     SectionNeeded,
     SentenceRange,
     UsualNames,
@@ -121,6 +123,33 @@ def _find_unnamed_errors(document: Document) -> Iterator[Named]:
     return ((each.tag, "") for each in find_troubles(document) if not each.name)
 
 
+def _list_sections(document: Document) -> Iterator[Named]:
+    return ((tag, name) for name, tags in document.outline.sections.items() for tag in tags)
+
+
+def _find_command_flows(document: Document) -> Iterator[Named]:
+    flows = document.outline.sections.get("process_flow", ())
+    return ((tag, "process_flow") for tag in flows if tag.name == "workflow_execution")
+
+
+def _find_return_aliases(document: Document) -> Iterator[Named]:
+    section = document.outline.get("return_format")
+    if section is None or any(slip.tag is section for slip in document.outline.slips):
+        return
+    if section.name != "return_format":
+        yield section, "return_format"
+    inner = find_part(section, "format")
+    if inner is not None and find_part(section, "structure") is None:
+        yield inner, "structure"
+
+
+def _find_checkpoint_aliases(document: Document) -> Iterator[Named]:
+    for step in document.outline.steps:
+        other = find_part(step.tag, "output") or find_part(step.tag, "validation")
+        if other is not None and find_part(step.tag, "checkpoint") is None:
+            yield other, "checkpoint"
+
+
 # --- what the fixes write --------------------------------------------------------------------------------------------
 
 
@@ -157,6 +186,10 @@ def _render_forbidden(name: str) -> str:
 # --- the table -------------------------------------------------------------------------------------------------------
 
 TABLE = (
+    SectionRule("AGT104", "section-repeated", "R1.7", (
+        Repeated(_list_sections, "<{label}> is there twice", "Merge the two sections.", lambda document, first, tag:
+                 document.text_of(tag).split() == document.text_of(first).split()),
+    ), "warning", "unsafe"),
     SectionRule("AGT106", "context-incomplete", "R1.7", (
         SectionNeeded("context", f"Write <context> with {', '.join(CONTEXT_PARTS)}.", may_be_empty=True),
         PartsNeeded(_find_context, CONTEXT_PARTS, "<context> does not have {missing}",
@@ -194,6 +227,10 @@ TABLE = (
         AttributeChoice(_find_inputs, "type", INPUT_TYPES, "{value} is no type of an input", _OTHER_TYPES,
                         ("any", "null", "none"), is_first_word=True),
     ), "warning", "safe"),
+    SectionRule("AGT114", "parameter-repeated", "R1.10", (
+        Repeated(_find_inputs, "the input {label} is listed twice", "Keep one of the two.", lambda _, first, tag:
+                 (first.get("type"), first.get("optional")) == (tag.get("type"), tag.get("optional"))),
+    ), fix="unsafe"),
     SectionRule("AGT115", "forbidden-missing", "R1.11", (
         SectionNeeded("inputs_forbidden", "List what the agent must not be given.",
                       lambda _: "\n".join(map(_render_forbidden, USUAL_FORBIDDEN)),
@@ -229,6 +266,9 @@ TABLE = (
         SectionNeeded("return_format", "Say what the agent returns: <structure> and <validation>.",
                       lambda _: f"{STRUCTURE}\n{VALIDATION}"),
     ), fix="unsafe"),
+    SectionRule("AGT125", "return-format-alias", "C12", (
+        OtherName(_find_return_aliases, "Use the standard's name."),
+    ), "note", "safe"),
     SectionRule("AGT129", "return-validation-missing", "R1.21", (
         PartsNeeded(_find_return_format, ("validation",), "<{tag}> does not say how the return is validated",
                     other_names={"validation": ("validation_rules",)}, default=lambda *_: VALIDATION),
@@ -248,11 +288,18 @@ TABLE = (
         AttributeNeeded(_find_unnamed_errors, "name", "a type of error has no name",
                         f"Give it one; usual are {', '.join(USUAL_ERRORS)}."),
     )),
+    SectionRule("AGT141", "workflow-in-subagent", "R1.12", (
+        OtherName(_find_command_flows, "Rename it, and make sure that the steps are the agent's own.",
+                  "<{tag}> belongs to commands, an agent has a <{name}>"),
+    ), fix="unsafe"),
     SectionRule("AGT142", "step-incomplete", "R1.13", (
         PartsNeeded(_find_steps, STEP_PARTS, "<{tag}> has no {missing}",
                     other_names={"checkpoint": CHECKPOINT_ALIASES, "process": ("implementation", "return_format")},
                     severity=lambda missing: "warning" if missing == ["checkpoint"] else None),
     )),
+    SectionRule("AGT143", "checkpoint-alias", "R1.13 C12", (
+        OtherName(_find_checkpoint_aliases, "Call it <checkpoint>.", more=" (in {count} steps)"),
+    ), "note", "safe"),
 )  # fmt: skip
 
 for row in TABLE:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from remit.agents.document import Document
     from remit.agents.outline import Role, Step
-    from remit.agents.tags import Tag
 
 MIN_STEPS = 3
 MIN_WORDS = 8
@@ -67,49 +66,6 @@ def _wrap(document: Document, steps: list[Step]) -> tuple[edits.Change, ...]:
         (first.start, first.start, f"<process_flow>{newline}"),
         (last.end, last.end, f"{newline}</process_flow>"),
     )
-
-
-@rule("AGT141", "R1.12", fix="unsafe")
-def workflow_in_subagent(case: Case) -> Iterator[Report]:
-    """A subagent has a `<workflow_execution>` in the place of its process flow.
-
-    Why: that is the name of a command's stages. The names tell a model who does the work and who passes it on.
-
-    Bad: `<workflow_execution>` in an agent
-
-    Good: `<process_flow>` in an agent, `<workflow_execution>` in a command
-
-    Fix (unsafe): renames it; whether the stages in it are really the agent's own is for you to see.
-    """
-    for tag in case.document.outline.sections.get("process_flow", ()):
-        if tag.name == "workflow_execution":
-            yield Report("<workflow_execution> belongs to commands, an agent has a <process_flow>",
-                         "Rename it, and make sure that the steps are the agent's own.", tag.name_span,
-                         edits=edits.rename_tag(tag, "process_flow"))  # fmt: skip
-
-
-@rule("AGT143", "R1.13 C12", severity="note", fix="safe")
-def checkpoint_alias(case: Case) -> Iterator[Report]:
-    """The checkpoint of a step goes by another name.
-
-    Why: `<output>` and `<validation>` are understood as well, other tools look for `<checkpoint>`.
-
-    Bad: `<step_1><action>Read</action><process>Read the task.</process><output>It is read</output></step_1>`
-
-    Good: the same with `<checkpoint>It is read</checkpoint>`
-
-    Fix (safe): calls it a checkpoint.
-    """
-    found: list[Tag] = []
-    for step in case.document.outline.steps:
-        other = find_part(step.tag, "output") or find_part(step.tag, "validation")
-        if find_part(step.tag, "checkpoint") is None and other is not None:
-            found.append(other)
-    if found:
-        more = f" (in {len(found)} steps)" if len(found) > 1 else ""
-        changes = tuple(change for tag in found for change in edits.rename_tag(tag, "checkpoint"))
-        yield Report(f"<{found[0].name}> is understood as <checkpoint>{more}", "Call it <checkpoint>.",
-                     found[0].name_span, edits=changes)  # fmt: skip
 
 
 # --- names and numbers -----------------------------------------------------------------------------------------------

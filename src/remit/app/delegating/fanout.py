@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from remit.app.delegating.asking import Request
     from remit.app.delegating.intact import Contents
     from remit.app.delegating.workspace import Workspace
-    from remit.workspace.ledger.history import Member
+    from remit.workspace.ledger.history import BatchRun
 
     OnDone = Callable[[int, Result], None]
 
@@ -68,7 +68,7 @@ class Fanout:
         self._keys = make_keys(self.requests, batch) if batch else []
         self._again = again
         self._began_ms = 0
-        self._members: dict[str, Member] = {}
+        self._members: dict[str, BatchRun] = {}
         self._contents: Contents | None = None
         """What all that were settled before have left on disk."""
         self._lost: set[str] = set()
@@ -181,7 +181,7 @@ class Fanout:
         return found.session_id
 
 
-def _is_done(member: Member) -> bool:
+def _is_done(member: BatchRun) -> bool:
     return member.state == "settled" and member.ending not in _NO_WORK
 
 

@@ -14,8 +14,8 @@ from remit.errors import ClusterError, RemitError
 from remit.workspace.brokers import is_present
 from remit.workspace.ledger.delegations import begin_attempt, count_attempts
 from remit.workspace.ledger.remote_rows import OWNER
-from remit.workspace.mirrored_output import add_copy, measure_copy
 from remit.workspace.sessions.folders import Attempt, find_folder, make_attempt
+from remit.workspace.sessions.output import add_copy, measure_copy
 
 if TYPE_CHECKING:
     from remit.workspace.cluster.rows import Row

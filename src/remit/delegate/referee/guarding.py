@@ -14,7 +14,6 @@ from remit.delegate.referee.commands import confine_command, judges_programs
 from remit.delegate.referee.new_names import note_names
 from remit.delegate.referee.restoring import note_files
 from remit.delegate.referee.tools import KNOWN, WRITING, get_operation, list_patched, list_values, make_call
-from remit.delegate.referee.twins import make_search
 from remit.delegate.referee.who import MAIN, find_agent_path, find_recipient
 from remit.harnesses import claude, codex, opencode
 from remit.lazy import lazy
@@ -22,6 +21,7 @@ from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
 from remit.policy.terms import shorten
 from remit.quick_json import parse_json
 from remit.workspace.command_tickets import load_limits
+from remit.workspace.hard_links import make_search
 from remit.workspace.ledger.refereed import begin_command, find_by_agent, list_layers, note_use
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms

@@ -136,10 +136,9 @@ def _show_migration(each: Migrated, *, diff: bool) -> None:
 def compile_(paths: tuple[str, ...], *, to: str, check: bool, output_format: str) -> int:
     """Write each agent of the standard below PATH, or all of them, as the harness's own file, and name every loss.
 
-    The sources have to stay: from them Remit takes what the harness's file has no place for, and a sidecar beside that
-    file tells it to other programs. No file is written over that Remit did not make. Exit code 0: done or up to date,
-    1: something cannot be compiled or has lost its source, or with --check is out of date, 2: could not
-    run.
+    Keep the sources: Remit reads from them what the harness's file has no place for. A file that Remit did not write is
+    not overwritten. Exit code 0: done or up to date, 1: something cannot be compiled or has lost its source, or with
+    --check is out of date, 2: could not run.
     """
     from remit import app
 
@@ -163,7 +162,6 @@ def _shape(each: CompiledFile) -> dict[str, Any]:
     return {
         "source": name,
         "path": path,
-        "sidecar": f"{path.rpartition('.')[0]}.remit.json",
         "state": each.state,
         "findings": [shape_finding(finding, name) for finding in each.compiled.findings],
     }

@@ -49,7 +49,8 @@ def sync(*, checking: bool, repairing: bool, side: str | None, output_format: st
     Without an option, only what is clear is taken over: a status that was edited in one of the two since they last
     agreed, if the move is legal. A title or a priority that differs is told, and settled with --from. --repair does all
     it can: state.json is followed where nothing tells which was edited, tasks that only one file has are written into
-    the other, two tasks with one number get two, and a state.json that is no JSON is recovered, with the original kept.
+    the other, the later of two tasks with one number gets a new one, and a state.json that isn't JSON is restored from
+    git and completed from TODO.md, with the original kept. Without a version in git it is reported and nothing changes.
 
     The two are looked for in .opencode/specs, .claude/specs and specs. Exit code 0: they agree, 1: they do not,
     2: could not run.

@@ -72,11 +72,7 @@ class Log(NamedTuple):
 class Recorded(NamedTuple):
     """What became of errors that were to be recorded."""
 
-    file: str
     added: tuple[Record, ...] = ()
-    known: int = 0
-    """How many stood there already."""
-    archived: int = 0
     findings: tuple[Finding, ...] = ()
     original: str | None = None
     """Where a broken file is kept."""
@@ -125,13 +121,13 @@ def record_errors(home: Home, file: str, records: Iterable[Record], *, now_ms: i
     """Add errors to errors.json, each once: whoever is interrupted may do it again (R2.17)."""
     wanted = [prepare(record, now_ms=now_ms) for record in records]
     if not wanted:
-        return Recorded(file)
+        return Recorded()
     _check_inside(home.root, file)
     with home.lock(ERRORS):
         log = load_log(file, now_ms=now_ms)
         added = _choose_new(log, wanted)
         if not added:
-            return Recorded(file, known=len(wanted), findings=log.findings)
+            return Recorded(findings=log.findings)
         changes = add_entries(log.document, [shape_record(record) for record in added])
         text = apply(log.document.text, [*changes, *set_date(log.document, format_time(now_ms))])
         moved: list[str] = []
@@ -140,7 +136,7 @@ def record_errors(home: Home, file: str, records: Iterable[Record], *, now_ms: i
         original = _keep_original(home, log)
         _archive(file, moved)
         _write(home, log, text)
-        return Recorded(file, tuple(added), len(wanted) - len(added), len(moved), log.findings, original)
+        return Recorded(tuple(added), log.findings, original)
 
 
 def _choose_new(log: Log, wanted: list[Record]) -> list[Record]:

@@ -1,12 +1,13 @@
-"""Earlier: what a file was at a commit, and what has become of it since.
+"""Earlier: what a file was at a commit and at the commits before it, and what has become of it since.
 
-Owns the two looks that are needed to show a change. Contents are read as the repository has them and compared in a
-scratch folder: no filter, no diff program and no attribute of the repository has a say.
+Owns the looks that are needed to show a change and to restore a file. Contents are read as the repository has them and
+compared in a scratch folder: no filter, no diff program and no attribute of the repository has a say.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.workspace.git.process import run
@@ -14,12 +15,15 @@ from remit.workspace.git.repository import find_repository, open_scratch
 from remit.workspace.git.told import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from remit.workspace.git.repository import Repository
 
 _DIGITS = frozenset("0123456789abcdef")
 _MODES = {"100644": "file", "100755": "file", "100664": "file", "120000": "link"}
 _DIFFERENT = 1
 """How `git diff` ends where there is something to show."""
+_MAX_VERSIONS = 100
 
 
 class Earlier(NamedTuple):
@@ -28,6 +32,31 @@ class Earlier(NamedTuple):
     state: Literal["file", "none", "link", "large", "other"]
     """`none`: it was not there. `large`: it is longer than it is asked for. `other`: no file, or another repository."""
     data: bytes = b""
+
+
+class Version(NamedTuple):
+    """A committed version of a file, with its commit and the day of that."""
+
+    commit: str
+    day: str
+    data: bytes
+
+
+def walk_versions(root: str, path: str, *, max_bytes: int) -> Iterator[Version]:
+    """The last committed versions of a file below the root, the newest first; none if there is no git to ask."""
+    try:
+        repository = find_repository(root)
+        listed = run(
+            repository.top, "rev-list", "--timestamp", f"--max-count={_MAX_VERSIONS}", "HEAD", "--",
+            f"{repository.prefix}{path}",
+        )  # fmt: skip
+    except Refused:
+        return
+    for line in listed.out.decode("ascii", "replace").splitlines() if not listed.code else ():
+        seconds, _, commit = line.partition(" ")
+        earlier = load_earlier(root, commit, path, max_bytes=max_bytes)
+        if earlier is not None and earlier.state == "file":
+            yield Version(commit, time.strftime("%Y-%m-%d", time.gmtime(int(seconds))), earlier.data)
 
 
 def load_earlier(root: str, commit: str, path: str, *, max_bytes: int) -> Earlier | None:

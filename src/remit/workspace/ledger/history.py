@@ -128,7 +128,7 @@ _ORDER = ("worktree", "manifest", "task", "errors", "activity", "git")
 # --- batches: runs that were asked for together, each found again by its key -----------------------------------------
 
 
-class Member(NamedTuple):
+class BatchRun(NamedTuple):
     """A delegation of a batch."""
 
     session_id: str
@@ -143,14 +143,14 @@ _MEMBERS = """
 """
 
 
-def list_members(ledger: Ledger) -> dict[str, Member]:
+def list_members(ledger: Ledger) -> dict[str, BatchRun]:
     """The delegations that have a key, by it; of several the newest."""
     with ledger.reading() as db:
-        return {key: Member(*found) for key, *found in db.execute(_MEMBERS, {"since": 0, "key": None})}
+        return {key: BatchRun(*found) for key, *found in db.execute(_MEMBERS, {"since": 0, "key": None})}
 
 
-def find_member(ledger: Ledger, key: str, *, since_ms: int) -> Member | None:
+def find_member(ledger: Ledger, key: str, *, since_ms: int) -> BatchRun | None:
     """The newest delegation with a key that was made since some time; None where there is none."""
     with ledger.reading() as db:
         found = db.execute(_MEMBERS, {"since": since_ms, "key": key}).fetchall()
-    return Member(*found[-1][1:]) if found else None
+    return BatchRun(*found[-1][1:]) if found else None

@@ -48,6 +48,14 @@ _DATED = {
     "tool_uses": "at_ms",
 }
 """What a session leaves that may have no delegation of its own, and when."""
+_NOTES_OF_NOBODY = """
+    DELETE FROM notes WHERE substr(name, 1, instr(name, ' ')) IN (
+        'command ', 'doing ', 'instructions ', 'kept ', 'names ', 'untold ', 'user '
+    ) AND {owner} <> '' AND NOT EXISTS (
+        SELECT 1 FROM delegations WHERE session_id = {owner}
+    ) AND NOT EXISTS (SELECT 1 FROM refereed WHERE harness_session = {owner})
+""".replace("{owner}", "substr(name, instr(name, ' ') + 1, instr(substr(name, instr(name, ' ') + 1) || ' ', ' ') - 1)")
+"""The notes of hooks name a run or a session of a harness as their second word."""
 _SETTLED = """
     SELECT session_id, created_ms FROM delegations AS old
     WHERE state = 'settled'
@@ -195,6 +203,7 @@ def _forget_loose(home: Home, horizon: int, *, dry_run: bool) -> Forgotten:
             for table, when in _DATED.items():
                 db.execute(f"DELETE FROM {table} WHERE {when} < ? AND ({old})", (horizon,))  # noqa: S608
             db.execute("DELETE FROM events WHERE session_id IS NULL AND number <= ?", (beyond,))
+            db.execute(_NOTES_OF_NOBODY)
             _remove_files(home, spills)
     return Forgotten(events=events, spills=len(spills))
 

@@ -35,7 +35,7 @@ MAX_LOG_BYTES = 4 * 1024 * 1024
 """A log that has grown beyond this is moved into the file by whoever notices."""
 
 
-class Kept(NamedTuple):
+class OlderLedger(NamedTuple):
     """An older ledger that was kept as a file of its own."""
 
     file: str
@@ -44,7 +44,7 @@ class Kept(NamedTuple):
     """Runs in it that weren't over."""
 
 
-SET_ASIDE: list[Kept] = []
+SET_ASIDE: list[OlderLedger] = []
 """The older ledgers that this process has set aside, for whoever reports it."""
 
 
@@ -91,7 +91,7 @@ class Ledger:
             )
             made = db.execute(f"{query} ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC").fetchall()
             if made:
-                kept = Kept(_copy(self.file, version), version, _count_open(db, [name for _, name in made]))
+                kept = OlderLedger(_copy(self.file, version), version, _count_open(db, [name for _, name in made]))
                 for kind, name in made:
                     if not (version and name in JOURNAL):
                         db.execute(f'DROP {kind} IF EXISTS "{name}"')

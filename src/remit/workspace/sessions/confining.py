@@ -93,7 +93,7 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
     places = [*confinement.fixed, *_find_git_places(confinement.root, confinement.git, [confinement.root])]
     protected, blanks = _plan_places(places, writable)
     permitted = confinement.permitted or Profile()
-    protected += find_twins([*protected, *permitted.protect], writable)
+    protected += find_second_names([*protected, *permitted.protect], writable)
     closed = (*protected, *permitted.protect, *permitted.hide)
     private = [os.path.realpath(each) for each in ("/tmp", *confinement.private) if os.path.isdir(each)]  # noqa: S108 - its own
     # The agent reads the files that its runner has put there.
@@ -196,10 +196,10 @@ def list_protected(
         if base is not None and base not in enclosed:
             _check_link(real)
             found.append(real)
-    return [*found, *find_twins(found, writable)]
+    return [*found, *find_second_names(found, writable)]
 
 
-def find_twins(protected: Sequence[str], writable: Sequence[str]) -> list[str]:
+def find_second_names(protected: Sequence[str], writable: Sequence[str]) -> list[str]:
     """The other names (hard links), in writable folders, of files that are protected or in protected folders.
 
     Raise `RunnerError` if there are too many files to search. `.remit` isn't searched: it links its own files only.

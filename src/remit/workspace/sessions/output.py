@@ -1,4 +1,4 @@
-"""Output: what an agent has printed, as far as it is kept."""
+"""Output: what an agent has printed, as far as it is kept; of one on another machine, the copy of it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from remit.workspace.files import tell_failure, write_all
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from remit.workspace.sessions.folders import Attempt
     from remit.workspace.sessions.results import Result
 
 OUT_CAP_BYTES, ERR_CAP_BYTES = 64 << 20, 8 << 20
@@ -92,3 +95,31 @@ def hear_out(folder: str, result: Result, feed: Callable[[bytes], None]) -> bool
         return offset == result.out_kept
     feed(b"\n" + tail.data if tail.skipped_bytes else tail.data)  # a line that was cut in its middle ends there
     return (offset, len(tail.data)) == (result.out_kept, result.out_tail_kept)
+
+
+# --- of an agent on another machine -----------------------------------------------------------------------------------
+
+
+def measure_copy(attempt: Attempt, stream: Literal["out", "err"]) -> int:
+    """How much of a stream is here."""
+    try:
+        return os.lstat(f"{attempt.folder}/{stream}").st_size
+    except OSError:
+        return 0
+
+
+def add_copy(attempt: Attempt, stream: Literal["out", "err"], at: int, data: bytes) -> None:
+    """Add what was printed next. What is here already stays: two who follow the same write it once."""
+    folder = attempt.folder
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        handle = os.open(f"{folder}/{stream}", flags, 0o600)
+        try:
+            found = os.fstat(handle)
+            if stat.S_ISREG(found.st_mode) and found.st_size >= at:
+                os.lseek(handle, at, os.SEEK_SET)  # the same bytes over the same bytes, where another was quicker
+                write_all(handle, data)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise tell_failure(folder, error) from error

@@ -50,7 +50,7 @@ def state_broken(flaw: Flaw) -> Finding:
 
     Good: one JSON object.
     """
-    hint = f"{flaw.hint} What is whole in it can be saved with: remit sync --repair."
+    hint = f"{flaw.hint} To restore it from git and TODO.md, or join both sides of a merge: remit sync --repair."
     return Finding("SYN001", "error", flaw.message, hint, "S1 S9", place=flaw.place)
 
 
@@ -288,81 +288,20 @@ def plan_differs(task: Task, marker: str) -> Finding:
     )
 
 
-def part_left_out(place: Place) -> Finding:
-    """A part of a broken state.json could not be read and is not in what was saved of it.
+def task_lost(number: int, place: Place) -> Finding:
+    """A broken state.json names a task that neither its restored version nor TODO.md has.
 
-    Why: what is left out without a word is lost for good. The original is kept beside the saved file.
+    Why: the task was made after the commit that state.json was restored from. Its number is not given again.
 
-    Bad: a line that ends in the middle of a text.
+    Bad: a state.json that was cut off, with a task 12 that was never committed and is not in TODO.md.
 
-    Good: nothing left out.
+    Good: every task in TODO.md as well.
     """
-    last = place.end_line if place.end_column > 1 else max(place.line, place.end_line - 1)
-    lines = f"line {place.line}" if last == place.line else f"lines {place.line} to {last}"
     return Finding(
         "SYN013",
         "warning",
-        f"{lines} could not be read in whole, and what could not was left out",
-        "Look at them in the original, which is kept in .remit/recovered, and add what is missing.",
-        "S9",
-        place=place,
-    )
-
-
-def taken_from_todo(task: Task) -> Finding:
-    """A task was lost in a broken state.json and was taken from TODO.md.
-
-    Why: TODO.md knows its title, status and a few fields; what else state.json knew of it is gone.
-
-    Bad: a state.json that was cut off before the task.
-
-    Good: every task in state.json.
-    """
-    return Finding(
-        "SYN014",
-        "warning",
-        f"task {task.number} was lost in state.json and was taken from TODO.md (line {task.place.line})",
-        "Look whether artifacts and the plan's path are missing, and add them.",
-        "S9",
-    )
-
-
-def task_cut_off(number: int, place: Place, *, kept: bool) -> Finding:
-    """A task of a broken state.json has lost a part of itself.
-
-    Why: what was lost may be an artifact, or the path of its plan. Without its number and status it is no task any
-    more, and is left out.
-
-    Bad: a file that was cut off in the middle of a task.
-
-    Good: every task whole.
-    """
-    fate = "what is whole of it was kept" if kept else "it was left out, for its number or status is not whole"
-    return Finding(
-        "SYN015",
-        "warning",
-        f"task {number} has lost a part of itself; {fate}",
-        "Look at it in the original, which is kept in .remit/recovered, and add what is missing.",
-        "S9",
-        place=place,
-    )
-
-
-def version_left_out(number: int, kept: str, left: str, place: Place) -> Finding:
-    """A broken state.json held two versions of one task, and the newer was kept.
-
-    Why: two states that were written one after the other, or the sides of a merge, each tell of the task.
-
-    Bad: project 12 twice, once `planned` and once `implementing`.
-
-    Good: project 12 once.
-    """
-    told = f"{kept[:_SHOWN]} was kept, {left[:_SHOWN]} left out" if kept != left else "the newer was kept"
-    return Finding(
-        "SYN016",
-        "warning",
-        f"task {number} stood here in another version: {told}",
-        "Look at both in the original, which is kept in .remit/recovered, if the other is true.",
+        f"task {number} is named here, and neither the restored state.json nor TODO.md has it",
+        "Copy what is whole of it into state.json, then run: remit sync --repair.",
         "S9",
         place=place,
     )
@@ -526,10 +465,7 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
     "SYN010": (not_a_task, "error", "S1"),
     "SYN011": (also_archived, "error", "C13"),
     "SYN012": (plan_differs, "warning", "S4 S5"),
-    "SYN013": (part_left_out, "warning", "S9"),
-    "SYN014": (taken_from_todo, "warning", "S9"),
-    "SYN015": (task_cut_off, "warning", "S9"),
-    "SYN016": (version_left_out, "warning", "S9"),
+    "SYN013": (task_lost, "warning", "S9"),
     "SYN017": (changed_in_both, "error", "S5 S9"),
     "SYN018": (move_not_legal, "error", "S3 S5"),
     "SYN019": (todo_unmerged, "error", "S9"),
@@ -624,7 +560,7 @@ def _check_todo(todo: Todo, state: State | None, archive: Mapping[int, str]) -> 
 
 def _check_title(todo: Task, state: Task) -> Iterator[Finding]:
     """Compare titles as far as that tells anything: a project's name is often a shorter form of its title."""
-    here, there = _list_words(todo.title), _list_words(state.title)
+    here, there = list_words(todo.title), list_words(state.title)
     if here and there and not state.closed:
         if not here & there:
             yield another_task(todo, state)
@@ -653,7 +589,7 @@ def _has_one_priority(todo: Task, state: Task) -> bool:
     return state.closed or not (todo.priority and state.priority) or todo.priority == state.priority
 
 
-def _list_words(title: str) -> set[str]:
+def list_words(title: str) -> set[str]:
     """The words of a title that say something, however it is spelt."""
     words = "".join(char if char.isalnum() else " " for char in title[:400].casefold()).split()
     return {word for word in words if len(word) >= _WORD_LENGTH or word.isdigit()}

@@ -1,4 +1,4 @@
-"""Numbers that several tasks have: one keeps it, the others get the next free ones, in both files.
+"""Numbers that several tasks have: the first task keeps it, the later ones get the next free ones, in both files.
 
 Owns who keeps a number after a merge of two branches that each took it, and what becomes of a task that stands in a
 file twice. Pure: texts come in, texts and sentences go out. Every change is worked out from one reading of the two.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.workspace.tasks import state_edits, todo_edits
 from remit.workspace.tasks.archived import list_taken, walk_free_numbers
+from remit.workspace.tasks.drift import list_words
 from remit.workspace.tasks.intake import make_name
 from remit.workspace.tasks.state import NUMBER_KEY, parse_state
 from remit.workspace.tasks.todo import parse_todo
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 
 NO_FOLDERS: Mapping[int, list[str]] = {}
 
-_ALIKE = 0.5
 _STATUS = re.compile(r"[ \t]{0,8}(?:[-*+][ \t]{1,4})?\*\*Status(?:\*\*[ \t]{0,4}:|:\*\*)", re.IGNORECASE)
 _SHOWN = 60
 _MAX_NAMED = 3
 _MAX_SHARED = 50
 """A number that more tasks have than a merge could leave is no matter for a repair."""
+_DATES = ("created", "created_at", "added")
 _LATE = "9"  # above every date: a task that does not say when it was made is not the older one
 
 
@@ -50,10 +51,17 @@ class Renumbered(NamedTuple):
 
 
 class _Owner(NamedTuple):
-    """A task of state.json that had a number which others had too, and the number it has now."""
+    """A task with a number that others have too: what each file says of it, as far as it does."""
 
-    name: str
-    number: int
+    entry: state_edits.Entry | None
+    section: todo_edits.Entry | None
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        if self.entry is not None:
+            return _name(self.entry)
+        return "" if self.section is None else self.section.title
 
 
 def part_numbers(
@@ -61,18 +69,16 @@ def part_numbers(
 ) -> Parted:
     """Give each task a number of its own. Where no number is given twice, both texts stay as they are.
 
-    `folders` are those of tasks, by number. None is renamed: what belongs to whom is told as far as names tell it.
+    `folders` are those of tasks, by number. None is renamed: it stays with the task that keeps its number.
     """
     work = _Parting(state, todo, archive, folders)
     for number in work.find_shared():
         entries = work.join_copies(number)
         sections = work.join_sections(number, entries)
-        owners = work.part_in_state(number, entries)
-        work.part_in_todo(number, sections, owners)
+        work.part(number, entries, sections)
     for number in work.find_repeated():
         work.drop_headings(number)
-    work.told += work.tell_folders()
-    return Parted(work.state.apply(), work.todo.apply(), tuple(work.told), tuple(work.renumbered.values()))
+    return Parted(work.state.apply(), work.todo.apply(), tuple(work.told), tuple(work.renumbered))
 
 
 def tell_entries(task: Renumbered, ids: Sequence[str]) -> str:
@@ -93,9 +99,7 @@ class _Parting:
         self.todo = todo_edits.Edits(todo)
         self.archive = archive
         self.folders = folders
-        self.keepers: dict[int, str] = {}
-        """What the task is called that keeps a number."""
-        self.renumbered: dict[tuple[int, int], Renumbered] = {}
+        self.renumbered: list[Renumbered] = []
         self.told: list[str] = []
         self.entries: dict[int, list[state_edits.Entry]] = {}
         self.sections: dict[int, list[todo_edits.Entry]] = {}
@@ -176,61 +180,54 @@ class _Parting:
     def _read_status(self, section: todo_edits.Entry) -> str:
         return parse_todo(self.todo.text[section.start : section.end]).tasks[0].word
 
-    def part_in_state(self, number: int, entries: list[state_edits.Entry]) -> list[_Owner]:
-        """The older task keeps its number, or the first. The owner of the number comes first."""
-        if not entries:
-            return []
-        keeper = min(entries, key=lambda entry: (str(entry.value.get("created") or _LATE), entry.start))
-        owners = [_Owner(_name(keeper), number)]
-        self.keepers[number] = _name(keeper)
-        others = (entry for entry in entries if entry is not keeper)
-        for entry, new in zip(others, self.numbers, strict=False):
-            owner = _Owner(_name(entry), new)
-            self.state.set_fields(entry, {NUMBER_KEY: owner.number})
-            owners.append(owner)
-            self._note(owner.name, number, new)
+    def part(self, number: int, entries: Sequence[state_edits.Entry], sections: Sequence[todo_edits.Entry]) -> None:
+        """Let the older task keep the number, or the first, and give the others new ones in both files."""
+        owners = self._find_owners(entries, sections)
+        keeper = owners[0].name[:_SHOWN] if owners else ""
+        for owner, new in zip(owners[1:], self.numbers, strict=False):
+            name, files = owner.name[:_SHOWN], []
+            if owner.entry is not None:
+                self.state.set_fields(owner.entry, {NUMBER_KEY: new})
+                files.append("state.json")
+            if owner.section is not None:
+                self.todo.renumber(owner.section, new)
+                files.append("TODO.md")
+            self.renumbered.append(Renumbered(owner.name, number, new))
             self.told.append(
-                f"number {number} was given to {owners[0].name[:_SHOWN]!r}, which keeps it as the older one or the "
-                f"first, and to {owner.name[:_SHOWN]!r}, which is {owner.number} now in state.json"
+                f"number {number} was given twice: {keeper!r} keeps it, and {name!r}, the later one, is {new} now in "
+                f"{' and '.join(files)}"
             )
-        return owners
+            self.told += [
+                f"the folder {folder!r} stays with {keeper!r}: if files of {name!r} are in it, move them to a folder "
+                f"of number {new}, and correct the paths that name them"
+                for folder in self.folders.get(number, ())
+            ]
 
-    def part_in_todo(self, number: int, sections: list[todo_edits.Entry], owners: list[_Owner]) -> None:
-        """Each section follows its task of state.json; one without a task gets a number of its own."""
-        titles = [section.title for section in sections]
-        wanted = _match(titles, owners)
-        names = {make_name(title) for title, new in zip(titles, wanted, strict=True) if new is not None}
-        if number not in wanted and None in wanted:
-            wanted[wanted.index(None)] = number
-            names.add(make_name(titles[wanted.index(number)]))
-        for section, given in zip(sections, wanted, strict=True):
-            if given is None and make_name(section.title) in names:
-                continue  # the same task in other words: for a person
-            new = next(self.numbers, number) if given is None else given
-            if new == number:
-                self.keepers.setdefault(number, section.title)
-            if self.todo.renumber(section, new):
-                self._note(section.title, number, new)
-                self.told.append(f"{section.title[:_SHOWN]!r} had number {number} in TODO.md too, and is {new} now")
+    def _find_owners(self, entries: Sequence[state_edits.Entry], sections: Sequence[todo_edits.Entry]) -> list[_Owner]:
+        """The tasks of one number, the older before the later: first those of state.json, each with its section.
 
-    def _note(self, name: str, old: int, new: int) -> None:
-        self.renumbered.setdefault((old, new), Renumbered(name, old, new))
+        That is the section of its name, else the first with a title that shares a word with it.
+        """
+        left = sorted(sections, key=self._read_date)
+        found: dict[int, todo_edits.Entry] = {}
+        ordered = sorted(entries, key=lambda entry: (_read_date(entry), entry.start))
+        for is_alike in (_has_name, _shares_word):
+            for entry in ordered:
+                alike = (each for each in left if entry.start not in found and is_alike(entry, each))
+                section = next(alike, None)
+                if section is not None:
+                    found[entry.start] = section
+                    left.remove(section)
+        # The number is that of a section, too. If it is another task, drift says so.
+        if ordered and left and ordered[0].start not in found:
+            found[ordered[0].start] = left.pop(0)
+        names = {make_name(section.title) for section in found.values()}
+        alone = [section for section in left if make_name(section.title) not in names]  # else for a person
+        return [_Owner(each, found.get(each.start)) for each in ordered] + [_Owner(None, each) for each in alone]
 
-    def tell_folders(self) -> Iterator[str]:
-        """Say which folders carry an old number and seem to belong to the task that has lost it."""
-        for task in self.renumbered.values():
-            for folder in self.folders.get(task.old, ()):
-                digits, _, rest = folder.partition("_")
-                own, other = (
-                    _liken(_split(rest), _split(name)) for name in (task.name, self.keepers.get(task.old, ""))
-                )
-                if own < other:
-                    continue
-                whose = "belongs" if own > other else "may belong"
-                yield (
-                    f"the folder {folder!r} was left as it is: by its name it {whose} to {task.name[:_SHOWN]!r}; if "
-                    f"so, rename it to {f'{task.new:0{len(digits)}}_{rest}'!r}, and correct the paths that name it"
-                )
+    def _read_date(self, section: todo_edits.Entry) -> tuple[str, int]:
+        field = self.todo.find_field(section, "created")
+        return (field.value if field is not None else "") or _LATE, section.start
 
     def drop_headings(self, number: int) -> None:
         """Of the headings of a task those go that have nothing below them, where another one has its title."""
@@ -246,6 +243,11 @@ def _name(entry: state_edits.Entry) -> str:
     return str(entry.value.get("project_name") or entry.value.get("title") or "")
 
 
+def _read_date(entry: state_edits.Entry) -> str:
+    """When a task was made."""
+    return next((str(entry.value[key]) for key in _DATES if entry.value.get(key)), _LATE)
+
+
 def _updated(entry: state_edits.Entry) -> str:
     return str(entry.value.get("last_updated") or entry.value.get("created") or "")
 
@@ -254,29 +256,14 @@ def _tell(entry: state_edits.Entry) -> str:
     return str(entry.value.get("status") or ("completed" if entry.closed else "no status"))[:_SHOWN]
 
 
-def _match(titles: list[str], owners: list[_Owner]) -> list[int | None]:
-    """The number of the task that each title belongs to; the most alike are matched first, each task once."""
-    ours, theirs = [_split(title) for title in titles], [_split(owner.name) for owner in owners]
-    pairs = sorted(
-        (-likeness, at, which)
-        for at, title in enumerate(ours)
-        for which, name in enumerate(theirs)
-        if (likeness := _liken(title, name)) >= _ALIKE
-    )
-    found: list[int | None] = [None] * len(titles)
-    used = set()
-    for _, at, which in pairs:
-        if found[at] is None and which not in used:
-            found[at] = owners[which].number
-            used.add(which)
-    return found
+def _list_names(entry: state_edits.Entry) -> list[str]:
+    return [str(entry.value[key]) for key in ("title", "project_name") if entry.value.get(key)]
 
 
-def _liken(one: set[str], other: set[str]) -> float:
-    """How alike two names are by their words: 1 where all are in both."""
-    return 2 * len(one & other) / (len(one) + len(other))
+def _has_name(entry: state_edits.Entry, section: todo_edits.Entry) -> bool:
+    return make_name(section.title) in map(make_name, _list_names(entry))
 
 
-def _split(name: str) -> set[str]:
-    """The words of a name."""
-    return set(make_name(name).split("_"))
+def _shares_word(entry: state_edits.Entry, section: todo_edits.Entry) -> bool:
+    words = list_words(section.title)
+    return any(not words.isdisjoint(list_words(name)) for name in _list_names(entry))

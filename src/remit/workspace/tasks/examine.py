@@ -15,7 +15,7 @@ from remit.workspace.tasks.drift import check_drift
 from remit.workspace.tasks.places import ARCHIVE, STATE, TODO
 from remit.workspace.tasks.repair import classify_drift, plan_intake
 from remit.workspace.tasks.sides import check_merged
-from remit.workspace.tasks.state import parse_state
+from remit.workspace.tasks.state import RESTORE, parse_state
 from remit.workspace.tasks.state_edits import render_empty_state
 from remit.workspace.tasks.todo import parse_todo
 from remit.workspace.tasks.todo_edits import render_empty_todo
@@ -37,7 +37,7 @@ def examine(desk: Desk, *, may_begin: bool = False) -> None:
         return
     broken = parse_state(desk.state).broken
     if broken is not None:
-        raise StateError(broken.message, hint="remit sync --repair recovers what can be read and keeps the original")
+        raise StateError(broken.message, hint=RESTORE)
     unmerged = check_merged(desk.todo)
     if unmerged is not None:
         raise StateError(unmerged.message, hint=f"{unmerged.hint[:1].lower()}{unmerged.hint[1:].rstrip('.')}")

@@ -8,6 +8,7 @@ changes them in one pass, so that the whole is linear in both.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.workspace.tasks import state_edits, todo_edits
@@ -48,6 +49,15 @@ _NO_MARKERS: Mapping[int, str] = {}
 _BY_HAND = "Give one of them another number, or remove it, by hand: which of them is meant only a person can tell."
 
 
+class Restored(NamedTuple):
+    """What is known about a broken state.json and the earlier version of it that takes its place."""
+
+    named: Mapping[int, tuple[int, int]]
+    """The numbers of tasks in the broken file, and where it names each first."""
+    markers: Mapping[int, str | None] = MappingProxyType({})
+    """What TODO.md said of each task in the commit of that version."""
+
+
 class Repair(NamedTuple):
     """Both files as they should be."""
 
@@ -60,6 +70,8 @@ class Repair(NamedTuple):
     plans: Mapping[int, str] = _NO_MARKERS
     """The marker that the plan of a task should get."""
     renumbered: tuple[Renumbered, ...] = ()
+    lost: tuple[int, ...] = ()
+    """The tasks of a broken state.json that neither the restored version nor TODO.md has."""
 
 
 def classify_drift(state: State, todo: Todo, baseline: Mapping[int, str] | None) -> dict[int, Kind]:
@@ -91,17 +103,20 @@ def plan_repair(
     baseline: Mapping[int, str] | None = None,
     plans: Mapping[int, str | None] | None = None,
     folders: Mapping[int, list[str]] = NO_FOLDERS,
+    restored: Restored | None = None,
 ) -> Repair:
     """Work out how the two files become one again; None is a file that is not there.
 
     `prefer` says which is followed where they differ: one of them, in status, priority and title; or, as "newest", the
     one that was edited, by the `baseline`, and state.json where that is not known. `plans` are the statuses of plans,
-    `folders` the names of folders, each by the numbers of their tasks.
+    `folders` the names of folders, each by the numbers of their tasks. `restored` is given if state.json is an earlier
+    version of a broken file: then a status that TODO.md has got since is followed, whatever is preferred.
     """
-    work = _Work(state_text, todo_text, parse_archive(archive_text))
+    work = _Work(state_text, todo_text, parse_archive(archive_text), restored)
     broken = work.read_state().broken
     if broken is not None:
         return Repair(work.state, todo_text or "", (), (state_broken(broken),))
+    work.drop_archived()
     work.part_numbers(folders)
     work.share_tasks()
     work.settle_statuses(prefer, baseline)
@@ -147,8 +162,12 @@ def _marker(known: Task) -> str | None:
 class _Work:
     """Both texts on their way."""
 
-    def __init__(self, state: str | None, todo: str | None, archive: Mapping[int, str]) -> None:
+    def __init__(
+        self, state: str | None, todo: str | None, archive: Mapping[int, str], restored: Restored | None = None
+    ) -> None:
         self.archive = archive
+        self.restored = restored
+        self.lost: tuple[int, ...] = ()
         self.told: list[str] = []
         self.renumbered: tuple[Renumbered, ...] = ()
         self.doubts: dict[int, str] = {}
@@ -191,6 +210,20 @@ class _Work:
         whole = {section.number: section for section in sections if not section.bare}
         return {section.number: section for section in sections} | whole
 
+    def drop_archived(self) -> None:
+        """Take those tasks out of an earlier version that were archived after it, and are open nowhere else."""
+        if self.restored is None:
+            return
+        state, listed = self.read_state(), {task.number for task in self.read_todo().tasks}
+        over = {
+            task.number
+            for task in state.tasks
+            if task.number not in listed and is_archived(task, self.archive, wraps=state.wraps)
+        }
+        gone = [entry for entry in state_edits.list_tasks(self.state) if entry.number in over and not entry.closed]
+        self.state = state_edits.remove_tasks(self.state, gone)[0]
+        self.told += [f"task {entry.number} is in the archive, and was taken out of state.json" for entry in gone]
+
     def part_numbers(self, folders: Mapping[int, list[str]]) -> None:
         """Give each number to one task."""
         self.state, self.todo, told, self.renumbered = part_numbers(self.state, self.todo, self.archive, folders)
@@ -231,7 +264,7 @@ class _Work:
         """Make each task say one status in both files; `prefer` None changes only what is clear."""
         state, todo = self.read_state(), self.read_todo()
         kinds = classify_drift(state, todo, baseline)
-        unlike = self.find_unlike() if prefer not in ("state", "todo") else set()
+        unlike = self.find_unlike() if prefer in ("newest", None) or self.restored is not None else set()
         sides: dict[str, list[tuple[Task, Task]]] = {"todo": [], "state": []}
         for listed, known in _walk_pairs(state, todo):
             kind = kinds[known.number]
@@ -258,7 +291,10 @@ class _Work:
     def _choose(self, listed: Task, known: Task, kind: Kind, prefer: Prefer | None) -> str | None:
         """Whose status is followed; None where it is left to a person."""
         chosen: str | None = prefer if prefer in ("state", "todo") else None
-        if chosen is None and kind == "todo_edited":
+        if self.restored is not None:
+            is_later = listed.marker != self.restored.markers.get(listed.number)
+            chosen = "todo" if is_later else chosen or "state"
+        elif chosen is None and kind == "todo_edited":
             reason = self._find_reason(listed)
             refusal = check_move(_marker(known), listed.word, reason=reason)
             if refusal is not None:
@@ -356,7 +392,10 @@ class _Work:
         """Raise the next number above all that are taken, and give it alike in both files."""
         state, todo = self.read_state(), self.read_todo()
         counters = [each.next_number.number for each in (state, todo) if each.next_number is not None]
-        number = find_next_number(counters, list_taken(state, todo, self.archive), wraps=state.wraps)
+        taken = list_taken(state, todo, self.archive)
+        named = self.restored.named if self.restored is not None else {}
+        self.lost = tuple(sorted(named.keys() - taken - self.archive.keys()))
+        number = find_next_number(counters, taken.union(self.lost), wraps=state.wraps)
         before = self.state, self.todo
         self.state = state_edits.set_next_number(self.state, number)
         self.todo = todo_edits.set_next_number(self.todo, number)
@@ -375,7 +414,7 @@ class _Work:
         following = {number: markers[number] for number in _find_late_plans(state, plans)}
         for number, marker in following.items():
             self.told.append(f"the plan of task {number} is [{marker}] now, as in state.json")
-        return Repair(self.state, self.todo, tuple(self.told), tuple(left), following, self.renumbered)
+        return Repair(self.state, self.todo, tuple(self.told), tuple(left), following, self.renumbered, self.lost)
 
     def _tell_doubts(self, state: State, todo: Todo) -> Iterator[tuple[Finding, Finding]]:
         """Each status that is left to a person, as it is told without a baseline and with one."""

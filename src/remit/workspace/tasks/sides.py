@@ -1,4 +1,4 @@
-"""The two sides of a TODO.md that a merge left unfinished, joined into one.
+"""The two sides of a TODO.md or a state.json that a merge left unfinished, joined into one.
 
 Owns what of each side is kept. Both sides are read as whole files, so a task that both branches have
 added is whole in each of them, wherever git has drawn the line. Pure: a text comes in, a text and sentences go out.
@@ -7,13 +7,16 @@ added is whole in each of them, wherever git has drawn the line. Pure: a text co
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import StateError
 from remit.model import Place
+from remit.workspace.json_edit import Change, Source, apply, skip_back
 from remit.workspace.merge_conflicts import split_sides, walk_conflicts
 from remit.workspace.tasks.drift import todo_unmerged
 from remit.workspace.tasks.markdown import find_content_end, find_fences, read_line_break
+from remit.workspace.tasks.state import CLOSED_LISTS, NEXT_KEY, OPEN_LISTS, load_json, parse_state, read_number
+from remit.workspace.tasks.state_edits import insert_tasks, list_tasks, set_file_fields, set_next_number
 from remit.workspace.tasks.todo import parse_todo, walk_sections
 from remit.workspace.tasks.todo_edits import find_tasks
 
@@ -21,9 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.model import Finding
+    from remit.workspace.tasks.state_edits import Entry
 
 _TASK = re.compile(r"###[ \t]")
 _MAX_MISSING = 200
+_SHOWN = 40
+_JOINED = {*OPEN_LISTS, *CLOSED_LISTS, NEXT_KEY}
+"""The keys of state.json that both sides share."""
 _COUNTER = re.compile(r"next_project_number[ \t]*:")
 
 
@@ -111,3 +118,49 @@ def _count_left_out(ours: str, theirs: str) -> int:
     known = {" ".join(line.split()) for line in ours.split("\n")}
     lines = {" ".join(line.split()) for line in theirs.split("\n")} - known - {""}
     return sum(_COUNTER.match(line) is None for line in lines)
+
+
+def join_states(text: str) -> Joined | None:
+    """One side of a state.json, with every task of the other that differs; None unless both sides are JSON.
+
+    Two versions of one task are both in it: whoever gives each number to one task joins them.
+    """
+    sides = split_sides(text)
+    if sides is None or any(parse_state(side).broken is not None for side in sides):
+        return None
+    ours, theirs = sides
+    told = ["state.json held the marks of an unfinished merge, and its two sides were joined"]
+    known: dict[int, list[Entry]] = {}
+    for entry in list_tasks(ours):
+        known.setdefault(entry.number, []).append(entry)
+    changes: list[Change] = []
+    more: dict[str, list[Source]] = {}
+    for entry in list_tasks(theirs):
+        same = [each for each in known.get(entry.number, ()) if each.home == entry.home]
+        if any(each.value == entry.value for each in same):
+            continue
+        source = Source(theirs[entry.start : entry.end])
+        if same:  # right behind ours, which keeps the number if these are two tasks
+            lead = ours[skip_back(ours, same[-1].start) : same[-1].start]
+            changes.append(Change(same[-1].end, same[-1].end, f",{lead}{source}"))
+        else:
+            more.setdefault(entry.home, []).append(source)
+        told.append(f"task {entry.number} of state.json came from the side that was merged in")
+    here, there = _load_object(ours), _load_object(theirs)
+    ours = apply(ours, changes)
+    for home, tasks in more.items():
+        ours = insert_tasks(ours, tasks, home=home)
+    numbers = [number for side in (here, there) if (number := read_number(side.get(NEXT_KEY))) is not None]
+    if numbers:
+        ours = set_next_number(ours, max(numbers))
+    missing = {key: value for key, value in there.items() if key not in here and key not in _JOINED}
+    ours = set_file_fields(ours, missing)
+    differ = [key[:_SHOWN] for key in there if key in here and key not in _JOINED and there[key] != here[key]]
+    if differ:
+        told.append(f"{', '.join(differ[:_SHOWN])} of the side merged in differed, and were left out")
+    return Joined(ours, tuple(told))
+
+
+def _load_object(text: str) -> dict[str, Any]:
+    value = load_json(text)
+    return value if isinstance(value, dict) else {}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jiter import from_json
 
 from remit.model import Place
-from remit.workspace.json_edit import DECODER, Member, explain_breakage, skip_space, walk_items, walk_members
+from remit.workspace.json_edit import Member, explain_breakage, skip_space, walk_items, walk_members
 from remit.workspace.tasks.links import read_state_links
 from remit.workspace.tasks.values import (
     MAX_NUMBER_DIGITS,
@@ -36,6 +36,8 @@ NUMBERING_KEY = "project_numbering"
 NEXT_KEY = "next_project_number"
 NUMBER_KEY = "project_number"
 STATUS_KEY = "status"
+RESTORE = "restore it from git and TODO.md, with the original kept: remit sync --repair"
+"""What to do about a state.json that isn't JSON."""
 _MODULO = re.compile(r"modulo[ _-]?([0-9]{1,9})(?![0-9])")
 _MAX_POLICY = 100
 _MAX_REPEATED = 5
@@ -157,13 +159,14 @@ def read_number(value: object) -> int | None:
 
 def _read_task(item: Member, text: str, lines: _Lines, tasks: list[Task], flaws: list[Flaw], *, closed: bool) -> None:
     value = item.value if isinstance(item.value, dict) else {}
-    given = find_member(text, item, NUMBER_KEY)
+    members = {each.key: each for each in walk_members(text, item.start)} if value else {}
+    given = members.get(NUMBER_KEY)
     number = read_number(value.get(NUMBER_KEY))
     if given is None or number is None:
         at = item if given is None else given
         flaws.append(Flaw("an entry has no project_number", "Give it one.", lines.locate(at.start, at.end)))
         return
-    status = find_member(text, item, STATUS_KEY)
+    status = members.get(STATUS_KEY)
     word = status.value if status is not None and isinstance(status.value, str) else ""
     tasks.append(
         Task(
@@ -225,22 +228,3 @@ def _list_repeated(text: str) -> list[str]:
 def read_title(value: dict[str, Any]) -> str:
     """What a task of state.json is called: its title, else the name of its project."""
     return next((str(value[key]) for key in ("title", "project_name") if value.get(key)), "")
-
-
-def find_member(text: str, item: Member, key: str) -> Member | None:
-    """The member of an object that has a key; of two with one key the last, as every reader takes it.
-
-    A key that is mentioned once, plainly, is found without a walk: what looks like a key in valid JSON is one.
-    """
-    if not isinstance(item.value, dict) or key not in item.value:
-        return None
-    name = f'"{key}"'
-    at = text.find(name, item.start, item.end)
-    once = at >= 0 and text[at - 1] != "\\" and text.find(name, at + 1, item.end) < 0
-    if once and text.find("\\u00", item.start, item.end) < 0:  # no letter of a key is written as its code
-        colon = skip_space(text, at + len(name))
-        if text[colon] == ":":
-            start = skip_space(text, colon + 1)
-            value, end = DECODER.raw_decode(text, start)
-            return Member(key, value, at, start, end)
-    return {each.key: each for each in walk_members(text, item.start)}[key]

@@ -11,13 +11,11 @@ for the text it was found in. Many tasks are changed in one pass (`Edits`, and w
 from __future__ import annotations
 
 import json
-import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import InputError, UsageError
 from remit.workspace.json_edit import (
-    DECODER,
     REMOVE,
     Change,
     Member,
@@ -28,8 +26,6 @@ from remit.workspace.json_edit import (
     remove_parts,
     same,
     set_members,
-    set_value,
-    skip_back,
     skip_space,
     walk_items,
     walk_members,
@@ -54,9 +50,7 @@ if TYPE_CHECKING:
 _LISTS = (*OPEN_LISTS, *CLOSED_LISTS)
 _HOME = OPEN_LISTS[0]
 _DATE_LENGTH = len("2026-01-02")
-_MAX_BRACES = 16
 _MAX_SPELLINGS = 32
-_CODED_LETTER = re.compile(r"\\u00[5-7]")  # a key with one would be missed by a search for its letters
 
 
 class Entry(NamedTuple):
@@ -97,10 +91,7 @@ def find_task(text: str, number: int) -> Entry:
 
 def find_tasks(text: str, number: int) -> tuple[Entry, ...]:
     """Every task that has a number, in the order of the file."""
-    value = _load(text)
-    homes = [home for home in _LISTS for item in _list(value, home) if _number(item) == number]
-    found = _find_quickly(text, number, homes[0]) if len(homes) == 1 else None
-    return (found,) if found is not None else tuple(each for each in _walk_tasks(text) if each.number == number)
+    return tuple(entry for entry in list_tasks(text) if entry.number == number)
 
 
 @remember
@@ -112,7 +103,7 @@ def _load(text: str) -> dict[str, Any]:
         broken = parse_state(text).broken
         raise InputError(
             broken.message if broken is not None else "state.json cannot be read",
-            hint="see what can be saved with: remit sync --check",
+            hint="see where it breaks with: remit sync --check",
         ) from None
     if not isinstance(value, dict):
         raise InputError("state.json is not an object", hint="make it an object with active_projects")
@@ -128,64 +119,18 @@ def _number(item: object) -> int | None:
     return read_number(item.get(NUMBER_KEY)) if isinstance(item, dict) else None
 
 
+@remember
 def list_tasks(text: str) -> tuple[Entry, ...]:
     """Every task, in the order of the file."""
     _load(text)
-    return tuple(_walk_tasks(text))
-
-
-def _find_quickly(text: str, number: int, home: str) -> Entry | None:
-    """The one task that has a number, found by its only mention; None where the text does not show it so plainly.
-
-    In valid JSON a quote without a backslash before it opens or closes a string, and no string goes over the end of a
-    line. So what looks like this key with this number is one, wherever it stands. If it stands there once and one task
-    has the number, it is that task's.
-    """
-    hit = _find_mention(text, NUMBER_KEY, rf'"?0*{number}(?![0-9.eE])')
-    if hit is None:
-        return None
-    at = hit.start()
-    for start in _find_braces(text, at):
-        value, end = DECODER.raw_decode(text, start)
-        if end > at and _number(value) == number:
-            return Entry(number, value, home, start, end)
-    return None
-
-
-def _find_mention(text: str, key: str, value: str = "") -> re.Match[str] | None:
-    """Where a key with such a value is mentioned; None where that is not once, or not to be seen plainly."""
-    pattern = rf'"{key}"[ \t\r\n]*+:[ \t\r\n]*+{value}'
-    # A search that begins with letters is quick; one that looks behind it for the backslash is not.
-    hits = [hit for hit in re.finditer(pattern, text) if text[hit.start() - 1] != "\\"]
-    return hits[0] if len(hits) == 1 and not _has_coded_letters(text) else None
-
-
-@remember
-def _has_coded_letters(text: str) -> bool:
-    return _CODED_LETTER.search(text) is not None
-
-
-def _find_braces(text: str, at: int) -> Iterator[int]:
-    """Where the object of a key may begin: right before the key, or at the first braces of lines above it."""
-    before = skip_back(text, at)
-    if text[before - 1] == "{":
-        yield before - 1
-        return
-    brace = at
-    for _ in range(_MAX_BRACES):
-        brace = text.rfind("{", 0, brace)
-        if brace < 0:
-            return
-        if text[skip_back(text, brace, " \t") - 1] == "\n":
-            yield brace
-
-
-def _walk_tasks(text: str) -> Iterator[Entry]:
-    for home in _walk_lists(text):
-        for item in walk_items(text, home.start):
-            number = _number(item.value)
-            if number is not None:
-                yield Entry(number, item.value, home.key, item.start, item.end)
+    numbered = (
+        (home, item, _number(item.value)) for home in _walk_lists(text) for item in walk_items(text, home.start)
+    )
+    return tuple(
+        Entry(number, item.value, home.key, item.start, item.end)
+        for home, item, number in numbered
+        if number is not None
+    )
 
 
 def _walk_lists(text: str) -> Iterator[Member]:
@@ -321,6 +266,11 @@ def set_next_number(text: str, number: int, *, now: str = "") -> str:
     return apply(text, [*_change_top(text, {NEXT_KEY: number}), *_change_stamps(text, now)])
 
 
+def set_file_fields(text: str, fields: Mapping[str, object]) -> str:
+    """Set members of the whole file."""
+    return apply(text, _change_top(text, fields)) if fields else text
+
+
 def add_task(text: str, fields: Mapping[str, object], *, next_number: int | None = None, now: str = "") -> str:
     """Add an open task, first or last as the file has the newest, and set the number of the next one.
 
@@ -382,22 +332,7 @@ def _change_stamps(text: str, now: str) -> list[Change]:
 
 def _change_top(text: str, fields: Mapping[str, object]) -> list[Change]:
     """The changes that set members of the whole file."""
-    changes: list[Change] = []
-    for key, value in fields.items():
-        member = _find_top_member(text, key)
-        if member is None:  # then all of them, so that two new ones do not come to stand at one place
-            return _set_members(text, _find_top(text), fields)
-        changes += set_value(text, member, _spell_number(member, value))
-    return changes
-
-
-def _find_top_member(text: str, key: str) -> Member | None:
-    """A member of the whole file by its only mention; None where it is not there, or not to be seen so plainly."""
-    hit = _find_mention(text, key)
-    if hit is None or key not in _load(text):
-        return None
-    value, end = DECODER.raw_decode(text, hit.end())
-    return Member(key, value, hit.start(), hit.end(), end)
+    return _set_members(text, _find_top(text), fields)
 
 
 def _set_members(text: str, start: int, fields: Mapping[str, object]) -> list[Change]:
@@ -430,36 +365,10 @@ def _insert(
     if not listed:
         begun = apply(text, [*_change_top(text, {home: [new[0]], **(top or {})}), *_change_stamps(text, now)])
         return _insert(begun, home, new[1:]) if new[1:] else begun
-    ends = [_find_first(text, home), _find_last(text, home)]
-    change = add_items(text, _find_list(text, home), ends[: len(listed)], new, first=_newest_first(listed))
+    (*_, start) = (member.start for member in walk_members(text, _find_top(text)) if member.key == home)
+    items = list(walk_items(text, start))
+    change = add_items(text, start, items, new, first=_newest_first(listed))
     return apply(text, [change, *_change_top(text, top or {}), *_change_stamps(text, now)])
-
-
-def _find_first(text: str, home: str) -> Member:
-    """The first item of a list that is not empty."""
-    return next(_walk_home(text, home))
-
-
-def _find_last(text: str, home: str) -> Member:
-    """The last item of a list that is not empty."""
-    number = _number(_load(text)[home][-1])
-    found = [] if number is None else [each for each in find_tasks(text, number) if each.home == home]
-    if len(found) == 1:
-        return Member("", found[0].value, found[0].start, found[0].start, found[0].end)
-    *_, last = _walk_home(text, home)
-    return last
-
-
-def _walk_home(text: str, home: str) -> Iterator[Member]:
-    return walk_items(text, _find_list(text, home))
-
-
-def _find_list(text: str, home: str) -> int:
-    """Where a list of tasks begins."""
-    hit = _find_mention(text, home)
-    if hit is not None:
-        return hit.end()
-    return [member.start for member in walk_members(text, _find_top(text)) if member.key == home][-1]
 
 
 def _newest_first(listed: list[Any]) -> bool:

@@ -26,7 +26,15 @@ from remit.workspace.tasks.markdown import clean_title
 from remit.workspace.tasks.moves import ENDS, NEED_REASON, OWN_COMMAND, check_move, suggest_marker
 from remit.workspace.tasks.places import ARCHIVE, ARCHIVED_TEXTS, LINKS, STATE, TODO
 from remit.workspace.tasks.plan import find_resume_point, list_open, parse_plan, set_phase, set_plan_status
-from remit.workspace.tasks.state import CLOSED_LISTS, OPEN_LISTS, load_json, parse_state, read_number, read_title
+from remit.workspace.tasks.state import (
+    CLOSED_LISTS,
+    OPEN_LISTS,
+    RESTORE,
+    load_json,
+    parse_state,
+    read_number,
+    read_title,
+)
 from remit.workspace.tasks.todo import parse_todo
 from remit.workspace.tasks.values import MARKERS, Linked, read_marker
 
@@ -441,7 +449,7 @@ def read_tasks(text: str) -> Iterator[TaskFacts]:
     if not isinstance(value, dict):
         broken = parse_state(text).broken
         message = broken.message if broken is not None else "state.json cannot be read"
-        raise StateError(message, hint="remit sync --repair recovers what can be read and keeps the original")
+        raise StateError(message, hint=RESTORE)
     for home, items in value.items():
         if home in OPEN_LISTS or home in CLOSED_LISTS:
             for item in items if isinstance(items, list) else ():

@@ -1,7 +1,7 @@
 """Sync: state.json and TODO.md made to say the same again, on disk.
 
-Owns taking in what one of them was edited to, and the repair of both. A state.json that is no JSON is kept as it was
-before anything of it is written anew.
+Owns taking in what one of them was edited to, and the repair of both. A file with the marks of a merge, and a
+state.json that isn't JSON, are kept as they were before anything of them is written anew.
 """
 
 from __future__ import annotations
@@ -11,31 +11,33 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
+from remit.places import Lines
 from remit.workspace.files import tell_failure, write_bytes
 from remit.workspace.inside import start_over
 from remit.workspace.tasks import state_edits
 from remit.workspace.tasks.archived import parse_archive
 from remit.workspace.tasks.desk import at_desk, decode, encode, load_agreed_markers, load_file
-from remit.workspace.tasks.drift import check_drift, is_difference
+from remit.workspace.tasks.drift import check_drift, is_difference, task_lost
 from remit.workspace.tasks.examine import settle
 from remit.workspace.tasks.places import ARCHIVE, STATE, TODO
 from remit.workspace.tasks.plan import parse_plan, set_plan_status
-from remit.workspace.tasks.recover import recover_state
+from remit.workspace.tasks.recover import Version, load_last_version
 from remit.workspace.tasks.repair import plan_repair
-from remit.workspace.tasks.sides import check_merged, join_sides
+from remit.workspace.tasks.sides import check_merged, join_sides, join_states
 from remit.workspace.tasks.state import parse_state
 from remit.workspace.tasks.store import list_folders, read_tasks
 from remit.workspace.tasks.todo import parse_todo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from remit.model import Finding
     from remit.workspace.journal import Interrupted
     from remit.workspace.tasks.desk import Desk
     from remit.workspace.tasks.duplicates import Renumbered
-    from remit.workspace.tasks.repair import Prefer
+    from remit.workspace.tasks.repair import Prefer, Restored
     from remit.workspace.tasks.store import TaskStore
+
+
+_MAX_LOST = 100
 
 
 class Synced(NamedTuple):
@@ -43,7 +45,7 @@ class Synced(NamedTuple):
 
     done: tuple[str, ...]
     findings: dict[str, tuple[Finding, ...]]
-    """What is left to a person, also where that can wait, and what a recovery left out, by file below the root."""
+    """What is left to a person, also where that can wait, by file below the root."""
     texts: dict[str, bytes]
     """What stands in each of these."""
     files: tuple[str, ...]
@@ -60,14 +62,6 @@ class Synced(NamedTuple):
         return not any(is_difference(each) for found in self.findings.values() for each in found)
 
 
-class _Kept(NamedTuple):
-    """A file that could not be read: where it is kept, what stands in it, and what was not saved of it."""
-
-    path: str
-    data: bytes
-    findings: tuple[Finding, ...] = ()
-
-
 @start_over
 def take_in(store: TaskStore) -> Synced:
     """Take in what was edited in one of the two files, as far as that is clear."""
@@ -80,7 +74,8 @@ def take_in(store: TaskStore) -> Synced:
 def repair(store: TaskStore, prefer: Prefer = "newest") -> Synced:
     """Make the two files say the same; where that needs a person, it is told."""
     with at_desk(store.home, store.folder, kind="tasks repaired") as desk:
-        kept = [each for each in (_join_sides(desk), _recover(desk)) if each is not None]
+        kept, restored = _restore_state(desk)
+        others = _join_todo(desk)
         repaired = plan_repair(
             desk.load(STATE),
             desk.load(TODO),
@@ -89,44 +84,62 @@ def repair(store: TaskStore, prefer: Prefer = "newest") -> Synced:
             baseline=load_agreed_markers(store.home, store.folder),
             plans=load_plan_statuses(store, desk.load(STATE)),
             folders=list_folders(store.home.root, store.folder),
+            restored=restored,
         )
         settle(desk, repaired)
         for number, marker in repaired.plans.items():
             fields = state_edits.find_task(desk.state, number).value
             store.follow_in_plan(desk, number, fields, partial(set_plan_status, marker=marker))
-    return _tell(desk, kept)._replace(renumbered=repaired.renumbered)
+    synced = _tell(desk)._replace(recovered=(*kept, *others), renumbered=repaired.renumbered)
+    if restored is None or not repaired.lost:
+        return synced
+    lines = Lines("".join(map(decode, kept.values())))
+    lost = tuple(task_lost(each, lines.locate(*restored.named[each])) for each in repaired.lost[:_MAX_LOST])
+    findings = dict.fromkeys(kept, lost) | synced.findings
+    return synced._replace(findings=findings, texts=kept | synced.texts)
 
 
-def _join_sides(desk: Desk) -> _Kept | None:
-    """Join the sides of a TODO.md that a merge left unfinished, and keep the original."""
+def _join_todo(desk: Desk) -> dict[str, bytes]:
+    """Join the sides of a TODO.md that a merge left unfinished; the original, by the path where it is kept."""
     if check_merged(desk.todo) is None:
-        return None
-    kept = _keep(desk, TODO, encode(desk.todo))
+        return {}
+    kept = _keep(desk, TODO, desk.todo)
     joined = join_sides(desk.todo)
     desk.put(TODO, joined.text)
     desk.taken_in += joined.told
     return kept
 
 
-def _recover(desk: Desk) -> _Kept | None:
-    """Read what can be read of a state.json that is no JSON, and keep the original."""
+def _restore_state(desk: Desk) -> tuple[dict[str, bytes], Restored | None]:
+    """Put a state.json that can be read in the place of one that can't: both sides of a merge, or the last version.
+
+    Gives the original by the path where it is kept, and what to know about an earlier version.
+    """
     text = desk.load(STATE)
-    if text is None or parse_state(text).broken is None:
-        return None
-    kept = _keep(desk, STATE, encode(text))
-    recovered = recover_state(kept.data, todo=desk.load(TODO))
-    desk.put(STATE, recovered.text)
-    desk.taken_in += recovered.told
-    return kept._replace(findings=recovered.findings)
+    broken = None if text is None else parse_state(text).broken
+    if text is None or broken is None:
+        return {}, None
+    joined = join_states(text)
+    if joined is not None:
+        version = Version(*joined)
+    else:
+        has_todo = desk.load(TODO) is not None
+        version = load_last_version(desk.home.root, desk.folder, text, broken, has_todo=has_todo)
+    kept = _keep(desk, STATE, text)
+    desk.put(STATE, version.text)
+    desk.taken_in += version.told
+    return kept, version.restored
 
 
-def _keep(desk: Desk, name: str, data: bytes) -> _Kept:
+def _keep(desk: Desk, name: str, text: str) -> dict[str, bytes]:
+    """Keep a file as it was; its bytes, by the path below the root."""
+    data = encode(text)
     kept = f"{desk.home.make_folder('recovered')}/{name}.{sha256(data).hexdigest()[:12]}"
     try:
         write_bytes(kept, data)
     except OSError as error:
         raise tell_failure(kept, error) from error
-    return _Kept(os.path.relpath(kept, desk.home.root), data)
+    return {os.path.relpath(kept, desk.home.root): data}
 
 
 def load_plan_statuses(store: TaskStore, text: str | None) -> dict[int, str | None]:
@@ -140,11 +153,10 @@ def load_plan_statuses(store: TaskStore, text: str | None) -> dict[int, str | No
     return found
 
 
-def _tell(desk: Desk, kept: Iterable[_Kept] = ()) -> Synced:
+def _tell(desk: Desk) -> Synced:
     files = tuple(change.path for change in desk.list_changes() if change.before != change.after)
-    findings = {each.path: each.findings for each in kept}
-    texts = {each.path: each.data for each in kept}
-    recovered = tuple(findings)
+    findings: dict[str, tuple[Finding, ...]] = {}
+    texts: dict[str, bytes] = {}
     state, todo = parse_state(desk.state), parse_todo(desk.todo)
     drift = check_drift(state, todo, parse_archive(desk.load(ARCHIVE)))
     for name, found in ((STATE, drift.in_state), (TODO, drift.in_todo)):
@@ -153,4 +165,4 @@ def _tell(desk: Desk, kept: Iterable[_Kept] = ()) -> Synced:
         if about:
             findings[f"{desk.folder}/{name}"] = about
             texts[f"{desk.folder}/{name}"] = encode(desk.load(name) or "")
-    return Synced(desk.taken_in, findings, texts, files, recovered, tuple(desk.interrupted))
+    return Synced(desk.taken_in, findings, texts, files, interrupted=tuple(desk.interrupted))

@@ -201,12 +201,14 @@ def opencode_denial_decorative(case: Case) -> Iterator[Report]:
     rules = _list_bash_rules(case.get("permission"))
     denied = [each for each in rules if each.action == "deny" and len(each.path) > 1]
 
+    programs = {each.pattern.partition(" ")[0].rstrip("*") for each in rules if each.action == "allow"}
+    ways = [way for way in RUNNERS if way.partition(" ")[0] in programs]
     for denial in denied:
         command = normalize_command(denial.pattern).rstrip("*").rstrip()
         if "*" in command or not command or _may_run(rules, command):
             continue  # a later rule allows it, as it is written
         others = [each for each in rules if each is not denial]
-        if _may_run(others, command) or any(_may_run(rules, way) for way in RUNNERS):
+        if _may_run(others, command) or any(_may_run(rules, way) for way in ways):
             pointer = "/permission" + "".join(f"/{escape_key(part)}" for part in denial.path)
             rest = f", one of {len(denied)} denials," if len(denied) > 1 else ""
             yield Report(f"denying {show(denial.pattern)}{rest} does not hold: other spellings of it are allowed",

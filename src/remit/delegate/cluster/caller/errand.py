@@ -27,8 +27,8 @@ from remit.workspace.cluster import output, rows, workers
 from remit.workspace.ledger.delegations import begin_attempt, load_delegation, set_usage
 from remit.workspace.ledger.events import load_last_event, read_clock_ms
 from remit.workspace.ledger.slots import Slots, take_slot
-from remit.workspace.mirrored_output import add_copy, measure_copy
 from remit.workspace.sessions.folders import make_attempt
+from remit.workspace.sessions.output import add_copy, measure_copy
 
 if TYPE_CHECKING:
     from remit.delegate.cluster.caller.afar import Afar, Followed

@@ -1,7 +1,7 @@
-"""Twins: the other names of a file that has several.
+"""Hard links: the other names of a file that has several, which no path tells of.
 
-Owns the search for hard links, which no path tells of. Only a file with more than one name pays for it: first the
-places are gone through that no agent writes to, then the workspace, until all names are found or enough was looked at.
+Owns the search below folders for a file's device and inode. Hooks use it, so it imports little. Only a file with more
+than one name pays for a search.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from stat import S_ISREG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 MAX_ENTRIES = 20_000
-"""So many entries of folders are looked at: some 20 ms."""
-_LEFT_OUT = frozenset({"node_modules", "objects", "__pycache__"})
+"""How many entries of folders a search by a hook examines: some 20 ms."""
+_LARGE = frozenset({"node_modules", "objects", "__pycache__"})
 """Folders with more files than all others, and none that a rule is about."""
 
 
 def make_search(root: str, home: str, protected: Sequence[str]) -> Callable[[str], list[str]]:
-    """A search for the other names of a file, in the places that rules are about."""
+    """A search for all names of a file: first in the places that rules are about, then in the whole workspace."""
 
     def search(path: str) -> list[str]:
         try:
@@ -30,7 +30,8 @@ def make_search(root: str, home: str, protected: Sequence[str]) -> Callable[[str
             return []
         if own.st_nlink < 2 or not S_ISREG(own.st_mode):  # noqa: PLR2004 - another name besides its own
             return []
-        return _find(own, _list_places(root, home, protected))
+        places = _list_places(root, home, protected)
+        return find_names((own.st_dev, own.st_ino), own.st_nlink, places, most=MAX_ENTRIES, left_out=_LARGE)
 
     return search
 
@@ -46,11 +47,18 @@ def _list_places(root: str, home: str, protected: Sequence[str]) -> list[tuple[s
     return [*(each for each in sorted(found, key=lambda each: each[1]) if each[0] != root), (root, False), whole]
 
 
-def _find(own: os.stat_result, places: list[tuple[str, bool]]) -> list[str]:
+def find_names(
+    node: tuple[int, int], links: int, places: Iterable[tuple[str, bool]], *, most: int, left_out: frozenset[str]
+) -> list[str]:
+    """The names of a file in some places, as far as they are found among so many entries.
+
+    `node`: its device and inode. `links`: how many names it has. A place is a folder, and whether the folders below it
+    are searched, too. `left_out`: names and paths of folders that aren't.
+    """
     found: dict[str, None] = {}
     seen: set[str] = set()
-    waiting, left = deque(places), MAX_ENTRIES
-    while waiting and left > 0 and len(found) < own.st_nlink:
+    waiting, left = deque(places), most
+    while waiting and left > 0 and len(found) < links:
         folder, deep = waiting.popleft()
         if folder in seen:
             continue
@@ -58,9 +66,9 @@ def _find(own: os.stat_result, places: list[tuple[str, bool]]) -> list[str]:
             seen.add(folder)
         for entry in _scan(folder):
             left -= 1
-            if entry.inode() == own.st_ino and _is_same(entry, own):
+            if entry.inode() == node[1] and _is_same(entry, node):
                 found[entry.path] = None
-            elif deep and entry.name not in _LEFT_OUT and entry.is_dir(follow_symlinks=False):
+            elif deep and not {entry.name, entry.path} & left_out and entry.is_dir(follow_symlinks=False):
                 waiting.append((entry.path, True))
             if left <= 0:
                 break
@@ -75,9 +83,9 @@ def _scan(folder: str) -> Iterator[os.DirEntry[str]]:
         return
 
 
-def _is_same(entry: os.DirEntry[str], own: os.stat_result) -> bool:
+def _is_same(entry: os.DirEntry[str], node: tuple[int, int]) -> bool:
     try:
         other = entry.stat(follow_symlinks=False)
     except OSError:  # it has just gone
         return False
-    return (other.st_dev, other.st_ino) == (own.st_dev, own.st_ino)
+    return (other.st_dev, other.st_ino) == node

@@ -7,10 +7,10 @@ from time import process_time
 
 import pytest
 
-from remit.delegate.referee import twins
 from remit.delegate.referee.guarding import make_ground
-from remit.delegate.referee.twins import make_search
 from remit.policy import PROTECTED, Call, Permissions, judge
+from remit.workspace import hard_links
+from remit.workspace.hard_links import make_search
 
 
 @pytest.fixture
@@ -56,13 +56,13 @@ def test_a_link_whose_names_are_all_free_is_written(root: Path) -> None:
 
 def test_only_a_file_with_several_names_is_searched_for(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
-    scan = twins._scan  # noqa: SLF001 - what costs time
+    scan = hard_links._scan  # noqa: SLF001 - what costs time
 
     def look(folder: str) -> Iterator[os.DirEntry[str]]:
         looked.append(folder)
         return scan(folder)
 
-    monkeypatch.setattr(twins, "_scan", look)
+    monkeypatch.setattr(hard_links, "_scan", look)
     search = make_search(str(root), str(root.parent / "home"), PROTECTED)
     assert search(str(root / "plain")) == search(str(root / "none")) == search("a\0b") == search(str(root)) == []
     assert looked == []
@@ -72,7 +72,7 @@ def test_only_a_file_with_several_names_is_searched_for(root: Path, monkeypatch:
 
 
 def test_a_large_workspace_is_not_gone_through_without_end(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(twins, "MAX_ENTRIES", 500)
+    monkeypatch.setattr(hard_links, "MAX_ENTRIES", 500)
     for number in range(2000):
         (root / f"f{number}").touch()
     os.link(root / "remit.toml", root.parent / "outside")
