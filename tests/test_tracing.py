@@ -11,7 +11,7 @@ from remit.app.tracing import Span, Told, list_spans, load_told
 from remit.delegate.admission.terms import Terms
 from remit.workspace.home import Home
 from remit.workspace.ledger.delegations import Attempt, Delegation, add_delegation, record_attempt
-from remit.workspace.ledger.followers import Settled
+from remit.workspace.ledger.followers import SettledEvent
 
 OWN = "sess_1_aaaaaa"
 DONE: dict[str, Any] = {"ending": "exited", "outcome": "accepted", "status": "completed"}
@@ -36,7 +36,7 @@ def tell(
     with home.ledger.transaction() as db:
         for attempt in attempts:
             record_attempt(db, row.session_id, attempt)
-    told = load_told(home, Settled(1, 10_000, row.session_id))
+    told = load_told(home, SettledEvent(1, 10_000, row.session_id))
     assert told is not None
     return told
 
@@ -74,7 +74,7 @@ def test_one_alone_is_no_run(home: Home) -> None:
 
 def test_a_row_that_is_gone_is_nothing_to_tell_of(home: Home) -> None:
     assert home.ledger.file
-    assert load_told(home, Settled(1, 1, "sess_1_gone00")) is None
+    assert load_told(home, SettledEvent(1, 1, "sess_1_gone00")) is None
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_run_lasts_until_the_last_of_it(home: Home) -> None:
     add_delegation(home.ledger, child._replace(created_ms=3000, ended_ms=7000))
     run = find(list_spans(home, told), "invoke_workflow")
     assert (run.begin_ms, run.end_ms, run.attributes["remit.delegations"]) == (1000, 7000, 2)
-    below = load_told(home, Settled(2, 7000, child.session_id))
+    below = load_told(home, SettledEvent(2, 7000, child.session_id))
     assert below is not None
     (span,) = list_spans(home, below)
     assert (span.trace_id, span.parent_id) == (run.trace_id, find(list_spans(home, told), "invoke_agent").span_id)

@@ -10,7 +10,7 @@ import pytest
 
 from remit.app.watching.runs import Asked, list_runs
 from remit.errors import UsageError
-from remit.workspace.ledger.browsing import Wanted, count_wanted
+from remit.workspace.ledger.browsing import RunFilter, count_wanted
 from tests.watching.staging import Kept, answer, dump, insert, make_repository, name, opened, run
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def test_the_first_page_of_many_comes_at_once(root: Path) -> None:
     with opened(root) as home:
         insert(home, *(Kept(number, parent=number - number % 10 or None, root=number - number % 10)
                        for number in range(10_000)))  # fmt: skip
-        assert count_wanted(home.ledger, Wanted()) == 10_000
+        assert count_wanted(home.ledger, RunFilter()) == 10_000
         took = []
         for _ in range(5):
             begun = time.process_time()

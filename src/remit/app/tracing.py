@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from remit.delegate.admission.trace_context import Context
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Attempt, Delegation
-    from remit.workspace.ledger.followers import Settled
+    from remit.workspace.ledger.followers import SettledEvent
 
     Value = str | int | float | bool | Sequence[str]
 
@@ -78,7 +78,7 @@ class Told(NamedTuple):
         return "failed" if row.status == "failed" else ""
 
 
-def load_told(home: Home, settled: Settled) -> Told | None:
+def load_told(home: Home, settled: SettledEvent) -> Told | None:
     """What is told of a delegation that was settled; None where the ledger has forgotten it."""
     row = load_delegation(home.ledger, settled.session_id)
     if row is None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from remit.doors.otlp import Answer
     from remit.workspace.home import Home
-    from remit.workspace.ledger.followers import Batch
+    from remit.workspace.ledger.followers import SettledBatch
 
 TAKES_S = 2.0
 """So much longer a command may take, whatever the receiver does."""
@@ -177,7 +177,7 @@ def _find_unable(signal: str) -> str:
     return ""
 
 
-def _send_batch(home: Home, batch: Batch, deadline: float) -> Answer:
+def _send_batch(home: Home, batch: SettledBatch, deadline: float) -> Answer:
     from remit.app.metering import add_up
     from remit.app.tracing import list_spans, load_told
     from remit.doors.otlp import send_points, send_spans

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from remit.model import Artifact, ArtifactFacts, DialectName, Fault, Finding, Status
     from remit.workspace.frontmatter_activity import Record
     from remit.workspace.home import Home
-    from remit.workspace.ledger.activity import Act
+    from remit.workspace.ledger.activity import FileAct
     from remit.workspace.manifest.entries import Entry
     from remit.workspace.tasks.store import TaskStore
 
@@ -359,7 +359,7 @@ def tell_activity(home: Home, session_id: str, *, workspace_root: str = "") -> S
     row = load_delegation(home.ledger, session_id)
     root = home.root if row is None else str(row.details.get("root") or home.root)
     outer = os.path.realpath(workspace_root or (row and row.details.get("workspace_root")) or root)
-    by_path: dict[str, list[Act]] = {}
+    by_path: dict[str, list[FileAct]] = {}
     for act in acts:
         by_path.setdefault(act.path, []).append(act)
     noted = {}
@@ -375,7 +375,7 @@ def tell_activity(home: Home, session_id: str, *, workspace_root: str = "") -> S
     return Step("activity", "failed" if failed else "done" if changed else "there", "", findings, changed)
 
 
-def _make_record(act: Act, name: str) -> Record:
+def _make_record(act: FileAct, name: str) -> Record:
     from remit.workspace.frontmatter_activity import Record  # noqa: PLC0415 - as above
 
     when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(act.at_ms / 1000))

@@ -9,7 +9,7 @@ from remit.workspace.home import Home
 from remit.workspace.ledger import Ledger
 from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
 from remit.workspace.ledger.events import add_event, read_clock_ms
-from remit.workspace.ledger.followers import PAGE, Batch, finish_batch, take_batch
+from remit.workspace.ledger.followers import PAGE, SettledBatch, finish_batch, take_batch
 from remit.workspace.ledger.notes import get_note, set_note
 from remit.workspace.ledger.retention import forget_old
 
@@ -32,11 +32,11 @@ def settle(home: Home, *names: str) -> list[str]:
     return made
 
 
-def take(ledger: Ledger, follower: str = "one") -> Batch | None:
+def take(ledger: Ledger, follower: str = "one") -> SettledBatch | None:
     return take_batch(ledger, follower, since_ms=0)
 
 
-def list_sessions(batch: Batch | None) -> list[str]:
+def list_sessions(batch: SettledBatch | None) -> list[str]:
     return [] if batch is None else [each.session_id for each in batch.settled]
 
 

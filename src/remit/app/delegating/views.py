@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from remit.delegate.admission.terms import Terms
     from remit.schemas import Result
     from remit.workspace.cluster.rows import Row
-    from remit.workspace.ledger.browsing import Heard
+    from remit.workspace.ledger.browsing import LastHeard
     from remit.workspace.ledger.delegations import Attempt, Delegation
     from remit.workspace.ledger.history import KeptStep
 
@@ -280,7 +280,7 @@ def _update(row: Delegation, told: Row) -> Delegation:
     )  # fmt: skip
 
 
-def _hear(row: Delegation, folder: str | None, heard: Heard, now_ms: int) -> Seen:
+def _hear(row: Delegation, folder: str | None, heard: LastHeard, now_ms: int) -> Seen:
     """What was last heard of it: by its broker, and in what its agent printed."""
     told, used = heard.progress, heard.use if row.owner == OWNER else None
     details: dict[str, Any] = {} if told is None else told.details

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from remit.app.delegating.logs import Line
     from remit.workspace.home import Home
-    from remit.workspace.ledger.browsing import Change
+    from remit.workspace.ledger.browsing import TreeEvent
 
 MOST_EVENTS = 500
 MOST_LINES = 500
@@ -66,7 +66,7 @@ def list_changes(home: Home, *, after: int, session: str = "", limit: int = MOST
     return Changes([shape_change(each) for each in found], at, max(last, at))
 
 
-def shape_change(change: Change) -> dict[str, Any]:
+def shape_change(change: TreeEvent) -> dict[str, Any]:
     """An event as JSON, without secrets; details that are long are left out."""
     event = change.event
     details = clean(event.details)

@@ -13,8 +13,8 @@ from remit.app.watching.machines import look_lately
 from remit.errors import UsageError
 from remit.workspace.ledger.browsing import (
     NOTHING_BELOW,
-    Spot,
-    Wanted,
+    PageEnd,
+    RunFilter,
     count_wanted,
     list_agents,
     list_page,
@@ -76,18 +76,20 @@ def list_runs(home: Home, asked: Asked = EVERYTHING, *, limit: int = USUAL, curs
             shape_run(each, below.get(each.row.session_id, NOTHING_BELOW), summaries.get(each.row.session_id, ""))
             for each in standings
         ],
-        "next_cursor": render_cursor(Spot(shown[-1].created_ms, shown[-1].session_id)) if len(rows) > limit else None,
+        "next_cursor": render_cursor(PageEnd(shown[-1].created_ms, shown[-1].session_id))
+        if len(rows) > limit
+        else None,
         "total": len(rows) if is_all else count_wanted(ledger, wanted),
         "event": event,
         "agents": list_agents(ledger),
     }
 
 
-def _read_asked(home: Home, asked: Asked) -> Wanted:
+def _read_asked(home: Home, asked: Asked) -> RunFilter:
     if asked.state not in STATES:
         raise UsageError(f"there is no state '{asked.state}'", hint=f"known are: {', '.join(STATES)}")
     number, task_id = (None, None) if asked.task is None else _read_task(home, asked.task)
-    return Wanted(
+    return RunFilter(
         STATES[asked.state], asked.agent, asked.outcome, asked.status, asked.ending, number,
         tuple(asked.q.split()), asked.roots, task_id,
     )  # fmt: skip
@@ -107,19 +109,19 @@ def _read_task(home: Home, task: int | str) -> tuple[int | None, str | None]:
     return task, None
 
 
-def render_cursor(spot: Spot) -> str:
+def render_cursor(spot: PageEnd) -> str:
     """Where a page ended, for whoever asks for the next one."""
     return f"{spot.created_ms}.{spot.session_id}"
 
 
-def read_cursor(cursor: str) -> Spot | None:
+def read_cursor(cursor: str) -> PageEnd | None:
     """Where the last page ended; None for the first one."""
     if not cursor:
         return None
     number, _, session_id = cursor[:_MOST_CURSOR].partition(".")
     if not (number.isascii() and number.isdecimal() and len(number) <= _MOST_DIGITS and session_id):
         raise UsageError("the cursor is none of ours", hint="give next_cursor of the page before, as it was")
-    return Spot(int(number), session_id)
+    return PageEnd(int(number), session_id)
 
 
 def shape_run(each: Standing, below: Below, summary: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from remit.app.watching.shapes import shape_finding
 from remit.errors import UsageError
 from remit.workspace.error_log.records import parse_time
 from remit.workspace.head import find_branch
-from remit.workspace.ledger.browsing import Wanted, count_by_state, count_by_task, list_page
+from remit.workspace.ledger.browsing import RunFilter, count_by_state, count_by_task, list_page
 from remit.workspace.manifest.entries import is_pending
 from remit.workspace.tasks.places import LINKS
 from remit.workspace.tasks.values import MARKERS
@@ -82,7 +82,7 @@ def load_task(number: int) -> dict[str, Any]:
     with _open_tasks() as tasks:
         shown = tasks.show(number)
         ledger = tasks.home.ledger if has_ledger(tasks.home) else None
-        rows = _list_sessions(tasks, Wanted(task_number=number))
+        rows = _list_sessions(tasks, RunFilter(task_number=number))
         counts = {} if ledger is None else count_by_task(ledger)
     plan = shown.plan
     return _shape_task(shown.facts, counts.get(number, (0, 0))) | {
@@ -107,11 +107,11 @@ def load_outside_task(task_id: str) -> dict[str, Any] | None:
         answer = tasks.ask_outside("show", task_id)
         if answer is None:
             return None
-        sessions = _list_sessions(tasks, Wanted(task_id=task_id))
+        sessions = _list_sessions(tasks, RunFilter(task_id=task_id))
     return {"task": task_id, "section": clean(answer.output), "truncated": answer.cut, "sessions": sessions}
 
 
-def _list_sessions(tasks: Tasks, wanted: Wanted) -> list[dict[str, Any]]:
+def _list_sessions(tasks: Tasks, wanted: RunFilter) -> list[dict[str, Any]]:
     """The latest delegations of a task, newest first."""
     if not has_ledger(tasks.home):
         return []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from remit.workspace.ledger.store import Ledger
 
 
-class Act(NamedTuple):
+class FileAct(NamedTuple):
     """One thing that a session did to a file."""
 
     path: str
@@ -28,16 +28,16 @@ class Act(NamedTuple):
     number: int = 0
 
 
-def list_acts(ledger: Ledger, session_id: str, *, only_untold: bool = False) -> list[Act]:
+def list_acts(ledger: Ledger, session_id: str, *, only_untold: bool = False) -> list[FileAct]:
     """What a session did, in order; or only what the files have not been told yet."""
     query = "SELECT path, operation, at_ms, session_id, parent_id, number FROM activity WHERE session_id = ?"
     with ledger.reading() as db:
         rows = db.execute(
             f"{query}{' AND NOT written' if only_untold else ''} ORDER BY number", (session_id,)
         ).fetchall()
-    return [Act(*row) for row in rows]
+    return [FileAct(*row) for row in rows]
 
 
-def mark_told(db: Connection, acts: Iterable[Act]) -> None:
+def mark_told(db: Connection, acts: Iterable[FileAct]) -> None:
     """Remember that the files have been told."""
     db.executemany("UPDATE activity SET written = 1 WHERE number = ?", [(act.number,) for act in acts])

@@ -34,7 +34,7 @@ _IN_WORK = """
 of all; its end is the first `","`, since no quotation mark inside a text comes without a backslash before it."""
 
 
-class Wanted(NamedTuple):
+class RunFilter(NamedTuple):
     """Which delegations are asked for; what is left out does not matter."""
 
     is_open: bool | None = None
@@ -51,7 +51,7 @@ class Wanted(NamedTuple):
     """Of a task in an outside system."""
 
 
-class Spot(NamedTuple):
+class PageEnd(NamedTuple):
     """Where a page ended."""
 
     created_ms: int
@@ -69,7 +69,7 @@ class Below(NamedTuple):
     cost_usd: float | None = None
 
 
-class Heard(NamedTuple):
+class LastHeard(NamedTuple):
     """What was last heard of one that is open."""
 
     progress: Event | None = None
@@ -79,20 +79,20 @@ class Heard(NamedTuple):
     """The agents that it handed work to and waits for."""
 
 
-class Change(NamedTuple):
+class TreeEvent(NamedTuple):
     """An event, and the tree that it happened in."""
 
     event: Event
     root_id: str | None
 
 
-NOTHING_BELOW, NOTHING_HEARD = Below(), Heard()
+NOTHING_BELOW, NOTHING_HEARD = Below(), LastHeard()
 
 
 # --- pages -----------------------------------------------------------------------------------------------------------
 
 
-def list_page(ledger: Ledger, wanted: Wanted, *, limit: int, after: Spot | None = None) -> list[Delegation]:
+def list_page(ledger: Ledger, wanted: RunFilter, *, limit: int, after: PageEnd | None = None) -> list[Delegation]:
     """The delegations that fit, newest first, from where the last page ended."""
     tests, values = _narrow(wanted)
     if after is not None:
@@ -106,7 +106,7 @@ def list_page(ledger: Ledger, wanted: Wanted, *, limit: int, after: Spot | None 
         return [read_row(row) for row in db.execute(query, values | {"limit": limit})]
 
 
-def count_wanted(ledger: Ledger, wanted: Wanted) -> int:
+def count_wanted(ledger: Ledger, wanted: RunFilter) -> int:
     """How many delegations fit."""
     tests, values = _narrow(wanted)
     where = f"WHERE {' AND '.join(tests)}" if tests else ""
@@ -115,7 +115,7 @@ def count_wanted(ledger: Ledger, wanted: Wanted) -> int:
     return total
 
 
-def _narrow(wanted: Wanted) -> tuple[list[str], dict[str, Any]]:
+def _narrow(wanted: RunFilter) -> tuple[list[str], dict[str, Any]]:
     """What is asked of a row, and with which values."""
     tests = [] if wanted.is_open is None else [f"state {'<>' if wanted.is_open else '='} 'settled'"]
     values: dict[str, Any] = {}
@@ -201,15 +201,15 @@ def list_children(ledger: Ledger, session_id: str) -> list[str]:
 # --- how they stand --------------------------------------------------------------------------------------------------
 
 
-def hear_all(ledger: Ledger, session_ids: Sequence[str]) -> dict[str, Heard]:
+def hear_all(ledger: Ledger, session_ids: Sequence[str]) -> dict[str, LastHeard]:
     """What was last heard of each of some delegations that are open."""
     if not session_ids:
         return {}
     ids = (json.dumps([*session_ids]),)
-    found: dict[str, Heard] = {}
+    found: dict[str, LastHeard] = {}
     with ledger.reading() as db:
         for session_id, number, at_ms, details in db.execute(_PROGRESS, ids):
-            found[session_id] = Heard(Event(number, at_ms, session_id, "progress", json.loads(details)))
+            found[session_id] = LastHeard(Event(number, at_ms, session_id, "progress", json.loads(details)))
         for session_id, *use in db.execute(_USES, ids):
             found[session_id] = found.get(session_id, NOTHING_HEARD)._replace(use=tuple(use))
         for session_id, agent in db.execute(_AWAITED, ids):
@@ -244,7 +244,7 @@ def load_last_number(ledger: Ledger) -> int:
     return 0 if row is None else int(row[0])
 
 
-def load_changes(ledger: Ledger, *, after: int, limit: int, root_id: str | None = None) -> list[Change]:
+def load_changes(ledger: Ledger, *, after: int, limit: int, root_id: str | None = None) -> list[TreeEvent]:
     """The events above a number, of all trees or of one, oldest first."""
     of_tree = "AND events.session_id IN (SELECT session_id FROM delegations WHERE root_id = :root)"
     within = "" if root_id is None else of_tree
@@ -255,7 +255,7 @@ def load_changes(ledger: Ledger, *, after: int, limit: int, root_id: str | None 
     """  # noqa: S608 - one of two fixed texts
     with ledger.reading() as db:
         rows = db.execute(query, {"after": after, "root": root_id, "limit": limit}).fetchall()
-    return [Change(Event(number, at_ms, session, kind, json.loads(details)), root)
+    return [TreeEvent(Event(number, at_ms, session, kind, json.loads(details)), root)
             for number, at_ms, session, kind, details, root in rows]  # fmt: skip
 
 
@@ -275,7 +275,7 @@ def has_gap(ledger: Ledger, *, after: int, most: int) -> bool:
 # --- in numbers ------------------------------------------------------------------------------------------------------
 
 
-class Settled(NamedTuple):
+class SettledRun(NamedTuple):
     """One delegation that is settled, as far as it is counted."""
 
     agent: str
@@ -292,7 +292,7 @@ class Settled(NamedTuple):
     """What its caller was to get at most."""
 
 
-def list_settled(ledger: Ledger, *, since_ms: int, agent: str | None = None) -> list[Settled]:
+def list_settled(ledger: Ledger, *, since_ms: int, agent: str | None = None) -> list[SettledRun]:
     """The delegations that were asked for since a moment and are settled, each in exactly one class.
 
     The first that holds counts:
@@ -310,7 +310,7 @@ def list_settled(ledger: Ledger, *, since_ms: int, agent: str | None = None) -> 
     narrowed = "" if agent is None else "AND agent = :agent"
     with ledger.reading() as db:
         rows = db.execute(_SETTLED.format(narrowed=narrowed), {"since": since_ms, "agent": agent})
-        return [Settled(*row) for row in rows]
+        return [SettledRun(*row) for row in rows]
 
 
 def count_by_task(ledger: Ledger) -> dict[int, tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Callers: what a session or an agent that has called others does just now, as far as it matters for them.
+"""Callers: whether a session or an agent that called others waits for them or has ended its turn.
 
 Owns those notes. Codex gives a caller the answer of an agent with the caller's next request, whatever the caller does:
 an agent whose return was rejected therefore ends only when its caller is sure to get the verdict with that request.

@@ -1,4 +1,4 @@
-"""Delegations: what was asked of whom, each time it was tried, and what became of it.
+"""Delegations: what was asked of whom, each attempt, and what became of it.
 
 Owns the tables of delegations and attempts. A row is written before anything is started, and changes only in one
 direction: admitted, running, settling, settled.
@@ -56,7 +56,7 @@ class Delegation(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """One try: how it ended, what was said of it, and where the answer is kept word for word."""
+    """One attempt: how it ended, its verdict, and where the answer is kept."""
 
     number: int
     started_ms: int
@@ -70,7 +70,7 @@ class Attempt(NamedTuple):
     repairs: Sequence[Any] = ()
     """What had to be repaired before the answer could be read."""
     claims: Sequence[Any] = ()
-    """The files that the answer names, and how far what is on disk bears each out."""
+    """The files that the answer names, each with its grade."""
 
 
 COLUMNS = "session_id, agent, depth, path, parent_id, root_id, task_number, state, created_ms, started_ms, deadline_ms, ended_ms, ending, outcome, status, owner, awaited, ticket, runner, tokens, cost_usd, turns, details"  # noqa: E501 - the order of Delegation
@@ -85,7 +85,7 @@ _UNTIL_NOW = """
 
 
 def add_delegation(ledger: Ledger, delegation: Delegation) -> Delegation:
-    """Write a delegation down before anything is done for it; on disk when this ends."""
+    """Record a run before anything is done for it; on disk when this returns."""
     row = delegation._replace(
         root_id=delegation.root_id or delegation.session_id, created_ms=delegation.created_ms or read_clock_ms()
     )
@@ -98,7 +98,7 @@ def add_delegation(ledger: Ledger, delegation: Delegation) -> Delegation:
 
 
 def advance(db: Connection, session_id: str, state: str, **changes: object) -> None:
-    """Take a delegation to a later state. To go back, or to settle twice, is refused."""
+    """Move a run to a later state. Raise `StateError` if that would be back, or settle it twice."""
     row = db.execute("SELECT state FROM delegations WHERE session_id = ?", (session_id,)).fetchone()
     now = None if row is None else row[0]
     if now is None or STATES.index(now) >= STATES.index(state):
@@ -116,7 +116,7 @@ def advance(db: Connection, session_id: str, state: str, **changes: object) -> N
 def set_usage(
     db: Connection, session_id: str, *, tokens: int | None, cost_usd: float | None, turns: int | None
 ) -> None:
-    """Write down what an agent that runs has used so far. It never becomes less; its end says what it was."""
+    """Record what a running agent has used so far. The numbers only grow; its end sets the final ones."""
     names = ("tokens", "cost_usd", "turns")
     sets = ", ".join(f"{name} = coalesce(max({name}, :{name}), {name}, :{name})" for name in names)
     values = {"session": session_id, "tokens": tokens, "cost_usd": cost_usd, "turns": turns}
@@ -124,9 +124,9 @@ def set_usage(
 
 
 def begin_attempt(ledger: Ledger, session_id: str, number: int) -> None:
-    """Write down that a try begins, before anything of it runs: whoever takes over does not begin it again.
+    """Record that an attempt begins, before anything of it runs: a process that takes over doesn't start it again.
 
-    The first needs no disk of its own: a delegation that was running when the machine stopped is not begun anew.
+    Attempt 1 isn't synced: after a reboot a running delegation is treated as lost and never restarted.
     """
     with ledger.transaction(durable=number > 1) as db:
         statement = "INSERT OR IGNORE INTO attempts (session_id, number, started_ms) VALUES (?, ?, ?)"
@@ -134,7 +134,7 @@ def begin_attempt(ledger: Ledger, session_id: str, number: int) -> None:
 
 
 def count_attempts(ledger: Ledger, session_id: str) -> int:
-    """The number of the last try that was begun; 0 where there is none."""
+    """The number of the last attempt that was begun; 0 if there is none."""
     with ledger.reading() as db:
         query = "SELECT coalesce(max(number), 0) FROM attempts WHERE session_id = ?"
         count: int = db.execute(query, (session_id,)).fetchone()[0]
@@ -142,7 +142,7 @@ def count_attempts(ledger: Ledger, session_id: str) -> int:
 
 
 def record_attempt(db: Connection, session_id: str, attempt: Attempt) -> None:
-    """Write down what became of one try. When it began is known already, where that was written down."""
+    """Record what became of an attempt. Its begin is kept if it was recorded."""
     db.execute(
         f"INSERT INTO attempts (session_id, {_TRIED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) {_UNTIL_NOW}",  # noqa: S608 - fixed
         (
@@ -210,7 +210,7 @@ def find_sessions(ledger: Ledger, part: str, *, limit: int = 10) -> list[str]:
 
 
 def list_attempts(ledger: Ledger, session_id: str) -> list[Attempt]:
-    """Every try of a delegation."""
+    """Every attempt of a run."""
     with ledger.reading() as db:
         query = f"SELECT {_TRIED} FROM attempts WHERE session_id = ? ORDER BY number"  # noqa: S608 - fixed
         rows = db.execute(query, (session_id,)).fetchall()

@@ -1,6 +1,6 @@
-"""Events: what happened, one after the other, for whoever follows live.
+"""Events: what happened, in order, for readers that follow live.
 
-Owns the table of events. It is only ever added to; each has a number above all before it.
+Owns the table of events, which only grows; each event has a number above all before it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def to_json(value: object) -> str:
 
 
 def add_event(db: Connection, kind: str, details: Mapping[str, Any], *, session_id: str | None = None) -> int:
-    """Add an event in the transaction that makes it true; its number."""
+    """Add an event in the transaction that makes it true; return its number."""
     added = db.execute(
         "INSERT INTO events (at_ms, session_id, kind, details) VALUES (?, ?, ?, ?)",
         (read_clock_ms(), session_id, kind, to_json(details)),

@@ -1,7 +1,7 @@
-"""Followers: who is told later of what was settled, and how far each has come.
+"""Followers: readers of settled runs, such as telemetry, and how far each has read.
 
-Owns the cursors, which are notes, and the question what was settled behind one. A follower that is told of something
-and dies before it has moved its cursor is told of exactly the same once more: what it took is written down first.
+Owns the cursors, which are notes, and the query for what was settled behind one. A follower that dies before it has
+moved its cursor gets exactly the same batch again: what it took is recorded first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Cursor(NamedTuple):
     """The last event of what it has taken and may not be done with."""
 
 
-class Settled(NamedTuple):
+class SettledEvent(NamedTuple):
     """A delegation that was settled."""
 
     number: int
@@ -38,12 +38,12 @@ class Settled(NamedTuple):
     session_id: str
 
 
-class Batch(NamedTuple):
+class SettledBatch(NamedTuple):
     """What a follower has taken: all that was settled between two events."""
 
     follower: str
     cursor: Cursor
-    settled: tuple[Settled, ...]
+    settled: tuple[SettledEvent, ...]
 
     @property
     def until_ms(self) -> int:
@@ -51,7 +51,7 @@ class Batch(NamedTuple):
         return max(self.settled[-1].at_ms, self.cursor.at_ms + 1)
 
 
-def take_batch(ledger: Ledger, follower: str, *, since_ms: int) -> Batch | None:
+def take_batch(ledger: Ledger, follower: str, *, since_ms: int) -> SettledBatch | None:
     """What a follower is to be told next; None where there is nothing. Who follows for the first time begins at a time.
 
     Only one process at a time may follow by one name.
@@ -66,10 +66,10 @@ def take_batch(ledger: Ledger, follower: str, *, since_ms: int) -> Batch | None:
     taken = settled[-1].number if len(settled) == PAGE else last
     cursor = cursor._replace(taken=taken)
     _store(ledger, follower, cursor)
-    return Batch(follower, cursor, tuple(settled))
+    return SettledBatch(follower, cursor, tuple(settled))
 
 
-def finish_batch(ledger: Ledger, batch: Batch) -> None:
+def finish_batch(ledger: Ledger, batch: SettledBatch) -> None:
     """Remember that a follower is done with what it took."""
     _store(ledger, batch.follower, Cursor(batch.cursor.taken, batch.until_ms))
 
@@ -97,13 +97,13 @@ def _find_last(ledger: Ledger) -> int:
     return last
 
 
-def _list_settled(ledger: Ledger, after: int, until: int) -> list[Settled]:
+def _list_settled(ledger: Ledger, after: int, until: int) -> list[SettledEvent]:
     query = """
         SELECT number, at_ms, session_id FROM events
         WHERE number > ? AND number <= ? AND kind = 'settled' AND session_id IS NOT NULL ORDER BY number LIMIT ?
     """
     with ledger.reading() as db:
-        return [Settled(*row) for row in db.execute(query, (after, until, PAGE))]
+        return [SettledEvent(*row) for row in db.execute(query, (after, until, PAGE))]
 
 
 def _load(ledger: Ledger, follower: str) -> Cursor | None:

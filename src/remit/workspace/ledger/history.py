@@ -74,7 +74,7 @@ def list_past(ledger: Ledger) -> list[Past]:
 
 
 def list_refusals(ledger: Ledger, *, after_ms: int, least: int) -> list[Refusals]:
-    """Who was refused again and again since a time, most often first."""
+    """Agents whose nested runs were refused repeatedly since a time, most frequent first."""
     query = """
         SELECT delegations.agent, json_extract(events.details, '$.code'), json_extract(events.details, '$.agent'),
             count(*), max(events.session_id)
@@ -87,7 +87,7 @@ def list_refusals(ledger: Ledger, *, after_ms: int, least: int) -> list[Refusals
 
 
 def list_repeats(ledger: Ledger, *, after_ms: int, least: int) -> list[Repeats]:
-    """Who was asked for the same over and over in one tree since a time, most often first."""
+    """The same work asked of the same agent repeatedly in one tree since a time, most frequent first."""
     query = """
         SELECT root_id, agent, json_extract(details, '$.work'), count(*) FROM delegations
         WHERE created_ms >= ? AND parent_id IS NOT NULL

@@ -2,9 +2,8 @@
 
 Owns what is forgotten, and when: settled delegations with all that belongs to them, the folders of their sessions too,
 once they are old, and then the oldest of them, no more than it takes, while the whole is too large. What is open or
-alive is never touched, nor anything that people keep: tasks, manifest and errors are not in the ledger. The folders of
-sessions, and what tells whether one is alive, are loaded when something is forgotten: every settlement asks whether it
-is time.
+alive is never touched, nor anything that people keep: tasks, manifest and errors are not in the ledger. The modules
+for folders of sessions are loaded only when something is forgotten, because every settlement asks whether it is time.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ def forget_old(home: Home, *, days: int, megabytes: int, dry_run: bool = False) 
 
 
 def forget_if_due(home: Home, *, days: int, megabytes: int) -> Forgotten:
-    """Do so if it was not done for a day: nobody has to think of it."""
+    """Do so if it was last done more than a day ago."""
     last = get_note(home.ledger, _LAST_RUN) or ""
     if last.isdigit() and read_clock_ms() - int(last) < DAY_MS:
         return Forgotten()

@@ -1,7 +1,7 @@
 """Slots: how many agents run at once, counted over every process that uses the ledger.
 
-Owns who may begin, and who drives what. A row that is running holds a slot, unless it waits for one that it handed
-work to: otherwise a tree that is deeper than there are slots would wait for itself.
+Owns who may begin, and which supervisor drives a row. A running row holds a slot, unless it waits for a nested run:
+otherwise a tree that is deeper than there are slots would deadlock.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Slots(NamedTuple):
-    """How many may run at once; None: as many as come."""
+    """How many may run at once; None is no limit."""
 
     running: int | None = None
     per_agent: int | None = None
@@ -63,9 +63,9 @@ _STRANGERS = """
 def take_slot(
     db: Connection, row: Delegation, slots: Slots, *, deadline_ms: int, ahead: int = 0
 ) -> str | None:  # fmt: skip
-    """Let a delegation begin if there is room for it at this moment; else which limit is reached, and for whom.
+    """Start a run if a slot is free now; otherwise return which limit is reached.
 
-    `ahead`: for how many others there has to be room besides; `line` where there is room, but not for all of them.
+    `ahead`: how many waiting runs come first; `line` if there is room, but not for all of these, too.
     """
     counts = db.execute(_HOLDERS, {"agent": row.agent, "root": row.root_id}).fetchone()
     whom = ("running", f"agent {row.agent}", f"tree {row.root_id}")
@@ -84,34 +84,34 @@ def list_strangers(db: Connection, owner: str) -> list[int]:
 
 
 def list_holders(db: Connection) -> list[tuple[str, str]]:
-    """Agent and tree of each delegation that holds a slot."""
+    """Agent and tree of each run that holds a slot."""
     return list(db.execute(f"SELECT agent, root_id {_HOLDING}"))
 
 
 def list_waiting(db: Connection) -> list[int]:
-    """Since when those wait that have not begun, the first first."""
+    """Since when the runs that have not begun wait, oldest first."""
     query = "SELECT created_ms FROM delegations WHERE state = 'admitted' AND state <> 'settled' ORDER BY created_ms"
     return [row[0] for row in db.execute(query)]
 
 
 def list_unwanted(db: Connection) -> frozenset[str]:
-    """The delegations that have not begun, and whose end somebody has asked for."""
+    """The runs that have not begun and are to be cancelled."""
     return frozenset(row[0] for row in db.execute(_UNWANTED))
 
 
 def list_left(db: Connection) -> frozenset[str]:
-    """The delegations that have not begun, and whose caller has ended: what it handed on ends with it."""
+    """The runs that have not begun and whose caller has ended: they end with it."""
     return frozenset(row[0] for row in db.execute(_LEFT))
 
 
 def set_deadline(ledger: Ledger, session_id: str, deadline_ms: int) -> None:
-    """Let the time of a delegation begin later, as long as its agent has not begun; from then on it never moves."""
+    """Move the deadline of a run whose agent has not begun; from then on it stays."""
     with ledger.transaction(durable=True) as db:
         db.execute("UPDATE delegations SET deadline_ms = ? WHERE session_id = ?", (deadline_ms, session_id))
 
 
 def claim(ledger: Ledger, row: Delegation, owner: str) -> bool:
-    """Take over a delegation from the broker that its row names; False where another was quicker or it is over."""
+    """Take over a run from the supervisor that its row names; False if another was quicker or it is over."""
     with ledger.transaction(durable=True) as db:
         done = db.execute(
             "UPDATE delegations SET owner = ? WHERE session_id = ? AND owner IS ? AND state <> 'settled'",
@@ -123,12 +123,12 @@ def claim(ledger: Ledger, row: Delegation, owner: str) -> bool:
 
 
 def set_ticket(ledger: Ledger, session_id: str, ticket: str | None) -> None:
-    """Let a delegation's agent be known by another token, or by none."""
+    """Set or remove the hash of the token by which a run's agent is known."""
     with ledger.transaction() as db:
         db.execute("UPDATE delegations SET ticket = ? WHERE session_id = ?", (ticket, session_id))
 
 
 def set_awaited(ledger: Ledger, session_id: str, *, awaited: bool) -> None:
-    """Say whether the caller of a delegation waits for it."""
+    """Record whether the caller of a run waits for it."""
     with ledger.transaction() as db:
         db.execute("UPDATE delegations SET awaited = ? WHERE session_id = ?", (awaited, session_id))
