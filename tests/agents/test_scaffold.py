@@ -1,11 +1,13 @@
 """A scaffolded agent is complete, has its name in the right places, and lints clean where it lies."""
 
+import re
 import tomllib
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import remit
 from remit.agents.definition import define
 from remit.agents.document import Document, parse_document
 from remit.agents.lint import Choice, check_document, lint
@@ -57,13 +59,27 @@ def test_a_scaffolded_agent_lints_clean(kind: str, profile: Profile, name: str) 
 @pytest.mark.parametrize("place", [".opencode/agent/subagents", ".claude/agents", "agents", "", "."])
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_lints_clean_wherever_it_lies(kind: str, place: str) -> None:
-    """D11: also in the standard's own folder, without a comment that silences a rule."""
-    files = scaffold(kind, "api-helper", place=place, spec_root=".opencode/specs")
-    assert files[0].path.endswith("api-helper.md")
-    assert not files[0].path.startswith(("/", ".")) or files[0].path.startswith(place)
-    assert "remit: ignore" not in files[0].text
-    taken = "AGT069" if place == ".claude/agents" else ""  # Claude Code takes no temperature, and a note says so
-    assert [each.code for each in check(files) if each.code != taken] == []
+    """D11: also in the standard's own folder, with and without a context index, and without an ignore."""
+    indexed = ContextFacts("docs/index.md", ("docs/return.md",))
+    for context in (ContextFacts(), ContextFacts("docs/index.md"), indexed):
+        for spec_root in ("specs", ".opencode/specs"):
+            files = scaffold(kind, "api-helper", place=place, context=context, spec_root=spec_root)
+            assert files[0].path.endswith("api-helper.md")
+            assert not files[0].path.startswith(("/", ".")) or files[0].path.startswith(place)
+            assert "remit: ignore" not in files[0].text
+            taken = "AGT069" if place == ".claude/agents" else ""  # Claude Code takes no temperature: a note says so
+            found = check(files, {"docs/index.md": 900, "docs/return.md": 2_000})
+            assert [each.code for each in found if each.code != taken] == []
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_example_of_its_return_is_no_return(kind: str, profile: Profile) -> None:
+    """An agent that repeats the example has not done its work."""
+    text = make(kind, profile=profile).text
+    example = re.search(r'\{\n\s+"status".*?\n\s*\}\n(?=\s*(</structure>|```))', text, re.DOTALL)
+    assert example is not None
+    assert remit.check(example[0]).outcome == "degenerate"
 
 
 def test_an_agent_that_writes_everywhere_writes_no_agents_and_no_settings() -> None:
