@@ -59,7 +59,7 @@ SCRIPTS: Final = (
     Script("delegate_evidence", PEERS, 15, 40),
     Script("workspace_tasks", PEERS, 5, 10),
     Script("workspace_evidence", PEERS, 20, 40),
-    Script("workspace_manifest", PEERS, 60, 450),
+    Script("workspace_manifest", TESTS, 60, 120),
     Script("web", TESTS, 45, 90),
     Script("context", TESTS, 25, 25),
     Script("scale_throughput", TESTS, 90, 740),

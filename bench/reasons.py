@@ -85,20 +85,20 @@ REASONS: Final = (
     Reason(
         "manifest",
         "by its id",
-        "The raw read gives a text that nobody has looked at. Remit also sees to it that the file is the one that was "
-        "indexed, and decodes the entry.",
+        "The raw read gives a text that nobody has checked. Remit also checks that the file is the one that was read, "
+        "and decodes the entry.",
     ),
     Reason(
         "manifest",
         "made anew",
-        "Every line is checked, and what was known of the manifest is taken out of tables that others are in, too; the "
-        "bare loop begins with empty ones.",
+        "Every line is checked and becomes part of a checksum, and what was known is taken out of the table; the bare "
+        "loop begins with an empty one.",
     ),
     Reason(
         "manifest",
         "appended",
-        "The lock, an id that nobody else has and the contract's rules come on top of the write: a tenth of a "
-        "millisecond, where the disk of this machine syncs in less than two.",
+        "The lock, a look through the file whether another entry has the id, and the contract's rules come on top of "
+        "the write.",
     ),
     Reason(
         "hook",

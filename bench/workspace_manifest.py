@@ -1,9 +1,9 @@
 """Remit's manifest against what it is made of: SQLite, a write, a loop over the lines, and `jq`.
 
-Run as `python bench/all.py workspace_manifest`. Makes manifests of three sizes and measures, in turn: an entry by its
-id against a raw read by primary key; a search for words; an index made anew against a bare loop that decodes the lines
-and inserts them into the same tables; an entry appended against a bare write and fsync; and the same entry looked for
-by `jq` and by a plain scan. The machine is shared, so ratios count.
+Run as `python bench/all.py workspace_manifest`. Makes a manifest as large as the largest known one, and one of 100,000
+lines, and measures, in turn: an entry by its id against a raw read by primary key; searches; an index made anew against
+a bare loop that decodes the lines and inserts them into the same table; an entry appended against a bare write and
+fsync; and the same entry looked for by `jq` and by a plain scan. The machine is shared, so ratios count.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from datetime import date, timedelta
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from jiter import from_json
 
@@ -32,8 +33,7 @@ from remit.workspace.home import Home
 from remit.workspace.ledger.schema import TABLES
 from remit.workspace.manifest.append import Appender
 from remit.workspace.manifest.index import Index
-from remit.workspace.manifest.rows import LINE_BITS, MANIFEST_SHIFT
-from remit.workspace.manifest.search import Query, find_entries
+from remit.workspace.manifest.search import Query, find_entries, find_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -41,18 +41,17 @@ if TYPE_CHECKING:
     from bench.rows import Row
 
 _AREA: Final = "manifest"
-_LINES: Final = choose(100_000, 1_000_000)
-_ID_GOAL: Final = 3.0
-_GROWTH_GOAL: Final = 2.0
-_WORDS_GOAL_MS: Final = 50.0
+_FEW: Final = 326
+_MANY: Final = 100_000
+_ID_GOAL_MS: Final = 5.0
+_SEARCH_GOAL_MS: Final = 100.0
 _REBUILD_GOAL: Final = 1.5
 _APPEND_GOAL: Final = 1.5
-_LOOKUPS: Final = 2000
+_LOOKUPS: Final = choose(500, 2000)
 _BATCH: Final = 10_000
-_LARGE_LINES: Final = 10_000
-
-
 _ROUNDS: Final = 7
+_SETTLED_S: Final = 2.1
+"""A file that was changed less than this ago is compared at each question."""
 
 
 # --- what is measured on ----------------------------------------------------------------------------------------------
@@ -122,20 +121,10 @@ def take_ms(action: Callable[[], object]) -> float:
 # --- by id ------------------------------------------------------------------------------------------------------------
 
 
-class Lookups(NamedTuple):
-    """The microseconds of an entry by its id, and of the raw read of a line: the median of many, for each round."""
-
-    own: list[float]
-    raw: list[float]
-
-
-def measure_ids(root: Path, count: int) -> Lookups:
-    """An entry by its id, whole and decoded, against the raw read of a line."""
-    file = root / f"m{count}.jsonl"
-    write_manifest(file, count)
-    index = Index(Home(str(root)), str(file))
-    index.catch_up()
-    raw = sqlite3.connect(root / f"raw{count}.db", isolation_level=None)
+def measure_ids(index: Index, count: int) -> Row:
+    """An entry by its id, whole and decoded, against the raw read of a line; of a large one also without an index."""
+    file, database = Path(index.file), Path(index.file).with_suffix(".raw.db")
+    raw = sqlite3.connect(database, isolation_level=None)
     raw.execute("PRAGMA journal_mode = WAL")
     raw.execute("CREATE TABLE lines (id TEXT PRIMARY KEY, line TEXT NOT NULL) STRICT, WITHOUT ROWID")
     raw.execute("BEGIN")
@@ -147,109 +136,86 @@ def measure_ids(root: Path, count: int) -> Lookups:
         own, other = [], []
         for entry_id in ids:
             other.append(take_ms(lambda: raw.execute("SELECT line FROM lines WHERE id = ?", (entry_id,)).fetchone()))  # noqa: B023 - called at once
-            own.append(take_ms(lambda: index.find(entry_id)))  # noqa: B023
-        rounds.append((statistics.median(own) * 1e3, statistics.median(other) * 1e3))
-    found = index.find(ids[0])
+            own.append(take_ms(lambda: find_entry(index, entry_id)))  # noqa: B023
+        rounds.append((statistics.median(own), statistics.median(other)))
+    found = find_entry(index, ids[0])
     assert found is not None
     assert found.id == ids[0]
     raw.close()
-    (root / f"raw{count}.db").unlink()
-    return Lookups(*map(list, zip(*rounds[2:], strict=True)))
-
-
-def tell_ids(root: Path, lookups: dict[int, Lookups]) -> list[Row]:
-    """Every size beside the raw read, the largest also beside those who have no index, and how it grew."""
-    floor = "a raw read by primary key"
-    rows = [
-        make_row(_AREA, f"an entry by its id, of {count:,}", "µs", each.own, floors={floor: each.raw},
-                 goals={floor: _ID_GOAL}, peers=measure_scans(root, count) if count == max(lookups) else {})
-        for count, each in lookups.items()
-    ]  # fmt: skip
-    least, most = lookups[min(lookups)], lookups[max(lookups)]
-    grown = [late / early for late, early in zip(most.own, least.own, strict=True)]
-    raw = [late / early for late, early in zip(most.raw, least.raw, strict=True)]
-    what = f"the same, {max(lookups):,} against {min(lookups):,}"
-    return [*rows, make_row(_AREA, what, "times", grown, floors={floor: raw}, goals={floor: _GROWTH_GOAL})]
+    database.unlink()
+    own, other = map(list, zip(*rounds[2:], strict=True))
+    return make_row(
+        _AREA, f"an entry by its id, of {count:,}", "ms", own, floors={"a raw read by primary key": other},
+        goal=_ID_GOAL_MS, peers=measure_scans(file, ids[0]) if count == _MANY else {},
+    )  # fmt: skip
 
 
 # --- words, rebuilding, scans -----------------------------------------------------------------------------------------
 
 
-def measure_words(index: Index, words: Words) -> list[Row]:
-    """Searches in the largest manifest, in each round for other words: nobody asks the same again and again."""
+def measure_searches(index: Index, words: Words) -> Iterator[Row]:
+    """Searches in the largest manifest, in each round for something else: nobody asks the same again and again."""
     taken: dict[str, list[float]] = {}
     starts = [word[:4] for word in words.all if len(word) > 5]
     for number in range(_ROUNDS):
         common, second, rare = words.all[number], words.all[number + _ROUNDS], words.all[15_000 + number]
         questions = {
-            "one of the most common words": (common,),
-            "two common words": (common, second),
-            "a rare word and a common one": (rare, common),
-            "a phrase": (f'"{common} {second}"',),
-            "the beginning of a common word": (starts[number],),
+            "one of the most common words": Query((common,)),
+            "two common words": Query((common, second)),
+            "a rare word and a common one": Query((rare, common)),
+            "a phrase": Query((f'"{common} {second}"',)),
+            "the beginning of a common word": Query((starts[number],)),
+            "a word that is not there": Query((f"none{number}none",)),
+            "a topic": Query(topic=common),
+            "a topic that is not there": Query(topic=f"none{number}"),
+            "a task": Query(task=str(number + 1)),
         }
-        for name, asked in questions.items():
-            query = Query(words=asked)
+        for name, query in questions.items():
             taken.setdefault(name, []).append(take_ms(lambda: find_entries(index, query)))  # noqa: B023 - called at once
-        assert find_entries(index, Query(words=(common,))).has_more
-    return [make_row(_AREA, f"a search for {name}", "ms", times, goal=_WORDS_GOAL_MS) for name, times in taken.items()]
+        assert find_entries(index, Query((common,))).has_more
+    for name, times in taken.items():
+        goal = None if "topic" in name or "task" in name else _SEARCH_GOAL_MS
+        yield make_row(_AREA, f"a search for {name}, of {_MANY:,}", "ms", times, goal=goal)
 
 
 def insert_bare(file: Path, database: Path) -> None:
-    """Decode every line and insert it into the same tables, with nothing checked and nothing remembered."""
+    """Decode every line and insert it into the same table, with nothing checked and nothing remembered."""
     db = sqlite3.connect(database, isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
     for statement in TABLES:
         db.execute(statement)
-    offset, days = 0, dict[str, int]()
-    batch = Batch([], [], [], [])
+    lines: list[tuple[Any, ...]] = []
+    words: list[tuple[Any, ...]] = []
+
+    def insert() -> None:
+        columns = "number, manifest, line, day, id, status, actionable, pending, topics, tasks, entry"
+        db.executemany(f"INSERT INTO manifest_lines ({columns}) VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)", lines)  # noqa: S608 - a constant
+        columns = "rowid, id, title, topics, key_findings"
+        db.executemany(f"INSERT INTO manifest_words ({columns}) VALUES (?, ?, ?, ?, ?)", words)  # noqa: S608
+        lines.clear()
+        words.clear()
+
     db.execute("BEGIN")
     for number, (line, entry) in enumerate(read_entries(file), 1):
-        day = days.setdefault(entry["date"], len(days) + 1)
-        key = 1 << MANIFEST_SHIFT | day << LINE_BITS | number
-        pending = bool(entry["needs_followup"])
-        place = (offset, len(line) - 1)
-        batch.entries.append((key, entry["id"], entry["status"], entry["actionable"], pending, *place))
-        batch.topics.extend([(topic, key) for topic in entry["topics"]])
-        batch.tasks.extend([(task, key) for task in entry["linked_tasks"]])
-        texts = (" ".join(entry["topics"]), "\n".join(entry["key_findings"]))
-        batch.words.append((key, entry["id"], entry["title"], *texts))
-        offset += len(line)
+        topics, tasks = (f"\n{chr(10).join(entry[name])}\n" for name in ("topics", "linked_tasks"))
+        facts = (entry["status"], entry["actionable"], bool(entry["needs_followup"]), topics, tasks)
+        lines.append((number, number, entry["date"], entry["id"], *facts, line))
+        words.append((number, entry["id"], entry["title"], topics, "\n".join(entry["key_findings"])))
         if number % _BATCH == 0:
-            batch.insert(db)
-    batch.insert(db)
+            insert()
+    insert()
     db.execute("COMMIT")
     db.close()
 
 
-class Batch(NamedTuple):
-    """Rows that are inserted together."""
-
-    entries: list[tuple[Any, ...]]
-    topics: list[tuple[str, int]]
-    tasks: list[tuple[str, int]]
-    words: list[tuple[Any, ...]]
-
-    def insert(self, db: sqlite3.Connection) -> None:
-        """Insert them, and begin again."""
-        db.executemany("INSERT INTO manifest_entries VALUES (?, ?, ?, ?, ?, ?, ?)", self.entries)
-        db.executemany("INSERT OR IGNORE INTO manifest_topics VALUES (?, ?)", self.topics)
-        db.executemany("INSERT OR IGNORE INTO manifest_tasks VALUES (?, ?)", self.tasks)
-        words = "INSERT INTO manifest_words (rowid, id, title, topics, key_findings) VALUES (?, ?, ?, ?, ?)"
-        db.executemany(words, self.words)
-        for rows in self:
-            rows.clear()
-
-
-def measure_rebuild(home: Path, file: Path, what: str, *, rounds: int, is_promised: bool = True) -> Row:
-    """An index of a workspace made anew, with everything that it checks, against the bare loop into empty tables."""
-    database = file.with_suffix(".db")
-    index = Index(Home(str(home)), str(file))
+def measure_rebuild(index: Index, count: int, *, rounds: int) -> Row:
+    """An index made anew, with everything that it checks, against the bare loop into empty tables."""
+    database = Path(index.file).with_suffix(".db")
     own, floors = [], []
 
     def loop() -> float:
-        took = take_ms(lambda: insert_bare(file, database))
+        took = take_ms(lambda: insert_bare(Path(index.file), database))
         for rest in database.parent.glob(f"{database.name}*"):
             rest.unlink()
         return took
@@ -258,127 +224,87 @@ def measure_rebuild(home: Path, file: Path, what: str, *, rounds: int, is_promis
         before = loop()
         own.append(take_ms(index.rebuild))
         floors.append((before + loop()) / 2)  # the loop before and after: what else the machine does changes
-    floor = "a bare loop into the same tables, empty"
-    goals = {floor: _REBUILD_GOAL} if is_promised else {}
-    return make_row(_AREA, what, "ms", own, floors={floor: floors}, goals=goals)
+    floor = "a bare loop into the same table, empty"
+    return make_row(
+        _AREA, f"the index of {count:,} made anew", "ms", own, floors={floor: floors}, goals={floor: _REBUILD_GOAL}
+    )
 
 
-def measure_rebuilds(root: Path) -> Iterator[Row]:
-    """A manifest that is alone in its workspace, the largest, and a small one beside that."""
-    alone = root / "alone"
-    alone.mkdir()
-    few = _LINES // 10
-    small, large = root / f"m{few}.jsonl", root / f"m{_LINES}.jsonl"
-    shutil.copy(small, alone)
-    yield measure_rebuild(alone, alone / small.name, f"the index of {few:,} made anew", rounds=3)
-    yield measure_rebuild(root, large, f"the index of {_LINES:,} made anew", rounds=1)
-    what = f"the index of {few:,} made anew, beside one of {_LINES:,}"
-    yield measure_rebuild(root, small, what, rounds=1, is_promised=False)
-
-
-def measure_comparison(index: Index, file: Path, count: int) -> Row:
-    """What it takes once to find that a file which another program has touched is still what was indexed."""
+def measure_comparison(index: Index, count: int) -> Row:
+    """What it takes to find that a file which another program has touched is still what was read."""
     number = index.catch_up().number
     times = []
-    for _ in range(3):
-        os.utime(file)
+    for _ in range(_ROUNDS):
+        os.utime(index.file)
         times.append(take_ms(index.catch_up))
     assert index.catch_up().number == number
     return make_row(_AREA, f"a file of {count:,} that was touched, compared", "ms", times)
 
 
-def measure_scans(root: Path, count: int) -> dict[str, list[float]]:
+def measure_scans(file: Path, entry_id: str) -> dict[str, list[float]]:
     """The same question without an index."""
-    file = root / f"m{count}.jsonl"
-    entry_id = sample_ids(file, count)[0]
 
     def scan() -> None:
         with file.open("rb") as lines:
             assert any(json.loads(line)["id"] == entry_id for line in lines)
 
-    taken = {"a plain scan in Python": [take_ms(scan) * 1e3]}
+    taken = {"a plain scan in Python": [take_ms(scan)]}
     jq = shutil.which("jq")
     if jq is not None:
         command = [jq, "-c", f'select(.id == "{entry_id}")', str(file)]
-        taken["jq"] = [take_ms(lambda: subprocess.run(command, check=True, capture_output=True)) * 1e3]  # noqa: S603 - ours
+        taken["jq"] = [take_ms(lambda: subprocess.run(command, check=True, capture_output=True))]  # noqa: S603 - ours
     return taken
 
 
 # --- appending --------------------------------------------------------------------------------------------------------
 
 
-def measure_append(root: Path, rounds: int = choose(200, 600)) -> list[Row]:
+def measure_append(root: Path, rounds: int = choose(200, 600)) -> Iterator[Row]:
     """An entry appended against a bare write and fsync of the same line; both sides call `fsync`.
 
-    To store it takes the lock, an id that is free, one write and fsync; before that the contract's rules are run over
-    it. These look at its text, which no write does, and are told by themselves as well. Once in a manifest that one
-    appender has begun; once in one that is large, where the index is asked for each id and told of each entry; and once
-    with everything opened anew for each entry, as a command does.
+    To store it takes the lock, a look whether its id is free, one write and fsync; before that the contract's rules are
+    run over it. These look at its text, which no write does, and are told by themselves as well.
     """
     entry = _make_entry(Words(), 1, 1)
     line = json.dumps(entry, separators=(",", ":")).encode()
-    small, large = (_Bench(root / name, lines) for name, lines in (("small", 0), ("large", _LARGE_LINES)))
     handle = os.open(root / "bare.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    times: dict[str, list[float]] = {"bare": [], "small": [], "rules": [], "large": [], "anew": []}
+    floor = "write + fsync"
 
     def write() -> None:
         os.write(handle, line + b"\n")
         os.fsync(handle)
 
-    for number in range(rounds):
-        given = {**entry, "id": f"topic-{number}-{entry['date']}"}
-        other = {**entry, "id": f"other-{number}-{entry['date']}"}
-        times["bare"].append(take_ms(write))
-        times["small"].append(take_ms(lambda: small.add(given)))  # noqa: B023 - called at once
-        times["rules"].append(take_ms(lambda: check_line(line, look=_find_file, words={})))
-        times["large"].append(take_ms(lambda: large.add(given)))  # noqa: B023
-        times["anew"].append(take_ms(lambda: _Bench(large.folder).add(other).close()))  # noqa: B023
+    for lines in (_FEW, _MANY):
+        (root / str(lines)).mkdir()
+        file = root / str(lines) / "MANIFEST.jsonl"
+        write_manifest(file, lines)
+        home = Home(str(file.parent))
+        appender = Appender(home, str(file), look=_find_file, words={})
+        times: dict[str, list[float]] = {"bare": [], "whole": [], "rules": [], "read": []}
+        for number in range(rounds if lines == _FEW else rounds // 5):
+            given = {**entry, "id": f"topic-{number}-{entry['date']}"}
+            times["bare"].append(take_ms(write))
+            times["whole"].append(take_ms(lambda: appender.add(given, day="2026-01-19")))  # noqa: B023 - called at once
+            times["rules"].append(take_ms(lambda: check_line(line, look=_find_file, words={})))
+        index = Index(home, str(file))
+        index.catch_up()
+        for number in range(_ROUNDS):
+            appender.add({**entry, "id": f"read-{number}-{entry['date']}"}, day="2026-01-19")
+            times["read"].append(take_ms(lambda: find_entry(index, f"read-{number}-{entry['date']}")))  # noqa: B023
+        assert index.catch_up().lines == lines + len(times["bare"]) + _ROUNDS
+        home.close()
+        bare, whole, rules = (_find_medians(times[name]) for name in ("bare", "whole", "rules"))
+        stored = [each - less for each, less in zip(whole, rules, strict=True)]
+        goals = {floor: _APPEND_GOAL} if lines == _FEW else {}
+        for what, own in {f"an entry appended to {lines:,}": whole, "the same without the rules": stored}.items():
+            yield make_row(_AREA, what, "ms", own, floors={floor: bare}, goals=goals)
+        yield make_row(_AREA, f"an entry just appended to {lines:,} by its id", "ms", times["read"])
     os.close(handle)
-    assert small.index.catch_up().lines == rounds
-    assert large.index.catch_up().lines == _LARGE_LINES + 2 * rounds
-    bare, whole, rules, behind, anew = (_find_medians(each) for each in times.values())
-    stored = [each - less for each, less in zip(whole, rules, strict=True)]
-    floor, taken = "write + fsync", {"an entry appended, without the rules": stored, "an entry appended": whole}
-    taken[f"an entry appended to {_LARGE_LINES:,}"] = behind
-    goals = {floor: _APPEND_GOAL}
-    rows = [make_row(_AREA, what, "ms", own, floors={floor: bare}, goals=goals) for what, own in taken.items()]
-    return [
-        *rows,
-        make_row(
-            _AREA, f"an entry appended to {_LARGE_LINES:,}, with all opened anew", "ms", anew, floors={floor: bare}
-        ),
-    ]
 
 
 def _find_medians(times: Sequence[float]) -> list[float]:
     """The median of each twenty: one write alone says little."""
     return [statistics.median(times[at : at + 20]) for at in range(0, len(times), 20)]
-
-
-class _Bench:
-    """A workspace with a manifest of so many lines, and somebody who adds to it."""
-
-    def __init__(self, folder: Path, lines: int | None = None) -> None:
-        self.folder = folder
-        if lines is not None:
-            folder.mkdir()
-        if lines:
-            write_manifest(folder / "MANIFEST.jsonl", lines)
-        self.home = Home(str(folder))
-        self.index = Index(self.home, str(folder / "MANIFEST.jsonl"))
-        if lines:
-            self.index.catch_up()
-        self._appender = Appender(self.index, look=_find_file, words={})
-
-    def add(self, given: dict[str, Any]) -> _Bench:
-        """Add an entry, which must be acceptable."""
-        assert self._appender.add(given, day="2026-01-19").accepted
-        return self
-
-    def close(self) -> None:
-        """Close everything."""
-        self.index.close()
-        self.home.close()
 
 
 def _find_file(path: str) -> ArtifactFacts:
@@ -389,16 +315,23 @@ def _find_file(path: str) -> ArtifactFacts:
 
 
 def measure() -> Iterator[Row]:
-    """Everything, for manifests of up to so many lines."""
+    """Everything, for a manifest of either size, each alone in its workspace."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         yield from measure_append(root)
-        yield from tell_ids(root, {count: measure_ids(root, count) for count in (1000, _LINES // 10, _LINES)})
-        file = root / f"m{_LINES}.jsonl"
-        index = Index(Home(str(root)), str(file))
-        yield from measure_words(index, Words())
-        yield measure_comparison(index, file, _LINES)
-        yield from measure_rebuilds(root)
+        for lines in (_FEW, _MANY):
+            place = root / f"{lines}-alone"
+            place.mkdir()
+            words = write_manifest(place / "MANIFEST.jsonl", lines)
+            home = Home(str(place))
+            index = Index(home, str(place / "MANIFEST.jsonl"))
+            time.sleep(_SETTLED_S)
+            yield measure_rebuild(index, lines, rounds=choose(1, 3) if lines == _MANY else _ROUNDS)
+            yield measure_ids(index, lines)
+            if lines == _MANY:
+                yield from measure_searches(index, words)
+                yield measure_comparison(index, lines)
+            home.close()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from fuzz.target import Target, need_nothing, spell
 from remit.contract.manifest_lines import check_line, check_lines
 from remit.model import ArtifactFacts
 from remit.workspace.manifest.entries import Entry
-from remit.workspace.manifest.rows import is_entry, read_block
+from remit.workspace.manifest.lines import explain_bad_line, list_columns, list_words, read_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ WORDS: Final = (
 
 
 def check_laws(data: bytes, state: str) -> None:
-    """Every finding has its line; a line by itself is judged as before; rows are made of entries, each of one line."""
+    """Every finding has its line; a line by itself is judged as before; an entry has its columns."""
 
     def look(path: str) -> ArtifactFacts:
         return ArtifactFacts(path, state, 1)  # type: ignore[arg-type]
@@ -40,15 +40,17 @@ def check_laws(data: bytes, state: str) -> None:
         if place is not None:
             assert told.first_line <= place.line <= place.end_line <= told.first_line + told.text.count("\n")
         assert told.finding.message
-    rows = read_block(data, manifest=1, line=0, offset=0)
-    assert rows.lines == len(lines)
-    assert len(rows.entries) + len(rows.bad_lines) <= len(lines)
-    for *_, offset, length in rows.entries:
-        text = data[offset : offset + length]
-        assert is_entry(text)
-        entry = Entry(1, json.loads(text.decode("utf-8", "replace")))
+    for line, _ in lines:
+        fields = read_entry(line)
+        if fields is None:
+            assert not line.strip() or explain_bad_line(line)
+            continue
+        entry = Entry(1, fields)
         assert isinstance(entry.id, str)
         assert all(isinstance(each, str) for each in entry.get_list("topics"))
+        columns = list_columns(fields)
+        assert len(columns.topics.split("\n")) == len(entry.get_list("topics")) + 2 or not columns.topics
+        assert all(text.encode() or not text for text in list_words(fields))
     for line, _ in lines[:3]:
         for finding in check_line(line, look=look, words={}):
             assert finding.place is None

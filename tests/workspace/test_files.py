@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from remit.errors import InputError
+from remit.workspace import files
 from remit.workspace.files import (
-    GrowingFile,
     append_line,
+    load_blocks,
     load_bytes,
     load_lines,
     load_tail,
@@ -268,27 +269,28 @@ def test_a_text_whose_parts_end_early_leaves_the_file_as_it_was(tmp_path: Path) 
 # Lines at the end of a file
 
 
-def test_a_file_that_grows_stays_open_until_its_name_leads_elsewhere(tmp_path: Path) -> None:
-    growing = GrowingFile(str(tmp_path / "lines"))
-    first, second = growing.append(b"one"), growing.append(b"two")
-    assert (first.is_new, first.start, second.is_new, second.start) == (True, 0, False, 4)
-    assert (second.before.st_size, second.after.st_size) == (4, 8)
-    (tmp_path / "lines").rename(tmp_path / "old")
-    assert growing.append(b"three").is_new
-    (tmp_path / "other").write_bytes(b"torn")
-    (tmp_path / "other").replace(tmp_path / "lines")
-    assert growing.append(b"four").start == 5
-    growing.close()
-    growing.close()
-    assert growing.append(b"five").start == 10
-    growing.close()
-    assert (tmp_path / "old").read_bytes() == b"one\ntwo\n"
-    assert (tmp_path / "lines").read_bytes() == b"torn\nfour\nfive\n"
+@pytest.mark.parametrize("ended", [True, False])
+@pytest.mark.parametrize("size", [1, 7, 64, 1 << 16])
+def test_blocks_have_whole_lines_and_no_more_of_a_long_one_than_the_cap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, *, ended: bool
+) -> None:
+    file = tmp_path / "lines"
+    lines = [b"one", b"", b"x" * 5000, b"two" * 5, b"", b"y" * 90]
+    file.write_bytes(b"\n".join(lines) + (b"\n" if ended else b""))
+    monkeypatch.setattr(files, "_BLOCK_BYTES", size)
+    blocks = list(load_blocks(str(file), max_line_bytes=20))
+    assert all(block.endswith(b"\n") for block in blocks[: None if ended else -1])
+    found = b"".join(blocks).removesuffix(b"\n").split(b"\n")
+    assert [line[:20] for line in found] == [line[:20] for line in lines]
+    assert [len(line) > 20 for line in found] == [len(line) > 20 for line in lines]
+    assert max(map(len, blocks)) <= size + 22 + 70
 
 
-def test_a_file_that_grows_is_opened_again_after_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    growing = GrowingFile(str(tmp_path / "lines"))
-    growing.append(b"one")
+def test_a_line_that_the_disk_refuses_is_taken_back_and_the_file_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "lines"
+    append_line(str(file), b"one")
     failed: list[int] = []
 
     def fail(handle: int) -> None:
@@ -298,12 +300,11 @@ def test_a_file_that_grows_is_opened_again_after_a_failure(tmp_path: Path, monke
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", fail)
         with pytest.raises(OSError, match="Input/output"):
-            growing.append(b"two")
+            append_line(str(file), b"two")
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(failed[0])
-    growing.append(b"three")
-    growing.close()
-    assert (tmp_path / "lines").read_bytes() == b"one\nthree\n"
+    append_line(str(file), b"three")
+    assert file.read_bytes() == b"one\nthree\n"
 
 
 def test_a_line_is_appended_with_one_write_and_its_place_told(tmp_path: Path) -> None:

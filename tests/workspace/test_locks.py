@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from threading import Event, Thread
 from threading import enumerate as enumerate_threads
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ import pytest
 
 from remit.errors import BusyError, StorageError
 from remit.workspace import locks
-from remit.workspace.locks import KeptLock, find_holder, hold, try_hold
+from remit.workspace.locks import find_holder, hold, try_hold
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,25 +45,6 @@ while True:
         print("held", flush=True)
         time.sleep(0.02)
     time.sleep(0.0005)
-"""
-
-FORKING = """
-import os, sys, time
-from remit.workspace.locks import KeptLock
-lock = KeptLock(sys.argv[1], make_folder=lambda: None)
-with lock:
-    pass
-hear, tell = os.pipe()
-child = os.fork()
-if child == 0:
-    os.write(tell, b"x")
-    time.sleep(60)
-    os._exit(0)
-os.read(hear, 1)  # a child has what its parent had until it has run for a moment
-with lock:
-    print("held", flush=True)
-    print(child, flush=True)
-    time.sleep(60)
 """
 
 
@@ -172,100 +154,30 @@ def test_what_is_done_under_a_lock_is_done_by_one_at_a_time(tmp_path: Path) -> N
     assert counter.read_text() == "300"
 
 
-# Kept open
+def test_a_lock_whose_file_is_removed_meanwhile_is_taken_where_others_look_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.lock"
+    waits, is_held, ends = Event(), Event(), Event()
+    queue_up = locks._queue_up  # noqa: SLF001 - the moment when it waits
 
+    def watch(handle: int) -> None:
+        waits.set()
+        queue_up(handle)
 
-def keep(tmp_path: Path) -> KeptLock:
-    return KeptLock(str(tmp_path / "locks/a.lock"), make_folder=(tmp_path / "locks").mkdir)
+    def take() -> None:
+        with hold(str(file)):
+            is_held.set()
+            ends.wait(30)
 
-
-def is_free(lock: KeptLock) -> bool:
-    with try_hold(lock.file) as held:
-        return held
-
-
-def test_a_kept_lock_keeps_others_out_only_while_it_is_held(tmp_path: Path) -> None:
-    lock = keep(tmp_path)
-    for _ in range(3):
-        with lock:
-            assert not is_free(lock)
-            assert find_holder(lock.file) == os.getpid()
-        assert is_free(lock)
-    lock.close()
-    lock.close()
-    with lock:
-        assert not is_free(lock)
-    lock.close()
-
-
-def test_a_kept_lock_that_is_held_is_neither_taken_again_nor_closed(tmp_path: Path) -> None:
-    lock = keep(tmp_path)
-    with lock:
-        with pytest.raises(RuntimeError, match="held already"), lock:
-            pass
-        with pytest.raises(RuntimeError, match="let others in"):
-            lock.close()
-        assert not is_free(lock)
-    lock.close()
-
-
-def test_a_kept_lock_whose_file_was_removed_is_taken_where_others_look_for_it(tmp_path: Path) -> None:
-    lock = keep(tmp_path)
-    with lock:
-        pass
-    os.unlink(lock.file)  # noqa: PTH108 - a path as text
-    with lock:
-        assert not is_free(lock)
-    os.rename(tmp_path / "locks", tmp_path / "old")  # noqa: PTH104
-    with lock:
-        assert not is_free(lock)
-    lock.close()
-
-
-def test_a_kept_lock_is_not_taken_through_a_link(tmp_path: Path) -> None:
-    lock = keep(tmp_path)
-    with lock:
-        pass
-    os.rename(lock.file, tmp_path / "elsewhere")  # noqa: PTH104
-    os.symlink(tmp_path / "elsewhere", lock.file)  # noqa: PTH211
-    with pytest.raises(StorageError), lock:
-        pass
-
-
-def test_a_child_does_not_share_a_kept_lock_with_its_parent(tmp_path: Path) -> None:
-    lock = keep(tmp_path)
-    with lock:
-        child = os.fork()
-        if child == 0:
-            os._exit(0 if not is_free(lock) and not _can_take(lock) else 1)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert not is_free(lock)
-    lock.close()
-
-
-def _can_take(lock: KeptLock) -> bool:
-    try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(locks, "PATIENCE_SECONDS", 0.05)
-            with lock:
-                return True
-    except BusyError:
-        return False
-
-
-def test_a_kept_lock_ends_with_its_process_whatever_children_it_has(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", FORKING, str(tmp_path / "a.lock")], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "held\n"
-    child = int(process.stdout.readline())
-    try:
-        assert find_holder(str(tmp_path / "a.lock")) == process.pid
-        process.kill()
-        process.wait()
-        os.kill(child, 0)
-        assert find_holder(str(tmp_path / "a.lock")) is None
-    finally:
-        os.kill(child, signal.SIGKILL)
-        process.stdout.close()
+    monkeypatch.setattr(locks, "_queue_up", watch)
+    thread = Thread(target=take)
+    with hold(str(file)):
+        thread.start()
+        assert waits.wait(30)
+        file.unlink()
+    assert is_held.wait(30)
+    with try_hold(str(file)) as is_free:
+        assert not is_free
+    ends.set()
+    thread.join()

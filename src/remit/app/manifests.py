@@ -250,7 +250,7 @@ class Manifest:
         output = self.settings.manifest.output_dir
         beside = output is None or os.path.realpath(f"{self.root}/{output}") == os.path.realpath(self.folder)
         look, words = _make_look(self.folder, self.root), self.settings.returns.status_words
-        appender = Appender(self.index, look=look, words=words, folder="" if beside else f"{output}/")
+        appender = Appender(self.home, self.file, look=look, words=words, folder="" if beside else f"{output}/")
         added = appender.add(
             given,
             day=day,
@@ -329,10 +329,10 @@ class Manifest:
 
     def get(self, entry_id: str) -> Entry:
         """The entry that has an id."""
-        entry = self.index.find(entry_id)
-        if entry is None:
-            from remit.workspace.manifest.search import list_ids  # noqa: PLC0415 - only once something is wrong
+        from remit.workspace.manifest.search import find_entry, list_ids  # noqa: PLC0415 - only for this
 
+        entry = find_entry(self.index, entry_id)
+        if entry is None:
             meant = find_meant(entry_id, list_ids(self.index, entry_id[:4]))
             hint = f"did you mean '{meant}'?" if meant else "remit manifest list shows what there is"
             raise UsageError(f"there is no entry '{entry_id}'", hint=hint)
@@ -401,7 +401,6 @@ class Manifest:
 
     def close(self) -> None:
         """Close what was opened."""
-        self.index.close()
         self.home.close()
 
 
@@ -440,11 +439,7 @@ def find_entries_of_task(home: Home, number: int) -> tuple[str, ...]:
         file = None
     if file is None:
         return ()
-    index = Index(home, file)
-    try:
-        return tuple(entry.id for entry in find_entries_of_task(index, str(number)) if entry.id)
-    finally:
-        index.close()
+    return tuple(entry.id for entry in find_entries_of_task(Index(home, file), str(number)) if entry.id)
 
 
 def load_entry(source: str) -> dict[str, Any]:

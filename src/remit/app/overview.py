@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from remit.config import Settings
     from remit.workspace.home import Home
     from remit.workspace.ledger.delegations import Delegation
-    from remit.workspace.manifest.glance import Glance
+    from remit.workspace.manifest.counts import QuickCount
     from remit.workspace.tasks.store import TaskFacts
 
     T = TypeVar("T")
@@ -45,7 +45,7 @@ class ManifestOverview(NamedTuple):
     """Where the manifest is, and how much is in it."""
 
     path: str
-    seen: Glance
+    seen: QuickCount
 
 
 class Overview(NamedTuple):
@@ -145,9 +145,9 @@ def _look_at_manifest(home: Home, settings: Settings) -> ManifestOverview | None
     check_open(f"{home.root}/{path}")
     if not os.path.lexists(f"{home.root}/{path}"):
         return None
-    from remit.workspace.manifest.glance import glance  # noqa: PLC0415 - only with a manifest
+    from remit.workspace.manifest.counts import count_quickly  # noqa: PLC0415 - only with a manifest
 
-    return ManifestOverview(path, glance(home, f"{home.root}/{path}", max_bytes=_MANIFEST_BYTES))
+    return ManifestOverview(path, count_quickly(home, f"{home.root}/{path}", max_bytes=_MANIFEST_BYTES))
 
 
 def _look_at_errors() -> tuple[int, int]:

@@ -10,18 +10,19 @@ import errno
 import os
 import stat
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from remit.errors import InputError, StorageError
-from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+    from typing import BinaryIO
 
 MAX_BYTES = 64 * 1024 * 1024 + 4
 _TAIL_BYTES = 4 * 1024 * 1024
+_BLOCK_BYTES = 64 * 1024
 _MAX_HOLES_BYTES = 64 * 1024 * 1024
 
 
@@ -86,19 +87,37 @@ def load_lines(path: str, *, max_bytes: int) -> Iterator[tuple[bytes, bool]]:
 
     Of a line over the cap one byte more than the cap is given, which shows that there was more.
     """
+    with _open_filled(path) as file:
+        while line := file.readline(max_bytes + 1):
+            ended = line.endswith(b"\n")
+            rest = line
+            while not ended and rest and len(line) > max_bytes:
+                rest = file.readline(1 << 20)
+                ended = rest.endswith(b"\n")
+            yield line.removesuffix(b"\n"), ended
+
+
+def load_blocks(path: str, *, max_line_bytes: int) -> Iterator[bytes]:
+    """The same file in blocks of whole lines. A line over the cap may lack what stands behind the cap."""
+    with _open_filled(path) as file:
+        while block := file.read(_BLOCK_BYTES):
+            end = b"" if block.endswith(b"\n") else file.readline(max_line_bytes + 1)
+            rest = end
+            while rest and not rest.endswith(b"\n"):
+                rest = file.readline(1 << 20)
+            yield block + end + rest[-1:] if rest != end else block + end
+
+
+@contextmanager
+def _open_filled(path: str) -> Iterator[BinaryIO]:
+    """Open a file that the user named; what is wrong with it is an error in a sentence."""
     try:
         found = os.stat(path)
         if not _is_openable(path, found.st_mode):
             raise InputError(f"'{path}' is not a file", hint="name a file")
         check_filled(path, found)
         with open(path, "rb", buffering=1 << 18) as file:
-            while line := file.readline(max_bytes + 1):
-                ended = line.endswith(b"\n")
-                rest = line
-                while not ended and rest and len(line) > max_bytes:
-                    rest = file.readline(1 << 20)
-                    ended = rest.endswith(b"\n")
-                yield line.removesuffix(b"\n"), ended
+            yield file
     except OSError as error:
         raise InputError(f"'{path}' cannot be read: {(error.strerror or str(error)).lower()}",
                          hint="check the path and its permissions") from error  # fmt: skip
@@ -190,83 +209,33 @@ def remove(path: str) -> None:
         os.unlink(path)
 
 
-class Grown(NamedTuple):
-    """What a file was before a line was appended to it, and after."""
-
-    before: os.stat_result
-    after: os.stat_result
-    start: int
-    """Where the line begins."""
-    is_new: bool
-
-
-class GrowingFile:
-    """A file that lines are appended to. It stays open between them, for as long as its name leads to it."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self._handle = -1
-        self._opened: tuple[int, int, int] | None = None
-
-    def append(self, line: bytes) -> Grown:
-        """Append a line with one write, and see it on disk. The caller holds the file's lock.
-
-        A line that somebody left unfinished is ended first, so that it spoils nothing but itself. What cannot be
-        written whole is taken back.
-        """
-        before, is_new = self._open()
-        handle, size = self._handle, before.st_size
-        try:
-            torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-            data = b"\n" + line + b"\n" if torn else line + b"\n"
-            try:
-                _write_once(handle, data)
-                os.fsync(handle)
-            except BaseException:
-                _take_back(handle, size, data)
-                raise
-            after = os.fstat(handle)
-            end = os.lseek(handle, 0, os.SEEK_CUR)
-        except BaseException:  # a disk that failed says so once for each time that a file was opened
-            self.close()
-            raise
-        if is_new:
-            sync_folder(os.path.dirname(os.path.abspath(self.path)))
-        return Grown(before, after, end - len(line) - 1, is_new)
-
-    def _open(self) -> tuple[os.stat_result, bool]:
-        """Open the file, unless it is; what it is now, and whether it was not there before."""
-        if self._opened is not None:
-            with suppress(OSError):
-                found = os.stat(self.path)
-                if (found.st_dev, found.st_ino, found.st_mode) == self._opened:
-                    return found, False
-            self.close()
-        is_new = not os.path.lexists(self.path)
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
-        self._handle = os.open(self.path, flags, 0o666)
-        found = os.fstat(self._handle)
-        self._opened = (found.st_dev, found.st_ino, found.st_mode)
-        if not stat.S_ISREG(found.st_mode):
-            self.close()
-            raise InputError(f"'{self.path}' is not a file", hint="move it away")
-        return found, is_new
-
-    def close(self) -> None:
-        """Close the file, if it is open."""
-        if self._opened is not None:
-            self._opened = None
-            with suppress(OSError):  # what was written is on disk already, or was told to have failed
-                os.close(self._handle)
-
-
 def append_line(path: str, line: bytes) -> int:
-    """Append one line to a file, as `GrowingFile` does; where it begins."""
-    file = GrowingFile(path)
+    """Append a line to a file with one write, see it on disk, and return where it begins.
+
+    The caller holds the file's lock. A line that somebody left unfinished is ended first, so that it spoils nothing but
+    itself. What cannot be written whole is taken back.
+    """
+    is_new = not os.path.lexists(path)
+    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
     try:
-        return file.append(line).start
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise InputError(f"'{path}' is not a file", hint="move it away")
+        size = found.st_size
+        torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
+        data = b"\n" + line + b"\n" if torn else line + b"\n"
+        try:
+            _write_once(handle, data)
+            os.fsync(handle)
+        except BaseException:
+            _take_back(handle, size, data)
+            raise
+        end = os.lseek(handle, 0, os.SEEK_CUR)
     finally:
-        file.close()
+        let_go(handle)  # what was written is on disk already, or was reported to have failed
+    if is_new:
+        sync_folder(os.path.dirname(os.path.abspath(path)))
+    return end - len(line) - 1
 
 
 def _write_once(handle: int, data: bytes) -> None:

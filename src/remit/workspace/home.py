@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from remit.workspace.ledger import Ledger
-    from remit.workspace.locks import KeptLock
 
 FOLDER = ".remit"
 TAKING, SETTLING, TASKS, MANIFEST, ERRORS = "taking", "settling", "tasks", "manifest", "errors"
@@ -76,12 +75,6 @@ class Home:
         if not self._lock_folder:
             self._lock_folder = self.make_folder("locks")
         return hold(f"{self._lock_folder}/{name}.lock", make_folder=self._make_lock_folder)
-
-    def keep_lock(self, name: str) -> KeptLock:
-        """One of the locks, for who holds it again and again; it is to be closed in the end."""
-        from remit.workspace.locks import KeptLock  # noqa: PLC0415 - only where something is written
-
-        return KeptLock(f"{self.folder}/locks/{name}.lock", make_folder=self._make_lock_folder)
 
     def _make_lock_folder(self) -> None:
         """Make the folder again that somebody has removed; to look for it each time costs as much as the lock."""

@@ -26,95 +26,25 @@ def hold(
     file: str, *, seconds: float = PATIENCE_SECONDS, make_folder: Callable[[], object] | None = None
 ) -> Iterator[None]:
     """Hold the lock of a file, waiting for it for a while; the folder must be there, or `make_folder` makes it."""
-    handle = _open(file, make_folder)
+    while True:
+        handle = _open(file, make_folder)
+        try:
+            _wait(handle, file, seconds)
+            if _is_current(handle, file):
+                yield
+                return
+        finally:
+            let_go(handle)
+
+
+def _is_current(handle: int, file: str) -> bool:
+    """Whether a lock's file is still the one that others find under its name, and lock."""
     try:
-        _wait(handle, file, seconds)
-        yield
-    finally:
-        let_go(handle)
-
-
-class KeptLock:
-    """The lock of a file for who takes it again and again: the file stays open in between.
-
-    Not shared between threads: to the kernel they would be one. A child process opens the file for itself.
-    """
-
-    def __init__(self, file: str, *, make_folder: Callable[[], object]) -> None:
-        self.file = file
-        self._make_folder = make_folder
-        self._handle = -1
-        self._opened: tuple[int, int] | None = None
-        self._process = 0
-        self._is_held = False
-
-    def __enter__(self) -> None:
-        """Hold the lock, waiting for it for a while."""
-        while True:
-            if self._opened is None or self._process != os.getpid():
-                self._open()
-            if self._is_held:  # the kernel would let us in once more
-                raise RuntimeError(f"{self.file} is held already")
-            try:
-                _wait(self._handle, self.file, PATIENCE_SECONDS)
-                if self._is_current():
-                    self._is_held = True
-                    return
-            except BaseException:
-                self.close()
-                raise
-            self.close()
-
-    def __exit__(self, *_: object) -> None:
-        """Let others have it."""
-        if self._process == os.getpid() and self._opened is not None:
-            self._is_held = False
-            try:
-                fcntl.flock(self._handle, fcntl.LOCK_UN)
-            except OSError:
-                self.close()
-
-    def _open(self) -> None:
-        self._handle = _open(self.file, self._make_folder)
-        try:
-            found = os.fstat(self._handle)
-        except OSError as error:
-            let_go(self._handle)
-            raise tell_failure(self.file, error) from error
-        self._opened, self._process, self._is_held = (found.st_dev, found.st_ino), os.getpid(), False
-        _KEPT.add(self._handle)
-
-    def _is_current(self) -> bool:
-        """Whether the file is still the one that others find under its name, and lock."""
-        try:
-            found = os.lstat(self.file)
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            raise tell_failure(self.file, error) from error
-        return (found.st_dev, found.st_ino) == self._opened
-
-    def close(self) -> None:
-        """Close the file, if it is open."""
-        if self._opened is not None and self._process == os.getpid():
-            if self._is_held:
-                raise RuntimeError(f"{self.file} is held, and closing it would let others in")
-            _KEPT.discard(self._handle)
-            let_go(self._handle)
-        self._opened = None
-
-
-_KEPT: set[int] = set()
-"""The handles that stay open. A child that had them, too, would hold the lock for a parent that is gone."""
-
-
-def _close_in_child() -> None:
-    for handle in _KEPT:
-        let_go(handle)
-    _KEPT.clear()
-
-
-os.register_at_fork(after_in_child=_close_in_child)
+        return os.path.samestat(os.fstat(handle), os.lstat(file))
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise tell_failure(file, error) from error
 
 
 @contextmanager

@@ -222,14 +222,11 @@ def _settle_manifest(home: Home, settlement: Settlement, places: Places) -> Step
     if not entry.get("id"):
         return Step("manifest", "failed", "the entry has no id, by which it would be found again")
     files = _below(home, places.manifest, *_find_findings_file(home, places, entry))
-    index = Index(home, places.manifest)
-    try:
-        found = find_own_entry(index, entry)
-        if found is not None:
-            return Step("manifest", "there", f"{found.id} is there already", files=files)
-        added = Appender(index, look=places.look, words=places.words).add(entry, day=time.strftime("%Y-%m-%d"))
-    finally:
-        index.close()
+    found = find_own_entry(Index(home, places.manifest), entry)
+    if found is not None:
+        return Step("manifest", "there", f"{found.id} is there already", files=files)
+    appender = Appender(home, places.manifest, look=places.look, words=places.words)
+    added = appender.add(entry, day=time.strftime("%Y-%m-%d"))
     if not added.accepted:
         return Step("manifest", "failed", "the entry is not acceptable", added.findings, code="VALIDATION_FAILED")
     return Step("manifest", "done", str(added.fields["id"]), added.findings, files, owed=True)
@@ -308,11 +305,7 @@ def _find_own(home: Home, entry: Mapping[str, Any], places: Places) -> Entry | N
     from remit.workspace.manifest.index import Index  # noqa: PLC0415
     from remit.workspace.manifest.search import find_own_entry  # noqa: PLC0415
 
-    index = Index(home, places.manifest)
-    try:
-        return find_own_entry(index, shape_entry(entry))
-    finally:
-        index.close()
+    return find_own_entry(Index(home, places.manifest), shape_entry(entry))
 
 
 def _settle_errors(home: Home, settlement: Settlement, places: Places) -> Step:

@@ -10,7 +10,9 @@ from remit.model import ArtifactFacts
 from remit.workspace.files import write_bytes
 from remit.workspace.home import Home
 from remit.workspace.manifest.append import Appender
+from remit.workspace.manifest.entries import Entry
 from remit.workspace.manifest.index import Index
+from remit.workspace.manifest.search import Query, find_entry, walk_entries
 from tests.workspace.manifests import make_line
 
 
@@ -24,8 +26,9 @@ class Desk:
         self.appender = self.make_appender()
 
     def make_appender(self, look: Callable[[str], ArtifactFacts | None] | None = None) -> Appender:
-        """Somebody who adds entries; every findings file is there, unless told otherwise."""
-        return Appender(self.index, look=look or (lambda path: ArtifactFacts(path, "file", 1)), words={})
+        """An appender; every findings file is there, unless `look` says otherwise."""
+        look = look or (lambda path: ArtifactFacts(path, "file", 1))
+        return Appender(self.home, str(self.file), look=look, words={})
 
     def write(self, *lines: str | bytes) -> None:
         """Append lines as other programs do."""
@@ -37,13 +40,21 @@ class Desk:
         """Append good entries."""
         self.write(*(make_line(id=entry_id, **fields) for entry_id in entry_ids))
 
+    def find(self, entry_id: str) -> Entry | None:
+        """The entry that has an id."""
+        return find_entry(self.index, entry_id)
+
+    def list_ids(self) -> list[str]:
+        """Every id that can be found, in the order of the file."""
+        entries = sorted(walk_entries(self.index, Query()), key=lambda entry: entry.line)
+        return [entry.id for entry in entries]
+
     def other(self) -> "Desk":
         """The same manifest, as another process would have it."""
         return Desk(self.file.parent)
 
     def close(self) -> None:
         """Close everything."""
-        self.index.close()
         self.home.close()
 
 

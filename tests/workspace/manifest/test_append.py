@@ -7,7 +7,6 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from remit.model import ArtifactFacts, Finding
 from remit.workspace import locks
 from remit.workspace.files import append_line
 from remit.workspace.home import MANIFEST, Home
-from remit.workspace.manifest import append as module
 from remit.workspace.manifest.entries import FIELDS
 from tests.amounts import choose
 from tests.workspace.dying import run_and_die
@@ -27,14 +25,6 @@ from tests.workspace.manifest.conftest import Desk, replace, rewrite_in_place
 from tests.workspace.manifests import ENTRY, make_entry, make_line
 
 DAY = "2026-01-20"
-
-
-@pytest.fixture(autouse=True, params=["read whole", "indexed"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """How the ids in the file are known: a small one is read whole, of any other the index is asked."""
-    if request.param == "indexed":
-        monkeypatch.setattr(module, "_WHOLE_BYTES", 0)
-    return str(request.param)
 
 
 def make_given(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
@@ -82,7 +72,7 @@ def test_an_id_that_is_given_is_kept_and_numbered_where_it_is_taken(desk: Desk) 
 
 
 def test_ids_that_others_wrote_are_taken_wherever_they_stand(desk: Desk) -> None:
-    """In the index, behind it, on a torn line that was ended, and after the file was replaced."""
+    """By Remit, by another program, on a last line that is not ended, and after the file was replaced."""
     desk.put("own", "own-2")
     assert desk.other().appender.add(make_entry(id="own"), day=DAY).fields["id"] == "own-3"
     desk.put("own-4")
@@ -114,92 +104,6 @@ def test_a_file_that_is_another_one_is_looked_at_before_an_id_is_called_free(
     assert desk.other().appender.add(make_entry(id="bb"), day=DAY).fields["id"] == "bb"
 
 
-def test_a_file_that_is_exchanged_while_it_is_looked_at_is_looked_at_again(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, way: str
-) -> None:
-    desk.put("a")
-    looking = "catch_up" if way == "indexed" else "read_bytes"
-    real: Callable[..., Any] = getattr(desk.index, looking)
-    changes: list[str] = []
-
-    def look(*args: Any) -> Any:  # noqa: ANN401 - as the real one
-        found = real(*args)
-        if not changes:
-            changes.append("own")
-            desk.put("own")
-        return found
-
-    monkeypatch.setattr(desk.index, looking, look)
-    assert desk.appender.add(make_entry(id="own"), day=DAY).fields["id"] == "own-2"
-    assert changes
-
-
-def test_an_index_that_several_add_behind_is_not_read_for_each(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk.put("a")
-    other = desk.other()
-    for each in (desk, other):
-        each.appender.add(make_entry(id="first"), day=DAY)
-    for each in (desk, other):
-        monkeypatch.setattr(each.index, "catch_up", lambda: pytest.fail("the index was asked to catch up"))
-    ids = [each.appender.add(make_entry(id="own"), day=DAY).fields["id"] for each in (desk, other) * 3]
-    assert ids == ["own", *(f"own-{number}" for number in range(2, 7))]
-    assert desk.other().index.catch_up().lines == 9
-    other.close()
-
-
-@pytest.mark.parametrize("size", ["small", "large"])
-def test_the_ledger_is_told_of_each_entry_once_there_are_others_or_much_to_compare(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, size: str
-) -> None:
-    monkeypatch.setattr(module, "_WHOLE_BYTES", 0)
-    desk.put("a")
-    if size == "large":
-        monkeypatch.setattr(module, "SMALL_BYTES", 10)
-
-    def add(desk: Desk) -> bool:
-        desk.appender.add(make_entry(id="own"), day=DAY)
-        known = desk.index.recall()
-        return known is not None and known.is_untouched(desk.file.stat())
-
-    assert [add(desk) for _ in range(4)] == [True, *[size == "large"] * 3]
-    other = desk.other()
-    assert [add(each) for each in (other, desk, other, desk)] == [True] * 4
-    assert [add(desk) for _ in range(2)] == [size == "large"] * 2
-    other.close()
-
-
-def test_ids_are_known_also_when_the_index_was_made_anew_meanwhile(desk: Desk) -> None:
-    desk.put("own")
-    desk.appender.add(make_entry(id="a"), day=DAY)
-    other = desk.other()
-    other.index.rebuild()
-    (desk.file.parent / "b.jsonl").write_text(make_line())
-    module.Appender(module_index(desk, "b.jsonl"), look=lambda path: ArtifactFacts(path, "file", 1), words={}).add(
-        make_entry(), day=DAY
-    )
-    assert desk.appender.add(make_entry(id="own"), day=DAY).fields["id"] == "own-2"
-    other.close()
-
-
-def module_index(desk: Desk, name: str) -> Any:  # noqa: ANN401 - an Index
-    """The index of another manifest in the same workspace."""
-    from remit.workspace.manifest.index import Index  # noqa: PLC0415
-
-    return Index(desk.home, str(desk.file.parent / name))
-
-
-@pytest.mark.parametrize("taken", [1, 2, 3, 4, 5, 6, 7, 8, 9, 63, 64, 65, 1000])
-def test_the_first_free_number_is_found_in_few_steps(taken: int) -> None:
-    asked: list[int] = []
-
-    def is_taken(number: int) -> bool:
-        asked.append(number)
-        return number <= taken
-
-    assert module._find_first(is_taken, 1) == taken + 1  # noqa: SLF001 - the search by itself
-    assert len(asked) <= 2 * taken.bit_length() + 2
-
-
 def test_a_torn_line_is_ended_first(desk: Desk) -> None:
     desk.put("a")
     desk.write('{"id": "torn')
@@ -207,7 +111,7 @@ def test_a_torn_line_is_ended_first(desk: Desk) -> None:
     lines = desk.file.read_text().splitlines()
     assert lines[1] == '{"id": "torn'
     assert json.loads(lines[2])["id"] == "b"
-    entry = desk.index.find("b")
+    entry = desk.find("b")
     assert entry is not None
     assert entry.line == 3
 
@@ -265,7 +169,7 @@ def test_folders_are_made_with_the_first_entry(tmp_path: Path) -> None:
     """S7."""
     desk = Desk(tmp_path / "a" / "b")
     desk.home = Home(str(tmp_path))
-    desk.index.home = desk.home
+    desk.appender = desk.make_appender()
     assert desk.appender.add(make_given(), day=DAY).offset == 0
     assert len(load(desk.file)) == 1
     desk.close()
@@ -325,7 +229,6 @@ def test_a_disk_that_fails_is_told_and_nothing_is_left(
 
 
 @pytest.mark.slow
-@pytest.mark.thorough("indexed")
 def test_killed_at_any_step_the_manifest_has_the_entry_or_not(tmp_path: Path) -> None:
     """And the next one can be added."""
     outcomes = set()
@@ -398,7 +301,7 @@ def test_many_writers_lose_nothing_tear_nothing_and_share_no_id(tmp_path: Path) 
     desk = Desk(tmp_path)
     assert desk.index.catch_up().lines == writers * count
     for line, entry in enumerate(entries, 1):
-        found = desk.index.find(entry["id"])
+        found = desk.find(entry["id"])
         assert found is not None
         assert found.line == line
     desk.close()
@@ -419,11 +322,11 @@ def test_many_writers_of_lines_up_to_a_megabyte(tmp_path: Path) -> None:
 # What stays open between two entries
 
 
-def test_a_small_manifest_is_added_to_without_the_ledger(desk: Desk, way: str) -> None:
+def test_an_entry_is_added_without_the_ledger(desk: Desk) -> None:
     desk.put("own")
     ids = [desk.appender.add(make_entry(id="own"), day=DAY).fields["id"] for _ in range(3)]
     assert ids == ["own-2", "own-3", "own-4"]
-    assert os.path.exists(desk.home.ledger_file) == (way == "indexed")  # noqa: PTH110 - a path as text
+    assert not os.path.exists(desk.home.ledger_file)  # noqa: PTH110 - a path as text
 
 
 def test_an_id_on_the_first_line_is_known_behind_a_mark_of_the_encoding(desk: Desk) -> None:
@@ -469,34 +372,6 @@ def test_a_manifest_exchanged_while_an_entry_is_judged_gets_the_entry(desk: Desk
     assert desk.appender.add(make_entry(id="other"), day=DAY).fields["id"] == "other-2"
 
 
-def test_a_manifest_that_may_no_longer_be_written_to_is_opened_again(desk: Desk) -> None:
-    desk.appender.add(make_entry(id="a"), day=DAY)
-    opened: list[str] = []
-    real = os.open
-
-    def watch(path: str, *args: Any) -> int:  # noqa: ANN401 - as the real one
-        opened.append(path)
-        return real(path, *args)
-
-    desk.file.chmod(0o400)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "open", watch)
-        with suppress(StorageError):  # whoever may do everything is not refused
-            desk.appender.add(make_entry(id="b"), day=DAY)
-    assert str(desk.file) in opened
-
-
-def test_an_entry_added_while_another_is_judged_is_a_mistake_and_told(desk: Desk) -> None:
-    def add(_: object) -> tuple[Finding, ...]:
-        desk.appender.add(make_entry(id="own"), day=DAY)
-        return ()
-
-    with pytest.raises(RuntimeError, match="held already"):
-        desk.appender.add(make_entry(id="own"), day=DAY, prepare=add)
-    assert not desk.file.exists()
-    assert desk.appender.add(make_entry(id="own"), day=DAY).accepted
-
-
 def test_the_lock_is_held_until_the_line_is_written_whatever_is_opened_to_read(desk: Desk) -> None:
     desk.put("a")
     held: list[str] = []
@@ -510,5 +385,5 @@ def test_the_lock_is_held_until_the_line_is_written_whatever_is_opened_to_read(d
     for each in "bcd":
         desk.appender.add(make_entry(id=each), day=DAY, prepare=look)
         replace(desk.file, desk.file.read_bytes())
-        desk.index.find(each)
+        desk.find(each)
     assert held == ["b", "c", "d"]

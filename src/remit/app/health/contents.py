@@ -120,7 +120,7 @@ def _look_at_manifest(patient: Patient) -> Iterator[Check]:
     from remit.app.manifests import place_manifest  # noqa: PLC0415 - only for this
     from remit.app.settings import check_open  # noqa: PLC0415
     from remit.workspace.home import Home  # noqa: PLC0415
-    from remit.workspace.manifest.glance import glance  # noqa: PLC0415
+    from remit.workspace.manifest.counts import count_quickly  # noqa: PLC0415
 
     path = place_manifest(patient.root, patient.settings)
     check_open(f"{patient.root}/{path}")
@@ -131,7 +131,7 @@ def _look_at_manifest(patient: Patient) -> Iterator[Check]:
         return
     home = Home(patient.root)
     try:
-        seen = glance(home, f"{patient.root}/{path}", max_bytes=_MANIFEST_BYTES)
+        seen = count_quickly(home, f"{patient.root}/{path}", max_bytes=_MANIFEST_BYTES)
     finally:
         home.close()
     part = "" if seen.is_whole else f" in the first {_MANIFEST_BYTES // 1024 // 1024} MB, which is what was looked at"

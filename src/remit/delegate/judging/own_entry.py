@@ -96,7 +96,7 @@ def manifest_outside(path: str) -> Finding:
 
 def _find_taken(manifest: str, entry: dict[str, Any]) -> Finding | None:
     from remit.contract.manifest_lines import id_taken  # noqa: PLC0415 - not for the other formats
-    from remit.workspace.manifest.namesakes import find_taken  # noqa: PLC0415
+    from remit.workspace.manifest.ids import find_taken  # noqa: PLC0415
 
     try:
         taken = find_taken(manifest, entry)

@@ -206,73 +206,47 @@ _FILES = (
     """,
 )
 
-MANIFEST_INDEXES = {
-    "manifest_entries_by_id": "CREATE INDEX manifest_entries_by_id ON manifest_entries (id) WHERE id IS NOT NULL",
-    "manifest_entries_by_status": "CREATE INDEX manifest_entries_by_status ON manifest_entries (status)",
-    "manifest_entries_pending": "CREATE INDEX manifest_entries_pending ON manifest_entries (number) WHERE pending",
-}
-"""What a large manifest is read without, and gets at its end: to sort once is quicker than to keep sorted."""
 _MANIFEST = (
-    # A manifest that was indexed, and how far. Without a path it is forgotten: what is in the tables below under
-    # its number is never found again, and goes when everything is made anew.
+    # How far each manifest was read, and what the file was then. No number is used twice.
     """
     CREATE TABLE manifests (
-        number INTEGER PRIMARY KEY,
-        path TEXT UNIQUE,
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        path TEXT NOT NULL UNIQUE,
         device INTEGER NOT NULL DEFAULT 0,
         inode INTEGER NOT NULL DEFAULT 0,
         size_bytes INTEGER NOT NULL DEFAULT 0,
         changed_ns INTEGER NOT NULL DEFAULT 0,
         offset INTEGER NOT NULL DEFAULT 0,
         lines INTEGER NOT NULL DEFAULT 0,
-        checksum INTEGER NOT NULL DEFAULT 0,
-        last_checksum INTEGER NOT NULL DEFAULT 0
+        checksum INTEGER NOT NULL DEFAULT 0
     ) STRICT
     """,
-    # `number` is made of the manifest's number, the day and the line: by number is by date.
+    # An entry, or a bad line: that has a reason and no day. An entry without a date has the day "".
     """
-    CREATE TABLE manifest_entries (
+    CREATE TABLE manifest_lines (
         number INTEGER PRIMARY KEY,
-        id TEXT,
-        status TEXT NOT NULL,
-        actionable INTEGER NOT NULL,
-        pending INTEGER NOT NULL,
-        offset INTEGER NOT NULL,
-        length INTEGER NOT NULL
-    ) STRICT
-    """,
-    *MANIFEST_INDEXES.values(),
-    """
-    CREATE TABLE manifest_topics (
-        topic TEXT NOT NULL,
-        entry INTEGER NOT NULL,
-        PRIMARY KEY (topic, entry)
-    ) STRICT, WITHOUT ROWID
-    """,
-    """
-    CREATE TABLE manifest_tasks (
-        task TEXT NOT NULL,
-        entry INTEGER NOT NULL,
-        PRIMARY KEY (task, entry)
-    ) STRICT, WITHOUT ROWID
-    """,
-    """
-    CREATE TABLE manifest_bad_lines (
         manifest INTEGER NOT NULL,
         line INTEGER NOT NULL,
-        reason TEXT NOT NULL,
-        PRIMARY KEY (manifest, line)
-    ) STRICT, WITHOUT ROWID
+        day TEXT,
+        id TEXT,
+        status TEXT,
+        actionable INTEGER,
+        pending INTEGER,
+        topics TEXT,
+        tasks TEXT,
+        reason TEXT,
+        entry BLOB
+    ) STRICT
     """,
-    # Only where words stand: the words themselves are in the manifest.
+    "CREATE INDEX manifest_lines_by_day ON manifest_lines (manifest, day, line)",
+    "CREATE INDEX manifest_lines_by_id ON manifest_lines (manifest, id, line)",
+    # The words of each entry, by its number; the texts themselves are in the manifest.
     """
     CREATE VIRTUAL TABLE manifest_words USING fts5 (
         id, title, topics, key_findings, content = '', columnsize = 0,
         tokenize = 'porter unicode61 remove_diacritics 2'
     )
     """,
-    # Bytes of words that are kept in memory before they are written out: the default is a quarter of it.
-    "INSERT INTO manifest_words (manifest_words, rank) VALUES ('hashsize', 4194304)",
 )
 
 TABLES = (*_RUNS, *_HOOKS, *_FILES, *_MANIFEST)

@@ -1,21 +1,25 @@
-"""Counting: a manifest in numbers, and what in it cannot be found as it should.
+"""Counting: a manifest in numbers, and what in it can't be found as it should.
 
-Owns the questions that are about the manifest as a whole: how much of what is in it, which lines are no entries, which
-entries have to share an id.
+Owns the questions about the manifest as a whole: how much of what is in it, which lines are no entries, which entries
+have to share an id.
 """
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.contract.manifest_lines import MAX_LINE_BYTES
-from remit.workspace.manifest.entries import MAX_DAY, write_day
-from remit.workspace.manifest.rows import LINE_BITS, LINE_MASK, explain_bad_line
+from remit.workspace.files import load_bytes
+from remit.workspace.manifest.entries import is_pending
+from remit.workspace.manifest.index import Index
+from remit.workspace.manifest.lines import BOM, read_entry, read_id
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from remit.workspace.manifest.index import Index, Known
+    from remit.workspace.home import Home
+    from remit.workspace.manifest.index import Known
 
 _TOP_TOPICS = 10
 _MOST_DOUBLES = 500
@@ -48,12 +52,25 @@ class Statistics(NamedTuple):
     """Whether the last line is cut off: no entry, and not ended."""
 
 
+class QuickCount(NamedTuple):
+    """The few numbers of a manifest that a line on a screen has room for."""
+
+    entries: int
+    pending: int
+    bad_lines: int
+    """Lines that are no entries; one that is cut off is among them."""
+    doubled_ids: int
+    """How many ids several entries have."""
+    is_whole: bool
+    """False if only the manifest's beginning was read."""
+
+
 def find_doubles(index: Index, entry_id: str) -> tuple[int, ...]:
     """The lines of all entries that have an id. The first keeps it; the others are only found by line."""
 
     def ask(db: Connection, known: Known) -> tuple[int, ...]:
-        statement = "SELECT number FROM manifest_entries WHERE id = ? AND number >= ? AND number < ?"
-        return tuple(sorted(number & LINE_MASK for (number,) in db.execute(statement, (entry_id, *known.bounds))))
+        statement = "SELECT line FROM manifest_lines WHERE manifest = ? AND id = ? ORDER BY line"
+        return tuple(line for (line,) in db.execute(statement, (known.number, entry_id)))
 
     return index.consult(ask)
 
@@ -62,64 +79,76 @@ def find_bad_lines(index: Index, *, limit: int = 100) -> tuple[BadLine, ...]:
     """The first lines that are no entries, with the reason; one that is cut off is the last of them."""
 
     def ask(db: Connection, known: Known) -> tuple[BadLine, ...]:
-        statement = "SELECT line, reason FROM manifest_bad_lines WHERE manifest = ? ORDER BY line LIMIT ?"
-        found = [BadLine(*row) for row in db.execute(statement, (known.number, limit))]
-        torn = find_torn_line(index, known) if len(found) < limit else None
-        return (*found, torn) if torn is not None else tuple(found)
+        statement = "SELECT line, reason FROM manifest_lines WHERE manifest = ? AND day IS NULL ORDER BY line LIMIT ?"
+        return tuple(BadLine(*row) for row in db.execute(statement, (known.number, limit)))
 
     return index.consult(ask)
-
-
-def find_torn_line(index: Index, known: Known) -> BadLine | None:
-    """The line behind what was indexed, where it is cut off; None where nothing is there that nobody has ended."""
-    if known.offset >= known.size_bytes:
-        return None
-    text = index.read_bytes(known.offset, min(known.size_bytes - known.offset, MAX_LINE_BYTES + 1))
-    if b"\n" in text or not text.strip():  # a moment ago somebody has added to it, or there is nothing to lose
-        return None
-    return BadLine(known.lines + 1, f"{explain_bad_line(text)}, and no line feed ends it")
 
 
 def count_entries(index: Index) -> Statistics:
     """Count what is in a manifest."""
 
     def ask(db: Connection, known: Known) -> Statistics:
-        bounds = known.bounds
-        inside = "number >= ? AND number < ?"
-        totals = f"""
-            SELECT count(*), total(pending), total(actionable), count(*) - count(id), min(number), max(number)
-            FROM manifest_entries WHERE {inside}
-        """  # noqa: S608 - constants
-        entries, pending, actionable, nameless, _, last = db.execute(totals, bounds).fetchone()
-        dated = (bounds[0] + (1 << LINE_BITS), bounds[1])
-        first = db.execute(f"SELECT min(number) FROM manifest_entries WHERE {inside}", dated).fetchone()[0]  # noqa: S608 - constants
-        doubled = f"""
-            SELECT id, count(*) FROM manifest_entries WHERE id IS NOT NULL AND +number >= ? AND +number < ?
-            GROUP BY id HAVING count(*) > 1 ORDER BY min(number & {LINE_MASK}) LIMIT {_MOST_DOUBLES}
-        """  # noqa: S608 - constants
-        statuses = f"SELECT status, count(*) FROM manifest_entries WHERE {inside} GROUP BY status ORDER BY 2 DESC, 1"  # noqa: S608 - constants
-        topics = f"""
-            SELECT topic, count(*) FROM manifest_topics WHERE entry >= ? AND entry < ?
-            GROUP BY topic ORDER BY 2 DESC, 1 LIMIT {_TOP_TOPICS}
-        """  # noqa: S608 - constants
-        bad = db.execute("SELECT count(*) FROM manifest_bad_lines WHERE manifest = ?", (known.number,)).fetchone()[0]
+        entries = "SELECT day, id, status, actionable, pending, topics FROM manifest_lines"
+        rows = db.execute(
+            f"{entries} WHERE manifest = ? AND day IS NOT NULL ORDER BY number", (known.number,)
+        ).fetchall()
+        bad_lines = "SELECT count(*), coalesce(max(line), 0) FROM manifest_lines WHERE manifest = ? AND day IS NULL"
+        bad, last_bad = db.execute(bad_lines, (known.number,)).fetchone()
+        is_torn = last_bad > known.lines
+        days = {row[0] for row in rows} - {""}
+        ids, statuses = Counter(row[1] for row in rows), Counter(row[2] for row in rows)
+        without_id = ids.pop(None, 0)
+        topics = Counter(topic for row in rows for topic in set(row[5][1:-1].split("\n")) if row[5])
         return Statistics(
             known.lines,
-            entries,
-            int(pending),
-            int(actionable),
-            bad,
-            tuple(db.execute(doubled, bounds).fetchall()),
-            nameless,
-            None if first is None else _write_day(first),
-            None if first is None else _write_day(last),
-            tuple(db.execute(statuses, bounds).fetchall()),
-            tuple(db.execute(topics, bounds).fetchall()),
-            find_torn_line(index, known) is not None,
+            len(rows),
+            sum(row[4] for row in rows),
+            sum(row[3] for row in rows),
+            bad - is_torn,
+            tuple(item for item in ids.items() if item[1] > 1)[:_MOST_DOUBLES],
+            without_id,
+            min(days, default=None),
+            max(days, default=None),
+            _rank(statuses),
+            _rank(topics)[:_TOP_TOPICS],
+            is_torn,
         )
 
     return index.consult(ask)
 
 
-def _write_day(number: int) -> str:
-    return write_day(number >> LINE_BITS & MAX_DAY)
+def _rank(counted: Counter[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
+
+
+def count_quickly(home: Home, file: str, *, max_bytes: int) -> QuickCount:
+    """The few numbers of a manifest, reading no more of it than `max_bytes`; nothing is made that was not there."""
+    if os.path.isfile(home.ledger_file):
+        index = Index(home, file)
+        size = index.look().st_size
+        with home.ledger.reading() as db:
+            known = index.recall(db)
+        if size - (known.offset if known else 0) <= max_bytes:
+            return index.consult(_count)
+    data = load_bytes(file, max_bytes=max_bytes)
+    is_whole = len(data) <= max_bytes
+    lines = data[:max_bytes].removeprefix(BOM).split(b"\n")
+    entries = [(read_entry(line), line) for line in (lines if is_whole else lines[:-1])]
+    found = [fields for fields, _ in entries if fields is not None]
+    ids = Counter(entry_id for fields in found if (entry_id := read_id(fields)) is not None)
+    bad = sum(fields is None and bool(line.strip()) for fields, line in entries)
+    return QuickCount(
+        len(found), sum(map(is_pending, found)), bad, sum(number > 1 for number in ids.values()), is_whole
+    )
+
+
+def _count(db: Connection, known: Known) -> QuickCount:
+    totals = "SELECT count(day), total(pending), count(reason) FROM manifest_lines WHERE manifest = ?"
+    entries, pending, bad = db.execute(totals, (known.number,)).fetchone()
+    doubled = """
+        SELECT count(*) FROM (
+            SELECT 1 FROM manifest_lines WHERE manifest = ? AND id IS NOT NULL GROUP BY id HAVING count(*) > 1
+        )
+    """
+    return QuickCount(entries, int(pending), bad, db.execute(doubled, (known.number,)).fetchone()[0], is_whole=True)

@@ -30,8 +30,6 @@ _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 _TASK = re.compile(r"(?:#|task[-_ #]{0,2}|t[-_])([0-9]{1,9})\Z")
 _MAX_DIGITS = 9
 _NUMBERED = re.compile(r"(?P<stem>.*-\d{4}-\d{2}-\d{2})-(?P<number>[1-9]\d{0,8})\Z", re.DOTALL)
-_FIRST_DAY = date(1970, 1, 1).toordinal()
-MAX_DAY = (1 << 16) - 1
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -82,20 +80,12 @@ def name_task(text: str) -> str:
     return digits.lstrip("0") or "0"
 
 
-def read_day(text: object) -> int:
-    """A day as its number since 1970, as far as the index counts; 0 where it is none."""
-    if not isinstance(text, str):
-        return 0
+def read_day(text: object) -> str:
+    """The day that a date begins with, as YYYY-MM-DD; empty if there is none."""
     try:
-        day = date.fromisoformat(text[:10]).toordinal() - _FIRST_DAY
+        return date.fromisoformat(text[:10]).isoformat() if isinstance(text, str) else ""
     except ValueError:
-        return 0
-    return min(max(day, 0), MAX_DAY)
-
-
-def write_day(day: int) -> str:
-    """The day that has a number."""
-    return date.fromordinal(_FIRST_DAY + day).isoformat()
+        return ""
 
 
 def is_pending(fields: Mapping[str, Any]) -> bool:

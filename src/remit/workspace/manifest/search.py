@@ -1,7 +1,7 @@
-"""Searching: entries by topic, task, status, day and words, the newest first, page by page.
+"""Searching: entries by id, topic, task, status, day and words, the newest first, page by page.
 
-Owns the questions that can be asked of the index, and their SQL. Words come from whoever asks and are data: each is
-quoted, so that none of them is taken for the language of queries.
+Owns the questions that can be asked of the index about single entries, and their SQL. Words come from whoever asks and
+are data: each is quoted, so that none of them is taken for the language of queries.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.contract.dialects.manifest import read_aliases
 from remit.errors import BusyError, UsageError
-from remit.workspace.manifest.entries import MAX_DAY, name_task, read_day, split_id
-from remit.workspace.manifest.rows import LINE_BITS, LINE_MASK, MANIFEST_SHIFT
+from remit.workspace.manifest.entries import Entry, name_task, read_day, split_id
+from remit.workspace.manifest.lines import name_topic, read_entry, write_items
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from sqlite3 import Connection
 
-    from remit.workspace.manifest.entries import Entry
     from remit.workspace.manifest.index import Index, Known
 
 PAGE = 20
@@ -45,8 +44,6 @@ class Query(NamedTuple):
     until: str | None = None
     actionable: bool | None = None
     pending: bool = False
-    is_begun: bool = False
-    """Whether the last word is a beginning. Worked out."""
 
 
 class Page(NamedTuple):
@@ -60,112 +57,69 @@ def find_entries(index: Index, query: Query, *, limit: int = PAGE, skip: int = 0
     """One page of the entries that fit."""
 
     def ask(db: Connection, known: Known) -> Page:
-        statement, values = _write_select(_settle(db, query, known.bounds), known.bounds)
-        rows = db.execute(f"{statement} LIMIT ? OFFSET ?", (*values, limit + 1, skip)).fetchall()
-        return Page(tuple(index.load_entries(rows[:limit])), len(rows) > limit)
+        test, values = _write_test(db, known, query)
+        found = _load(db, known, f"{test} {_NEWEST_FIRST} LIMIT ? OFFSET ?", *values, limit + 1, skip)
+        return Page(tuple(found[:limit]), len(found) > limit)
 
     return index.consult(ask)
 
 
 def walk_entries(index: Index, query: Query) -> Iterator[Entry]:
     """All entries that fit, however many there are: none is kept."""
-    below: int | None = None
-    while True:
-        rows, entries = index.consult(_ask_batch(index, query, below))
-        yield from entries
-        if len(rows) < _BATCH:
-            return
-        below = rows[-1][0]
+    number: int | None = None
+    last: tuple[object, ...] = ()
 
-
-def _ask_batch(
-    index: Index, query: Query, below: int | None
-) -> Callable[[Connection, Known], tuple[list[tuple[int, int, int]], list[Entry]]]:
-    def ask(db: Connection, known: Known) -> tuple[list[tuple[int, int, int]], list[Entry]]:
-        first, end = known.bounds
-        if below is not None and not first <= below <= end:
+    def ask(db: Connection, known: Known) -> tuple[int, list[Entry]]:
+        if number not in (None, known.number):
             raise BusyError("the manifest was changed by others while it was read", hint="try again")
-        settled = _settle(db, query, known.bounds)
-        statement, values = _write_select(settled, (first, end if below is None else below))
-        rows = db.execute(f"{statement} LIMIT ?", (*values, _BATCH)).fetchall()
-        return rows, index.load_entries(rows)
+        test, values = _write_test(db, known, query)
+        above = "AND (day, line) < (?, ?)" if last else ""
+        found = _load(db, known, f"{test} {above} {_NEWEST_FIRST} LIMIT ?", *values, *last, _BATCH)
+        return known.number, found
 
-    return ask
+    while True:
+        number, entries = index.consult(ask)
+        yield from entries
+        if len(entries) < _BATCH:
+            return
+        last = (read_day(entries[-1].fields.get("date")), entries[-1].line)
 
 
 # --- the question in SQL ----------------------------------------------------------------------------------------------
 
-
-class _Table(NamedTuple):
-    """A table that leads to entries: which column has their numbers, and what is asked of it."""
-
-    name: str
-    column: str
-    test: str
-    value: str
+_NEWEST_FIRST = "ORDER BY day DESC, line DESC"
 
 
-def _choose_tables(query: Query) -> list[_Table]:
-    """The tables that are needed; the first leads, the others are looked at entry by entry."""
-    tables = []
+def _load(db: Connection, known: Known, test: str, *values: object) -> list[Entry]:
+    """The entries of a manifest that pass a test."""
+    statement = f"SELECT line, entry FROM manifest_lines WHERE manifest = ? AND day IS NOT NULL AND {test}"  # noqa: S608 - tests of ours
+    return [Entry(line, read_entry(text) or {}) for line, text in db.execute(statement, (known.number, *values))]
+
+
+def _write_test(db: Connection, known: Known, query: Query) -> tuple[str, list[object]]:
+    """The test of a query and its values."""
+    tests: dict[str, object] = {}
     if query.words:
-        match = write_match(query.words, is_begun=query.is_begun)
-        tables.append(_Table("manifest_words", "rowid", "manifest_words MATCH ?", match))
+        tests["number IN (SELECT rowid FROM manifest_words WHERE manifest_words MATCH ?)"] = write_match(query.words)
     if query.task is not None:
-        tables.append(_Table("manifest_tasks", "entry", "task = ?", name_task(query.task)))
+        tests["instr(tasks, ?)"] = write_items([name_task(query.task)])
     if query.topic is not None:
-        tables.append(_Table("manifest_topics", "entry", "topic = ?", query.topic.strip().lower()))
-    return tables
-
-
-def _write_select(query: Query, bounds: tuple[int, int]) -> tuple[str, tuple[object, ...]]:
-    """The statement and its values."""
-    source, number = "manifest_entries AS e", "e.number"
-    tests: list[str] = []
-    values: list[object] = []
-    for position, (name, column, test, value) in enumerate(_choose_tables(query)):
-        if position == 0:
-            number = f"{name}.{column}"
-            source = f"{name} CROSS JOIN manifest_entries AS e ON e.number = {number}"
-            tests.append(test)
-        else:
-            tests.append(f"EXISTS (SELECT 1 FROM {name} WHERE {test} AND {column} = e.number)")  # noqa: S608 - names of ours
-        values.append(value)
-    for test, wanted in (
-        (f"{number} >= ? AND {number} < ?", _narrow(bounds, query)),
-        ("e.status = ?", None if query.status is None else (query.status.strip().lower(),)),
-        ("e.actionable = ?", None if query.actionable is None else (int(query.actionable),)),
-        ("e.pending", () if query.pending else None),
-    ):
-        if wanted is not None:
-            tests.append(test)
-            values += wanted
-    columns, where = "e.number, e.offset, e.length", " AND ".join(tests)
-    return f"SELECT {columns} FROM {source} WHERE {where} ORDER BY {number} DESC", tuple(values)  # noqa: S608 - names of ours
-
-
-def _narrow(bounds: tuple[int, int], query: Query) -> tuple[int, int]:
-    """The numbers that entries between two days have."""
-    first, end = bounds
-    base = first >> MANIFEST_SHIFT << MANIFEST_SHIFT
+        tests["instr(topics, ?)"] = write_items([name_topic(query.topic)])
+    if query.status is not None:
+        tests["status = ?"] = query.status.strip().lower()
+    if query.actionable is not None:
+        tests["actionable = ?"] = int(query.actionable)
+    if query.pending:
+        tests["pending = ?"] = 1
     if query.since is not None:
-        first = max(first, base + (read_day(query.since) << LINE_BITS))
-    if query.until is not None and read_day(query.until) < MAX_DAY:
-        end = min(end, base + ((read_day(query.until) + 1) << LINE_BITS))
-        first = max(first, base + (1 << LINE_BITS))  # an entry without a day is not before any
-    return first, end
-
-
-def _settle(db: Connection, query: Query, bounds: tuple[int, int]) -> Query:
-    """Take the last word for a beginning where nothing fits as it is.
-
-    To look for beginnings takes as long as all that begins so is long; a common word is found at once.
-    """
-    begun = query._replace(is_begun=True)
-    if not query.words or write_match(query.words) == write_match(query.words, is_begun=True):
-        return query
-    statement, values = _write_select(query, bounds)
-    return query if db.execute(f"{statement} LIMIT 1", values).fetchone() else begun
+        tests["day >= ?"] = read_day(query.since)
+    if query.until is not None:  # an entry without a day is not before any
+        tests["day BETWEEN '0' AND ?"] = read_day(query.until)
+    test, values = " AND ".join(tests) or "1", list(tests.values())
+    begun = write_match(query.words, is_begun=True) if query.words else None
+    if begun not in (None, *values[:1]) and not _load(db, known, f"{test} LIMIT 1", *values):
+        values[0] = begun
+    return test, values
 
 
 def write_match(words: Iterable[str], *, is_begun: bool = False) -> str:
@@ -196,36 +150,32 @@ def _split(text: str) -> Iterator[str]:
 # --- other questions --------------------------------------------------------------------------------------------------
 
 
+def find_entry(index: Index, entry_id: str) -> Entry | None:
+    """The entry that has an id, of several the first in the file; None if there is none."""
+    found = index.consult(lambda db, known: _load(db, known, "id = ? ORDER BY line LIMIT 1", entry_id))
+    return found[0] if found else None
+
+
 def find_line(index: Index, line: int) -> Entry | None:
     """The entry on a line; None where it has none."""
-
-    def ask(db: Connection, known: Known) -> Entry | None:
-        statement = f"""
-            SELECT number, offset, length FROM manifest_entries
-            WHERE number >= ? AND number < ? AND number & {LINE_MASK} = ?
-        """  # noqa: S608 - a constant
-        entries = index.load_entries(db.execute(statement, (*known.bounds, line)).fetchall())
-        return entries[0] if entries else None
-
-    return index.consult(ask)
+    found = index.consult(lambda db, known: _load(db, known, "line = ?", line))
+    return found[0] if found else None
 
 
 def list_ids(index: Index, start: str, *, limit: int = 200) -> list[str]:
     """Ids that begin alike, for whoever has misspelt one."""
-
-    def ask(db: Connection, known: Known) -> list[str]:
-        statement = "SELECT id FROM manifest_entries WHERE id >= ? AND id < ? AND number >= ? AND number < ? LIMIT ?"
-        values = (start, f"{start}\U0010ffff", *known.bounds, limit)
-        return [entry_id for (entry_id,) in db.execute(statement, values)]
-
-    return index.consult(ask)
+    statement = "SELECT DISTINCT id FROM manifest_lines WHERE manifest = ? AND id >= ? AND id < ? LIMIT ?"
+    rows = index.consult(
+        lambda db, known: db.execute(statement, (known.number, start, f"{start}\U0010ffff", limit)).fetchall()
+    )
+    return [entry_id for (entry_id,) in rows]
 
 
 def find_entries_of_task(index: Index, task: str, *, linked: Iterable[str] = ()) -> tuple[Entry, ...]:
     """The entries of a task, the newest first: those that name it, and those whose ids the task itself has."""
     entries = {entry.line: entry for entry in walk_entries(index, Query(task=task))}
     for entry_id in linked:
-        entry = index.find(entry_id)
+        entry = find_entry(index, entry_id)
         if entry is not None:
             entries.setdefault(entry.line, entry)
     return tuple(
@@ -240,21 +190,13 @@ def find_own_entry(index: Index, entry: Mapping[str, Any]) -> Entry | None:
     """
     fields, _ = read_aliases(dict(entry))
     entry_id, file = fields.get("id"), fields.get("file")
-    if not isinstance(entry_id, str) or not entry_id.strip() or index.look_if_there() is None:
+    if not isinstance(entry_id, str) or not entry_id.strip() or not os.path.exists(index.file):
         return None
     stem = split_id(entry_id)[0]
-
-    def ask(db: Connection, known: Known) -> Entry | None:
-        statement = f"""
-            SELECT number, offset, length, id FROM manifest_entries
-            WHERE id >= ?1 AND id < ?1 || '.' AND number >= ?2 AND number < ?3
-            ORDER BY number & {LINE_MASK} LIMIT {_MAX_SIBLINGS}
-        """  # noqa: S608 - constants
-        rows = db.execute(statement, (stem, *known.bounds)).fetchall()
-        siblings = [row[:3] for row in rows if _is_numbered(row[3], stem)]
-        return next((each for each in index.load_entries(siblings) if _has_file(index, each, file)), None)
-
-    return index.consult(ask)
+    test = f"id >= ? AND id < ? ORDER BY line LIMIT {_MAX_SIBLINGS}"
+    siblings = index.consult(lambda db, known: _load(db, known, test, stem, f"{stem}."))
+    own = (each for each in siblings if _is_numbered(each.id, stem) and _has_file(index, each, file))
+    return next(own, None)
 
 
 def _is_numbered(entry_id: str, stem: str) -> bool:

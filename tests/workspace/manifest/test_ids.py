@@ -1,10 +1,10 @@
-"""Namesakes: who has an id already, as the file itself says."""
+"""Ids: which entry has an id, as the file itself says."""
 
 from pathlib import Path
 
 import pytest
 
-from remit.workspace.manifest.namesakes import Taken, find_taken
+from remit.workspace.manifest.ids import Taken, find_free_id, find_taken
 from tests.workspace.manifests import make_entry, make_line
 
 OTHER = make_entry(title="Another one")
@@ -47,3 +47,20 @@ def test_an_id_is_known_however_it_is_spelled(file: Path, line: str, entry_id: s
     file.write_text(line, encoding="utf-8")
     entry = make_entry(id=entry_id, title="Another one")
     assert find_taken(str(file), entry) == Taken(1, f"{entry_id}-2")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "free"),
+    [("auth-2026-01-19", "auth-2026-01-19-3"), ("auth-2026-01-19-2", "auth-2026-01-19-3"), ("own", "own-2"),
+     ("other", "other"), ("päth/\u2014", "päth/\u2014-2"), ("zwei", "zwei-2")],
+)  # fmt: skip
+def test_the_first_free_number_is_given_whatever_stands_around(file: Path, wanted: str, free: str) -> None:
+    """Numbers may have gaps; a line may be bad in another way, and none need have ended."""
+    ids = ("auth-2026-01-19", "auth-2026-01-19-2", "auth-2026-01-19-4", "own", "own-3", "päth/\u2014")
+    text = "".join(make_line(id=each).replace("/", "\\/") for each in ids)
+    file.write_text("nonsense\n" + text + '{"id":"zwei","id":"zwei"}', encoding="utf-8")
+    assert find_free_id(str(file), wanted) == free
+
+
+def test_without_a_manifest_every_id_is_free(file: Path) -> None:
+    assert find_free_id(str(file), "auth-2026-01-19") == "auth-2026-01-19"
