@@ -19,7 +19,15 @@ from remit.workspace.git.commits import MAX_FILE_BYTES
 from remit.workspace.git.parcels import Base, write_commit
 from remit.workspace.git.process import run
 from remit.workspace.git.repository import find_commit, find_repository, parse_entries
-from remit.workspace.git.stores import MAX_RULES_BYTES, check_rules, find_changes, is_own, is_sound, open_store
+from remit.workspace.git.stores import (
+    MAX_LISTED_BYTES,
+    MAX_RULES_BYTES,
+    check_rules,
+    find_changes,
+    is_own,
+    is_sound,
+    open_store,
+)
 from remit.workspace.git.told import Refused, commit_failed
 
 if TYPE_CHECKING:
@@ -33,8 +41,6 @@ MAX_CHANGED_BYTES = 1024 * 1024 * 1024
 _ABREAST = 4000
 _MANY = 50
 _MAX_REFUSED = 100
-_INDEX_BYTES = 512 * 1024 * 1024
-"""The index of a repository with millions of files, as git prints it."""
 LINKED = "160000"
 """The mode of another repository in a tree. Its files do not travel."""
 
@@ -144,8 +150,9 @@ def _look_up(repository: Repository | None, note: dict[str, object]) -> Tracked:
     forced, linked = note.get("forced"), note.get("linked")
     if note.get("mark") == mark and isinstance(forced, list) and isinstance(linked, dict):
         return Tracked(mark, tuple(forced), linked)
-    ignored = run(repository.top, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
-    entries = run(repository.top, "ls-files", "-s", "-z", max_bytes=_INDEX_BYTES)
+    listed = ("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+    ignored = run(repository.top, *listed, max_bytes=MAX_LISTED_BYTES)
+    entries = run(repository.top, "ls-files", "-s", "-z", max_bytes=MAX_LISTED_BYTES)
     if ignored.code or entries.code:
         raise Refused(commit_failed(ignored.reason if ignored.code else entries.reason))
     return Tracked(
@@ -158,7 +165,8 @@ def _look_up(repository: Repository | None, note: dict[str, object]) -> Tracked:
 def _list_ignored(store: Store, forced: Iterable[str]) -> list[str]:
     """What the store's index has from a time when it was not ignored yet."""
     kept = frozenset(forced)
-    out = store.tell("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+    listed = ("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+    out = store.tell(*listed, max_bytes=MAX_LISTED_BYTES)
     return [path for path in os.fsdecode(out).split("\0") if path and path not in kept]
 
 

@@ -36,6 +36,7 @@ from remit.workspace.git.parcels import (
 from remit.workspace.git.repository import parse_entries
 from remit.workspace.git.stores import (
     FOLDER,
+    MAX_LISTED_BYTES,
     PATIENCE_SECONDS,
     Store,
     check_rules,
@@ -202,7 +203,7 @@ def _make_clone(place: str, base: Base, objects: str) -> None:
     with open_store(root, base.prefix, hashing=hashing, borrowed=[objects], index=_INDEX) as store:
         store.tell("read-tree", "--reset", "-u", base.commit)
         store.set_head(base.commit)
-        entries = parse_entries(store.tell("ls-files", "-s", "-z"))
+        entries = parse_entries(store.tell("ls-files", "-s", "-z", max_bytes=MAX_LISTED_BYTES))
         linked = [path for path, entry in entries if entry.mode == LINKED]
         store.save_note("clone", {"commit": base.commit, "linked": linked})
         shutil.copyfile(store.index, f"{store.folder}/index")  # for an agent that hands its tree on

@@ -30,6 +30,8 @@ MAX_SECONDS = 600.0
 """A tree of 100,000 files takes a busy disk minutes."""
 PATIENCE_SECONDS = 900.0
 """As long as somebody else may take with one."""
+MAX_LISTED_BYTES = 512 * 1024 * 1024
+"""A list of the files of a repository with millions, as git prints it."""
 MAX_RULES_BYTES = 8 * 1024 * 1024
 """Of a `.gitignore` or `.gitattributes`, which git reads whole."""
 _AS_IT_IS = "* -text -crlf -ident -filter !eol !working-tree-encoding\n"
@@ -81,14 +83,20 @@ class Store:
         """The name of no object."""
         return "0" * (64 if os.path.exists(f"{self.folder}/sha256") else 40)
 
-    def ask(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> Answer:
+    def ask(
+        self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None, max_bytes: int = 0
+    ) -> Answer:
         """Call git here."""
-        environment = {**self.environment, **(more or {})}
-        return run(self.top, *self.options, *arguments, given=given, more=environment, alone=True, seconds=MAX_SECONDS)
+        return run(
+            self.top, *self.options, *arguments, given=given, more={**self.environment, **(more or {})}, alone=True,
+            seconds=MAX_SECONDS, max_bytes=max_bytes,
+        )  # fmt: skip
 
-    def tell(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
+    def tell(
+        self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None, max_bytes: int = 0
+    ) -> bytes:
         """Call git here for something that has to succeed."""
-        answer = self.ask(*arguments, given=given, more=more)
+        answer = self.ask(*arguments, given=given, more=more, max_bytes=max_bytes)
         if answer.code:
             raise Refused(commit_failed(answer.reason))
         return answer.out
@@ -327,6 +335,7 @@ def find_changes(store: Store, below: str = "") -> tuple[list[str], list[str]]:
     out = store.tell(
         "status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=all", "--no-renames", *where,
         more={"GIT_OPTIONAL_LOCKS": "1"},  # what it found out about unchanged files is kept
+        max_bytes=MAX_LISTED_BYTES,
     )  # fmt: skip
     there: list[str] = []
     gone: list[str] = []
