@@ -38,9 +38,18 @@ def test_entries_are_saved_with_all_they_say_and_so_is_the_rest() -> None:
     assert json.loads(recover(cut, NOW)) == wanted
 
 
-def test_an_entry_that_contradicts_itself_is_left_to_the_original() -> None:
+def test_of_a_key_that_an_entry_gives_twice_the_last_counts_as_in_any_json() -> None:
     text = LOG.replace('"id": "err_2"', '"id": "err_7", "id": "err_2"')[:-4]
-    assert save(text) == ["err_0", "err_1", "err_3", "err_4"]
+    assert save(text) == [entry["id"] for entry in ENTRIES]
+    mended = LOG.replace('"id": "err_2"', '"id": "err_7", "id": "err_2",')[:-4]
+    assert save(mended) == ["err_0", "err_1", "err_3", "err_4"], "but not if nobody can say which is the last"
+
+
+def test_a_stray_quote_does_not_make_one_text_of_several_entries() -> None:
+    line = json.dumps(json.loads(LOG))[:-20]
+    text = line.replace('"timestamp": "2026-01-02', '"timestamp": \'"2026-01-02')
+    assert text != line
+    assert save(text) == ["err_0", "err_2", "err_3"]
 
 
 def test_of_two_objects_one_after_the_other_all_are_saved_and_of_one_id_the_later() -> None:

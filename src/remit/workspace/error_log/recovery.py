@@ -1,7 +1,7 @@
 """What can be saved of a broken errors.json.
 
 Owns the choice. The tolerant parser of returns reads every entry that is whole, also with slips of punctuation. An
-entry that was cut off or contradicts itself is left to the original, which is kept. Of a merge both sides are saved.
+entry that was cut off, or is mended and contradicts itself, is left to the original. Of a merge both sides are saved.
 
 Linear: an entry is read once, and the attempts that fail have a limit in all.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.contract.tolerant_json import UnreadableError, join_pointer, parse_object
 from remit.workspace.error_log.document import LIST_KEY, parse_document, render_new
+from remit.workspace.json_edit import DECODER
 from remit.workspace.merge_conflicts import split_sides
 
 if TYPE_CHECKING:
@@ -60,21 +61,31 @@ def _read_broken(text: str) -> tuple[dict[str, Any], list[object]]:
     entries: list[object] = []
     at, chars_left = text.find("{"), len(text) + _FREE_CHARS
     while at >= 0 and chars_left > 0:
-        try:
-            parsed = parse_object(text, at, held=True)
-        except UnreadableError as error:
-            reached, is_read = error.reached, False
+        value, end, flawed = _read_object(text, at)
+        if value is None:
+            chars_left -= end - at + _ATTEMPT_CHARS
         else:
-            reached, is_read = parsed.end, not any(flaw.kind == "conflict" for flaw in parsed.flaws)
-        if is_read:
-            flawed = {flaw.pointer for flaw in parsed.flaws} | ({""} if parsed.closed == "end" else set())
-            entries += _list_entries(parsed.value, flawed)
-            rest = rest or {key: value for key, value in parsed.value.items() if LIST_KEY in parsed.value}
-        else:
-            chars_left -= reached - at + _ATTEMPT_CHARS
-        at = text.find("{", reached if is_read else at + 1)
-    rest.pop(LIST_KEY, None)
+            entries += _list_entries(value, flawed)
+            rest = rest or ({key: each for key, each in value.items() if key != LIST_KEY} if LIST_KEY in value else {})
+        at = text.find("{", at + 1 if value is None else end)
     return rest, entries
+
+
+def _read_object(text: str, at: int) -> tuple[dict[str, Any] | None, int, set[str]]:
+    """The object at a place, where it ends and where it has flaws; None if it has to be read piece by piece."""
+    try:
+        parsed = parse_object(text, at, held=True)
+    except UnreadableError as error:
+        return None, error.reached, set()
+    if '\\"message\\"' in json.dumps(parsed.value):  # a stray quote has made one text of several entries
+        return None, parsed.end, set()
+    flawed = {flaw.pointer for flaw in parsed.flaws} | ({""} if parsed.closed == "end" else set())
+    if any(flaw.kind == "conflict" for flaw in parsed.flaws):
+        try:
+            return DECODER.decode(text[at : parsed.end]), parsed.end, set()
+        except (ValueError, RecursionError):
+            return None, parsed.end, set()
+    return parsed.value, parsed.end, flawed
 
 
 def _list_entries(value: object, flawed: Collection[str] = (), pointer: str = "") -> list[object]:
