@@ -22,7 +22,9 @@ MAX_INPUTS = 200
 MAX_TEXT = 300
 _NAME = lazy(r"\w{1,80}")
 _TYPE_WORD = lazy(r"[A-Za-z]{1,40}")
-_TYPES = {
+TYPES = ("string", "integer", "number", "boolean", "array", "object", "enum")
+"""The standard's types."""
+TYPE_WORDS = {
     "string": "string", "str": "string", "text": "string", "path": "string", "file": "string", "url": "string",
     "date": "string", "char": "string", "integer": "integer", "int": "integer", "long": "integer", "number": "number",
     "float": "number", "double": "number", "num": "number", "boolean": "boolean", "bool": "boolean", "flag": "boolean",
@@ -54,7 +56,20 @@ class Inputs(NamedTuple):
 def read_inputs(document: Document) -> Inputs:
     """The inputs that a file names, each once; the first of two counts."""
     parameters = {each.name: each for each in _read_parameters(document)}
-    return Inputs(tuple(parameters.values()), tuple(dict.fromkeys(_read_forbidden(document))))
+    return Inputs(tuple(parameters.values()), tuple(dict.fromkeys(name for name, _ in find_forbidden(document))))
+
+
+def find_parameters(document: Document) -> list[Tag]:
+    """The tag of every input, also of those that are in a group."""
+    return _find_tags(document, "inputs_required", "parameter")
+
+
+def find_forbidden(document: Document) -> Iterator[tuple[str, Tag]]:
+    """The name and the tag of every forbidden input: its attribute, or what the tag begins with."""
+    for tag in _find_tags(document, "inputs_forbidden", "forbidden"):
+        found = _NAME.match((tag.get("name") or "").strip() or document.text_of(tag))
+        if found:
+            yield found[0], tag
 
 
 def fold_name(name: str) -> str:
@@ -65,7 +80,7 @@ def fold_name(name: str) -> str:
 
 def _read_parameters(document: Document) -> Iterator[Parameter]:
     seen = set()
-    for tag in _find_tags(document, "inputs_required", "parameter"):
+    for tag in find_parameters(document):
         name = (tag.get("name") or "").strip()[:MAX_TEXT]
         if name and name not in seen:
             seen.add(name)
@@ -86,15 +101,7 @@ def _read_type(written: str) -> str:
     if written.rstrip().endswith("[]"):
         return "array"
     found = _TYPE_WORD.search(written)
-    return _TYPES.get(found[0].lower(), "") if found else ""
-
-
-def _read_forbidden(document: Document) -> Iterator[str]:
-    """The name of each: its attribute, or what the tag begins with."""
-    for tag in _find_tags(document, "inputs_forbidden", "forbidden"):
-        found = _NAME.match((tag.get("name") or "").strip() or document.text_of(tag))
-        if found:
-            yield found[0]
+    return TYPE_WORDS.get(found[0].lower(), "") if found else ""
 
 
 def _find_tags(document: Document, section: str, name: str) -> list[Tag]:

@@ -283,6 +283,10 @@ def test_types_of_inputs(type_: str) -> None:
     assert not find(text)
 
 
+def test_a_type_that_says_nothing_of_a_value_has_no_fix() -> None:
+    assert find(change('type="integer">The task to plan.', 'type="json">The task to plan.'))["AGT113"].fix is None
+
+
 @pytest.mark.parametrize(
     ("written", "meant"),
     [("int", "integer"), ("list[str]", "array[str]"), ("String", "string"), ("strng", "string"), ("bool", "boolean")],

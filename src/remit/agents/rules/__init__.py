@@ -16,7 +16,7 @@ _CLAUDE = ("claude.fields", "claude.keys", "claude.hooks", "claude.tools")
 _OPENCODE = ("opencode.fields", "opencode.values", "opencode.permissions", "opencode.tools")
 MODULES: dict[Profile, tuple[str, ...]] = {
     "standard": (
-        *_MARKDOWN, "body", "confinement", "context", "delegation", "failures", "fields", "inputs", "limits",
+        *_MARKDOWN, "body", "confinement", "context", "delegation", "failures", "fields", "limits",
         "opencode.tools", "outputs", "permissions", "reach", "sections", "steps",
     ),
     "claude": (*_MARKDOWN, *_CLAUDE, "confinement", "permissions"),

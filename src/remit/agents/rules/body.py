@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
+from remit.agents.inputs import find_forbidden, find_parameters
 from remit.agents.outline import (
     ARTIFACT_PARTS,
     CHECKPOINT_ALIASES,
@@ -171,6 +172,25 @@ def blank_left(case: Case) -> Iterator[Report]:
             name = tag.get("name") or tag.get("type") or ""
             if name.startswith("{") and name.endswith("}"):
                 yield Report(f"<{tag.name}> is still called {shorten(name)}", "Give it a name.", tag.name_span)
+
+
+@rule("AGT117", "R1.10 R1.11")
+def input_required_and_forbidden(case: Case) -> Iterator[Report]:
+    """An input is asked for and forbidden at once.
+
+    Why: no delegation can satisfy both, so every one is refused.
+
+    Bad: `<parameter name="full_system_state" type="string">All of it.</parameter>` and
+    `<forbidden>full_system_state</forbidden>`
+
+    Good: one of the two.
+    """
+    document = case.document
+    required = {(tag.get("name") or "").strip() for tag in find_parameters(document)}
+    for name, tag in find_forbidden(document):
+        if name and name in required:
+            yield Report(f"the input {shorten(name)} is both asked for and forbidden", "Keep one of the two.",
+                         tag.name_span)  # fmt: skip
 
 
 @rule("AGT118", "R1.18", severity="warning")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from remit.agents.inputs import TYPE_WORDS, TYPES, find_forbidden, find_parameters
 from remit.agents.outline import (
     ARTIFACT_PARTS,
     CHECKPOINT_ALIASES,
@@ -28,7 +29,6 @@ from remit.agents.passages import (
     render_parameter,
 )
 from remit.agents.rules.failures import find_troubles, list_usual_errors, read_error_names
-from remit.agents.rules.inputs import find_forbidden, find_parameters
 from remit.agents.rules.outputs import ARTIFACT_TYPES, find_artifacts, find_spec_root
 from remit.agents.rules.register import add_rule
 from remit.agents.rules.section_shapes import (
@@ -70,15 +70,6 @@ class SectionRule(NamedTuple):
 
 # --- what the rows look at -------------------------------------------------------------------------------------------
 
-INPUT_TYPES = ("string", "integer", "number", "boolean", "array", "object", "enum")
-"""The types that an input can be checked against."""
-_OTHER_TYPES = {
-    "int": "integer", "str": "string", "text": "string", "bool": "boolean", "list": "array", "dict": "object",
-    "float": "number", "double": "number", "map": "object", "table": "object", "json": "object", "path": "string",
-    "file": "string", "url": "string", "date": "string", "char": "string", "long": "integer", "tuple": "array",
-    "flag": "boolean", "num": "number", "arr": "array", "obj": "object", "strings": "array",
-}  # fmt: skip
-"""What other languages call them."""
 CORE_INPUTS = ("task_number", "session_id", "delegation_depth", "delegation_path")
 """Without these a delegation cannot be told from another; language and timeout may be left out."""
 
@@ -220,11 +211,11 @@ TABLE = (
     SectionRule("AGT112", "parameter-incomplete", "R1.10", (
         AttributeNeeded(_find_inputs, "name", "an input has no name", 'Write <parameter name="…" type="…">.'),
         AttributeNeeded(_find_named_inputs, "type", "the input {label} has no type",
-                        f"Add type, one of {', '.join(INPUT_TYPES)}.",
+                        f"Add type, one of {', '.join(TYPES)}.",
                         default=lambda name: USUAL_INPUTS[name][0] if name in USUAL_INPUTS else ""),
     ), fix="safe"),
     SectionRule("AGT113", "parameter-type-unknown", "R1.10", (
-        AttributeChoice(_find_inputs, "type", INPUT_TYPES, "{value} is no type of an input", _OTHER_TYPES,
+        AttributeChoice(_find_inputs, "type", TYPES, "{value} is no type of an input", TYPE_WORDS,
                         ("any", "null", "none"), is_first_word=True),
     ), "warning", "safe"),
     SectionRule("AGT114", "parameter-repeated", "R1.10", (
