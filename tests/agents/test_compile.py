@@ -20,7 +20,8 @@ from remit.agents.definition import define
 from remit.agents.document import parse_document
 from remit.agents.edits import quote
 from remit.agents.patterns import matches_path
-from remit.agents.profiles import KINDS, STANDARD_KEYS
+from remit.agents.profiles import KINDS
+from remit.agents.rules.fields import FIELDS
 from remit.agents.scaffold import scaffold
 from remit.errors import UsageError
 from remit.harnesses import claude, codex, opencode
@@ -439,7 +440,7 @@ def compile_values(values: dict[str, Any], to: str) -> Compiled:
 @pytest.mark.parametrize("values", [WHOLE, BARE, LISTED, OPEN], ids=["whole", "bare", "listed", "open"])
 def test_every_setting_is_in_the_file_or_named_as_lost(values: dict[str, Any], to: str) -> None:
     """R1.1-R1.6: with another setting the file is another one, unless a diagnostic names the setting."""
-    assert set(STANDARD_KEYS) <= set(WHOLE)
+    assert {spec.path for spec in FIELDS} <= {"/".join(map(str, path)) for path in list_paths(WHOLE)}
     whole = compile_values(values, to)
     assert not whole.refused, tell(whole)
     places = {finding.pointer for finding in whole.findings if finding.pointer and finding.code != "CMP004"}
