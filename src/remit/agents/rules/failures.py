@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.outline import ERROR_PARTS, TAG_NAMES, find_part, is_slip, unfold
+from remit.agents.outline import ERROR_PARTS, TAG_NAMES, is_slip, unfold
 from remit.agents.passages import render_error
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.section_shapes import is_empty, shorten
+from remit.agents.rules.section_shapes import find_missing_parts, is_empty, list_tags, shorten
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
 from remit.spelling import squeeze
@@ -28,7 +28,7 @@ _NAMED_TAGS = ("error_type", "error_case", "error", "case", "scenario")
 _GIT = lazy(r"\bgit\b")
 
 
-class Trouble(NamedTuple):
+class ErrorType(NamedTuple):
     """A type of error that the agent speaks of."""
 
     tag: Tag
@@ -37,18 +37,18 @@ class Trouble(NamedTuple):
     """Whether its name is that of its tag: `<timeout>` in the place of `<error_type name="timeout">`."""
 
 
-def find_troubles(document: Document) -> list[Trouble]:
+def find_error_types(document: Document) -> list[ErrorType]:
     """Every type of error in the section: what stands directly in it, unless that is the part of one."""
     section = document.outline.get("error_handling")
-    troubles = []
+    types = []
     for tag in unfold(section) if section else ():
         if (tag.inline and not tag.closed) or _is_other(tag):
             continue
         if tag.name in _NAMED_TAGS or is_slip(tag.name, "error_type"):
-            troubles.append(Trouble(tag, (tag.get("name") or tag.get("type") or "").strip(), own_tag=False))
+            types.append(ErrorType(tag, (tag.get("name") or tag.get("type") or "").strip(), own_tag=False))
         else:
-            troubles.append(Trouble(tag, tag.name, own_tag=True))
-    return troubles
+            types.append(ErrorType(tag, tag.name, own_tag=True))
+    return types
 
 
 @rule("AGT132", "R1.23", fix="unsafe")
@@ -68,7 +68,7 @@ def timeout_unhandled(case: Case) -> Iterator[Report]:
     section = document.outline.get("error_handling")
     if section is None or is_empty(document, section):
         return
-    names = [trouble.name for trouble in find_troubles(document)] or [document.text_of(section)]
+    names = [each.name for each in find_error_types(document)] or [document.text_of(section)]
     if not any("timeout" in squeeze(name) for name in names):
         yield Report("the error handling does not name timeout",
                      "Say how the agent saves its work and returns partial when time runs out.", section.name_span,
@@ -90,7 +90,7 @@ def list_usual_errors(document: Document) -> list[str]:
 
 def read_error_names(document: Document) -> set[str]:
     """The names of the types of errors, and the usual types that they stand for."""
-    names = {trouble.name for trouble in find_troubles(document)}
+    names = {each.name for each in find_error_types(document)}
     words = {word for name in names for word in _WORD.findall(name.lower())}
     return names | {name for name, word in _USUAL_WORDS.items() if word in words}
 
@@ -106,23 +106,18 @@ def error_part_missing(case: Case) -> Iterator[Report]:
     Good: `<error_type name="timeout">` with all four parts.
     """
     document = case.document
-    troubles = find_troubles(document)
-    plain = [trouble for trouble in troubles if not _has_part(trouble.tag)]
+    types = find_error_types(document)
+    plain = [each for each in types if not _has_part(each.tag)]
     if plain:
-        names = ", ".join(trouble.name for trouble in plain if trouble.name)
+        names = ", ".join(each.name for each in plain if each.name)
         yield Report(f"{shorten(names) or 'an error type'} {'are' if len(plain) > 1 else 'is'} not divided into "
                      "detection, handling, recovery and logging", "Say each in a tag of its own.",
                      plain[0].tag.name_span)  # fmt: skip
-    for trouble in troubles:
-        if not _has_part(trouble.tag):
-            continue
-        slipped = document.outline.slipped(trouble.tag)
-        missing = [
-            part for part in ERROR_PARTS if part not in slipped and is_empty(document, find_part(trouble.tag, part))
-        ]
-        if missing:
-            yield Report(f"the error type {shorten(trouble.name)}".rstrip() + f" has no {', '.join(missing)}",
-                         f"Add {' and '.join(f'<{part}>' for part in missing)}.", trouble.tag.name_span)  # fmt: skip
+    for each in types:
+        missing = find_missing_parts(document, each.tag, ERROR_PARTS, filled=True)
+        if missing and each not in plain:
+            yield Report(f"the error type {shorten(each.name)}".rstrip() + f" has no {', '.join(missing)}",
+                         f"Add {list_tags(missing)}.", each.tag.name_span)  # fmt: skip
 
 
 def _has_part(tag: Tag) -> bool:
@@ -150,7 +145,7 @@ def error_type_as_tag(case: Case) -> Iterator[Report]:
 
     Fix (safe): writes them as error types.
     """
-    named = [each for each in find_troubles(case.document) if each.tag.closed and each.tag.name != "error_type"]
+    named = [each for each in find_error_types(case.document) if each.tag.closed and each.tag.name != "error_type"]
     named = [each for each in named if not is_slip(each.tag.name, "error_type") and each.name]
     if not named:
         return

@@ -28,7 +28,7 @@ from remit.agents.passages import (
     render_error,
     render_parameter,
 )
-from remit.agents.rules.failures import find_troubles, list_usual_errors, read_error_names
+from remit.agents.rules.failures import find_error_types, list_usual_errors, read_error_names
 from remit.agents.rules.outputs import ARTIFACT_TYPES, find_artifacts, find_spec_root
 from remit.agents.rules.register import add_rule
 from remit.agents.rules.section_shapes import (
@@ -111,7 +111,7 @@ def _find_return_format(document: Document) -> Iterator[Named]:
 
 
 def _find_unnamed_errors(document: Document) -> Iterator[Named]:
-    return ((each.tag, "") for each in find_troubles(document) if not each.name)
+    return ((each.tag, "") for each in find_error_types(document) if not each.name)
 
 
 def _list_sections(document: Document) -> Iterator[Named]:
