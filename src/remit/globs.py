@@ -30,7 +30,7 @@ class Name(str):
 
 def is_magic(text: str) -> bool:
     """Whether a text without braces has a character that stands for others."""
-    return ("*" in text or "?" in text or "[" in text) and type(text) is not Name  # called a million times for a script
+    return ("*" in text or "?" in text or "[" in text) and type(text) is not Name  # called for every pattern
 
 
 def is_pattern(text: str) -> bool:

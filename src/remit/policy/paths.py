@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 MAX_PATTERN = 300
 MAX_PATH = 4096
 MAX_FOLDERS = 64
-"""A script can go down a folder with every word; each pattern is held against each of them."""
+"""A path with more folders is denied: each pattern is compared with each of them."""
 YES, FOLDED, NO = 2, 1, 0
-"""Covered; covered where the file system does not tell small letters from capital ones; not covered."""
+"""Covered; covered if the file system ignores case; not covered."""
 
 
 def is_deep(path: str, cwd: str) -> bool:

@@ -30,11 +30,11 @@ from remit.harnesses import claude, codex
 from remit.model import ACCEPTABLE, Expectation
 from remit.quick_tuple import NamedTuple
 from remit.runners.protocol import Heard, Usage
-from remit.workspace.beginnings import load_beginning
 from remit.workspace.ledger.delegations import advance, begin_attempt, count_attempts, load_delegation, record_attempt
 from remit.workspace.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.workspace.ledger.refereed import end_commands, list_tool_uses
 from remit.workspace.ledger.texts import keep_texts, load_text
+from remit.workspace.transcripts import load_beginning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -19,11 +19,11 @@ from remit.delegate.reporting.report import load_report
 from remit.harnesses import codex
 from remit.harnesses.claude import read_return
 from remit.model import ACCEPTABLE
-from remit.workspace.beginnings import load_end
 from remit.workspace.ledger.delegations import count_attempts, load_delegation
 from remit.workspace.ledger.events import add_event
 from remit.workspace.ledger.refereed import count_block, count_tokens_before, find_by_call, leave_word, list_awaited
 from remit.workspace.ledger.texts import load_text
+from remit.workspace.transcripts import load_end
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from remit.app.refereeing.roster import fold_name
 from remit.quick_json import parse_json
 from remit.workspace.agent_files import find_agent_files
-from remit.workspace.beginnings import load_beginning
+from remit.workspace.transcripts import load_beginning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from remit.harnesses import claude, codex
 from remit.quick_json import parse_json
-from remit.workspace.beginnings import load_beginning
 from remit.workspace.ledger.refereed import MAIN, bind, find_by_agent, find_by_call, find_by_path, list_unbound
+from remit.workspace.transcripts import load_beginning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The beginning of a file that somebody else writes, such as a harness's record of what its agents say.
+"""Transcripts: the beginning or the end of a file that another program writes, such as a harness's record of an agent.
 
 Imports next to nothing: a hook reads it, and has no time.
 """
