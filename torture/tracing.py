@@ -31,12 +31,13 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 _CALL = re.compile(r"(?:(?P<pid>\d+) +)?(?P<name>[a-z]\w*)\((?P<rest>.*)")
 
 # They change nothing outside the process and open nothing: to be killed at one of them is to be killed at the next
-# syscall that does.
+# syscall that does. How often some of them come depends on time alone.
 INWARD = frozenset({
     "brk", "mmap", "munmap", "mprotect", "mremap", "madvise", "futex", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn",
     "rt_sigtimedwait", "restart_syscall", "getpid", "gettid", "getuid", "geteuid", "getgid", "getegid", "getcwd",
     "clock_gettime", "clock_nanosleep", "nanosleep", "gettimeofday", "getrandom", "sched_yield", "sched_getaffinity",
-    "prlimit64", "sysinfo", "uname", "exit_group", "set_robust_list", "rseq", "arch_prctl", "set_tid_address",
+    "wait4", "epoll_wait", "prlimit64", "sysinfo", "uname", "exit_group", "set_robust_list", "rseq", "arch_prctl",
+    "set_tid_address",
 })  # fmt: skip
 
 
