@@ -627,3 +627,9 @@ def test_any_pair_is_repaired_once_and_nothing_is_lost(pair: Pair, prefer: Prefe
         state = parse_state(done.state)
         assert state.next_number is not None
         assert state.next_number.number > max(task.number for task in state.tasks)
+
+
+def test_an_example_in_a_fence_gives_a_task_no_field() -> None:
+    todo = TODO + "\n### 14. Dark mode\n- **Status**: [PLANNED]\n\n```\n- **Effort**: 9 hours\n```\n"
+    (task,) = [each for each in json.loads(repair(todo=todo).state)["active_projects"] if each["project_number"] == 14]
+    assert "effort" not in task

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from remit.workspace.tasks.markdown import clean_title
+from remit.workspace.tasks.markdown import clean_title, find_fences, find_line_end, walk_fields
 from remit.workspace.tasks.state import NUMBER_KEY, STATUS_KEY
+from remit.workspace.tasks.todo import walk_sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 TAKEN = ("priority", "language", "type", "effort", "created", "description")
 
-_FIELD = re.compile(r"[ \t]{0,8}(?:[-*+][ \t]{1,4})?\*\*([^*:]{1,60})(?:\*\*[ \t]{0,4}:|:\*\*)[ \t]{0,8}")
-_SECTION = re.compile(r"#{1,3}[ \t]")
 _PRIORITY = re.compile(r"##[ \t]+(High|Medium|Low|Critical)[ \t]+Priority", re.IGNORECASE)
 _MAX_VALUE = 4_000
 _MAX_NAME = 80
@@ -34,30 +33,19 @@ def make_name(title: str) -> str:
 
 def read_fields(text: str, tasks: Iterable[Task]) -> Iterator[tuple[Task, dict[str, object]]]:
     """What state.json should say of tasks of TODO.md, each in the order of its keys."""
+    text = text.removeprefix("\ufeff")
     headings = {task.place.line: task for task in tasks}
-    task, priority = None, ""
-    given: dict[str, str] = {}
-    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
-        if _SECTION.match(line):
-            if task is not None:
-                yield task, _arrange(task, given)
-            task = headings.get(number)
-            section = _PRIORITY.match(line)
-            priority = section[1].lower() if section is not None else "" if line.startswith("## ") else priority
-            given = {"priority": task.priority or priority} if task is not None else {}
-        elif task is not None:
-            _read_field(line, given)
-    if task is not None:
-        yield task, _arrange(task, given)
-
-
-def _read_field(line: str, given: dict[str, str]) -> None:
-    field = _FIELD.match(line)
-    key = field[1].strip().lower() if field is not None else ""
-    if field is not None and key in TAKEN and key != "priority":
-        value = line[field.end() : field.end() + _MAX_VALUE].strip()
-        if value:
-            given[key] = value
+    fences, line, counted, priority = find_fences(text), 1, 0, ""
+    for start, end in walk_sections(text, fences):
+        line, counted = line + text.count("\n", counted, start), start
+        task = headings.get(line)
+        if task is not None:
+            fields = walk_fields(text, find_line_end(text, start, end) + 1, end, fences)
+            given = {field.name.strip().lower(): field.value[:_MAX_VALUE] for field in fields if field.value}
+            yield task, _arrange(task, given | {"priority": task.priority or priority})
+        elif text.startswith("## ", start):
+            section = _PRIORITY.match(text, start)
+            priority = section[1].lower() if section is not None else ""
 
 
 def _arrange(task: Task, given: Mapping[str, str]) -> dict[str, object]:
