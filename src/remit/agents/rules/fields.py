@@ -422,7 +422,7 @@ FIELDS = (
         about="The command that calls the agent.", pattern=r"^/\S+$",
     ),
     FieldSpec(
-        "lifecycle/return_format", default=edits.quote(RETURN_FORMAT),
+        "lifecycle/return_format", default=f'"{RETURN_FORMAT}"',
         missing=FieldProblem("AGT049", "lifecycle.return_format is missing",
                              f'Write return_format: "{RETURN_FORMAT}".'),
         checks=(
