@@ -131,6 +131,9 @@ EDITS = {
         FIRST,
         '{"project_number": 2, "project_name": "export_button", "status": "blocked", "mine": "kept"},\n    ' + FIRST,
     ),
+    "two versions with other words": in_state(
+        FIRST, '{"project_number": 2, "project_name": "export_button", "owner": "grace"},\n    ' + FIRST
+    ),
     "a task removed from TODO.md": Edit(todo=TODO.replace(SECTION_2, "")),
     "a task removed from state.json": Edit(
         json.dumps({**STATE, "active_projects": [*STATE["active_projects"]][1:]}, indent=2)

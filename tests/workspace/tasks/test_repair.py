@@ -43,7 +43,7 @@ def statuses(done: Repair) -> dict[int, tuple[str | None, str | None]]:
 
 
 def test_a_pair_that_agrees_stays_as_it_is() -> None:
-    assert repair() == (STATE, TODO, (), (), {}, (), ())
+    assert repair() == (STATE, TODO, (), (), {}, (), (), False)
     for prefer in ("state", "todo"):
         assert repair(prefer=prefer)[:3] == (STATE, TODO, ())
 

@@ -40,6 +40,8 @@ class Parted(NamedTuple):
     todo: str
     told: tuple[str, ...]
     renumbered: tuple[Renumbered, ...] = ()
+    has_dropped: bool = False
+    """Whether a value of state.json is gone: of two versions of a task one gives it differently."""
 
 
 class Renumbered(NamedTuple):
@@ -78,7 +80,7 @@ def part_numbers(
         work.part(number, entries, sections)
     for number in work.find_repeated():
         work.drop_headings(number)
-    return Parted(work.state.apply(), work.todo.apply(), tuple(work.told), tuple(work.renumbered))
+    return Parted(work.state.apply(), work.todo.apply(), tuple(work.told), tuple(work.renumbered), work.has_dropped)
 
 
 def tell_entries(task: Renumbered, ids: Sequence[str]) -> str:
@@ -100,6 +102,7 @@ class _Parting:
         self.archive = archive
         self.folders = folders
         self.renumbered: list[Renumbered] = []
+        self.has_dropped = False
         self.told: list[str] = []
         self.entries: dict[int, list[state_edits.Entry]] = {}
         self.sections: dict[int, list[todo_edits.Entry]] = {}
@@ -149,6 +152,7 @@ class _Parting:
         newer = (_updated(second), second.closed) > (_updated(first), first.closed)
         kept, copy = (second, first) if newer and first.value != second.value else (first, second)
         different = any(kept.value.get(key) != value for key, value in copy.value.items())
+        self.has_dropped |= different
         self.state.remove(copy)
         how = f"they were joined, and {_tell(kept)} was kept as the newer" if different else "one copy was removed"
         self.told.append(f"task {kept.number} stood in state.json twice ({_tell(kept)}, {_tell(copy)}): {how}")

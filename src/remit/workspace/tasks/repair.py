@@ -72,6 +72,8 @@ class Repair(NamedTuple):
     renumbered: tuple[Renumbered, ...] = ()
     lost: tuple[int, ...] = ()
     """The tasks of a broken state.json that neither the restored version nor TODO.md has."""
+    has_dropped: bool = False
+    """Whether a value of state.json is gone, so that the file has to be kept as it was."""
 
 
 def classify_drift(state: State, todo: Todo, baseline: Mapping[int, str] | None) -> dict[int, Kind]:
@@ -168,6 +170,7 @@ class _Work:
         self.archive = archive
         self.restored = restored
         self.lost: tuple[int, ...] = ()
+        self.has_dropped = False
         self.told: list[str] = []
         self.renumbered: tuple[Renumbered, ...] = ()
         self.doubts: dict[int, str] = {}
@@ -226,7 +229,8 @@ class _Work:
 
     def part_numbers(self, folders: Mapping[int, list[str]]) -> None:
         """Give each number to one task."""
-        self.state, self.todo, told, self.renumbered = part_numbers(self.state, self.todo, self.archive, folders)
+        parted = part_numbers(self.state, self.todo, self.archive, folders)
+        self.state, self.todo, told, self.renumbered, self.has_dropped = parted
         self.told += told
 
     def share_tasks(self) -> None:
@@ -414,7 +418,8 @@ class _Work:
         following = {number: markers[number] for number in _find_late_plans(state, plans)}
         for number, marker in following.items():
             self.told.append(f"the plan of task {number} is [{marker}] now, as in state.json")
-        return Repair(self.state, self.todo, tuple(self.told), tuple(left), following, self.renumbered, self.lost)
+        told, last = tuple(self.told), (self.renumbered, self.lost, self.has_dropped)
+        return Repair(self.state, self.todo, told, tuple(left), following, *last)
 
     def _tell_doubts(self, state: State, todo: Todo) -> Iterator[tuple[Finding, Finding]]:
         """Each status that is left to a person, as it is told without a baseline and with one."""

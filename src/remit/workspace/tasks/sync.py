@@ -86,6 +86,8 @@ def repair(store: TaskStore, prefer: Prefer = "newest") -> Synced:
             folders=list_folders(store.home.root, store.folder),
             restored=restored,
         )
+        if repaired.has_dropped and not kept:
+            kept = _keep(desk, STATE, desk.state)
         settle(desk, repaired)
         for number, marker in repaired.plans.items():
             fields = state_edits.find_task(desk.state, number).value
