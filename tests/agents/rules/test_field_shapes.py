@@ -66,7 +66,7 @@ TABLE = FieldTable(
                   wrong_type=FieldProblem("AGT992", "{key} is {value}", "Write a text.")),
         FieldSpec("mode", "text", ("fast", "slow"), wrong=FieldProblem("AGT993", "no mode {value}")),
         FieldSpec("level", "number", least=1, most=3, wrong=FieldProblem("AGT994", "{key} is {value}", "{least}-{most}")),
-        FieldSpec("names", "list", wrong_item=FieldProblem("AGT995", "{value} is no name")),
+        FieldSpec("names", "list", wrong_type=FieldProblem("AGT995", "{key} is {value}"), wrong_item=FieldProblem("AGT995", "{value} is no name")),
         FieldSpec("title", "text", checks=(
             FieldCheck(FieldProblem("AGT996", "{value} is lower"), lambda _, text: text.islower()),
         )),
@@ -102,6 +102,8 @@ def table_rules() -> Iterator[None]:
         ("agent: a\nlevel: 3", []),
         ("agent: a\nnames: [b, 7, '']", ["7 is no name", "empty is no name"]),
         ("agent: a\ntitle: t", ["'t' is lower"]),
+        ("agent: a\nnames: ''\ntitle: ''", ["names is ''"]),
+        ("agent: a\nnames:\ntitle:", []),
         ("agent: a\nmodus: fast\nother: 1\nx-mode: 1", ["no keys modus, other"]),
         ("agent: a\nmdoe: fast\nmode: slow", ["no keys mdoe"]),
     ],

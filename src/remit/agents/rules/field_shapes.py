@@ -41,6 +41,8 @@ _TYPES: Mapping[str, Callable[[object], bool]] = {
 
 EXTENSIONS = ("x-", "x_")
 """How keys begin that are for other programs."""
+_TEXTS = ("text", "path")
+"""Types of which an empty text is no value; elsewhere it is a wrong one, unless the field counts as missing."""
 _UNQUOTED = ("number", "whole", "list")
 """Types whose values are written without the quotes of the wrong value."""
 
@@ -244,7 +246,8 @@ def _check_field(document: Document, table: FieldTable, spec: FieldSpec, code: s
     value = values.get(key)
     if _applies(spec.missing, document, code) and is_missing(document, table, spec.path):
         yield _report_missing(document, table, spec, spec.missing)
-    if key not in values or (is_absent(value) and not table.checks_empty) or _is_settled(document, spec, value):
+    is_empty = is_absent(value) and not table.checks_empty and (value is None or spec.missing or spec.type in _TEXTS)
+    if key not in values or is_empty or _is_settled(document, spec, value):
         return
     for check in _list_checks(spec, value):
         if _applies(check.problem, document, code) and (check.is_wrong is None or check.is_wrong(document, value)):

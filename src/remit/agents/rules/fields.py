@@ -353,7 +353,8 @@ FIELDS = (
                              severity="warning", applicability="unsafe", when=_loads),
         wrong_type=_NO_LIST, wrong_item=_NO_PATH,
     ),
-    FieldSpec("context_loading/optional", "list", correct=_list_paths, wrong_type=_NO_LIST, wrong_item=_NO_PATH),
+    FieldSpec("context_loading/optional", "list", accepts=is_absent, correct=_list_paths, wrong_type=_NO_LIST,
+              wrong_item=_NO_PATH),
     FieldSpec(
         "context_loading/max_context_size", "number", above=0, default=_get_budget, correct=_get_budget,
         missing=FieldProblem("AGT073", "context_loading sets no max_context_size",
