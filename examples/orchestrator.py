@@ -78,6 +78,8 @@ class Agents(NamedTuple):
         is_honest = place == 0 or (place == 1 and attempt > 1)
         report = REPORTS[place]
         text = f"# Report\n\n{QUESTIONS[place]}\n\nAttempt {attempt}.\n"
+        if attempt == 1:
+            agent.sleeps(2)  # as long as it takes the others to start
         return agent.obeys({report: text}) if is_honest else agent.lies(report)
 
 

@@ -220,6 +220,17 @@ def test_a_step_that_fails_is_told_and_keeps_nothing_else_back(tmp_path: Path) -
     assert state.read_text() == broken
 
 
+def test_a_broken_error_log_is_mended_and_what_it_was_is_named(tmp_path: Path) -> None:
+    home = make(tmp_path)
+    log = tmp_path / "specs" / "errors.json"
+    log.write_text('{"errors": [{"id": "e1", "message": "first"},')
+    steps = {step.name: step for step in settle(home, describe(), places(home))}
+    found, kept = steps["errors"].message.split(" was broken: what it was is kept in ")
+    assert (steps["errors"].state, found) == ("done", "specs/errors.json")
+    assert (tmp_path / kept).read_text() == '{"errors": [{"id": "e1", "message": "first"},'
+    assert [each["message"] for each in json.loads(log.read_text())["errors"]] == ["first", "one test is flaky"]
+
+
 def test_an_entry_that_is_not_acceptable_is_not_written(tmp_path: Path) -> None:
     home = make(tmp_path)
     steps = settle(home, describe(entry={**ENTRY, "status": "great"}), places(home))

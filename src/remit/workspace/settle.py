@@ -329,7 +329,11 @@ def _log_errors(home: Home, settlement: Settlement, error_log: str) -> Step:
     )
     recorded = record_errors(home, error_log, records, now_ms=read_clock_ms())
     state: State = "done" if recorded.added else "there"
-    return Step("errors", state, findings=tuple(recorded.findings), files=_below(home, error_log))
+    files, message = _below(home, error_log), ""
+    if recorded.original is not None:
+        name = next(iter(files), error_log)
+        message = f"{name} was broken: what it was is kept in {os.path.relpath(recorded.original, home.root)}"
+    return Step("errors", state, message, findings=tuple(recorded.findings), files=files)
 
 
 def _settle_activity(home: Home, settlement: Settlement, places: Places) -> Step:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from remit.workspace.settle import Step
 
 _MOST_UNCLAIMED = 200
-_NOTED = ("worktree", "preflight", "follow-ups", "outside", "pending", "phases", "status", "summary")
+_NOTED = ("worktree", "preflight", "follow-ups", "outside", "pending", "phases", "status", "summary", "errors")
 """The steps of settling that the caller wants to know of, also where they went well."""
 
 
