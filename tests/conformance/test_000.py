@@ -165,6 +165,7 @@ def test_a_return_that_fails_validation_becomes_failed_and_is_logged(project: Pr
     assert result["status"] == "failed"
     assert any("return" in each["message"] for each in result["errors"])
     assert "return" in json.dumps(project.json("errors"))
+    assert all(note.partition(": ")[2] for note in result["remit"].get("notes", []))  # the log itself needs no note
 
 
 @conforms("000-27")

@@ -140,7 +140,8 @@ def add_steps(report: Result, steps: Sequence[Step], *, root: str = "") -> Resul
     failed = [(step.name, step.error) for step in steps if step.state == "failed"]
     failed_steps = tuple(FailedStep(name, each.message, each.code, each.recommendation) for name, each in failed)
     told = tuple(finding for step in steps for finding in step.findings if finding.severity != "note")
-    notes = tuple(f"{step.name}: {step.message}" for step in steps if step.name in _NOTED and step.state == "done")
+    noted = [step for step in steps if step.name in _NOTED and step.state == "done" and step.message]
+    notes = tuple(f"{step.name}: {step.message}" for step in noted)
     return report._replace(
         artifacts=artifacts,
         failed_steps=(*report.failed_steps, *failed_steps),
