@@ -6,7 +6,7 @@ from time import process_time
 
 import pytest
 
-from remit.spelling import SURE, did_you_mean, find_meant
+from remit.spelling import SURE, did_you_mean, find_meant, is_misspelt
 
 HARNESSES = ["claude", "codex", "gemini", "opencode"]
 
@@ -43,6 +43,22 @@ def test_a_hint_names_the_closest(word: str, known: list[str], meant: str | None
 )
 def test_a_fix_needs_more(word: str, meant: str | None) -> None:
     assert find_meant(word, ["description", "max_tokens", "tool"], least=SURE) == meant
+
+
+@pytest.mark.parametrize(
+    ("word", "is_meant"),
+    [
+        ("critical_constaints", True),
+        ("Critical_Constraints", True),
+        ("critical-constraints", True),
+        ("critcial_constraints", True),
+        ("critical_constraints", False),
+        ("constraints", False),
+        ("critical_consequence", False),
+    ],
+)
+def test_a_tag_is_misspelt_if_it_is_nearly_a_name(word: str, is_meant: bool) -> None:  # noqa: FBT001 - a table
+    assert is_misspelt(word, "critical_constraints") == is_meant
 
 
 def test_long_words_do_not_take_long() -> None:

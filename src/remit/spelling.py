@@ -1,10 +1,12 @@
 """Spelling: the known name that a user or an agent meant by a misspelt one.
 
-Owns the comparison for every "did you mean": commands, settings, agents, codes, keys and values of agent files and
-returns. Case, hyphens, underscores and spaces don't count.
+Owns the comparison for every "did you mean": commands, settings, agents, codes, keys, values and tags of agent files,
+and returns. Case, hyphens, underscores and spaces don't count.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +17,8 @@ LIKELY, SURE = 0.6, 0.8
 _MIN_SURE, _MAX_SURE = 3, 40
 """Letters. Two are close to anything, and a long text is a sentence."""
 _MAX_COMPARED = 20
+_MAX_LONGER, _MAX_OTHER_LETTERS = 2, 3
+"""A misspelt name isn't longer or shorter by more, and hasn't more letters that only one of the two has."""
 
 
 def squeeze(word: str) -> str:
@@ -39,6 +43,15 @@ def find_meant(word: str, known: Iterable[str], *, least: float = LIKELY) -> str
 
     close = get_close_matches(low, names, n=_MAX_COMPARED, cutoff=least)
     return names[max(sorted(close), key=closeness)] if close else None
+
+
+@lru_cache(maxsize=512)
+def is_misspelt(word: str, name: str) -> bool:
+    """Whether a word is a name with a typing error. Most words are told apart from it without comparing them."""
+    if word == name or abs(len(word) - len(name)) > _MAX_LONGER:
+        return False
+    is_close = len(set(word.lower()) ^ set(name)) <= _MAX_OTHER_LETTERS
+    return is_close and find_meant(word, (name,), least=SURE) is not None
 
 
 def _count_slips(one: str, other: str) -> int:

@@ -80,7 +80,7 @@ def test_a_model_says_where_it_is_and_writes_its_requests_at_the_end(tmp_path: P
     assert file.read_text() == "[]"
 
 
-@pytest.mark.parametrize("script", ["exit 1", "echo no; sleep 60", "cat"])
+@pytest.mark.parametrize("script", ["exit 1", "echo no; sleep 60", "printf no; sleep 60", "cat"])
 def test_a_model_that_does_not_start_is_one_sentence(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probing, "_MODEL_SECONDS", 0.5)
     monkeypatch.setattr(probing, "_GRACE_SECONDS", 0.2)

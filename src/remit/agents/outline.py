@@ -7,12 +7,12 @@ closed is still that section, so that one slip is one finding and not one for ea
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
+from remit.spelling import is_misspelt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -267,27 +267,13 @@ def _find_title(body: Body, host: Tag) -> tuple[str, Span] | None:
 # --- slips -----------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=512)
-def is_slip(word: str, name: str) -> bool:
-    """Whether one name is a misspelling of another: nearly as long, nearly the same letters, nearly in that order."""
-    low, letters, far = word.lower(), 3, 2
-    if word == name or abs(len(word) - len(name)) > far or len(set(low) ^ set(name)) > letters:
-        return False
-    from difflib import SequenceMatcher  # noqa: PLC0415 - 8 ms, needed only for a name that is nearly right
-
-    return low == name or sorted(low) == sorted(name) or SequenceMatcher(None, low, name).ratio() >= _ALIKE
-
-
-_ALIKE = 0.8
-
-
 def _find_slips(tags: Iterable[Tag], missing: Iterable[str]) -> Iterator[Slip]:
     """The tags whose names are unknown, and nearly that of something missing."""
     missing = list(missing)
     for tag in tags:
         if tag.name in TAG_NAMES or tag.inline or not missing:
             continue
-        meant = next((name for name in missing if is_slip(tag.name, name) and not tag.find(name)), None)
+        meant = next((name for name in missing if is_misspelt(tag.name, name) and not tag.find(name)), None)
         if meant is not None:
             spans = tuple(span for span in (tag.name_span, tag.closing_name_span) if span)
             yield Slip(tag.name_span, tag.name, meant, tag, replaced=spans)
@@ -321,7 +307,7 @@ def _find_closing_slips(outline: Outline, text: str, body: Body) -> None:
             continue
         for start, end in body.strays[:_MAX_PAIRS]:
             written = text[start + 2 : end - 1].strip()
-            if start > tag.start and is_slip(written, tag.name):
+            if start > tag.start and is_misspelt(written, tag.name):
                 span = (start + 2, start + 2 + len(written))
                 outline.slips.append(Slip(span, written, tag.name, tag, closes=True, replaced=(span,)))
                 break

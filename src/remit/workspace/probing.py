@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import selectors
 import shutil
 import subprocess
 import tempfile
@@ -16,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import RunnerError
-from remit.workspace.subprocesses import end, finish, run_bounded, start
+from remit.workspace.subprocesses import end, finish, read_line, run_bounded, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -53,10 +52,7 @@ def append_text(file: str, text: str) -> None:
 @contextmanager
 def play_model(command: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     """A program that plays a model until it is told to stop; what it says of itself in its first line."""
-    process = subprocess.Popen(  # noqa: S603 - Remit's own
-        command, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )  # fmt: skip
+    process = start(command, cwd="/", with_input=True, with_errors=False)
     try:
         yield _read_first(process)
     finally:
@@ -66,10 +62,7 @@ def play_model(command: Sequence[str]) -> Iterator[Mapping[str, Any]]:
 
 
 def _read_first(process: subprocess.Popen[bytes]) -> Mapping[str, Any]:
-    assert process.stdout is not None  # noqa: S101 - it is a pipe
-    with selectors.DefaultSelector() as waiting:
-        waiting.register(process.stdout, selectors.EVENT_READ)
-        line = process.stdout.readline() if waiting.select(_MODEL_SECONDS) else b""
+    line = read_line(process, _MODEL_SECONDS, _MAX_OUTPUT_BYTES)
     try:
         told: Mapping[str, Any] = json.loads(line)
     except ValueError:

@@ -58,7 +58,12 @@ def run_bounded(
 
 
 def start(
-    command: Sequence[str], *, cwd: str, env: Mapping[str, str] | None = None, with_input: bool = False
+    command: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str] | None = None,
+    with_input: bool = False,
+    with_errors: bool = True,
 ) -> subprocess.Popen[bytes]:
     """Start a program in a session of its own: it has no terminal to ask on, and one signal reaches all it started."""
     return subprocess.Popen(  # noqa: S603 - no shell; callers look programs up or have them trusted
@@ -67,7 +72,7 @@ def start(
         env=env,
         stdin=subprocess.PIPE if with_input else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.PIPE if with_errors else subprocess.DEVNULL,
         start_new_session=True,
     )
 
@@ -104,13 +109,21 @@ def finish(
         _close_pipes(process)
 
 
+def read_line(process: subprocess.Popen[bytes], seconds: float, cap: int) -> bytes:
+    """Read the first line of a started program that goes on; empty if it prints none in time, or ends first."""
+    deadline = time.monotonic() + seconds
+    out, _, _ = _exchange(process, memoryview(b""), deadline, cap, until=b"\n", stop_at_cap=True)
+    line, end_of_line, _ = out.partition(b"\n")
+    return bytes(line) if end_of_line else b""
+
+
 def _exchange(
     process: subprocess.Popen[bytes], rest: memoryview, deadline: float, cap: int, *, until: bytes, stop_at_cap: bool
 ) -> tuple[bytearray, bytearray, bool]:
     """The two outputs, each with one byte more than `cap` if there was more; whether the program is to be ended."""
-    assert process.stdout is not None and process.stderr is not None  # noqa: S101, PT018 - both are pipes
     out, err = bytearray(), bytearray()
-    kept = {process.stdout.fileno(): out, process.stderr.fileno(): err}
+    streams = ((process.stdout, out), (process.stderr, err))
+    kept = {stream.fileno(): data for stream, data in streams if stream is not None}
     patience = None
     with selectors.DefaultSelector() as pipes:
         for handle in kept:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
-from remit.agents.outline import ERROR_PARTS, TAG_NAMES, is_slip, unfold
+from remit.agents.outline import ERROR_PARTS, TAG_NAMES, unfold
 from remit.agents.passages import render_error
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.section_shapes import find_missing_parts, is_empty, list_tags, shorten
 from remit.lazy import lazy
 from remit.quick_tuple import NamedTuple
-from remit.spelling import squeeze
+from remit.spelling import is_misspelt, squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def find_error_types(document: Document) -> list[ErrorType]:
     for tag in unfold(section) if section else ():
         if (tag.inline and not tag.closed) or _is_other(tag):
             continue
-        if tag.name in _NAMED_TAGS or is_slip(tag.name, "error_type"):
+        if tag.name in _NAMED_TAGS or is_misspelt(tag.name, "error_type"):
             types.append(ErrorType(tag, (tag.get("name") or tag.get("type") or "").strip(), own_tag=False))
         else:
             types.append(ErrorType(tag, tag.name, own_tag=True))
@@ -130,7 +130,7 @@ def _is_other(tag: Tag) -> bool:
 
 
 def _is_error_part(tag: Tag) -> bool:
-    return any(tag.name == part or is_slip(tag.name, part) for part in ERROR_PARTS)
+    return any(tag.name == part or is_misspelt(tag.name, part) for part in ERROR_PARTS)
 
 
 @rule("AGT136", "R1.23", severity="note", fix="safe")
@@ -146,7 +146,7 @@ def error_type_as_tag(case: Case) -> Iterator[Report]:
     Fix (safe): writes them as error types.
     """
     named = [each for each in find_error_types(case.document) if each.tag.closed and each.tag.name != "error_type"]
-    named = [each for each in named if not is_slip(each.tag.name, "error_type") and each.name]
+    named = [each for each in named if not is_misspelt(each.tag.name, "error_type") and each.name]
     if not named:
         return
     changes: list[edits.Change] = []

@@ -6,6 +6,7 @@ a hole in the word's text: it stands for anything. A word is given in pieces, ea
 
 from __future__ import annotations
 
+from remit.globs import tokenize
 from remit.quick_tuple import NamedTuple
 
 HOLE = "\0"
@@ -70,19 +71,7 @@ def _join(pieces: list[Piece]) -> Word:
 
 
 def _open_globs(text: str) -> str:
-    found, at = [], 0
-    while at < len(text):
-        char = text[at]
-        closing = text.find("]", at + 2) if char == "[" else -1
-        if char in "*?":
-            found.append(HOLE)
-        elif closing >= 0:
-            found.append(HOLE)
-            at = closing
-        else:
-            found.append(char)
-        at += 1
-    return "".join(found)
+    return "".join(HOLE if len(sign) > 1 or sign in "*?" else sign for sign in tokenize(text))
 
 
 # --- quotes ----------------------------------------------------------------------------------------------------------

@@ -10,10 +10,10 @@ import sqlite3
 import stat
 import time
 from contextlib import suppress
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 from urllib.parse import quote
 
+from remit.globs import matches_name
 from remit.workspace.ledger import VERSION
 
 _BUSY_SECONDS = 2.0
@@ -82,7 +82,7 @@ def list_set_aside(file: str) -> list[str]:
     """The older ledgers that are kept beside a ledger."""
     folder = os.path.dirname(file)
     with suppress(OSError):
-        return sorted(f"{folder}/{name}" for name in os.listdir(folder) if fnmatchcase(name, "ledger.version-*.db"))
+        return sorted(f"{folder}/{name}" for name in os.listdir(folder) if matches_name("ledger.version-*.db", name))
     return []
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from remit.workspace.home import Home
 
 _PIDS_SECONDS, _ASK_SECONDS = 0.5, 0.005
+_PS_SECONDS, _MAX_PS_BYTES = 20.0, 4 * 1024 * 1024
 _FIRST_NAMESPACE, _FIRST_USERS = 0xEFFFFFFC, 0xEFFFFFFD
 """The numbers that Linux gives the namespaces of processes and of users which no other encloses."""
 
@@ -166,8 +167,8 @@ def _list_parents() -> dict[int, int]:
     """The parent of each process, where there is no `/proc` to look it up."""
     if os.path.exists("/proc/self/stat"):
         return {}
-    import subprocess  # noqa: PLC0415 - only there
+    from remit.workspace.subprocesses import run_bounded  # noqa: PLC0415 - only there
 
-    told = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, check=False)  # noqa: S607 - the system's
-    pairs = [line.split() for line in told.stdout.splitlines()]
+    told = run_bounded(["ps", "-A", "-o", "pid=,ppid="], cwd="/", seconds=_PS_SECONDS, cap=_MAX_PS_BYTES)
+    pairs = [line.split() for line in told.out.splitlines()]
     return {int(pid): int(parent) for pid, parent in pairs}
