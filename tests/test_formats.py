@@ -90,10 +90,12 @@ def test_a_plugin_with_output_contracts_declares_hyper(root: Path, *, is_install
         elsewhere = {"scope": "project", "installPath": str(folder), "projectPath": "/another"}
         known = {"version": 2, "plugins": {"hyper@market": [place], "other@market": [elsewhere]}}
         write(root.parent / "home", "plugins/installed_plugins.json", json.dumps(known))
+    write(folder, "agents/testing/prober.md", "---\nname: prober\n---\nFollow subagent-return-format.md.\n")
     assert declare(root, "hyper:scout") == Declared()
     write(folder, "skills/craft/references/output-contracts.md", "# Contracts\n")
-    assert declare(root, "hyper:scout").format == "hyper"
-    assert "skills/craft/references/output-contracts.md" in declare(root, "hyper:scout").why
+    assert declare(root, "hyper:research:scout").format == "hyper"
+    assert declare(root, "hyper:testing:prober").format == "standard"
+    assert "skills/craft/references/output-contracts.md" in declare(root, "hyper:research:scout").why
     assert declare(root, "hyper:lister").format == "manifest"
     assert declare(root, "other:scout") == declare(root, "scout") == Declared()
 

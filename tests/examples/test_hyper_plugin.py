@@ -52,7 +52,8 @@ def plugin(place: Callable[[str], Project], outside: Path) -> Project:
 def test_doctor_says_which_format_each_agent_has(plugin: Project) -> None:
     """D3."""
     told = plugin("doctor").text
-    assert "hyper" in told
+    assert f"{AGENT}: hyper" in told
+    assert "hyper:testing:session-tester: hyper" in told
     assert "output-contracts.md" in told
 
 
@@ -65,6 +66,7 @@ def test_remit_runs_an_agent_of_the_plugin(plugin: Project, outside: Path) -> No
     assert (result["meta"]["status"], result["meta"]["agent_name"]) == ("complete", "repo-research-analyst")
     assert result["artifacts"] == VALUE["artifacts"]
     assert check(json.dumps(result), format="hyper").accepted
+    assert "diagnostics" not in result["remit"]
     assert plugin.git("status", "--porcelain") == ""
 
 

@@ -18,7 +18,7 @@ from remit.harnesses import claude
 from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from remit.app.delegating.agents import Agent
     from remit.config import Settings
@@ -68,8 +68,22 @@ def choose_format(
     return find_in_plugin(name, plugins) or of_workspace
 
 
+def list_formats(agents: Iterable[Agent], settings: Settings, *, root: str) -> dict[str, Declared]:
+    """The format of each agent that has a file, a plugin that declares one, or a table with one, by its name."""
+    plugins, of_workspace = load_plugins(root), find_workspace_format(root, settings)
+    by_file = {agent.name: read_file_format(agent) for agent in agents}
+    names = [*by_file, *(name if ":" in name else f"{name}:*" for name in plugins)]
+    tables = settings.delegation.agents
+    used = {key for name in names for key in list_tables_of(tables, name)}
+    names += [key for key, table in tables.items() if table.format and key not in used]
+    return {
+        name: choose_format(name, tables, by_file.get(name, Declared()), plugins, of_workspace)
+        for name in sorted(set(names))
+    }
+
+
 def find_in_plugin(name: str, plugins: Mapping[str, Declared]) -> Declared | None:
-    """What a plugin declares for one of its agents, which is called `PLUGIN:NAME`."""
+    """What a plugin declares for one of its agents, which is called `PLUGIN:NAME`, or `PLUGIN:FOLDER:NAME`."""
     plugin, colon, _ = name.partition(":")
     return (plugins.get(name) or plugins.get(plugin)) if colon else None
 
@@ -113,7 +127,10 @@ def _read_signs(text: str, path: str) -> Declared:
 
 
 def load_plugins(root: str) -> dict[str, Declared]:
-    """What the plugins of a workspace declare: by `PLUGIN` for all agents of one, by `PLUGIN:NAME` for a single one."""
+    """What the plugins of a workspace declare: by `PLUGIN` for all agents of one, by `PLUGIN:NAME` for a single one.
+
+    The names are Claude Code's: one of an agent in a folder contains it (`PLUGIN:FOLDER:NAME`).
+    """
     found: dict[str, Declared] = {}
     for plugin, folder in _list_plugins(root):
         files = list(_list_markdown(folder))
@@ -121,10 +138,13 @@ def load_plugins(root: str) -> dict[str, Declared]:
         if contracts is not None:
             found.setdefault(plugin, Declared("hyper", f"the plugin {plugin} has {contracts}"))
         for file in files:
-            if file.startswith("agents/") and (shown := _read_signs(_load_text(f"{folder}/{file}"), file)).format:
-                stem = os.path.basename(file).removesuffix(".md")  # noqa: PTH119 - a name, no path
-                why = f"{shown.why}, in the plugin {plugin}"
-                found.setdefault(f"{plugin}:{stem}", Declared(shown.format, why))
+            if file.startswith("agents/"):
+                name = ":".join((plugin, *file.removeprefix("agents/").removesuffix(".md").split("/")))
+                shown = _read_signs(_load_text(f"{folder}/{file}"), file)
+                if shown.format:
+                    found.setdefault(name, Declared(shown.format, f"{shown.why}, in the plugin {plugin}"))
+                elif plugin in found:
+                    found.setdefault(name, found[plugin])
     return found
 
 

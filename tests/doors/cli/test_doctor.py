@@ -83,15 +83,21 @@ def add_program(folder: Path, name: str, script: str) -> None:
 
 
 def test_the_format_of_each_agent_is_reported_with_its_reason(workspace: Inside) -> None:
-    """D3: one line for each agent, of a plugin for all of its agents."""
+    """D3: one line for each agent with a file, of a plugin, or with a table; a setting counts before the plugin."""
     put(workspace, ".claude/agents/code-reviewer.md", CLAUDE)
     put(workspace, ".claude/agents/scout.md", "---\nname: scout\ndescription: x\nreturn: hyper\n---\nLook.\n")
-    put(workspace, "remit.toml", '[agents."code-*"]\nformat = "manifest"\n')
+    tables = '[agents."code-*"]\nformat = "manifest"\n[agents."hyper:p*"]\nformat = "standard"\n'
+    put(workspace, "remit.toml", f'{tables}[agents."other:*"]\nformat = "hyper"\n[agents.slow]\ntimeout = 90\n')
     put(workspace, "plugins/hyper/.claude-plugin/plugin.json", '{"name": "hyper"}')
     put(workspace, "plugins/hyper/skills/craft/output-contracts.md", "# Contracts\n")
+    put(workspace, "plugins/hyper/agents/testing/prober.md", "---\nname: prober\n---\nAppend to {{MANIFEST_PATH}}.\n")
+    put(workspace, "plugins/hyper/agents/planner.md", "---\nname: planner\n---\nPlan.\n")
     assert [message for _, message, _ in load(workspace("doctor", "--json"))["format"]] == [
         'code-reviewer: manifest ([agents."code-*"] format in remit.toml)',
         "hyper:*: hyper (the plugin hyper has skills/craft/output-contracts.md)",
+        'hyper:planner: standard ([agents."hyper:p*"] format in remit.toml)',
+        "hyper:testing:prober: manifest (agents/testing/prober.md has {{MANIFEST_PATH}}, in the plugin hyper)",
+        'other:*: hyper ([agents."other:*"] format in remit.toml)',
         "scout: hyper (return: in .claude/agents/scout.md)",
     ]
 

@@ -84,15 +84,10 @@ def _count_agents(found: Sequence[object]) -> str:
 def _look_at_formats(patient: Patient) -> Iterator[Check]:
     """The format of each agent, and what declares it (D3)."""
     from remit.app.delegating.agents import list_agents  # noqa: PLC0415 - only for this
-    from remit.app.formats import find_format, load_plugins  # noqa: PLC0415
+    from remit.app.formats import list_formats  # noqa: PLC0415
 
-    found = {
-        agent.name: find_format(agent.name, agent, patient.settings, root=patient.root)
-        for agent in list_agents(patient.root, exclude=patient.settings.lint.exclude)
-    }
-    for name, declared in load_plugins(patient.root).items():
-        found.setdefault(name if ":" in name else f"{name}:*", declared)
-    for name, declared in sorted(found.items()):
+    agents = list_agents(patient.root, exclude=patient.settings.lint.exclude)
+    for name, declared in list_formats(agents, patient.settings, root=patient.root).items():
         format = declared.format or "any, instructed as standard"
         yield Check("format", "ok", f"{name}: {format} ({declared.why})")
 
