@@ -94,6 +94,30 @@ def test_an_agent_that_completes_its_task_itself_is_accepted(shop: Project, step
     assert (task["status"], len(task["linkedResearch"])) == ("done", 1)
 
 
+CUT_SHORT = """
+told = re.search(r"Write your findings to (\\S+)", prompt)[1]
+write(told)
+write("notes.md")
+time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [("research", "T1234"), ("run", "cleo-subagent", "Find out.", "--task", "T1234")])
+def test_what_a_timed_out_agent_left_is_committed(shop: Project, words: tuple[str, ...]) -> None:
+    """D17: the findings file where it was told to write it; another file may be the user's."""
+    assert shop("trust", "--yes").code == 0
+    program = shop.program(CUT_SHORT)
+    ended = shop(*words, "--command", program.command, "--timeout", "3s", "--json")
+    told = json.loads(ended.out)
+    assert (told["status"], told["remit"]["stop_reason"]) == ("partial", "timeout")
+    path = f".cleo/agent-outputs/{told['file']}"
+    assert path in program.prompts[0]
+    assert path in shop.git("show", "--name-only", "--format=").split()
+    assert "?? notes.md" in shop.git("status", "--porcelain")
+    assert shop("manifest", "validate").code == 0
+
+
 def test_the_harness_starts_the_agent(shop: Project) -> None:
     """D3 by hook events: it is instructed and judged by the manifest protocol."""
     assert shop("trust", "--yes").code == 0

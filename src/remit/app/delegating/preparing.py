@@ -35,7 +35,7 @@ from remit.delegate.admission.terms import BUILT_IN, Terms, name_work, read_term
 from remit.delegate.admission.ticket import CARRIED, TICKET, find_caller, hash_ticket
 from remit.delegate.admission.trace_context import find_incoming
 from remit.delegate.admission.variables import hide_values
-from remit.delegate.briefing import Assignment, Submit, fill_tokens, render_briefing
+from remit.delegate.briefing import Assignment, Submit, fill_tokens, list_tokens, render_briefing
 from remit.delegate.driving.hearing import hear_callers
 from remit.errors import RefusedError, UsageError
 from remit.evidence.workspace_root import find_workspace_root
@@ -164,6 +164,7 @@ def draft(request: Request, setting: Setting) -> Draft:
         work = work._replace(targets=targets)
     if terms.format == MANIFEST.name:
         work = work._replace(tokens=list_given(request, setting.home.root, settings))
+        terms = terms._replace(topic=list_tokens(_assign(work, terms)).get("TOPIC_SLUG", ""))
         body = _read_body(agent)
         findings = check_tokens(_assign(work, terms), body, findings)
         _refuse_errors(findings, agent.name)
@@ -337,6 +338,10 @@ def _find_agent(
     found = find_agent(root, request.agent, prefer=prefer, exclude=settings.lint.exclude)
     if found.agent is None and (request.function is not None or request.command is not None):
         is_meant = request.function is not None or request.agent == request.lifecycle
+        if not is_meant and ":" in request.agent:
+            from remit.app.formats import load_plugins  # noqa: PLC0415 - only for an agent of a plugin
+
+            is_meant = request.agent in load_plugins(root)
         return Agent(request.agent), None, () if is_meant else (no_agent_file(request.agent, found.known),)
     return found.agent or Agent(request.agent), found.known, ()
 

@@ -151,8 +151,19 @@ def _choose_artifacts(conclusion: Conclusion, terms: Terms) -> tuple[Artifact, .
     that couldn't be verified is not.
     """
     is_cut_short = conclusion.ending != "exited" and conclusion.outcome != "unproven"
-    own = terms.artifact_path if is_cut_short else ""
-    return tuple(each for each in conclusion.artifacts if each.path not in conclusion.unsure or each.path == own)
+    return tuple(
+        each
+        for each in conclusion.artifacts
+        if each.path not in conclusion.unsure or (is_cut_short and _is_own_place(each.path, terms))
+    )
+
+
+def _is_own_place(path: str, terms: Terms) -> bool:
+    """Whether the agent was told to write its artifact there; a findings file is beside the manifest (R4.1)."""
+    if terms.format != "manifest":
+        return path == terms.artifact_path
+    folder, _, name = os.path.join(terms.root, path).rpartition("/")  # noqa: PTH118 - a name, no path
+    return folder == os.path.dirname(terms.manifest) and bool(terms.topic) and name.endswith(f"_{terms.topic}.md")  # noqa: PTH120
 
 
 def find_places(home: Home, settings: Settings) -> Places:
