@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sqlite3
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,12 @@ def test_a_task_command_prints_the_result_if_the_state_broke(inside: Inside, tmp
     tasks = Tasks(str(tmp_path))
     tasks.add("Cache the uploads")
     tasks.home.close()
+    for words in (
+        ("init",),
+        ("add", "."),
+        ("-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-m", "One task."),
+    ):
+        subprocess.run(("git", *words), cwd=tmp_path, check=True, capture_output=True)
     report = "specs/1_cache_the_uploads/reports/research-001.md"
     command = make_command(tmp_path.parent / "agents", STATE, report)
     ended = inside("research", "1", "--command", command)

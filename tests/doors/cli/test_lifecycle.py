@@ -440,7 +440,7 @@ def test_tasks_that_cannot_be_read_let_no_work_begin(
     ended = inside(*args, *worker())
     assert ended.code == 2
     told = "state.json was cut off: it ends in the middle"
-    assert ended.complaint.startswith(f"{told}; remit sync --repair")
+    assert ended.complaint == f"{told}; restore it from git and TODO.md, with the original kept: remit sync --repair"
     ended = inside(*args, *worker(), "--json")
     assert (ended.code, ended.error["message"]) == (2, told)
     assert worker.runs == []

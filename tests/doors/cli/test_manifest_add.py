@@ -254,8 +254,8 @@ def test_a_findings_file_outside_is_refused(workspace: Inside, file: str) -> Non
 def test_a_link_in_place_of_the_findings_file_is_not_followed(workspace: Inside, tmp_path: Path) -> None:
     (tmp_path / DEFAULT).mkdir(parents=True)
     (tmp_path / DEFAULT / f"{TODAY}_upload-limits.md").symlink_to(tmp_path.with_name("elsewhere.md"))
-    assert smooth(add(workspace).complaint) == snapshot(
-        "'<folder>/claudedocs/agent-outputs/2026-11-18_upload-limits.md' is no place for a findings file; name another with --file"
+    assert smooth(add(workspace).complaint).replace(TODAY, "<today>") == snapshot(
+        "'<folder>/claudedocs/agent-outputs/<today>_upload-limits.md' is no place for a findings file; name another with --file"
     )
     assert not tmp_path.with_name("elsewhere.md").exists()
     assert not (tmp_path / DEFAULT / "MANIFEST.jsonl").exists()
