@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from bench.rows import Row, finish, make_row, render_number
-from remit.contract.tokens import count_tokens
+from remit.returns.token_count import count_tokens
 
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _EXAMPLES: Final = _ROOT / "examples"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from bench.clock import BARE, clock, clock_python, compile_source, make_environ
 from bench.delegate_parts import make_repository, write_agent
 from bench.rows import choose, finish, make_row
-from remit.app.delegating.workspace import Workspace
+from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
     from bench.rows import Row

@@ -32,7 +32,7 @@ class Clock:
 
 def run_remit(count: int, folder: str) -> tuple[float, float]:
     """Remit: a row before, judged, a row after."""
-    from remit.app.delegating.workspace import Workspace  # noqa: PLC0415 - a contender loads only itself
+    from remit.runs.workspace import Workspace  # noqa: PLC0415 - a contender loads only itself
 
     os.mkdir(f"{folder}/.git")  # noqa: PTH102 - a folder that looks like a workspace
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.rows import choose, finish, make_row
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
-from remit.workspace.ledger.delegations import load_delegation
-from remit.workspace.sessions.folders import find_folder, is_alive
+from remit.attempts.folders import find_folder, is_alive
+from remit.ledger.runs import load_delegation
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
     from bench.rows import Row

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from bench.delegate_parts import write_agent, write_project
 from bench.rows import choose, finish, make_row
-from remit.app.delegating.workspace import Workspace
+from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
     from bench.rows import Row

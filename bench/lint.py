@@ -30,7 +30,7 @@ _SMALL: Final = 10
 _ROUNDS: Final = choose(3, 9)
 _GOALS: Final = {"cold": 1.0, "warm": 0.3}
 _START_GOAL: Final = 8.0
-_SCRIPT: Final = "from remit.doors.cli import main; main()"
+_SCRIPT: Final = "from remit.cli import main; main()"
 """What the installed program `remit` does; here it is not installed."""
 _REMIT: Final = (sys.executable, "-c", _SCRIPT, "lint", "--output-format", "concise")
 _PEERS: Final = {"agnix": ("agnix", "."), "rumdl": ("rumdl", "check", "--no-cache", "--quiet", ".claude/agents")}

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bench.rows import choose, finish, make_row
 from bench.scale_parts import make_workspace, serve, start_workers
 from bench.scale_throughput import Place, run_remit, weigh
-from remit.workspace.cluster import leases, posting, rows, workers
-from remit.workspace.cluster.store import Database
+from remit.cluster.database import leases, session_rows, submissions, workers
+from remit.cluster.database.store import Database
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -89,14 +89,14 @@ async def time_statements(url: str) -> dict[str, list[float]]:
         taken.setdefault(name, []).append((time.perf_counter() - began) * 1e3)
         return found
 
-    async def enqueue(_row: rows.Row, _queue: str) -> None:
+    async def enqueue(_row: session_rows.Row, _queue: str) -> None:
         pass
 
     for number in range(TURNS):
         name = f"probe-{os.urandom(4).hex()}-{number}"
-        posted = posting.Posted(name, name, None, "noop", 1, ("noop",), "command", {}, b"order" * 500)
-        await clock("post", lambda posted=posted: posting.post(db, posted))  # type: ignore[misc] # the very one
-        await clock("dispatch", lambda: posting.dispatch(db, enqueue, lambda *_: "remit.1"))
+        posted = submissions.Posted(name, name, None, "noop", 1, ("noop",), "command", {}, b"order" * 500)
+        await clock("post", lambda posted=posted: submissions.post(db, posted))  # type: ignore[misc] # the very one
+        await clock("dispatch", lambda: submissions.dispatch(db, enqueue, lambda *_: "remit.1"))
         lease = await clock("take", lambda name=name: leases.take(db, name, "w", lease_s=60, timeout_s=60))  # type: ignore[misc]
         await clock("beat", lambda name=name: leases.beat(db, "w", {name: 1}, lease_s=60))  # type: ignore[misc]
         await clock("look for what ran out", lambda: leases.list_expired(db))
@@ -169,14 +169,14 @@ def main() -> int:
             crowd.end()
         late, early, size = measure(place)
     past, floor = f"{HISTORY:,} delegations that are over", "without them"
-    rows = [make_row("cluster", f"{past}: size in the database", "MB", [size])]
-    rows += [
+    session_rows = [make_row("cluster", f"{past}: size in the database", "MB", [size])]
+    session_rows += [
         make_row("cluster", f"with {past}: {name}", "ms", taken, floors={floor: early.statements[name]})
         for name, taken in late.statements.items()
     ]
     what = f"with {past}: from posted to taken"
     return finish(
-        [*rows, make_row("cluster", what, "ms", late.waits, floors={floor: early.waits}, goals={floor: GOAL})]
+        [*session_rows, make_row("cluster", what, "ms", late.waits, floors={floor: early.waits}, goals={floor: GOAL})]
     )
 
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from bench.rows import choose, finish, make_row
 from bench.scale_parts import measure_busy_s, serve, start_workers
-from remit.workspace.cluster import leases, posting
-from remit.workspace.cluster.store import Database
+from remit.cluster.database import leases, submissions
+from remit.cluster.database.store import Database
 from tests.cluster import postgres
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ async def measure_listeners(url: str) -> list[Row]:
 
     db = Database(url)
     await db.open()
-    await posting.post(db, posting.Posted("s", "s", None, "noop", 1, ("noop",), "command", {}, b"order"))
+    await submissions.post(db, submissions.Posted("s", "s", None, "noop", 1, ("noop",), "command", {}, b"order"))
     lease = await leases.take(db, "s", "w", lease_s=3600, timeout_s=3600)
     assert lease is not None
     listening: list[AsyncConnection[Any]] = []

@@ -33,8 +33,8 @@ from bench.scale_parts import (
     start_workers,
 )
 from bench.scale_plain import QUEUE, VERSION, WORKFLOW
-from remit.app.delegating.workspace import Workspace
-from remit.workspace.git.bases import take_base
+from remit.git.tree_snapshot import take_base
+from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final
 from bench.clock import SOURCE, find_share
 from bench.rows import choose, finish, make_row
 from bench.web_clients import measure_clients
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, add_delegation, advance
 from tests.browser.stage import Server, find_chromium, list_flags, make_workspace, open_page, wait_until
 from tests.watching.staging import Kept, insert, name, opened
 

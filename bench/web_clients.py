@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from bench.clock import find_share
 from bench.rows import make_row
-from remit.workspace.ledger.events import add_event
+from remit.ledger.events import add_event
 
 if TYPE_CHECKING:
     from bench.rows import Row
-    from remit.workspace.home import Home
+    from remit.ledger.home import Home
     from tests.browser.stage import Server
 
 CLIENTS, EVENTS, PAUSE_S = 200, 100, 0.05

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Final
 from bench.clock import clock
 from bench.rows import choose, finish, make_row
 from remit.evidence.comparison import compare
-from remit.evidence.take import take_again, take_tree
-from remit.workspace.home import Home
+from remit.evidence.take_tree import take_again, take_tree
+from remit.ledger.home import Home
 
 if TYPE_CHECKING:
     from bench.rows import Row

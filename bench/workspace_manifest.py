@@ -27,13 +27,13 @@ from jiter import from_json
 
 from bench.clock import clock
 from bench.rows import choose, finish, make_row
-from remit.contract.manifest_lines import check_line
+from remit.ledger.home import Home
+from remit.ledger.schema import TABLES
+from remit.manifest.append import Appender
+from remit.manifest.index import Index
+from remit.manifest.search import Query, find_entries, find_entry
 from remit.model import ArtifactFacts
-from remit.workspace.home import Home
-from remit.workspace.ledger.schema import TABLES
-from remit.workspace.manifest.append import Appender
-from remit.workspace.manifest.index import Index
-from remit.workspace.manifest.search import Query, find_entries, find_entry
+from remit.returns.manifest_lines import check_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

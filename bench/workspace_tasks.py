@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.rows import choose, finish, make_row
-from remit.workspace.home import Home
-from remit.workspace.tasks.store import TaskStore
+from remit.ledger.home import Home
+from remit.tasks.store import TaskStore
 
 if TYPE_CHECKING:
     from bench.rows import Row

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 from fuzz import laws
 from fuzz.extractor import UNTIMED
 from fuzz.target import Target, expand, need_nothing
-from remit.contract import check
-from remit.contract.convert import Known, convert_return, render_message
-from remit.contract.dialects import DIALECTS, get_dialect
+from remit.returns import check
+from remit.returns.convert import Known, convert_return, render_message
+from remit.returns.formats import DIALECTS, get_dialect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,4 +120,4 @@ def list_seeds() -> Iterator[bytes]:
                 yield bytes([way, which, where, (where * 7 + way) % 256])
 
 
-TARGET = Target("dialects", ("remit.contract",), laws.FRAGMENTS, list_seeds, need_nothing(check_case), max_bytes=512)
+TARGET = Target("dialects", ("remit.returns",), laws.FRAGMENTS, list_seeds, need_nothing(check_case), max_bytes=512)

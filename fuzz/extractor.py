@@ -43,7 +43,7 @@ def check_case(data: bytes) -> None:
 
 TARGET = Target(
     "extractor",
-    ("remit.contract",),
+    ("remit.returns",),
     laws.FRAGMENTS,
     list_seeds,
     need_nothing(check_case),

@@ -13,16 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import remit.app.refereeing.admitting
-import remit.app.refereeing.returning
-import remit.app.refereeing.sessions
-import remit.delegate.referee.guarding  # noqa: F401 - else the first case of each kind would pay for it
+import remit.hooks.guard  # noqa: F401 - else the first case of each kind would pay for it
 from fuzz import bash_policy
 from fuzz.laws import FRAGMENTS
 from fuzz.target import Target
-from remit.app.refereeing import holding
-from remit.doors import answering
 from remit.harnesses import HOOKED
+from remit.hooks import delay_stop, main
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -71,7 +67,7 @@ def check_laws(data: bytes, environ: dict[str, str]) -> None:
 
     A decision because something failed inside is safe, and still a fault.
     """
-    code, out, err = answering.respond(io.BytesIO(data), environ, HOOKED[len(data) % len(HOOKED)])
+    code, out, err = main.respond(io.BytesIO(data), environ, HOOKED[len(data) % len(HOOKED)])
     assert code in (0, 2), code
     assert not out or isinstance(json.loads(out), dict)
     assert code == 0 or (err and not out)
@@ -88,7 +84,7 @@ def open_target() -> Iterator[Callable[[bytes], None]]:
         (agents / "planner.md").write_text(AGENT, encoding="utf-8")
         Path(folder, "remit.toml").touch()
         environ = {"REMIT_ROOT": folder, "HOME": folder}
-        holding.SECONDS = 0.0  # no caller gets the verdicts on these agents, however long one waits
+        delay_stop.SECONDS = 0.0  # no caller gets the verdicts on these agents, however long one waits
 
         def check(data: bytes) -> None:
             check_laws(data[1:] if data[:1] < b"\x80" else make_event(data[1:], folder), environ)
@@ -108,6 +104,6 @@ def list_seeds() -> Iterator[bytes]:
 
 
 TARGET = Target(
-    "hook", ("remit.delegate.referee", "remit.policy", "remit.app.refereeing"), (*bash_policy.WORDS, *FRAGMENTS),
+    "hook", ("remit.hooks", "remit.policy"), (*bash_policy.WORDS, *FRAGMENTS),
     list_seeds, open_target, slower=10,
 )  # fmt: skip

@@ -15,20 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote_from_bytes
 
-import remit.app.watching.acting
-import remit.app.watching.agents
-import remit.app.watching.compliance
-import remit.app.watching.diffs
-import remit.app.watching.live
-import remit.app.watching.work
-import remit.doors.http.looking  # noqa: F401 - else the first case of each kind would pay for it
 from fuzz.laws import FRAGMENTS
 from fuzz.target import Target
-from remit.doors.http.application import make_application, make_desk
-from remit.doors.http.described import BASE, OPERATIONS, Operation
-from remit.doors.http.rates import Rates
-from remit.doors.http.security import Place
-from remit.doors.http.tokens import Tokens
+from remit.server.application import make_application, make_desk
+from remit.server.operations import BASE, OPERATIONS, Operation
+from remit.server.rate_limit import Rates
+from remit.server.security import Place
+from remit.server.tokens import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -144,5 +137,5 @@ def list_seeds() -> Iterator[bytes]:
 
 
 TARGET = Target(
-    "http_api", ("remit.app.watching",), WORDS, list_seeds, open_target, slower=10
+    "http_api", ("remit.views",), WORDS, list_seeds, open_target, slower=10
 )  # fmt: skip

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import remit
-from remit.contract.dialects import get_dialect
+from remit.returns.formats import get_dialect
 
 if TYPE_CHECKING:
     import random

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from fuzz.dialects import SAMPLES
 from fuzz.target import Target, need_nothing, spell
-from remit.contract.manifest_lines import check_line, check_lines
+from remit.manifest.entries import Entry
+from remit.manifest.lines import explain_bad_line, list_columns, list_words, read_entry
 from remit.model import ArtifactFacts
-from remit.workspace.manifest.entries import Entry
-from remit.workspace.manifest.lines import explain_bad_line, list_columns, list_words, read_entry
+from remit.returns.manifest_lines import check_line, check_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,4 +77,4 @@ def list_seeds() -> Iterator[bytes]:
         yield bytes([8, number, number ^ 0x55, number])
 
 
-TARGET = Target("manifest", ("remit.contract",), WORDS, list_seeds, need_nothing(check_case), max_bytes=8192)
+TARGET = Target("manifest", ("remit.returns",), WORDS, list_seeds, need_nothing(check_case), max_bytes=8192)

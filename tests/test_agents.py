@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.app.harness_versions import TRIED
+from remit.hooks.tried_versions import TRIED
 
 TOOLS = Path(__file__).resolve().parent.parent / "tools"
 NPM = """#!/bin/sh

@@ -8,23 +8,14 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import remit
+from remit.agent_files.lint import Asked, draw_graph, fix, lint, load_agent_text, load_graph, take_agent_stamps
+from remit.agent_files.write import migrate_agents
 from remit.agents import fixes, migrate
-from remit.app import (
-    SCHEMAS,
-    Asked,
-    draw_graph,
-    explain_all,
-    fix,
-    lint,
-    load_agent_text,
-    load_graph,
-    load_message,
-    migrate_agents,
-    take_agent_stamps,
-)
-from remit.app.settings import find_root, find_root_of, load_settings
 from remit.errors import ConfigError, InputError, UsageError
 from remit.model import Verdict
+from remit.runs.check_message import SCHEMAS, load_message
+from remit.storage.settings import find_root, find_root_of, load_settings
+from remit.views.explanations import explain_all
 from tests.agents.graph_samples import WORKSPACES
 from tests.contract.samples import (
     ISSUED,
@@ -513,7 +504,7 @@ def test_the_root_is_the_nearest_folder_that_looks_like_one(
 
 def test_without_any_sign_the_root_is_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("REMIT_ROOT", raising=False)
-    monkeypatch.setattr("remit.app.settings.SIGNS", ("no-such-sign",))
+    monkeypatch.setattr("remit.storage.settings.SIGNS", ("no-such-sign",))
     assert find_root(str(tmp_path)) == str(tmp_path)
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from remit.app.settings import load_settings
 from remit.config import LintSettings, Settings, parse_settings
 from remit.config.cluster import fill_engine
 from remit.errors import ConfigError
+from remit.storage.settings import load_settings
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "[returns]\n", "[returns.status_words]\n"])

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.agent_files import Asked, lint
-from remit.app.delegating.workspace import Workspace
-from remit.app.manifests import validate_findings_files, validate_manifest
-from remit.app.tasks import check_sync
+from remit.agent_files.lint import Asked, lint
+from remit.manifest.findings_command import validate_findings_files, validate_manifest
+from remit.runs.workspace import Workspace
+from remit.tasks.tasks_command import check_sync
 from remit.testing import ScriptedModel, call, say
 from tests.harnesses.refereed import converse, find_results, get_report, hand, list_delegations
 from tests.harnesses.stage import give, make_stage
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
-    from remit.app.agent_files import Linted
+    from remit.agent_files.lint import Linted
     from remit.schemas import Result
     from remit.testing.clis import CliName
     from tests.harnesses.stage import Stage

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from remit.app.delegating.agents import list_agents
-from remit.app.formats import Declared, find_format
-from remit.app.settings import load_settings
+from remit.runs.choose_agent import list_agents
+from remit.runs.formats import Declared, find_format
+from remit.storage.settings import load_settings
 
 BLOCK = '```json\n{"meta": {"agent_name": "x", "status": "complete"}, "artifacts": [], "next_steps": []}\n```\n'
 

@@ -14,10 +14,10 @@ import click
 import pytest
 import yaml
 
+from remit.cli.group import Commands
+from remit.cluster.database.key_file import KEY, KEY_FILE
 from remit.config import parse_settings
 from remit.config.cluster import ENGINE, fill_engine
-from remit.doors.cli.group import Commands
-from remit.workspace.cluster.key_file import KEY, KEY_FILE
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGING = ROOT / "packaging"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from remit.prose import as_tail, count_sentences, count_statements
+from remit.sentences import as_tail, count_sentences, count_statements
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from hashlib import sha256
 
 import pytest
 
-from remit.quick_hash import begin_sha256, take_sha256
+from remit.light_hash import begin_sha256, take_sha256
 
 ASKING = """
 import sys
-from remit.quick_hash import begin_sha256, take_sha256
+from remit.light_hash import begin_sha256, take_sha256
 print(take_sha256(b"abc" * 100), "_hashlib" in sys.modules)
 digest = begin_sha256(1 << 20)
 digest.update(b"abc" * 100)

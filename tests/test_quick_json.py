@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.quick_json import parse_json, render_json
+from remit.light_json import parse_json, render_json
 
 SOURCE = Path(__file__).parents[1] / "src"
 VALUES = st.recursive(
@@ -81,7 +81,7 @@ def test_half_characters_come_through() -> None:
 
 ALONE = """
 import sys
-from remit.quick_json import parse_json
+from remit.light_json import parse_json
 try:
     parse_json(sys.argv[1])
 except ValueError as error:

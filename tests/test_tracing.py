@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from remit.app.metering import DURATION, TOKENS, Point, add_up
-from remit.app.tracing import Span, Told, list_spans, load_told
-from remit.delegate.admission.terms import Terms
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Attempt, Delegation, add_delegation, record_attempt
-from remit.workspace.ledger.followers import SettledEvent
+from remit.ledger.followers import SettledEvent
+from remit.ledger.home import Home
+from remit.ledger.runs import Attempt, Delegation, add_delegation, record_attempt
+from remit.runs.admission.run_config import Terms
+from remit.telemetry.metrics import DURATION, TOKENS, Point, add_up
+from remit.telemetry.spans import Span, Told, list_spans, load_told
 
 OWN = "sess_1_aaaaaa"
 DONE: dict[str, Any] = {"ending": "exited", "outcome": "accepted", "status": "completed"}

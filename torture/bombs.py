@@ -41,11 +41,11 @@ with open(sys.argv[1], "w") as file:
     json.dump([status, used.ru_utime + used.ru_stime, used.ru_maxrss], file)
 """
 """A small process between: the system counts the memory of whoever starts a process as that process's own."""
-MAIN = "from remit.doors.cli import main; main()"
+MAIN = "from remit.cli import main; main()"
 RUN = """
 import asyncio, os, sys
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
 from torture.bomb_kinds import make_return
 async def act(prompt):
     os.rename("laid", "plan.md")

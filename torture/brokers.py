@@ -24,16 +24,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
+from remit.attempts.folders import list_living
+from remit.ledger.home import Home
+from remit.ledger.runs import list_attempts, list_delegations
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
 from remit.testing import ScriptedAgent
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import list_attempts, list_delegations
-from remit.workspace.sessions.folders import list_living
 from torture.tally import tell
 
 if TYPE_CHECKING:
-    from remit.workspace.ledger.delegations import Delegation
+    from remit.ledger.runs import Delegation
 
 KINDS = 5
 """So many agents that differ in how long they take."""

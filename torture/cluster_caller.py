@@ -13,10 +13,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
-from remit.delegate.admission.limits import Budget
 from remit.errors import ClusterError
+from remit.runs.admission.limits import Budget
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
 
 PLAN, ADMITTED, TOLD = "plan.json", "admitted", "told.jsonl"
 _AGAIN_S = 0.2

@@ -13,8 +13,8 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, LiteralString
 
-from remit.delegate.cluster.order import Outcome, render_outcome
-from remit.delegate.cluster.sealing import Signed, seal, sign_ticket
+from remit.cluster.orders import Outcome, render_outcome
+from remit.cluster.sealing import Signed, seal, sign_ticket
 from remit.testing import ScriptedAgent
 from tests.cluster.machines import Settings
 from torture.cluster_stage import LEAF, NAMES, SETTINGS

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple
 
 import psycopg
 
+from remit.ledger.home import Home
+from remit.ledger.runs import list_delegations
 from remit.testing import ScriptedAgent
-from remit.testing.engines import AGENT_FILE
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import list_delegations
+from remit.testing.backends import AGENT_FILE
 from tests.cluster import machines as machines_of_tests
 from tests.cluster.callers import KEY, Caller
 from tests.cluster.machines import Machine, list_processes

@@ -16,28 +16,21 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.doors.cli import run
-from remit.doors.cli.output import complain
-from remit.doors.render import get_exit_code
+from remit.cli import run
+from remit.cli.output import complain
 from remit.errors import RemitError, StateError, StorageError
+from remit.git.repository import SCRATCH
+from remit.ledger.condition import list_set_aside
+from remit.ledger.home import Home
+from remit.ledger.hook_runs import add_act
+from remit.ledger.retention import forget_old
+from remit.ledger.runs import Attempt, Delegation, add_delegation, advance, list_delegations, record_attempt
+from remit.ledger.texts import load_spill, write_spill
+from remit.maintenance import leftovers
 from remit.model import Artifact, ArtifactFacts, Fault
-from remit.workspace import leftovers
-from remit.workspace.git.repository import SCRATCH
-from remit.workspace.home import Home
-from remit.workspace.ledger.condition import list_set_aside
-from remit.workspace.ledger.delegations import (
-    Attempt,
-    Delegation,
-    add_delegation,
-    advance,
-    list_delegations,
-    record_attempt,
-)
-from remit.workspace.ledger.refereed import add_act
-from remit.workspace.ledger.retention import forget_old
-from remit.workspace.ledger.texts import load_spill, write_spill
-from remit.workspace.settle import Places, Settlement, settle
-from remit.workspace.tasks.store import TaskStore
+from remit.runs.finish.steps import Places, Settlement, settle
+from remit.tasks.store import TaskStore
+from remit.views.render import get_exit_code
 from torture.workspaces import MANIFEST, STATE, TODO, make_entry
 
 if TYPE_CHECKING:
@@ -83,7 +76,7 @@ def run_remit(root: Path, *words: str) -> int:
 def run_program(root: Path, *words: str) -> int:
     """Run a command line as a program of its own: the interpreter's start and every import belong to it."""
     os.chdir(root)
-    script = "from remit.doors.cli import main; main()"
+    script = "from remit.cli import main; main()"
     os.execv(sys.executable, [sys.executable, "-c", script, *words])  # noqa: S606 - it is ours
 
 

@@ -26,12 +26,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 from remit.agents.context import ContextPlan, Wanted
 from remit.errors import RemitError
 from remit.evidence.artifacts import inspect_artifacts
+from remit.ledger.home import Home
+from remit.ledger.journal import Change, finish_interrupted, write_together
 from remit.policy import PROTECTED, Call, Ground, Permissions, judge
-from remit.workspace.context_files import load_context
-from remit.workspace.frontmatter_activity import Record, write_activity
-from remit.workspace.home import Home
-from remit.workspace.inside import replace_inside
-from remit.workspace.journal import Change, finish_interrupted, write_together
+from remit.storage.activity_frontmatter import Record, write_activity
+from remit.storage.context_files import load_context
+from remit.storage.safe_path import replace_inside
 from torture.tally import tell
 
 if TYPE_CHECKING:

@@ -15,14 +15,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.app.delegating.asking import Request
-from remit.contract.dialects.hyper import END_MARKER, START_MARKER
-from remit.contract.dialects.manifest import SENTENCES
+from remit.returns.formats.hyper import END_MARKER, START_MARKER
+from remit.returns.formats.manifest import SENTENCES
+from remit.runs.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from remit.app.delegating.workspace import Workspace
+    from remit.runs.workspace import Workspace
 
 TRUE = "true"
 """The family of the controls."""

@@ -18,13 +18,13 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.app.delegating.asking import Request
+from remit.runs.request import Request
 from torture.fake_returns import Site, fence
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from remit.app.delegating.workspace import Workspace
+    from remit.runs.workspace import Workspace
     from tests.refereeing.stage import Child, Stage
 
 WORKER = """\

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
 from torture.fake_returns import TRUE, Fake, Site, list_fakes, write_harness
 from torture.fake_work import PROGRAM, WORKER, Plot, Scene, Seen, list_honest, list_lies, make_template
 from torture.stage import spread

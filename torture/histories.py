@@ -29,12 +29,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
-from remit.testing.engines import AGENT_FILE
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import list_delegations
-from remit.workspace.ledger.texts import load_text
+from remit.ledger.home import Home
+from remit.ledger.runs import list_delegations
+from remit.ledger.texts import load_text
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
+from remit.testing.backends import AGENT_FILE
 from torture.stage import MEMORY
 from torture.tally import tell
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from sqlite3 import Connection
 
-    from remit.workspace.ledger.delegations import Delegation
+    from remit.ledger.runs import Delegation
 
 EACH_PLACE = 50
 """So many histories share a workspace."""
@@ -384,7 +384,7 @@ def make_place(folder: Path) -> Path:
 def break_recovery() -> None:
     """Let every broker take every other for dead. If that is not found out, nothing is proved."""
     for module in ("driving.broker", "local"):
-        patched: Any = import_module(f"remit.delegate.{module}")
+        patched: Any = import_module(f"remit.runs.{module}")
         patched.is_present = lambda _home, _broker: False
 
 

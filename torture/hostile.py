@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
-from remit.workspace.git.process import SAFE
+from remit.git.process import SAFE
 from torture.tally import tell
 from torture.tracing import find_obstacle
 
@@ -104,7 +104,7 @@ def look(command: tuple[str, ...], root: Path, marks: Path) -> Seen:
         sys.executable,
         "-I",
         "-c",
-        f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); from remit.doors.cli import main; main()",
+        f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); from remit.cli import main; main()",
     )
     traced = ("strace", "-f", "-qq", "-s", "4000", "-e", "trace=execve", "-o", str(log), *remit, *command)
     # The repository's own folders are on the path, as a careless user's would be.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
-from remit.doors.render import COULD_NOT_RUN, NOT_ACCEPTED
+from remit.views.render import COULD_NOT_RUN, NOT_ACCEPTED
 from torture.commands import COMMANDS, find_command
 from torture.script import Result, Script, count, run_script, try_all
 from torture.stage import clear_away, judge, list_leavings, prepare, spread, take_workplace

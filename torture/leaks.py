@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
-from remit.doors.cli import run
+from remit.cli import run
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
 from tests.workspace.test_secrets import NAMED, STARTS
 from torture.stage import spread
 from torture.tally import tell

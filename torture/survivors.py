@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
-from remit.workspace.sessions.results import wait_result
-from remit.workspace.sessions.shims import send_control
+from remit.attempts.results import wait_result
+from remit.attempts.shims import send_control
 from torture.tally import tell
 from torture.trees import WAYS, Forest, plant, start
 
 if TYPE_CHECKING:
-    from remit.workspace.sessions.results import Contained
+    from remit.attempts.results import Contained
 
 CONTAINED: tuple[Contained, ...] = ("namespace", "subreaper")
 ENDS = ("exit", "deadline", "cancel", "shim killed", "keeper killed")

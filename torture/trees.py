@@ -14,10 +14,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.workspace.home import Home
-from remit.workspace.sessions.folders import Attempt, make_attempt
-from remit.workspace.sessions.results import Contained, Result, load_result, wait_result
-from remit.workspace.sessions.starting import ShimOrder, Started, start_shim
+from remit.attempts.folders import Attempt, make_attempt
+from remit.attempts.results import Contained, Result, load_result, wait_result
+from remit.attempts.start import ShimOrder, Started, start_shim
+from remit.ledger.home import Home
 
 if TYPE_CHECKING:
     from collections.abc import Callable

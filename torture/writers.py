@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
-from remit.app.tasks import Tasks
-from remit.workspace.files import append_line
-from remit.workspace.home import MANIFEST, Home
-from remit.workspace.ledger.events import add_event, follow_events
-from remit.workspace.tasks.drift import check_drift
-from remit.workspace.tasks.state import parse_state
-from remit.workspace.tasks.todo import parse_todo
+from remit.ledger.events import add_event, follow_events
+from remit.ledger.home import MANIFEST, Home
+from remit.storage.files import append_line
+from remit.tasks.drift import check_drift
+from remit.tasks.state import parse_state
+from remit.tasks.tasks_command import Tasks
+from remit.tasks.todo import parse_todo
 from torture.tally import tell
 from torture.workspaces import find_damage
 

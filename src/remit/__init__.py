@@ -7,22 +7,24 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
-    from remit.app import check, convert, explain, instructions, schema
-    from remit.app.delegating.asking import Request
-    from remit.app.delegating.workspace import Workspace
-    from remit.delegate.admission.limits import Budget
     from remit.errors import RefusedError, RemitError, RunnerError
     from remit.model import Artifact, Fault, Finding, Repair, Return, Verdict
+    from remit.runs.admission.limits import Budget
+    from remit.runs.check_message import check, convert, instructions, schema
+    from remit.runs.request import Request
+    from remit.runs.workspace import Workspace
     from remit.schemas import Result
+    from remit.views.explanations import explain
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "remit.app": ("check", "convert", "explain", "instructions", "schema"),
-    "remit.app.delegating.asking": ("Request",),
-    "remit.app.delegating.workspace": ("Workspace",),
+    "remit.runs.check_message": ("check", "convert", "instructions", "schema"),
+    "remit.views.explanations": ("explain",),
+    "remit.runs.request": ("Request",),
+    "remit.runs.workspace": ("Workspace",),
     "remit.schemas": ("Result",),
-    "remit.delegate.admission.limits": ("Budget",),
+    "remit.runs.admission.limits": ("Budget",),
     "remit.errors": ("RefusedError", "RemitError", "RunnerError"),
     "remit.model": ("Artifact", "Fault", "Finding", "Repair", "Return", "Verdict"),
 }

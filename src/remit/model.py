@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from remit.quick_tuple import NamedTuple
+from remit.light_namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

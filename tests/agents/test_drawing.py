@@ -8,8 +8,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.agents.definition import Definition, Target
-from remit.agents.drawing import MAX_LINES, draw_dot, draw_mermaid, draw_tree, shape_graph
 from remit.agents.graph import Graph, build_graph
+from remit.agents.graph_render import MAX_LINES, draw_dot, draw_mermaid, draw_tree, shape_graph
 from remit.model import Place
 from tests.agents.graph_samples import read_graph, write_agent, write_claude, write_opencode
 

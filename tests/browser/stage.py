@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from remit.app.settings import load_settings
-from remit.app.trusting import Trust, get_executing, give_trust
+from remit.runs.consent import Trust, get_executing, give_trust
+from remit.storage.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

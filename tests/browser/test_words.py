@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from remit.workspace.ledger.events import add_event
+from remit.ledger.events import add_event
 from tests.browser.stage import Seen, Server, make_workspace, open_page, wait_until
 from tests.watching.staging import Kept, insert, name, opened
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.clusters import run
-from remit.workspace.cluster import leases, posting
-from remit.workspace.cluster.posting import Posted
-from remit.workspace.cluster.store import Database
-from remit.workspace.cluster.workers import Worker, enter, leave
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, add_delegation
+from remit.cluster.database import leases, submissions
+from remit.cluster.database.store import Database
+from remit.cluster.database.submissions import Posted
+from remit.cluster.database.workers import Worker, enter, leave
+from remit.cluster.workers_status import run
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, add_delegation
 from tests.browser.stage import Seen, Server, make_workspace, open_page
 from tests.cluster.postgres import Missing, running
 
@@ -74,7 +74,7 @@ def test_workers_queues_and_leases_come_and_go_by_themselves(place: tuple[Seen, 
             await enter(db, Worker(name, f"host of {name}", 7, "1.0", 1, 4, ("planner",), 15.0))
         for name in (OWN, "sess_1700000002_bbbbbb", "sess_1700000003_cccccc"):
             posted = Posted(name, name, None, HOSTILE, 1, ("o", "planner"), "command", {"timeout_s": 60}, b"order")
-            await posting.post(db, posted)
+            await submissions.post(db, posted)
         await leases.take(db, OWN, "alpha", lease_s=60, timeout_s=60)
         await leases.take(db, "sess_1700000002_bbbbbb", HOSTILE, lease_s=0.01, timeout_s=60)
 

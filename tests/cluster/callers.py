@@ -8,9 +8,9 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from remit.app.delegating.workspace import Workspace
-from remit.workspace.cluster import rows
-from remit.workspace.cluster.store import Database
+from remit.cluster.database import session_rows
+from remit.cluster.database.store import Database
+from remit.runs.workspace import Workspace
 from tests.cluster.machines import make_environ
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ class Caller:
         command = [sys.executable, "-m", "remit", *words]
         return subprocess.run(command, cwd=self.root, env=self.environ, capture_output=True, text=True, check=False)
 
-    def load_row(self, session_id: str) -> rows.Row:
+    def load_row(self, session_id: str) -> session_rows.Row:
         """What the cluster knows of a session."""
-        row = self.ask(lambda db: rows.load_row(db, session_id))
+        row = self.ask(lambda db: session_rows.load_row(db, session_id))
         assert row is not None
         return row  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.workspace.cluster.store import Database
+from remit.cluster.database.store import Database
 from tests.cluster.postgres import Missing, shared
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from remit.workspace.cluster.posting import dispatch
-from remit.workspace.cluster.store import Database
+from remit.cluster.database.store import Database
+from remit.cluster.database.submissions import dispatch
 
 if TYPE_CHECKING:
-    from remit.workspace.cluster.rows import Row
+    from remit.cluster.database.session_rows import Row
 
 
 async def run(url: str, notes: Path, dies_after: int) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from remit.workspace.cluster import leases
-from remit.workspace.cluster.posting import Posted
-from remit.workspace.cluster.store import Database
-from remit.workspace.cluster.workers import Worker, enter
+from remit.cluster.database import leases
+from remit.cluster.database.store import Database
+from remit.cluster.database.submissions import Posted
+from remit.cluster.database.workers import Worker, enter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

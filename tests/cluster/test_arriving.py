@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
 from remit.testing.agent import ScriptedAgent
 from tests.cluster.machines import KEY, Settings, machines, wait_until
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.workspace import Workspace
-from remit.testing.engines import EngineSuite
-from remit.workspace.files import load_bytes
+from remit.runs.workspace import Workspace
+from remit.storage.files import load_bytes
+from remit.testing.backends import EngineSuite
 from tests.amounts import IS_WHOLE
 from tests.cluster.machines import KEY, Settings, machines
 

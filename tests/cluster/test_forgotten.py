@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.delegate.cluster.caller import engine
-from remit.delegate.cluster.worker.queue import Queues, Room
+from remit.cluster.caller import cluster_backend
+from remit.cluster.database import leases, session_rows
+from remit.cluster.worker.queues import Queues, Room
 from remit.errors import BusyError
+from remit.ledger.events import load_last_event
+from remit.runs.request import Request
 from remit.testing import ScriptedAgent
-from remit.workspace.cluster import leases, rows
-from remit.workspace.ledger.events import load_last_event
 from tests.cluster.callers import KEY, Caller
 from tests.cluster.machines import Settings, machines
 from tests.cluster.sent import meet, opened
@@ -23,8 +23,8 @@ from tests.cluster.test_worker import until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.app.delegating.workspace import Workspace
-    from remit.workspace.cluster.store import Database
+    from remit.cluster.database.store import Database
+    from remit.runs.workspace import Workspace
 
 _TAKEN = "UPDATE dbos.workflow_status SET status = 'PENDING', executor_id = %s WHERE workflow_uuid = %s"
 """As it is where the database goes away between taking and beginning."""
@@ -65,10 +65,10 @@ def test_who_is_sent_while_the_database_is_asked_after_others_is_not_forgotten(
     tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The answer is older than the session: it says nothing of it."""
-    ask = rows.list_rows
+    ask = session_rows.list_rows
     is_asked, is_sent = asyncio.Event(), asyncio.Event()
 
-    async def ask_slowly(db: Database, **of_whom: Any) -> list[rows.Row]:  # noqa: ANN401 - as it is
+    async def ask_slowly(db: Database, **of_whom: Any) -> list[session_rows.Row]:  # noqa: ANN401 - as it is
         found = await ask(db, **of_whom)
         if of_whom.get("roots") and not is_sent.is_set():
             is_asked.set()
@@ -77,7 +77,7 @@ def test_who_is_sent_while_the_database_is_asked_after_others_is_not_forgotten(
 
     async def scene(ws: Workspace) -> list[str]:
         first = (await ws.start(Request("scout", "One.", command="true"))).row.session_id
-        monkeypatch.setattr(rows, "list_rows", ask_slowly)
+        monkeypatch.setattr(session_rows, "list_rows", ask_slowly)
         await is_asked.wait()
         second = (await ws.start(Request("scout", "Two.", command="true"))).row.session_id
         await until(lambda: load_last_event(ws.home.ledger, second, "sent") is not None)
@@ -94,7 +94,7 @@ def test_who_is_sent_while_the_database_is_asked_after_others_is_not_forgotten(
 @pytest.mark.slow
 def test_a_cancel_that_no_worker_answers_says_so(tmp_path: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The worker took the session, keeps its lease and does nothing more: it hangs."""
-    monkeypatch.setattr(engine, "CANCEL_S", 0.5)
+    monkeypatch.setattr(cluster_backend, "CANCEL_S", 0.5)
 
     async def scene(ws: Workspace) -> None:
         name = (await ws.start(Request("scout", "Wait.", command="true"))).row.session_id

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from remit.delegate.cluster.worker.queue import Queues, Room
+from remit.cluster.worker.queues import Queues, Room
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

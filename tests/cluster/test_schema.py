@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
+from remit.cluster.database import leases, schema, session_rows, submissions
+from remit.cluster.database.schema import MIGRATIONS, Migration
+from remit.cluster.database.store import Database
 from remit.errors import ClusterError
-from remit.workspace.cluster import leases, posting, rows, schema
-from remit.workspace.cluster.schema import MIGRATIONS, Migration
-from remit.workspace.cluster.store import Database
 from tests.cluster.sent import make, meet, publish
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 OPEN = """
 import asyncio, sys
-from remit.workspace.cluster.store import Database
+from remit.cluster.database.store import Database
 db = Database(sys.argv[1])
 sys.stdin.readline()
 asyncio.run(db.open())
@@ -98,10 +98,10 @@ def test_a_newer_schema_that_still_fits_is_used(postgres: Server, url: str) -> N
         db = Database(url)
         await db.open()
         await meet(db)
-        await posting.post(db, make("one"))
+        await submissions.post(db, make("one"))
         await leases.take(db, "one", "w1", lease_s=15, timeout_s=60)
         assert await publish(db, "one", 1)
-        assert (await rows.list_rows(db))[0].status == "completed"
+        assert (await session_rows.list_rows(db))[0].status == "completed"
         await db.close()
         assert read_meta(postgres, url)["schema"] == str(len(MIGRATIONS) + 5), "it stays as the newer one left it"
 
@@ -135,7 +135,7 @@ def test_an_old_and_a_new_version_work_side_by_side(url: str, monkeypatch: pytes
         old = Database(url)
         await old.open()
         await meet(old)
-        await posting.post(old, make("one"))
+        await submissions.post(old, make("one"))
         await leases.take(old, "one", "w1", lease_s=15, timeout_s=60)
         with monkeypatch.context() as newer:
             newer.setattr(schema.prepare, "__defaults__", ((*MIGRATIONS, added),))
@@ -143,7 +143,7 @@ def test_an_old_and_a_new_version_work_side_by_side(url: str, monkeypatch: pytes
             await new.open()
         assert await new.execute("SELECT more FROM remit.sessions") == [(0,)]
         assert set((await leases.beat(old, "w1", {"one": 1}, lease_s=15)).kept) == {"one"}
-        assert await posting.post(old, make("two"))
+        assert await submissions.post(old, make("two"))
         assert await publish(old, "one", 1)
         await old.close()
         await new.close()

@@ -7,20 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.delegate.cluster.order import (
-    Order,
-    Outcome,
-    Packed,
-    Source,
-    read_order,
-    read_outcome,
-    render_order,
-    render_outcome,
-)
-from remit.delegate.cluster.sealing import Signed, read_ticket, seal, sign_ticket, unseal
+from remit.cluster.database.key_file import KEY, KEY_FILE, find_fingerprint, load_key, make_key
+from remit.cluster.orders import Order, Outcome, Packed, Source, read_order, read_outcome, render_order, render_outcome
+from remit.cluster.sealing import Signed, read_ticket, seal, sign_ticket, unseal
 from remit.errors import ClusterError, RefusedError
-from remit.workspace.cluster.key_file import KEY, KEY_FILE, find_fingerprint, load_key, make_key
-from remit.workspace.git.parcels import File
+from remit.git.bundles import File
 
 if TYPE_CHECKING:
     from pathlib import Path

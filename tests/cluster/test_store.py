@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from remit.cluster.database import leases, session_rows, store, submissions
+from remit.cluster.database.driver import read_url, render_url
+from remit.cluster.database.store import Database
+from remit.cluster.database.submissions import lock_tree
 from remit.errors import ClusterError
-from remit.workspace.cluster import leases, posting, rows, store
-from remit.workspace.cluster.driver import read_url, render_url
-from remit.workspace.cluster.posting import lock_tree
-from remit.workspace.cluster.store import Database
 from tests.cluster.postgres import Missing, running
 from tests.cluster.sent import make, meet, opened, publish
 
@@ -72,7 +72,7 @@ def test_what_the_url_says_counts_and_the_rest_is_set() -> None:
 def test_without_psycopg_the_extra_is_named() -> None:
     program = (
         "import sys, asyncio; sys.modules['psycopg'] = None\n"
-        "from remit.workspace.cluster.store import Database\n"
+        "from remit.cluster.database.store import Database\n"
         "try: asyncio.run(Database('postgresql://h/db').open())\n"
         "except Exception as error: print(type(error).__name__, error)"
     )
@@ -227,13 +227,13 @@ def test_a_restart_is_told_and_survived(own: Server, mode: str) -> None:
             listening = asyncio.create_task(_listen(db, heard))
             assert await asyncio.wait_for(heard.get(), 20) == ("", "")
             await meet(db)
-            await posting.post(db, make("one"))
+            await submissions.post(db, make("one"))
             await leases.take(db, "one", "w1", lease_s=60, timeout_s=60)
             while (await asyncio.wait_for(heard.get(), 20)) != ("remit_changed", "one"):
                 pass
             await asyncio.to_thread(own.stop, mode)
             with pytest.raises(ClusterError, match="does not answer"):
-                await rows.load_row(db, "one")
+                await session_rows.load_row(db, "one")
             with pytest.raises(ClusterError, match="does not answer"):
                 await publish(db, "one", 1)
             await asyncio.to_thread(own.start)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from remit.cluster.caller import client as caller
+from remit.cluster.database import leases, submissions
+from remit.cluster.worker import heartbeat
+from remit.cluster.worker.worker import Worker
 from remit.config.cluster import ClusterSettings
-from remit.delegate.cluster.caller import afar as caller
-from remit.delegate.cluster.worker import beating
-from remit.delegate.cluster.worker.process import Worker
 from remit.errors import BusyError, StorageError
-from remit.workspace.cluster import leases, posting
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, load_delegation
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, load_delegation
 from tests.cluster.sent import make, meet
 from tests.cluster.test_worker import until
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from remit.workspace.cluster.store import Database
+    from remit.cluster.database.store import Database
 
     Play = Callable[[Callable[[Database], Awaitable[Any]]], Any]
 
@@ -39,7 +39,7 @@ def test_a_busy_ledger_is_reported_and_looked_at_again(tmp_path: Path, url: str)
         afar = caller.Afar(home, url, ClusterSettings(), {}, key=b"k" * 32)
         await afar.open()
         for name in ("one", "two"):
-            await posting.post(afar.db, make(name, root="one"))
+            await submissions.post(afar.db, make(name, root="one"))
         other = sqlite3.connect(home.ledger.file, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         async with afar.follow(Delegation("one", "worker", 1, ("o", "worker"), root_id="one")) as followed:
@@ -59,9 +59,9 @@ def test_a_busy_ledger_is_reported_and_looked_at_again(tmp_path: Path, url: str)
 def test_a_worker_whose_loop_hangs_renews_no_lease(play: Play, url: str, *, hangs: bool) -> None:
     async def work(db: Database) -> None:
         await meet(db)
-        await posting.post(db, make("one"))
+        await submissions.post(db, make("one"))
         assert await leases.take(db, "one", "w1", lease_s=1, timeout_s=60)
-        heart = beating.Beating(url, "w1", 1, on_heard=lambda _: None)
+        heart = heartbeat.Beating(url, "w1", 1, on_heard=lambda _: None)
         heart.held["one"] = 1
         heart.start()
         await asyncio.sleep(0.3)

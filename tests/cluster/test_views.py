@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
-from remit.app.delegating.asking import Request
-from remit.app.watching import machines as shown
-from remit.app.watching.nodes import load_node, load_tree
-from remit.app.watching.runs import list_runs
-from remit.workspace.cluster import leases, output, posting, rows
-from remit.workspace.cluster.meta import set_meta_once
-from remit.workspace.cluster.posting import Posted
-from remit.workspace.cluster.store import Database
-from remit.workspace.cluster.workers import Worker, enter, set_draining
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, add_delegation, advance, load_delegation
-from remit.workspace.ledger.events import add_event, read_clock_ms
-from remit.workspace.ledger.remote_rows import OWNER
+from remit.cluster.database import leases, output, session_rows, submissions
+from remit.cluster.database.meta import set_meta_once
+from remit.cluster.database.store import Database
+from remit.cluster.database.submissions import Posted
+from remit.cluster.database.workers import Worker, enter, set_draining
+from remit.ledger.events import add_event, read_clock_ms
+from remit.ledger.home import Home
+from remit.ledger.remote_rows import OWNER
+from remit.ledger.runs import Delegation, add_delegation, advance, load_delegation
+from remit.runs.request import Request
+from remit.views import workers as shown
+from remit.views.run_list import list_runs
+from remit.views.run_tree import load_node, load_tree
 from tests.cluster.callers import KEY, Caller
 from tests.cluster.machines import machines, make_environ, wait_until
 from tests.cluster.sent import NOTHING_USED, publish
@@ -75,7 +75,7 @@ class Stage:
         posted = Posted(name, root, parent, path[-1], len(path) - 1, path, "command", {"timeout_s": 60}, b"order")
 
         async def scene(db: Database) -> None:
-            await posting.post(db, posted)
+            await submissions.post(db, posted)
             if state != "posted":
                 assert await leases.take(db, name, "alpha", lease_s=lease_s, timeout_s=60)
 
@@ -358,7 +358,7 @@ def test_what_no_worker_has_taken_ends_at_once_from_another_process(
     async def start(ws: Any) -> str:  # noqa: ANN401 - a workspace
         prepared = await ws.start(Request(None, "Do it.", command="true"))
         session: str = prepared.row.session_id
-        while await rows.load_row(ws.engine.afar.db, session) is None:  # noqa: ASYNC110 - the database tells nobody
+        while await session_rows.load_row(ws.engine.afar.db, session) is None:  # noqa: ASYNC110 - the database tells nobody
             await asyncio.sleep(0.02)
         return session
 
@@ -371,7 +371,7 @@ def test_what_no_worker_has_taken_ends_at_once_from_another_process(
     took_s = time.monotonic() - begun
     assert told.code == 0, told
     assert took_s < 8, "nobody waits for a worker that is not there"
-    row = caller.ask(lambda db: rows.load_row(db, session))
+    row = caller.ask(lambda db: session_rows.load_row(db, session))
     assert (row.state, row.ending, row.cancel_reason) == ("done", "cancelled", "not needed")
     home = Home(str(caller.root))
     own = load_delegation(home.ledger, session)
@@ -446,7 +446,7 @@ def test_the_doctor_tells_what_is_wrong_with_the_cluster(stage: Stage, monkeypat
 
     stage.play(scene)
     real = time.time
-    monkeypatch.setattr("remit.workspace.cluster.looking.time.time", lambda: real() + 30)
+    monkeypatch.setattr("remit.cluster.database.overview.time.time", lambda: real() + 30)
     told = read_doctor(stage)
     assert told["cluster key"][0][0] == "problem"
     assert [state for state, _ in told["clock"]] == ["warning"]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from remit.app.delegating.asking import Request
+from remit.cluster.database import output, session_rows
+from remit.runs.request import Request
 from remit.testing import ScriptedAgent
-from remit.workspace.cluster import output, rows
 from tests.cluster.callers import KEY, Caller
 from tests.cluster.machines import Settings, machines, wait_until
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from remit.app.delegating.workspace import Workspace
+    from remit.runs.workspace import Workspace
     from remit.schemas import Result
     from tests.cluster.machines import Machine
 
@@ -159,7 +159,7 @@ def test_what_a_dead_machine_had_is_told_as_lost_with_what_was_saved(
 
 
 def is_saved(caller: Caller, session: str) -> bool:
-    saved = caller.ask(lambda db: rows.load_saved(db, session))
+    saved = caller.ask(lambda db: session_rows.load_saved(db, session))
     return saved is not None and b"half.md" in saved
 
 

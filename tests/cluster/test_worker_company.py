@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.delegate.admission.limits import Budget
-from remit.delegate.cluster.order import Order, Outcome, Source, read_outcome, render_order
-from remit.delegate.cluster.sealing import Signed, seal, sign_ticket, unseal
-from remit.delegate.cluster.shapes import shape_posted
+from remit.cluster.database import session_rows, submissions
+from remit.cluster.orders import Order, Outcome, Source, read_outcome, render_order
+from remit.cluster.row_conversion import shape_posted
+from remit.cluster.sealing import Signed, seal, sign_ticket, unseal
+from remit.ledger.runs import Delegation
+from remit.runs.admission.limits import Budget
+from remit.runs.request import Request
 from remit.testing import ScriptedAgent
-from remit.workspace.cluster import posting, rows
-from remit.workspace.ledger.delegations import Delegation
 from tests.amounts import choose
 from tests.cluster.callers import KEY, Caller
 from tests.cluster.machines import Settings, machines, wait_until
@@ -26,9 +26,9 @@ from tests.cluster.postgres import running
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.app.delegating.workspace import Workspace
+    from remit.cluster.database.store import Database
+    from remit.runs.workspace import Workspace
     from remit.schemas import Result
-    from remit.workspace.cluster.store import Database
 
 pytestmark = pytest.mark.slow
 
@@ -135,7 +135,7 @@ def test_orders_that_nobody_should_carry_out_are_refused(tmp_path: Path, url: st
     async def post(db: Database) -> None:
         for name, body in bodies.items():
             row = Delegation(name, "scout", 1, ("orchestrator", "scout"), root_id=name, details={"timeout_s": 60})
-            assert await posting.post(db, shape_posted(row, body))
+            assert await submissions.post(db, shape_posted(row, body))
 
     with machines(tmp_path / "machines", url, 1, key=KEY):
         caller.ask(post)
@@ -147,7 +147,9 @@ def test_orders_that_nobody_should_carry_out_are_refused(tmp_path: Path, url: st
 
 
 def load_outcome(caller: Caller, session: str) -> Outcome:
-    return read_outcome(unseal(bytes.fromhex(KEY), "outcome", caller.ask(lambda db: rows.load_outcome(db, session))))
+    return read_outcome(
+        unseal(bytes.fromhex(KEY), "outcome", caller.ask(lambda db: session_rows.load_outcome(db, session)))
+    )
 
 
 @pytest.mark.thorough

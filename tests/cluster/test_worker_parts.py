@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.delegate.cluster.patience import insist
-from remit.delegate.cluster.worker.packing import name_branch
-from remit.delegate.cluster.worker.queue import choose_queue, list_queues
+from remit.cluster.retry import insist
+from remit.cluster.worker.pack_work import name_branch
+from remit.cluster.worker.queues import choose_queue, list_queues
+from remit.cluster.worker_folder import Facts, WorkerFolder, find_folder
 from remit.errors import ClusterError, InputError
-from remit.workspace.worker_folder import Facts, WorkerFolder, find_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

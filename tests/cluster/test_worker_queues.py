@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.delegate.cluster.worker.queue import Queues, Room
+from remit.cluster.worker.queues import Queues, Room
 
 if TYPE_CHECKING:
     from tests.cluster.postgres import Server

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from remit.workspace.cluster import leases, posting
-from remit.workspace.cluster.workers import leave, list_queues, list_workers, set_draining
+from remit.cluster.database import leases, submissions
+from remit.cluster.database.workers import leave, list_queues, list_workers, set_draining
 from tests.cluster.sent import make, meet, publish
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from remit.workspace.cluster.rows import Row
-    from remit.workspace.cluster.store import Database
+    from remit.cluster.database.session_rows import Row
+    from remit.cluster.database.store import Database
 
     Play = Callable[[Callable[[Database], Awaitable[Any]]], Any]
 
@@ -24,7 +24,7 @@ def test_who_is_there_and_who_is_not(play: Play) -> None:
         await meet(db, "here", agents=("coder", "tester"))
         await meet(db, "silent", lease_s=0.05)
         await leave(db, "gone")
-        await posting.post(db, make("one"))
+        await submissions.post(db, make("one"))
         await leases.take(db, "one", "here", lease_s=15, timeout_s=60)
         await asyncio.sleep(0.1)
         gone, here, silent = await list_workers(db)
@@ -70,20 +70,20 @@ def test_queues_tell_what_waits_and_for_how_long(play: Play) -> None:
             pass
 
         await meet(db)
-        await posting.post(db, make("one"))
+        await submissions.post(db, make("one"))
         await asyncio.sleep(0.05)
         for name in ("two", "three"):
-            await posting.post(db, make(name))
-        assert await posting.dispatch(db, enqueue, lambda row, _: f"remit.{row.depth}", limit=10) == 3
-        await posting.post(db, make("four"))
-        await posting.announce(db, make("five"))
+            await submissions.post(db, make(name))
+        assert await submissions.dispatch(db, enqueue, lambda row, _: f"remit.{row.depth}", limit=10) == 3
+        await submissions.post(db, make("four"))
+        await submissions.announce(db, make("five"))
         await leases.take(db, "three", "w1", lease_s=15, timeout_s=60)
         fresh, queue = await list_queues(db)
         assert (fresh.queue, fresh.waiting, fresh.running) == ("", 1, 0)
         assert (queue.queue, queue.waiting, queue.running) == ("remit.1", 2, 1)
         assert (queue.oldest_s or 0) > 0.05
         await publish(db, "three", 1)
-        await posting.finish_unstarted(db, "four", b"", "failed", "cancelled")
+        await submissions.finish_unstarted(db, "four", b"", "failed", "cancelled")
         assert [(each.queue, each.waiting, each.running) for each in await list_queues(db)] == [("remit.1", 2, 0)]
 
     play(scene)

@@ -18,9 +18,9 @@ from remit.confine import find_level, make_command
 from remit.confine.launcher import can_judge
 from remit.confine.level import probe_level
 from remit.confine.profile import Profile
-from remit.delegate.referee.commands import make_command_profile
+from remit.hooks.shell_limits import make_command_profile
 from remit.policy import Permissions
-from remit.policy.programs import Rules
+from remit.policy.program_rules import Rules
 from tests.amounts import choose
 from tests.confine.callers import PATH
 from tests.policy.ordinary import list_ordinary

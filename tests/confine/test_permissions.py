@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.policy import Ground, Permissions, confinement
-from remit.policy.confinement import list_new_files, make_profile
+from remit.policy import Ground, Permissions, confinement_profile
+from remit.policy.confinement_profile import list_new_files, make_profile
 
 if TYPE_CHECKING:
     from tests.confine.callers import Caller
@@ -122,7 +122,7 @@ def test_patterns_that_the_kernel_enforces_differently(caller: Caller, root: Pat
 
 
 def test_too_many_matches_close_the_folder(caller: Caller, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(confinement, "MAX_MATCHES", 1)
+    monkeypatch.setattr(confinement_profile, "MAX_MATCHES", 1)
     written, sentences = write_all(caller, root, allow("src/**", "conf/**", write=("conf/**/*.env",)))
     assert written == SRC
     assert sentences[0] == (

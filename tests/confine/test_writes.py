@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from remit.confine.profile import Profile
-from remit.quick_json import parse_json
-from remit.workspace.kept_files import find_altered, keep_files, load_bytes, put_back
-from remit.workspace.quarantine import Change, find_changes, move_away, record_names
+from remit.light_json import parse_json
+from remit.storage.protected_copies import find_altered, keep_files, load_bytes, put_back
+from remit.storage.quarantine import Change, find_changes, move_away, record_names
 from tests.amounts import IS_WHOLE, choose
 from tests.confine.callers import PATH
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from remit.contract import check
 from remit.model import NOTHING, ArtifactFacts, Expectation, FileState
+from remit.returns import check
 from tests.contract.samples import (
     DROP,
     ISSUED,

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from remit.contract.dialects.hyper import END_MARKER, START_MARKER
-from remit.contract.dialects.manifest import SENTENCES
+from remit.returns.formats.hyper import END_MARKER, START_MARKER
+from remit.returns.formats.manifest import SENTENCES
 
 if TYPE_CHECKING:
     from remit.model import Place

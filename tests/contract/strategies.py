@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hypothesis import strategies as st
 
-from remit.contract.dialects.hyper import KINDS as HYPER_KINDS
-from remit.contract.dialects.standard import KINDS as STANDARD_KINDS
-from remit.contract.placeholders import STOCK
-from remit.contract.schemas import find_escape
 from remit.model import STATUSES
+from remit.returns.formats.hyper import KINDS as HYPER_KINDS
+from remit.returns.formats.standard import KINDS as STANDARD_KINDS
+from remit.returns.placeholders import STOCK
+from remit.returns.shapes import find_escape
 from tests.contract.samples import ISSUED, Payload
 
 if TYPE_CHECKING:

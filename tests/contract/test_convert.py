@@ -9,12 +9,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from remit import check, convert
-from remit.app import Conversion
-from remit.contract import check as check_values
-from remit.contract.convert import Known, convert_return, render_message
-from remit.contract.dialects import DIALECTS, HYPER, MANIFEST
 from remit.errors import UsageError
 from remit.model import Finding
+from remit.returns import check as check_values
+from remit.returns.convert import Known, convert_return, render_message
+from remit.returns.formats import DIALECTS, HYPER, MANIFEST
+from remit.runs.check_message import Conversion
 from tests.contract.samples import (
     DROP,
     ISSUED,

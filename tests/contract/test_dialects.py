@@ -2,11 +2,11 @@
 
 import pytest
 
-from remit.contract.dialects import DIALECTS, HYPER, MANIFEST, STANDARD, get_dialect
-from remit.contract.dialects.hyper import clip
-from remit.contract.dialects.manifest import is_task_id, write_reason
 from remit.errors import UsageError
 from remit.model import Artifact, Return
+from remit.returns.formats import DIALECTS, HYPER, MANIFEST, STANDARD, get_dialect
+from remit.returns.formats.hyper import clip
+from remit.returns.formats.manifest import is_task_id, write_reason
 from tests.contract.samples import DROP, ISSUED, Payload, alter, entry, fault, hyper, standard, stopped
 
 SAME: dict[str, list[Payload]] = {

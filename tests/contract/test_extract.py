@@ -2,9 +2,9 @@
 
 import pytest
 
-from remit.contract.dialects import HYPER, STANDARD
-from remit.contract.extract import MAX_CANDIDATES, Candidate, Scan, scan_message
-from remit.contract.tolerant_json import MAX_DEPTH
+from remit.returns.candidates import MAX_CANDIDATES, Candidate, Scan, scan_message
+from remit.returns.formats import HYPER, STANDARD
+from remit.returns.tolerant_json import MAX_DEPTH
 from tests.contract.samples import ISSUED, OTHER, fenced, hyper, line, marked, pretty, standard, stopped
 
 BOTH = (STANDARD, HYPER)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from remit.contract.hidden import MAX_TAGS, find_thinking, is_quoted
+from remit.returns.hidden_text import MAX_TAGS, find_thinking, is_quoted
 from tests.contract.samples import line, standard
 
 BLOCK = line(standard())

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from remit.contract import check
 from remit.model import Expectation
+from remit.returns import check
 
 
 @pytest.mark.parametrize(

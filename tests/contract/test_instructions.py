@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from remit import check, instructions
-from remit.contract.dialects import DIALECTS
-from remit.contract.dialects.manifest import SENTENCES
-from remit.contract.tokens import count_tokens
 from remit.model import Verdict
+from remit.returns.formats import DIALECTS
+from remit.returns.formats.manifest import SENTENCES
+from remit.returns.token_count import count_tokens
 from tests.contract.samples import ISSUED, OTHER, Payload
 
 TOKEN_LIMIT = 300

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.contract.manifest_lines import MAX_LINE_BYTES, Told, check_line, check_lines
 from remit.model import ArtifactFacts, Finding
+from remit.returns.manifest_lines import MAX_LINE_BYTES, Told, check_line, check_lines
 from tests.workspace.manifests import ENTRY, make_entry, make_line
 
 

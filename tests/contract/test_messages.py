@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit import contract
+from remit import returns
 from remit.model import Expectation
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ AGENT = "auditor"
 def check(row: dict[str, Any]) -> Verdict:
     known = Expectation(row["id"], AGENT, None, 1, ("orchestrator", AGENT), roots=("/repo/app",))
     dialect = row["dialect"] or ("standard" if row["id"] else None)
-    return contract.check(row["message"], dialect=dialect, expectation=known, manifest_tail=row.get("manifest"))
+    return returns.check(row["message"], dialect=dialect, expectation=known, manifest_tail=row.get("manifest"))
 
 
 def is_right(row: dict[str, Any], verdict: Verdict) -> bool:
@@ -69,5 +69,5 @@ def test_the_messages_are_many_and_of_both_kinds() -> None:
 )  # fmt: skip
 def test_a_hostile_message_takes_little_time(text: str) -> None:
     began = time.process_time()
-    assert not contract.check(text, dialect="standard", session_id="sess_1763450000_p4w7tz").accepted
+    assert not returns.check(text, dialect="standard", session_id="sess_1763450000_p4w7tz").accepted
     assert time.process_time() - began < 1  # less than half of that on an idle machine, linear in any case

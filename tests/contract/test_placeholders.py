@@ -2,8 +2,8 @@
 
 import pytest
 
-from remit.contract.dialects import HYPER, MANIFEST, STANDARD
-from remit.contract.placeholders import find_placeholders, is_placeholder
+from remit.returns.formats import HYPER, MANIFEST, STANDARD
+from remit.returns.placeholders import find_placeholders, is_placeholder
 from tests.contract.samples import entry, hyper, standard
 
 

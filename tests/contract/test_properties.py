@@ -11,12 +11,12 @@ from jsonschema import Draft202012Validator
 
 from bench.messages import same
 from remit import check
-from remit.contract import check as check_values
-from remit.contract.dialects import DIALECTS, HYPER, MANIFEST, STANDARD, Dialect, render_schema
-from remit.contract.dialects.manifest import SENTENCES
-from remit.contract.placeholders import find_placeholders
-from remit.contract.rules import Case, run_rules
-from remit.contract.tolerant_json import UnreadableError, parse_object
+from remit.returns import check as check_values
+from remit.returns.formats import DIALECTS, HYPER, MANIFEST, STANDARD, Dialect, render_schema
+from remit.returns.formats.manifest import SENTENCES
+from remit.returns.placeholders import find_placeholders
+from remit.returns.rules import Case, run_rules
+from remit.returns.tolerant_json import UnreadableError, parse_object
 from tests.amounts import choose
 from tests.contract.samples import FORM_RULES, ISSUED, Payload, fenced, hyper, pretty, standard, stopped
 from tests.contract.strategies import (

@@ -7,11 +7,11 @@ import time
 import pytest
 
 from remit import check
-from remit.contract import check as check_values
-from remit.contract import read_message
-from remit.contract.reading import Reading
-from remit.contract.tolerant_json import MAX_DEPTH, MAX_DIGITS, MAX_VALUES
 from remit.model import ArtifactFacts, Expectation, Verdict
+from remit.returns import check as check_values
+from remit.returns import read_message
+from remit.returns.parsed_message import Reading
+from remit.returns.tolerant_json import MAX_DEPTH, MAX_DIGITS, MAX_VALUES
 from tests.contract.samples import (
     ISSUED,
     cut_out,

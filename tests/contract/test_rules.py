@@ -8,11 +8,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from remit import convert
-from remit.app import explain_all
-from remit.contract.convert import TOLD
-from remit.contract.dialects import HYPER, STANDARD, render_schema
-from remit.contract.rules import RULES, judge_outcome
 from remit.model import ArtifactFacts, Expectation, FileState, Finding
+from remit.returns.convert import TOLD
+from remit.returns.formats import HYPER, STANDARD, render_schema
+from remit.returns.rules import RULES, judge_outcome
+from remit.views.explanations import explain_all
 from tests.contract.rule_samples import CONVERSIONS, SAMPLES, Message, Passage
 from tests.contract.samples import DROP, ISSUED, cut_out, entry, fenced, hyper, line, marked, sentence, standard
 
@@ -177,7 +177,7 @@ def test_names_are_unique_and_speak_for_themselves() -> None:
 
 
 def test_a_code_cannot_be_given_twice() -> None:
-    from remit.contract.rules.register import rule  # noqa: PLC0415 - the decorator itself is on trial
+    from remit.returns.rules.register import rule  # noqa: PLC0415 - the decorator itself is on trial
 
     before = dict(RULES)
     with pytest.raises(ValueError, match="RET001"):

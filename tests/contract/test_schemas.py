@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from remit.contract.dialects import DIALECTS, HYPER, STANDARD, render_schema
-from remit.contract.rules import Case, run_rules
-from remit.contract.schemas import (
+from remit.returns.formats import DIALECTS, HYPER, STANDARD, render_schema
+from remit.returns.rules import Case, run_rules
+from remit.returns.shapes import (
     SPACES,
     Anything,
     Flag,

@@ -7,10 +7,10 @@ from types import FrameType
 import pytest
 
 from remit import check
-from remit.contract import check as check_values
-from remit.contract import read_message
-from remit.contract.rules.register import run_rules
 from remit.model import Expectation, Verdict
+from remit.returns import check as check_values
+from remit.returns import read_message
+from remit.returns.rules.register import run_rules
 from tests.contract.samples import (
     DROP,
     ISSUED,

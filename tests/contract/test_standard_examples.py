@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from remit import check
-from remit.contract.dialects.hyper import END_MARKER, START_MARKER
-from remit.contract.dialects.manifest import SENTENCES
 from remit.model import Finding
+from remit.returns.formats.hyper import END_MARKER, START_MARKER
+from remit.returns.formats.manifest import SENTENCES
 from tests.contract.samples import entry, fenced, line, pretty, standard, stopped
 from tests.standards import Example, get_example, list_examples
 

@@ -6,10 +6,10 @@ import sys
 import pytest
 
 from remit import check
-from remit.contract import check as check_values
-from remit.contract.rules.summary import MAX_TOKENS, WANTED_CHARS
-from remit.contract.tokens import count_tokens
 from remit.model import Expectation
+from remit.returns import check as check_values
+from remit.returns.rules.summary import MAX_TOKENS, WANTED_CHARS
+from remit.returns.token_count import count_tokens
 from tests.contract.samples import fenced, standard
 
 DENSE = "Schlüsselübergabe überprüft für Größenänderungsanträge. " * 6 + "Fertig."
@@ -70,7 +70,7 @@ def test_without_a_tokenizer_characters_decide() -> None:
     """C4: the count is an extra; nothing else depends on it."""
     program = (
         "import sys; sys.modules['splintr'] = None\n"
-        "import remit; from remit.contract.tokens import count_tokens\n"
+        "import remit; from remit.returns.token_count import count_tokens\n"
         "print(count_tokens('a'), [f.code for f in remit.check(sys.stdin.read()).findings])"
     )
     text = fenced(standard({"/summary": DENSE}))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from remit.contract.tolerant_json import MAX_DEPTH, MAX_VALUES, REPAIRS, UnreadableError, parse_object
+from remit.returns.tolerant_json import MAX_DEPTH, MAX_VALUES, REPAIRS, UnreadableError, parse_object
 
 BASE = '{"a": "x", "b": [1, 2], "c": {"d": null}}'
 VALUE = json.loads(BASE)

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from remit import check
-from remit.contract.dialects import STANDARD
-from remit.contract.unwrap import MAX_LEVELS, unwrap
+from remit.returns.formats import STANDARD
+from remit.returns.unwrap import MAX_LEVELS, unwrap
 from tests.contract.samples import ISSUED, fenced, line, pretty, standard, stopped
 
 MESSAGE = fenced(standard())

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit import check
-from remit.delegate.briefing import (
+from remit.model import Finding
+from remit.runs.instructions import (
     MAX_REASK_BYTES,
     Assignment,
     TaskFacts,
@@ -19,8 +20,7 @@ from remit.delegate.briefing import (
     render_handback,
     render_reask,
 )
-from remit.model import Finding
-from remit.workspace.context_files import Context, Loaded, Named
+from remit.storage.context_files import Context, Loaded, Named
 
 SESSION = "sess_1735460684_a1b2c3"
 WORK = Assignment("Find out why the export is slow.", SESSION, "researcher", path=("orchestrator", "researcher"))

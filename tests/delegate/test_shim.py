@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.delegate import shim
-from remit.workspace.home import Home
-from remit.workspace.sessions.folders import is_alive, make_attempt
-from remit.workspace.sessions.output import hear_out, load_tail, read_out
-from remit.workspace.sessions.results import Contained, find_state
-from remit.workspace.sessions.shims import send_control
-from remit.workspace.sessions.starting import ShimOrder, start_shim
+from remit import shim
+from remit.attempts.folders import is_alive, make_attempt
+from remit.attempts.output import hear_out, load_tail, read_out
+from remit.attempts.results import Contained, find_state
+from remit.attempts.shims import send_control
+from remit.attempts.start import ShimOrder, start_shim
+from remit.ledger.home import Home
 from torture.trees import WAYS, Forest, find_marked, plant, start, wait_until
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def test_without_proc_a_group_ends_as_well() -> None:
     """As on macOS, where ps tells who is there. In a process of its own, as it ends all of its children."""
     probe = """
 import os, subprocess, sys, time
-from remit.delegate import shim
+from remit import shim
 shim.list_processes = shim._ask_ps
 child = subprocess.Popen(["sh", "-c", "sleep 60 & setsid sleep 60 & wait"], start_new_session=True)
 while len(shim.find_tree(os.getpid(), child.pid)) < 3:

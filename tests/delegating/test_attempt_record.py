@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.workspace import Workspace
-from remit.delegate.admission.terms import read_terms
-from remit.workspace.ledger.delegations import list_attempts, load_delegation
+from remit.ledger.runs import list_attempts, load_delegation
+from remit.runs.admission.run_config import read_terms
+from remit.runs.workspace import Workspace
 from tests.watching.staging import answer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.workspace.ledger.delegations import Attempt
+    from remit.ledger.runs import Attempt
 
 
 @pytest.fixture

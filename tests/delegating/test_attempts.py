@@ -15,22 +15,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.workspace import Workspace
-from remit.delegate import local
-from remit.delegate.driving import watching
+from remit.attempts.folders import list_living, make_attempt
 from remit.errors import BusyError
+from remit.ledger.events import read_clock_ms
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, add_delegation, begin_attempt, count_attempts, list_attempts
 from remit.runners.command import CommandListener
+from remit.runs import local_backend
+from remit.runs.supervisor import watch
+from remit.runs.workspace import Workspace
 from remit.testing.agent import ScriptedAgent
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import (
-    Delegation,
-    add_delegation,
-    begin_attempt,
-    count_attempts,
-    list_attempts,
-)
-from remit.workspace.ledger.events import read_clock_ms
-from remit.workspace.sessions.folders import list_living, make_attempt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -278,7 +272,7 @@ def test_a_claim_that_is_made_true_is_completed(root: Path, tmp_path_factory: py
 def test_a_machine_that_slept_past_the_deadline_reports_a_timeout(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The shim's clock stands still while a machine sleeps, so that the supervisor has to end its agent."""
     read, began = read_clock_ms, time.monotonic()
-    monkeypatch.setattr(watching, "read_clock_ms", lambda: read() + 3_600_000 * (time.monotonic() - began > 1.5))
+    monkeypatch.setattr(watch, "read_clock_ms", lambda: read() + 3_600_000 * (time.monotonic() - began > 1.5))
 
     async def delegate() -> Result:
         async with Workspace.open(root) as ws:
@@ -298,7 +292,7 @@ def test_a_cancel_that_can_end_nothing_says_so(root: Path, monkeypatch: pytest.M
     attempt = make_attempt(home, session_id, 1)
     (root / ".remit" / "living").mkdir()
     (root / ".remit" / "living" / f"{session_id}.1").touch()
-    monkeypatch.setattr(local, "CANCEL_S", 0.5)
+    monkeypatch.setattr(local_backend, "CANCEL_S", 0.5)
 
     async def end() -> None:
         async with Workspace.open(root) as ws:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
-from remit.delegate.admission.limits import Budget
+from remit.runs.admission.limits import Budget
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from remit.ledger.runs import Delegation
     from remit.schemas import Result
-    from remit.workspace.ledger.delegations import Delegation
 
 AGENT = """---
 name: {name}

@@ -17,16 +17,16 @@ import click
 import pytest
 
 import remit
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
-from remit.app.settings import load_settings
-from remit.app.trusting import get_executing
+from remit.cli.forward import _CHANGING
+from remit.cli.group import root as program
 from remit.confine import find_level
-from remit.delegate.driving.calls import ALLOWED
-from remit.doors.cli.forwarding import _CHANGING
-from remit.doors.cli.group import root as program
-from remit.workspace.home import Home
-from remit.workspace.trust import trust
+from remit.ledger.home import Home
+from remit.runs.consent import get_executing
+from remit.runs.request import Request
+from remit.runs.supervisor.confined_calls import ALLOWED
+from remit.runs.workspace import Workspace
+from remit.storage.settings import load_settings
+from remit.storage.trust import trust
 from tests.doors.cli.test_lint import git
 
 if TYPE_CHECKING:

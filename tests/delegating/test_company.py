@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.workspace import Workspace
-from remit.delegate.driving.company import find_site
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, add_delegation
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, add_delegation
+from remit.runs.supervisor.concurrent_runs import find_site
+from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
-from remit.app.settings import load_settings
-from remit.app.trusting import get_executing
 from remit.confine import find_level
 from remit.errors import ConfigError, UsageError
+from remit.ledger.home import Home
+from remit.runs.consent import get_executing
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
+from remit.storage.model_ports import find_model_ports
+from remit.storage.settings import load_settings
+from remit.storage.trust import trust
 from remit.testing.agent import ScriptedAgent
-from remit.workspace.home import Home
-from remit.workspace.model_ports import find_model_ports
-from remit.workspace.trust import trust
 from tests.doors.cli.test_lint import git
 
 if TYPE_CHECKING:

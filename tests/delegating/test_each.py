@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.app.delegating.each import MAX_LINES, Line, parse_each
 from remit.errors import RemitError, UsageError
+from remit.runs.batch_file import MAX_LINES, Line, parse_each
 
 
 def test_texts_and_objects() -> None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.fanout import Fanout, make_keys
-from remit.app.delegating.workspace import Workspace
-from remit.delegate.briefing import TaskFacts
 from remit.errors import UsageError
+from remit.runs.batch import Fanout, make_keys
+from remit.runs.instructions import TaskFacts
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
 from remit.testing.agent import ScriptedAgent
 
 if TYPE_CHECKING:

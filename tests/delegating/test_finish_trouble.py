@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.lifecycle import Wish, get_ready, take_up
-from remit.app.delegating.workspace import Workspace
-from remit.app.error_log import find_error_log
-from remit.app.tasks import Tasks
+from remit.errorlog.errors_command import find_error_log
+from remit.runs.request import Request
+from remit.runs.tasks.commands import Wish, get_ready, take_up
+from remit.runs.workspace import Workspace
+from remit.tasks.tasks_command import Tasks
 from remit.testing import ScriptedAgent
 from tests.delegating.test_markers import make_worker
 from tests.delegating.test_phases import FOLDER, PLAN
@@ -220,7 +220,7 @@ def test_a_defect_in_the_finish_steps_costs_nobody_the_result(root: Path, monkey
         fired.append(1)
         raise KeyError("next_project_number")
 
-    monkeypatch.setattr("remit.app.delegating.settling.check_artifacts", fail)
+    monkeypatch.setattr("remit.runs.finish.finish.check_artifacts", fail)
     result = work(root, "research")
     assert fired
     assert [(each.step, each.code) for each in result.failed_steps] == [("settle", "UNKNOWN_ERROR")]

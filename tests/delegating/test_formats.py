@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.delegating.workspace import Workspace
-from remit.delegate.admission.terms import read_terms
-from remit.workspace.ledger.delegations import load_delegation
+from remit.ledger.runs import load_delegation
+from remit.runs.admission.run_config import read_terms
+from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

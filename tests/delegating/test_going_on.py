@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.ending import wait_for
-from remit.app.delegating.workspace import Workspace
+from remit.attempts.folders import find_folder, is_alive
+from remit.attempts.process_owner import load_pids
 from remit.errors import StorageError
-from remit.workspace.ledger.delegations import Delegation, add_delegation, load_delegation
-from remit.workspace.sessions.enclosing import load_pids
-from remit.workspace.sessions.folders import find_folder, is_alive
+from remit.ledger.runs import Delegation, add_delegation, load_delegation
+from remit.runs.request import Request
+from remit.runs.wait_cancel import wait_for
+from remit.runs.workspace import Workspace
 from tests.delegating.test_finish_trouble import spoil_ledger
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def test_a_note_that_cannot_be_written_ends_nothing(
 def test_a_ledger_that_is_busy_for_long_is_waited_for(
     root: Path, agent: ScriptedAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("remit.workspace.ledger.store.BUSY_SECONDS", 0.1)
-    monkeypatch.setattr("remit.delegate.driving.broker._BUSY_PAUSE_S", 0.1)
+    monkeypatch.setattr("remit.ledger.store.BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("remit.runs.supervisor.supervisor._BUSY_PAUSE_S", 0.1)
     drives = 0
 
     async def delegate() -> Result:
@@ -162,7 +162,7 @@ def test_what_is_settled_is_not_kept_in_the_process(root: Path) -> None:
 def test_a_runner_that_was_taken_out_of_the_settings_is_still_understood(
     root: Path, agent: ScriptedAgent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("remit.app.delegating.preparing.check_trust", lambda *_: None)
+    monkeypatch.setattr("remit.runs.admission.prepare.check_trust", lambda *_: None)
     (root / "remit.toml").write_text(f"[runners.mine]\ncommand = {agent.obeys().command!r}\n")
     ws = Workspace.open(root)
     session_id = ws.prepare(Request(None, "Write a report.", runner="mine"), owner="1-gone").row.session_id

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.workspace import Workspace
-from remit.delegate.judging.handed_on import HandedOn, load_handed_on
 from remit.evidence.changes import Change
+from remit.ledger.hook_runs import add_act
+from remit.runs.judging.child_artifacts import HandedOn, load_handed_on
+from remit.runs.workspace import Workspace
 from remit.testing import ScriptedAgent
-from remit.workspace.ledger.refereed import add_act
 
 if TYPE_CHECKING:
     from pathlib import Path

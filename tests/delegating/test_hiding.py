@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import remit
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
-from remit.workspace.sessions.enclosing import find_doubt
-from remit.workspace.sessions.shims import SHIM
+from remit.attempts.process_owner import find_doubt
+from remit.attempts.shims import SHIM
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
 from tests.doors.cli.test_lint import git
 
 if TYPE_CHECKING:

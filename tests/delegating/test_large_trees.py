@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.workspace import Workspace
 from remit.evidence.grades import hash_file
+from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,10 +8,10 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
-from remit.workspace.ledger.delegations import list_attempts
-from remit.workspace.sessions.folders import find_folder
+from remit.attempts.folders import find_folder
+from remit.ledger.runs import list_attempts
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path

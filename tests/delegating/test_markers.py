@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.delegating.lifecycle import Wish, get_ready, take_up
-from remit.app.delegating.markers import enter, open_store
-from remit.app.delegating.phases import PREFLIGHT
-from remit.app.delegating.workspace import Workspace
 from remit.errors import RefusedError, UsageError
-from remit.workspace.ledger.delegations import load_delegation
-from remit.workspace.ledger.events import add_event, load_events
-from remit.workspace.tasks.store import TaskStore
+from remit.ledger.events import add_event, load_events
+from remit.ledger.runs import load_delegation
+from remit.runs.tasks.commands import Wish, get_ready, take_up
+from remit.runs.tasks.phases import PREFLIGHT
+from remit.runs.tasks.task_status import enter, open_store
+from remit.runs.workspace import Workspace
+from remit.tasks.store import TaskStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable

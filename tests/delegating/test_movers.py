@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.delegating.markers import open_store
-from remit.app.delegating.workspace import Workspace
-from remit.app.serving import Serving
-from remit.app.tasks import Tasks
-from remit.delegate.admission.ticket import CARRIED
-from remit.doors.mcp.keeping import task_move
-from remit.doors.mcp.tools import Call
 from remit.errors import RefusedError
-from remit.workspace.tasks.store import TaskStore
+from remit.mcp.tools import Call
+from remit.mcp.workspace_tools import task_move
+from remit.runs.admission.tickets import CARRIED
+from remit.runs.hosted_runs import Serving
+from remit.runs.tasks.task_status import open_store
+from remit.runs.workspace import Workspace
+from remit.tasks.store import TaskStore
+from remit.tasks.tasks_command import Tasks
 from tests.delegating.test_markers import make_worker
 from tests.delegating.test_phases import as_person, ask
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
-from remit.workspace.ledger.delegations import load_delegation
-from remit.workspace.sessions.folders import list_living
+from remit.attempts.folders import list_living
+from remit.ledger.runs import load_delegation
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path

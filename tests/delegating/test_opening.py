@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
 from remit.testing.agent import ScriptedAgent
 
 if TYPE_CHECKING:

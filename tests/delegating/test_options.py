@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, assert_type
 
 import pytest
 
-from remit.app.delegating.asking import Options, Request
-from remit.app.delegating.workspace import Workspace
-from remit.delegate.admission.limits import Budget
 from remit.errors import UsageError
+from remit.runs.admission.limits import Budget
+from remit.runs.request import Options, Request
+from remit.runs.workspace import Workspace
 from remit.schemas import Result
 
 if TYPE_CHECKING:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.delegating.markers import open_store
-from remit.app.delegating.workspace import Workspace
-from remit.app.tasks import Tasks
-from remit.workspace.tasks.store import TaskStore
+from remit.runs.tasks.task_status import open_store
+from remit.runs.workspace import Workspace
+from remit.tasks.store import TaskStore
+from remit.tasks.tasks_command import Tasks
 from tests.delegating.test_markers import make_worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.app.delegating.lifecycle import Part
+    from remit.runs.tasks.commands import Part
 
 FOLDER = "specs/1_cache_the_uploads/plans"
 PLAN = """# Plan

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.app.delegating.workspace import Workspace
+from remit.runs.workspace import Workspace
 from remit.schemas import Result
 from tests.evidence.projects import Project, git
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
-from remit.app.tasks import Tasks
-from remit.delegate.briefing import TaskFacts
+from remit.runs.instructions import TaskFacts
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
 from remit.schemas import Result
+from remit.tasks.tasks_command import Tasks
 from remit.testing import ScriptedAgent
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.workspace import Workspace
+from remit.runs.workspace import Workspace
 from remit.testing import ScriptedAgent
 
 if TYPE_CHECKING:

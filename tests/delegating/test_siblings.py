@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.delegating.workspace import Workspace
+from remit.runs.workspace import Workspace
 from tests.doors.conftest import Remit
 from tests.refereeing.stage import Child, Stage, add_agent, make_workspace
 

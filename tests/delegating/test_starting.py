@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
-from remit.delegate.admission.ticket import CARRIED, SESSION
-from remit.delegate.local import Local
 from remit.errors import RefusedError, StorageError, UsageError
-from remit.workspace.brokers import is_present
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import list_delegations
+from remit.ledger.home import Home
+from remit.ledger.runs import list_delegations
+from remit.runs.admission.tickets import CARRIED, SESSION
+from remit.runs.local_backend import Local
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
+from remit.storage.supervisors import is_present
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
     from pathlib import Path
 
-    from remit.delegate.engine import Admit
+    from remit.runs.backend import Admit
 
 
 def make_request(function: Callable[[str], object], prompt: str = "Do it.") -> Request:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.agents import find_agent
-from remit.app.delegating.own_return import submit_own
-from remit.app.delegating.workspace import Workspace
 from remit.errors import UsageError
+from remit.runs.choose_agent import find_agent
+from remit.runs.submit_return import submit_own
+from remit.runs.workspace import Workspace
 from tests.contract.samples import line, standard
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from remit.app.delegating.workspace import Workspace
-from remit.workspace.ledger.delegations import Delegation, count_attempts
-from remit.workspace.sessions.folders import list_living
+from remit.attempts.folders import list_living
+from remit.ledger.runs import Delegation, count_attempts
+from remit.runs.workspace import Workspace
 
 REMIT = f"{sys.executable} -m remit"
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.utility_agents import parse_inputs
-from remit.app.delegating.workspace import Workspace
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import list_delegations
-from remit.workspace.tasks.store import TaskStore
+from remit.ledger.home import Home
+from remit.ledger.runs import list_delegations
+from remit.runs.request import Request
+from remit.runs.utility_agents import parse_inputs
+from remit.runs.workspace import Workspace
+from remit.tasks.store import TaskStore
 from tests.delegating.test_markers import make_worker
 from tests.refereeing.stage import STANDARD, add_agent, git, make_workspace
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
 from remit.errors import RefusedError
-from remit.workspace.git import worktrees
-from remit.workspace.git.worktrees import add_worktree, list_worktrees
+from remit.git import worktrees
+from remit.git.worktrees import add_worktree, list_worktrees
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
 from tests.doors.cli.test_lint import git
 
 if TYPE_CHECKING:

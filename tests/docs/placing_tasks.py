@@ -6,9 +6,9 @@ import json
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.workspace.tasks.drift import check_drift
-from remit.workspace.tasks.state import parse_state
-from remit.workspace.tasks.todo import parse_todo
+from remit.tasks.drift import check_drift
+from remit.tasks.state import parse_state
+from remit.tasks.todo import parse_todo
 
 if TYPE_CHECKING:
     from tests.docs.told import Move

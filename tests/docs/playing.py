@@ -16,7 +16,7 @@ import yaml
 
 import remit
 from remit.config import parse_settings
-from remit.contract.dialects import DIALECTS, render_schema
+from remit.returns.formats import DIALECTS, render_schema
 from tests.docs.blocks import ROOT
 from tests.docs.comparing import is_shown, smooth, split_session
 from tests.docs.shell import Said, Shell

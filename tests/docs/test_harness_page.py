@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from remit.app.harness_versions import TRIED
+from remit.hooks.tried_versions import TRIED
 from tests.harnesses import test_caller_effects_claude as claude
 from tests.harnesses import test_caller_effects_codex as codex
 

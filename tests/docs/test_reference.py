@@ -12,11 +12,11 @@ import pytest
 
 from remit import config
 from remit.agents.rules.all import RULES
-from remit.app import SCHEMAS, explain, schema
-from remit.app.explanations import explain_all
 from remit.config import parse_settings
-from remit.config.delegation import DelegationSettings
+from remit.config.runs import DelegationSettings
+from remit.runs.check_message import SCHEMAS, schema
 from remit.schemas import describe_schema
+from remit.views.explanations import explain, explain_all
 from tests.cluster.postgres import Missing, running
 from tests.docs.links import Link, list_anchors, list_links
 from tools.reference import examples, settings

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
-from remit.app.explanations import Explanation, explain_all
 from remit.model import Expectation
+from remit.views.explanations import Explanation, explain_all
 from tests.agents.rules.test_rules import SAMPLES as FILES
 from tests.agents.samples import STANDARD, lint
 from tests.contract.rule_samples import PLAIN

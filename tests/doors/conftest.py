@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from remit.doors.cli import run
+from remit.cli import run
 from remit.testing.agent import ScriptedAgent
 
 SOURCE = Path(__file__).parents[2] / "src"

@@ -10,9 +10,9 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, Self
 
-from remit.app.settings import load_settings
-from remit.app.trusting import Trust, get_executing, give_trust
-from remit.doors.mcp.catalogue import BY_NAME
+from remit.mcp.catalog import BY_NAME
+from remit.runs.consent import Trust, get_executing, give_trust
+from remit.storage.settings import load_settings
 from tests.doors.conftest import SOURCE, STEERING
 
 if TYPE_CHECKING:

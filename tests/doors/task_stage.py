@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.app.settings import load_settings
-from remit.app.tasks import Tasks
-from remit.app.trusting import Trust, get_executing, give_trust
+from remit.runs.consent import Trust, get_executing, give_trust
+from remit.storage.settings import load_settings
+from remit.tasks.tasks_command import Tasks
 from remit.testing.agent import ScriptedAgent
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ QUESTIONS = ("[Y/n] ", "[y/N] ")
 START = """
 import fcntl, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # in a session of its own: a key that interrupts reaches nobody else
-from remit.doors.cli import main
+from remit.cli import main
 main()
 """
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from remit.doors.excerpt import MAX_FINDINGS, Text, render_excerpt, render_finding, render_findings
-from remit.doors.terminal import Paint, escape_char, is_visible, measure
 from remit.model import Finding, Place
+from remit.terminal import Paint, escape_char, is_visible, measure
+from remit.views.excerpt import MAX_FINDINGS, Text, render_excerpt, render_finding, render_findings
 
 PLAIN = Paint(on=False)
 

@@ -21,9 +21,9 @@ from typing import Any
 
 import pytest
 
-from remit.delegate.referee.events import Event
-from remit.doors.answering import find_seconds
-from remit.doors.unread import find_doubt
+from remit.hooks.events import Event
+from remit.hooks.main import find_seconds
+from remit.hooks.unreadable_event import find_doubt
 from tests.amounts import choose
 from tests.refereeing.stage import PROGRAM, SOURCE, Child, Ended, Stage, check_shape, make_workspace
 
@@ -141,12 +141,12 @@ def locked(root: Path, how: str = "BEGIN EXCLUSIVE") -> Iterator[None]:
 HURRIED = """
 import sys
 sys.path.insert(0, {source!r})
-from remit.doors import answering
-answering._SECONDS = dict.fromkeys(answering._SECONDS, {seconds})
-answering._SLOW_SECONDS = {seconds}
-answering._LEEWAY_SECONDS = 0.5
+from remit.hooks import main
+main._SECONDS = dict.fromkeys(main._SECONDS, {seconds})
+main._SLOW_SECONDS = {seconds}
+main._LEEWAY_SECONDS = 0.5
 {more}
-answering.main(["claude"])
+main.main(["claude"])
 """
 
 
@@ -348,14 +348,14 @@ def test_an_agent_without_a_file_is_let_alone_where_the_ledger_is_held(stage: St
 
 @pytest.mark.slow
 @pytest.mark.thorough("home", "who")
-@pytest.mark.parametrize("module", ["remit.policy", "remit.workspace.home", "remit.delegate.referee.who", "_sqlite3"])
+@pytest.mark.parametrize("module", ["remit.policy", "remit.ledger.home", "remit.hooks.session_lookup", "_sqlite3"])
 def test_a_module_that_is_missing(child: Child, module: str) -> None:
     hide = f"sys.modules[{module!r}] = None"
     events = list_events(child)
     if module == "remit.policy":
         events = {"tool": events["tool"]}
     elif module != "_sqlite3":
-        events.pop("tool") if module == "remit.workspace.home" else None
+        events.pop("tool") if module == "remit.ledger.home" else None
     for name, event in events.items():
         ended, _ = hurry(child.stage, event, hide)
         assert ended.code == 0, ended
@@ -383,7 +383,7 @@ class Bug(Exception): pass
 def blow(*a, **k):
     sys.stderr.write("BUG\\n")
     raise {kind}("a bug")
-answering.{name} = blow
+main.{name} = blow
 """
 
 
@@ -419,7 +419,7 @@ def test_a_bug_where_bugs_are_met(child: Child, name: str) -> None:
 )
 def test_it_hangs(child: Child, hang: str) -> None:
     said = "sys.stderr.write('HUNG\\n'); sys.stderr.flush()"
-    more = f"import time\ndef hang(*a):\n    {said}\n    {hang}\nanswering.decide = hang"
+    more = f"import time\ndef hang(*a):\n    {said}\n    {hang}\nmain.decide = hang"
     for name, event in list_events(child).items():
         ended, seconds = hurry(child.stage, event, more, 0.3)
         assert ended.err == "HUNG\n"
@@ -431,7 +431,7 @@ def test_it_hangs(child: Child, hang: str) -> None:
 @pytest.mark.slow
 def test_it_hangs_where_no_signal_is_heard(child: Child) -> None:
     more = "import _signal\n_signal.signal = lambda *a: None\n_signal.setitimer = lambda *a: None\n"
-    more += "import time\ndef hang(*a):\n    time.sleep(60)\nanswering.decide = hang"
+    more += "import time\ndef hang(*a):\n    time.sleep(60)\nmain.decide = hang"
     ended, seconds = hurry(child.stage, list_events(child)["agent"], more, 0.3)
     assert is_refused(json.loads(ended.out))
     assert ended.code == 0
@@ -503,7 +503,7 @@ HUGE = {"tool_name": "Write", "tool_input": {"file_path": "/x", "content": 'so "
 @pytest.fixture
 def small(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """A session whose events are too large from some thousand bytes on; they are answered in this process."""
-    monkeypatch.setattr("remit.doors.answering.MAX_BYTES", 4096)
+    monkeypatch.setattr("remit.hooks.main.MAX_BYTES", 4096)
     return Stage(stage.root, quick=True)
 
 

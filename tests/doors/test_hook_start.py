@@ -49,7 +49,7 @@ def send(stage: Stage, payload: dict[str, Any]) -> tuple[set[str], dict[str, Any
         command, input=json.dumps(payload).encode(), capture_output=True, check=True, env=stage.env, cwd=stage.root
     )
     loaded = set(re.findall(r"^import time: .*\| +(\S+)$", done.stderr.decode(), re.MULTILINE))
-    assert "remit.doors.answering" in loaded, "the imports are told"
+    assert "remit.hooks.main" in loaded, "the imports are told"
     return loaded, json.loads(done.stdout or b"{}")
 
 
@@ -63,7 +63,7 @@ def test_what_a_person_does_needs_next_to_nothing(child: Child) -> None:
     loaded, answer = send(child.stage, child.stage.event("PreToolUse", **call))
     assert answer == {}
     assert not loaded & (HEAVY | {"_sqlite3", "functools", "collections"})
-    assert pick(loaded, "remit.workspace") <= {"remit.workspace", "remit.workspace.user_tools"}
+    assert pick(loaded, "remit.storage") <= {"remit.storage", "remit.hooks.user_tools"}
 
 
 def test_a_use_that_is_only_looked_on_loads_no_machinery(child: Child) -> None:
@@ -76,7 +76,7 @@ def test_a_use_that_is_only_looked_on_loads_no_machinery(child: Child) -> None:
     assert paths[-1] == ("notes.md",), "it was written down"
     assert "_sqlite3" in loaded
     assert not loaded & HEAVY
-    assert not pick(loaded, "remit.app", "remit.policy", "remit.contract")
+    assert not pick(loaded, "remit.hooks.start_subagent", "remit.hooks.guard", "remit.policy", "remit.returns")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_command_is_read_only_if_it_may_be_refused(
     assert ("tree_sitter" in loaded) is is_read
     assert not loaded & (SLOW | {"json", "datetime"})
     assert is_read or not loaded & {"re", "typing", "enum"}
-    assert not pick(loaded, "remit.app", "remit.contract")
+    assert not pick(loaded, "remit.hooks.start_subagent", "remit.returns")
 
 
 @pytest.mark.parametrize("is_accepted", [False, True])
@@ -102,13 +102,13 @@ def test_a_return_is_checked_without_what_settles_it(child: Child, is_accepted: 
     loaded, answer = send(child.stage, child.event("SubagentStop", last_assistant_message=said))
     assert (answer.get("decision") == "block") is not is_accepted
     assert child.row.state == ("settling" if is_accepted else "running")
-    assert "remit.contract" in loaded
+    assert "remit.returns" in loaded
     # A return that claims a file needs git, and so a process; nothing else does.
     assert loaded & SLOW <= ({"subprocess", "threading"} if is_accepted else set())
     assert not pick(loaded, "remit.config", "remit.agents")
-    assert ("remit.workspace.git.process" in loaded) is is_accepted
+    assert ("remit.git.process" in loaded) is is_accepted
     # The message to the agent is only for a return that is refused.
-    assert ("remit.delegate.briefing" in loaded) is not is_accepted
+    assert ("remit.runs.instructions" in loaded) is not is_accepted
 
 
 def test_an_envelope_is_handed_over_without_what_judges_it(child: Child) -> None:
@@ -120,9 +120,9 @@ def test_an_envelope_is_handed_over_without_what_judges_it(child: Child) -> None
     loaded, answer = send(child.stage, child.make_call("PostToolUse", tool_response=response))
     assert answer["hookSpecificOutput"]["updatedToolOutput"], "the caller gets the result"
     assert child.row.state == "settled"
-    assert "remit.workspace.settle" in loaded
+    assert "remit.runs.finish.steps" in loaded
     # Settings are read, and for the rest there is nothing to do: no task, no error, nothing to commit, no YAML.
     assert loaded & (SLOW | {"jiter", "splintr", "shutil"}) <= {"tomllib"}
-    assert not pick(loaded, "remit.contract", "remit.agents", "remit.runners")
+    assert not pick(loaded, "remit.returns", "remit.agents", "remit.runners")
     kept = {"manifest", "tasks.store", "error_log.log", "git.process"}
-    assert not loaded & {f"remit.workspace.{name}" for name in kept}
+    assert not loaded & {f"remit.storage.{name}" for name in kept}

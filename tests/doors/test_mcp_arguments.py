@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit.doors.mcp.arguments import check_arguments
-from remit.doors.mcp.catalogue import BY_NAME, TOOLS
 from remit.errors import UsageError
+from remit.mcp.arguments import check_arguments
+from remit.mcp.catalog import BY_NAME, TOOLS
 from tests.amounts import choose
 
 VALUES = (

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.doors.mcp.bounds import MAX_CHARS, MAX_TOTAL_CHARS, Bounds, fit_findings
+from remit.mcp.output_limits import MAX_CHARS, MAX_TOTAL_CHARS, Bounds, fit_findings
 from remit.model import Finding
-from remit.workspace.secrets import MARK
+from remit.storage.secrets import MARK
 
 SECRET = "ghp_" + "a1B2" * 9
 JSON = st.recursive(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.doors.mcp.catalogue import BY_NAME
+from remit.mcp.catalog import BY_NAME
 from remit.testing.agent import ScriptedAgent
 from tests.doors.mcp_peer import make_environ, make_workspace
 from tests.doors.work import wait_until

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from remit.attempts.folders import list_living
 from remit.confine import find_level
+from remit.ledger.events import load_events, read_clock_ms
+from remit.ledger.home import Home
+from remit.ledger.hook_runs import OWNER
+from remit.ledger.runs import Delegation, add_delegation
 from remit.testing.agent import ScriptedAgent
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, add_delegation
-from remit.workspace.ledger.events import load_events, read_clock_ms
-from remit.workspace.ledger.refereed import OWNER
-from remit.workspace.sessions.folders import list_living
 from tests.amounts import choose
 from tests.doors.mcp_peer import Peer, make_workspace
 from tests.doors.work import list_rows, wait_until

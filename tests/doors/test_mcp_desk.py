@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.doors.mcp import desk
-from remit.doors.mcp.desk import HANDSHAKES, REPLAYED, STATELESS, Desk, answer
-from remit.doors.mcp.wire import Wire
+from remit.mcp import handshake
+from remit.mcp.handshake import HANDSHAKES, REPLAYED, STATELESS, Desk, answer
+from remit.mcp.stdio import Wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,8 +48,8 @@ def ask_library(*messages: dict[str, Any]) -> list[dict[str, Any]]:
     import mcp_types as types  # noqa: PLC0415
     from mcp.shared.message import SessionMessage  # noqa: PLC0415
 
-    from remit.app.serving import Serving  # noqa: PLC0415
-    from remit.doors.mcp.server import make_server  # noqa: PLC0415
+    from remit.mcp.server import make_server  # noqa: PLC0415
+    from remit.runs.hosted_runs import Serving  # noqa: PLC0415
 
     async def play() -> list[dict[str, Any]]:
         send, receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
@@ -123,8 +123,8 @@ def test_what_is_unusual_is_left_to_the_library(message: dict[str, Any]) -> None
 
 def test_what_takes_long_to_list_is_left_to_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     done = threading.Event()
-    monkeypatch.setattr(desk, "_LISTING_S", 0.05)
-    monkeypatch.setattr("remit.doors.mcp.resources.list_resources", lambda: done.wait(10) and [])
+    monkeypatch.setattr(handshake, "_LISTING_S", 0.05)
+    monkeypatch.setattr("remit.mcp.resources.list_resources", lambda: done.wait(10) and [])
     assert answer(ask("resources/list"), version="2025-11-25") is None
     done.set()
 

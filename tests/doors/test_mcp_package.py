@@ -8,8 +8,8 @@ import tomllib
 from pathlib import Path
 
 from remit import __version__
-from remit.doors.cli.group import COMMANDS
-from remit.doors.mcp import catalogue
+from remit.cli.group import COMMANDS
+from remit.mcp import catalog
 
 ROOT = Path(__file__).parents[2]
 MAX_DESCRIPTION = 100
@@ -19,7 +19,7 @@ def test_the_registry_is_told_the_version_and_the_command_that_there_are() -> No
     told = json.loads((ROOT / "server.json").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     (package,) = told["packages"]
-    assert told["version"] == package["version"] == __version__ == project["version"] == catalogue.SERVER["version"]
+    assert told["version"] == package["version"] == __version__ == project["version"] == catalog.SERVER["version"]
     assert package["identifier"] == project["name"]
     assert package["runtimeArguments"][0]["value"] == f"{project['name']}[mcp]=={__version__}"
     assert "mcp" in project["optional-dependencies"]
@@ -45,4 +45,4 @@ def test_one_module_knows_the_library() -> None:
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
             if any(name.partition(".")[0] in libraries for name in names):
                 found.add(str(file.relative_to(source)))
-    assert found == {"remit/doors/mcp/server.py"}
+    assert found == {"remit/mcp/server.py"}

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
-from remit.app.serving import Serving
-from remit.app.settings import load_settings
-from remit.app.tasks import Tasks
-from remit.app.trusting import Trust, get_executing, give_trust
-from remit.doors.cli import run
-from remit.doors.mcp.catalogue import BY_NAME
-from remit.doors.mcp.resources import list_resources, read_resource
-from remit.doors.mcp.tools import Call, call
+from remit.cli import run
 from remit.errors import RemitError, StateError, UsageError
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, add_delegation, load_delegation
-from remit.workspace.ledger.events import read_clock_ms
+from remit.ledger.events import read_clock_ms
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, add_delegation, load_delegation
+from remit.mcp.catalog import BY_NAME
+from remit.mcp.resources import list_resources, read_resource
+from remit.mcp.tools import Call, call
+from remit.runs.consent import Trust, get_executing, give_trust
+from remit.runs.hosted_runs import Serving
+from remit.storage.settings import load_settings
+from remit.tasks.tasks_command import Tasks
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from remit.doors.mcp.catalogue import TOOLS
-from remit.doors.mcp.wire import MAX_LINE_BYTES, Wire
+from remit.mcp.catalog import TOOLS
+from remit.mcp.stdio import MAX_LINE_BYTES, Wire
 from tests.doors.mcp_peer import OPENING, SERVE, Peer, make_environ
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ def test_nobody_who_reads_ends_it(tmp_path: Path) -> None:
 
 
 def test_without_the_package_it_says_what_to_install(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['mcp'] = None; from remit.doors.cli import main; main()"
+    code = "import sys; sys.modules['mcp'] = None; from remit.cli import main; main()"
     ended = subprocess.run([sys.executable, "-c", code, "mcp"], cwd=tmp_path, env=make_environ(), input=b"",
                            capture_output=True, timeout=60, check=False)  # fmt: skip
     assert ended.returncode == 2
@@ -342,7 +342,7 @@ def test_a_harness_that_reads_nothing_does_not_hold_the_end_up(tmp_path: Path) -
 
 def test_what_prints_by_mistake_does_not_reach_the_wire() -> None:
     code = (
-        "import os, sys; from remit.doors.mcp.wire import Wire; wire = Wire.claim(); print('stray', flush=True);"
+        "import os, sys; from remit.mcp.stdio import Wire; wire = Wire.claim(); print('stray', flush=True);"
         "os.system('echo child; cat'); wire.write('told'); print(next(iter(wire._split())), file=sys.stderr)"
     )
     ended = subprocess.run([sys.executable, "-c", code], env=make_environ(), input=b"line\n", capture_output=True,

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from remit import app
-from remit.doors import render
-from remit.doors.terminal import Paint, is_visible
 from remit.errors import BusyError, ConfigError, InputError, RemitError, UsageError
 from remit.model import Edit, Finding, Fix, Outcome, Place, Severity
+from remit.runs import check_message
+from remit.terminal import Paint, is_visible
+from remit.views import render
 from tests.doors.samples import ESCAPING, GOOD, REPAIRED, UNSURE
 
 PLAIN = Paint(on=False)
@@ -75,7 +75,7 @@ def test_a_finding_without_a_place_has_the_same_keys() -> None:
 
 
 def test_a_verdict_has_this_shape() -> None:
-    verdict = app.check(REPAIRED)
+    verdict = check_message.check(REPAIRED)
     shape = render.shape_verdict(verdict, "a.md")
     repairs = shape.pop("repairs")
     assert shape == {
@@ -94,7 +94,7 @@ def test_a_verdict_has_this_shape() -> None:
 
 
 def test_a_refused_return_has_no_status() -> None:
-    shape = render.shape_verdict(app.check(ESCAPING), "a.md")
+    shape = render.shape_verdict(check_message.check(ESCAPING), "a.md")
     assert shape["payload"]["status"] == "completed"
     assert (shape["accepted"], shape["status"]) == (False, None)
     assert [finding["code"] for finding in shape["findings"]] == ["RET050"]
@@ -217,7 +217,7 @@ def test_a_line_stays_one_line() -> None:
     ],
 )
 def test_the_headline_of_a_message(message: str, headline: str) -> None:
-    assert render.render_headline(app.check(message), "a.md", paint=PLAIN) == headline
+    assert render.render_headline(check_message.check(message), "a.md", paint=PLAIN) == headline
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.delegate.admission.terms import Terms
-from remit.delegate.admission.trace_context import ENDPOINTS, make_span_id, parse_traceparent
-from remit.doors import cli, telemetry
+from remit import cli
+from remit.ledger.followers import PAGE
+from remit.ledger.home import Home
+from remit.ledger.runs import Attempt, Delegation, add_delegation, advance, record_attempt
+from remit.ledger.texts import keep_texts
+from remit.runs.admission.run_config import Terms
+from remit.runs.admission.trace_context import ENDPOINTS, make_span_id, parse_traceparent
+from remit.telemetry import export
 from remit.testing.agent import ScriptedAgent
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Attempt, Delegation, add_delegation, advance, record_attempt
-from remit.workspace.ledger.followers import PAGE
-from remit.workspace.ledger.texts import keep_texts
 from tests.doors.otlp_receiver import Receiver
 from tests.doors.work import list_rows, wait_until
 from tests.workspace.test_secrets import NAMED, STARTS
@@ -40,23 +41,23 @@ FREE = dict.fromkeys((*ENDPOINTS, "TRACEPARENT", "TRACESTATE", "OTEL_SDK_DISABLE
 NUMBERS = count()
 PATIENT = """
 import sys
-from remit.doors import telemetry
-telemetry.TAKES_S = 60.0
-from remit.doors.cli import main, run
+from remit.telemetry import export
+export.TAKES_S = 60.0
+from remit.cli import main, run
 """
 """A machine that is busy takes longer to load what sends than a person would wait for it."""
 CRASH = f"""{PATIENT}
 import os
-import remit.workspace.ledger.followers as followers
+import remit.ledger.followers as followers
 followers.finish_batch = lambda *_: os._exit(137)
 run(sys.argv[1:])
 """
 LOADED = """
 import sys
-from remit.doors.cli import run
+from remit.cli import run
 code = run(sys.argv[1:])
 print(code, sorted(name for name in sys.modules if name.partition(".")[0] in ("opentelemetry", "requests")
-                   or name in ("remit.doors.telemetry", "remit.app.tracing")))
+                   or name in ("remit.telemetry.export", "remit.telemetry.spans")))
 """
 
 
@@ -71,7 +72,7 @@ def sending(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> Receiver:
     """A receiver that this process sends to."""
     for name, value in (FREE | receiver.environ).items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(telemetry, "TAKES_S", 60.0)
+    monkeypatch.setattr(export, "TAKES_S", 60.0)
     return receiver
 
 
@@ -171,7 +172,7 @@ def test_what_is_told_of_a_delegation_that_went_well(sending: Receiver, tmp_path
     keep_texts(home, session_id, {"harness": b"0f0e0d", "prompt": WORK.encode(), "answer-1": WORK.encode()})
     home.close()
     assert inside is not None  # it stands in the folder
-    assert telemetry.send(begun_ms) == ""
+    assert export.send(begun_ms) == ""
 
     run, agent, attempt = sending.spans
     assert (agent.name, agent.kind, agent.status) == ("invoke_agent scout", CLIENT, 0)
@@ -215,7 +216,7 @@ def test_numbers_are_what_was_added_since_the_last_time(sending: Receiver, tmp_p
     assert inside is not None
     begun_ms = time.time_ns() // 1_000_000 - 1
     settle(tmp_path, 3)
-    assert telemetry.send(begun_ms) == ""
+    assert export.send(begun_ms) == ""
     ((attributes, point),) = sending.list_points("remit.delegations")
     assert attributes == {
         "gen_ai.agent.name": "scout", "remit.outcome": "accepted", "remit.status": "completed",
@@ -240,7 +241,7 @@ def test_numbers_are_what_was_added_since_the_last_time(sending: Receiver, tmp_p
     with home.ledger.transaction() as db:
         advance(db, row.session_id, "settled", ended_ms=time.time_ns() // 1_000_000, ending="cancelled")
     home.close()
-    assert telemetry.send(begun_ms) == ""
+    assert export.send(begun_ms) == ""
     *_, (attributes, later) = sending.list_points("remit.delegations")
     assert (attributes["remit.outcome"], attributes["error.type"], later.as_int) == ("none", "cancelled", 1)
     assert point.start_time_unix_nano < point.time_unix_nano == later.start_time_unix_nano < later.time_unix_nano
@@ -263,7 +264,7 @@ def test_no_secret_is_sent(sending: Receiver, tmp_path: Path, inside: Inside) ->
             advance(db, session_id, "settled", ended_ms=time.time_ns() // 1_000_000, ending="exited", status="failed")
         keep_texts(home, session_id, {"harness": text.encode()})
     home.close()
-    assert telemetry.send(begun_ms) == ""
+    assert export.send(begun_ms) == ""
     assert len([span for span in sending.spans if span.name.startswith("invoke_agent")]) == len(secrets) >= 40
     sent = b"".join(each.data for each in sending.got)
     assert sent.count(b"[redacted") > 10 * len(secrets)
@@ -342,13 +343,13 @@ def test_who_takes_only_one_kind_is_sent_the_other_no_more_often(
         nowhere = f"http://127.0.0.1:{taken.getsockname()[1]}/v1/metrics"
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", nowhere)
     for _ in range(2):
-        assert "cannot be reached" in telemetry.send(begun_ms)
+        assert "cannot be reached" in export.send(begun_ms)
     assert [each.path for each in sending.got] == ["/v1/traces"]
     monkeypatch.setenv("OTEL_METRICS_EXPORTER", "none")
-    assert telemetry.send(begun_ms) == ""
+    assert export.send(begun_ms) == ""
     monkeypatch.delenv("OTEL_METRICS_EXPORTER")
     monkeypatch.delenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")
-    assert telemetry.send(begun_ms) == ""
+    assert export.send(begun_ms) == ""
     assert [each.path for each in sending.got] == ["/v1/traces", "/v1/metrics"]
 
 
@@ -357,7 +358,7 @@ def test_many_are_sent_page_by_page(sending: Receiver, tmp_path: Path, inside: I
     assert inside is not None
     begun_ms = time.time_ns() // 1_000_000 - 1
     made = settle(tmp_path, 2 * PAGE + 5)
-    wait_until(lambda: telemetry.send(begun_ms) == "" and len(sending.spans) == 2 * len(made), "all")
+    wait_until(lambda: export.send(begun_ms) == "" and len(sending.spans) == 2 * len(made), "all")
     assert len({span.span_id for span in sending.spans}) == 2 * len(made)
     assert len(sending.list_messages("/v1/traces")) == 3
 
@@ -367,7 +368,7 @@ def test_several_at_once_send_each_once(sending: Receiver, tmp_path: Path, insid
     begun_ms = time.time_ns() // 1_000_000 - 1
     made = settle(tmp_path, 30)
     with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(telemetry.send, [begun_ms] * 8)) == {""}
+        assert set(pool.map(export.send, [begun_ms] * 8)) == {""}
     assert len(sending.spans) == 2 * len(made)
     assert sum(point.as_int for _, point in sending.list_points("remit.delegations")) == len(made)
 
@@ -383,7 +384,7 @@ def test_a_server_sends_while_it_serves(
     sending: Receiver, tmp_path: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert inside is not None
-    monkeypatch.setattr(telemetry, "_EVERY_S", 0.05)
+    monkeypatch.setattr(export, "_EVERY_S", 0.05)
     said: list[str] = []
 
     def serve(_: list[str]) -> int:
@@ -395,7 +396,7 @@ def test_a_server_sends_while_it_serves(
         sending.status = 200
         return 7
 
-    assert telemetry.carry_out(["mcp"], serve, said.append) == 7
+    assert export.carry_out(["mcp"], serve, said.append) == 7
     assert len({span.span_id for span in sending.spans}) == 4
     assert len(said) == 1
 
@@ -410,12 +411,12 @@ def test_a_slow_receiver_costs_two_seconds_at_most(
     sending: Receiver, tmp_path: Path, inside: Inside, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     assert inside is not None
-    monkeypatch.setattr(telemetry, "TAKES_S", 2.0)
+    monkeypatch.setattr(export, "TAKES_S", 2.0)
     begun_ms = time.time_ns() // 1_000_000 - 1
     settle(tmp_path)
     setattr(sending, how, True)
     began = time.monotonic()
-    told = telemetry.send(begun_ms)
+    told = export.send(begun_ms)
     assert time.monotonic() - began < 8  # and not for ever, on a machine that is busy, too
     assert told.endswith("; what is not sent stays for the next command")
     assert sending.got
@@ -459,7 +460,7 @@ def test_what_a_receiver_says_besides_is_not_waited_for(sending: Receiver, tmp_p
     begun_ms = time.time_ns() // 1_000_000 - 1
     settle(tmp_path)
     sending.babbles = True
-    assert telemetry.send(begun_ms) == ""
+    assert export.send(begun_ms) == ""
     assert [each.path for each in sending.got] == ["/v1/traces", "/v1/metrics"]
 
 
@@ -509,7 +510,7 @@ def test_nothing_is_loaded_where_nothing_is_sent(remit: Remit, environ: dict[str
     clean = {name: value for name, value in remit.env.items() if name not in ENDPOINTS}
     remit.env = clean
     ended = remit(*args, prelude=("-c", LOADED), env=environ)
-    modules = ["remit.doors.telemetry"] if environ else []
+    modules = ["remit.telemetry.export"] if environ else []
     assert ended.text.splitlines()[-1] == f"1 {modules}"
     assert b"telemetry" not in ended.err
 
@@ -571,5 +572,5 @@ def test_who_touches_delegations_sends(
         settle(tmp_path)
         return 0
 
-    assert telemetry.carry_out(args, run, print) == 0
+    assert export.carry_out(args, run, print) == 0
     assert bool(sending.spans) is expected

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.doors import terminal
-from remit.doors.terminal import Paint, escape, is_visible, measure, quote, wants_colour
+from remit import terminal
+from remit.terminal import Paint, escape, is_visible, measure, quote, wants_colour
 
 
 class Screen(io.StringIO):

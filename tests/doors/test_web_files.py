@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-import remit.doors
+import remit.server
 
-WEB = Path(remit.doors.__file__).parent / "web"
+WEB = Path(remit.server.__file__).parent / "web"
 SCRIPTS = sorted(WEB.glob("*.js"))
 FILES = [*SCRIPTS, *sorted(WEB.glob("*.css")), *sorted(WEB.glob("*.html")), *sorted(WEB.glob("*.svg"))]
 NAMESPACE = "http://www.w3.org/2000/svg"

@@ -6,15 +6,15 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import list_delegations
+from remit.ledger.home import Home
+from remit.ledger.runs import list_delegations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from remit.ledger.runs import Delegation
     from remit.testing.agent import ScriptedAgent
-    from remit.workspace.ledger.delegations import Delegation
     from tests.doors.conftest import Ended, Remit
 
 PATIENCE_S = 60.0

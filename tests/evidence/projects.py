@@ -6,9 +6,9 @@ from pathlib import Path
 
 from remit.evidence.changes import Comparison
 from remit.evidence.comparison import compare
-from remit.evidence.take import take_again, take_tree
+from remit.evidence.take_tree import take_again, take_tree
 from remit.evidence.tree import Tree
-from remit.workspace.home import Home
+from remit.ledger.home import Home
 
 _ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com",

@@ -14,10 +14,10 @@ from remit.errors import UsageError
 from remit.evidence import grades as grades_module
 from remit.evidence.comparison import compare
 from remit.evidence.grades import ArtifactGrade, find_birth, grade_artifacts, list_unclaimed
-from remit.evidence.take import take_again, take_tree
+from remit.evidence.take_tree import take_again, take_tree
 from remit.evidence.tree import Tree
+from remit.ledger.home import Home
 from remit.model import ArtifactFacts
-from remit.workspace.home import Home
 from tests.evidence.projects import Project
 from tests.evidence.trees import open_tree, unprivileged, write_tree
 

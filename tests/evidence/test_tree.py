@@ -13,9 +13,9 @@ import pytest
 from remit.errors import StorageError
 from remit.evidence.area import FOLDER
 from remit.evidence.comparison import compare, find_ids, join_trees
-from remit.evidence.take import take_tree
+from remit.evidence.take_tree import take_tree
 from remit.evidence.tree import parse_tree
-from remit.workspace.home import Home
+from remit.ledger.home import Home
 from tests.evidence.projects import Project, git
 
 

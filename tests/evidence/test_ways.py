@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.evidence.ways import find_way
+from remit.evidence.written_path import find_way
 from tests.evidence.trees import write_tree
 
 

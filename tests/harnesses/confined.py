@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.confine import find_level
-from remit.workspace.command_tickets import FOLDER
+from remit.hooks.command_tickets import FOLDER
 
 if TYPE_CHECKING:
     from tests.harnesses.stage import Stage

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import remit
-from remit.delegate.reporting.report import load_report
+from remit.ledger import runs as ledger
+from remit.ledger.home import Home
+from remit.runs.results.full_result import load_report
 from remit.testing import ScriptedModel, call, find_cli
-from remit.testing.wires import collect_texts
-from remit.workspace.home import Home
-from remit.workspace.ledger import delegations as ledger
+from remit.testing.model_protocols import collect_texts
 from tests.harnesses.stage import WAIT_S, Stage, give, make_stage
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from remit.ledger.runs import Delegation
     from remit.schemas import Result
     from remit.testing import Turn
     from remit.testing.clis import CliName
-    from remit.workspace.ledger.delegations import Delegation
 
 PACKAGE = Path(remit.__file__).parent
 TRUSTING = "--dangerously-bypass-hook-trust"

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 import remit
-from remit.app.delegating.workspace import Workspace
-from remit.app.settings import load_settings
-from remit.app.trusting import Trust, get_executing, give_trust
+from remit.runs.consent import Trust, get_executing, give_trust
+from remit.runs.workspace import Workspace
+from remit.storage.settings import load_settings
 from remit.testing import SESSION_ID, ScriptedModel, find_cli, say
 
 if TYPE_CHECKING:

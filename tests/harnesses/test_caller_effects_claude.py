@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from remit.ledger.runs import Delegation
     from remit.testing import Turn
-    from remit.workspace.ledger.delegations import Delegation
     from tests.harnesses.stage import Stage
 
 pytestmark = pytest.mark.slow

@@ -20,8 +20,8 @@ import pytest
 
 import remit
 from remit.confine import find_level
+from remit.hooks.command_tickets import FOLDER
 from remit.testing import call, say
-from remit.workspace.command_tickets import FOLDER
 from tests.confine.callers import USER, find_python
 from tests.harnesses.confined import LIMITED
 from tests.harnesses.refereed import ask, compile_agents, converse, hand, list_results, run_remit, set_up
@@ -334,7 +334,7 @@ def become_user(stage: Stage) -> tuple[str, ...]:
         pytest.skip("as root, the kernel lets no sandbox start inside another, and there is no other user")
     places = [str(HOOK.parents[2]), sysconfig.get_path("purelib")]
     hook = stage.programs / "hook"
-    start = f"import sys\nsys.path += {places!r}\nfrom remit.doors.answering import main\nmain(['claude'])\n"
+    start = f"import sys\nsys.path += {places!r}\nfrom remit.hooks.main import main\nmain(['claude'])\n"
     hook.write_text(f"#!{python} -IS\n{start}")
     hook.chmod(0o755)
     settings = stage.root / SETTINGS

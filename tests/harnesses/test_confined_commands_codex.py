@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from remit.hooks.command_tickets import FOLDER
 from remit.testing import call, say
-from remit.testing.wires import collect_texts
-from remit.workspace.command_tickets import FOLDER
+from remit.testing.model_protocols import collect_texts
 from tests.harnesses.confined import LIMITED, check_kernel, find_tickets, list_made, write_scripts
 from tests.harnesses.refereed import (
     TRUSTING,

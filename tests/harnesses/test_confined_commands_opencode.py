@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from remit.hooks.command_tickets import FOLDER, keep_rules, open_session
 from remit.testing import call, find_cli, say
-from remit.testing.wires import collect_texts
-from remit.workspace.command_tickets import FOLDER, keep_rules, open_session
+from remit.testing.model_protocols import collect_texts
 from tests.harnesses.confined import LIMITED, check_kernel, find_tickets, list_made, write_scripts
 from tests.harnesses.refereed import ask, compile_agents, converse, run_remit, set_up
 from tests.harnesses.stage import WAIT_S

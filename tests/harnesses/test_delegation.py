@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.delegating.again import make_resume
-from remit.app.delegating.workspace import Workspace
 from remit.confine import find_level
-from remit.delegate.admission.limits import Budget
-from remit.delegate.driving import watching
+from remit.runs.admission.limits import Budget
+from remit.runs.resume import make_resume
+from remit.runs.supervisor import watch
+from remit.runs.workspace import Workspace
 from remit.testing import ScriptedModel, call, fail, say
 from tests.harnesses.refereed import install
 from tests.harnesses.stage import HARNESSES, WAIT_S, Stage, give, make_stage
@@ -297,8 +297,8 @@ def test_one_that_hangs_is_ended_at_its_deadline_with_all_that_it_started(stage:
 @pytest.mark.thorough
 def test_one_whose_time_is_nearly_over_hands_back_what_it_has(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """The window is wider than usual, so that no machine is too slow for what has to be done in it."""
-    monkeypatch.setattr(watching, "HANDBACK_SHARE", 0.8)
-    monkeypatch.setattr(watching, "HANDBACK_MAX_S", 200.0)
+    monkeypatch.setattr(watch, "HANDBACK_SHARE", 0.8)
+    monkeypatch.setattr(watch, "HANDBACK_MAX_S", 200.0)
     result = stage.delegate("late", timeout_s=BEGIN_S[stage.cli] * 0.7 / 0.2)
     assert tell(result) == ("partial", "timeout", "accepted", 2)
     assert list_codes(result)[:2] == ["TIMEOUT", "TIMEOUT"]  # ours, and the one that it gave itself
@@ -401,7 +401,7 @@ def test_a_broker_that_is_killed_loses_nothing(stage: Stage) -> None:
     """The agent goes on; whoever opens the workspace next takes it up, and it has run once."""
     begin = (
         "import asyncio, sys\n"
-        "from remit.app.delegating.workspace import Workspace\n"
+        "from remit.runs.workspace import Workspace\n"
         "async def main():\n"
         "    async with Workspace.open(sys.argv[1]) as ws:\n"
         "        await ws.delegate('scribe', sys.argv[2], runner=sys.argv[3], timeout_s=100)\n"

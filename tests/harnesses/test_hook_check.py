@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.harness_versions import TRIED
-from remit.app.harnesses import CODEX, LOCAL, PLUGIN, plan_installation, write_installation
-from remit.app.hook_check import Checked, check_harness
+from remit.hooks.check import Checked, check_harness
+from remit.hooks.install import CODEX, LOCAL, PLUGIN, plan_installation, write_installation
+from remit.hooks.tried_versions import TRIED
+from remit.ledger.home import Home
+from remit.storage.probe import converse
 from remit.testing import find_cli
-from remit.workspace.home import Home
-from remit.workspace.probing import converse
 
 if TYPE_CHECKING:
     from remit.testing.clis import CliName

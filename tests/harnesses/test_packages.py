@@ -148,7 +148,7 @@ def test_each_step_of_a_task_has_its_command(name: str) -> None:
 
 
 def test_commands_and_the_skill_name_commands_that_there_are() -> None:
-    from remit.doors.cli.group import COMMANDS  # noqa: PLC0415 - the command line is not needed by the others
+    from remit.cli.group import COMMANDS  # noqa: PLC0415 - the command line is not needed by the others
 
     texts = [path.read_text() for path in (*ROOT.glob("commands/*.md"), *ROOT.glob("skills/*/SKILL.md"))]
     named = {name for text in texts for name in re.findall(r"`remit ([a-z]+)", text)}

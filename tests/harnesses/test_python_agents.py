@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from remit.app.settings import load_settings
-from remit.app.trusting import Trust, get_executing, give_trust
+from remit.runs.consent import Trust, get_executing, give_trust
+from remit.storage.settings import load_settings
 from remit.testing import ScriptedModel, call
 from tests.harnesses.stage import give
 
@@ -23,7 +23,7 @@ WAYS = [*((example, "entry") for example in EXAMPLES), (EXAMPLES[0], "function")
 PYTHON = PROJECT / ".venv-examples" / "bin" / "python"
 DELEGATE = """\
 import asyncio, importlib, json, sys
-from remit.app.delegating.workspace import Workspace
+from remit.runs.workspace import Workspace
 
 async def main(root, prompt, module):
     async with Workspace.open(root) as ws:

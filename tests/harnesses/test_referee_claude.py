@@ -29,7 +29,7 @@ from tests.harnesses.refereed import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.workspace.ledger.delegations import Delegation
+    from remit.ledger.runs import Delegation
     from tests.harnesses.stage import Stage
 
 pytestmark = pytest.mark.slow

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from remit.workspace.ledger.delegations import Delegation
+    from remit.ledger.runs import Delegation
     from tests.harnesses.stage import Stage
 
 pytestmark = pytest.mark.slow

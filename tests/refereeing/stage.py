@@ -22,10 +22,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.delegate.referee.tools import list_patched
-from remit.doors.answering import respond
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, list_delegations
+from remit.hooks.main import respond
+from remit.hooks.tool_calls import list_patched
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, list_delegations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from remit.delegate.admission.ticket import hash_ticket, mint
-from remit.workspace.ledger.events import read_clock_ms
+from remit.ledger.events import read_clock_ms
+from remit.runs.admission.tickets import hash_ticket, mint
 from tests.refereeing.stage import Refused, Stage, add_agent
 
 

@@ -18,7 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from remit.workspace.ledger.delegations import STATES
+from remit.ledger.runs import STATES
 from tests.amounts import choose
 from tests.refereeing.stage import Child, Refused, Stage, make_workspace
 

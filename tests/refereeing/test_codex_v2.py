@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.refereeing import holding
-from remit.delegate.referee.events import Event
-from remit.workspace.ledger.callers import note_doing
-from remit.workspace.ledger.refereed import find_by_agent, has_word, open_quickly, take_words
+from remit.hooks import delay_stop
+from remit.hooks.events import Event
+from remit.ledger.callers import note_doing
+from remit.ledger.hook_runs import find_by_agent, has_word, open_quickly, take_words
 from tests.refereeing.stage import Stage
 
 if TYPE_CHECKING:
@@ -225,10 +225,10 @@ def test_a_rejected_agent_ends_only_when_its_caller_is_sure_to_hear(codex: Sessi
     assert own is not None
     assert has_word(db, own)
     event = Event(codex.event("SubagentStop", **codex.describe("/root/plan")), "codex")
-    assert holding.hold_back(event, db) == {}  # the caller waits
+    assert delay_stop.hold_back(event, db) == {}  # the caller waits
     codex.send(codex.event("Stop", last_assistant_message="Done.", stop_hook_active=True))
     take_words(db, codex.session, None)
-    assert holding.hold_back(event, db) == {}  # the caller has heard
+    assert delay_stop.hold_back(event, db) == {}  # the caller has heard
 
 
 def test_while_the_caller_works_the_agent_is_held_back_and_past_the_limit_sent_back(codex: Session) -> None:
@@ -238,13 +238,13 @@ def test_while_the_caller_works_the_agent_is_held_back_and_past_the_limit_sent_b
     assert db is not None
     db.execute("DELETE FROM notes WHERE name LIKE 'doing %'")  # the caller's model is asked just now
     event = Event(codex.event("SubagentStop", **codex.describe("/root/plan")), "codex")
-    assert holding.hold_back(event, db, seconds=0.3)["decision"] == "block"
+    assert delay_stop.hold_back(event, db, seconds=0.3)["decision"] == "block"
     ended: list[float] = []
 
     def hold() -> None:
         other = open_quickly(file)
         assert other is not None
-        assert holding.hold_back(event, other) == {}
+        assert delay_stop.hold_back(event, other) == {}
         ended.append(time.monotonic())
 
     thread = threading.Thread(target=hold)
@@ -264,6 +264,6 @@ def test_a_turn_that_just_ended_may_go_on_for_a_moment(codex: Session) -> None:
     assert db is not None
     event = Event(codex.event("SubagentStop", **codex.describe("/root/plan")), "codex")
     note_doing(db, codex.session, None, "idle")
-    assert holding.hold_back(event, db, seconds=0.3)["decision"] == "block"
+    assert delay_stop.hold_back(event, db, seconds=0.3)["decision"] == "block"
     db.execute("UPDATE notes SET value = 'idle 1000' WHERE name LIKE 'doing %'")
-    assert holding.hold_back(event, db, seconds=0.3) == {}
+    assert delay_stop.hold_back(event, db, seconds=0.3) == {}

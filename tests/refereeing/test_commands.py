@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.confine import find_level
-from remit.delegate.referee.commands import confine_command, free_command, make_command_profile
-from remit.delegate.referee.events import Event
+from remit.hooks import command_tickets as tickets
+from remit.hooks.command_shell import install_shells
+from remit.hooks.events import Event
+from remit.hooks.shell_limits import confine_command, free_command, make_command_profile
+from remit.ledger.home import Home
 from remit.policy import Permissions
-from remit.workspace import command_tickets as tickets
-from remit.workspace.command_shell import install_shells
-from remit.workspace.home import Home
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

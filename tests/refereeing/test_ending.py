@@ -126,7 +126,7 @@ def test_an_answer_after_the_end_changes_nothing_for_the_better(stage: Stage, ch
 
 OPEN = """
 import asyncio, sys
-from remit.app.delegating.workspace import Workspace
+from remit.runs.workspace import Workspace
 
 async def play():
     async with Workspace.open(sys.argv[1]) as ws:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from remit.delegate.reporting.report import load_report
-from remit.workspace.home import Home
+from remit.ledger.home import Home
+from remit.runs.results.full_result import load_report
 from tests.delegating.test_formats import PATH, make_block
 from tests.refereeing.stage import Stage, make_workspace
 

@@ -113,7 +113,7 @@ def test_a_tool_that_is_switched_off_is_denied(stage: Stage, root: Path) -> None
 
 def test_what_remit_has_started_is_held_to_its_own(stage: Stage, root: Path) -> None:
     """The main session of a harness that a broker has started is the agent of the ticket."""
-    from remit.delegate.admission.ticket import mint  # noqa: PLC0415 - only here
+    from remit.runs.admission.tickets import mint  # noqa: PLC0415 - only here
 
     add_agent(root, "careful", more=NO_RM)
     ticket = mint(bytes(range(32)))
@@ -287,7 +287,7 @@ def test_every_tool_that_was_used_is_written_down_once(stage: Stage) -> None:
 
 def test_below_a_broker_every_file_of_the_agent_above_holds(stage: Stage, root: Path) -> None:
     """What the harness's own file switches off is off for a child that Remit has started, too."""
-    from remit.delegate.admission.ticket import mint  # noqa: PLC0415 - only here
+    from remit.runs.admission.tickets import mint  # noqa: PLC0415 - only here
 
     file = root / ".claude" / "agents" / "planner.md"
     file.parent.mkdir(parents=True)

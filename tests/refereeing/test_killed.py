@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from remit.app.tasks import Tasks
+from remit.tasks.tasks_command import Tasks
 from tests.amounts import choose
 from tests.refereeing.stage import PROGRAM, Refused, Stage, add_agent, git
 from tests.refereeing.test_settling import begin, get_marker, list_commits

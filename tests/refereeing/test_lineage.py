@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from remit.delegate.admission.ticket import find_caller, find_within
 from remit.errors import RefusedError
-from remit.workspace.ancestry import find_harness, list_above
-from remit.workspace.home import Home
+from remit.ledger.home import Home
+from remit.runs.admission.tickets import find_caller, find_within
+from remit.storage.process_ancestry import find_harness, list_above
 from tests.refereeing.stage import PROGRAM, Stage
 
 ASK = """
 import sys
-from remit.delegate.admission.ticket import find_caller
+from remit.runs.admission.tickets import find_caller
 from remit.errors import RefusedError
-from remit.workspace.home import Home
+from remit.ledger.home import Home
 try:
     found = find_caller(Home(sys.argv[1]), {}, now_ms=int(sys.argv[2]))
     print(found and found.session_id)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from remit.delegate.admission.ticket import mint
+from remit.runs.admission.tickets import mint
 from tests.refereeing.stage import Stage, add_agent
 
 

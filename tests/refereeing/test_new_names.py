@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from remit.workspace import command_tickets as tickets
+from remit.hooks import command_tickets as tickets
 from tests.refereeing.stage import Child, Stage
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from remit.doors.answering import respond
+from remit.hooks.main import respond
 
 AGENT = "---\nname: careful\ndescription: Works.\npermissions:\n  deny:\n    - bash: [sudo]\n---\nWork.\n"
 

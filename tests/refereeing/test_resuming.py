@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.delegate.reporting.report import load_report
-from remit.workspace.home import Home
+from remit.ledger.home import Home
+from remit.runs.results.full_result import load_report
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.workspace.ledger.delegations import Delegation
+    from remit.ledger.runs import Delegation
     from tests.refereeing.stage import Child, Stage
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from remit.app.refereeing.explaining import explain_call
+from remit.hooks.explain_permission import explain_call
 from tests.refereeing.stage import Stage, add_agent
 
 

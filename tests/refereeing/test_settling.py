@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from remit.app.error_log import find_error_log
-from remit.app.tasks import Tasks
-from remit.workspace.home import Home
-from remit.workspace.tasks.store import TaskStore
+from remit.errorlog.errors_command import find_error_log
+from remit.ledger.home import Home
+from remit.tasks.store import TaskStore
+from remit.tasks.tasks_command import Tasks
 from tests.delegating.test_finish_trouble import spoil_ledger
 from tests.refereeing.stage import Child, Stage, add_agent, git
 

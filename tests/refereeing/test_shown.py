@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from remit.app.delegating.ending import SETTLE_S
-from remit.workspace.ledger.refereed import GRACE_MS
+from remit.ledger.hook_runs import GRACE_MS
+from remit.runs.wait_cancel import SETTLE_S
 from tests.doors.conftest import STEERING, Ended, Inside
 from tests.refereeing.stage import Child, Stage
 
@@ -35,7 +35,7 @@ def remit(root: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: p
     for name in (*STEERING, "REMIT_TICKET", "REMIT_SESSION_ID"):
         monkeypatch.delenv(name, raising=False)
     # Whoever asks sits in another terminal, and is no program of the harness's.
-    monkeypatch.setattr("remit.app.refereeing.admitting.find_harness", lambda: "", raising=False)
+    monkeypatch.setattr("remit.hooks.start_subagent.find_harness", lambda: "", raising=False)
     return Inside(root, capsysbinary)
 
 

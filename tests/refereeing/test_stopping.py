@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from remit.app.delegating.own_return import submit_own
-from remit.app.delegating.workspace import Workspace
 from remit.errors import RefusedError
+from remit.runs.submit_return import submit_own
+from remit.runs.workspace import Workspace
 from tests.refereeing.stage import Child, Stage
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.delegate.admission.trace_context import make_span_id
-from remit.doors import telemetry
+from remit.runs.admission.trace_context import make_span_id
+from remit.telemetry import export
 from tests.doors.otlp_receiver import Receiver
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ def test_agents_of_a_harness_are_one_trace(
         each.hand_over(answer)
 
     monkeypatch.setenv("REMIT_ROOT", str(root))
-    monkeypatch.setattr(telemetry, "TAKES_S", 60.0)
+    monkeypatch.setattr(export, "TAKES_S", 60.0)
     with Receiver() as receiver:
         for name, value in receiver.environ.items():
             monkeypatch.setenv(name, value)
-        assert telemetry.send(begun_ms) == ""
+        assert export.send(begun_ms) == ""
         spans = {span.span_id: span for span in receiver.spans}
     outer, inner = (spans[make_span_id(each.session_id)] for each in (parent.row, child.row))
     run = spans[outer.parent_id]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from remit.app.refereeing.explaining import explain_call
 from remit.errors import InputError, UsageError
+from remit.hooks.explain_permission import explain_call
 from tests.refereeing.stage import Stage, add_agent
 
 UNREAD = ["deny: 5", "deny: [{bsh: [git push]}]", "deny: [{bash: [3]}]", "denny: [{bash: [git push]}]"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from remit.app.delegating.workspace import Workspace
-from remit.workspace.tasks.store import TaskStore
+from remit.runs.workspace import Workspace
+from remit.tasks.store import TaskStore
 from tests.refereeing.stage import Refused, Stage, add_agent, git
 
 HARNESSES = ("claude", "codex", "opencode")

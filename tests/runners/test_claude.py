@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.delegate.driving.hearing import sum_usage
 from remit.runners.claude import Claude, make_session_uuid
 from remit.runners.protocol import Order, ToolUse, Usage
+from remit.runs.supervisor.output_reader import sum_usage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from remit.app.delegating.workspace import Workspace
 from remit.runners.command import CommandListener
 from remit.runners.python_host import render_answer
+from remit.runs.workspace import Workspace
 from tests.contract.samples import line, standard
 
 if TYPE_CHECKING:

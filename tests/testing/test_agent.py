@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from remit.app.delegating.workspace import Workspace
+from remit.runs.workspace import Workspace
 from remit.testing import ScriptedAgent
 from remit.testing.agent import HOWS
-from remit.testing.engines import AGENT_FILE
+from remit.testing.backends import AGENT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

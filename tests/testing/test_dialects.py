@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from remit.contract.dialects import DIALECTS, HYPER, MANIFEST, STANDARD
-from remit.testing.dialects import DialectSuite
+from remit.returns.formats import DIALECTS, HYPER, MANIFEST, STANDARD
+from remit.testing.formats import DialectSuite
 from tests.contract.samples import entry, hyper, standard, stopped
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from remit.app.delegating.workspace import Workspace
-from remit.testing.engines import EngineSuite
+from remit.runs.workspace import Workspace
+from remit.testing.backends import EngineSuite
 
 
 @pytest.mark.slow

@@ -59,6 +59,6 @@ def test_a_project_can_use_it(tmp_path: Path) -> None:
 
 def test_the_kit_itself_needs_no_pytest() -> None:
     """Suites and agents can be imported where pytest is not installed."""
-    modules = ("remit.testing", "remit.testing.engines", "remit.testing.runners", "remit.testing.dialects")
+    modules = ("remit.testing", "remit.testing.backends", "remit.testing.runners", "remit.testing.formats")
     program = f"import sys; sys.modules['pytest'] = None; import {', '.join(modules)}"
     subprocess.run([sys.executable, "-c", program], check=True)

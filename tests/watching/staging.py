@@ -10,8 +10,8 @@ import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.app.delegating.workspace import Workspace
-from remit.workspace.home import Home
+from remit.ledger.home import Home
+from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.views import find_session
-from remit.app.settings import load_settings
-from remit.app.trusting import Trust, get_executing, give_trust
-from remit.app.watching import acting
-from remit.app.watching.nodes import load_node
+from remit.attempts.process_owner import find_enclosing
 from remit.errors import RefusedError, RemitError, UsageError
-from remit.workspace.ancestry import find_mark
-from remit.workspace.ledger.delegations import Delegation, list_delegations, load_delegation
-from remit.workspace.ledger.refereed import OWNER, Refereed, add_refereed
-from remit.workspace.peers import End, Peers
-from remit.workspace.sessions.enclosing import find_enclosing
+from remit.ledger.hook_runs import OWNER, Refereed, add_refereed
+from remit.ledger.runs import Delegation, list_delegations, load_delegation
+from remit.runs.consent import Trust, get_executing, give_trust
+from remit.storage.peers import End, Peers
+from remit.storage.process_ancestry import find_mark
+from remit.storage.settings import load_settings
+from remit.views import page_actions
+from remit.views.run_details import find_session
+from remit.views.run_tree import load_node
 from tests.watching.staging import Kept, answer, insert, make_repository, name, opened, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from remit.workspace.home import Home
+    from remit.ledger.home import Home
 
-PERSON = acting.Asker()
+PERSON = page_actions.Asker()
 CONNECT = """
 import os, socket, sys
 one = socket.create_connection(("127.0.0.1", int(os.environ["PORT"])))
@@ -66,8 +66,8 @@ def wait_for(home: Home, session_id: str, is_so: Callable[[Delegation], bool]) -
 
 def delegate(home: Home, script: str, root: Path, **more: object) -> str:
     (root / "agent.sh").write_text(script)
-    work = acting.Work("Look at it.", runner="script", **more)  # type: ignore[arg-type]
-    return acting.delegate(home, work, asker=PERSON).session_id
+    work = page_actions.Work("Look at it.", runner="script", **more)  # type: ignore[arg-type]
+    return page_actions.delegate(home, work, asker=PERSON).session_id
 
 
 # --- what is done ----------------------------------------------------------------------------------------------------
@@ -79,12 +79,12 @@ def test_work_goes_on_by_itself_and_is_retried(root: Path) -> None:
         session_id = delegate(home, f"echo x >> made.md\n{answer('made.md')}", root, timeout_s=60.0)
         row = wait_for(home, session_id, lambda row: row.state == "settled")
         assert (row.status, row.outcome) == ("completed", "accepted")
-        again = acting.retry(home, session_id, timeout_s=50, asker=PERSON)
+        again = page_actions.retry(home, session_id, timeout_s=50, asker=PERSON)
         later = wait_for(home, again.session_id, lambda row: row.state == "settled")
         assert later.details["retry_of"] == session_id
         assert later.details["timeout_s"] == 50
         with pytest.raises(RefusedError, match="is completed"):
-            acting.resume(home, session_id, "Go on.", asker=PERSON)
+            page_actions.resume(home, session_id, "Go on.", asker=PERSON)
 
 
 def begin_to_wait(home: Home, root: Path) -> tuple[str, str]:
@@ -98,16 +98,16 @@ def begin_to_wait(home: Home, root: Path) -> tuple[str, str]:
 def test_what_is_at_work_is_cancelled_with_all_below_it(root: Path) -> None:
     with opened(root) as home:
         session_id, ticket = begin_to_wait(home, root)
-        asker = acting.Asker(ticket=ticket)
-        below = acting.delegate(home, acting.Work("Go.", runner="script"), asker=asker).session_id
+        asker = page_actions.Asker(ticket=ticket)
+        below = page_actions.delegate(home, page_actions.Work("Go.", runner="script"), asker=asker).session_id
         child = wait_for(home, below, lambda row: row.state == "running")
         assert (child.parent_id, child.depth) == (session_id, 2)
-        done = acting.cancel(home, session_id, reason="no longer\nwanted", asker=PERSON)
-        assert done == acting.Cancelled((session_id, below), "")
+        done = page_actions.cancel(home, session_id, reason="no longer\nwanted", asker=PERSON)
+        assert done == page_actions.Cancelled((session_id, below), "")
         for each in (session_id, below):
             row = wait_for(home, each, lambda row: row.state == "settled")
             assert row.ending == "cancelled"
-        assert acting.cancel(home, session_id, asker=PERSON) == acting.Cancelled((), "it was over already")
+        assert page_actions.cancel(home, session_id, asker=PERSON) == page_actions.Cancelled((), "it was over already")
 
 
 @pytest.mark.slow
@@ -115,26 +115,26 @@ def test_an_agent_that_shows_its_ticket_ends_only_what_is_its_own(root: Path) ->
     with opened(root) as home:
         (first, ticket), (second, _) = (begin_to_wait(home, root) for _ in range(2))
         with pytest.raises(RefusedError, match="was not handed on by"):
-            acting.cancel(home, second, asker=acting.Asker(ticket=ticket))
+            page_actions.cancel(home, second, asker=page_actions.Asker(ticket=ticket))
         for each in (first, second):
             row = load_delegation(home.ledger, each)
             assert row is not None
             assert row.state == "running"
-            acting.cancel(home, each, asker=PERSON)
+            page_actions.cancel(home, each, asker=PERSON)
 
 
 def test_what_cannot_be_is_refused_and_nothing_is_begun(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(0, state="running"))
         with pytest.raises(UsageError, match="prompt is empty"):
-            acting.delegate(home, acting.Work("  ", runner="script"), asker=PERSON)
+            page_actions.delegate(home, page_actions.Work("  ", runner="script"), asker=PERSON)
         with pytest.raises(RemitError):
-            acting.delegate(home, acting.Work("Go.", runner="nobody"), asker=PERSON)
+            page_actions.delegate(home, page_actions.Work("Go.", runner="nobody"), asker=PERSON)
         for budget, sentence in (({"max_tokens": -1}, "max_tokens cannot be"), ({"tokens": 1}, "no limit tokens")):
             with pytest.raises(UsageError, match=sentence):
-                acting.delegate(home, acting.Work("Go.", runner="script", budget=budget), asker=PERSON)
+                page_actions.delegate(home, page_actions.Work("Go.", runner="script", budget=budget), asker=PERSON)
         with pytest.raises(RemitError, match="not over"):
-            acting.retry(home, name(0), asker=PERSON)
+            page_actions.retry(home, name(0), asker=PERSON)
         assert [row.session_id for row in list_delegations(home.ledger)] == [name(0)]
 
 
@@ -166,12 +166,12 @@ class Door:
         accepted, other = self.server.accept()
         with accepted:
             accepted.recv(1)
-            asker = acting.Asker(End(*accepted.getsockname()), End(*other), ticket, is_browser=True)
+            asker = page_actions.Asker(End(*accepted.getsockname()), End(*other), ticket, is_browser=True)
             try:
                 if ticket:
-                    acting.delegate(home, acting.Work("Go.", runner="script"), asker=asker)
+                    page_actions.delegate(home, page_actions.Work("Go.", runner="script"), asker=asker)
                 else:
-                    acting.check_person(home, asker)
+                    page_actions.check_person(home, asker)
             except RefusedError as error:
                 return error.message
             return ""
@@ -204,11 +204,11 @@ def test_who_carries_a_ticket_is_an_agent(root: Path, door: Door) -> None:
 def test_who_shows_a_ticket_is_held_to_it(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(0))
-        asker = acting.Asker(ticket="remit1_" + "x" * 43)
+        asker = page_actions.Asker(ticket="remit1_" + "x" * 43)
         with pytest.raises(RefusedError, match="does not know this ticket"):
-            acting.delegate(home, acting.Work("Go.", runner="script"), asker=asker)
+            page_actions.delegate(home, page_actions.Work("Go.", runner="script"), asker=asker)
         with pytest.raises(RefusedError, match="does not know this ticket"):
-            acting.cancel(home, name(0), asker=asker)
+            page_actions.cancel(home, name(0), asker=asker)
 
 
 @pytest.mark.slow
@@ -231,7 +231,7 @@ def test_who_shows_the_ticket_of_another_agent_is_refused(root: Path, door: Door
         second = delegate(home, f"env PORT={door.port} {program}\n{answer()}", root)
         assert f"that of {first}, and this process belongs to {second}" in door.judge(home, ticket)
         for each in (first, second):
-            acting.cancel(home, each, asker=PERSON)
+            page_actions.cancel(home, each, asker=PERSON)
             wait_for(home, each, lambda row: row.state == "settled")
 
 
@@ -267,7 +267,7 @@ def test_what_is_on_its_way_to_another_process_is_refused(root: Path, door: Door
 
 def test_who_was_gone_before_anybody_looked_is_refused(root: Path) -> None:
     with opened(root) as home, pytest.raises(RefusedError, match="has gone"):
-        acting.check_person(home, acting.Asker(End("127.0.0.1", 1)))
+        page_actions.check_person(home, page_actions.Asker(End("127.0.0.1", 1)))
 
 
 @pytest.mark.parametrize(
@@ -284,12 +284,12 @@ def test_who_was_gone_before_anybody_looked_is_refused(root: Path) -> None:
 def test_who_hides_is_let_in_only_where_a_person_would(
     root: Path, monkeypatch: pytest.MonkeyPatch, peers: Peers, *, is_browser: bool, is_refused: bool
 ) -> None:
-    monkeypatch.setattr(acting, "find_peers", lambda _own, _other: peers)
-    asker = acting.Asker(End("127.0.0.1", 1), End("127.0.0.1", 2), is_browser=is_browser)
+    monkeypatch.setattr(page_actions, "find_peers", lambda _own, _other: peers)
+    asker = page_actions.Asker(End("127.0.0.1", 1), End("127.0.0.1", 2), is_browser=is_browser)
     with opened(root) as home:
         insert(home, Kept(0))
         with pytest.raises(RefusedError, match="nobody can tell which") if is_refused else nullcontext():
-            acting.check_person(home, asker)
+            page_actions.check_person(home, asker)
 
 
 @pytest.mark.slow
@@ -300,9 +300,11 @@ def test_an_agent_that_hides_is_refused_with_a_session_too(root: Path, monkeypat
         while not (root / "pid").exists() or not (root / "pid").read_text().strip():
             time.sleep(0.02)
         inside = next(pid for pid in list_pids() if find_enclosing(home, pid) == session_id)
-        monkeypatch.setattr(acting, "find_peers", lambda _own, _other: Peers(is_hidden=True, hiding=(1, inside)))
+        monkeypatch.setattr(page_actions, "find_peers", lambda _own, _other: Peers(is_hidden=True, hiding=(1, inside)))
         with pytest.raises(RefusedError, match=session_id):
-            acting.check_person(home, acting.Asker(End("127.0.0.1", 1), End("127.0.0.1", 2), is_browser=True))
+            page_actions.check_person(
+                home, page_actions.Asker(End("127.0.0.1", 1), End("127.0.0.1", 2), is_browser=True)
+            )
         (root / "go").touch()
         wait_for(home, session_id, lambda row: row.state == "settled")
 
@@ -313,8 +315,8 @@ def list_pids() -> list[int]:
 
 def test_one_that_comes_from_elsewhere_is_a_person(root: Path) -> None:
     with opened(root) as home:
-        acting.check_person(home, acting.Asker(End("127.0.0.1", 1), End("203.0.113.9", 2)))
-        acting.check_person(home, PERSON)
+        page_actions.check_person(home, page_actions.Asker(End("127.0.0.1", 1), End("203.0.113.9", 2)))
+        page_actions.check_person(home, PERSON)
         assert not home.is_made
         insert(home, Kept(0))
         assert find_session(home, "-") == name(0)

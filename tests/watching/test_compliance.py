@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.watching.compliance import CLASSES, load_compliance
 from remit.errors import UsageError
+from remit.views.compliance import CLASSES, load_compliance
 from tests.watching.staging import Kept, answer, insert, make_repository, opened, run
 
 if TYPE_CHECKING:

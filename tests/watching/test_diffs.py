@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.watching import diffs
 from remit.errors import UsageError
+from remit.views import diffs
 from tests.watching.staging import answer, git, make_repository, opened, run
 
 if TYPE_CHECKING:

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
-from remit.app.watching import live
 from remit.errors import UsageError
-from remit.workspace.ledger.events import add_event
-from remit.workspace.ledger.retention import forget_old
+from remit.ledger.events import add_event
+from remit.ledger.retention import forget_old
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
+from remit.views import live
 from tests.watching.staging import Kept, answer, insert, name, opened, run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.workspace.home import Home
+    from remit.ledger.home import Home
 
 SECRET = "ghp_" + "a1B2" * 9
 

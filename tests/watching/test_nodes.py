@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating import views
-from remit.app.watching.nodes import PAGE_CHARS, load_answer_page, load_node, load_prompt_page, load_tree
 from remit.errors import UsageError
-from remit.workspace.ledger.events import add_event
+from remit.ledger.events import add_event
+from remit.views import run_details
+from remit.views.run_tree import PAGE_CHARS, load_answer_page, load_node, load_prompt_page, load_tree
 from tests.watching.staging import Kept, answer, insert, make_repository, name, opened, run, run_agent
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def test_one_whose_caller_is_forgotten_is_shown_all_the_same(root: Path) -> None
 
 
 def test_a_tree_that_is_too_large_says_so(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("remit.app.watching.nodes.MOST_NODES", 5)
+    monkeypatch.setattr("remit.views.run_tree.MOST_NODES", 5)
     with opened(root) as home:
         insert(home, Kept(0), *(Kept(number, parent=0, root=0) for number in range(1, 9)))
         tree = load_tree(home, name(0))
@@ -185,5 +185,5 @@ def test_views_show_the_same_as_the_tree(root: Path) -> None:
     """`remit tree` and the page read one and the same."""
     with opened(root) as home:
         insert(home, Kept(0, state="running"), Kept(1, parent=0, root=0))
-        seen = views.list_tree(home, name(0))
+        seen = run_details.list_tree(home, name(0))
         assert [each.word for each in seen] == [item["standing"] for item in load_tree(home, name(0))["items"]]

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.watching.compliance import load_compliance
-from remit.app.watching.diffs import load_diff
-from remit.app.watching.live import load_log
-from remit.app.watching.nodes import load_node
-from remit.app.watching.runs import Asked, list_runs
-from remit.workspace.head import find_commit
+from remit.git.head import find_commit
+from remit.views.compliance import load_compliance
+from remit.views.diffs import load_diff
+from remit.views.live import load_log
+from remit.views.run_list import Asked, list_runs
+from remit.views.run_tree import load_node
 from tests.refereeing.stage import Child, Stage, make_workspace
 from tests.watching.staging import VARIABLES, opened
 

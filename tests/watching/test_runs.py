@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.watching.runs import Asked, list_runs
 from remit.errors import UsageError
-from remit.workspace.ledger.browsing import RunFilter, count_wanted
+from remit.ledger.queries import RunFilter, count_wanted
+from remit.views.run_list import Asked, list_runs
 from tests.watching.staging import Kept, answer, dump, insert, make_repository, name, opened, run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.workspace.home import Home
+    from remit.ledger.home import Home
 
 
 def ids(page: dict[str, Any]) -> list[str]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.settings import load_settings
-from remit.app.tasks import Tasks
-from remit.app.watching import agents, work
 from remit.errors import RemitError, UsageError
+from remit.storage.settings import load_settings
+from remit.tasks.tasks_command import Tasks
+from remit.views import agents, stores
 from tests.watching.staging import Kept, answer, insert, name, opened, run
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def add_tasks(*titles: str) -> None:
 
 
 def test_a_workspace_without_tasks_has_an_empty_board(root: Path) -> None:
-    board = work.load_board()
+    board = stores.load_board()
     assert (board["tasks"], board["folder"], board["drift"]) == ([], None, [])
     assert "NOT STARTED" in board["markers"]
     assert not (root / "specs").exists()
@@ -38,11 +38,11 @@ def test_a_workspace_without_tasks_has_an_empty_board(root: Path) -> None:
 
 def test_the_board_has_every_task_with_its_delegations(root: Path) -> None:
     add_tasks("Greet people", f"Use {SECRET}")
-    work.move_task(1, "in progress")
-    work.move_task(1, "blocked", reason="The key is missing.")
+    stores.move_task(1, "in progress")
+    stores.move_task(1, "blocked", reason="The key is missing.")
     with opened(root) as home:
         insert(home, Kept(0, task_number=1), Kept(1, task_number=1, state="running"), Kept(2))
-    board = work.load_board()
+    board = stores.load_board()
     first, second = board["tasks"]
     assert (first["number"], first["title"], first["marker"], first["reason"]) == (
         1,
@@ -60,7 +60,7 @@ def test_drift_is_shown_with_its_file(root: Path) -> None:
     add_tasks("Greet people")
     state = root / "specs" / "state.json"
     state.write_text(state.read_text().replace("not_started", "completed").replace("not started", "completed"))
-    drift = work.load_board()["drift"]
+    drift = stores.load_board()["drift"]
     assert drift
     assert {each["file"] for each in drift} <= {"specs/state.json", "specs/TODO.md"}
     assert all(each["code"] and each["message"] for each in drift)
@@ -70,22 +70,22 @@ def test_a_task_is_shown_with_its_sessions_and_moves(root: Path) -> None:
     add_tasks("Greet people")
     with opened(root) as home:
         insert(home, Kept(0, task_number=1), Kept(1))
-    task = work.load_task(1)
+    task = stores.load_task(1)
     assert [each["session_id"] for each in task["sessions"]] == [name(0)]
     assert "IN PROGRESS" in task["moves"]
     assert "Greet people" in task["section"]
     with pytest.raises(UsageError, match="no task 9"):
-        work.load_task(9)
+        stores.load_task(9)
 
 
 def test_a_move_that_may_not_be_is_refused(root: Path) -> None:
     add_tasks("Greet people")
     with pytest.raises(UsageError, match="not a marker"):
-        work.move_task(1, "sideways")
+        stores.move_task(1, "sideways")
     with pytest.raises(RemitError):
-        work.move_task(1, "blocked")  # without a reason
-    assert work.load_task(1)["marker"] == "NOT STARTED"
-    moved = work.move_task(1, "in_progress")
+        stores.move_task(1, "blocked")  # without a reason
+    assert stores.load_task(1)["marker"] == "NOT STARTED"
+    moved = stores.move_task(1, "in_progress")
     assert (moved["before"], moved["after"]) == ("NOT STARTED", "IN PROGRESS")
     assert root.joinpath("specs/TODO.md").read_text().count("IN PROGRESS")
 
@@ -116,7 +116,7 @@ def write_manifest(root: Path, count: int) -> None:
 
 
 def test_a_workspace_without_a_manifest_has_no_entries(root: Path) -> None:
-    assert work.find_entries()["items"] == []
+    assert stores.find_entries()["items"] == []
     assert not (root / ".remit").exists()
 
 
@@ -125,7 +125,7 @@ def test_entries_are_found_by_the_page(root: Path) -> None:
     found: list[str] = []
     cursor = ""
     while True:
-        page = work.find_entries(limit=10, cursor=cursor)
+        page = stores.find_entries(limit=10, cursor=cursor)
         assert page["total"] == 25
         found += [item["id"] for item in page["items"]]
         if page["next_cursor"] is None:
@@ -141,7 +141,7 @@ def test_entries_are_narrowed_and_searched(root: Path) -> None:
     write_manifest(root, 6)
 
     def find(**asked: object) -> list[str]:
-        page = work.find_entries(**asked)  # type: ignore[arg-type]
+        page = stores.find_entries(**asked)  # type: ignore[arg-type]
         assert page["total"] is None
         return [item["id"].split("-")[1] for item in page["items"]]
 
@@ -151,32 +151,32 @@ def test_entries_are_narrowed_and_searched(root: Path) -> None:
     assert find(pending=True) == ["3"]
     assert find(topic="topic1") == ["4", "1"]
     assert find(status="partial") == []
-    assert work.find_entries(q="  *-- ")["total"] == 6  # nothing that could be looked for
+    assert stores.find_entries(q="  *-- ")["total"] == 6  # nothing that could be looked for
 
 
 @pytest.mark.parametrize("cursor", ["x", "0", "01", "-1", "1e3", "99999999"])
 def test_a_page_that_is_none_is_refused(root: Path, cursor: str) -> None:
     write_manifest(root, 1)
     with pytest.raises(UsageError, match="cursor"):
-        work.find_entries(cursor=cursor)
+        stores.find_entries(cursor=cursor)
 
 
 def test_one_entry_is_shown_with_all_that_belongs_to_it(root: Path) -> None:
     write_manifest(root, 3)
-    entry = work.load_entry("finding-2-2026-11-16")
+    entry = stores.load_entry("finding-2-2026-11-16")
     assert (entry["title"], entry["linked_tasks"], entry["findings_file"]) == ("Finding 2 of the cache", ["7"], None)
     with pytest.raises(UsageError, match="no entry"):
-        work.load_entry("finding-9")
+        stores.load_entry("finding-9")
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------
 
 
 def test_errors_come_by_their_causes(root: Path) -> None:
-    assert work.load_error_groups()["groups"] == []
+    assert stores.load_error_groups()["groups"] == []
     for number in range(2):
         run(root, answer(f"nowhere{number}.md"), reasks=0)
-    found = work.load_error_groups(only_open=True)
+    found = stores.load_error_groups(only_open=True)
     group, missing = sorted(found["groups"], key=lambda each: each["code"])
     assert (group["code"], group["count"], group["open"]) == ("FABRICATED", 2, True)
     assert (missing["code"], missing["count"]) == ("FILE_NOT_FOUND", 2)
@@ -250,11 +250,11 @@ def test_only_files_of_the_workspace_are_linted(root: Path) -> None:
 def test_a_glance_says_where_we_are_and_how_much_there_is(root: Path) -> None:
     (root / ".git" / "HEAD").write_text("ref: refs/heads/topic\n")
     with opened(root) as home:
-        empty = work.load_glance(home)
+        empty = stores.load_glance(home)
         assert (empty["root"], empty["event"]) == (root.name, 0)
         assert empty["delegations"] == {"open": 0, "settled": 0, "total": 0}
         insert(home, Kept(0), Kept(1, state="running"), Kept(2))
-        told = work.load_glance(home)
+        told = stores.load_glance(home)
     assert told["branch"] == "topic"
     assert told["delegations"] == {"open": 1, "settled": 2, "total": 3}
 
@@ -264,4 +264,4 @@ def test_a_glance_needs_no_settings_that_can_be_read(root: Path) -> None:
     with pytest.raises(RemitError):
         load_settings(str(root))
     with opened(root) as home:
-        assert work.load_glance(home)["root"] == root.name
+        assert stores.load_glance(home)["root"] == root.name

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from remit.errors import InputError
-from remit.workspace import agent_files
-from remit.workspace.agent_files import (
+from remit.agent_files import discovery
+from remit.agent_files.discovery import (
     Source,
     check_file,
     check_files,
@@ -23,6 +22,7 @@ from remit.workspace.agent_files import (
     measure,
     search_agent_files,
 )
+from remit.errors import InputError
 from tests.agents.samples import CLAUDE, CODEX, STANDARD
 from tests.amounts import choose
 from tests.evidence.trees import open_tree, unprivileged
@@ -262,7 +262,7 @@ def test_files_of_a_plain_folder_that_may_not_be_opened_could_be_agents() -> Non
 
 
 def test_more_files_than_anybody_has_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agent_files, "MAX_FILES", 3)
+    monkeypatch.setattr(discovery, "MAX_FILES", 3)
     for number in range(4):
         put(tmp_path, f"docs/{number}.txt", "")
     with pytest.raises(InputError, match="more than 3 files"):
@@ -303,7 +303,7 @@ def test_a_context_file_that_is_there_is_not_missed(tmp_path: Path) -> None:
 # Judges the files that it finds; prints their codes, the CPU time since the start, and the most memory it ever had.
 PROBE = """
 import resource, sys, time
-from remit.workspace.agent_files import check_files, find_agent_files
+from remit.agent_files.discovery import check_files, find_agent_files
 root, = sys.argv[1:]
 for each in check_files(find_agent_files((), root=root), root=root, cache=f"{root}/.remit/cache/lint.json", jobs=1):
     print(each.path, *sorted({finding.code for finding in each.findings}))
@@ -458,7 +458,7 @@ def test_several_processes_say_the_same_as_one(tmp_path: Path) -> None:
 POOL = """
 import os, signal, sys, time
 from remit.errors import RemitError
-from remit.workspace import agent_files
+from remit.agent_files import discovery
 task, root = sys.argv[1:]
 def work(job):
     print("working", flush=True)
@@ -470,10 +470,10 @@ def begin_late():
     if task == "late" and born:
         time.sleep(1)
 os.register_at_fork(after_in_parent=lambda: born.append(1), after_in_child=begin_late)
-agent_files._check_source = work
-sources = agent_files.find_agent_files((), root=root)
+discovery._check_source = work
+sources = discovery.find_agent_files((), root=root)
 try:
-    agent_files.check_files(sources, root=root, cache=None, jobs=2)
+    discovery.check_files(sources, root=root, cache=None, jobs=2)
 except RemitError as error:
     sys.exit(str(error))
 except KeyboardInterrupt:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.errors import InputError, StorageError
-from remit.workspace.attributes import MAX_BYTES, add_union, find_merge, load_attributes, render_pattern
+from remit.git.attributes import MAX_BYTES, add_union, find_merge, load_attributes, render_pattern
 from tests.workspace.scarcity import few_files
 
 if TYPE_CHECKING:

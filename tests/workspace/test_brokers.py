@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from remit.delegate.driving.broker import Broker
-from remit.workspace.brokers import Presence, clear_departed, is_present
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, add_delegation
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, add_delegation
+from remit.runs.supervisor.supervisor import Broker
+from remit.storage.supervisors import Presence, clear_departed, is_present
 from tests.workspace.scarcity import few_files
 
 

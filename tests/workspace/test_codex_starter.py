@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from remit.confine import Profile, find_level, make_command
-from remit.workspace import command_tickets as tickets
-from remit.workspace.command_shell import install_shells
-from remit.workspace.home import Home
+from remit.hooks import command_tickets as tickets
+from remit.hooks.command_shell import install_shells
+from remit.ledger.home import Home
 
 COMMAND = "echo $0 $#; echo x > open/x; echo x > closed; nosuch; exit 5"
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from remit import app
 from remit.confine import Profile, find_level
-from remit.workspace import command_tickets as tickets
-from remit.workspace.command_shell import choose_shell, find_outdated, install_shells, render_shell
-from remit.workspace.home import Home
+from remit.hooks import command_tickets as tickets
+from remit.hooks.command_shell import choose_shell, find_outdated, install_shells, render_shell
+from remit.ledger.home import Home
+from remit.maintenance import gc
 
 SESSION = "0b6a5f3e-5e6b-4c59-9f5e-0c3a4c3f2b11"
 WITHOUT = "it has no ticket"
@@ -189,7 +189,7 @@ def test_gc_removes_old_tickets(place: Place, monkeypatch: pytest.MonkeyPatch) -
     old, new = (f"{place.root}/{tickets.FOLDER}/tickets/{tickets.give_ticket(place.root)}" for _ in range(2))
     before = time.time() - tickets.MAX_AGE_S - 60
     os.utime(old, (before, before))
-    app.clear_up()
+    gc.clear_up()
     assert [Path(each).exists() for each in (old, new)] == [False, True]
 
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from remit import shim
+from remit.attempts.confine import BLANK_NS, Confinement, Fixed, confine
 from remit.confine import command, find_level
-from remit.delegate import shim
 from remit.errors import RunnerError
-from remit.policy.protected import GIT_PLACES, PROTECTED, list_places
-from remit.workspace.sessions.confining import BLANK_NS, Confinement, Fixed, confine
+from remit.policy.protected_paths import GIT_PLACES, PROTECTED, list_places
 from tests.confine.callers import LAUNCHER, find_python
 
 if TYPE_CHECKING:

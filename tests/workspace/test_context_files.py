@@ -10,7 +10,7 @@ import pytest
 
 from remit.agents.context import ContextPlan, plan_context
 from remit.agents.document import parse_document
-from remit.workspace.context_files import Context, load_context
+from remit.storage.context_files import Context, load_context
 
 if TYPE_CHECKING:
     from pathlib import Path

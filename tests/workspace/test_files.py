@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from remit.errors import InputError
-from remit.workspace import files
-from remit.workspace.files import (
+from remit.storage import files
+from remit.storage.files import (
     append_line,
     load_blocks,
     load_bytes,
@@ -71,7 +71,7 @@ def test_a_pipe_that_the_shell_hands_over_is_read() -> None:
 
 
 def test_standard_input_is_read_as_bytes() -> None:
-    program = "from remit.workspace.files import load_stdin; print(load_stdin())"
+    program = "from remit.storage.files import load_stdin; print(load_stdin())"
     done = subprocess.run([sys.executable, "-c", program], input=b"a\xff\n", capture_output=True, check=True)
     assert done.stdout == b"b'a\\xff\\n'\n"
 
@@ -107,7 +107,7 @@ def test_what_is_no_file_is_told(tmp_path: Path, name: str) -> None:
 def test_a_pipe_is_refused_and_nobody_waits_for_it(tmp_path: Path) -> None:
     """A pipe that somebody left in a workspace is not found out by hanging on it."""
     os.mkfifo(tmp_path / "MANIFEST.jsonl")
-    program = "import sys, pathlib; from remit.workspace.files import load_tail; load_tail(pathlib.Path(sys.argv[1]))"
+    program = "import sys, pathlib; from remit.storage.files import load_tail; load_tail(pathlib.Path(sys.argv[1]))"
     command = [sys.executable, "-c", program, str(tmp_path / "MANIFEST.jsonl")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
     assert "is not a file" in done.stderr
@@ -211,7 +211,7 @@ def test_a_reader_always_sees_the_whole_file(tmp_path: Path) -> None:
     file.write_bytes(b"a" * 100_000)
     program = """
 import sys
-from remit.workspace.files import write_bytes
+from remit.storage.files import write_bytes
 for number in range(60):
     write_bytes(sys.argv[1], (b"a" if number % 2 else b"b") * 100_000)
 """

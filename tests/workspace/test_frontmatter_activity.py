@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.agents.frontmatter import find_frontmatter
-from remit.workspace import frontmatter_activity
-from remit.workspace.frontmatter_activity import Edited, Record, add_activity, write_activity
+from remit.storage import activity_frontmatter
+from remit.storage.activity_frontmatter import Edited, Record, add_activity, write_activity
 
 ONE = Record("sess_1735460684_a1b2c3", "sess_1735460600_ffffff", "edit", "2026-01-02T03:04:05Z", "docs/notes.md")
 TWO = Record("sess_1735460685_d4e5f6", None, "write", "2026-01-02T03:05:00Z")
@@ -279,7 +279,7 @@ def test_what_is_no_file_is_refused_and_nobody_waits_for_it(tmp_path: Path) -> N
         giant.truncate(1 << 40)
     program = """
 import sys
-from remit.workspace.frontmatter_activity import Record, write_activity
+from remit.storage.activity_frontmatter import Record, write_activity
 for path in ("pipe", "folder", "giant", "a\\0b", "n" * 300):
     print(write_activity(sys.argv[1], path, [Record("s", None, "edit", "t")]).finding.code)
 """
@@ -311,7 +311,7 @@ def test_a_file_that_changes_meanwhile_is_read_again(
 ) -> None:
     file = tmp_path / "notes.md"
     file.write_bytes(TEXT)
-    original = frontmatter_activity.add_activity
+    original = activity_frontmatter.add_activity
     changes: list[bool] = []
 
     def add(text: str, new: Any) -> Edited:  # noqa: ANN401 - handed on
@@ -320,7 +320,7 @@ def test_a_file_that_changes_meanwhile_is_read_again(
             file.write_bytes(TEXT + b"more" * len(changes))
         return original(text, new)
 
-    monkeypatch.setattr(frontmatter_activity, "add_activity", add)
+    monkeypatch.setattr(activity_frontmatter, "add_activity", add)
     noted = write_activity(str(tmp_path), "notes.md", [ONE])
     assert changes
     assert noted.changed is (times == 1)

@@ -7,10 +7,10 @@ from time import process_time
 
 import pytest
 
-from remit.delegate.referee.guarding import make_ground
+from remit.hooks.guard import make_ground
 from remit.policy import PROTECTED, Call, Permissions, judge
-from remit.workspace import hard_links
-from remit.workspace.hard_links import make_search
+from remit.storage import hard_links
+from remit.storage.hard_links import make_search
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from remit.errors import InputError, RemitError
-from remit.workspace.harness_settings import (
+from remit.hooks.settings_files import (
     Hook,
     is_own_command,
     is_own_server,
@@ -30,8 +30,8 @@ from remit.workspace.harness_settings import (
     shape_hooks,
     write_edits,
 )
-from remit.workspace.home import Home
-from remit.workspace.json_edit import blank_comments, same
+from remit.ledger.home import Home
+from remit.storage.json_edit import blank_comments, same
 from tests.amounts import STRIDE
 from tests.workspace.dying import run_and_die
 from tests.workspace.json_texts import Layout, list_comments, render_object, texts
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PATH = ".claude/settings.local.json"
-OLD = "/opt/py/bin/python -I -S /opt/py/lib/remit/doors/hook.py claude"
+OLD = "/opt/py/bin/python -I -S /opt/py/lib/remit/hooks/entry.py claude"
 HOOKS = (
     Hook("PreToolUse", "*", "remit hook claude || exit 2", 20),
     Hook("PostToolUse", "*", "remit hook claude", 20),
@@ -94,17 +94,17 @@ def list_ours(file: Path) -> list[Hook]:
         ("remit hook claude || { echo 'Remit could not decide' >&2; exit 2; }", True),
         ("remit hook claude || { echo 'x'; rm -rf x; echo '' >&2; exit 2; }", False),
         ("remit hook claude || exit 0", False),
-        ("'/a b/python' -I -S '/c d/remit/doors/hook.py' codex", True),
+        ("'/a b/python' -I -S '/c d/remit/hooks/entry.py' codex", True),
         ("remit  hook", False),
         ("remit hookup claude", False),
         ("my-remit hook claude", False),
         ("remit hook claude | tee log", False),
         ("remit hook claude; rm -rf x", False),
         ("env A=1 remit hook claude", False),
-        ("/opt/remit/doors/hook.py claude", False),
-        ("python -I -S /opt/remit/doors/hook.py claude; true", False),
-        ("python -I -S '/opt/remit/doors/hook.py", False),
-        ("python -I -S $HOME/remit/doors/hook.py", False),
+        ("/opt/remit/hooks/entry.py claude", False),
+        ("python -I -S /opt/remit/hooks/entry.py claude; true", False),
+        ("python -I -S '/opt/remit/hooks/entry.py", False),
+        ("python -I -S $HOME/remit/hooks/entry.py", False),
         ("", False),
         (None, False),
         (7, False),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.workspace.head import find_branch, find_commit
+from remit.git.head import find_branch, find_commit
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.errors import RemitError
-from remit.workspace.home import Home
-from remit.workspace.inside import find_inside, name_below, open_folder, replace_inside
-from remit.workspace.journal import Change, finish_interrupted, write_together
-from remit.workspace.tasks.store import TaskStore
+from remit.ledger.home import Home
+from remit.ledger.journal import Change, finish_interrupted, write_together
+from remit.storage.safe_path import find_inside, name_below, open_folder, replace_inside
+from remit.tasks.store import TaskStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable

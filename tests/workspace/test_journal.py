@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.errors import EditedError, StorageError
-from remit.workspace import journal
-from remit.workspace.home import Home
-from remit.workspace.journal import Change, finish_interrupted, has_unfinished, write_together
-from remit.workspace.ledger.events import load_events
+from remit.ledger import journal
+from remit.ledger.events import load_events
+from remit.ledger.home import Home
+from remit.ledger.journal import Change, finish_interrupted, has_unfinished, write_together
 from tests.amounts import choose
 from tests.workspace.dying import run_and_die
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.workspace.json_edit import (
+from remit.storage.json_edit import (
     REMOVE,
     Source,
     add_items,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
-    from remit.workspace.json_edit import Member
+    from remit.storage.json_edit import Member
 
 STATE: dict[str, Any] = {
     "next_project_number": 15,

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.workspace.git.commits import commit_paths
-from remit.workspace.home import Home
-from remit.workspace.journal import Change, write_together
-from remit.workspace.ledger.texts import find_spill, load_spill, write_spill
-from remit.workspace.leftovers import (
+from remit.git.commits import commit_paths
+from remit.ledger.home import Home
+from remit.ledger.journal import Change, write_together
+from remit.ledger.texts import find_spill, load_spill, write_spill
+from remit.maintenance.leftovers import (
     Leftover,
     clear,
     clear_scratch,
@@ -60,7 +60,7 @@ def make_old(*files: Path, days: float = 1.0) -> None:
 @pytest.fixture(autouse=True)
 def quiet_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time of a change cannot be set back, so the wait is made short."""
-    monkeypatch.setattr("remit.workspace.leftovers.QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("remit.maintenance.leftovers.QUIET_SECONDS", 0.0)
 
 
 def find(home: Home, *, folders: tuple[str, ...] = (), trees: tuple[str, ...] = ()) -> list[str]:
@@ -116,7 +116,7 @@ def test_no_link_leads_out(home: Home, tmp_path: Path, gone: int) -> None:
 def test_what_was_touched_a_moment_ago_stays(
     home: Home, tmp_path: Path, gone: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("remit.workspace.leftovers.QUIET_SECONDS", 3600.0)
+    monkeypatch.setattr("remit.maintenance.leftovers.QUIET_SECONDS", 3600.0)
     (tmp_path / f".remit/.remit-{gone}-0123abcd-a").write_text("x")
     make_old(tmp_path / f".remit/.remit-{gone}-0123abcd-a")
     assert find(home) == [], "its content is old, but it was renamed or linked just now"
@@ -230,7 +230,7 @@ def test_the_scratch_folder_of_a_commit_that_was_killed_goes_after_a_day(
         step += 1
     left = [str(folder) for folder in temporary.iterdir()]
     assert find_scratch([]) == []
-    monkeypatch.setattr("remit.workspace.leftovers.SCRATCH_SECONDS", 0.0)
+    monkeypatch.setattr("remit.maintenance.leftovers.SCRATCH_SECONDS", 0.0)
     time.sleep(0.02)
     found = find_scratch([])
     assert [each.file for each in found] == left
@@ -241,7 +241,7 @@ def test_the_scratch_folder_of_a_commit_that_was_killed_goes_after_a_day(
 def test_what_is_no_scratch_folder_of_ours_stays(
     tmp_path: Path, temporary: Path, gone: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("remit.workspace.leftovers.SCRATCH_SECONDS", 0.0)
+    monkeypatch.setattr("remit.maintenance.leftovers.SCRATCH_SECONDS", 0.0)
     good = make_scratch(temporary / f"remit-git-{gone}-abcd_123")
     outside = make_scratch(tmp_path / "outside")
     (good / "out").symlink_to(outside)

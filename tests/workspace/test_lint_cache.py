@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from remit.agent_files import discovery, lint_cache
+from remit.agent_files.discovery import check_files, find_agent_files
 from remit.agents.lint import Checked
-from remit.workspace import agent_files, lint_cache
-from remit.workspace.agent_files import check_files, find_agent_files
 from tests.agents.graph_samples import WORKSPACES, write_opencode
 from tests.agents.samples import CLAUDE, CODEX, STANDARD
 
@@ -26,13 +26,13 @@ class Workspace:
         self.root = root
         self.judged: list[str] = []
         self.cache = root / ".remit/cache/lint.json"
-        original = agent_files.check_file
+        original = discovery.check_file
 
-        def check_file(source: agent_files.Source, content: bytes | str, root: str) -> agent_files.Judged:
+        def check_file(source: discovery.Source, content: bytes | str, root: str) -> discovery.Judged:
             self.judged.append(source.path)
             return original(source, content, root)
 
-        monkeypatch.setattr(agent_files, "check_file", check_file)
+        monkeypatch.setattr(discovery, "check_file", check_file)
 
     def put(self, name: str, text: str | bytes) -> Path:
         """Write a file."""
@@ -138,21 +138,21 @@ def test_a_changed_rule_finds_no_old_answers(workspace: Workspace, monkeypatch: 
 def test_the_stamp_is_that_of_the_files_of_the_rules(tmp_path: Path) -> None:
     """A copy of the package with one rule touched has another stamp."""
     package = tmp_path / "remit"
-    for name in ("__init__.py", "model.py", "errors.py", "quick_tuple.py"):
+    for name in ("__init__.py", "model.py", "errors.py", "light_namedtuple.py"):
         (package / name).parent.mkdir(exist_ok=True)
         (package / name).write_bytes((SOURCE / "remit" / name).read_bytes())
-    for folder in ("agents/rules", "agents/rules/claude", "harnesses", "workspace"):
+    for folder in ("agents/rules", "agents/rules/claude", "harnesses", "agent_files", "storage"):
         (package / folder).mkdir(parents=True)
         (package / folder / "__init__.py").touch()
-    for name in ("agent_files.py", "lint_cache.py", "files.py"):
-        (package / "workspace" / name).write_bytes((SOURCE / "remit/workspace" / name).read_bytes())
+    for name in ("agent_files/discovery.py", "agent_files/lint_cache.py", "storage/files.py"):
+        (package / name).write_bytes((SOURCE / "remit" / name).read_bytes())
     for name in ("claude.py", "codex.py", "gemini.py", "opencode.py"):
         (package / "harnesses" / name).write_bytes((SOURCE / "remit/harnesses" / name).read_bytes())
     rule = package / "agents/rules/one.py"
     rule.write_text("A = 1\n")
 
     def stamp() -> str:
-        program = "from remit.workspace.lint_cache import _stamp_rules; print(_stamp_rules())"
+        program = "from remit.agent_files.lint_cache import _stamp_rules; print(_stamp_rules())"
         env = {**os.environ, "PYTHONPATH": str(tmp_path)}
         command = [sys.executable, "-c", program]
         return subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout
@@ -321,7 +321,7 @@ def test_two_processes_at_once_leave_a_whole_cache(workspace: Workspace) -> None
         workspace.put(f".claude/agents/a{number}.md", CLAUDE.replace("code-reviewer", f"a{number}"))
     program = """
 import sys
-from remit.workspace.agent_files import check_files, find_agent_files
+from remit.agent_files.discovery import check_files, find_agent_files
 root, path = sys.argv[1:]
 for _ in range(5):
     open(path, "a").write("more\\n")

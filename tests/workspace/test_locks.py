@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.errors import BusyError, StorageError
-from remit.workspace import locks
-from remit.workspace.locks import find_holder, hold, try_hold
+from remit.storage import locks
+from remit.storage.locks import find_holder, hold, try_hold
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 HOLDING = """
 import sys, time
-from remit.workspace.locks import hold
+from remit.storage.locks import hold
 with hold(sys.argv[1]):
     print("held", flush=True)
     time.sleep(60)
 """
 COUNTING = """
 import sys
-from remit.workspace.locks import hold
+from remit.storage.locks import hold
 lock, counter = sys.argv[1:]
 for _ in range(50):
     with hold(lock):
@@ -39,7 +39,7 @@ for _ in range(50):
 """
 GREEDY = """
 import sys, time
-from remit.workspace.locks import hold
+from remit.storage.locks import hold
 while True:
     with hold(sys.argv[1]):
         print("held", flush=True)

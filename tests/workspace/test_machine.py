@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.workspace.machine import ask_program, find_mount, find_program, is_alive, measure_room
+from remit.storage.machine import ask_program, find_mount, find_program, is_alive, measure_room
 from tests.workspace.scarcity import few_files
 
 if TYPE_CHECKING:

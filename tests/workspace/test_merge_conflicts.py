@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.workspace.merge_conflicts import split_sides, walk_conflicts
+from remit.storage.merge_conflicts import split_sides, walk_conflicts
 
 if TYPE_CHECKING:
     from pathlib import Path

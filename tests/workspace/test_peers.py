@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.workspace.peers import End, Peers, find_maker, find_peers, load_environ
+from remit.storage.peers import End, Peers, find_maker, find_peers, load_environ
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,7 +154,7 @@ def test_a_connection_on_its_way_to_another_process_is_held_by_nobody_who_is_see
 
 HIDES = """
 import ctypes, socket, subprocess, sys
-from remit.workspace.peers import End, find_peers
+from remit.storage.peers import End, find_peers
 if sys.argv[1:]:
     assert ctypes.CDLL(None).prctl(4, 0, 0, 0, 0) == 0  # PR_SET_DUMPABLE
     with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as one:

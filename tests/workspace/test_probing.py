@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from remit.errors import RunnerError
-from remit.workspace import probing
-from remit.workspace.machine import is_alive
-from remit.workspace.probing import converse, make_stage, play_model, run_apart
+from remit.storage import probe
+from remit.storage.machine import is_alive
+from remit.storage.probe import converse, make_stage, play_model, run_apart
 
 ENVIRON = {"PATH": os.environ["PATH"]}
 
 
-def run(script: str, *, folder: Path, given: str = "", seconds: float = 10) -> probing.Ran:
+def run(script: str, *, folder: Path, given: str = "", seconds: float = 10) -> probe.Ran:
     return run_apart(["/bin/sh", "-c", script], folder=str(folder), environ=ENVIRON, given=given, seconds=seconds)
 
 
@@ -82,8 +82,8 @@ def test_a_model_says_where_it_is_and_writes_its_requests_at_the_end(tmp_path: P
 
 @pytest.mark.parametrize("script", ["exit 1", "echo no; sleep 60", "printf no; sleep 60", "cat"])
 def test_a_model_that_does_not_start_is_one_sentence(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probing, "_MODEL_SECONDS", 0.5)
-    monkeypatch.setattr(probing, "_GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(probe, "_MODEL_SECONDS", 0.5)
+    monkeypatch.setattr(probe, "_GRACE_SECONDS", 0.2)
     with pytest.raises(RunnerError, match="does not start"), play_model(["/bin/sh", "-c", script]):
         pass
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.policy.protected import list_names
-from remit.workspace.quarantine import find_changes, move_away, record_names
+from remit.policy.protected_paths import list_names
+from remit.storage.quarantine import find_changes, move_away, record_names
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.workspace.secrets import redact
+from remit.storage.secrets import redact
 from tests.cases import for_each
 
 ALNUM = string.ascii_letters + string.digits

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.errors import UsageError
-from remit.workspace.home import Home
-from remit.workspace.servers import Announcement
+from remit.ledger.home import Home
+from remit.storage.servers import Announcement
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 CHECKING = """
 import sys
-from remit.workspace.home import Home
-from remit.workspace.servers import load_server
+from remit.ledger.home import Home
+from remit.storage.servers import load_server
 home = Home(sys.argv[1])
 print("checking", flush=True)
 while True:

@@ -13,31 +13,16 @@ from pathlib import Path
 
 import pytest
 
+from remit.attempts.confine import Confinement, Fixed
+from remit.attempts.folders import Attempt, find_folder, is_alive, list_living, make_attempt, read_small, remove_session
+from remit.attempts.output import hear_out, read_out
+from remit.attempts.process_owner import find_enclosing
+from remit.attempts.results import Contained, Result, find_state, load_boot_id, load_result, wait_result
+from remit.attempts.shims import send_control
+from remit.attempts.start import ShimOrder, Started, start_shim
 from remit.confine import find_level
 from remit.errors import BusyError, RunnerError, StateError, StorageError, UsageError
-from remit.workspace.home import Home
-from remit.workspace.sessions.confining import Confinement, Fixed
-from remit.workspace.sessions.enclosing import find_enclosing
-from remit.workspace.sessions.folders import (
-    Attempt,
-    find_folder,
-    is_alive,
-    list_living,
-    make_attempt,
-    read_small,
-    remove_session,
-)
-from remit.workspace.sessions.output import hear_out, read_out
-from remit.workspace.sessions.results import (
-    Contained,
-    Result,
-    find_state,
-    load_boot_id,
-    load_result,
-    wait_result,
-)
-from remit.workspace.sessions.shims import send_control
-from remit.workspace.sessions.starting import ShimOrder, Started, start_shim
+from remit.ledger.home import Home
 from tests.workspace.scarcity import few_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -161,7 +146,7 @@ def test_an_agent_outlives_who_started_it(home: Home) -> None:
     starter = f"""
 import os, sys, time
 sys.path.insert(0, {str(ROOT)!r})
-from remit.workspace.home import Home
+from remit.ledger.home import Home
 from tests.workspace.test_sessions import begin
 begin(Home({home.root!r}), "sh", "-c", "sleep 0.3; echo still here")
 os.kill(os.getpid(), 9)
@@ -271,8 +256,8 @@ def test_the_output_of_an_agent_that_never_ran_is_nothing(home: Home) -> None:
 INSIDE = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})
-from remit.workspace.home import Home
-from remit.workspace.sessions.enclosing import find_enclosing
+from remit.ledger.home import Home
+from remit.attempts.process_owner import find_enclosing
 print(find_enclosing(Home(sys.argv[1])), flush=True)
 """
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
+from remit.ledger.activity import list_acts
+from remit.ledger.events import load_events
+from remit.ledger.home import Home
+from remit.ledger.hook_runs import add_act
 from remit.model import Artifact, ArtifactFacts, Fault
-from remit.workspace.home import Home
-from remit.workspace.ledger.activity import list_acts
-from remit.workspace.ledger.events import load_events
-from remit.workspace.ledger.refereed import add_act
-from remit.workspace.settle import Places, Settlement, settle
-from remit.workspace.tasks.store import TaskStore
+from remit.runs.finish.steps import Places, Settlement, settle
+from remit.tasks.store import TaskStore
 from tests.amounts import STRIDE, choose
 from tests.workspace.dying import run_and_die
 

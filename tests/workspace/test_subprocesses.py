@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.workspace.subprocesses import end, finish, run_bounded, start
+from remit.storage.subprocesses import end, finish, run_bounded, start
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.workspace.subprocesses import Ran
+    from remit.storage.subprocesses import Ran
 
 ENVIRON = {"PATH": os.environ["PATH"]}
 

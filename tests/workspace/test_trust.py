@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from remit.errors import BusyError, InputError, StorageError
-from remit.workspace import trust as room
-from remit.workspace.locks import hold
-from remit.workspace.trust import Trusted, check_trust, is_trusted, list_trusted, make_digest, revoke, trust
+from remit.storage import trust as room
+from remit.storage.locks import hold
+from remit.storage.trust import Trusted, check_trust, is_trusted, list_trusted, make_digest, revoke, trust
 
 DIGEST = make_digest('show = "cleo show {id}"')
 
@@ -267,7 +267,7 @@ def test_a_pipe_or_a_folder_is_no_list_and_nobody_waits_for_it(
     file: Path, root: str, make: Callable[[Path, int], None]
 ) -> None:
     file.parent.mkdir(parents=True)
-    program = "import sys; from remit.workspace.trust import check_trust; print(check_trust(sys.argv[1], 'x').code)"
+    program = "import sys; from remit.storage.trust import check_trust; print(check_trust(sys.argv[1], 'x').code)"
     command = [sys.executable, "-c", program, root]
     make(file, 0o600)
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20)
@@ -288,7 +288,7 @@ def test_an_empty_list_is_one_without_entries(file: Path, root: str) -> None:
 
 def test_several_that_consent_at_once_lose_nothing(file: Path, tmp_path: Path) -> None:
     program = (
-        "import sys; from remit.workspace.trust import trust\n"
+        "import sys; from remit.storage.trust import trust\n"
         "for number in range(10): trust(f'{sys.argv[1]}-{number}', 'x')"
     )
     names = [str(tmp_path / f"p{number}") for number in range(4)]

@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import get_args
 
 from remit import errors
-from remit.app.error_words import FAULTS, PROBLEMS, REFUSALS, describe, list_errors
-from remit.doors import render
+from remit.errorlog.records import FixStatus
 from remit.evidence.grades import Grade
+from remit.ledger.runs import STATES
 from remit.model import ERROR_CODES, STATUSES, FileState, Outcome, Severity, Transport
-from remit.workspace.error_log.records import FixStatus
-from remit.workspace.ledger.delegations import STATES
-from remit.workspace.tasks.moves import NEED_REASON, list_moves
-from remit.workspace.tasks.values import MARKERS
+from remit.tasks.moves import NEED_REASON, list_moves
+from remit.tasks.values import MARKERS
+from remit.views import render
+from remit.views.error_codes import FAULTS, PROBLEMS, REFUSALS, describe, list_errors
 from tools.reference.markdown import code, join, table
 from tools.reference.source import find_comment, match, search
 from tools.reference.words import (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from remit.doors.cli.group import HIDDEN, SECTIONS, root
+from remit.cli.group import HIDDEN, SECTIONS, root
 from tools.reference.markdown import code, fence, join, table
 
 if TYPE_CHECKING:

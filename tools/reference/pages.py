@@ -5,11 +5,9 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from tools.house import join_packages, load_imports, render_packages
 from tools.reference import examples
 from tools.reference.codes import render_codes
 from tools.reference.commands import render_commands
-from tools.reference.markdown import join
 from tools.reference.rules import render_rules
 from tools.reference.schemas import render_schemas
 from tools.reference.settings import render_settings
@@ -41,9 +39,8 @@ def play_cluster(folder: Path, database: str) -> list[Played]:
 
 def render_pages(played: list[Played]) -> dict[str, str]:
     """Every page with its examples, by its path below docs/reference/."""
-    packages = {"packages.md": join("# Which package imports which", render_packages(join_packages(load_imports())))}
     plain = {**render_rules(), **render_settings(), **render_codes(), **render_schemas()}
-    return {**render_commands(played), **plain, **packages}
+    return {**render_commands(played), **plain}
 
 
 def write_pages(pages: dict[str, str], folder: Path) -> None:

@@ -9,11 +9,11 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.agents.rules.all import RULES as AGENT_RULES
-from remit.app.explanations import STANDARDS, explain_all
+from remit.views.explanations import STANDARDS, explain_all
 from tools.reference.markdown import join, name_anchor, table
 
 if TYPE_CHECKING:
-    from remit.app.explanations import Explanation
+    from remit.views.explanations import Explanation
 
 
 class Family(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from remit import app
-from remit.doors.http.described import BASE
-from remit.doors.http.openapi import describe
-from remit.doors.mcp.catalogue import TOOLS
+from remit.mcp.catalog import TOOLS
+from remit.runs import check_message
+from remit.server.openapi import describe
+from remit.server.operations import BASE
 from tools.reference.markdown import code, join, table
 
 ABOUT = {
@@ -25,8 +25,8 @@ are [among the codes](../rules/README.md), and [the contract](../../contract.md)
 
 def render_schemas() -> dict[str, str]:
     """The files, by their path."""
-    told = {name: ABOUT[name] for name in app.SCHEMAS}
-    files = {f"schemas/{name}.json": _render(app.schema(name)) for name in told}
+    told = {name: ABOUT[name] for name in check_message.SCHEMAS}
+    files = {f"schemas/{name}.json": _render(check_message.schema(name)) for name in told}
     files["schemas/openapi.json"] = _render(describe())
     files["schemas/mcp-tools.json"] = _render([tool.shape() for tool in TOOLS])
     rows = [(f"[{name}.json]({name}.json)", text) for name, text in told.items()]

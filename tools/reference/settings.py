@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit import config
-from remit.config import cluster, confine, delegation
+from remit.config import cluster, confine, runs
 from remit.model import NOTHING
 from tools.reference.markdown import code, fence, join, name_anchor, table
 from tools.reference.variables import VARIABLES
@@ -48,7 +48,7 @@ exclude = ["vendor/**"]
 baseline = ".remit-baseline.json"
 fail_on = "error"
 """),
-    Table("delegate", delegation.DelegateSettings, """\
+    Table("delegate", runs.DelegateSettings, """\
 [delegate]
 runner = "claude"
 timeout = 1800
@@ -56,13 +56,13 @@ reasks = 2
 result_tokens = 400
 commit = false
 """),
-    Table("limits", delegation.LimitSettings, """\
+    Table("limits", runs.LimitSettings, """\
 [limits]
 running = 8
 per_agent = 4
 per_tree = 6
 """),
-    Table("budget", delegation.BudgetSettings, """\
+    Table("budget", runs.BudgetSettings, """\
 [budget]
 max_seconds = 7200
 max_turns = 200
@@ -70,7 +70,7 @@ max_tokens = 2000000
 max_usd = 5
 max_delegations = 20
 """, "What of it a runner tells, and when, is said in [BUD001](rules/BUD001.md)."),
-    Table("runners.NAME", delegation.RunnerSettings, """\
+    Table("runners.NAME", runs.RunnerSettings, """\
 [runners.claude]
 program = "/opt/claude/bin/claude"
 args = ["--verbose"]
@@ -86,7 +86,7 @@ retry = "safe"
 entry = "agents.writer:write"
 """, "NAME is a harness (`claude`, `opencode`, `codex`, `gemini`) or a name of your own. What runs a program counts "
      "only once somebody has agreed to it: [`remit trust`](commands/trust.md)."),
-    Table("agents.NAME", delegation.AgentSettings, """\
+    Table("agents.NAME", runs.AgentSettings, """\
 [agents.planner]
 runner = "opencode"
 timeout = 900
@@ -94,7 +94,7 @@ format = "standard"
 owner = "remit"
 retry = "safe"
 """),
-    Table("task.NAME", delegation.TaskCommandSettings, """\
+    Table("task.NAME", runs.TaskCommandSettings, """\
 [task.audit]
 like = "review"
 kind = "review"
@@ -103,7 +103,7 @@ artifact = "reports/audit-{version:03d}.md"
 help = "Have a task audited."
 timeout = 1800
 """, "Makes a command `remit NAME`, or changes one that there is."),
-    Table("referee", delegation.RefereeSettings, """\
+    Table("referee", runs.RefereeSettings, """\
 [referee]
 enforce = "contract"
 hold = ["general-purpose"]
@@ -192,7 +192,7 @@ def render_settings() -> dict[str, str]:
         *_render_lone("engine", "text", code(cluster.LOCAL), config.Settings, ENGINE),
         f"`${{NAME}}` stands for a variable of the environment. {_link_page('worker')} has what it takes.",
         "## [route]",
-        *_render_lone("NAME", "text, or table of texts", "none", delegation.DelegationSettings, ROUTE, field="route"),
+        *_render_lone("NAME", "text, or table of texts", "none", runs.DelegationSettings, ROUTE, field="route"),
         _ROUTES,
     ]
     for each in TABLES:

@@ -20,7 +20,7 @@ from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from remit.doors.cli import run
+from remit.cli import run
 from tools.reference.source import ROOT
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from remit.agents.profiles import CONTEXT_BUDGETS
 from remit.globs import is_pattern
-from remit.quick_tuple import NamedTuple
+from remit.light_namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agents.profiles import GIT_WORKFLOW, STANDARD_KEYS, STATUS_SYNC, TOOLS, UTILITY_AGENTS
 from remit.harnesses import claude, codex, opencode
-from remit.lazy import lazy
-from remit.places import escape_key
-from remit.quick_tuple import NamedTuple
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
+from remit.positions import escape_key
 from remit.spelling import find_meant
 
 if TYPE_CHECKING:

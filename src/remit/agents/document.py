@@ -14,8 +14,8 @@ from remit.agents.ignores import Ignore
 from remit.agents.outline import Outline, make_outline
 from remit.agents.profiles import Profile, choose_profile, find_place
 from remit.agents.tags import Body, Tag, scan_body
-from remit.lazy import lazy
-from remit.places import Lines
+from remit.lazy_regex import lazy
+from remit.positions import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from remit.lazy import lazy
+from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:
     from remit.agents.document import Document

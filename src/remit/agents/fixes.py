@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right, insort_right
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from remit.quick_tuple import NamedTuple
+from remit.light_namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

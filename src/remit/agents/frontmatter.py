@@ -15,9 +15,9 @@ from yaml._yaml import CParser
 from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 from yaml.resolver import Resolver
 
-from remit.lazy import lazy
-from remit.places import escape_key
-from remit.quick_tuple import NamedTuple
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
+from remit.positions import escape_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

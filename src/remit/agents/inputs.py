@@ -9,8 +9,8 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
-from remit.lazy import lazy
-from remit.quick_tuple import NamedTuple
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

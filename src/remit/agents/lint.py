@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.globs import MAX_NAME, expand_braces, match_segments, matches_name
+from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING
-from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

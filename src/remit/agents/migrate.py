@@ -20,7 +20,7 @@ from remit.agents.profiles import CONTEXT_BUDGETS, KINDS, TOOLS, is_read_by_clau
 from remit.agents.rules.all import Case, run_rules
 from remit.agents.scaffold import render_standard
 from remit.errors import InputError, UsageError
-from remit.quick_tuple import NamedTuple
+from remit.light_namedtuple import NamedTuple
 from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from remit.lazy import lazy
-from remit.quick_tuple import NamedTuple
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
 from remit.spelling import is_misspelt
 
 if TYPE_CHECKING:

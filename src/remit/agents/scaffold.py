@@ -21,8 +21,8 @@ from remit.agents.edits import quote, render_scalar
 from remit.agents.profiles import KINDS, find_place
 from remit.errors import UsageError
 from remit.harnesses import claude, codex, opencode
-from remit.lazy import lazy
-from remit.quick_tuple import NamedTuple
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
 from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:

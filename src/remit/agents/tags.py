@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from remit.lazy import lazy
+from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,8 @@ import tomllib
 from typing import TYPE_CHECKING
 
 from remit.agents.frontmatter import MAX_DEPTH, MAX_OPENINGS, MAX_VALUES, Frontmatter, Problem
-from remit.lazy import lazy
-from remit.places import escape_key, find_deep_name
+from remit.lazy_regex import lazy
+from remit.positions import escape_key, find_deep_name
 
 if TYPE_CHECKING:
     from remit.agents.frontmatter import Span

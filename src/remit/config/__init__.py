@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from remit.config import cluster, confine
 from remit.config.cluster import LOCAL, ClusterSettings, read_engine
 from remit.config.confine import ConfineSettings
-from remit.config.delegation import FORMATS, DelegationSettings, read_delegation
-from remit.config.delegation import TABLES as DELEGATION_TABLES
-from remit.config.reading import Rule, check_name, read_settings, read_table, read_texts, read_word
+from remit.config.runs import FORMATS, DelegationSettings, read_delegation
+from remit.config.runs import TABLES as DELEGATION_TABLES
+from remit.config.values import Rule, check_name, read_settings, read_table, read_texts, read_word
 from remit.errors import ConfigError
+from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING, STATUSES
-from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,7 +117,7 @@ def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
     """Read the settings from TOML text. `table` leads to them in a file of others, which may have `lint` only."""
     import tomllib  # noqa: PLC0415 - 7 ms, and most workspaces have no configuration
 
-    from remit.places import find_deep_name  # noqa: PLC0415 - as above
+    from remit.positions import find_deep_name  # noqa: PLC0415 - as above
 
     if len(text) > MAX_CHARS or find_deep_name(text, MAX_DOTS) is not None:
         raise ConfigError("the configuration is too large or nested too deep to be one", hint="make it shorter")

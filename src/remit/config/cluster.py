@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.config.reading import Rule
+from remit.config.values import Rule
 from remit.errors import ConfigError
-from remit.lazy import lazy
-from remit.quick_tuple import NamedTuple
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     import re

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from remit.config.reading import Rule
-from remit.quick_tuple import NamedTuple
+from remit.config.values import Rule
+from remit.light_namedtuple import NamedTuple
 
 MODES = ("off", "auto", "require")
 NETWORKS = ("none", "model", "all")

@@ -62,7 +62,7 @@ _MACHINES = {
 _PRLIMIT = {"x86_64": 302, "aarch64": 261}
 _JUDGED = {"x86_64": (317, 59, 322)}
 """Where programs can be judged, with the numbers of seccomp, execve and execveat."""
-_JUDGE = "remit.policy.programs"
+_JUDGE = "remit.policy.program_rules"
 """What the process that judges runs, from the package that the launcher is a part of."""
 _JOIN, _JOINED = "/remit/rules", 114
 """As in `judge.py`."""

@@ -14,7 +14,7 @@ import tempfile
 from remit.confine.command import make_command
 from remit.confine.launcher import can_judge
 from remit.confine.profile import Profile
-from remit.quick_tuple import NamedTuple
+from remit.light_namedtuple import NamedTuple
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from remit.confine.launcher import END, HEADER, MAX_PROFILE_BYTES, is_inside
 from remit.errors import UsageError
-from remit.quick_tuple import NamedTuple
+from remit.light_namedtuple import NamedTuple
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:

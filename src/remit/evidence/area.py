@@ -14,15 +14,15 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from remit.evidence.rules import NAME, find_ignored, keep_rules, load_rules, read_rules
-from remit.quick_hash import take_sha256
-from remit.quick_tuple import NamedTuple
-from remit.workspace.files import remove, write_bytes
-from remit.workspace.git.process import Answer, run
-from remit.workspace.git.repository import Repository, find_repository, parse_settings
-from remit.workspace.git.told import Refused, commit_failed
-from remit.workspace.inside import name_below
-from remit.workspace.locks import hold
+from remit.evidence.ignore_rules import NAME, find_ignored, keep_rules, load_rules, read_rules
+from remit.git.git_errors import Refused, commit_failed
+from remit.git.process import Answer, run
+from remit.git.repository import Repository, find_repository, parse_settings
+from remit.light_hash import take_sha256
+from remit.light_namedtuple import NamedTuple
+from remit.storage.files import remove, write_bytes
+from remit.storage.locks import hold
+from remit.storage.safe_path import name_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

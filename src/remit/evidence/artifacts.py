@@ -10,9 +10,9 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
+from remit.light_namedtuple import NamedTuple
 from remit.model import ArtifactFacts, FileState
-from remit.quick_tuple import NamedTuple
-from remit.workspace.inside import name_below
+from remit.storage.safe_path import name_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

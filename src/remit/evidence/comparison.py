@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from remit.errors import StorageError, UsageError
 from remit.evidence.area import NOT_THERE, Entry, Trees, find_place
 from remit.evidence.changes import Change, Comparison
-from remit.evidence.take import MAX_SECONDS
-from remit.workspace.git.told import Refused
-from remit.workspace.home import FOLDER as OWN
+from remit.evidence.take_tree import MAX_SECONDS
+from remit.git.git_errors import Refused
+from remit.ledger.home import FOLDER as OWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from remit import contract
-from remit.contract.dialects import HYPER, MANIFEST
+from remit import returns
 from remit.evidence.artifacts import inspect_artifacts
-from remit.workspace.files import load_bytes
+from remit.returns.formats import HYPER, MANIFEST
+from remit.storage.files import load_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 _MAX_BYTES = 1024 * 1024
 
 
-def follow_to_file(reading: contract.Reading, root: Folder, format: str | None) -> contract.Reading | None:
+def follow_to_file(reading: returns.Reading, root: Folder, format: str | None) -> returns.Reading | None:
     """A message may name a return file instead of holding a return; only an issued session id makes it its own."""
-    from remit.contract.extract import find_return_files  # noqa: PLC0415 - a clean message needs none of this
+    from remit.returns.candidates import find_return_files  # noqa: PLC0415 - a clean message needs none of this
 
     named = find_return_files(reading.text) if reading.expectation.session_id is not None else []
     for name in reversed(named):
         facts = inspect_artifacts((name,), root=root, bases=(root,))[name]
         if facts.state == "file" and (facts.size_bytes or 0) <= _MAX_BYTES:
-            found = contract.read_message(load_bytes(os.path.join(root, name)), dialect=format,
+            found = returns.read_message(load_bytes(os.path.join(root, name)), dialect=format,
                                           expectation=reading.expectation, words=reading.words)  # fmt: skip
             if found.payload is not None:
                 found.transport = "file"
@@ -42,7 +42,7 @@ def follow_to_file(reading: contract.Reading, root: Folder, format: str | None) 
 
 
 def find_bases(
-    reading: contract.Reading, root: Folder | None, manifest: Folder | None, workspace_root: str = ""
+    reading: returns.Reading, root: Folder | None, manifest: Folder | None, workspace_root: str = ""
 ) -> tuple[str, ...]:
     """Where the format's paths start: beside the manifest, in hyper's workspace root, at the root."""
     bases = () if root is None else (os.fspath(root),)
@@ -54,7 +54,7 @@ def find_bases(
 
 
 def look_at_artifacts(
-    reading: contract.Reading, root: Folder | None, manifest: Folder | None, workspace_root: str = ""
+    reading: returns.Reading, root: Folder | None, manifest: Folder | None, workspace_root: str = ""
 ) -> dict[str, ArtifactFacts]:
     """What is at each path that a return claims."""
     bases = find_bases(reading, root, manifest, workspace_root)

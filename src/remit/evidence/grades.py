@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Literal
 
 from remit.errors import RemitError, UsageError
 from remit.evidence.artifacts import find_artifact, prepare_bases
-from remit.quick_hash import begin_sha256
-from remit.quick_tuple import NamedTuple
-from remit.workspace.inside import name_below
+from remit.light_hash import begin_sha256
+from remit.light_namedtuple import NamedTuple
+from remit.storage.safe_path import name_below
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

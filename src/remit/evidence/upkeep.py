@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from remit.errors import BusyError
 from remit.evidence.area import FOLDER, Trees
-from remit.evidence.before import BEFORE, read_before
-from remit.quick_tuple import NamedTuple
-from remit.workspace.git.told import Refused
-from remit.workspace.ledger.texts import load_text
-from remit.workspace.locks import hold
+from remit.evidence.saved_tree import BEFORE, read_before
+from remit.git.git_errors import Refused
+from remit.ledger.texts import load_text
+from remit.light_namedtuple import NamedTuple
+from remit.storage.locks import hold
 
 if TYPE_CHECKING:
-    from remit.workspace.home import Home
+    from remit.ledger.home import Home
 
 _DAY_SECONDS = 86_400.0
 _KEPT = "2.weeks.ago"

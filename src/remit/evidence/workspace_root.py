@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.errors import RemitError
 from remit.harnesses import claude
-from remit.workspace.files import load_bytes
+from remit.storage.files import load_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
-    from remit.policy.judging import judge
-    from remit.policy.protected import PROTECTED
-    from remit.policy.terms import Call, Decision, Ground, Permissions
+    from remit.policy.decision import Call, Decision, Ground, Permissions
+    from remit.policy.judge_call import judge
+    from remit.policy.protected_paths import PROTECTED
 
 __all__ = ["PROTECTED", "Call", "Decision", "Ground", "Permissions", "judge"]
 
 _HOMES = {
-    "judge": "remit.policy.judging",
-    "PROTECTED": "remit.policy.protected",
-    **dict.fromkeys(("Call", "Decision", "Ground", "Permissions"), "remit.policy.terms"),
+    "judge": "remit.policy.judge_call",
+    "PROTECTED": "remit.policy.protected_paths",
+    **dict.fromkeys(("Call", "Decision", "Ground", "Permissions"), "remit.policy.decision"),
 }
 
 

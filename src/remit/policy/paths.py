@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from remit.policy.terms import Ground
+    from remit.policy.decision import Ground
 
 MAX_PATTERN = 300
 MAX_PATH = 4096

@@ -90,7 +90,7 @@ class CommandListener:
 
     def _search_cut(self) -> None:
         """Whether what is cut off may hold a return: another one than that at the end."""
-        from remit.contract.dialects import DIALECTS  # noqa: PLC0415 - hardly any output is that long
+        from remit.returns.formats import DIALECTS  # noqa: PLC0415 - hardly any output is that long
 
         words = {*self._own_words, *(word for each in DIALECTS.values() for word in each.statuses)}
         known = b"|".join(re.escape(word.encode("utf-8", "replace")) for word in words)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from remit.errors import RunnerError
 from remit.harnesses import opencode
-from remit.lazy import lazy
+from remit.lazy_regex import lazy
 from remit.runners.protocol import Heard, Launch, Usage
 from remit.runners.streams import (
     StreamListener,

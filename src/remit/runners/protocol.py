@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING
-from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

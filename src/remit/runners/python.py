@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from remit.errors import RunnerError
-from remit.lazy import lazy
+from remit.lazy_regex import lazy
 from remit.runners.command import CommandListener, join_prompt
 from remit.runners.protocol import Launch
 

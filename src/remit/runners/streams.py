@@ -12,7 +12,7 @@ import stat
 from typing import TYPE_CHECKING, Any
 
 from remit.errors import RunnerError
-from remit.lazy import lazy
+from remit.lazy_regex import lazy
 from remit.runners.protocol import Heard, ToolUse
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ def find_program(order: Order, name: str, package: str) -> str:
 
 def _is_program(place: str) -> bool:
     try:
-        mode = os.stat(place).st_mode  # noqa: PTH116 - pathlib costs more than the whole look-up
+        mode = os.stat(place).st_mode
     except (OSError, ValueError):
         return False
     return stat.S_ISREG(mode) and os.access(place, os.X_OK)

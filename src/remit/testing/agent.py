@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
+from remit.storage import files
 from remit.testing import player
-from remit.workspace import files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from remit.harnesses import claude, codex, gemini, opencode
-from remit.workspace import files
+from remit.storage import files
 
 CliName = Literal["claude", "opencode", "codex", "gemini"]
 

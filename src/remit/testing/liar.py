@@ -14,11 +14,11 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from remit.harnesses import claude, codex
+from remit.storage.files import write_text
 from remit.testing.clis import SCRIPTED
 from remit.testing.model import ScriptedModel
+from remit.testing.model_protocols import collect_texts
 from remit.testing.script import SESSION_ID, call, say
-from remit.testing.wires import collect_texts
-from remit.workspace.files import write_text
 
 if TYPE_CHECKING:
     from remit.testing.clis import CliName

@@ -16,8 +16,8 @@ from socket import SHUT_RDWR
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from remit.testing.clis import SCRIPTED, make_environ
+from remit.testing.model_protocols import Event, Numbers, anthropic, chat, gemini, responses
 from remit.testing.script import Reply, check_scripts, choose_reply, render_marker
-from remit.testing.wires import Event, Numbers, anthropic, chat, gemini, responses
 
 if TYPE_CHECKING:
     import os
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from remit.testing.clis import CliName
+    from remit.testing.model_protocols import Wire
     from remit.testing.script import Conversation, Turn
-    from remit.testing.wires import Wire
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 _WIRES = cast("tuple[Wire, ...]", (anthropic, chat, responses, gemini))

@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Protocol, Unpack
 
 import pytest
 
-from remit.app.delegating.workspace import Workspace
+from remit.git import process as git
+from remit.runs.workspace import Workspace
+from remit.storage import files
 from remit.testing.agent import ScriptedAgent
 from remit.testing.model import ScriptedModel
-from remit.workspace import files
-from remit.workspace.git import process as git
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from remit.app.delegating.asking import Options
+    from remit.runs.request import Options
     from remit.schemas import Result
     from remit.testing.script import Turn
 

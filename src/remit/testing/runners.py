@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import RunnerError
 from remit.runners import Heard, Launch, Order, Usage
-from remit.workspace import files
+from remit.storage import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from inline_snapshot import snapshot
 
-from remit.delegate.admission.guard import Admitted, Asked, Caller, admit, fold, make_session_id
-from remit.delegate.admission.limits import Budget
 from remit.errors import RefusedError, UsageError
+from remit.runs.admission.guard import Admitted, Asked, Caller, admit, fold, make_session_id
+from remit.runs.admission.limits import Budget
 from tests.amounts import choose
 
 if TYPE_CHECKING:

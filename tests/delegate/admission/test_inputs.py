@@ -8,7 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.agents.inputs import Inputs, Parameter
-from remit.delegate.admission.inputs import MAX_BYTES, MAX_GIVEN, TOLD, check_inputs, fill_inputs
+from remit.runs.admission.inputs import MAX_BYTES, MAX_GIVEN, TOLD, check_inputs, fill_inputs
 
 USUAL = Inputs(
     (

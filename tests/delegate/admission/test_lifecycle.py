@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from remit.config import parse_settings
-from remit.delegate.admission.lifecycle import (
+from remit.errors import ConfigError, UsageError
+from remit.runs.tasks.task_commands import (
     COMMANDS,
     MAX_FOLLOW_UPS,
     Candidate,
@@ -20,8 +21,7 @@ from remit.delegate.admission.lifecycle import (
     read_follow_ups,
     render_work,
 )
-from remit.errors import ConfigError, UsageError
-from remit.workspace.tasks.moves import OWN_COMMAND, follow_status
+from remit.tasks.moves import OWN_COMMAND, follow_status
 
 RESEARCH, PLAN = COMMANDS["research"], COMMANDS["plan"]
 

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.delegate.admission.limits import (
+from remit.errors import UsageError
+from remit.runners.registry import get_runner
+from remit.runs.admission.limits import (
     Budget,
     Spent,
     check_budget,
@@ -22,8 +24,6 @@ from remit.delegate.admission.limits import (
     left,
     read_budget,
 )
-from remit.errors import UsageError
-from remit.runners.registry import get_runner
 
 HUGE = 10**5000
 """More digits than Python prints."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
-from remit.delegate.admission.limits import Budget
-from remit.delegate.admission.lineage import Tree, load_tree
 from remit.errors import RefusedError
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, add_delegation, advance
 from remit.runners import Usage
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
+from remit.runs.admission.limits import Budget
+from remit.runs.admission.tree_usage import Tree, load_tree
 
 if TYPE_CHECKING:
     from pathlib import Path

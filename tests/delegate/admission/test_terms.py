@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from remit.delegate.admission.terms import name_work
+from remit.runs.admission.run_config import name_work
 
 KEY = f"ghp_{'a1B2' * 9}"
 

@@ -13,17 +13,17 @@ from typing import Any, Literal
 import pytest
 from inline_snapshot import snapshot
 
-from remit.delegate.admission.guard import Asked, Caller, admit
-from remit.delegate.admission.limits import Budget
-from remit.delegate.admission.ticket import Ticket, find_caller, hash_ticket, mint
+from remit.attempts.folders import LIVING, make_attempt
+from remit.attempts.output import read_out
+from remit.attempts.results import load_result
+from remit.attempts.start import ShimOrder, start_shim
 from remit.errors import RefusedError
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
-from remit.workspace.ledger.events import read_clock_ms
-from remit.workspace.sessions.folders import LIVING, make_attempt
-from remit.workspace.sessions.output import read_out
-from remit.workspace.sessions.results import load_result
-from remit.workspace.sessions.starting import ShimOrder, start_shim
+from remit.ledger.events import read_clock_ms
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, add_delegation, advance
+from remit.runs.admission.guard import Asked, Caller, admit
+from remit.runs.admission.limits import Budget
+from remit.runs.admission.tickets import Ticket, find_caller, hash_ticket, mint
 
 NOW_MS = 1_700_000_000_000
 HOUR_MS = 3_600_000
@@ -356,9 +356,9 @@ def test_a_tree_of_a_thousand_is_asked_for_in_one_query(tmp_path: Path) -> None:
 
 ASKING = """
 import os, sys
-from remit.delegate.admission.ticket import find_caller
+from remit.runs.admission.tickets import find_caller
 from remit.errors import RefusedError
-from remit.workspace.home import Home
+from remit.ledger.home import Home
 try:
     caller = find_caller(Home(sys.argv[1]), os.environ, now_ms=int(sys.argv[2]))
 except RefusedError as error:

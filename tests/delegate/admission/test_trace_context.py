@@ -2,7 +2,8 @@
 
 import pytest
 
-from remit.delegate.admission.trace_context import (
+from remit.ledger.runs import Delegation
+from remit.runs.admission.trace_context import (
     find_context,
     find_incoming,
     hand_on,
@@ -10,7 +11,6 @@ from remit.delegate.admission.trace_context import (
     make_span_id,
     parse_traceparent,
 )
-from remit.workspace.ledger.delegations import Delegation
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 GIVEN = f"00-{TRACE}-{SPAN}-01"

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.following import Following
-from remit.app.delegating.views import load_record
-from remit.app.delegating.workspace import Workspace
-from remit.delegate.admission.variables import fill_values, hide_values
 from remit.errors import RunnerError
-from remit.workspace.ledger.events import load_events
+from remit.ledger.events import load_events
+from remit.runs.admission.runner_environment import fill_values, hide_values
+from remit.runs.progress import Following
+from remit.runs.request import Request
+from remit.runs.workspace import Workspace
+from remit.views.run_details import load_record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A workspace with a harness of its own, whose consent was given."""
     for name in ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("remit.app.delegating.preparing.check_trust", lambda *_: None)
+    monkeypatch.setattr("remit.runs.admission.prepare.check_trust", lambda *_: None)
     monkeypatch.setenv("LOG", str(tmp_path / "log"))
     root = tmp_path / "work"
     (root / ".git").mkdir(parents=True)

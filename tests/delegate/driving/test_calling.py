@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.delegating.asking import Request
-from remit.app.delegating.workspace import Workspace
-from remit.delegate.driving.calling import LEFT, Call
+from remit.runs.request import Request
+from remit.runs.supervisor.function_call import LEFT, Call
+from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

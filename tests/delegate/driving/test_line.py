@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.delegate.admission.terms import Terms
-from remit.delegate.driving.broker import Broker
 from remit.errors import StorageError
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, add_delegation, advance, load_delegation
-from remit.workspace.ledger.events import read_clock_ms
-from remit.workspace.ledger.slots import Slots
+from remit.ledger.events import read_clock_ms
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, add_delegation, advance, load_delegation
+from remit.ledger.slots import Slots
+from remit.runs.admission.run_config import Terms
+from remit.runs.supervisor.supervisor import Broker
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.workspace.ledger.store import Connection
+    from remit.ledger.store import Connection
 
 
 def make_broker(folder: Path, slots: Slots) -> Broker:
@@ -181,7 +181,7 @@ def test_what_is_wrong_with_the_ledger_is_told_to_all_who_wait(tmp_path: Path, m
     async def run() -> None:
         broker = make_broker(tmp_path, Slots(running=1))
         rows = [admit(broker, "one"), admit(broker, "two")]
-        monkeypatch.setattr("remit.delegate.driving.line.list_unwanted", fail)
+        monkeypatch.setattr("remit.runs.supervisor.slot_queue.list_unwanted", fail)
         told = await asyncio.gather(*(broker.line.wait(row, None) for row in rows), return_exceptions=True)
         assert [type(each) for each in told] == [StorageError] * 2
         monkeypatch.undo()

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.delegate.driving.together import Together
 from remit.errors import BusyError, RefusedError
-from remit.workspace.home import Home
-from remit.workspace.ledger.events import add_event, load_events
+from remit.ledger.events import add_event, load_events
+from remit.ledger.home import Home
+from remit.runs.supervisor.group_commit import Together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from remit.workspace.ledger.store import Connection
+    from remit.ledger.store import Connection
 
 ASKER: ContextVar[str] = ContextVar("asker", default="nobody")
 
@@ -128,7 +128,7 @@ def test_whoever_is_cancelled_before_writes_nothing(watched: Watched) -> None:
 
 
 def test_other_processes_are_not_kept_waiting_for_long(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("remit.delegate.driving.together._MOST_SECONDS", 0.0)
+    monkeypatch.setattr("remit.runs.supervisor.group_commit._MOST_SECONDS", 0.0)
     together = Together(watched.home)
 
     async def run() -> None:

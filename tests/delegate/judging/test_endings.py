@@ -6,13 +6,13 @@ from typing import Any, get_args
 import pytest
 from inline_snapshot import snapshot
 
-from remit.delegate.judging.endings import MAX_SALVAGED, Conclusion, Ended, add_usage, conclude
-from remit.delegate.judging.judgement import Judgement, not_attributed
 from remit.evidence.changes import Change, Comparison
 from remit.evidence.grades import ArtifactGrade
 from remit.model import Artifact, ArtifactFacts, Finding, Outcome, Return
 from remit.runners import Heard, Usage
 from remit.runners.protocol import Cause
+from remit.runs.judging.conclusion import MAX_SALVAGED, Conclusion, Ended, add_usage, conclude
+from remit.runs.judging.judge import Judgement, not_attributed
 
 DONE = Return("completed", "Wrote it. It is there.", (Artifact("report", "report.md"),), agent="researcher")
 PART = DONE._replace(status="partial", next_steps=("Write the rest.",))

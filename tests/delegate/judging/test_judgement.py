@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from remit.delegate.judging.judgement import Earlier, Judgement, Scene, judge_answer, look_around
-from remit.delegate.judging.others import Other, Site
-from remit.evidence.take import take_tree
+from remit.evidence.take_tree import take_tree
+from remit.ledger.home import Home
+from remit.manifest.prefix_check import take_beginning
 from remit.model import Expectation
 from remit.runners import ToolUse
-from remit.workspace.home import Home
-from remit.workspace.manifest.beginning import take_beginning
+from remit.runs.judging.concurrent_writers import Other, Site
+from remit.runs.judging.judge import Earlier, Judgement, Scene, judge_answer, look_around
 
 SESSION = "sess_1794805361_qbq98k"
 WROTE = ToolUse("Write", "write", "report.md")

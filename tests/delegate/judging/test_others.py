@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.delegate.judging.endings import Writes
-from remit.delegate.judging.judgement import Judgement, Scene, judge_answer
-from remit.delegate.judging.others import Nested, Other, Site
-from remit.evidence.take import take_tree
+from remit.evidence.take_tree import take_tree
+from remit.ledger.home import Home
 from remit.model import Expectation
 from remit.runners import ToolUse
-from remit.workspace.home import Home
+from remit.runs.judging.conclusion import Writes
+from remit.runs.judging.concurrent_writers import Nested, Other, Site
+from remit.runs.judging.judge import Judgement, Scene, judge_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from remit.delegate.referee.events import Event
-from remit.doors.answering import respond
+from remit.hooks.events import Event
+from remit.hooks.main import respond
 from tests.cases import for_each
 from tests.refereeing.stage import check_shape, make_workspace
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from remit.delegate.referee.events import Event
-from remit.delegate.referee.guarding import judge_event, make_ground
+from remit.hooks.events import Event
+from remit.hooks.guard import judge_event, make_ground
+from remit.ledger.hook_runs import Refereed
 from remit.policy import Decision, Permissions
-from remit.workspace.ledger.refereed import Refereed
 
 
 def ask(root: Path, command: str) -> Decision:
@@ -24,13 +24,13 @@ def ask(root: Path, command: str) -> Decision:
 @pytest.mark.parametrize(
     "command",
     [
-        "python3 -c 'import remit'", "python3 -c 'from remit.workspace.ledger import Ledger'",
-        "python3 -c 'import json, remit.app as a'", "python3 <<'E'\nimport remit\nremit.Workspace()\nE",
+        "python3 -c 'import remit'", "python3 -c 'from remit.ledger import Ledger'",
+        "python3 -c 'import json, remit.runs as a'", "python3 <<'E'\nimport remit\nremit.Workspace()\nE",
         "python3 - <<< 'from remit import Workspace'", "uv run python -c 'import remit'",
         "timeout 9 python3 -c 'import remit'", "python3 -c '__import__(\"remit\")'",
-        "python3 -c 'import runpy; runpy.run_module(\"remit.doors.cli\")'",
-        "python3 -m remit.doors.cli run x", "python3 -mremit.doors.cli run x", "python3 -m cProfile -m remit.doors.cli",
-        "python3 /x/site-packages/remit/doors/hook.py", "python3 -m runpy remit.doors.cli", "python3 -m remit run x",
+        "python3 -c 'import runpy; runpy.run_module(\"remit.cli\")'",
+        "python3 -m remit.cli run x", "python3 -mremit.cli run x", "python3 -m cProfile -m remit.cli",
+        "python3 /x/site-packages/remit/hooks/entry.py", "python3 -m runpy remit.cli", "python3 -m remit run x",
         "python3 -m remit trust", "bash -c 'python3 -c \"import remit\"'", "remit run a b", "cd x && remit resume s",
         "r'em'it run a", "nohup env A=1 remit trust --yes &", "echo a | xargs remit run b", "claude -p hi",
         "timeout 99 codex exec 'do it'", "opencode run x", "bash -c 'remit cancel s'",

@@ -14,17 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit.contract import tokens
-from remit.contract.tokens import count_tokens
-from remit.delegate.reporting.fitting import fit_result, render_text
-from remit.delegate.reporting.report import gather_artifacts
-from remit.delegate.reporting.token_bound import bound_tokens
-from remit.delegate.reporting.writing import write_return
-from remit.doors.render import render_json
 from remit.errors import UsageError
 from remit.evidence.grades import ArtifactGrade
 from remit.model import Artifact, ArtifactFacts, Fault, Finding
+from remit.returns import token_count
+from remit.returns.token_count import count_tokens
+from remit.runs.results.build_return import write_return
+from remit.runs.results.fit_budget import fit_result, render_text
+from remit.runs.results.full_result import gather_artifacts
+from remit.runs.results.token_bound import bound_tokens
 from remit.schemas import DEFAULT_TOKENS, MIN_TOKENS, FailedStep, Result, ResultArtifact, ResultUsage, describe_schema
+from remit.views.render import render_json
 from tests.amounts import choose
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """With the tokenizer that is installed, and as where none is."""
     if request.param == "estimated":
         monkeypatch.setitem(sys.modules, "splintr", None)
-        load = tokens._load_tokenizer.__wrapped__  # noqa: SLF001 - it was looked for already
-        monkeypatch.setattr(tokens, "_load_tokenizer", cache(load))
+        load = token_count._load_tokenizer.__wrapped__  # noqa: SLF001 - it was looked for already
+        monkeypatch.setattr(token_count, "_load_tokenizer", cache(load))
     has_one = count_tokens("a") is not None
     if request.param == "counted" and not has_one:
         pytest.skip("the extra [tokens] is not installed")
@@ -168,7 +168,7 @@ def test_what_fits_by_the_bound_needs_no_tokenizer(monkeypatch: pytest.MonkeyPat
         raise AssertionError(text)
 
     fitted = fit_result(make(), DEFAULT_TOKENS)
-    monkeypatch.setattr(tokens, "count_tokens", fail)
+    monkeypatch.setattr(token_count, "count_tokens", fail)
     assert fit_result(make(), DEFAULT_TOKENS) == fitted
     assert fitted.estimated
     with pytest.raises(AssertionError):  # and what does not fit by it asks for one

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.delegate.reporting import token_bound
-from remit.delegate.reporting.token_bound import bound_tokens
+from remit.runs.results import token_bound
+from remit.runs.results.token_bound import bound_tokens
 
 splintr: Any = pytest.importorskip("splintr", reason="the extra [tokens] is not installed")
 TOKENIZERS = [splintr.Tokenizer.from_pretrained(name) for name in ("cl100k_base", "o200k_base")]

@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 import remit
-from remit.contract.dialects import DIALECTS
-from remit.contract.dialects.manifest import SENTENCES
-from remit.delegate.judging.endings import Ended, conclude
-from remit.delegate.judging.judgement import Judgement
-from remit.delegate.reporting.fitting import fit_result
-from remit.delegate.reporting.report import make_report, read_report, render_report
-from remit.delegate.reporting.sentences import render_sentence
-from remit.delegate.reporting.writing import write_return
 from remit.evidence.changes import Change, Comparison
+from remit.ledger.runs import Delegation
 from remit.model import Artifact, Fault, Return, Verdict
+from remit.returns.formats import DIALECTS
+from remit.returns.formats.manifest import SENTENCES
+from remit.runs.judging.conclusion import Ended, conclude
+from remit.runs.judging.judge import Judgement
+from remit.runs.results.build_return import write_return
+from remit.runs.results.fit_budget import fit_result
+from remit.runs.results.full_result import make_report, read_report, render_report
+from remit.runs.results.manifest_sentence import render_sentence
 from remit.schemas import Result, ResultArtifact, ResultUsage, describe_schema
-from remit.workspace.ledger.delegations import Delegation
 
 if TYPE_CHECKING:
     from remit.model import DialectName, Status

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
-from remit.app.delegating import logs
 from remit.config import Settings
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, add_delegation
 from remit.testing.agent import ScriptedAgent
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, add_delegation
+from remit.views import logs
 from tests.doors.cli.test_lint import git, put
 from tests.doors.work import detach, list_rows, load, wait_until
 from tests.screens import smooth
@@ -313,7 +313,7 @@ def test_who_follows_what_nobody_drives_is_told(remit: Remit, agent: ScriptedAge
 def test_logs_of_a_function_are_its_answer(remit: Remit) -> None:
     program = """
 import asyncio
-from remit.app.delegating.workspace import Workspace
+from remit.runs.workspace import Workspace
 async def main():
     async with Workspace.open() as ws:
         await ws.delegate(None, "x", function=lambda prompt: "Nothing\\nto return.", reasks=0)
@@ -332,7 +332,7 @@ def test_an_exception_of_a_function_is_kept_with_its_trace(remit: Remit) -> None
     """R2.12."""
     program = """
 import asyncio
-from remit.app.delegating.workspace import Workspace
+from remit.runs.workspace import Workspace
 def fail_deep_inside(prompt):
     raise ValueError("no such key: password=hunter2hunter2")
 async def main():

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from remit import app
-from remit.doors.terminal import is_visible
+from remit.runs import check_message
+from remit.terminal import is_visible
 from tests.doors.conftest import Inside, Remit
 from tests.doors.samples import ESCAPING, GOOD, PROSE, REPAIRED, SESSION, UNSURE, write_message
 from tests.screens import smooth
@@ -291,7 +291,7 @@ b.md: RET001 error the message holds no return
 
 
 def test_github_is_an_annotation_for_each_finding(inside: Inside) -> None:
-    (finding,) = app.check(ESCAPING).findings
+    (finding,) = check_message.check(ESCAPING).findings
     ended = inside("check", inside.write("a,b.md", ESCAPING), "--output-format", "github")
     assert ended.code == 1
     assert ended.text == (
@@ -308,7 +308,7 @@ def test_github_has_nothing_to_say_of_an_accepted_message(inside: Inside) -> Non
 
 
 def test_json_is_one_object_for_all_messages(remit: Remit) -> None:
-    (finding,) = app.check(ESCAPING).findings
+    (finding,) = check_message.check(ESCAPING).findings
     ended = remit("check", "--json", remit.write("a.md", GOOD), remit.write("b.md", ESCAPING))
     assert ended.code == 1
     assert ended.out.count(b"\n") == 1
@@ -480,17 +480,17 @@ FORBIDDEN = ("difflib", "importlib.metadata", "rich", "shutil", "subprocess", "t
 
 def test_a_small_check_loads_nothing_that_it_does_not_need(remit: Remit) -> None:
     probe = (
-        "import sys; sys.argv[0] = 'remit'; from remit.doors.cli import run; code = run(sys.argv[1:]);"
+        "import sys; sys.argv[0] = 'remit'; from remit.cli import run; code = run(sys.argv[1:]);"
         "print(*sorted(sys.modules), file=sys.stderr); sys.exit(code)"
     )
     ended = remit("check", remit.write("a.md", GOOD), prelude=("-c", probe))
     loaded = set(ended.err.decode().split())
     assert ended.code == 0
-    assert "remit.doors.cli.check" in loaded
-    assert not loaded & {*FORBIDDEN, "remit.doors.excerpt", "remit.doors.cli.convert", "remit.doors.cli.describe"}
+    assert "remit.cli.commands.check" in loaded
+    assert not loaded & {*FORBIDDEN, "remit.views.excerpt", "remit.cli.commands.convert", "remit.cli.commands.describe"}
 
 
 def test_the_interpreter_is_the_one_under_test(remit: Remit) -> None:
     """What the other tests here rest on: the process runs this source, not an installed copy."""
-    ended = remit("-c", "import remit.doors; print(remit.doors.__file__)", prelude=())
+    ended = remit("-c", "import remit.cli; print(remit.cli.__file__)", prelude=())
     assert ended.text.startswith(remit.env["PYTHONPATH"])

@@ -6,7 +6,7 @@ import re
 import pytest
 from inline_snapshot import snapshot
 
-from remit import app
+from remit.runs import check_message
 from tests.contract.samples import entry, hyper, line, sentence
 from tests.doors.conftest import Inside, Remit
 from tests.doors.samples import ESCAPING, GOOD, PROSE, SESSION, write_message
@@ -14,7 +14,7 @@ from tests.screens import smooth
 
 
 def test_the_result_goes_to_one_stream_and_the_losses_to_the_other(remit: Remit) -> None:
-    conversion = app.convert(GOOD, to="hyper")
+    conversion = check_message.convert(GOOD, to="hyper")
     ended = remit("convert", remit.write("a.md", GOOD), "--to", "hyper")
     assert ended.code == 0
     assert ended.text == conversion.text + "\n"
@@ -31,7 +31,7 @@ def test_the_result_is_accepted_in_its_own_format(remit: Remit) -> None:
 
 
 def test_what_the_target_requires_can_be_given(inside: Inside) -> None:
-    hyper = inside.write("hyper.md", app.convert(GOOD, to="hyper").text)
+    hyper = inside.write("hyper.md", check_message.convert(GOOD, to="hyper").text)
     ended = inside("convert", hyper, "--to", "standard")
     assert ended.code == 1
     told = ended.err.decode()
@@ -48,7 +48,7 @@ def test_what_the_target_requires_can_be_given(inside: Inside) -> None:
 def test_nothing_is_said_where_nothing_is_lost(inside: Inside) -> None:
     ended = inside("convert", inside.write("a.md", GOOD), "--to", "standard")
     assert (ended.code, ended.err) == (0, b"")
-    assert json.loads(ended.out) == app.check(GOOD).payload
+    assert json.loads(ended.out) == check_message.check(GOOD).payload
 
 
 def test_the_day_of_an_entry_can_be_given(inside: Inside) -> None:
@@ -67,7 +67,7 @@ def test_a_source_that_is_not_accepted_is_not_converted(inside: Inside) -> None:
 
 
 def test_json_holds_the_text_the_object_and_the_losses(inside: Inside) -> None:
-    conversion = app.convert(GOOD, to="hyper")
+    conversion = check_message.convert(GOOD, to="hyper")
     ended = inside("convert", inside.write("a.md", GOOD), "--to", "hyper", "--json")
     assert (ended.code, ended.err) == (0, b"")
     answer = json.loads(ended.out)
@@ -114,7 +114,7 @@ FAILED = {
 }
 SOURCES = {
     "standard": [GOOD, SILENT, json.dumps(FAILED)],
-    "hyper": [app.convert(GOOD, to="hyper").text, json.dumps(hyper({"/artifacts": [], "/next_steps": []}))],
+    "hyper": [check_message.convert(GOOD, to="hyper").text, json.dumps(hyper({"/artifacts": [], "/next_steps": []}))],
     "manifest": [line(entry()), line(entry({"/status": "blocked", "/needs_followup": ["BLOCKED:no access"]}))],
 }
 

@@ -4,19 +4,20 @@ import json
 
 import pytest
 
-from remit import app
+from remit.runs import check_message
+from remit.views import explanations
 from tests.doors.conftest import Inside, Remit
 from tests.doors.samples import SESSION
 
 # Schemas
 
 
-@pytest.mark.parametrize("name", app.SCHEMAS)
+@pytest.mark.parametrize("name", check_message.SCHEMAS)
 def test_a_schema_is_printed_for_people_and_programs_alike(name: str, inside: Inside) -> None:
     ended = inside("schema", name)
     assert (ended.code, ended.err) == (0, b"")
     assert ended.text.startswith('{\n  "')
-    assert json.loads(ended.out) == json.loads(json.dumps(app.schema(name)))
+    assert json.loads(ended.out) == json.loads(json.dumps(check_message.schema(name)))
     assert inside("schema", name, "--json") == ended
 
 
@@ -30,7 +31,7 @@ def test_without_a_name_the_schemas_are_listed(remit: Remit) -> None:
 
 
 def test_a_code_is_explained(remit: Remit) -> None:
-    known = app.explain("RET011")
+    known = explanations.explain("RET011")
     ended = remit("explain", "RET011")
     assert (ended.code, ended.err) == (0, b"")
     head, empty, documentation = ended.text.split("\n", 2)
@@ -56,14 +57,14 @@ def test_several_codes_are_explained_one_after_the_other(inside: Inside) -> None
 
 
 def test_without_a_code_all_are_listed_a_line_each(inside: Inside) -> None:
-    known = app.explain_all()
+    known = explanations.explain_all()
     lines = inside("explain").text.splitlines()
     assert [line.split()[:2] for line in lines] == [[each.code, each.name] for each in known]
     assert lines[-1].endswith(known[-1].documentation.splitlines()[0])
 
 
 def test_all_codes_can_be_explained_at_once(inside: Inside) -> None:
-    known = app.explain_all()
+    known = explanations.explain_all()
     text = inside("explain", "--all").text
     assert all(each.documentation in text for each in known)
     answer = json.loads(inside("explain", "--all", "--json").out)
@@ -96,7 +97,7 @@ def test_the_code_of_an_error_is_explained(code: str, meaning: str, inside: Insi
     ],
 )
 def test_the_number_of_a_rule_lists_the_codes_that_hold_it(word: str, about: str, inside: Inside) -> None:
-    held = [each.code for each in app.explain_all() if word.upper() in each.requirement.split()]
+    held = [each.code for each in explanations.explain_all() if word.upper() in each.requirement.split()]
     ended = inside("explain", word)
     assert ended.code == 0
     assert ended.text.startswith(about)
@@ -107,12 +108,14 @@ def test_the_number_of_a_rule_lists_the_codes_that_hold_it(word: str, about: str
 def test_the_beginning_of_a_code_lists_those_that_begin_so(inside: Inside) -> None:
     first, _, *lines = inside("explain", "ret").text.splitlines()
     assert first == "Codes that begin with RET:"
-    assert [line.split()[0] for line in lines] == [each.code for each in app.explain_all() if each.code[:3] == "RET"]
+    assert [line.split()[0] for line in lines] == [
+        each.code for each in explanations.explain_all() if each.code[:3] == "RET"
+    ]
     assert inside("explain", "").code == 2
 
 
 def test_json_of_a_code_is_one_object(inside: Inside) -> None:
-    known = app.explain("RET011")
+    known = explanations.explain("RET011")
     assert json.loads(inside("explain", "RET011", "--output-format", "json").out) == {
         "code": "RET011",
         "name": known.name,
@@ -131,14 +134,14 @@ def test_json_of_a_code_is_one_object(inside: Inside) -> None:
 def test_instructions_are_printed_word_for_word(format: str, remit: Remit) -> None:
     ended = remit("instructions", "--format", format)
     assert (ended.code, ended.err) == (0, b"")
-    assert ended.text == app.instructions(format).rstrip("\n") + "\n"
+    assert ended.text == check_message.instructions(format).rstrip("\n") + "\n"
 
 
 def test_instructions_are_filled_with_what_is_known(inside: Inside) -> None:
     args = ("--session", SESSION, "--agent", "planner", "--depth", "2", "--path", "orchestrator,plan,planner")
     text = inside("instructions", "--format", "standard", *args).text
     known = {"session_id": SESSION, "agent": "planner", "depth": 2, "path": ("orchestrator", "plan", "planner")}
-    assert text.rstrip("\n") == app.instructions("standard", **known).rstrip("\n")  # type: ignore[arg-type]
+    assert text.rstrip("\n") == check_message.instructions("standard", **known).rstrip("\n")  # type: ignore[arg-type]
     assert SESSION in text
 
 
@@ -151,4 +154,4 @@ def test_instructions_for_a_manifest_take_topic_day_task_and_folder(inside: Insi
 
 def test_json_of_instructions_holds_format_and_text(inside: Inside) -> None:
     answer = json.loads(inside("instructions", "--format", "hyper", "--json").out)
-    assert answer == {"format": "hyper", "text": app.instructions("hyper")}
+    assert answer == {"format": "hyper", "text": check_message.instructions("hyper")}

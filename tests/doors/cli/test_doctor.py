@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from remit.app.health import check_health
-from remit.app.health.values import Check, Patient
-from remit.app.tasks import Tasks
 from remit.confine import Level
-from remit.workspace.home import Home
-from remit.workspace.ledger import Ledger
-from remit.workspace.machine import Mount, Room
+from remit.ledger import Ledger
+from remit.ledger.home import Home
+from remit.maintenance.doctor import check_health
+from remit.maintenance.doctor.report import Check, Patient
+from remit.storage.machine import Mount, Room
+from remit.tasks.tasks_command import Tasks
 from tests.agents.samples import CLAUDE, STANDARD
 from tests.doors.cli.test_init import MANIFEST
 from tests.doors.cli.test_lint import git, put
@@ -193,7 +193,7 @@ def test_settings_that_can_be_followed_are_well(workspace: Inside) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("workspace")
 def test_a_look_that_fails_or_hangs_is_a_row_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    from remit.app.health import machine  # noqa: PLC0415 - only here
+    from remit.maintenance.doctor import machine  # noqa: PLC0415 - only here
 
     ended = threading.Event()
 
@@ -296,7 +296,7 @@ DISKS = {
 
 @pytest.mark.parametrize("name", DISKS)
 def test_the_disk(workspace: Inside, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    from remit.app.health import machine  # noqa: PLC0415 - only here
+    from remit.maintenance.doctor import machine  # noqa: PLC0415 - only here
 
     mount, free, state, words = DISKS[name]
     monkeypatch.setattr(machine, "find_mount", lambda _: mount)
@@ -333,7 +333,7 @@ LEVELS = {
 @pytest.mark.parametrize("name", LEVELS)
 def test_the_level_of_confinement(workspace: Inside, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     level, state, words = LEVELS[name]
-    monkeypatch.setattr("remit.app.health.confinement.find_level", lambda: level)
+    monkeypatch.setattr("remit.maintenance.doctor.confinement.find_level", lambda: level)
     found, settings = load(workspace("doctor", "--json"))["confine"]
     assert (found[0], found[1].startswith(words), bool(found[2])) == (state, True, state == "warning")
     assert all(reason in found[1] for reason in (*level.reasons, *level.list_open()))
@@ -360,14 +360,14 @@ def test_the_level_of_confinement(workspace: Inside, monkeypatch: pytest.MonkeyP
 def test_the_settings_of_confinement(
     workspace: Inside, monkeypatch: pytest.MonkeyPatch, name: str, settings: str, told: str
 ) -> None:
-    monkeypatch.setattr("remit.app.health.confinement.find_level", lambda: LEVELS[name][0])
+    monkeypatch.setattr("remit.maintenance.doctor.confinement.find_level", lambda: LEVELS[name][0])
     put(workspace, "remit.toml", f"[confine]\n{settings}\n")
     state, said, hint = load(workspace("doctor", "--json"))["confine"][1]
     assert ("! " * (state == "problem") + said, bool(hint)) == (told, told.startswith("!"))
 
 
 def test_what_the_kernel_makes_of_each_agents_permissions(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("remit.app.health.confinement.find_level", lambda: LEVELS["full"][0])
+    monkeypatch.setattr("remit.maintenance.doctor.confinement.find_level", lambda: LEVELS["full"][0])
     head = "---\nname: {}\ndescription: Writes.\npermissions:\n  allow:\n    - write: [{}]\n---\nWrite.\n"
     put(workspace, "agents/exact.md", head.format("exact", '"docs/**"'))
     put(workspace, "agents/wide.md", head.format("wide", '"docs/*.md", "src/main.py"'))
@@ -382,7 +382,7 @@ def test_what_the_kernel_makes_of_each_agents_permissions(workspace: Inside, mon
     )
     assert many.startswith("many, ")
     assert many.endswith("; and 4 more")
-    monkeypatch.setattr("remit.app.health.confinement._AGENT_SECONDS", -1.0)
+    monkeypatch.setattr("remit.maintenance.doctor.confinement._AGENT_SECONDS", -1.0)
     (row,) = load(workspace("doctor", "--json"))["permissions"]
     assert row[1] == "3 more agents with permissions weren't checked: their patterns match many files"
 
@@ -423,7 +423,7 @@ def test_a_release_of_opencode_that_does_not_load_the_plugin_is_named(workspace:
 def test_a_harness_that_hangs_does_not_hold_up_the_others(
     workspace: Inside, programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from remit.app.health import machine  # noqa: PLC0415 - only here
+    from remit.maintenance.doctor import machine  # noqa: PLC0415 - only here
 
     monkeypatch.setattr(machine, "_PROGRAM_SECONDS", 0.5)
     for name in ("claude", "opencode", "codex", "gemini"):
@@ -524,7 +524,7 @@ time.sleep(60)
 
 
 def test_files_that_crashes_left_are_told(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("remit.workspace.leftovers.QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("remit.maintenance.leftovers.QUIET_SECONDS", 0.0)
     process = subprocess.Popen(["true"])
     process.wait()
     put(workspace, f".remit/.remit-{process.pid}-0123abcd-x", "half")
@@ -590,7 +590,7 @@ def test_lines_that_are_no_entries_are_a_problem(workspace: Inside, is_made: boo
 
 
 def test_a_manifest_that_is_too_long_is_looked_at_in_part(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("remit.app.health.contents._MANIFEST_BYTES", 1024 * 1024)
+    monkeypatch.setattr("remit.maintenance.doctor.workspace_files._MANIFEST_BYTES", 1024 * 1024)
     put(workspace, MANIFEST, "".join(f'{{"id":"{number}"}}\n' for number in range(200_000)))
     state, message, _ = find(workspace, "manifest")
     assert (state, message.partition(" in ")[2]) == (

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
-from remit.app.health.work import find_usual, suggest_limit
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Attempt, Delegation, add_delegation, advance, record_attempt
-from remit.workspace.ledger.events import read_clock_ms
-from remit.workspace.sessions.folders import list_living
+from remit.attempts.folders import list_living
+from remit.ledger.events import read_clock_ms
+from remit.ledger.home import Home
+from remit.ledger.runs import Attempt, Delegation, add_delegation, advance, record_attempt
+from remit.maintenance.doctor.past_runs import find_usual, suggest_limit
 from tests.doors.cli.test_lint import put
 from tests.doors.work import PARENT, detach, list_rows, load, wait_until
 

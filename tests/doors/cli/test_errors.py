@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from remit.workspace.error_log.document import TOLD
+from remit.errorlog.document import TOLD
 from tests.doors.conftest import Inside, Remit
 from tests.workspace.error_log.samples import make_entry
 

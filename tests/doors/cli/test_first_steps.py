@@ -11,8 +11,8 @@ import pytest
 from click.shell_completion import ShellComplete
 from inline_snapshot import snapshot
 
-from remit.app import first_steps
-from remit.doors.cli.group import root
+from remit.cli.group import root
+from remit.maintenance import next_steps
 from tests.doors.conftest import Inside, Remit
 
 AGENT = "---\nname: {name}\ndescription: Looks things up.\n---\n\nLook it up.\n"
@@ -51,7 +51,7 @@ def test_agents_are_found_where_lint_finds_them(inside: Inside) -> None:
 
 
 def test_where_a_search_would_take_long_lint_is_to_do_it(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(first_steps, "_SEARCHED", 1)
+    monkeypatch.setattr(next_steps, "_SEARCHED", 1)
     write(inside, "pkg/.claude/agents/one.md", AGENT.format(name="one"))
     text = inside().text
     assert "find and check the agent files here" in text

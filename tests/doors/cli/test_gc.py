@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
+from remit.attempts.folders import make_attempt
+from remit.git.worktrees import add_worktree
+from remit.ledger.events import read_clock_ms
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, add_delegation, advance, load_delegation
+from remit.ledger.texts import write_spill
+from remit.storage.supervisors import Presence, is_present
 from remit.testing.agent import ScriptedAgent
-from remit.workspace.brokers import Presence, is_present
-from remit.workspace.git.worktrees import add_worktree
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, add_delegation, advance, load_delegation
-from remit.workspace.ledger.events import read_clock_ms
-from remit.workspace.ledger.texts import write_spill
-from remit.workspace.sessions.folders import make_attempt
 from tests.doors.cli.test_init import MANIFEST
 from tests.doors.cli.test_lint import git, put
 from tests.doors.cli.test_make import list_files
@@ -112,7 +112,7 @@ def test_the_settings_say_how_long(workspace: Inside) -> None:
 
 
 def test_files_that_crashes_left_go(workspace: Inside, gone: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("remit.workspace.leftovers.QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("remit.maintenance.leftovers.QUIET_SECONDS", 0.0)
     put(workspace, ".remit/recovered/state.json.abc", "broken")
     put(workspace, ".remit/recovered/young", "broken")
     then = time.time() - 91 * 86_400
@@ -135,7 +135,7 @@ def test_files_that_crashes_left_go(workspace: Inside, gone: int, monkeypatch: p
 
 
 def test_scratch_folders_that_crashes_left_go(workspace: Inside, gone: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("remit.workspace.leftovers.SCRATCH_SECONDS", 0.0)
+    monkeypatch.setattr("remit.maintenance.leftovers.SCRATCH_SECONDS", 0.0)
     (workspace.folder / ".remit").mkdir()
     folder = Path(tempfile.gettempdir(), f"remit-git-{gone}-0123abcd")
     folder.mkdir(0o700)
@@ -150,7 +150,7 @@ def test_scratch_folders_that_crashes_left_go(workspace: Inside, gone: int, monk
 def test_what_a_crash_left_beside_the_list_of_trusted_workspaces_goes(
     workspace: Inside, gone: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("remit.workspace.leftovers.QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("remit.maintenance.leftovers.QUIET_SECONDS", 0.0)
     (workspace.folder / ".remit").mkdir()
     folder = Path(os.environ["XDG_CONFIG_HOME"], "remit")
     folder.mkdir()
@@ -164,7 +164,7 @@ def test_what_a_crash_left_beside_the_list_of_trusted_workspaces_goes(
 def test_what_cannot_be_searched_is_told_and_the_rest_goes(
     workspace: Inside, gone: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("remit.workspace.leftovers.QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("remit.maintenance.leftovers.QUIET_SECONDS", 0.0)
     (workspace.folder / ".remit").mkdir()
     left = put(workspace, f".remit-{gone}-0123abcd-remit.toml", "half")
     monkeypatch.setenv("XDG_CONFIG_HOME", f"/{'x' * 300}")

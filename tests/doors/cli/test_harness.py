@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from remit.app.harnesses import CODEX, LOCAL, PLUGIN, SHARED
-from remit.workspace import harness_settings
+from remit.hooks import settings_files
+from remit.hooks.install import CODEX, LOCAL, PLUGIN, SHARED
 from tests.doors.cli.test_init import FULL_DISK
 from tests.doors.cli.test_lint import git, put
 from tests.doors.conftest import Ended, Inside, Remit
@@ -71,7 +71,7 @@ def doctor(place: Inside) -> list[tuple[str, str, str]]:
 @pytest.fixture
 def full(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A disk that is full when Codex's file is written; the files that were tried."""
-    write, tried = harness_settings._write_edit, []  # noqa: SLF001 - the fault is between two files
+    write, tried = settings_files._write_edit, []  # noqa: SLF001 - the fault is between two files
 
     def fail(home: Any, edit: Any) -> None:  # noqa: ANN401 - as the function has them
         tried.append(edit.path)
@@ -79,7 +79,7 @@ def full(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         write(home, edit)
 
-    monkeypatch.setattr(harness_settings, "_write_edit", fail)
+    monkeypatch.setattr(settings_files, "_write_edit", fail)
     return tried
 
 
@@ -463,7 +463,7 @@ def test_the_doctor_sees_hooks_that_were_trusted(place: Inside) -> None:
     ("old", "new", "state", "sentence"),
     [
         (sys.executable, "/gone/python", "problem", "calls '/gone/python', which is gone: what is guarded is refused"),
-        ("/remit/doors/hook.py", "/gone/remit/doors/hook.py", "problem", "which is gone"),
+        ("/remit/hooks/entry.py", "/gone/remit/hooks/entry.py", "problem", "which is gone"),
         ("SubagentStop", "SubagentEnd", "warning", "other hooks than this Remit installs, without SubagentStop"),
         ("{", "", "problem", "is not JSON"),
     ],
@@ -478,10 +478,10 @@ def test_the_doctor_sees_hooks_that_lead_nowhere(place: Inside, old: str, new: s
 
 def test_the_doctor_sees_another_remit(place: Inside) -> None:
     place("init", "--harness", "claude")
-    other = put(place, "elsewhere/remit/doors/hook.py", "")
+    other = put(place, "elsewhere/remit/hooks/entry.py", "")
     file = place.folder / LOCAL
     words = shlex.split(load_hooks(place, LOCAL)["Stop"][0][1])
-    file.write_text(file.read_text().replace(words[3], str(place.folder / "elsewhere/remit/doors/hook.py")))
+    file.write_text(file.read_text().replace(words[3], str(place.folder / "elsewhere/remit/hooks/entry.py")))
     ((state, message, _),) = doctor(place)
     assert (state, "calls another Remit, at '" in message) == ("warning", True), other
 

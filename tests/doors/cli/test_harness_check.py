@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from remit.app import hook_check
-from remit.app.harnesses import CODEX, SHARED
-from remit.app.hook_check import Asked, Shown, judge
-from remit.workspace import probing
-from remit.workspace.ledger.delegations import Delegation
+from remit.hooks import check as hook_check
+from remit.hooks.check import Asked, Shown, judge
+from remit.hooks.install import CODEX, SHARED
+from remit.ledger.runs import Delegation
+from remit.storage import probe
 from tests.doors.cli.test_harness import load, place
 from tests.doors.cli.test_lint import git
 from tests.doors.conftest import Ended, Inside
@@ -218,6 +218,6 @@ def test_what_codex_says_of_trust_is_reported(ready: Inside, answer: str, code: 
 
 def test_a_model_that_does_not_start_is_one_sentence(ready: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     put_harness("")
-    monkeypatch.setattr(probing, "_MODEL_SECONDS", 0.0)
+    monkeypatch.setattr(probe, "_MODEL_SECONDS", 0.0)
     ended = check(ready)
     assert (ended.code, b"the model that plays a part does not start" in ended.err) == (2, True)

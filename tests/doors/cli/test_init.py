@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from remit.app.setup import Setup, plan_setup, write_setup
 from remit.config import Settings, parse_settings
 from remit.errors import EditedError, RemitError
+from remit.maintenance.init import Setup, plan_setup, write_setup
 from tests.doors.cli.test_lint import git, load, put
 from tests.doors.cli.test_make import CODEX, OPENCODE, list_files
 from tests.doors.conftest import Inside, Remit
@@ -20,9 +20,7 @@ from tests.workspace.scarcity import few_files
 from tests.workspace.tasks.samples import STATE, TODO
 
 MANIFEST = "claudedocs/agent-outputs/MANIFEST.jsonl"
-FULL_DISK = (
-    "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); from remit.doors.cli import main; main()"
-)
+FULL_DISK = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); from remit.cli import main; main()"
 
 
 @pytest.fixture

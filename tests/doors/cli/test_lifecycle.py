@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
-from remit.app.delegating.settling import make_settle
-from remit.app.settings import load_settings
-from remit.delegate.reporting.report import load_report
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import list_delegations
-from remit.workspace.tasks.store import TaskStore
+from remit.ledger.home import Home
+from remit.ledger.runs import list_delegations
+from remit.runs.finish.finish import make_settle
+from remit.runs.results.full_result import load_report
+from remit.storage.settings import load_settings
+from remit.tasks.store import TaskStore
 from tests.doors.cli.test_lint import git, put
 from tests.doors.conftest import SOURCE
 from tests.screens import smooth

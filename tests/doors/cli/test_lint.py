@@ -15,9 +15,9 @@ from pydantic_sarif.model import (  # type: ignore[import-untyped] # the schema,
     StaticAnalysisResultsFormatSarifVersion210JsonSchema as SarifLog,
 )
 
-from remit import app
-from remit.doors.sarif import MAX_RESULTS, MAX_TEXT, shape_sarif
 from remit.model import Edit, Finding, Fix, Place
+from remit.views import explanations
+from remit.views.sarif import MAX_RESULTS, MAX_TEXT, shape_sarif
 from tests.agents.graph_samples import WORKSPACES, write_agent
 from tests.agents.samples import CLAUDE, CLAUDE_PATH, STANDARD, change
 from tests.doors.conftest import Ended, Inside, Remit
@@ -320,7 +320,7 @@ def test_sarif_of_a_clean_workspace_is_an_empty_run(inside: Inside) -> None:
 @pytest.mark.slow
 @pytest.mark.thorough
 def test_of_thirty_thousand_findings_the_gravest_fit_into_the_limits_of_code_scanning() -> None:
-    known = {each.code: each for each in app.explain_all()}
+    known = {each.code: each for each in explanations.explain_all()}
     codes = [code for code in known if code.startswith(("AGT", "GRF"))]
     place, long = Place(3, 1, 3, 9), "\udcff" * 3_000
     fix = Fix("safe", "m" * 5_000, (Edit(0, 1, "x", place),))
@@ -348,7 +348,7 @@ def test_of_thirty_thousand_findings_the_gravest_fit_into_the_limits_of_code_sca
 
 
 def test_where_the_log_is_cut_it_is_told(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("remit.doors.sarif.MAX_RESULTS", 1)
+    monkeypatch.setattr("remit.views.sarif.MAX_RESULTS", 1)
     put(inside, ".claude/agents/x.md", "no frontmatter\n<role>\n")
     put(inside, ".claude/agents/y.md", "no frontmatter\n")
     ended = inside("lint", "--output-format", "sarif")

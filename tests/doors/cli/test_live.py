@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 from inline_snapshot import snapshot
 
-from remit.app.delegating.following import Following
-from remit.doors.cli import live
-from remit.doors.cli.live import Lines, Screen, Silent, Tree, make_watch, render_clock, render_state
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
-from remit.workspace.ledger.events import add_event
+from remit.cli import live
+from remit.cli.live import Lines, Screen, Silent, Tree, make_watch, render_clock, render_state
+from remit.ledger.events import add_event
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, add_delegation, advance
+from remit.runs.progress import Following
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ NOW_MS = 1_800_000_000_000
 @pytest.fixture(autouse=True)
 def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time that does not go on while a test is waited for."""
-    monkeypatch.setattr("remit.doors.cli.live.time.time", lambda: NOW_MS / 1000)
+    monkeypatch.setattr("remit.cli.live.time.time", lambda: NOW_MS / 1000)
 
 
 @pytest.fixture

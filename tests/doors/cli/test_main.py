@@ -11,7 +11,7 @@ import pytest
 from inline_snapshot import snapshot
 
 import remit as package
-from remit.doors.cli.group import COMMANDS, OTHER_WORDS, root
+from remit.cli.group import COMMANDS, OTHER_WORDS, root
 from tests.doors.conftest import Inside, Remit
 from tests.doors.samples import ESCAPING, GOOD, PROSE
 from tests.screens import smooth
@@ -291,8 +291,7 @@ def test_what_was_typed_does_not_reach_the_terminal_raw(inside: Inside) -> None:
 # Bugs
 
 BREAK_EXCERPTS = (
-    "import sys; sys.modules['remit.doors.excerpt'] = None; sys.argv[0] = 'remit';"
-    "from remit.doors.cli import main; main()"
+    "import sys; sys.modules['remit.views.excerpt'] = None; sys.argv[0] = 'remit';from remit.cli import main; main()"
 )
 
 
@@ -300,7 +299,7 @@ def test_a_bug_is_one_line_that_says_how_to_see_more(remit: Remit) -> None:
     ended = remit("check", remit.write("a.md", ESCAPING), prelude=("-c", BREAK_EXCERPTS))
     assert ended.code == 2
     assert ended.complaint.startswith("this is a bug: ModuleNotFoundError: ")
-    assert "remit.doors.excerpt" in ended.complaint
+    assert "remit.views.excerpt" in ended.complaint
     assert ended.complaint.endswith("; set REMIT_DEBUG=1 for the traceback")
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from remit.contract.manifest_lines import TOLD
-from remit.workspace.manifest.findings_file import Page, render_findings_file
+from remit.manifest.findings_file import Page, render_findings_file
+from remit.returns.manifest_lines import TOLD
 from tests.doors.conftest import Inside, Remit
 from tests.screens import smooth
 from tests.workspace.manifests import FINDINGS_FILE, make_line
@@ -192,7 +192,7 @@ def test_the_group_says_what_it_has(inside: Inside) -> None:
 LIMITED = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (160_000_000, 160_000_000))
-from remit.doors.cli import main
+from remit.cli import main
 main()
 """
 

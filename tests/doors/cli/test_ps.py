@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
+from remit.attempts.folders import remove_session
+from remit.ledger.events import add_event, read_clock_ms
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, add_delegation, advance
+from remit.storage.supervisors import Presence
 from remit.testing.agent import ScriptedAgent
-from remit.workspace.brokers import Presence
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
-from remit.workspace.ledger.events import add_event, read_clock_ms
-from remit.workspace.sessions.folders import remove_session
 from tests.doors.cli.test_lint import put
 from tests.doors.work import PARENT, detach, list_rows, load, wait_until
 from tests.screens import smooth

@@ -5,17 +5,11 @@ from __future__ import annotations
 import pytest
 from inline_snapshot import snapshot
 
-from remit.delegate.reporting.fitting import fit_result
-from remit.doors.cli.results import (
-    get_result_code,
-    render_duration,
-    render_result,
-    render_result_line,
-    shape_result,
-)
-from remit.doors.terminal import Paint
+from remit.cli.result_output import get_result_code, render_duration, render_result, render_result_line, shape_result
 from remit.model import Fault, Finding
+from remit.runs.results.fit_budget import fit_result
 from remit.schemas import MIN_TOKENS, FailedStep, Result, ResultArtifact, ResultUsage
+from remit.terminal import Paint
 
 PLAIN, COLOURED = Paint(on=False), Paint(on=True)
 DONE = Result("sess_1_abc", "writer", "completed", "It is written.", "accepted", "exited")

@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
+from remit.ledger.events import load_events
+from remit.ledger.home import Home
+from remit.ledger.runs import load_delegation
 from remit.testing.agent import ScriptedAgent
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import load_delegation
-from remit.workspace.ledger.events import load_events
 from tests.doors.cli.test_lint import put
 from tests.doors.terminals import START
 from tests.doors.work import PARENT, list_rows, load, wait_until
 from tests.screens import smooth
 
 if TYPE_CHECKING:
-    from remit.workspace.ledger.delegations import Delegation
+    from remit.ledger.runs import Delegation
     from tests.doors.conftest import Inside, Remit
 
 pytestmark = pytest.mark.usefixtures("repository")
@@ -248,7 +248,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(inside: Inside, args: tuple[str
 
 @pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("90s", 90), ("1.5m", 90), ("2h", 7200), ("1d", 86400)])
 def test_durations(text: str, seconds: float) -> None:
-    from remit.doors.cli.run_options import parse_duration  # noqa: PLC0415 - beside the rest it is small
+    from remit.cli.run_options import parse_duration  # noqa: PLC0415 - beside the rest it is small
 
     assert parse_duration(text) == seconds
 
@@ -322,14 +322,14 @@ def test_a_signal_before_it_is_waited_for_is_met(remit: Remit, agent: ScriptedAg
     """What was written down just then does not run later, when nobody expects it."""
     prelude = """
 import os, signal
-from remit.app.delegating import workspace
+from remit.runs import workspace
 enter = workspace.Workspace._enter
 def interrupt(*args):
     entered = enter(*args)
     os.kill(os.getpid(), signal.SIGINT)
     return entered
 workspace.Workspace._enter = interrupt
-from remit.doors.cli import main
+from remit.cli import main
 main()
 """
     command = agent.hangs().command
@@ -342,7 +342,7 @@ main()
 @pytest.mark.slow
 def test_a_signal_that_was_ignored_stays_so(remit: Remit, agent: ScriptedAgent) -> None:
     """As `nohup` does it, or a shell for what runs in its background."""
-    prelude = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); from remit.doors.cli import main; main()"
+    prelude = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); from remit.cli import main; main()"
     command = agent.sleeps(0.5).obeys().command
     process = remit.start("run", "Write a report.", "--command", command, prelude=("-c", prelude))
     wait_until(lambda: agent.did("began"), "the agent began")
@@ -496,7 +496,7 @@ def test_a_refusal_is_told_before_it_is_detached(inside: Inside) -> None:
 
 RECOVERING = """
 import asyncio, sys, time
-from remit.app.delegating.workspace import Workspace
+from remit.runs.workspace import Workspace
 async def main():
     last = time.monotonic() + float(sys.argv[1])
     while time.monotonic() < last:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
-from remit.delegate.admission.lifecycle import find_working
+from remit.ledger.home import Home
+from remit.runs.tasks.task_commands import find_working
+from remit.tasks.store import TaskStore
 from remit.testing.agent import ScriptedAgent
-from remit.workspace.home import Home
-from remit.workspace.tasks.store import TaskStore
 from tests.doors.cli.test_lint import put
 from tests.doors.work import list_rows, load, wait_until
 from tests.screens import smooth

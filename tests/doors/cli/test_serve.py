@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 import pytest
 from inline_snapshot import snapshot
 
-from remit.doors.http.listening import find_place, listen
-from remit.workspace.home import Home
-from remit.workspace.ledger.events import add_event
-from remit.workspace.servers import Announcement, Sessions, load_server, load_sessions
+from remit.ledger.events import add_event
+from remit.ledger.home import Home
+from remit.server.listener import find_place, listen
+from remit.storage.servers import Announcement, Sessions, load_server, load_sessions
 from tests.screens import smooth
 
 if TYPE_CHECKING:
@@ -215,14 +215,14 @@ def test_a_token_that_is_none(inside: Inside, text: str) -> None:
 
 
 def test_without_the_extra_one_sentence_says_how_to_install_it(remit: Remit) -> None:
-    block = "import sys; sys.modules['uvicorn'] = None; from remit.doors.cli import main; main()"
+    block = "import sys; sys.modules['uvicorn'] = None; from remit.cli import main; main()"
     ended = remit("serve", prelude=("-c", block))
     hint = "install Remit again with its extra: pip install '.[web]', or from a wheel 'remit-….whl[web]'"
     assert (ended.code, ended.complaint) == (2, f"the dashboard needs uvicorn; {hint}")
 
 
 def test_only_the_door_knows_the_libraries(remit: Remit) -> None:
-    code = "import sys; from remit.doors.cli.group import invoke; invoke(['--help']); print(*sys.modules)"
+    code = "import sys; from remit.cli.group import invoke; invoke(['--help']); print(*sys.modules)"
     loaded = remit(prelude=("-c", code)).text.splitlines()[-1].split()
     assert not {"starlette", "uvicorn", "asyncio"} & {*loaded}
 

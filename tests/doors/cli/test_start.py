@@ -29,7 +29,7 @@ def load(remit: Remit, *words: str) -> tuple[set[str], str]:
     ended = remit(*words, prelude=("-X", "importtime", "-m", "remit"))
     assert ended.code == 0, ended
     loaded = set(re.findall(r"^import time: .*\| +(\S+)$", ended.err.decode(), re.MULTILINE))
-    assert "remit.doors.cli" in loaded, "the imports are told"
+    assert "remit.cli" in loaded, "the imports are told"
     return loaded, ended.text
 
 
@@ -37,15 +37,14 @@ def test_a_message_is_checked_without_workspace_and_processes(remit: Remit) -> N
     loaded, told = load(remit, "check", remit.write("message.md", RETURN))
     assert "accepted" in told
     assert not loaded & (SLOW | {"asyncio", "dataclasses", "pathlib", "sqlite3", "subprocess"})
-    rooms = ("remit.agents", "remit.delegate", "remit.runners", "remit.workspace.ledger")
-    assert not [name for name in loaded if name.startswith(rooms)]
+    others = ("remit.agents", "remit.runs.", "remit.runners", "remit.ledger")
+    assert [name for name in loaded if name.startswith(others)] == ["remit.runs.check_message"]
 
 
 @pytest.mark.usefixtures("repository")
 def test_work_without_tasks_and_agent_files_loads_nothing_for_them(remit: Remit, agent: ScriptedAgent) -> None:
     loaded, told = load(remit, "run", "Write.", "--command", agent.obeys().command, "--json")
     assert json.loads(told)["status"] == "completed"
-    assert "remit.workspace.settle" in loaded
+    assert "remit.runs.finish.steps" in loaded
     assert not loaded & (SLOW | {"remit.agents.document", "remit.agents.compile"})
-    kept = {"manifest.append", "tasks.store", "error_log.log"}
-    assert not loaded & {f"remit.workspace.{name}" for name in kept}
+    assert not loaded & {"remit.manifest.append", "remit.tasks.store", "remit.errorlog.log"}

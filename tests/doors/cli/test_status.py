@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from remit.doors.terminal import cut, measure
-from remit.workspace.brokers import Presence
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
-from remit.workspace.ledger.events import add_event, read_clock_ms
+from remit.ledger.events import add_event, read_clock_ms
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, add_delegation, advance
+from remit.storage.supervisors import Presence
+from remit.terminal import cut, measure
 from tests.doors.cli.test_init import MANIFEST
 from tests.doors.cli.test_lint import git, load, put
 from tests.doors.conftest import Inside
@@ -148,7 +148,7 @@ def test_the_manifest_in_numbers(workspace: Inside, with_ledger: bool) -> None: 
 def test_a_manifest_that_is_not_indexed_yet_is_not_waited_for(
     workspace: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("remit.app.overview._MANIFEST_BYTES", 1000)
+    monkeypatch.setattr("remit.views.status._MANIFEST_BYTES", 1000)
     put(workspace, MANIFEST, '{"id":"a"}\n' * 1000)
     assert "manifest   90 entries at its beginning; index it with: remit manifest rebuild\n" in workspace("status").text
     assert load(workspace("status", "--json"))["manifest"]["is_whole"] is False

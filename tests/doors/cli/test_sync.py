@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from remit.workspace.tasks.drift import TOLD
+from remit.tasks.drift import TOLD
 from tests.doors.cli.test_lint import git, put
 from tests.doors.cli.test_make import list_files
 from tests.doors.conftest import Ended, Inside, Remit

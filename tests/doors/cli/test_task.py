@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from remit.workspace.tasks.values import MARKERS
+from remit.tasks.values import MARKERS
 from tests.doors.cli.test_lint import git, put
 from tests.doors.cli.test_make import list_files
 from tests.doors.conftest import Ended, Inside, Remit
@@ -19,9 +19,7 @@ from tests.screens import smooth
 from tests.workspace.tasks.test_store import PLAN
 
 LONG = "x" * 1_000_000
-FULL_DISK = (
-    "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); from remit.doors.cli import main; main()"
-)
+FULL_DISK = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); from remit.cli import main; main()"
 CHANGES: tuple[tuple[str, ...], ...] = (
     ("new", "Three"),
     ("move", "1", "PLANNING"),

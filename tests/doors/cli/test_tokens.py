@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.workspace.home import Home
-from remit.workspace.ledger.texts import load_text
+from remit.ledger.home import Home
+from remit.ledger.texts import load_text
 from tests.doors.cli.test_lint import put
 from tests.doors.work import list_rows
 

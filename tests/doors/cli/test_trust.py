@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from remit.app.settings import load_settings
-from remit.app.trusting import check_trust
 from remit.errors import ConfigError
+from remit.runs.consent import check_trust
+from remit.storage.settings import load_settings
 from tests.doors.conftest import Ended, Inside, Remit
 from tests.doors.terminals import talk
 
@@ -134,11 +134,11 @@ def test_on_a_terminal_it_asks_once(remit: Remit, answer: bytes, code: int, monk
 
 def test_what_is_agreed_to_is_what_was_shown(workspace: Inside) -> None:
     """The file is not read a second time: what it says since then is not agreed to."""
-    from remit import app  # noqa: PLC0415 - only here
+    from remit.runs import consent  # noqa: PLC0415 - only here
 
-    shown = app.get_trust()
+    shown = consent.get_trust()
     workspace.write("remit.toml", SETTINGS.replace("tool show", "evil show"))
-    app.give_trust(shown)
+    consent.give_trust(shown)
     with pytest.raises(ConfigError):
         check(workspace.folder)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from remit.ledger.home import Home
 from remit.testing.agent import ScriptedAgent
-from remit.workspace.home import Home
 from tests.doors.work import load
 
 if TYPE_CHECKING:

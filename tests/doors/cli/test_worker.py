@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from remit.cluster.worker_folder import WorkerFolder, check_name
 from remit.errors import InputError
-from remit.workspace.worker_folder import WorkerFolder, check_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ def run(folder: Path, *words: str, code: str = "", **environ: str) -> subprocess
     known |= {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / "config"), "XDG_STATE_HOME": str(folder / "state")}
     here = folder / "here"
     here.mkdir(exist_ok=True)
-    start = ["-c", f"{code}\nfrom remit.doors.cli import main\nmain()"] if code else ["-m", "remit"]
+    start = ["-c", f"{code}\nfrom remit.cli import main\nmain()"] if code else ["-m", "remit"]
     return subprocess.run(
         [sys.executable, *start, *words], cwd=here, env=known | environ, capture_output=True, text=True, check=False
     )
@@ -103,7 +103,7 @@ def test_a_repository_names_no_database_without_consent(tmp_path: Path) -> None:
 
 def test_of_one_name_one_worker_runs(tmp_path: Path) -> None:
     first = WorkerFolder(str(tmp_path / "state"), "box")
-    code = f"from remit.workspace.worker_folder import WorkerFolder\nWorkerFolder({str(tmp_path / 'state')!r}, 'box')"
+    code = f"from remit.cluster.worker_folder import WorkerFolder\nWorkerFolder({str(tmp_path / 'state')!r}, 'box')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "BusyError: a worker called box runs here already" in done.stderr
     first.close()

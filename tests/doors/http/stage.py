@@ -11,18 +11,18 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.doors.http import listening
-from remit.doors.http.application import make_application, make_desk
-from remit.doors.http.rates import Rates
-from remit.doors.http.tokens import Tokens, make_token
-from remit.workspace.home import Home
-from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation, add_delegation, advance
+from remit.server import listener as listening
+from remit.server.application import make_application, make_desk
+from remit.server.rate_limit import Rates
+from remit.server.tokens import Tokens, make_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from remit.doors.http.desk import Desk
+    from remit.server.state import Desk
 
 HOST = "127.0.0.1"
 PATIENCE_S = 20.0

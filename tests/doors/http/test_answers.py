@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit import errors
-from remit.doors.http import delegations, openapi
-from remit.doors.http.again import KEPT_S, Kept
-from remit.doors.http.calling import Answer, find_handler, make_etag, parse_query
-from remit.doors.http.described import BASE, OPERATIONS
-from remit.doors.http.problems import ProblemError
-from remit.doors.render import HTTP_STATUSES, get_http_status
 from remit.errors import RemitError, UsageError
+from remit.server import openapi, run_routes
+from remit.server.endpoint import Answer, find_handler, make_etag, parse_query
+from remit.server.idempotency import KEPT_S, Kept
+from remit.server.operations import BASE, OPERATIONS
+from remit.server.problems import ProblemError
+from remit.views.render import HTTP_STATUSES, get_http_status
 from tests.browser.payloads import PAYLOADS
 from tests.doors.http.stage import API, JSON, Served, add_rows, run_server
 from tests.doors.http.test_streams import happen
@@ -163,7 +163,7 @@ def test_a_bug_is_told_by_a_reference_and_nothing_else(
     def fail(_: Any) -> None:  # noqa: ANN401 - whatever it is given
         raise KeyError("a secret of ours")
 
-    monkeypatch.setattr(delegations, "list_delegations", fail)
+    monkeypatch.setattr(run_routes, "list_delegations", fail)
     quiet = served.get("/delegations").problem
     assert (quiet["status"], quiet["code"]) == (500, "UNKNOWN_ERROR")
     assert "secret" not in json.dumps(quiet)
@@ -234,7 +234,7 @@ def test_only_the_door_knows_the_libraries() -> None:
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
             if any(name.partition(".")[0] in libraries for name in names):
                 found.add(file.parent.relative_to(SOURCE).as_posix())
-    assert found == {"remit/doors/http"}
+    assert found == {"remit/server"}
 
 
 # --- once ------------------------------------------------------------------------------------------------------------

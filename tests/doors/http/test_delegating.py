@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from remit.app.settings import load_settings
-from remit.app.tasks import Tasks
-from remit.app.trusting import Trust, get_executing, give_trust
 from remit.confine import find_level
-from remit.doors.http import following
+from remit.runs.consent import Trust, get_executing, give_trust
+from remit.server import stream_routes
+from remit.storage.settings import load_settings
+from remit.tasks.tasks_command import Tasks
 from remit.testing.agent import ScriptedAgent
 from tests.doors.http.stage import API, HOST, Served, Told, run_server
 from tests.doors.work import list_rows, wait_until
@@ -184,7 +184,7 @@ def test_what_an_agent_prints_is_followed_line_by_line(place: Place, monkeypatch
     assert [each.kind for each in found] == ["hello", *["line"] * (len(found) - 2), "over"]
     assert found[1] == second
     assert served.get(f"{path}?after=1&limit=1").value["lines"] == [second.value]
-    monkeypatch.setattr(following, "MOST_LINES", 1)  # who begins late is told the end of what was before
+    monkeypatch.setattr(stream_routes, "MOST_LINES", 1)  # who begins late is told the end of what was before
     with served.follow(f"{path}/stream") as end:
         hello, last = end.take(), end.take()
     assert hello is not None

@@ -9,7 +9,7 @@ import schemathesis
 from hypothesis import Phase, settings
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
-from remit.doors.http import openapi
+from remit.server import openapi
 from tests.amounts import choose
 from tests.doors.http.stage import HOST, Served, add_rows, run_server
 

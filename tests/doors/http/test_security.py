@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.app.watching import acting
-from remit.doors.http import bodies, listening
-from remit.doors.http.application import PAGES
-from remit.doors.http.bodies import MAX_BYTES
-from remit.doors.http.described import BASE, OPERATIONS
-from remit.doors.http.rates import Rates
-from remit.doors.http.security import CSP
-from remit.doors.http.tokens import LOGIN_S, SESSION_S, make_token
+from remit.server import listener, request_body
+from remit.server.application import PAGES
+from remit.server.operations import BASE, OPERATIONS
+from remit.server.rate_limit import Rates
+from remit.server.request_body import MAX_BYTES
+from remit.server.security import CSP
+from remit.server.tokens import LOGIN_S, SESSION_S, make_token
+from remit.views import page_actions
 from tests.doors.http.stage import API, HOST, JSON, Served, run_server
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from remit.doors.http.described import Operation
+    from remit.server.operations import Operation
 
 ROUTES = [(each.method, f"{BASE}{each.path}".replace("{id}", "sess").replace("{number}", "1")) for each in OPERATIONS]
 FILES = [("GET", path) for path in ("/", "/web/main.js", "/web/none.js", "/nothing", "/favicon.ico", "/api/v2/x")]
@@ -156,7 +156,7 @@ def test_another_user_of_the_machine_does_not_log_in(served: Served, monkeypatch
     """Who lists processes sees the address that a browser is opened with."""
     login = f"/login?token={served.desk.tokens.issue_login()}"
     with monkeypatch.context() as patch:
-        patch.setattr(acting, "find_maker", lambda _own, _other: os.geteuid() + 1)
+        patch.setattr(page_actions, "find_maker", lambda _own, _other: os.geteuid() + 1)
         assert served.ask("GET", login).status == 401
     assert served.ask("GET", login).status == 303, "and uses nothing up"
 
@@ -287,8 +287,8 @@ def test_a_websocket_is_not_opened(served: Served) -> None:
 
 @pytest.mark.slow
 def test_who_sends_too_slowly_is_let_go(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listening, "HEAD_S", 1.0)
-    monkeypatch.setattr(bodies, "READ_S", 1.0)
+    monkeypatch.setattr(listener, "HEAD_S", 1.0)
+    monkeypatch.setattr(request_body, "READ_S", 1.0)
     began = time.monotonic()
     with socket.create_connection((HOST, served.port), timeout=10) as raw:
         closed_s = None
@@ -311,7 +311,7 @@ def test_who_sends_too_slowly_is_let_go(served: Served, monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_a_connection_is_used_again_and_again(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listening, "HEAD_S", 0.6)
+    monkeypatch.setattr(listener, "HEAD_S", 0.6)
     ask = (
         f"GET {API}/openapi.json HTTP/1.1\r\nHost: {HOST}:{served.port}\r\nAuthorization: Bearer {served.token}\r\n\r\n"
     )

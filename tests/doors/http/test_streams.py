@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.app.watching import live
-from remit.doors.http import stream
-from remit.doors.http.stream import Channel, Follower, Streams, make_batch
-from remit.doors.http.tokens import Guest, Tokens
-from remit.workspace.home import Home
-from remit.workspace.ledger.events import add_event
+from remit.ledger.events import add_event
+from remit.ledger.home import Home
+from remit.server import event_stream
+from remit.server.event_stream import Channel, Follower, Streams, make_batch
+from remit.server.tokens import Guest, Tokens
+from remit.views import live
 from tests.doors.http.stage import API, HOST, Served, add_rows, run_server
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.doors.http.stream import Batch
+    from remit.server.event_stream import Batch
 
 EACH = 3
 """How many events a row of `add_rows` makes."""
@@ -120,7 +120,7 @@ def test_secrets_are_not_told(served: Served) -> None:
 
 
 def test_a_stream_ends_with_its_session(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "PING_S", 0.2)
+    monkeypatch.setattr(event_stream, "PING_S", 0.2)
     for ends_by_itself in (False, True):
         cookie = served.log_in()
         connection = http.client.HTTPConnection(HOST, served.port, timeout=10)
@@ -137,7 +137,7 @@ def test_a_stream_ends_with_its_session(served: Served, monkeypatch: pytest.Monk
 
 
 def test_a_silent_stream_shows_that_it_lives(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "PING_S", 0.1)
+    monkeypatch.setattr(event_stream, "PING_S", 0.1)
     connection = http.client.HTTPConnection(HOST, served.port, timeout=10)
     connection.request("GET", f"{API}/events", headers=served.bearer)
     answer = connection.getresponse()
@@ -158,7 +158,7 @@ def test_a_request_that_does_not_fit_follows_nothing(served: Served) -> None:
 
 
 def test_only_so_many_follow(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "MOST_STREAMS", 2)
+    monkeypatch.setattr(event_stream, "MOST_STREAMS", 2)
     with served.follow("/events") as one, served.follow("/events") as two:
         assert one.take() is not None
         assert two.take() is not None
@@ -321,7 +321,7 @@ def test_the_ledger_may_be_made_later_and_made_anew(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.thorough
 def test_a_connection_that_takes_nothing_is_closed(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "SEND_S", 0.3)
+    monkeypatch.setattr(event_stream, "SEND_S", 0.3)
     with socket.socket() as raw:
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         raw.connect((HOST, served.port))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from remit.doors.http.rates import Rates
-from remit.doors.http.tokens import LOGIN_S, SESSION_S, Tokens, hash_token, make_token
+from remit.server.rate_limit import Rates
+from remit.server.tokens import LOGIN_S, SESSION_S, Tokens, hash_token, make_token
 
 
 class Clock:

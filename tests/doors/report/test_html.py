@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from remit.doors.report.html import render_html
-from remit.doors.terminal import escape
+from remit.terminal import escape
+from remit.views.report.html import render_html
 from tests.doors.report.samples import MARKDOWN, PAYLOADS, fill, make_report
 
 TONES = {"good", "bad", "lied", "warn", "live", "wait", "off"}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from markdown_it import MarkdownIt
 
-from remit.doors.report.markdown import code, fence, quote, render_markdown
-from remit.doors.terminal import escape
+from remit.terminal import escape
+from remit.views.report.markdown import code, fence, quote, render_markdown
 from tests.doors.report.samples import MARKDOWN, PAYLOADS, fill, make_report
 
 if TYPE_CHECKING:

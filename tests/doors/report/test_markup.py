@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from remit.doors.report.markup import Markup, element, join
-from remit.doors.terminal import escape
+from remit.terminal import escape
+from remit.views.report.markup import Markup, element, join
 from tests.cases import for_each
 from tests.doors.report.samples import PAYLOADS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from remit.workspace.error_log.records import Record
+from remit.errorlog.records import Record
 
 NOW_MS = 1_786_349_061_492
 NOW = "2026-08-10T08:04:21.492Z"

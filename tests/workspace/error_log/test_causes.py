@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remit.errorlog.causes import MAX_CAUSE_CHARS, choose, find_cause, group_errors, normalise
+from remit.errorlog.records import Record, format_time
 from remit.errors import UsageError
-from remit.workspace.error_log.causes import MAX_CAUSE_CHARS, choose, find_cause, group_errors, normalise
-from remit.workspace.error_log.records import Record, format_time
 
 HOUR_MS = 3_600_000
 

@@ -9,16 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from remit.workspace.error_log.document import (
-    TOLD,
-    add_entries,
-    mark_entry,
-    parse_document,
-    remove_entries,
-    render_new,
-    set_date,
-)
-from remit.workspace.json_edit import apply
+from remit.errorlog.document import TOLD, add_entries, mark_entry, parse_document, remove_entries, render_new, set_date
+from remit.storage.json_edit import apply
 from tests.workspace.error_log.samples import FOREIGN, NOW, make_entry
 
 NEW = {"id": "err_9", "message": "ä \u2028 new", "context": {"task_number": 9}}

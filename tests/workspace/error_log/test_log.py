@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from remit.errors import InputError, UsageError
-from remit.workspace.error_log.causes import group_errors
-from remit.workspace.error_log.log import (
+from remit.errorlog.causes import group_errors
+from remit.errorlog.log import (
     ARCHIVE,
     KEPT_AFTER,
     MAX_BYTES,
@@ -22,8 +21,9 @@ from remit.workspace.error_log.log import (
     mark_errors,
     record_errors,
 )
-from remit.workspace.error_log.records import Record
-from remit.workspace.home import Home
+from remit.errorlog.records import Record
+from remit.errors import InputError, UsageError
+from remit.ledger.home import Home
 from tests.amounts import choose
 from tests.workspace.dying import run_and_die
 from tests.workspace.error_log.samples import FOREIGN, NOW, NOW_MS, TIMEOUT, make_entry, make_log
@@ -310,9 +310,9 @@ def test_closed_errors_leave_first_and_of_each_cause_the_last_stays(home: Home, 
 
 PROGRAM = """
 import sys
-from remit.workspace.error_log.log import record_errors
-from remit.workspace.error_log.records import Record
-from remit.workspace.home import Home
+from remit.errorlog.log import record_errors
+from remit.errorlog.records import Record
+from remit.ledger.home import Home
 root, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 for number in range(count):
     record = Record("execution", f"step {number} of {name}", "UNKNOWN_ERROR", session_id=f"sess_{name}")

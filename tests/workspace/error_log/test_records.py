@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.model import Fault
-from remit.workspace.error_log.records import (
+from remit.errorlog.records import (
     MAX_MESSAGE_CHARS,
     Record,
     clean,
@@ -20,6 +19,7 @@ from remit.workspace.error_log.records import (
     shape_record,
     summarise_for_user,
 )
+from remit.model import Fault
 from tests.workspace.error_log.samples import NOW, NOW_MS, TIMEOUT, make_entry
 
 LOST = Fault(

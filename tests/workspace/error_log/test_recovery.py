@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.workspace.error_log.document import parse_document
-from remit.workspace.error_log.recovery import recover
+from remit.errorlog.document import parse_document
+from remit.errorlog.recovery import recover
 from tests.workspace.error_log.samples import FOREIGN, NOW, make_entry, make_log
 
 LOG = make_log(5)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.workspace.git.checkouts import find_main_checkout
+from remit.storage.checkouts import find_main_checkout
 from tests.workspace.git.checkout import Checkout, make_checkout
 
 
@@ -81,7 +81,7 @@ def test_a_pointer_that_is_no_small_file_is_not_read(checkout: Checkout, side: P
         file.mkdir()
     else:
         file.write_text(text + " " * 5000)
-    program = "import sys; from remit.workspace.git.checkouts import find_main_checkout as f; print(f(sys.argv[1]))"
+    program = "import sys; from remit.storage.checkouts import find_main_checkout as f; print(f(sys.argv[1]))"
     command = [sys.executable, "-c", program, str(side)]
     assert subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout == "None\n"
 
@@ -89,7 +89,7 @@ def test_a_pointer_that_is_no_small_file_is_not_read(checkout: Checkout, side: P
 def test_asking_starts_nothing_and_loads_nothing_heavy() -> None:
     """It is asked whenever Remit starts."""
     program = (
-        "import sys; from remit.workspace.git.checkouts import find_main_checkout as f; f('.'); "
+        "import sys; from remit.storage.checkouts import find_main_checkout as f; f('.'); "
         "print({'subprocess', 'selectors', 'tempfile', 'typing', 're'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=True,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from remit.workspace.git import commits, process
-from remit.workspace.git.commits import Committed, Uncommitted, commit_paths, find_uncommitted, render_message
+from remit.git import commits, process
+from remit.git.commits import Committed, Uncommitted, commit_paths, find_uncommitted, render_message
 from tests.workspace.git.checkout import Checkout, make_checkout
 
 
@@ -632,7 +632,7 @@ def test_a_commit_that_comes_in_between_is_built_upon(checkout: Checkout, monkey
 def test_many_that_commit_at_once_lose_nothing(checkout: Checkout) -> None:
     program = """
 import sys
-from remit.workspace.git.commits import commit_paths
+from remit.git.commits import commit_paths
 root, who = sys.argv[1:]
 for number in range(4):
     name = f"{who}-{number}.md"

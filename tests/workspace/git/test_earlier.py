@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.workspace.git.earlier import Earlier, compare_texts, load_earlier
+from remit.git.file_history import Earlier, compare_texts, load_earlier
 from tests.watching.staging import git, make_repository
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from remit.errors import StorageError
-from remit.workspace.git import commits, repository
-from remit.workspace.git.commits import commit_paths, find_uncommitted
-from remit.workspace.git.process import Answer, run
-from remit.workspace.git.told import Refused, commit_failed
-from remit.workspace.git.worktrees import add_worktree, list_worktrees
+from remit.git import commits, repository
+from remit.git.commits import commit_paths, find_uncommitted
+from remit.git.git_errors import Refused, commit_failed
+from remit.git.process import Answer, run
+from remit.git.worktrees import add_worktree, list_worktrees
 from tests.workspace.git.checkout import Checkout
 from tests.workspace.scarcity import few_files
 

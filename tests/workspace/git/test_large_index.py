@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.workspace.git.bases import _look_up
-from remit.workspace.git.process import MAX_OUTPUT_BYTES
-from remit.workspace.git.repository import find_repository
+from remit.git.process import MAX_OUTPUT_BYTES
+from remit.git.repository import find_repository
+from remit.git.tree_snapshot import _look_up
 from tests.workspace.git.travel import come_back, send
 
 if TYPE_CHECKING:

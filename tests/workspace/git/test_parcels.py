@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from remit.errors import StorageError
-from remit.workspace.git.arrivals import Arrived, bring_in, fetch
-from remit.workspace.git.bases import take_base
-from remit.workspace.git.branches import keep_branch
-from remit.workspace.git.clones import check_out, collect, has_base, remove
-from remit.workspace.git.parcels import File, Made, pack
+from remit.git.apply_changes import Arrived, bring_in, fetch
+from remit.git.branches import keep_branch
+from remit.git.bundles import File, Made, pack
+from remit.git.clones import check_out, collect, has_base, remove
+from remit.git.tree_snapshot import take_base
 from tests.workspace.git.checkout import Checkout, make_checkout
 from tests.workspace.git.travel import Trip, come_back, list_files, send
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from remit.errors import StorageError
-from remit.workspace import inside
-from remit.workspace.git import arrivals
-from remit.workspace.git.arrivals import bring_in, fetch
-from remit.workspace.git.bases import take_base
-from remit.workspace.git.clones import check_out, collect
-from remit.workspace.git.parcels import Base, pack
+from remit.git import apply_changes
+from remit.git.apply_changes import bring_in, fetch
+from remit.git.bundles import Base, pack
+from remit.git.clones import check_out, collect
+from remit.git.tree_snapshot import take_base
+from remit.storage import safe_path
 from tests.amounts import choose
 from tests.workspace.git.checkout import Checkout
 from tests.workspace.git.travel import Trip, come_back, list_files, send
@@ -29,18 +29,20 @@ def test_bringing_in_that_is_ended_anywhere_is_finished_by_the_next(
     (trip.clone / "b.md").unlink()
     made = collect(str(trip.clone), trip.base)
     fetch(trip.root, trip.base, made, bundle=pack(str(trip.clone), made.commit, without=trip.base.commit))
-    real = inside.move_spot
+    real = safe_path.move_spot
     for ended_after in range(4):
         moved: list[str] = []
 
-        def move(waiting: inside.Spot, target: inside.Spot, moved: list[str] = moved, at: int = ended_after) -> None:
+        def move(
+            waiting: safe_path.Spot, target: safe_path.Spot, moved: list[str] = moved, at: int = ended_after
+        ) -> None:
             if len(moved) == at:
                 raise KeyboardInterrupt
             moved.append(target.name)
             real(waiting, target)
 
         with monkeypatch.context() as patch:
-            patch.setattr(arrivals, "move_spot", move)
+            patch.setattr(apply_changes, "move_spot", move)
             with pytest.raises(KeyboardInterrupt):
                 bring_in(trip.root, trip.base, made)
         assert len(moved) == ended_after

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from remit.errors import StorageError
-from remit.workspace.git import arrivals
-from remit.workspace.git.arrivals import Arrived, bring_in, fetch
-from remit.workspace.git.bases import take_base
-from remit.workspace.git.clones import collect
-from remit.workspace.git.parcels import File, Made, pack
+from remit.git import apply_changes
+from remit.git.apply_changes import Arrived, bring_in, fetch
+from remit.git.bundles import File, Made, pack
+from remit.git.clones import collect
+from remit.git.tree_snapshot import take_base
 from tests.workspace.git.checkout import ENVIRONMENT, Checkout
 from tests.workspace.git.travel import Trip, come_back, list_files, send
 
@@ -361,7 +361,7 @@ def test_what_is_behind_a_link_that_came_along_is_not_written(trip: Trip, checko
 
 @pytest.mark.slow
 def test_a_small_parcel_with_a_giant_in_it_is_refused(trip: Trip, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrivals, "MAX_FILE_BYTES", 12 << 20)
+    monkeypatch.setattr(apply_changes, "MAX_FILE_BYTES", 12 << 20)
     forger = Forger(trip.clone / ".remit/parcels.git")
     told: Entries = [(b"100644", b"zeros", bytes(14 << 20))]
     tree = forger.forge_tree(told)
@@ -372,6 +372,6 @@ def test_a_small_parcel_with_a_giant_in_it_is_refused(trip: Trip, monkeypatch: p
     made = Made(commit, tree, (*list_told(told), *gone))
     with pytest.raises(StorageError, match="it is too large"):
         fetch(trip.root, trip.base, made, bundle=bundle)
-    monkeypatch.setattr(arrivals, "MAX_FILE_BYTES", 16 << 20)
+    monkeypatch.setattr(apply_changes, "MAX_FILE_BYTES", 16 << 20)
     fetch(trip.root, trip.base, made, bundle=bundle)
     assert "zeros" in bring_in(trip.root, trip.base, made).applied

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from remit.errors import StorageError, UsageError
-from remit.workspace.git.arrivals import Arrived, bring_in, fetch
-from remit.workspace.git.bases import take_base
-from remit.workspace.git.branches import keep_branch
-from remit.workspace.git.clones import check_out, collect
-from remit.workspace.git.parcels import Base, Made, drop_remote, pack, push
+from remit.git.apply_changes import Arrived, bring_in, fetch
+from remit.git.branches import keep_branch
+from remit.git.bundles import Base, Made, drop_remote, pack, push
+from remit.git.clones import check_out, collect
+from remit.git.tree_snapshot import take_base
 from tests.workspace.git.checkout import Checkout
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from remit.errors import BusyError, StorageError, UsageError
-from remit.workspace.git import worktrees
-from remit.workspace.git.checkouts import find_main_checkout
-from remit.workspace.git.commits import commit_paths
-from remit.workspace.git.told import Refused, repository_busy
-from remit.workspace.git.worktrees import add_worktree, list_worktrees, remove_worktree
+from remit.git import worktrees
+from remit.git.commits import commit_paths
+from remit.git.git_errors import Refused, repository_busy
+from remit.git.worktrees import add_worktree, list_worktrees, remove_worktree
+from remit.storage.checkouts import find_main_checkout
 from tests.workspace.git.checkout import Checkout, make_checkout
 
 

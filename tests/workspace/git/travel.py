@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from remit.workspace.git.arrivals import Arrived, bring_in, fetch
-from remit.workspace.git.bases import take_base
-from remit.workspace.git.clones import check_out, collect
-from remit.workspace.git.parcels import Base, Made, pack
+from remit.git.apply_changes import Arrived, bring_in, fetch
+from remit.git.bundles import Base, Made, pack
+from remit.git.clones import check_out, collect
+from remit.git.tree_snapshot import take_base
 
 
 class Trip(NamedTuple):

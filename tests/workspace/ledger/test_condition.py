@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.workspace.ledger import Ledger
-from remit.workspace.ledger.condition import examine, has_full_text
+from remit.ledger import Ledger
+from remit.ledger.condition import examine, has_full_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.errors import InputError, StateError, StorageError
-from remit.workspace.home import Home
-from remit.workspace.ledger import retention
-from remit.workspace.ledger.activity import list_acts
-from remit.workspace.ledger.delegations import (
+from remit.ledger import retention
+from remit.ledger.activity import list_acts
+from remit.ledger.events import add_event, load_events, read_clock_ms
+from remit.ledger.home import Home
+from remit.ledger.hook_runs import Refereed, add_act, add_refereed
+from remit.ledger.notes import set_note
+from remit.ledger.retention import Forgotten, forget_if_due, forget_old, measure_bytes
+from remit.ledger.runs import (
     Attempt,
     Delegation,
     add_delegation,
@@ -21,11 +25,7 @@ from remit.workspace.ledger.delegations import (
     record_attempt,
     set_usage,
 )
-from remit.workspace.ledger.events import add_event, load_events, read_clock_ms
-from remit.workspace.ledger.notes import set_note
-from remit.workspace.ledger.refereed import Refereed, add_act, add_refereed
-from remit.workspace.ledger.retention import Forgotten, forget_if_due, forget_old, measure_bytes
-from remit.workspace.ledger.texts import find_spill, load_spill, write_spill
+from remit.ledger.texts import find_spill, load_spill, write_spill
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from remit.workspace.home import Home
-from remit.workspace.ledger import Ledger
-from remit.workspace.ledger.delegations import Delegation, add_delegation, advance
-from remit.workspace.ledger.events import add_event, read_clock_ms
-from remit.workspace.ledger.followers import PAGE, SettledBatch, finish_batch, take_batch
-from remit.workspace.ledger.notes import get_note, set_note
-from remit.workspace.ledger.retention import forget_old
+from remit.ledger import Ledger
+from remit.ledger.events import add_event, read_clock_ms
+from remit.ledger.followers import PAGE, SettledBatch, finish_batch, take_batch
+from remit.ledger.home import Home
+from remit.ledger.notes import get_note, set_note
+from remit.ledger.retention import forget_old
+from remit.ledger.runs import Delegation, add_delegation, advance
 
 
 @pytest.fixture

@@ -6,15 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from remit.workspace.home import Home
-from remit.workspace.ledger import VERSION
-from remit.workspace.ledger.refereed import Refereed, list_tool_uses, note_use, open_quickly
-from remit.workspace.locks import hold
+from remit.ledger import VERSION
+from remit.ledger.home import Home
+from remit.ledger.hook_runs import Refereed, list_tool_uses, note_use, open_quickly
+from remit.storage.locks import hold
 
 OWN = Refereed("sess_1_aaaaaa", "claude", "4f6e", "builder")
 WRITING = """
 import os, sys
-from remit.workspace.ledger.refereed import Refereed, note_use, open_quickly
+from remit.ledger.hook_runs import Refereed, note_use, open_quickly
 db = open_quickly(sys.argv[1])
 for number in range(int(sys.argv[2])):
     note_use(db, Refereed("sess_1_aaaaaa", "claude", "4f6e", "builder"), "Write", [f"{number}.md"], operation="write",

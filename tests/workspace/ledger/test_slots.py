@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.workspace.home import Home
-from remit.workspace.ledger import slots
-from remit.workspace.ledger.delegations import Delegation, add_delegation, advance, list_delegations
-from remit.workspace.ledger.events import add_event
-from remit.workspace.ledger.remote_rows import OWNER as AFAR
-from remit.workspace.ledger.slots import Slots, list_strangers, list_unwanted, take_slot
+from remit.ledger import slots
+from remit.ledger.events import add_event
+from remit.ledger.home import Home
+from remit.ledger.remote_rows import OWNER as AFAR
+from remit.ledger.runs import Delegation, add_delegation, advance, list_delegations
+from remit.ledger.slots import Slots, list_strangers, list_unwanted, take_slot
 
 if TYPE_CHECKING:
     from pathlib import Path

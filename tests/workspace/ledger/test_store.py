@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.errors import StorageError
-from remit.workspace.home import Home
-from remit.workspace.journal import Change, finish_interrupted, write_together
-from remit.workspace.ledger import VERSION, Ledger, store
-from remit.workspace.ledger.events import add_event, follow_events, load_events
+from remit.ledger import VERSION, Ledger, store
+from remit.ledger.events import add_event, follow_events, load_events
+from remit.ledger.home import Home
+from remit.ledger.journal import Change, finish_interrupted, write_together
 from tests.workspace.dying import run_and_die
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 WRITING = """
 import sys
-from remit.workspace.home import Home
-from remit.workspace.ledger.events import add_event
+from remit.ledger.home import Home
+from remit.ledger.events import add_event
 root, name, count = sys.argv[1:]
 ledger = Home(root).ledger
 for number in range(int(count)):

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from remit.ledger.home import Home
+from remit.manifest.append import Appender
+from remit.manifest.entries import Entry
+from remit.manifest.index import Index
+from remit.manifest.search import Query, find_entry, walk_entries
 from remit.model import ArtifactFacts
-from remit.workspace.files import write_bytes
-from remit.workspace.home import Home
-from remit.workspace.manifest.append import Appender
-from remit.workspace.manifest.entries import Entry
-from remit.workspace.manifest.index import Index
-from remit.workspace.manifest.search import Query, find_entry, walk_entries
+from remit.storage.files import write_bytes
 from tests.workspace.manifests import make_line
 
 

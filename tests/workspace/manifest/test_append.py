@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from remit.contract.manifest_lines import MAX_LINE_BYTES
 from remit.errors import BusyError, InputError, StorageError, UsageError
+from remit.ledger.home import MANIFEST, Home
+from remit.manifest.entries import FIELDS
 from remit.model import ArtifactFacts, Finding
-from remit.workspace import locks
-from remit.workspace.files import append_line
-from remit.workspace.home import MANIFEST, Home
-from remit.workspace.manifest.entries import FIELDS
+from remit.returns.manifest_lines import MAX_LINE_BYTES
+from remit.storage import locks
+from remit.storage.files import append_line
 from tests.amounts import choose
 from tests.workspace.dying import run_and_die
 from tests.workspace.manifest.conftest import Desk, replace, rewrite_in_place

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.workspace.manifest.beginning import Beginning, has_kept, take_beginning
+from remit.manifest.prefix_check import Beginning, has_kept, take_beginning
 
 OLD = b'{"id":"a-2026-01-19"}\n' * 60_000  # more than one block
 

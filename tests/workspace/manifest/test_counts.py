@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from remit.errors import InputError
-from remit.workspace.home import Home
-from remit.workspace.manifest.counts import BadLine, count_entries, count_quickly, find_bad_lines, find_doubles
+from remit.ledger.home import Home
+from remit.manifest.counts import BadLine, count_entries, count_quickly, find_bad_lines, find_doubles
 from tests.workspace.manifest.conftest import Desk
 from tests.workspace.manifests import make_line
 

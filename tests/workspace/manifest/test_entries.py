@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from remit.contract.dialects.manifest import SHAPE
-from remit.workspace.manifest.entries import (
+from remit.manifest.entries import (
     FIELDS,
     Entry,
     add_number,
@@ -19,6 +18,7 @@ from remit.workspace.manifest.entries import (
     shape_entry,
     split_id,
 )
+from remit.returns.formats.manifest import SHAPE
 from tests.workspace.manifests import ENTRY
 
 

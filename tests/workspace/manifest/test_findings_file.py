@@ -5,13 +5,7 @@ import time
 import pytest
 from inline_snapshot import snapshot
 
-from remit.workspace.manifest.findings_file import (
-    MAX_CHARS,
-    TOLD,
-    Page,
-    check_findings_file,
-    render_findings_file,
-)
+from remit.manifest.findings_file import MAX_CHARS, TOLD, Page, check_findings_file, render_findings_file
 
 PAGE = Page(
     "Upload limits",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.workspace.manifest.ids import Taken, find_free_id, find_taken
+from remit.manifest.ids import Taken, find_free_id, find_taken
 from tests.workspace.manifests import make_entry, make_line
 
 OTHER = make_entry(title="Another one")

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from remit.contract.manifest_lines import MAX_LINE_BYTES
 from remit.errors import BusyError, InputError, StorageError
-from remit.workspace.home import Home
-from remit.workspace.manifest import index as module
-from remit.workspace.manifest import search
-from remit.workspace.manifest.counts import find_bad_lines
-from remit.workspace.manifest.index import Index
-from remit.workspace.manifest.search import Query, find_entry, walk_entries
+from remit.ledger.home import Home
+from remit.manifest import index as module
+from remit.manifest import search
+from remit.manifest.counts import find_bad_lines
+from remit.manifest.index import Index
+from remit.manifest.search import Query, find_entry, walk_entries
+from remit.returns.manifest_lines import MAX_LINE_BYTES
 from tests.workspace.manifest.conftest import Desk, replace, rewrite_in_place
 from tests.workspace.manifests import make_line
 

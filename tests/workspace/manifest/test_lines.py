@@ -2,9 +2,9 @@
 
 import pytest
 
-from remit.contract.manifest_lines import MAX_LINE_BYTES
-from remit.workspace.manifest.counts import count_entries, find_bad_lines
-from remit.workspace.manifest.lines import explain_bad_line, list_columns, list_words, name_topic, write_items
+from remit.manifest.counts import count_entries, find_bad_lines
+from remit.manifest.lines import explain_bad_line, list_columns, list_words, name_topic, write_items
+from remit.returns.manifest_lines import MAX_LINE_BYTES
 from tests.workspace.manifest.conftest import Desk
 from tests.workspace.manifest.test_index import TOO_LONG
 from tests.workspace.manifests import make_entry, make_line

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from remit.contract.dialects.manifest import read_aliases
-from remit.workspace.manifest.counts import count_entries, count_quickly, find_bad_lines, find_doubles
-from remit.workspace.manifest.entries import is_pending, name_task, read_day, read_texts
-from remit.workspace.manifest.search import Query, find_entries, find_line, walk_entries
+from remit.manifest.counts import count_entries, count_quickly, find_bad_lines, find_doubles
+from remit.manifest.entries import is_pending, name_task, read_day, read_texts
+from remit.manifest.search import Query, find_entries, find_line, walk_entries
+from remit.returns.formats.manifest import read_aliases
 from tests.amounts import choose
 from tests.workspace.manifest.conftest import Desk, replace, rewrite_in_place
 

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from remit.errors import UsageError
-from remit.workspace.home import Home
-from remit.workspace.manifest import search as module
-from remit.workspace.manifest.index import Index
-from remit.workspace.manifest.search import (
+from remit.ledger.home import Home
+from remit.manifest import search as module
+from remit.manifest.index import Index
+from remit.manifest.search import (
     Query,
     find_entries,
     find_entries_of_task,

@@ -2,14 +2,7 @@
 
 import pytest
 
-from remit.workspace.manifest.tokens import (
-    MAX_VALUE_CHARS,
-    OPTIONAL,
-    REQUIRED,
-    TOLD,
-    find_tokens,
-    resolve_tokens,
-)
+from remit.manifest.tokens import MAX_VALUE_CHARS, OPTIONAL, REQUIRED, TOLD, find_tokens, resolve_tokens
 
 GIVEN = {"TASK_ID": "T12", "DATE": "2026-01-19", "TOPIC_SLUG": "auth"}
 

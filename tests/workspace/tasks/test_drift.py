@@ -7,12 +7,12 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.model import Finding, Place
-from remit.workspace.tasks.archived import find_next_number, list_taken, parse_archive, walk_free_numbers
-from remit.workspace.tasks.drift import TOLD, check_drift, check_plans, task_lost
-from remit.workspace.tasks.repair import plan_repair
-from remit.workspace.tasks.sides import check_merged
-from remit.workspace.tasks.state import parse_state
-from remit.workspace.tasks.todo import parse_todo
+from remit.tasks.archived import find_next_number, list_taken, parse_archive, walk_free_numbers
+from remit.tasks.drift import TOLD, check_drift, check_plans, task_lost
+from remit.tasks.merge_sides import check_merged
+from remit.tasks.repair import plan_repair
+from remit.tasks.state import parse_state
+from remit.tasks.todo import parse_todo
 from tests.workspace.tasks.samples import COMPLETED, PROJECTS, STATE, TODO, make_state
 
 

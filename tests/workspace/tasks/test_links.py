@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from remit.ledger.home import Home
 from remit.model import Artifact
-from remit.workspace.home import Home
-from remit.workspace.tasks.drift import check_drift
-from remit.workspace.tasks.repair import plan_repair
-from remit.workspace.tasks.state import parse_state
-from remit.workspace.tasks.store import TaskStore
-from remit.workspace.tasks.todo import parse_todo
-from remit.workspace.tasks.todo_edits import add_link, read_samples
-from remit.workspace.tasks.values import Linked
+from remit.tasks.drift import check_drift
+from remit.tasks.repair import plan_repair
+from remit.tasks.state import parse_state
+from remit.tasks.store import TaskStore
+from remit.tasks.todo import parse_todo
+from remit.tasks.todo_edits import add_link, read_samples
+from remit.tasks.values import Linked
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from remit.doors.cli import run
-from remit.workspace.home import Home
-from remit.workspace.tasks.values import MARKERS
+from remit.cli import run
+from remit.ledger.home import Home
+from remit.tasks.values import MARKERS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,8 +5,8 @@ import itertools
 import pytest
 from inline_snapshot import snapshot
 
-from remit.workspace.tasks.moves import check_move, follow_status, list_moves
-from remit.workspace.tasks.values import MARKERS
+from remit.tasks.moves import check_move, follow_status, list_moves
+from remit.tasks.values import MARKERS
 from tests.cases import for_each
 
 LETTERS = {

@@ -12,7 +12,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.errors import ConfigError, UsageError
-from remit.workspace.tasks.outside import CLEO, Answer, OutsideError, fill, run_outside
+from remit.tasks.outside_system import CLEO, Answer, OutsideError, fill, run_outside
 
 TOOL = r"""
 import json, os, subprocess, sys, time

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import UsageError
-from remit.workspace.tasks.plan import find_resume_point, parse_plan, set_phase, set_plan_status
-from remit.workspace.tasks.values import MARKERS
+from remit.tasks.plan import find_resume_point, parse_plan, set_phase, set_plan_status
+from remit.tasks.values import MARKERS
 
 PLAN = """\
 # Implementation Plan: Task 12

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.errors import StateError
-from remit.workspace.home import Home
-from remit.workspace.tasks.recover import find_named
-from remit.workspace.tasks.store import TaskStore
-from remit.workspace.tasks.sync import Synced, repair
+from remit.ledger.home import Home
+from remit.tasks.recover import find_named
+from remit.tasks.store import TaskStore
+from remit.tasks.sync import Synced, repair
 from tests.workspace.tasks.samples import PROJECTS, STATE, TODO, make_state
 
 if TYPE_CHECKING:

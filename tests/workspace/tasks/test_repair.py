@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from remit.workspace.tasks.drift import check_drift
-from remit.workspace.tasks.duplicates import Renumbered, tell_entries
-from remit.workspace.tasks.intake import make_name
-from remit.workspace.tasks.repair import Prefer, Repair, Restored, classify_drift, plan_intake, plan_repair
-from remit.workspace.tasks.state import parse_state
-from remit.workspace.tasks.todo import parse_todo
-from remit.workspace.tasks.values import MARKERS
+from remit.tasks.drift import check_drift
+from remit.tasks.duplicates import Renumbered, tell_entries
+from remit.tasks.import_task import make_name
+from remit.tasks.repair import Prefer, Repair, Restored, classify_drift, plan_intake, plan_repair
+from remit.tasks.state import parse_state
+from remit.tasks.todo import parse_todo
+from remit.tasks.values import MARKERS
 from tests.amounts import choose
 from tests.workspace.tasks.samples import COMPLETED, PROJECTS, STATE, TODO, make_state
 

@@ -6,9 +6,9 @@ import time
 import pytest
 
 from remit.errors import StateError
-from remit.workspace.tasks.repair import plan_repair
-from remit.workspace.tasks.sides import check_merged, join_sides, join_states
-from remit.workspace.tasks.todo import parse_todo
+from remit.tasks.merge_sides import check_merged, join_sides, join_states
+from remit.tasks.repair import plan_repair
+from remit.tasks.todo import parse_todo
 from tests.workspace.tasks.samples import PROJECTS, STATE, TODO
 
 CONFLICT = """\

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.workspace.tasks.state import parse_state
+from remit.tasks.state import parse_state
 from tests.workspace.tasks.samples import STATE, make_state
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import InputError, UsageError
-from remit.workspace.json_edit import REMOVE
-from remit.workspace.tasks.state import parse_state
-from remit.workspace.tasks.state_edits import (
+from remit.storage.json_edit import REMOVE
+from remit.tasks.state import parse_state
+from remit.tasks.state_edits import (
     Edits,
     add_task,
     add_tasks,

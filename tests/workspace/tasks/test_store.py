@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from remit.errors import EditedError, RemitError, StateError, UsageError
-from remit.workspace import journal
-from remit.workspace.home import Home
-from remit.workspace.tasks.desk import finish_if_interrupted
-from remit.workspace.tasks.places import find_folder, find_spec_root
-from remit.workspace.tasks.state import parse_state
-from remit.workspace.tasks.store import TaskStore
-from remit.workspace.tasks.todo import parse_todo
+from remit.ledger import journal
+from remit.ledger.home import Home
+from remit.storage.spec_root import find_folder, find_spec_root
+from remit.tasks.state import parse_state
+from remit.tasks.store import TaskStore
+from remit.tasks.todo import parse_todo
+from remit.tasks.transaction import finish_if_interrupted
 from tests.amounts import choose
 from tests.workspace.dying import run_and_die
 
@@ -38,8 +38,8 @@ Text.
 """
 MOVING = """
 import sys
-from remit.workspace.home import Home
-from remit.workspace.tasks.store import TaskStore
+from remit.ledger.home import Home
+from remit.tasks.store import TaskStore
 root, number = sys.argv[1:]
 store = TaskStore(Home(root), "specs")
 for _ in range(5):
@@ -48,8 +48,8 @@ for _ in range(5):
 """
 ADDING = """
 import sys
-from remit.workspace.home import Home
-from remit.workspace.tasks.store import TaskStore
+from remit.ledger.home import Home
+from remit.tasks.store import TaskStore
 root, name = sys.argv[1:]
 store = TaskStore(Home(root), "specs")
 for number in range(5):

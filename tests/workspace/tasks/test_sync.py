@@ -12,24 +12,24 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.errors import StateError
-from remit.workspace.home import Home
-from remit.workspace.tasks.desk import finish_if_interrupted, load_agreed, load_agreed_markers
-from remit.workspace.tasks.store import TaskStore
-from remit.workspace.tasks.sync import repair, take_in
+from remit.ledger.home import Home
+from remit.tasks.store import TaskStore
+from remit.tasks.sync import repair, take_in
+from remit.tasks.transaction import finish_if_interrupted, load_agreed, load_agreed_markers
 from tests.workspace.dying import run_and_die
 from tests.workspace.tasks.test_store import give_plan, load_state, make, read_markers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.workspace.tasks.sync import Synced
+    from remit.tasks.sync import Synced
 
 NOW = "task 1 was not_started in state.json, and is PLANNING now, as in TODO.md"
 EDITING = """
 import sys
-from remit.workspace.home import Home
-from remit.workspace.tasks.store import TaskStore
-from remit.workspace.tasks.sync import repair
+from remit.ledger.home import Home
+from remit.tasks.store import TaskStore
+from remit.tasks.sync import repair
 store = TaskStore(Home(sys.argv[1]), "specs")
 for number in range(5):
     store.add(f"Task {number}") if sys.argv[2] == "add" else repair(store)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.workspace.tasks.todo import parse_todo
-from remit.workspace.tasks.values import MARKERS, read_marker
+from remit.tasks.todo import parse_todo
+from remit.tasks.values import MARKERS, read_marker
 from tests.workspace.tasks.samples import TODO
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import UsageError
-from remit.workspace.tasks.todo import parse_todo
-from remit.workspace.tasks.todo_edits import (
+from remit.tasks.todo import parse_todo
+from remit.tasks.todo_edits import (
     Edits,
     Entry,
     NewTask,
@@ -21,7 +21,7 @@ from remit.workspace.tasks.todo_edits import (
     set_next_number,
     set_status,
 )
-from remit.workspace.tasks.values import MARKERS
+from remit.tasks.values import MARKERS
 from tests.workspace.tasks.samples import TODO
 
 

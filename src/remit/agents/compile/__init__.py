@@ -23,8 +23,8 @@ from remit.agents.compile.diagnostics import (
 from remit.agents.compile.source import make_name, read_body, read_source
 from remit.agents.definition import define, find_unread
 from remit.errors import UsageError
-from remit.lazy import lazy
-from remit.quick_tuple import NamedTuple
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
 from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:

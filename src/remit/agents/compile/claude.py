@@ -13,7 +13,7 @@ from remit.agents.compile.diagnostics import lost, name_some
 from remit.agents.compile.source import translate_model
 from remit.agents.edits import quote, render_scalar
 from remit.harnesses import claude
-from remit.places import escape_key
+from remit.positions import escape_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,8 +16,8 @@ from remit.agents.compile.source import translate_model
 from remit.agents.edits import quote
 from remit.agents.profiles import TOOLS
 from remit.harnesses import codex
-from remit.lazy import lazy
-from remit.places import escape_key
+from remit.lazy_regex import lazy
+from remit.positions import escape_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,9 +21,9 @@ from remit.agents.compile.source import describe, translate_model
 from remit.agents.edits import quote, render_scalar
 from remit.agents.profiles import TOOLS
 from remit.harnesses import opencode
-from remit.lazy import lazy
-from remit.places import escape_key
-from remit.quick_tuple import NamedTuple
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
+from remit.positions import escape_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

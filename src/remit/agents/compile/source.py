@@ -14,9 +14,9 @@ from remit.agents.definition import ANYONE, name_tool, read_permissions, split_c
 from remit.agents.profiles import TOOLS, UTILITY_AGENTS
 from remit.globs import EVERYTHING
 from remit.harnesses import codex, opencode
-from remit.lazy import lazy
-from remit.places import escape_key
-from remit.quick_tuple import NamedTuple
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
+from remit.positions import escape_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,17 +11,17 @@ TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from remit.agents.profiles import Profile
 
-_MARKDOWN = ("reading", "scalars", "tokens")
+_MARKDOWN = ("parsing", "yaml_values", "tokens")
 _CLAUDE = ("claude.fields", "claude.keys", "claude.hooks", "claude.tools")
 _OPENCODE = ("opencode.fields", "opencode.values", "opencode.permissions", "opencode.tools")
 MODULES: dict[Profile, tuple[str, ...]] = {
     "standard": (
-        *_MARKDOWN, "body", "confinement", "context", "delegation", "failures", "fields", "limits",
-        "opencode.tools", "outputs", "permissions", "reach", "sections", "steps",
+        *_MARKDOWN, "body", "confinement", "context", "delegation", "error_handling", "fields", "limits",
+        "opencode.tools", "outputs", "permissions", "permission_scope", "sections", "steps",
     ),
     "claude": (*_MARKDOWN, *_CLAUDE, "confinement", "permissions"),
     "opencode": (*_MARKDOWN, *_OPENCODE, "confinement", "permissions"),
-    "codex": ("reading", "codex"),
+    "codex": ("parsing", "codex"),
     "command": (*_MARKDOWN, "command"),
 }  # fmt: skip
 """The modules that have rules for each profile."""

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
+from remit.agents.default_sections import STATUSES
 from remit.agents.inputs import find_forbidden, find_parameters
 from remit.agents.outline import (
     ARTIFACT_PARTS,
@@ -15,10 +16,9 @@ from remit.agents.outline import (
     ERROR_PARTS,
     STEP_PARTS,
 )
-from remit.agents.passages import STATUSES
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.section_shapes import COMMENT, find_blank, find_kind, find_top, shorten
-from remit.lazy import lazy
+from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

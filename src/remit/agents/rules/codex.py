@@ -10,11 +10,11 @@ import json
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
+from remit.agents.rules.field_lookup import is_whole, show
 from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec, FieldTable, RuleRow, add_table
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.tables import is_whole, show
 from remit.harnesses import codex
-from remit.lazy import lazy
+from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.agents.profiles import COMMAND_KEYS
+from remit.agents.rules.field_lookup import find_title, is_whole
 from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec, FieldTable, RuleRow, add_table
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.tables import find_title, is_whole
-from remit.lazy import lazy
-from remit.quick_tuple import NamedTuple
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

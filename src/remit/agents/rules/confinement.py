@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.agents.definition import read_tools
+from remit.agents.rules.field_lookup import show
 from remit.agents.rules.permissions import list_entries
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.tables import show
 from remit.globs import EVERYTHING, is_pattern
 from remit.harnesses import claude, opencode
-from remit.quick_tuple import NamedTuple
+from remit.light_namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agents import edits
 from remit.agents.context import find_context_files, is_absolute, is_folder, list_context_files
+from remit.agents.rules.field_lookup import is_number, show
 from remit.agents.rules.fields import get_budget
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.tables import is_number, show
 from remit.globs import is_pattern
 
 if TYPE_CHECKING:

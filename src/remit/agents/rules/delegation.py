@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agents import edits
 from remit.agents.definition import ANYONE
+from remit.agents.rules.field_lookup import show
 from remit.agents.rules.fields import MAX_TARGETS, get_seconds, list_targets
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.tables import show
 from remit.spelling import SURE, find_meant
 
 if TYPE_CHECKING:

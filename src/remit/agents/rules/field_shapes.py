@@ -12,11 +12,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from remit.agents import edits
+from remit.agents.rules.field_lookup import TRUTHS, guess, is_absent, is_number, is_told, is_whole, list_names, show
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, add_rule
-from remit.agents.rules.tables import TRUTHS, guess, is_absent, is_number, is_told, is_whole, list_names, show
+from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING
-from remit.places import escape_key
-from remit.quick_tuple import NamedTuple
+from remit.positions import escape_key
 from remit.spelling import SURE, find_meant
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agents import edits
 from remit.agents.profiles import CONTEXT_BUDGETS, DEFAULT_TIMEOUT_S, KEYS, KINDS, STANDARD_KEYS, TIMEOUTS_S
+from remit.agents.rules.field_lookup import is_absent, is_number, read_whole
 from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec, FieldTable, RuleRow, add_table
-from remit.agents.rules.tables import is_absent, is_number, read_whole
-from remit.lazy import lazy
+from remit.lazy_regex import lazy
 from remit.model import MAX_DEPTH
-from remit.prose import count_sentences
+from remit.sentences import count_sentences
 from remit.spelling import SURE, find_meant, squeeze
 
 if TYPE_CHECKING:

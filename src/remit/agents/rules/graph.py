@@ -8,8 +8,8 @@ from remit.agents.definition import ANYONE
 from remit.agents.graph import render_path
 from remit.agents.patterns import covered_by_any
 from remit.agents.profiles import UTILITY_AGENTS
+from remit.light_namedtuple import NamedTuple
 from remit.model import MAX_DEPTH, Edit, Finding, Fix
-from remit.quick_tuple import NamedTuple
 from remit.spelling import find_meant
 
 if TYPE_CHECKING:

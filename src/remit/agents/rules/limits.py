@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from remit.agents import edits
 from remit.agents.profiles import TIMEOUTS_S, is_read_by_claude
+from remit.agents.rules.field_lookup import is_absent, is_number, show
 from remit.agents.rules.fields import get_kind, get_limit_s
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.tables import is_absent, is_number, show
-from remit.lazy import lazy
-from remit.quick_tuple import NamedTuple
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
+from remit.agents.default_sections import ARTIFACTS, STRUCTURE
 from remit.agents.outline import find_part
-from remit.agents.passages import ARTIFACTS, STRUCTURE
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.section_shapes import find_kind, is_empty, shorten
 from remit.harnesses import claude, opencode
-from remit.lazy import lazy
+from remit.lazy_regex import lazy
 from remit.model import STATUSES
 from remit.spelling import find_meant
 

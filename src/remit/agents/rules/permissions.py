@@ -14,11 +14,11 @@ from remit.agents.definition import (
     read_permissions,
 )
 from remit.agents.profiles import TOOLS, is_read_by_claude
+from remit.agents.rules.field_lookup import guess, show
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.tables import guess, show
 from remit.harnesses import claude, opencode
-from remit.places import escape_key
-from remit.quick_tuple import NamedTuple
+from remit.light_namedtuple import NamedTuple
+from remit.positions import escape_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

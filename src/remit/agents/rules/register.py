@@ -11,8 +11,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
+from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING, Edit, Finding, Fix
-from remit.quick_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -10,13 +10,13 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
+from remit.agents.default_sections import ARTIFACTS, render_section
 from remit.agents.outline import find_part
-from remit.agents.passages import ARTIFACTS, render_section
 from remit.agents.rules.register import Case, Report
-from remit.lazy import lazy
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING
-from remit.prose import count_statements
-from remit.quick_tuple import NamedTuple
+from remit.sentences import count_statements
 from remit.spelling import find_meant
 
 if TYPE_CHECKING:

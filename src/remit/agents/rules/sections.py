@@ -7,17 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.agents.inputs import TYPE_WORDS, TYPES, find_forbidden, find_parameters
-from remit.agents.outline import (
-    ARTIFACT_PARTS,
-    CHECKPOINT_ALIASES,
-    CONTEXT_PARTS,
-    DELEGATE_PARTS,
-    STEP_PARTS,
-    find_part,
-    unfold,
-)
-from remit.agents.passages import (
+from remit.agents.default_sections import (
     ARTIFACTS,
     STRUCTURE,
     USUAL_ERRORS,
@@ -28,7 +18,17 @@ from remit.agents.passages import (
     render_error,
     render_parameter,
 )
-from remit.agents.rules.failures import find_error_types, list_usual_errors, read_error_names
+from remit.agents.inputs import TYPE_WORDS, TYPES, find_forbidden, find_parameters
+from remit.agents.outline import (
+    ARTIFACT_PARTS,
+    CHECKPOINT_ALIASES,
+    CONTEXT_PARTS,
+    DELEGATE_PARTS,
+    STEP_PARTS,
+    find_part,
+    unfold,
+)
+from remit.agents.rules.error_handling import find_error_types, list_usual_errors, read_error_names
 from remit.agents.rules.outputs import ARTIFACT_TYPES, find_artifacts, find_spec_root
 from remit.agents.rules.register import add_rule
 from remit.agents.rules.section_shapes import (
@@ -45,7 +45,7 @@ from remit.agents.rules.section_shapes import (
     make_check,
     shorten,
 )
-from remit.quick_tuple import NamedTuple
+from remit.light_namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,11 +7,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
+from remit.agents.default_sections import render_step
 from remit.agents.outline import STEP_PARTS, find_part
-from remit.agents.passages import render_step
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.section_shapes import find_kind, find_top, is_empty, shorten
-from remit.lazy import lazy
+from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

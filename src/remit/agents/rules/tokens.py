@@ -11,8 +11,8 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from remit.agents.rules.register import Case, Report, rule
-from remit.lazy import lazy
-from remit.quick_tuple import NamedTuple
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
 from remit.spelling import SURE, find_meant, squeeze
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from remit.light_namedtuple import NamedTuple
 from remit.policy.bash.words import HOLE, SPLIT, Word
-from remit.quick_tuple import NamedTuple
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ a hole in the word's text: it stands for anything. A word is given in pieces, ea
 from __future__ import annotations
 
 from remit.globs import tokenize
-from remit.quick_tuple import NamedTuple
+from remit.light_namedtuple import NamedTuple
 
 HOLE = "\0"
 """Stands in a text for what is not known. No word of a command can hold this character itself."""

@@ -7,19 +7,19 @@ is a doubt: `judging` ignores both if a judge at exec sees what they start.
 
 from __future__ import annotations
 
-from remit.lazy import lazy
-from remit.policy.bash import names
-from remit.policy.bash.acts import Assignment, Hint, Run
-from remit.policy.bash.commands import base_name, could_be_flag, find_family
-from remit.policy.bash.names import read_names
+from remit.lazy_regex import lazy
+from remit.policy.bash import program_facts
+from remit.policy.bash.command_patterns import base_name, could_be_flag, find_family
+from remit.policy.bash.effects import Assignment, Hint, Run
 from remit.policy.bash.options import parse_options
+from remit.policy.bash.program_facts import read_names
 from remit.policy.bash.words import HOLE, ONE, SPLIT, Word
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from remit.policy.bash.reading import Reader
+    from remit.policy.bash.simple_commands import Reader
 
     Handler = Callable[[Reader, list[Word], Word | None], None]
 
@@ -53,7 +53,7 @@ def take_apart(reader: Reader, words: list[Word], stdin: Word | None, *, is_dire
         reader.add(Run(tuple(words), passes_on=True))
         reader.add(Hint(_join(words[1:])))
         return
-    reader.add(Run(tuple(words), name in names.CLEAR, _follow(reader, first.text)))
+    reader.add(Run(tuple(words), name in program_facts.CLEAR, _follow(reader, first.text)))
     _take_program(reader, _find_known(name), words, stdin)
 
 
@@ -61,12 +61,12 @@ def _take_program(reader: Reader, known: str, words: list[Word], stdin: Word | N
     handler = _HANDLERS.get(known)
     if handler is not None:
         handler(reader, words, stdin)
-    elif known in names.WRAPPERS:
-        count, _, spec = names.WRAPPERS[known].partition(" ")
+    elif known in program_facts.WRAPPERS:
+        count, _, spec = program_facts.WRAPPERS[known].partition(" ")
         _take_wrapper(reader, words, spec, int(count), stdin)
-    elif known in names.CODE:
+    elif known in program_facts.CODE:
         _take_code(reader, known, words, stdin)
-    elif known not in names.PLAIN:
+    elif known not in program_facts.PLAIN:
         _take_unknown(reader, known, words, stdin)
 
 
@@ -74,9 +74,9 @@ def _find_known(name: str) -> str:
     """Return the name under which a program is known here."""
     family = find_family(name)
     for each in (name, family, find_family(name.partition("-")[0])):
-        if each in _HANDLERS or each in names.WRAPPERS or each in names.CODE:
+        if each in _HANDLERS or each in program_facts.WRAPPERS or each in program_facts.CODE:
             return each
-    return name if name in names.PLAIN else family
+    return name if name in program_facts.PLAIN else family
 
 
 def _follow(reader: Reader, text: str) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ def _take_wrapper(reader: Reader, words: list[Word], spec: str, skip: int, stdin
     found = parse_options(words[1:], spec)
     name = base_name(words[0].text)
     values = [value for option, value in found.options]
-    reader.add(Hint(_join(words[1:] if not found.is_certain else values), name in names.LEAVING))
+    reader.add(Hint(_join(words[1:] if not found.is_certain else values), name in program_facts.LEAVING))
     for option, value in found.options:
         if option in ("-c", "--call", "--command") and value.text:
             _read_text(reader, value)
@@ -161,7 +161,7 @@ def _take_env(reader: Reader, words: list[Word], stdin: Word | None) -> None:
 
 
 def _take_xargs(reader: Reader, words: list[Word], _stdin: Word | None) -> None:
-    found = parse_options(words[1:], names.WRAPPERS["xargs"].partition(" ")[2])
+    found = parse_options(words[1:], program_facts.WRAPPERS["xargs"].partition(" ")[2])
     if found.is_doubtful:
         reader.doubt(_BEFORE_A_NAME)
         return
@@ -210,7 +210,7 @@ def _read_text(reader: Reader, word: Word | None, name: str = "sh") -> None:
     elif HOLE in word.text:
         reader.doubt("the text of a script is not written out", is_code=True)
         reader.read(word.text.replace(HOLE, "$_"))
-    elif name in names.OTHER_SHELLS or (name == "zsh" and " =" in f" {word.text}"):
+    elif name in program_facts.OTHER_SHELLS or (name == "zsh" and " =" in f" {word.text}"):
         reader.doubt(f"'{name}' reads a text in a way of its own", is_code=True)
         reader.add(Hint(word.text))
     else:
@@ -360,7 +360,7 @@ def _take_git(reader: Reader, words: list[Word], _stdin: Word | None) -> None:
         for text in texts[1:]
     )
     command = found.operands[0].text if found.operands else ""
-    if own or given or (command and command not in names.SEARCHED_BY_GIT):
+    if own or given or (command and command not in program_facts.SEARCHED_BY_GIT):
         reader.add(Hint(_join(words[1:])))
     if command == "bisect" and [word.text for word in found.operands[1:2]] == ["run"]:
         reader.run(list(found.operands[2:]), None)
@@ -368,7 +368,7 @@ def _take_git(reader: Reader, words: list[Word], _stdin: Word | None) -> None:
 
 def _take_code(reader: Reader, known: str, words: list[Word], stdin: Word | None) -> None:
     """A program that runs code from its words or its input; code in a file is run as every program is."""
-    marks = names.CODE[known].split()
+    marks = program_facts.CODE[known].split()
     letters = {mark for mark in marks if len(mark) == 1}
     takes_files, is_code = "-" in marks, stdin is not None
     for at, word in enumerate(words[1:], 1):
@@ -401,7 +401,7 @@ def _take_module(reader: Reader, words: list[Word], stdin: Word | None) -> None:
         reader.doubt(_INLINE, is_code=True)
         return
     reader.add(Run(tuple(words), passes_on=True))
-    if base_name(words[0].text) not in names.PLAIN:
+    if base_name(words[0].text) not in program_facts.PLAIN:
         reader.add(Hint(_join([*words[1:], *([stdin] if stdin is not None else [])])))
 
 
@@ -430,13 +430,13 @@ _GIVING = frozenset({"-e", "-c", "-E", "-x", "--eval", "--exec", "--execute", "-
 
 def _take_unknown(reader: Reader, name: str, words: list[Word], stdin: Word | None) -> None:
     """A program of which nothing is known: its words may be a command, a text for a shell, or code."""
-    _note_words(reader, words[1:], stdin, leaves=name in names.LEAVING)
+    _note_words(reader, words[1:], stdin, leaves=name in program_facts.LEAVING)
     for at, word in enumerate(words[1:], 1):
         following = words[at + 1].text if at + 1 < len(words) else ""
         option, _, value = word.text.partition("=")
         if (
             option in _GIVING
-            and name not in names.QUERIED
+            and name not in program_facts.QUERIED
             and any(char in (value or following) for char in "(){};`!|&")
         ):
             reader.doubt("a program that isn't known is given code", is_code=True)
@@ -459,5 +459,5 @@ _HANDLERS: dict[str, Handler] = {
     "eval": _take_eval, "source": _take_source, ".": _take_source, "trap": _take_trap, "command": _take_command,
     "git": _take_git, "awk": _take_awk, "sed": _take_sed,
     **dict.fromkeys(("alias", "enable", "set", "shopt", *_CHANGING), _take_meaning),
-    **dict.fromkeys(names.SHELLS, _take_shell),
+    **dict.fromkeys(program_facts.SHELLS, _take_shell),
 }  # fmt: skip

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from remit.agents import edits
 from remit.agents.profiles import COMMAND_KEYS, STANDARD_KEYS
 from remit.agents.rules.claude import RESTRICTIONS, is_own_folder
+from remit.agents.rules.field_lookup import find_title
 from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec, FieldTable, RuleRow, add_table
-from remit.agents.rules.tables import find_title
 from remit.harnesses import claude, opencode
-from remit.lazy import lazy
+from remit.lazy_regex import lazy
 from remit.spelling import SURE, find_meant
 
 if TYPE_CHECKING:

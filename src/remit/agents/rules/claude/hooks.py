@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.rules.claude import CLAUDE
+from remit.agents.rules.field_lookup import guess, show
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
-from remit.agents.rules.tables import guess, show
 from remit.harnesses import claude
-from remit.places import escape_key
+from remit.positions import escape_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

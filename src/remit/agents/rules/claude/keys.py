@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.rules.claude import CLAUDE, RESTRICTIONS, is_own_folder
+from remit.agents.rules.field_lookup import list_names
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.tables import list_names
 from remit.harnesses import claude
 
 if TYPE_CHECKING:

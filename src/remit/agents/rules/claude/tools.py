@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.rules.claude import CLAUDE
+from remit.agents.rules.field_lookup import is_absent, show
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
-from remit.agents.rules.tables import is_absent, show
 from remit.harnesses import claude
-from remit.lazy import lazy
-from remit.quick_tuple import NamedTuple
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
 from remit.spelling import SURE, find_meant
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.agents.profiles import STANDARD_KEYS
+from remit.agents.rules.field_lookup import find_title
 from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec, FieldTable, RuleRow, add_table
 from remit.agents.rules.opencode import RESTRICTIONS, STOPS
-from remit.agents.rules.tables import find_title
 from remit.harnesses import claude, opencode
-from remit.lazy import lazy
+from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:
     from remit.agents.document import Document

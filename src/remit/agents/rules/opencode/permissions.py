@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.patterns import RUNNERS, matches_whole, normalize_command
+from remit.agents.rules.field_lookup import guess, list_names, show
 from remit.agents.rules.opencode import EDITS, OPENCODE, STOPS, is_read
 from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
-from remit.agents.rules.tables import guess, list_names, show
 from remit.harnesses import opencode
-from remit.places import escape_key
-from remit.quick_tuple import NamedTuple
+from remit.light_namedtuple import NamedTuple
+from remit.positions import escape_key
 from remit.spelling import SURE, find_meant
 
 if TYPE_CHECKING:

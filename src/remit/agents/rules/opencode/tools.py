@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
+from remit.agents.rules.field_lookup import TRUTHS, show
 from remit.agents.rules.opencode import EDITS, OPENCODE, STOPS, is_read
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.tables import TRUTHS, show
 from remit.harnesses import opencode
-from remit.places import escape_key
+from remit.positions import escape_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

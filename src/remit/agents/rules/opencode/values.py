@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.agents import edits
+from remit.agents.rules.field_lookup import show
 from remit.agents.rules.opencode import OPENCODE, RESTRICTIONS, STOPS
 from remit.agents.rules.opencode.permissions import is_permission
 from remit.agents.rules.register import Case, Report, rule
-from remit.agents.rules.tables import show
-from remit.lazy import lazy
+from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

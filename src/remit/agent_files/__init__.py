@@ -1,0 +1,1 @@
+"""Agent files on disk: found, linted, fixed, made and compiled."""

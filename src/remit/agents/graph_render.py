@@ -1,0 +1,210 @@
+"""Drawing: the graph as a tree, as Mermaid, as DOT and as plain values.
+
+Owns how a graph is shown: who may call whom, how deep, how long each may take, and what goes round in circles. Names
+come from files, so every format gets them in its own quotes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.agents.definition import ANYONE
+from remit.agents.graph import is_round
+from remit.agents.profiles import UTILITY_AGENTS
+from remit.light_namedtuple import NamedTuple
+from remit.model import MAX_DEPTH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.agents.definition import Definition
+    from remit.agents.graph import Graph
+
+MAX_LINES = 2_000
+_BUILT_IN = "built in"
+"""What is said of a utility agent that has no file: Remit answers for it."""
+
+
+class Line(NamedTuple):
+    """One line of a tree: how it is led in, what it says, and whether it is a fault."""
+
+    lead: str
+    text: str
+    fault: bool
+
+
+def draw_tree(graph: Graph) -> list[Line]:
+    """The entries, below each the agents it may call; a name that is drawn already is not unfolded again."""
+    lines: list[Line] = []
+    drawn: set[str] = set()
+    for command, names in _group_by_command(graph):
+        lines.append(Line("", command, fault=False))
+        _draw(graph, names, lines, drawn)
+    if len(lines) > MAX_LINES:
+        lines[MAX_LINES:] = [Line("", "… and more; json shows them all", fault=False)]
+    return lines
+
+
+def _group_by_command(graph: Graph) -> list[tuple[str, list[str]]]:
+    groups: dict[str, list[str]] = {}
+    for name in graph.entries:
+        groups.setdefault(graph.agents[name].command or _name_entry(graph.agents[name]), []).append(name)
+    unreachable = [name for name in graph.agents if name not in graph.reached]
+    rows = sorted(groups.items(), key=lambda row: (not row[0].startswith("/"), row[0]))
+    return [*rows, *([("reached by nobody", unreachable)] if unreachable else [])]
+
+
+def _name_entry(agent: Definition) -> str:
+    return {"claude": "Claude Code", "opencode": "opencode", "codex": "Codex"}.get(agent.profile, "called by a command")
+
+
+def _draw(graph: Graph, names: list[str], lines: list[Line], drawn: set[str]) -> None:
+    """Depth first, without recursion: a stack of names, each with its lead and the chain above it."""
+    chain: tuple[str, ...] = ()
+    waiting = [(name, "", index == len(names) - 1, chain) for index, name in enumerate(names)][::-1]
+    while waiting and len(lines) <= MAX_LINES:
+        name, lead, is_last, chain = waiting.pop()
+        circle = name in chain
+        again = name in drawn and not circle
+        depth = len(chain) + 1
+        fault = circle or depth > MAX_DEPTH or not _is_known(graph, name)
+        branch = "└─ " if is_last else "├─ "
+        lines.append(Line(f"{lead}{branch}", _describe(graph, name, depth, circle=circle, again=again), fault))
+        if circle or again or name not in graph.agents:
+            continue
+        drawn.add(name)
+        inner = [target.name for target in graph.agents[name].targets]
+        below = f"{lead}{'   ' if is_last else '│  '}"
+        inner = list(dict.fromkeys(inner))
+        waiting += [(each, below, index == len(inner) - 1, (*chain, name)) for index, each in enumerate(inner)][::-1]
+
+
+def _describe(graph: Graph, name: str, depth: int, *, circle: bool, again: bool) -> str:
+    agent = graph.agents.get(name)
+    if name == ANYONE:
+        return "any agent"
+    facts = []
+    if agent is None:
+        facts += [_BUILT_IN] if name in UTILITY_AGENTS else [] if _is_known(graph, name) else ["does not exist"]
+    else:
+        facts += [*([agent.kind] if agent.kind else []), *_find_facts(graph, agent, None if circle else depth)]
+    if circle:
+        facts.append("a circle")
+    if again:
+        facts.append("see above")
+    return f"{name} ({', '.join(facts)})" if facts else name
+
+
+def _find_facts(graph: Graph, agent: Definition, depth: int | None) -> list[str]:
+    """How deep an agent is called, below the first level, and how long it may take."""
+    too_deep = ", too deep" if depth is not None and depth > MAX_DEPTH and agent.name not in graph.in_cycle else ""
+    facts = [f"depth {depth}{too_deep}"] if depth is not None and depth > 1 else []
+    return [*facts, f"{agent.timeout_s:g} s"] if agent.timeout_s else facts
+
+
+def _edges(graph: Graph) -> Iterator[tuple[str, str, bool]]:
+    """Who may call whom, and whether the call goes round in a circle."""
+    for name, agent in graph.agents.items():
+        for target in dict.fromkeys(target.name for target in agent.targets):
+            yield name, target, is_round(graph, name, target)
+
+
+def _list_built_in(name: str) -> list[str]:
+    return [_BUILT_IN] if name in UTILITY_AGENTS else []
+
+
+def draw_mermaid(graph: Graph) -> str:
+    """The graph for Markdown pages."""
+    names = _number(graph)
+    lines = ["flowchart TD"]
+    for name, number in names.items():
+        agent = graph.agents.get(name)
+        facts = _find_facts(graph, agent, graph.depths[name]) if agent else _list_built_in(name)
+        label = ", ".join([name, *facts])
+        lines.append(f'  n{number}["{_quote_mermaid("any agent" if name == ANYONE else label)}"]')
+    entries = [name for name in graph.entries if graph.agents[name].command]
+    for name in entries:
+        command = _quote_mermaid(graph.agents[name].command or "")
+        lines.append(f'  c{names[name]}(["{command}"]) --> n{names[name]}')
+    red = []
+    for count, (caller, target, comes_back) in enumerate(_edges(graph), len(entries)):
+        lines.append(f"  n{names[caller]} --> n{names[target]}")
+        if comes_back:
+            red.append(str(count))
+    lines += [f"  linkStyle {','.join(red)} stroke:red,stroke-width:3px"] if red else []
+    faults = [f"n{number}" for name, number in names.items() if _is_fault(graph, name)]
+    lines += ["  classDef fault stroke:red,color:red", f"  class {','.join(faults)} fault"] if faults else []
+    return "\n".join(lines)
+
+
+def _is_fault(graph: Graph, name: str) -> bool:
+    return not _is_known(graph, name) or name in graph.in_cycle or graph.depths.get(name, 1) > MAX_DEPTH
+
+
+def _is_known(graph: Graph, name: str) -> bool:
+    """Whether a name is an agent with a file, a built-in utility agent, or a pattern that stands for agents."""
+    return name in graph.agents or name in UTILITY_AGENTS or ANYONE in name
+
+
+def _number(graph: Graph) -> dict[str, int]:
+    names = [*graph.agents, *(target for _, target, _ in _edges(graph))]
+    return {name: number for number, name in enumerate(dict.fromkeys(names))}
+
+
+def _quote_mermaid(text: str) -> str:
+    plain = "".join(char if char.isprintable() else " " for char in text)
+    return plain.translate({ord(char): f"#{ord(char)};" for char in '#"<>&`'})
+
+
+def draw_dot(graph: Graph) -> str:
+    """The graph for Graphviz."""
+    lines = ["digraph agents {", "  rankdir=LR;", "  node [shape=box, style=rounded];"]
+    for name in _number(graph):
+        agent = graph.agents.get(name)
+        label = _escape_dot("any agent" if name == ANYONE else name)
+        facts = _find_facts(graph, agent, graph.depths[name]) if agent else _list_built_in(name)
+        label += f"\\n{', '.join(facts)}" if facts else ""
+        colour = ", color=red, fontcolor=red" if _is_fault(graph, name) else ""
+        lines.append(f'  {_quote_dot(name)} [label="{label}"{colour}];')
+    for caller, target, comes_back in _edges(graph):
+        lines.append(
+            f"  {_quote_dot(caller)} -> {_quote_dot(target)}{' [color=red, penwidth=2]' if comes_back else ''};"
+        )
+    return "\n".join([*lines, "}"])
+
+
+def _quote_dot(text: str) -> str:
+    return f'"{_escape_dot(text)}"'
+
+
+def _escape_dot(text: str) -> str:
+    plain = "".join(char if char.isprintable() else " " for char in text)
+    return plain.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def shape_graph(graph: Graph) -> dict[str, Any]:
+    """The graph as plain values."""
+    entries = frozenset(graph.entries)
+    return {
+        "agents": [{**_shape_agent(graph, name), "entry": name in entries} for name in graph.agents],
+        "edges": [{"from": caller, "to": target, "cycle": comes_back} for caller, target, comes_back in _edges(graph)],
+        "built_in": sorted(
+            {target for _, target, _ in _edges(graph) if target in UTILITY_AGENTS - graph.agents.keys()}
+        ),
+        "cycles": [list(cycle) for cycle in graph.cycles],
+        "max_depth": MAX_DEPTH,
+    }
+
+
+def _shape_agent(graph: Graph, name: str) -> dict[str, Any]:
+    agent = graph.agents[name]
+    return {
+        "name": name,
+        "path": agent.path,
+        "profile": agent.profile,
+        "kind": agent.kind,
+        "command": agent.command,
+        "timeout_seconds": agent.timeout_s,
+        "depth": graph.depths[name],
+        "caller": graph.callers.get(name),
+    }

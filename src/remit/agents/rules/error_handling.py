@@ -1,0 +1,160 @@
+"""Rules on what goes wrong: does the agent know what to do then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.agents import edits
+from remit.agents.default_sections import render_error
+from remit.agents.outline import ERROR_PARTS, TAG_NAMES, unfold
+from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.section_shapes import find_missing_parts, is_empty, list_tags, shorten
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
+from remit.spelling import is_misspelt, squeeze
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.agents.document import Document
+    from remit.agents.tags import Tag
+
+_USUAL_WORDS = {
+    "validation_failure": "validation", "file_operation_failure": "file", "delegation_failure": "delegation",
+    "git_failure": "git",
+}  # fmt: skip
+"""The usual types besides timeout, and the word that a type of another name shares with each: `git_commit_failed`."""
+_NAMED_TAGS = ("error_type", "error_case", "error", "case", "scenario")
+_GIT = lazy(r"\bgit\b")
+
+
+class ErrorType(NamedTuple):
+    """A type of error that the agent speaks of."""
+
+    tag: Tag
+    name: str
+    own_tag: bool
+    """Whether its name is that of its tag: `<timeout>` in the place of `<error_type name="timeout">`."""
+
+
+def find_error_types(document: Document) -> list[ErrorType]:
+    """Every type of error in the section: what stands directly in it, unless that is the part of one."""
+    section = document.outline.get("error_handling")
+    types = []
+    for tag in unfold(section) if section else ():
+        if (tag.inline and not tag.closed) or _is_other(tag):
+            continue
+        if tag.name in _NAMED_TAGS or is_misspelt(tag.name, "error_type"):
+            types.append(ErrorType(tag, (tag.get("name") or tag.get("type") or "").strip(), own_tag=False))
+        else:
+            types.append(ErrorType(tag, tag.name, own_tag=True))
+    return types
+
+
+@rule("AGT132", "R1.23", fix="unsafe")
+def timeout_unhandled(case: Case) -> Iterator[Report]:
+    """No type of error is called timeout.
+
+    Why: every delegation has a time limit. An agent that does not plan for it loses its work, instead of saving it
+    and returning partial. In a section without types of errors, lint looks for the word `timeout`.
+
+    Bad: an `<error_handling>` without `timeout`
+
+    Good: `<error_type name="timeout">` with `<detection>`, `<handling>`, `<recovery>` and `<logging>`
+
+    Fix (unsafe): adds it.
+    """
+    document = case.document
+    section = document.outline.get("error_handling")
+    if section is None or is_empty(document, section):
+        return
+    names = [each.name for each in find_error_types(document)] or [document.text_of(section)]
+    if not any("timeout" in squeeze(name) for name in names):
+        yield Report("the error handling does not name timeout",
+                     "Say how the agent saves its work and returns partial when time runs out.", section.name_span,
+                     edits=edits.add_child(document, section, render_error("timeout")))  # fmt: skip
+
+
+_WORD = lazy(r"[a-z]{1,40}")
+
+
+def list_usual_errors(document: Document) -> list[str]:
+    """The usual types besides timeout that an agent can meet: not all have others to call, or use git."""
+    flow = document.outline.get("process_flow")
+    can_happen = {
+        "delegation_failure": bool(document.get("delegation", "can_delegate_to")),
+        "git_failure": flow is not None and _GIT.search(document.text_of(flow)) is not None,
+    }
+    return [name for name in _USUAL_WORDS if can_happen.get(name, True)]
+
+
+def read_error_names(document: Document) -> set[str]:
+    """The names of the types of errors, and the usual types that they stand for."""
+    names = {each.name for each in find_error_types(document)}
+    words = {word for name in names for word in _WORD.findall(name.lower())}
+    return names | {name for name, word in _USUAL_WORDS.items() if word in words}
+
+
+@rule("AGT134", "R1.23", severity="warning")
+def error_part_missing(case: Case) -> Iterator[Report]:
+    """A type of error lacks its detection, handling, recovery or logging.
+
+    Why: detection and handling are for the agent, recovery is for the user, logging is for whoever looks afterwards.
+
+    Bad: `<error_type name="timeout">Return partial.</error_type>`
+
+    Good: `<error_type name="timeout">` with all four parts.
+    """
+    document = case.document
+    types = find_error_types(document)
+    plain = [each for each in types if not _has_part(each.tag)]
+    if plain:
+        names = ", ".join(each.name for each in plain if each.name)
+        yield Report(f"{shorten(names) or 'an error type'} {'are' if len(plain) > 1 else 'is'} not divided into "
+                     "detection, handling, recovery and logging", "Say each in a tag of its own.",
+                     plain[0].tag.name_span)  # fmt: skip
+    for each in types:
+        missing = find_missing_parts(document, each.tag, ERROR_PARTS, filled=True)
+        if missing and each not in plain:
+            yield Report(f"the error type {shorten(each.name)}".rstrip() + f" has no {', '.join(missing)}",
+                         f"Add {list_tags(missing)}.", each.tag.name_span)  # fmt: skip
+
+
+def _has_part(tag: Tag) -> bool:
+    return any(map(_is_error_part, unfold(tag)))
+
+
+def _is_other(tag: Tag) -> bool:
+    """Whether a tag has a name of the standard that is no type of errors, or nearly that of a part."""
+    return tag.name != "error_type" and (tag.name in TAG_NAMES or _is_error_part(tag))
+
+
+def _is_error_part(tag: Tag) -> bool:
+    return any(tag.name == part or is_misspelt(tag.name, part) for part in ERROR_PARTS)
+
+
+@rule("AGT136", "R1.23", severity="note", fix="safe")
+def error_type_as_tag(case: Case) -> Iterator[Report]:
+    """The types of errors are written as tags of their own.
+
+    Why: `<timeout>` is understood as `<error_type name="timeout">`, other tools look for the latter.
+
+    Bad: `<timeout>Return partial.</timeout>` in `<error_handling>`
+
+    Good: `<error_type name="timeout">Return partial.</error_type>`
+
+    Fix (safe): writes them as error types.
+    """
+    named = [each for each in find_error_types(case.document) if each.tag.closed and each.tag.name != "error_type"]
+    named = [each for each in named if not is_misspelt(each.tag.name, "error_type") and each.name]
+    if not named:
+        return
+    changes: list[edits.Change] = []
+    for tag, name, own_tag in named:
+        opening, *closing = edits.rename_tag(tag, "error_type")
+        changes += [(*opening[:2], f'error_type name="{name}"') if own_tag else opening, *closing]
+    first = named[0].tag
+    example = f"<{first.name}>" if named[0].own_tag else f'<{first.name} name="{shorten(named[0].name)}">'
+    more = f", as are {len(named) - 1} more" if len(named) > 1 else ""
+    yield Report(f'{example} is understood as <error_type name="{shorten(named[0].name)}">{more}',
+                 "Write the types of errors as <error_type>.", first.name_span, edits=tuple(changes))  # fmt: skip

@@ -1,0 +1,299 @@
+"""Rules on reading: is it a file, is its YAML YAML, does every tag end."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from remit.agents import edits
+from remit.agents.outline import SECTION_NAMES, TAG_NAMES
+from remit.agents.rules.register import ALL, Case, Report, rule
+from remit.lazy_regex import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.agents.document import Document
+    from remit.agents.frontmatter import Problem, ProblemKind
+    from remit.agents.profiles import Profile
+    from remit.agents.tags import Tag
+
+_MARKDOWN: tuple[Profile, ...] = ("standard", "claude", "opencode", "command")
+
+
+@rule("AGT001", "R1.1", profiles=ALL)
+def file_unreadable(case: Case) -> Iterator[Report]:
+    """The file cannot be read as text.
+
+    Why: a harness drops such a file, or reads something else than its author wrote.
+
+    Bad: a file in UTF-16, with NUL bytes, of more than 1 MiB, a pipe, a link to itself.
+
+    Good: a regular file in UTF-8.
+    """
+    if case.document.fault is not None:
+        end = min(1, len(case.document.text))
+        help_ = "Make it a text file in UTF-8, of at most 1 MiB, that can be opened."
+        yield Report(f"the file cannot be used: {case.document.fault}", help_, (0, end))
+
+
+@rule("AGT002", "R1.1", profiles=("standard", "claude", "opencode"), severity="warning", fix="unsafe")
+def frontmatter_missing(case: Case) -> Iterator[Report]:
+    """The file has no frontmatter.
+
+    Why: without `name` and `description` no harness takes it for an agent; it is passed over in silence.
+
+    Bad: a file that begins with `# Planner`.
+
+    Good: a file that begins with `---`, keys and values, and `---`.
+
+    Fix (unsafe): puts a frontmatter with the file's name and its title on top, which makes an agent of it. Where a
+    frontmatter stands below blank lines or spaces, it is safe: only these are removed.
+    """
+    document = case.document
+    if document.frontmatter is not None or document.fault is not None:
+        return
+    if late := _LATE_HEAD.match(document.text):
+        yield Report("the frontmatter does not start at the first character, so no harness sees it",
+                     "Remove what stands before the first ---.", late.span("opening"),
+                     edits=((*late.span("space"), ""),), applicability="safe")  # fmt: skip
+        return
+    title = next((text for level, text, _ in document.body.headings if level == 1), document.stem)
+    head = f"---\nname: {edits.render_scalar(document.stem)}\ndescription: {edits.quote(title)}\n---\n\n"
+    at = 1 if document.text.startswith("\ufeff") else 0
+    yield Report("the file has no frontmatter, so it is no agent for any harness",
+                 "Put name and description between two lines of --- at the top.", (0, min(1, len(document.text))),
+                 edits=((at, at, head),))  # fmt: skip
+
+
+_LATE_HEAD = lazy(
+    r"\ufeff?(?P<space>\s{1,1000})(?P<opening>---)[ \t]{0,80}\r?\n(?:[ \t]{0,80}(?:#[^\n]{0,400})?\r?\n){0,20}"
+    r"[\"']?[A-Za-z_][\w.-]{0,80}[\"']?[ \t]{0,9}:(?:\s|\Z)"
+)
+"""A frontmatter below blank lines: a fence, and a key in the first line that says anything."""
+
+
+@rule("AGT003", "R1.1", profiles=_MARKDOWN, fix="unsafe")
+def frontmatter_unclosed(case: Case) -> Iterator[Report]:
+    """The frontmatter is opened and never closed.
+
+    Why: the whole file is then taken for YAML, or for text.
+
+    Bad: one line of `---`, at the top.
+
+    Good: a line of `---` above and one below.
+
+    Fix (unsafe): closes it before the first heading or tag.
+    """
+    document = case.document
+    if not document.unclosed_frontmatter or document.frontmatter is None:
+        return
+    end = _BODY_SIGN.search(document.text, document.frontmatter.start)
+    at = end.start() if end else len(document.text)
+    lead = "" if document.text[:at].endswith("\n") else "\n"
+    yield Report("the frontmatter is not closed", "Write --- in a line of its own below it.", (0, 3),
+                 edits=((at, at, f"{lead}---\n\n"),))  # fmt: skip
+
+
+_BODY_SIGN = lazy(r"^(?:# |<[A-Za-z])", re.MULTILINE)
+
+
+def _tell(case: Case, *kinds: ProblemKind) -> Iterator[Problem]:
+    for problem in case.document.frontmatter.problems if case.document.frontmatter else ():
+        if problem.kind in kinds:
+            yield problem
+
+
+@rule("AGT004", "R1.1", profiles=ALL, fix="safe")
+def frontmatter_syntax(case: Case) -> Iterator[Report]:
+    """The frontmatter is not valid YAML (for Codex: the file is not valid TOML).
+
+    Why: some harnesses read such a file line by line and go on, others drop the agent; every other tool fails. Remit
+    reads what it can, key by key.
+
+    Bad: `description: Use this agent when: the build fails`
+
+    Good: `description: "Use this agent when: the build fails"`
+
+    Fix (safe): puts the text that YAML stumbles over between quotes; it stays the same text.
+    """
+    if case.document.unclosed_frontmatter:
+        return  # the body is taken for YAML then
+    for problem in _tell(case, "syntax"):
+        yield Report(f"the frontmatter is not valid YAML: {problem.message}" if case.document.profile != "codex"
+                     else f"the file is not valid TOML: {problem.message}",
+                     "Put the text between quotes, or correct the line.", (problem.start, problem.end),
+                     edits=_quote_around(case.document, problem.start))  # fmt: skip
+
+
+def _quote_around(document: Document, at: int) -> tuple[edits.Change, ...]:
+    """Quote the plain one-line value of the top-level key on whose line the parser stopped, or the line above."""
+    found = document.frontmatter
+    if found is None or document.profile == "codex":
+        return ()
+    for pointer, (start, end) in found.spans.items():
+        line_end = document.text.find("\n", start)
+        value = document.text[start:end]
+        on_line = found.keys.get(pointer, (start, end))[0] <= at <= line_end + 1
+        if on_line and pointer.count("/") == 1 and value and "\n" not in value and value[0] not in "\"'[{|>&*!":
+            return ((start, end, edits.quote(value)),)
+    return ()
+
+
+@rule("AGT005", "R1.1", profiles=ALL, fix="unsafe")
+def duplicate_key(case: Case) -> Iterator[Report]:
+    """A key is given twice.
+
+    Why: one of the two is silently lost, and which one depends on the reader.
+
+    Bad: `timeout: 300` and, further down, `timeout: 3600`
+
+    Good: each key once.
+
+    Fix (unsafe): removes the later one where both say the same, and leaves the choice to you where they do not.
+    """
+    for problem in _tell(case, "duplicate"):
+        yield Report(problem.message, "Give each key once.", (problem.start, problem.end), problem.pointer,
+                     edits=_cut_repeated(case.document, problem))  # fmt: skip
+
+
+def _cut_repeated(document: Document, problem: Problem) -> tuple[edits.Change, ...]:
+    """The later line of a key, where an earlier line of the block is the same to the letter."""
+    found = document.frontmatter
+    if found is None:
+        return ()
+    start = document.text.rfind("\n", 0, problem.start) + 1
+    end = document.text.find("\n", problem.start) + 1
+    line = document.text[start:end]
+    same = end > 0 and f"\n{line}" in f"\n{document.text[found.start : start]}" and not line.rstrip().endswith(":")
+    return ((start, end, ""),) if same else ()
+
+
+@rule("AGT006", "R1.1", profiles=ALL)
+def frontmatter_excess(case: Case) -> Iterator[Report]:
+    """The frontmatter is larger, deeper or refers to itself more than any honest one.
+
+    Why: a few lines of aliases can unfold into gigabytes, and deep nesting ends parsers. Remit reads no further.
+
+    Bad: `a: &a [*a, *a]`
+
+    Good: plain keys and values.
+    """
+    for problem in _tell(case, "limit"):
+        yield Report(problem.message, "Write it plainly.", (problem.start, problem.end), problem.pointer)
+
+
+@rule("AGT007", "R1.1", profiles=_MARKDOWN)
+def object_tag(case: Case) -> Iterator[Report]:
+    """The frontmatter asks for an object to be built (`!!python/object`, `!include`).
+
+    Why: a careless reader would run code for it. Remit takes the text and builds nothing.
+
+    Bad: `hook: !!python/object/apply:os.system ["id"]`
+
+    Good: plain texts, numbers and lists.
+    """
+    for problem in _tell(case, "tag"):
+        yield Report(problem.message, "Remove the tag.", (problem.start, problem.end), problem.pointer)
+
+
+_WORDS = frozenset({"when", "expected_return", "token_limit", "example", "path", "format", "content"})
+"""Names of parts that any sentence may have between angle brackets, as a blank."""
+
+
+def _is_structural(name: str) -> bool:
+    return (name in TAG_NAMES and name not in _WORDS) or name.startswith(("step_", "stage_"))
+
+
+def _is_part(tag: Tag) -> bool:
+    """Whether a tag means something; some names do so only where they belong."""
+    return _is_structural(tag.name) or (tag.parent is not None and tag.parent.name in ("artifact", "delegate_to"))
+
+
+@rule("AGT010", "R1.7", profiles=("standard", "opencode", "command"), fix="unsafe")
+def tag_unclosed(case: Case) -> Iterator[Report]:
+    """A section is opened and never closed.
+
+    Why: a model takes everything that follows for a part of it.
+
+    Bad: `<role>` and no `</role>`
+
+    Good: `<role>A planner.</role>`
+
+    Fix (unsafe): closes it before the next section or step, where the section around it ends, or at the end of its line
+    if it began there.
+    """
+    document = case.document
+    misspelt = {id(slip.tag): slip for slip in document.outline.slips if slip.closes}
+    for tag in document.body.unclosed:
+        slip = misspelt.get(id(tag))
+        if not _is_part(tag) or tag.inline or (slip and document.profile == "standard"):
+            continue  # in a standard agent a misspelt closing tag is a finding of its own
+        hidden = document.body.hidden
+        if hidden is not None and document.text.find(f"</{tag.name}>", *hidden) >= 0:
+            continue  # it is closed where an unclosed fence hides it
+        at, closing = _place_closing(document, tag)
+        added = ((at, at, closing),) if hidden is None or at <= hidden[0] else ()
+        yield Report(f"<{tag.name}> is not closed", f"Write </{tag.name}> where it ends.", tag.name_span,
+                     edits=((*slip.span, tag.name),) if slip else added)  # fmt: skip
+
+
+def _place_closing(document: Document, tag: Tag) -> tuple[int, str]:
+    """Where the closing tag goes, and how it looks there: at the end of the line that begins with the tag, or below."""
+    end = _find_end(tag)
+    line_end = document.text.find("\n", tag.inner_start)
+    line_end -= document.text[line_end - 1] == "\r"
+    on_line = tag.inner_start < line_end <= end and all(child.end <= line_end for child in tag.children)
+    if on_line and document.text[tag.inner_start : line_end].strip():
+        return line_end, f"</{tag.name}>"
+    return max(tag.inner_start, len(document.text[:end].rstrip())), f"{edits.find_newline(document)}</{tag.name}>"
+
+
+def _find_end(tag: Tag) -> int:
+    """Where a tag that is not closed ends: before the first of its own kind in it, a section or a step."""
+    peers = SECTION_NAMES if tag.name in SECTION_NAMES else ()
+    is_step = tag.name.startswith(("step_", "stage_"))
+    for child in tag.children:
+        if child.name in peers or (is_step and child.name.startswith(("step_", "stage_"))):
+            return child.start
+    return tag.end
+
+
+@rule("AGT011", "R1.7", profiles=("standard", "opencode", "command"), fix="unsafe")
+def tag_stray(case: Case) -> Iterator[Report]:
+    """A section is closed that was never opened.
+
+    Why: its opening tag is misspelt or lost, and the section with it.
+
+    Bad: `<rolle>A planner.</role>`
+
+    Good: `<role>A planner.</role>`
+
+    Fix (unsafe): corrects the opening tag where that is misspelt, else removes the closing tag.
+    """
+    document = case.document
+    slips = document.outline.slips
+    misspelt = {slip.meant: slip for slip in slips if not slip.tag.closed and not slip.closes}
+    explained = {slip.span[0] for slip in slips if slip.closes}
+    for start, end in document.body.strays:
+        name = document.text[start + 2 : end - 1].strip()
+        if _is_structural(name) and start + 2 not in explained:
+            slip = misspelt.get(name)
+            yield Report(f"</{name}> closes nothing", "Write the opening tag, or remove this one.", (start, end),
+                         edits=tuple((*span, name) for span in slip.replaced) if slip else ((start, end, ""),),
+                         )  # fmt: skip
+
+
+@rule("AGT012", "R1.7", profiles=_MARKDOWN)
+def too_many_tags(case: Case) -> Iterator[Report]:
+    """The file has more tags than anybody reads.
+
+    Why: Remit stops counting, so that no file can keep it busy.
+
+    Bad: a hundred thousand tags.
+
+    Good: the sections of the standard.
+    """
+    if case.document.body.overflow:
+        at = case.document.body_start
+        yield Report("the file has too many tags to read", "Keep code and data in fenced blocks.", (at, at + 1))

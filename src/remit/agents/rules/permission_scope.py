@@ -1,0 +1,302 @@
+"""Rules on the reach of permissions: what they let through, and whether what they deny stays denied."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from remit.agents import edits
+from remit.agents.definition import read_permissions, read_tools
+from remit.agents.patterns import (
+    RUNNERS,
+    allows_everything,
+    covers,
+    covers_command,
+    matches_command,
+    matches_path,
+    normalize_command,
+)
+from remit.agents.rules.field_lookup import show
+from remit.agents.rules.permissions import MAX_PATTERNS, Entry, list_entries, remove_entry
+from remit.agents.rules.register import Case, Report, rule
+from remit.globs import is_pattern
+from remit.harnesses import claude, codex, opencode
+from remit.light_namedtuple import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.agents.document import Document
+
+PATH_TOOLS = frozenset({"read", "write", "edit", "grep", "glob"})
+
+
+def _is_on(document: Document, tool: str) -> bool | None:
+    """Whether a tool is switched on; None where the file says nothing of tools."""
+    names = read_tools(document)
+    return None if names is None or document.get_section("tools") is None else tool in names
+
+
+def _can_be_read(document: Document) -> bool:
+    """Whether what the permissions do not say can be called missing: their YAML is whole, and no cap cut it short."""
+    found = document.frontmatter
+    cut = found is not None and any(problem.kind == "limit" for problem in found.problems)
+    return not cut and not isinstance(document.values.get("permissions"), str)
+
+
+@rule("AGT061", "R1.3", severity="warning")
+def bash_unlimited(case: Case) -> Iterator[Report]:
+    """Bash is switched on and nothing says which commands may be run.
+
+    Why: a shell can do whatever the user can, past every rule on reading and writing. What is not denied can be run,
+    and no list of denials is complete.
+
+    Bad: `tools: {bash: true}` and no `bash` under `allow`, or `allow: [{bash: ["*"]}]`
+
+    Good: `allow: [{bash: ["grep", "wc", "git status"]}]`
+    """
+    document = case.document
+    if not _is_on(document, "bash") or not _can_be_read(document):
+        return
+    allowed = list_entries(document, "allow").get("bash")
+    everything = next((entry for entry in allowed or () if allows_everything(entry.pattern)), None)
+    if allowed is not None and everything is None:
+        return
+    pointer = everything.pointer if everything else "/tools/bash"
+    told = "bash is allowed every command" if everything else "bash is on, and no list says what it may run"
+    yield Report(told, "Name under allow the commands that the agent needs.", document.key_span(pointer), pointer)
+
+
+class Place(NamedTuple):
+    """What an agent should not change: a path in it, and the pattern that keeps it from there."""
+
+    sample: str
+    pattern: str
+
+
+_SETTINGS = {
+    "opencode": Place(opencode.SETTINGS_FILE, opencode.SETTINGS_FILE),
+    "claude": Place(claude.SHARED_SETTINGS, claude.SETTINGS_PATTERN),
+    "codex": Place(codex.SETTINGS_FILE, codex.SETTINGS_FILE),
+}
+
+
+def _list_protected(document: Document) -> Iterator[Place]:
+    """What runs or rules the agents: git's hooks, Remit's own files, the agent's file, the harness's settings."""
+    yield Place(".git/hooks/pre-commit", ".git/**/*")
+    yield Place(".remit/ledger.db", ".remit/**/*")
+    yield Place("remit.toml", "remit.toml")
+    folders = document.path.split("/")[:-1]
+    depth = next((at for at, name in enumerate(folders) if name in ("agent", "agents")), None)
+    if depth is not None and not is_pattern(document.path):
+        yield Place(document.path, "/".join([*folders[: depth + 1], "**/*"]))
+    if document.place in _SETTINGS:
+        yield _SETTINGS[document.place]
+
+
+@rule("AGT062", "R1.3", severity="warning", fix="unsafe")
+def protected_place_writable(case: Case) -> Iterator[Report]:
+    """The agent may change what runs it or rules it.
+
+    Why: whoever may write a git hook, an agent's file, Remit's files or the harness's settings can give itself every
+    other right.
+
+    Bad: `allow: [{write: ["**/*"]}]` and `deny: [{bash: ["rm"]}]`
+
+    Good: `allow: [{write: ["**/*"]}]` and `deny: [{write: [".git/**/*", "remit.toml", …]}]`
+
+    Fix (unsafe): denies these places.
+    """
+    document = case.document
+    if not isinstance(document.get_section("permissions"), dict) or not _can_be_read(document):
+        return
+    allow, deny = list_entries(document, "allow"), list_entries(document, "deny")
+    for tool in ("write", "edit"):
+        allowed = allow.get(tool)
+        if _is_on(document, tool) is False or (allowed is None and (tool == "edit" or not _is_on(document, tool))):
+            continue  # edit goes where write may, if nothing else is said
+        wide = [entry for entry in allowed or () if not entry.pattern.startswith("!")]
+        denied = [entry.pattern.removeprefix("!") for entry in [*deny.get(tool, []), *(allowed or ())]
+                  if entry in deny.get(tool, []) or entry.pattern.startswith("!")]  # fmt: skip
+        open_places = [
+            place for place in _list_protected(document)
+            if (allowed is None or any(matches_path(entry.pattern, place.sample) for entry in wide))
+            and not any(matches_path(pattern, place.sample) for pattern in denied)
+        ]  # fmt: skip
+        if open_places:
+            yield _report_open(document, tool, wide, open_places)
+
+
+def _report_open(document: Document, tool: str, wide: list[Entry], places: list[Place]) -> Report:
+    names = ", ".join(place.pattern.removesuffix("/**/*") for place in places)
+    entry = next((each for each in wide if matches_path(each.pattern, places[0].sample)), None)
+    meant = any(covers(place.pattern, each.pattern) for each in wide for place in places)
+    pointer = entry.pointer if entry else f"/tools/{tool}"
+    return Report(f"{tool} may change {names}", "Deny them, or narrow what is allowed.", document.key_span(pointer),
+                  pointer, edits=() if meant else add_denials(document, tool, [place.pattern for place in places]),
+                  fix_message="Deny them")  # fmt: skip
+
+
+def add_denials(document: Document, tool: str, denied: list[str]) -> tuple[edits.Change, ...]:
+    """Add patterns to what a tool is denied: to its list, or as a row of their own."""
+    found = document.frontmatter
+    texts = [edits.quote(pattern) for pattern in denied]
+    if found is None or not isinstance(document.get("permissions", "deny"), list):
+        return ()
+    for name, pointer, _ in islice(read_permissions(document, "deny"), MAX_PATTERNS):
+        if name == tool and pointer in found.flow:
+            return edits.add_item(document, pointer, ", ".join(texts))
+        if name == tool and f"{pointer}/0" in found.spans:
+            return tuple(change for text in texts for change in edits.add_item(document, pointer, text))
+    row = f"{tool}: [{', '.join(texts)}]"
+    between = "/permissions/deny" in found.flow
+    return edits.add_item(document, "/permissions/deny", f"{{{row}}}" if between else row)
+
+
+@rule("AGT063", "R1.3", severity="warning")
+def pattern_leaves_workspace(case: Case) -> Iterator[Report]:
+    """What is allowed lies outside of the workspace.
+
+    Why: patterns are relative to the workspace's root. An absolute path means another place on every machine, and one
+    that climbs out reaches what belongs to others.
+
+    Bad: `read: ["/etc/**"]`, `write: ["../**"]`
+
+    Good: `read: ["docs/**"]`
+    """
+    document = case.document
+    for tool, entries in list_entries(document, "allow").items():
+        for entry in entries if tool in PATH_TOOLS else ():
+            pattern = entry.pattern.removeprefix("!")
+            absolute = pattern.startswith(("/", "~", "\\")) or pattern[1:3] in (":\\", ":/")
+            if absolute or _climbs(pattern):
+                yield Report(f"{tool} is allowed {show(pattern)}, which lies outside of the workspace",
+                             "Allow paths that are relative to the workspace's root.",
+                             document.span_of(entry.pointer), entry.pointer)  # fmt: skip
+
+
+def _climbs(pattern: str) -> bool:
+    depth = 0
+    for part in pattern.replace("\\", "/").split("/"):
+        depth += -1 if part == ".." else 0 if part in ("", ".", "**") else 1
+        if depth < 0:
+            return True
+    return False
+
+
+# --- whether denials hold --------------------------------------------------------------------------------------------
+
+
+def _read_bash(document: Document) -> tuple[list[Entry], list[Entry] | None]:
+    """What bash is denied, and what it is allowed; None where nothing limits it. Nothing where it is off."""
+    if _is_on(document, "bash") is False:
+        return [], []
+    allowed = list_entries(document, "allow").get("bash")
+    if allowed is not None and any(allows_everything(entry.pattern) for entry in allowed):
+        allowed = None
+    return list_entries(document, "deny").get("bash", []), allowed
+
+
+@rule("AGT064", "R1.3", severity="warning", fix="unsafe")
+def denial_decorative(case: Case) -> Iterator[Report]:
+    """A command is denied, and a part of what is allowed.
+
+    Why: a bash pattern is the beginning of a command, by words. The same command can be written in another way: its
+    flags apart, in another order, in full or further back, a program by its path or through another one. No list of
+    denials is complete. What is not on the list of what is allowed can't be run in any spelling. If Remit confines the
+    agent, it compares each program with the rules when it starts; that finds other programs, not other flags.
+
+    Bad: `allow: [{bash: ["git"]}]` and `deny: [{bash: ["git push --force"]}]`: `git push -f` does the same
+
+    Good: `allow: [{bash: ["git status", "git diff"]}]` and `deny: [{bash: ["git push"]}]`
+
+    Fix (unsafe): denies the command whatever its flags are. Without an allow list there is no fix: write one.
+    """
+    document = case.document
+    denied, allowed = _read_bash(document)
+    for entry in denied:
+        command = normalize_command(entry.pattern)
+        others = [each.pattern for each in denied if each is not entry]
+        if "*" in command or any(covers_command(each, command) for each in others):
+            continue
+        if allowed is None:
+            rest = f", one of {len(denied)} denials," if others else ""
+            yield Report(f"denying {show(entry.pattern)}{rest} does not hold: other spellings of it are not denied",
+                         "Name under allow the commands that the agent needs; no list of denials is complete.",
+                         document.span_of(entry.pointer), entry.pointer)  # fmt: skip
+            return
+        wide = next((each.pattern for each in allowed if _is_part(command, each.pattern)), None)
+        if wide is not None:
+            stem = command.partition(" -")[0]
+            yield Report(f"{show(entry.pattern)} is denied, and {show(wide)} may allow other spellings of it",
+                         "Allow less, or deny the command whatever its flags are.", document.span_of(entry.pointer),
+                         entry.pointer, edits=add_denials(document, "bash", [stem]) if stem != command else (),
+                         fix_message=f"Deny {stem}.")  # fmt: skip
+
+
+def _is_part(command: str, pattern: str) -> bool:
+    """Whether a pattern matches a command and others, too."""
+    return covers_command(pattern, command) and normalize_command(pattern) != command
+
+
+_HARMLESS_REST = {"find": ["find *-exec", "find *-execdir", "find *-ok", "find *-okdir"], "git": ["git -*"]}
+"""What to deny so that the rest of a program runs nothing else."""
+
+
+@rule("AGT065", "R1.3", severity="warning", fix="unsafe")
+def allowed_program_runs_others(case: Case) -> Iterator[Report]:
+    """A program is allowed that runs any other program.
+
+    Why: whoever may run `bash`, `python`, `env`, `xargs` or `find` may run everything, through it. Neither the allow
+    list nor any denial stops that, unless Remit confines the agent and compares each program with the rules when it
+    starts. It is told once for the list.
+
+    Bad: `bash: ["grep", "find"]`
+
+    Good: `bash: ["grep", "ls"]`, or find with what runs others denied
+
+    Fix (unsafe): denies the flags through which it runs others, where that is enough, or takes it from the list.
+    """
+    document = case.document
+    denied, allowed = _read_bash(document)
+    deny = [entry.pattern for entry in denied]
+    programs = {normalize_command(entry.pattern).partition(" ")[0] for entry in allowed or ()}
+    ways = [way for way in RUNNERS if way.partition(" ")[0] in programs]
+    ways = [way for way in ways if not any(matches_command(pattern, way) for pattern in deny)]
+    entries = [entry for entry in allowed or () if any(matches_command(entry.pattern, way) for way in ways)]
+    if not entries:
+        return
+    first = entries[0]
+    *others, last = dict.fromkeys(entry.pattern[:40] for entry in entries)
+    names = f"{', '.join(others)} and {last}" if others else last
+    program = normalize_command(first.pattern).split(" ", 1)[0]
+    closing = _HARMLESS_REST.get(program)
+    change = add_denials(document, "bash", closing) if closing else remove_entry(document, first)
+    yield Report(f"{names} can run any other program", "Allow the programs that are needed, and none that runs others.",
+                 document.span_of(first.pointer), first.pointer, edits=change,
+                 fix_message=f"{'Deny what lets it run others' if closing else 'Take it from the list'}: {program}",
+                 )  # fmt: skip
+
+
+@rule("AGT066", "R1.3", severity="warning", fix="unsafe")
+def pattern_negated(case: Case) -> Iterator[Report]:
+    """A pattern begins with an exclamation mark.
+
+    Why: patterns know no "not". What is meant to be excluded stays allowed.
+
+    Bad: `write: ["**/*", "!.git/**/*"]` under `allow`
+
+    Good: `write: ["**/*"]` under `allow`, `write: [".git/**/*"]` under `deny`
+
+    Fix (unsafe): moves it to what is denied.
+    """
+    document = case.document
+    for tool, entries in list_entries(document, "allow").items():
+        for entry in entries:
+            if entry.pattern.startswith("!") and tool in PATH_TOOLS:
+                removed = remove_entry(document, entry)
+                added = add_denials(document, tool, [entry.pattern[1:].strip()]) if removed else ()
+                yield Report(f"{show(entry.pattern)} is no pattern: it excludes nothing",
+                             "Write it under deny, without the exclamation mark.", document.span_of(entry.pointer),
+                             entry.pointer, edits=(*removed, *added) if added else (),
+                             fix_message="Move it to what is denied")  # fmt: skip

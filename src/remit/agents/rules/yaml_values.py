@@ -1,0 +1,338 @@
+"""Rules on single values of a frontmatter: what YAML makes of a word that its author meant otherwise.
+
+Readers of YAML differ here: `no`, `1:30` and `0755` are one thing to YAML 1.1 and another to YAML 1.2, and every
+harness brings its own reader. What is reported is what at least one of them misreads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from remit.agents import edits
+from remit.agents.profiles import KEYS
+from remit.agents.rules.register import Case, Report, rule
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.agents.document import Document
+    from remit.agents.profiles import Profile
+
+_MARKDOWN: tuple[Profile, ...] = ("standard", "claude", "opencode", "command")
+
+_TEXTS = frozenset({
+    "/name", "/version", "/description", "/mode", "/agent_type", "/owner", "/model", "/color", "/prompt", "/variant",
+    "/permissionMode", "/isolation", "/initialPrompt", "/memory", "/agent", "/argument-hint", "/language", "/category",
+    "/author", "/updated_by", "/command_type", "/context_loading/strategy", "/context_loading/index",
+    "/lifecycle/command", "/lifecycle/return_format",
+})  # fmt: skip
+_LISTS_OF_TEXTS = frozenset({
+    "/context_loading/required", "/context_loading/optional", "/delegation/can_delegate_to", "/skills", "/tools",
+    "/allowed-tools", "/disallowedTools", "/tags",
+})  # fmt: skip
+_TRUTHS = frozenset({"/hidden", "/disable", "/background", "/subtask", "/disable-model-invocation"})
+_NUMBERS = frozenset({
+    "/temperature", "/max_tokens", "/timeout", "/top_p", "/steps", "/maxSteps", "/maxTurns", "/lifecycle/stage",
+    "/context_loading/max_context_size", "/delegation/max_depth", "/delegation/timeout_default",
+    "/delegation/timeout_max",
+})  # fmt: skip
+
+Expected = Literal["text", "truth", "number", "anything"]
+
+
+def _expect(pointer: str) -> Expected:
+    """What a frontmatter's value should be."""
+    if pointer in _TEXTS:
+        return "text"
+    if pointer in _NUMBERS:
+        return "number"
+    parent, _, last = pointer.rpartition("/")
+    if pointer in _TRUTHS or (parent == "/tools" and not last.isdigit()):
+        return "truth"
+    if parent in _LISTS_OF_TEXTS and last.isdigit():
+        return "text"
+    return "anything"
+
+
+class _Word(NamedTuple):
+    """A value without quotes that is read as something else than text."""
+
+    pointer: str
+    kind: str
+    source: str
+    expected: Expected
+
+    @property
+    def name(self) -> str:
+        """How the field is called in a message."""
+        return self.pointer[1:].replace("/", ".")[:80]
+
+
+def _find_words(document: Document, *kinds: str) -> Iterator[_Word]:
+    found = document.frontmatter
+    for pointer, kind in found.plain.items() if found else ():
+        # the patterns of permissions are texts all, and have a rule of their own
+        if kind in kinds and found and pointer not in found.shared and not pointer.startswith("/permissions/"):
+            start, end = found.spans[pointer]
+            yield _Word(pointer, kind, document.text[start:end], _expect(pointer))
+
+
+def _get_value(document: Document, pointer: str) -> object:
+    value: object = document.values
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(value, list) and key.isdigit() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return None
+    return value
+
+
+def _quote_word(document: Document, word: _Word) -> tuple[edits.Change, ...]:
+    return edits.replace_value(document, word.pointer, edits.quote(word.source))
+
+
+def _is_refused(document: Document, pointer: str) -> bool:
+    """Whether the harness refuses a value of the wrong type: opencode does not start, Claude Code drops the agent."""
+    if document.place == "opencode":
+        return pointer in ("/description", "/mode", "/model", "/color", "/variant", "/disable", "/hidden")
+    return document.profile == "claude" and pointer in ("/name", "/description")
+
+
+@rule("AGT039", "R1.1", profiles=_MARKDOWN, severity="warning", fix="unsafe")
+def value_in_comment(case: Case) -> Iterator[Report]:
+    """A value, or a part of it, is a comment, because it begins with `#`.
+
+    Why: YAML drops everything from a `#` that has a space before it; the field is empty or cut short, and nobody says
+    so.
+
+    Bad: `color: #ff8800`, `description: Closes issue #12 and its tests`
+
+    Good: `color: "#ff8800"`, `description: "Closes issue #12 and its tests"`
+
+    Fix (unsafe): puts the whole value between quotes; that is safe for a color.
+    """
+    document = case.document
+    for pointer in ("/color", "/description", "/argument-hint"):
+        span = _find_plain(document, pointer)
+        if span is None:
+            continue
+        start, end = span
+        is_color = pointer == "/color"
+        swallowed = (_COLOR if is_color else _SWALLOWED).match(document.text, end)
+        if swallowed is None or (is_color and start < end):
+            continue
+        start = start if start < end else swallowed.start("text")
+        whole = document.text[start : swallowed.end()]
+        yield Report(f"YAML takes {swallowed['text'][:40]} for a comment, not for a part of {pointer[1:]}",
+                     "Put the whole value between quotes.", swallowed.span("text"), pointer,
+                     edits=((start, swallowed.end(), edits.quote(whole)),),
+                     applicability="safe" if is_color else None)  # fmt: skip
+
+
+_SWALLOWED = lazy(r"[ \t]{1,40}(?P<text>#[^\s#][^\r\n]{0,2000}(?<![ \t]))")
+_COLOR = lazy(r"[ \t]{1,40}(?P<text>#[0-9A-Fa-f]{3,8})(?=\s|\Z)")
+
+
+def _find_plain(document: Document, pointer: str) -> tuple[int, int] | None:
+    """Where a value of one line stands without quotes, or would stand if it had not become a comment."""
+    found = document.frontmatter
+    if found is None or pointer not in found.keys or pointer in found.shared:
+        return None
+    start, end = found.spans[pointer]
+    source = document.text[start:end]
+    if not source:
+        start = end = document.text.find(":", found.keys[pointer][1]) + 1
+    return None if source.startswith(_NOT_PLAIN) or "\n" in source else (start, end)
+
+
+_NOT_PLAIN = ("'", '"', "|", ">", "&", "!", "[", "{")
+
+
+@rule("AGT040", "R1.1", profiles=_MARKDOWN, severity="warning", fix="safe")
+def text_read_as_number(case: Case) -> Iterator[Report]:
+    """A number stands where a text is expected.
+
+    Why: a number has no last zero: the version 1.10 becomes 1.1. Other readers stop at a number where they expect a
+    text. It is an error where something is lost, where the standard asks for a text, and where the harness refuses the
+    file: opencode does not start, Claude Code drops the agent.
+
+    Bad: `version: 1.10`
+
+    Good: `version: "1.10.0"`
+
+    Fix (safe): puts it between quotes.
+    """
+    document = case.document
+    for word in _find_words(document, "int", "float"):
+        if word.expected != "text" or ":" in word.source:
+            continue
+        read = str(_get_value(document, word.pointer))
+        if read == word.source and word.pointer.split("/")[1] not in KEYS[document.profile]:
+            continue  # nothing is lost, and nobody here asks for a text
+        is_error = read != word.source or (document.profile == "standard" and word.pointer == "/version")
+        is_error = is_error or _is_refused(document, word.pointer)
+        told = f"is read as {read[:40]}" if read != word.source else "is a number"
+        yield Report(f"{word.source[:40]} {told}, {word.name} should be a text", "Put it between quotes.",
+                     document.span_of(word.pointer), word.pointer, "error" if is_error else None,
+                     _quote_word(document, word))  # fmt: skip
+
+
+@rule("AGT041", "R1.1", profiles=_MARKDOWN, severity="warning", fix="safe")
+def number_of_sixties(case: Case) -> Iterator[Report]:
+    """Numbers with colons between them, without quotes.
+
+    Why: YAML 1.1 counts in sixties, so that `1:30` is the number 90; YAML 1.2 reads the same as a text.
+
+    Bad: `timeout: 1:30`
+
+    Good: `timeout: 90`, or quotes where a text is meant
+
+    Fix (safe): puts it between quotes where a text is expected. With unsafe fixes, it writes the number where a number
+    is expected, and quotes anywhere else.
+    """
+    document = case.document
+    for word in _find_words(document, "int", "float"):
+        if ":" not in word.source:
+            continue
+        read = str(_get_value(document, word.pointer))
+        is_number = word.expected == "number"
+        yield Report(f"{word.source[:40]} is read as the number {read[:40]}",
+                     f"Write {read[:40]}, if that is meant." if is_number else "Put it between quotes.",
+                     document.span_of(word.pointer), word.pointer,
+                     edits=edits.replace_value(document, word.pointer, read) if is_number
+                     else _quote_word(document, word),
+                     applicability="safe" if word.expected == "text" else "unsafe")  # fmt: skip
+
+
+@rule("AGT042", "R1.1", profiles=_MARKDOWN, severity="warning", fix="safe")
+def text_read_as_date(case: Case) -> Iterator[Report]:
+    """A date stands without quotes where a text is expected.
+
+    Why: many readers make a date of it, with a time and a zone that nobody wrote, or stop.
+
+    Bad: `version: 2025-12-29`
+
+    Good: `version: "2025.12.29"`
+
+    Fix (safe): puts it between quotes.
+    """
+    document = case.document
+    for word in _find_words(document, "timestamp"):
+        if word.expected == "text":
+            yield Report(f"{word.source[:40]} is read as a date, {word.name} should be a text",
+                         "Put it between quotes.", document.span_of(word.pointer), word.pointer,
+                         "error" if _is_refused(document, word.pointer) else None,
+                         _quote_word(document, word))  # fmt: skip
+
+
+@rule("AGT043", "R1.1", profiles=_MARKDOWN, severity="warning", fix="safe")
+def text_read_as_truth(case: Case) -> Iterator[Report]:
+    """A word such as no, yes, on, off or true stands without quotes where a text is expected.
+
+    Why: YAML 1.1 reads yes and on as true, no and off as false; the text is lost.
+
+    Bad: `language: no`
+
+    Good: `language: "no"`
+
+    Fix (safe): puts it between quotes.
+    """
+    document = case.document
+    for word in _find_words(document, "bool"):
+        if word.expected == "text":
+            read = "true" if _get_value(document, word.pointer) else "false"
+            told = "is no text" if read == word.source else f"is read as {read}"
+            yield Report(f"{word.source} {told}, {word.name} should be a text", "Put it between quotes.",
+                         document.span_of(word.pointer), word.pointer,
+                         "error" if _is_refused(document, word.pointer) else None,
+                         _quote_word(document, word))  # fmt: skip
+
+
+_WORDS = {
+    "true": "true", "yes": "true", "on": "true", "y": "true", "1": "true",
+    "false": "false", "no": "false", "off": "false", "n": "false", "0": "false",
+}  # fmt: skip
+
+
+@rule("AGT044", "R1.2", profiles=_MARKDOWN, severity="warning", fix="safe")
+def truth_spelled_otherwise(case: Case) -> Iterator[Report]:
+    """A truth value is written as a text, a number, or as yes, no, on or off.
+
+    Why: `"false"` is a text, and a text that is not empty counts as true to some. `yes` is true to YAML 1.1 and a text
+    to YAML 1.2. A tool may be on that was meant to be off. `disable` and `hidden` are errors where opencode reads the
+    file: it does not start then.
+
+    Bad: `hidden: "false"`, `hidden: no`
+
+    Good: `hidden: false`
+
+    Fix (safe): writes true or false.
+    """
+    document = case.document
+    for pointer in _list_truths(document):
+        start, end = document.span_of(pointer)
+        source = document.text[start:end]
+        meant = _WORDS.get(source.strip("\"'").lower())
+        is_told = pointer.startswith("/tools/") and not isinstance(_get_value(document, pointer), bool)
+        if document.profile == "standard" and is_told:  # AGT052 has more to say of it
+            continue
+        if meant is not None and source.lower() != meant:
+            name = pointer[1:].replace("/", ".")[:80]
+            yield Report(f"{name} is {source[:12]}, which not every reader takes for {meant}", f"Write {meant}.",
+                         (start, end), pointer, "error" if _is_refused(document, pointer) else None,
+                         edits.replace_value(document, pointer, meant))  # fmt: skip
+
+
+def _list_truths(document: Document) -> Iterator[str]:
+    """The places where a truth value is expected and something stands."""
+    found = document.frontmatter
+    if found is None:
+        return
+    for key in _TRUTHS:
+        if key in found.spans and key not in found.shared:
+            yield key
+    tools = document.get("tools")
+    for name in tools if isinstance(tools, dict) else ():
+        pointer = f"/tools/{name.replace('~', '~0').replace('/', '~1')}"
+        if pointer in found.spans and pointer not in found.shared:
+            yield pointer
+
+
+_ODD_NUMBER = lazy(r"[-+]?(?:(?P<octal>0[0-7]{1,400})|0b[01_]{1,400}|\d[\d._]{0,400}_[\d._]{0,400})\Z")
+
+
+@rule("AGT045", "R1.1", profiles=_MARKDOWN, severity="warning", fix="safe")
+def number_spelled_oddly(case: Case) -> Iterator[Report]:
+    """A number begins with 0, or has underscores.
+
+    Why: YAML 1.1 reads `0755` as 493 and `4_000` as 4000; YAML 1.2 reads them as 755 and as a text.
+
+    Bad: `timeout: 0600`, `max_tokens: 4_000`
+
+    Good: `timeout: 600`, `max_tokens: 4000`, or quotes where a text is meant
+
+    Fix (safe): writes `4_000` as 4000. With unsafe fixes, removes the zeros where a number is expected, and puts it
+    between quotes anywhere else.
+    """
+    document = case.document
+    for word in _find_words(document, "int", "float"):
+        found = _ODD_NUMBER.match(word.source) if word.expected != "text" and ":" not in word.source else None
+        if found is None:
+            continue
+        read = str(_get_value(document, word.pointer))
+        if not found["octal"]:
+            text = read
+        elif word.expected == "number":
+            text = word.source.lstrip("+").replace(found["octal"], found["octal"].lstrip("0") or "0")
+        else:
+            text = edits.quote(word.source)
+        yield Report(f"{word.source[:40]} is read as {read[:40]} by some and otherwise by others",
+                     f"Write {text[:40]}.",
+                     document.span_of(word.pointer), word.pointer,
+                     edits=edits.replace_value(document, word.pointer, text),
+                     applicability="unsafe" if found["octal"] else None)  # fmt: skip

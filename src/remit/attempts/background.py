@@ -1,0 +1,65 @@
+"""Drivers: processes of Remit that drive a delegation when nobody waits for it.
+
+Owns how one is started. It has a session of its own, so it outlives the terminal; what it prints goes to `driver.log`
+in the folder of the delegation's session.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from remit.attempts.folders import SESSIONS, find_folder
+from remit.errors import RunnerError
+from remit.storage.files import tell_failure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.ledger.home import Home
+    from remit.storage.supervisors import Presence
+
+LOG = "driver.log"
+
+
+def start_driver(home: Home, session_id: str, presence: Presence, *, environ: Mapping[str, str]) -> int:
+    """Start a process that drives a delegation; its number.
+
+    It is given the open file of the broker that the delegation belongs to: so this broker lives as long as either of
+    the two processes does, and nobody takes the delegation for abandoned before its driver has claimed it.
+    """
+    if not sys.executable:
+        raise RunnerError("nobody knows which Python this is", hint="start Remit with its own command")
+    from subprocess import DEVNULL, STDOUT, Popen  # noqa: PLC0415 - only where something is started
+
+    held = str(presence.handle)
+    command = [sys.executable, "-P", "-m", "remit", "drive", session_id, "--held", held]
+    log = _open_log(home, session_id)
+    try:
+        process = Popen(  # noqa: S603 - Remit itself
+            command,
+            env={**environ, "REMIT_ROOT": home.root},
+            stdin=DEVNULL,
+            stdout=log,
+            stderr=STDOUT,
+            pass_fds=(presence.handle,),
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise RunnerError(f"no driver can be started: {error}", hint="run it without --detach") from error
+    finally:
+        os.close(log)
+    process.returncode = 0  # nobody waits for it, and Python is not to complain of that
+    return process.pid
+
+
+def _open_log(home: Home, session_id: str) -> int:
+    folder = os.path.dirname(find_folder(home, session_id, 1))
+    home.make_folder(SESSIONS)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        return os.open(f"{folder}/{LOG}", flags, 0o600)
+    except OSError as error:
+        raise tell_failure(folder, error) from error

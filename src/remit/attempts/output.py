@@ -1,0 +1,125 @@
+"""Output: what an agent has printed, as far as it is kept; of one on another machine, the copy of it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from remit.storage.files import tell_failure, write_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from remit.attempts.folders import Attempt
+    from remit.attempts.results import Result
+
+OUT_CAP_BYTES, ERR_CAP_BYTES = 64 << 20, 8 << 20
+_HEARD_BYTES = 1 << 20
+_END_BYTES = 4096
+
+
+def read_out(folder: str, offset: int, limit: int, *, stream: Literal["out", "err"] = "out") -> bytes:
+    """A piece of what an agent has printed so far; nothing where there is no more yet."""
+    try:
+        handle = os.open(f"{folder}/{stream}", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.pread(handle, limit, offset) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+    finally:
+        os.close(handle)
+
+
+def measure_out(folder: str) -> int:
+    """How much an agent has printed so far, in bytes."""
+    try:
+        return os.lstat(f"{folder}/out").st_size
+    except OSError:
+        return 0
+
+
+def find_heard_ms(folder: str) -> int | None:
+    """When an agent has last printed something; None where it never did."""
+    times = []
+    for stream in ("out", "err"):
+        with suppress(OSError):
+            found = os.lstat(f"{folder}/{stream}")
+            times += [found.st_mtime_ns // 1_000_000] if found.st_size else []
+    return max(times, default=None)
+
+
+class Tail(NamedTuple):
+    """The end of a stream that was longer than its file may be."""
+
+    skipped_bytes: int
+    """So much between the file's end and this was not kept."""
+    data: bytes
+
+
+def load_tail(folder: str, result: Result, *, stream: Literal["out", "err"] = "out") -> Tail | None:
+    """The end of what an agent printed, where its file does not have it; None where it has."""
+    total, kept, is_cut = (
+        (result.out_bytes, result.out_kept, result.out_cut)
+        if stream == "out"
+        else (result.err_bytes, result.err_kept, result.err_cut)
+    )
+    if not is_cut:
+        return None
+    file = f"{folder}/{stream}.tail"
+    data = b""
+    with suppress(OSError):
+        handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as opened:
+            data = opened.read(1 << 20) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+    return Tail(max(0, total - kept - len(data)), data)
+
+
+def read_err_end(folder: str, result: Result) -> bytes:
+    """The end of what an agent printed on standard error: whole lines, as far as they are kept."""
+    tail = load_tail(folder, result, stream="err")
+    offset = max(0, result.err_kept - _END_BYTES)
+    data = tail.data[-_END_BYTES:] if tail is not None else read_out(folder, offset, _END_BYTES, stream="err")
+    return data.partition(b"\n")[2] if offset and b"\n" in data else data
+
+
+def hear_out(folder: str, result: Result, feed: Callable[[bytes], None]) -> bool:
+    """Read what was kept of an agent's output, for its judgement; whether all that its shim kept is still there."""
+    offset = 0
+    while data := read_out(folder, offset, min(_HEARD_BYTES, result.out_kept - offset)):
+        offset += len(data)
+        feed(data)
+    tail = load_tail(folder, result)
+    if tail is None or not result.out_tail_kept:  # an end that the disk had no room for was not kept
+        return offset == result.out_kept
+    feed(b"\n" + tail.data if tail.skipped_bytes else tail.data)  # a line that was cut in its middle ends there
+    return (offset, len(tail.data)) == (result.out_kept, result.out_tail_kept)
+
+
+# --- of an agent on another machine -----------------------------------------------------------------------------------
+
+
+def measure_copy(attempt: Attempt, stream: Literal["out", "err"]) -> int:
+    """How much of a stream is here."""
+    try:
+        return os.lstat(f"{attempt.folder}/{stream}").st_size
+    except OSError:
+        return 0
+
+
+def add_copy(attempt: Attempt, stream: Literal["out", "err"], at: int, data: bytes) -> None:
+    """Add what was printed next. What is here already stays: two who follow the same write it once."""
+    folder = attempt.folder
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        handle = os.open(f"{folder}/{stream}", flags, 0o600)
+        try:
+            found = os.fstat(handle)
+            if stat.S_ISREG(found.st_mode) and found.st_size >= at:
+                os.lseek(handle, at, os.SEEK_SET)  # the same bytes over the same bytes, where another was quicker
+                write_all(handle, data)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise tell_failure(folder, error) from error

@@ -1,0 +1,174 @@
+"""Enclosing: which living agent a process belongs to, however it hides."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from remit.attempts.folders import is_alive, list_living, read_small
+from remit.attempts.shims import read_shim_folder
+from remit.light_namedtuple import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.ledger.home import Home
+
+_PIDS_SECONDS, _ASK_SECONDS = 0.5, 0.005
+_PS_SECONDS, _MAX_PS_BYTES = 20.0, 4 * 1024 * 1024
+_FIRST_NAMESPACE, _FIRST_USERS = 0xEFFFFFFC, 0xEFFFFFFD
+"""The numbers that Linux gives the namespaces of processes and of users which no other encloses."""
+
+
+class Enclosing(NamedTuple):
+    """Which living agents a process may belong to."""
+
+    sessions: tuple[str, ...] = ()
+    """None for a process of the user; several if Remit can't tell which of them it is."""
+
+
+def find_enclosing(home: Home, pid: int | None = None) -> str | None:
+    """The session of a living agent that a process belongs to, this one where none is named; None for a person's.
+
+    In doubt this process belongs to one: see `find_all_enclosing`.
+    """
+    return next(iter(find_all_enclosing(home, pid).sessions), None)
+
+
+def find_all_enclosing(home: Home, pid: int | None = None) -> Enclosing:
+    """The living agents that a process may belong to, this one where none is named; none for a person's.
+
+    It is inside where it is in the agent's namespace, or descends from a shim, of whichever workspace. In doubt this
+    one is: where it is in a namespace that is neither the machine's own nor one from which a living agent was started,
+    an agent may have made that to hide in. One that is seen from outside is seen with all that it descends from,
+    through every namespace; and browsers come in namespaces of their own.
+    """
+    living = list_living(home)
+    own = _find_namespace("self" if pid is None else str(pid))
+    known = [(attempt, load_pids(attempt.folder)) for attempt in living]
+    for attempt, pids in known:  # the kernel's word, before a command line that anyone can have
+        if pids is not None and pids.contained == "namespace" and pids.inner == own:
+            return Enclosing((attempt.session_id,))
+    ancestors = tuple(_list_ancestors()) if pid is None else (pid, *_list_ancestors(pid))
+    above = next(filter(None, map(_read_shim, ancestors)), None)
+    if above is not None:
+        return Enclosing((above,))
+    outside = set()
+    for attempt, pids in known:
+        if pids is None:
+            if is_alive(attempt.folder):
+                return Enclosing((attempt.session_id,))
+            continue
+        outside.add(pids.outer)
+        if pids.outer == own and {pids.shim, pids.keeper} & {*ancestors}:
+            return Enclosing((attempt.session_id,))
+    is_hidden = own == 0 and sys.platform.startswith("linux")
+    is_known = pid is not None or not outside or (own in {*outside, 0, _FIRST_NAMESPACE} and not is_hidden)
+    return Enclosing(() if is_known else tuple(attempt.session_id for attempt in living))
+
+
+def find_doubt() -> str:
+    """Why Remit can't tell whether this process belongs to an agent, in whichever workspace; empty if it can.
+
+    In the machine's own PID namespace every ancestor is visible. In another one, such as a container's, those above
+    its first process are not: then an agent that lives in none of the namespaces below it may be among them.
+    """
+    if not sys.platform.startswith("linux"):
+        return ""
+    own = _find_namespace("self")
+    if own == 0:
+        return "there is no /proc in which Remit could look it up"
+    if own == _FIRST_NAMESPACE:
+        return ""
+    living, known = _list_announced(), {own}
+    for _ in living:  # each round finds those one namespace further down
+        known |= {inner for outer, inner in living if outer in known}
+    if all(outer in known for outer, _ in living):
+        return ""
+    return "it is in a PID namespace of its own while an agent runs outside of that"
+
+
+def _list_announced() -> list[tuple[int, int]]:
+    """Of each living agent of this user, the namespace that its shim was started in and its own.
+
+    In a user namespace nobody knows which user of the machine this is: there every agent counts.
+    """
+    with open("/proc/net/unix", "rb") as file:
+        names = [line.rpartition(b" @remit-agent/")[2].split(b"/") for line in file if b" @remit-agent/" in line]
+    is_first = os.stat("/proc/self/ns/user").st_ino == _FIRST_USERS
+    found = []
+    for name in names:
+        with suppress(ValueError):
+            user, outer, inner = map(int, name[:3])
+            found += [(outer, inner)] if not is_first or user == os.getuid() else []
+    return found
+
+
+def _read_shim(pid: int) -> str | None:
+    """The session of a process that is a shim or the keeper that it forked; None where it is neither."""
+    folder = read_shim_folder(pid)
+    return folder.split("/")[-2] if folder.count("/") > 1 else None
+
+
+class Pids(NamedTuple):
+    """The processes of an attempt, and the namespaces of its shim and of its agent."""
+
+    contained: str
+    shim: int
+    keeper: int
+    outer: int
+    inner: int
+
+
+def load_pids(folder: str) -> Pids | None:
+    """Which processes an attempt has. One that has just been started is about to say so."""
+    last = time.monotonic() + _PIDS_SECONDS
+    while True:
+        with suppress(ValueError, TypeError, KeyError):
+            facts: Any = json.loads(read_small(f"{folder}/pids.json"))
+            if all(type(facts[name]) is int for name in Pids._fields[1:]):
+                return Pids(**facts)
+        if time.monotonic() > last or not is_alive(folder):
+            return None
+        time.sleep(_ASK_SECONDS)
+
+
+def _find_namespace(pid: str) -> int:
+    try:
+        return os.stat(f"/proc/{pid}/ns/pid").st_ino
+    except OSError:
+        return 0
+
+
+def _list_ancestors(below: int | None = None) -> Iterator[int]:
+    """The processes above one, from the nearest; above this one where none is named."""
+    parents = _list_parents()
+    pid = os.getppid() if below is None else parents.get(below, 0) if parents else _find_parent(below)
+    for _ in range(len(parents) + 1 if parents else 1 << 16):
+        if pid <= 0:
+            return
+        yield pid
+        pid = parents.get(pid, 0) if parents else _find_parent(pid)
+
+
+def _find_parent(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read(1024).rpartition(b")")[2].split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _list_parents() -> dict[int, int]:
+    """The parent of each process, where there is no `/proc` to look it up."""
+    if os.path.exists("/proc/self/stat"):
+        return {}
+    from remit.storage.subprocesses import run_bounded  # noqa: PLC0415 - only there
+
+    told = run_bounded(["ps", "-A", "-o", "pid=,ppid="], cwd="/", seconds=_PS_SECONDS, cap=_MAX_PS_BYTES)
+    pairs = [line.split() for line in told.out.splitlines()]
+    return {int(pid): int(parent) for pid, parent in pairs}

@@ -1,0 +1,131 @@
+"""Results: what has become of an attempt, as its shim reports it."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from remit.attempts.folders import is_alive, read_small
+from remit.errors import BusyError
+
+if TYPE_CHECKING:
+    from remit.attempts.start import Process, Started
+
+Contained = Literal["namespace", "subreaper", "group"]
+State = Literal["none", "alive", "finished", "lost"]
+"""Nothing was started; it runs; there is a result; it was started, and nothing is alive and nothing was said."""
+_ASK_SECONDS, _POLL_SECONDS = 0.005, 0.05
+
+
+class Result(NamedTuple):
+    """How an attempt ended, as its shim tells it."""
+
+    ending: Literal["exited", "timeout", "cancelled", "stopped", "crashed"]
+    """Crashed: by a signal that nobody here sent, or it could not be executed."""
+    exit_code: int | None
+    signal: int | None
+    errno: int | None
+    """Why it could not be executed."""
+    reason: str
+    """Of `stop REASON`."""
+    contained: Contained
+    survivors: int | None
+    """How many processes the agent had left, at least, all ended now; None where nobody could count."""
+    started_ms: int
+    ended_ms: int
+    out_bytes: int
+    out_kept: int
+    out_cut: bool
+    err_bytes: int
+    err_kept: int
+    err_cut: bool
+    out_tail_kept: int = 0
+    """How much of the end of a longer output is in a file of its own."""
+    stuck: bool = False
+    """Whether the agent has left a process that can't be ended: frozen, or in an uninterruptible wait."""
+
+
+def load_boot_id() -> str:
+    """What tells one run of this machine from the next; "" where it does not say."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read(64).strip()
+    except OSError:
+        return ""
+
+
+def find_state(folder: str, *, boot_id: str = "") -> State:
+    """What has become of an attempt.
+
+    `boot_id` is that of the machine when the attempt was to be started, as the ledger has it: what was not on disk yet
+    when the machine stopped may have been started all the same.
+    """
+    alive = is_alive(folder)
+    if load_result(folder) is not None:
+        return "finished"
+    if alive:
+        return "alive"
+    is_from_before = bool(boot_id) and boot_id != load_boot_id()
+    return "lost" if is_from_before or os.path.lexists(f"{folder}/started") else "none"
+
+
+def load_result(folder: str) -> Result | None:
+    """How an attempt ended; None if it has not, or if what is there is not a whole result.
+
+    Raises `BusyError` or `StorageError` if the file can't be read: an attempt is not lost because of that.
+    """
+    data = read_small(f"{folder}/result.json")
+    try:
+        return Result(**json.loads(data))
+    except (ValueError, TypeError, RecursionError):  # no JSON, or other fields than a shim writes
+        return None
+
+
+async def wait_result(folder: str, *, started: Started | None = None) -> Result | None:
+    """Wait until nothing of an attempt is alive that can be ended; how it ended, or None where it is lost.
+
+    `started` is the shim where this process has started it: then the kernel tells when it ends. Who is no parent asks
+    twenty times a second.
+    """
+    from asyncio import sleep  # noqa: PLC0415 - 30 ms, and whoever waits has it already
+
+    if started is not None:
+        await _wait_process(started.process)
+    pause = _ASK_SECONDS if started is not None else _POLL_SECONDS
+    while is_alive(folder):
+        with suppress(BusyError):  # without a free descriptor it is unknown: ask again
+            result = load_result(folder)
+            if result is not None and result.stuck:  # its shim has ended, and what it left keeps the lock
+                return result
+        await sleep(pause)  # nothing reports when a lock becomes free
+    return load_result(folder)
+
+
+async def _wait_process(process: Process) -> None:
+    """Wait for a child without a thread."""
+    from asyncio import get_running_loop, sleep  # noqa: PLC0415 - as above
+
+    if process.poll() is not None:
+        return
+    try:
+        handle = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):  # no Linux, or an old one
+        while process.poll() is None:  # noqa: ASYNC110 - nobody tells
+            await sleep(_POLL_SECONDS)
+        return
+    loop = get_running_loop()
+    ended = loop.create_future()
+
+    def tell() -> None:
+        if not ended.done():
+            ended.set_result(None)
+
+    try:
+        loop.add_reader(handle, tell)
+        await ended
+    finally:
+        loop.remove_reader(handle)
+        os.close(handle)
+    process.wait()

@@ -1,0 +1,173 @@
+"""Starting: an agent under its shim, confined if the run asks for it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from remit.attempts.confine import BLANK_NS, Confined, confine
+from remit.attempts.folders import LIVING
+from remit.attempts.output import ERR_CAP_BYTES, OUT_CAP_BYTES
+from remit.attempts.shims import SHIM
+from remit.errors import BusyError, RunnerError, StateError, UsageError
+from remit.model import NOTHING
+from remit.storage.files import remove, tell_failure, write_all
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.attempts.confine import Confinement
+    from remit.attempts.folders import Attempt
+    from remit.attempts.results import Contained
+    from remit.ledger.home import Home
+
+_SHIM_FOLDER = os.path.abspath(__file__).rsplit("/", 2)[0]
+_OWN_NAMES = frozenset((
+    "order", "stdin", "out", "err", "out.tail", "err.tail", "started", "pids.json", "control", "result.json",
+    "shim.err", "exclude", "profile",
+))  # fmt: skip
+_LOCK_SECONDS, _ASK_SECONDS = 2.0, 0.005
+
+
+class ShimOrder(NamedTuple):
+    """What a shim is to do."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    deadline_ms: int
+    """By the clock on the wall. It never moves."""
+    environ: Mapping[str, str]
+    """All of the agent's environment."""
+    stdin: bytes = b""
+    files: Mapping[str, bytes] = NOTHING
+    """Put into the attempt's folder first, by name."""
+    out_cap: int = OUT_CAP_BYTES
+    err_cap: int = ERR_CAP_BYTES
+    contain: Literal["auto"] | Contained = "auto"
+    """The best way of containment that is tried."""
+    confinement: Confinement | None = None
+
+
+class Process(subprocess.Popen[bytes]):
+    """A shim's process."""
+
+    def __del__(self) -> None:
+        """Say nothing: that it outlives us is no mistake."""
+
+
+class Started(NamedTuple):
+    """A shim that was started by this process."""
+
+    pid: int
+    folder: str
+    process: Process
+
+
+def start_shim(home: Home, attempt: Attempt, order: ShimOrder) -> Started:
+    """Start an agent under its shim. It goes on whatever becomes of this process.
+
+    Raise `StateError` where this attempt was started before, by whomever.
+    """
+    confined = Confined(order.argv, (), {})
+    if order.confinement is not None:
+        confined = confine(order.confinement, attempt.folder, argv=order.argv)
+    handles: list[int] = []
+    try:
+        lock = _take_lock(attempt.folder, handles)
+        mark = f"{home.make_folder(LIVING)}/{attempt.session_id}.{attempt.number}"
+        _write_files(lock, order, {**confined.files, "order": _render_order(order, confined, mark)})
+        return _start(attempt.folder, order, mark, lock=lock, handles=handles)
+    except OSError as error:
+        raise tell_failure(attempt.folder, error) from error
+    finally:
+        for handle in handles:
+            os.close(handle)
+
+
+def _take_lock(folder: str, handles: list[int]) -> int:
+    """Lock an attempt's folder. Who only asks whether it is alive has the lock for a moment, and is waited for."""
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    handles.append(lock)
+    last = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            if time.monotonic() > last or os.path.lexists(f"{folder}/started"):
+                raise BusyError(f"'{folder}' is at work already", hint="wait for it: remit wait") from None
+            time.sleep(_ASK_SECONDS)
+    if os.path.lexists(f"{folder}/started"):
+        raise StateError(f"'{folder}' was started before", hint="make another attempt: remit retry")
+    return lock
+
+
+def _render_order(order: ShimOrder, confined: Confined, mark: str) -> bytes:
+    """Fields with a NUL behind each, which no path and no argument contains."""
+    # The interpreter sets this one by itself where it is not set, and the agent is not to see it.
+    unset = [] if "LC_CTYPE" in order.environ else [("unset", "LC_CTYPE")]
+    fields = [
+        ("cwd", order.cwd),
+        ("contain", order.contain),
+        ("deadline_ms", order.deadline_ms),
+        ("out_cap", order.out_cap),
+        ("err_cap", order.err_cap),
+        ("mark", mark),
+        *unset,
+        *(("argv", argument) for argument in confined.argv),
+    ]
+    for blank in confined.blanks:
+        fields += [("blank", blank.path), ("blank_text", "/" if blank.is_folder else blank.blank)]
+    fields += [("blank_ns", BLANK_NS)]
+    values = [f"{name}={value}" for name, value in fields]
+    if not confined.argv or any("\0" in value for value in values):
+        raise RunnerError("a program cannot be started with these arguments", hint="give a program, and no NUL in it")
+    return b"".join(os.fsencode(value) + b"\0" for value in values)
+
+
+def _write_files(folder: int, order: ShimOrder, own: Mapping[str, bytes]) -> None:
+    for name in order.files:
+        if name in _OWN_NAMES or "/" in name or name.startswith("."):
+            raise UsageError(f"{name!r} cannot be a file of an attempt", hint="choose another name")
+    files = {**order.files, **own}
+    if order.stdin:
+        files["stdin"] = order.stdin
+    for name, data in files.items():
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        handle = os.open(name, flags, 0o600, dir_fd=folder)
+        try:
+            write_all(handle, data)
+        finally:
+            os.close(handle)
+
+
+def _start(folder: str, order: ShimOrder, mark: str, *, lock: int, handles: list[int]) -> Started:
+    # Open at both ends: from now on a word to the shim finds somebody, though it reads it only later.
+    control = os.open("control", os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=lock)
+    handles.append(control)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    log = os.open("shim.err", flags, 0o600, dir_fd=lock)
+    handles.append(log)
+    os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+    if not sys.executable:
+        raise RunnerError("nobody knows which Python this is", hint="start Remit with its own command")
+    cache = ["-X", f"pycache_prefix={sys.pycache_prefix}"] if sys.pycache_prefix else []
+    try:
+        process = Process(
+            [sys.executable, "-I", "-S", *cache, "-c", SHIM, _SHIM_FOLDER, folder, str(lock), str(control)],
+            cwd="/",
+            env=dict(order.environ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            pass_fds=(lock, control),
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:  # an environment that is too large, or with a NUL; too many processes
+        remove(mark)
+        raise RunnerError(f"no agent can be started: {error}", hint="look at its environment and the limits") from error
+    return Started(process.pid, folder, process)

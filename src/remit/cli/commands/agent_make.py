@@ -1,0 +1,193 @@
+"""`remit new`, `migrate` and `compile`: agent files made, brought to the standard, and written for a harness."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.cli import options
+from remit.cli.output import get_paint, name_file, say, say_json
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, render_line, shape_finding
+
+if TYPE_CHECKING:
+    from remit.agent_files.write import CompiledFile, Migrated
+
+_KINDS = options.offer("planning", "implementation", "research", "review", "utility")
+
+
+@click.command(cls=options.Command, short_help="Make a new agent that lints clean.")
+@click.argument("kind", metavar="KIND", shell_complete=_KINDS)
+@click.argument("name", metavar="NAME")
+@click.option(
+    "--profile",
+    metavar="PROFILE",
+    help="standard, claude, opencode or codex; else what most agents here are.",
+    shell_complete=options.offer("standard", "claude", "opencode", "codex"),
+)
+@click.option("--folder", metavar="DIR", help="Where to put it; else where this workspace keeps its agents.")
+@options.output_format("full", "json")
+def new(kind: str, name: str, *, output_format: str, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
+    """Make an agent of a KIND (planning, implementation, research, review or utility) called NAME.
+
+    It is complete and lints clean where it lies; what else it needs is made too. Exit code 0: made, 2: could not run.
+    """
+    from remit.agent_files import write
+    from remit.terminal import escape
+
+    paths = [name_file(path) for path in write.new(kind, name, **asked)]
+    if output_format == "json":
+        say_json({"created": paths})
+        return ACCEPTED
+    for path in paths:
+        say(f"{get_paint()('good', '✓')} {escape(path)}")
+    say(f"Fill in what is particular to your agent, then: remit lint {escape(paths[0])}")
+    say(f"To have it work: {_tell_use(kind, escape(name))}")
+    return ACCEPTED
+
+
+def _tell_use(kind: str, name: str) -> str:
+    """How an agent of a kind is set to work: by a prompt, or on a task."""
+    from remit.runs.tasks.task_commands import COMMANDS
+
+    command = next((each.name for each in COMMANDS.values() if each.kind == kind), None)
+    task = "" if command is None else f"; on a task: remit {command} N --agent {name}"
+    return f"remit run {name} PROMPT{task}"
+
+
+@click.command(cls=options.Command, short_help="Bring agent files to the standard.")
+@click.argument("paths", nargs=-1, metavar="PATH…", required=True)
+@click.option(
+    "--kind",
+    metavar="KIND",
+    help="Kind of the agents. Default: their own agent_type, else utility.",
+    shell_complete=_KINDS,
+)
+@click.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
+@options.output_format("full", "json")
+def migrate(paths: tuple[str, ...], *, output_format: str, diff: bool, kind: str | None) -> int:
+    """Bring each agent file to the standard as far as a program can, and list what a user must write.
+
+    Exit code 0: nothing is left to write, 1: something is, 2: could not run. With --diff, the patch is on standard
+    output and everything else on standard error.
+    """
+    from remit.agent_files import write
+
+    done = write.migrate_agents(paths, kind=kind, write=not diff)
+    if output_format == "json":
+        say_json([_shape_migration(each) for each in done])
+    else:
+        for each in done:
+            _show_migration(each, diff=diff)
+        if not done:
+            say("no agent files found; name a file or a folder with agents", stderr=diff)
+    return NOT_ACCEPTED if any(each.migration.left for each in done) else ACCEPTED
+
+
+def _shape_migration(each: Migrated) -> dict[str, Any]:
+    left = [
+        {
+            "code": rest.code or None,
+            "message": rest.message,
+            "hint": rest.hint,
+            "location": {"row": rest.place.line, "column": rest.place.column} if rest.place else None,
+        }
+        for rest in each.migration.left
+    ]
+    done = list(each.migration.done)
+    return {
+        "filename": name_file(each.source.file),
+        "done": done,
+        "left": left,
+        "passed_over": each.passed_over or None,
+    }
+
+
+def _show_migration(each: Migrated, *, diff: bool) -> None:
+    from remit.cli.output import say_diff
+    from remit.terminal import escape, quote
+
+    name, paint = name_file(each.source.file), get_paint(stderr=diff)
+    if diff:
+        say_diff(name, each.before, each.migration.text)
+    if each.passed_over:
+        say(f"{paint('strong', escape(name))}: left as it is: {quote(each.passed_over)}", stderr=diff)
+        return
+    state = "" if each.migration.done or each.migration.left else ": nothing to do"
+    say(f"{paint('strong', escape(name))}{state}", stderr=diff)
+    for step in each.migration.done:
+        say(f"  {paint('good', '✓')} {quote(step)}", stderr=diff)
+    for left in each.migration.left:
+        mark = f"{paint('warning', 'to write')} (line {left.place.line}):" if left.place else paint("error", "✗")
+        say(f"  {mark} {quote(left.message)}", stderr=diff)
+
+
+@click.command("compile", cls=options.Command, short_help="Write standard agents as a harness wants them.")
+@click.argument("paths", nargs=-1, metavar="[PATH…]")
+@click.option(
+    "--to",
+    required=True,
+    metavar="HARNESS",
+    help="claude, opencode or codex.",
+    shell_complete=options.offer("claude", "opencode", "codex"),
+)
+@click.option("--check", is_flag=True, help="Write nothing; say whether the compiled files are up to date.")
+@options.output_format("full", "concise", "json", "github")
+def compile_(paths: tuple[str, ...], *, to: str, check: bool, output_format: str) -> int:
+    """Write each agent of the standard below PATH, or all of them, as the harness's own file, and name every loss.
+
+    Keep the sources: Remit reads from them what the harness's file has no place for. A file that Remit did not write is
+    not overwritten. Exit code 0: done or up to date, 1: something cannot be compiled or has lost its source, or with
+    --check is out of date, 2: could not run.
+    """
+    from remit.agent_files import write
+
+    done = write.compile_agents(paths, to=to, write=not check)
+    if output_format == "json":
+        say_json([_shape(each) for each in done])
+    else:
+        for each in done:
+            _show(each, output_format, check=check)
+        if output_format != "github":
+            say(f"{count(len(done), 'agent')}: {_sum_up(done)}" if done else _NOTHING)
+    failed = any(finding.severity == "error" for each in done for finding in each.compiled.findings)
+    return NOT_ACCEPTED if failed else ACCEPTED
+
+
+_NOTHING = "no agent of the standard found; `remit new` makes one, `remit migrate` brings one to it"
+
+
+def _shape(each: CompiledFile) -> dict[str, Any]:
+    name, path = name_file(each.source.file), name_file(each.file)
+    return {
+        "source": name,
+        "path": path,
+        "state": each.state,
+        "findings": [shape_finding(finding, name) for finding in each.compiled.findings],
+    }
+
+
+def _show(each: CompiledFile, output_format: str, *, check: bool) -> None:
+    from remit.terminal import escape
+    from remit.views.render import render_github
+
+    name = name_file(each.source.file)
+    for finding in each.compiled.findings:
+        if finding.severity == "error" or not check:  # what is lost was told when it was written
+            say(render_github(finding, name) if output_format == "github" else render_line(finding, name))
+    if output_format == "full":
+        good = each.state in ("written", "up to date")
+        mark = get_paint()("good", "✓") if good else get_paint()("error", "✗")
+        shown = name if each.state == "refused" else name_file(each.file)
+        say(f"{mark} {escape(shown)}: {_WORDS[each.state]}")
+
+
+_WORDS = {
+    "written": "written", "up to date": "up to date", "out of date": "out of date", "refused": "cannot be compiled",
+    "left over": "left over",
+}  # fmt: skip
+
+
+def _sum_up(done: list[CompiledFile]) -> str:
+    states = [each.state for each in done]
+    return ", ".join(f"{states.count(state)} {word}" for state, word in _WORDS.items() if state in states)

@@ -1,0 +1,154 @@
+"""`remit check`: judge final messages.
+
+Owns the order in which messages are read and their verdicts shown, in each of the output formats.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.cli import options
+from remit.cli.message_input import STDIN, choose_sources, name_source
+from remit.cli.output import complain, get_paint, say, say_json
+from remit.errors import InputError
+from remit.model import ACCEPTABLE
+from remit.views.render import (
+    ACCEPTED,
+    COULD_NOT_RUN,
+    NOT_ACCEPTED,
+    render_headline,
+    render_line,
+    render_repairs,
+    render_summary,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.model import Outcome, Verdict
+    from remit.terminal import Paint
+
+
+@click.command(cls=options.Command, short_help="Judge final messages: accepted or not, and why.")
+@click.argument("files", nargs=-1, metavar="[FILE…|-]")
+@options.session
+@options.format
+@options.agent
+@click.option(
+    "--root",
+    type=options.parse_path,
+    metavar="DIR",
+    help="The project's folder, where claimed artifacts are looked up.",
+)
+@options.manifest
+@click.option("-q", "--quiet", is_flag=True, help="Show only what is not accepted.")
+@options.output_format("full", "concise", "json", "github")
+def check(files: tuple[str, ...], *, quiet: bool, output_format: str, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
+    """Judge the final messages of agents: find the return in each FILE, and say whether it can be trusted.
+
+    Without FILE, or with -, the message is read from standard input. Exit code 0: all accepted, 1: at least one
+    not, 2: at least one could not be read.
+    """
+    from remit.runs import check_message
+
+    show = SHOWS[output_format](quiet=quiet)
+    complaints: set[str] = set()
+    outcomes: list[Outcome | None] = []
+    for source in choose_sources(files, command="check"):
+        try:
+            message = check_message.load_message(source)
+            verdict = check_message.check(message, **asked)
+        except InputError as error:
+            if str(error) not in complaints:  # one manifest that is not there is told once, not for each message
+                complain(error, as_json=output_format == "json")
+            complaints.add(str(error))
+            outcomes.append(None)
+            continue
+        outcomes.append(verdict.outcome)
+        show.add(verdict, name_source(source), message)
+    show.close(outcomes)
+    return _decide_exit(outcomes)
+
+
+def _decide_exit(outcomes: Sequence[Outcome | None]) -> int:
+    """One message that could not be read outweighs one that is not accepted."""
+    if None in outcomes:
+        return COULD_NOT_RUN
+    return ACCEPTED if all(outcome in ACCEPTABLE for outcome in outcomes) else NOT_ACCEPTED
+
+
+class Full:
+    """For people: a line for each message, and each finding with the line that it is about."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.quiet = quiet
+        self.paint: Paint = get_paint()
+
+    def add(self, verdict: Verdict, filename: str, message: bytes) -> None:
+        """Show what became of one message."""
+        if self.quiet and verdict.accepted:
+            return
+        say("\n".join([render_headline(verdict, filename, paint=self.paint), *render_repairs(verdict)]))
+        if verdict.findings:
+            from remit.views.excerpt import render_findings
+
+            say(f"\n{render_findings(verdict.findings, filename, message, paint=self.paint)}\n")
+
+    def close(self, outcomes: Sequence[Outcome | None]) -> None:
+        """Sum up, where there was more than one message."""
+        if len(outcomes) > 1 and not self.quiet:
+            say(render_summary(outcomes))
+
+
+class Concise(Full):
+    """For editors and logs: a line for each finding, then one for the message."""
+
+    def add(self, verdict: Verdict, filename: str, message: bytes) -> None:
+        """Show what became of one message."""
+        del message
+        if not (self.quiet and verdict.accepted):
+            lines = [render_line(finding, filename) for finding in verdict.findings]
+            say("\n".join([*lines, render_headline(verdict, filename, paint=self.paint)]))
+
+
+class Json:
+    """For programs: one object at the end."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        del quiet  # a program picks for itself
+        self.results: list[dict[str, object]] = []
+
+    def add(self, verdict: Verdict, filename: str, message: bytes) -> None:
+        """Keep what became of one message."""
+        from remit.views.render import shape_verdict
+
+        del message
+        self.results.append(shape_verdict(verdict, filename))
+
+    def close(self, outcomes: Sequence[Outcome | None]) -> None:
+        """Show all of it."""
+        say_json({"accepted": _decide_exit(outcomes) == ACCEPTED, "results": self.results})
+
+
+class Github:
+    """For GitHub Actions: an annotation for each finding, on the lines of the message's file."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.quiet = quiet
+
+    def add(self, verdict: Verdict, filename: str, message: bytes) -> None:
+        """Show the findings of one message."""
+        from remit.views.render import render_github
+
+        del message
+        file = None if filename == STDIN else filename
+        for finding in () if self.quiet and verdict.accepted else verdict.findings:
+            say(render_github(finding, file))
+
+    def close(self, outcomes: Sequence[Outcome | None]) -> None:
+        """An annotation stands for itself."""
+
+
+SHOWS: dict[str, type[Full | Json | Github]] = {"full": Full, "concise": Concise, "json": Json, "github": Github}

@@ -1,0 +1,112 @@
+"""`remit completion`: what a shell needs in order to complete command lines, and what it is offered then.
+
+What is offered was written by agents and repositories: only plain words are, and what is said of them is escaped.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.cli import options
+from remit.cli.output import hand_over
+from remit.errors import UsageError
+from remit.spelling import did_you_mean
+from remit.views.render import ACCEPTED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from click.shell_completion import CompletionItem
+
+SHELLS = ("bash", "zsh", "fish")
+_TOLD_CHARS = 60
+_ZSH_BEGINS = "#compdef remit\n"
+_ZSH_LOADS = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }\n"
+"""A zsh whose owner has not set up completion has no `compdef`."""
+
+
+@click.command(cls=options.Command, short_help="Print what a shell needs to complete command lines.")
+@click.argument("shell", metavar="[SHELL]", required=False, shell_complete=options.offer(*SHELLS))
+def completion(shell: str | None) -> int:
+    """Print what SHELL (bash, zsh or fish; the one you use when left out) needs to complete command lines.
+
+    Commands, options and their words are completed, and what this workspace has: agents, delegations, tasks and codes.
+    Exit code 0: printed, 2: could not run.
+
+    bash: echo 'eval "$(remit completion bash)"' >> ~/.bashrc
+
+    zsh: echo 'eval "$(remit completion zsh)"' >> ~/.zshrc
+
+    fish: echo 'remit completion fish | source' >> ~/.config/fish/config.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    from remit.cli.group import root
+
+    name = shell or os.environ.get("SHELL", "").rpartition("/")[2]
+    if not name:
+        raise UsageError("SHELL is not set, so nobody knows which shell you use", hint="name it: remit completion bash")
+    made = get_completion_class(name) if name in SHELLS else None
+    if made is None:
+        raise UsageError(f"there is no completion for '{name}'", hint=did_you_mean(name, SHELLS))
+    # Not click's own way, which starts a bash for its version: one that is older than 4.4 says so itself.
+    writer = made(root, {}, "remit", "_REMIT_COMPLETE")
+    script = (writer.source_template % writer.source_vars()).strip()
+    hand_over(script.replace(_ZSH_BEGINS, _ZSH_BEGINS + _ZSH_LOADS, 1))
+    return ACCEPTED
+
+
+def complete_agents(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:
+    """The agents of this workspace."""
+    from remit.maintenance.next_steps import offer_agents
+
+    del ctx, param
+    return make_items(start, [(name, "") for name in offer_agents()])
+
+
+def complete_agent_first(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:
+    """The agents of this workspace, for the first word; the next one is the prompt."""
+    return [] if ctx.params.get(param.name or "") else complete_agents(ctx, param, start)
+
+
+def complete_sessions(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:
+    """The delegations that are known here, newest first."""
+    from remit.maintenance.next_steps import offer_sessions
+
+    del ctx, param
+    return make_items(start, offer_sessions())
+
+
+def complete_tasks(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:
+    """The open tasks."""
+    from remit.maintenance.next_steps import offer_tasks
+
+    del ctx, param
+    return make_items(start, offer_tasks())
+
+
+def complete_codes(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:
+    """Every code that a finding can have."""
+    from remit.views.explanations import explain_all
+
+    del ctx, param
+    return make_items(start.upper(), [(each.code, each.name) for each in explain_all()])
+
+
+def make_items(start: str, found: Iterable[tuple[str, str]]) -> list[CompletionItem]:
+    """Those words that begin so and are plain, each with what is said of it."""
+    from click.shell_completion import CompletionItem
+
+    from remit.terminal import escape
+
+    def tell(text: str) -> dict[str, Any]:
+        return {"help": escape(text[:_TOLD_CHARS])} if text else {}
+
+    return [
+        CompletionItem(word, **tell(text))
+        for word, text in found
+        if word.startswith(start) and word.isprintable() and not set(word) & set(" \t,'\"$`\\;&|<>()")
+    ]

@@ -1,0 +1,64 @@
+"""`remit doctor`: look whether everything that Remit needs is there and whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.cli import options
+from remit.cli.output import get_paint, say, say_json
+from remit.terminal import find_width, fold, quote
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
+
+if TYPE_CHECKING:
+    from remit.maintenance.doctor import Health
+
+_MIN_ROOM = 20
+_MARKS = {"ok": ("good", "✓"), "warning": ("warning", "!"), "problem": ("error", "✗")}
+
+
+@click.command(cls=options.Command, short_help="Look whether everything is there and whole.")
+@options.output_format("full", "json")
+def doctor(*, output_format: str) -> int:
+    """Look at the machine, at what the workspace keeps, at its repository and its files; none of them is changed.
+
+    Of delegations it names those that hang, that nobody drives or that run in circles, and agents whose limit does not
+    fit the time that they take or whose returns often fail, each with a command.
+
+    For each agent it names the format of its return, and what declares it.
+
+    Only a change of tasks that a crash interrupted is finished first, as by every command that reads the tasks.
+
+    Exit code 0: nothing is wrong, though there may be warnings; 1: there is a problem; 2: could not run.
+    """
+    from remit.cli.group import COMMANDS
+    from remit.maintenance import doctor
+
+    health = doctor.check_health(commands=COMMANDS)
+    if output_format == "json":
+        say_json(_shape(health))
+    else:
+        _show(health)
+    return ACCEPTED if health.is_well else NOT_ACCEPTED
+
+
+def _shape(health: Health) -> dict[str, Any]:
+    return {"root": health.root, "well": health.is_well, "checks": [check._asdict() for check in health.checks]}
+
+
+def _show(health: Health) -> None:
+    paint = get_paint()
+    width = max(len(check.name) for check in health.checks)
+    columns = find_width()
+    room, margin = (None if columns is None else max(_MIN_ROOM, columns - width - 4)), f"\n{'':<{width + 4}}"
+    for check in health.checks:
+        style, mark = _MARKS[check.state]
+        say(f"{paint(style, mark)} {check.name:<{width}}  {margin.join(fold(quote(check.message), room))}")
+        if check.hint and check.state != "ok":
+            shown = margin.join(fold(f"= help: {quote(check.hint)}", room)).removeprefix("= help")
+            say(f"  {'':<{width}}  {paint('frame', '=')} {paint('strong', 'help')}{shown}")
+    states = [check.state for check in health.checks]
+    told = [count(states.count(state), state) for state in ("problem", "warning") if state in states]
+    mark = paint("good", "✓") if health.is_well else paint("error", "✗")
+    say(f"\n{mark} {count(len(states), 'check')}: {', '.join(told) or 'all is well'}")

@@ -1,0 +1,43 @@
+"""`remit drive`: what `remit run --detach` starts. Nobody types it, and no help shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from remit.cli import options
+from remit.cli.output import say_json
+from remit.cli.result_output import get_result_code, shape_result
+from remit.errors import UsageError
+
+if TYPE_CHECKING:
+    from remit.schemas import Result
+
+
+def _parse_handle(value: str) -> int:
+    if not (value.isascii() and value.isdigit() and len(value) < options.MAX_DIGITS and int(value) > 2):  # noqa: PLR2004 - standard error
+        raise UsageError(f"'{value}' is not an open file", hint="start it with: remit run --detach")
+    return int(value)
+
+
+@click.command(cls=options.Command, hidden=True)
+@click.argument("session_id", metavar="SESSION")
+@click.option("--held", type=_parse_handle, metavar="FD", help="The open file of the broker that has it until now.")
+def drive(session_id: str, *, held: int | None) -> int:
+    """Drive a delegation that was detached, to its end. Its result goes to the log as JSON."""
+    import asyncio
+
+    from remit.runs import detach
+    from remit.runs.workspace import Workspace
+
+    async def drive_one() -> Result:
+        ws = Workspace.open()
+        try:
+            return await detach.drive(ws, session_id, held=held)
+        finally:
+            await ws.close()
+
+    result = asyncio.run(drive_one())
+    say_json(shape_result(result))
+    return get_result_code(result)

@@ -1,0 +1,268 @@
+"""`remit errors`: what went wrong in a workspace, by cause, and what became of it.
+
+Owns the layout of errors and groups. Without a command it lists.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.cli import options
+from remit.cli.group import Commands
+from remit.cli.output import get_paint, name_file, say, say_json
+from remit.errors import UsageError
+from remit.terminal import count_columns, escape, quote
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, shape_finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from remit.errorlog.causes import Group
+    from remit.errorlog.errors_command import Errors
+    from remit.errorlog.records import FixStatus, Record
+    from remit.terminal import Paint
+
+_HERE = "remit.cli.commands.errors"
+COMMANDS = {"list": _HERE, "show": _HERE, "mark": _HERE}
+_STYLES = {"open": "error", "investigating": "warning", "fixed": "good", "ignored": "frame"}
+_STATUS_WIDTH = len("investigating")
+_NAMES_SHOWN = 6
+
+
+class ErrorCommands(Commands):
+    """A group that lists where no command is named, with the options of `list`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse a command line."""
+        if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=ErrorCommands, table=COMMANDS, short_help="Show what went wrong, by cause, and mark what was fixed.")
+def errors() -> int:
+    """Look after errors.json: what went wrong in this workspace, by cause. Without a command, list it."""
+    return ACCEPTED
+
+
+@click.command("list", cls=options.Command, short_help="List the errors by their causes.")
+@click.option("--all", "singly", is_flag=True, help="List every error by itself.")
+@click.option("--task", metavar="N", help="Only errors of this task.")
+@click.option("--session", "session_id", metavar="ID", help="Only errors of this session.")
+@click.option("--code", metavar="CODE", help="Only errors with this code.")
+@click.option("--open", "only_open", is_flag=True, help="Only what is neither fixed nor ignored.")
+@options.output_format("full", "json")
+def list_(*, singly: bool, output_format: str, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
+    """List the errors of the workspace by their causes, the newest first; what came back after a fix is marked.
+
+    Exit code 0: listed, 1: listed as far as errors.json can be read, 2: could not run.
+    """
+    from remit.errorlog.errors_command import load_errors
+
+    found = load_errors(**asked)
+    broken = any(finding.severity == "error" for finding in found.findings)
+    if output_format == "json":
+        say_json(_shape_list(found, singly=singly))
+    else:
+        _show_list(found, singly=singly)
+    return NOT_ACCEPTED if broken else ACCEPTED
+
+
+@click.command(cls=options.Command, short_help="Show an error, or all errors of a cause.")
+@click.argument("word", metavar="ID")
+@options.output_format("full", "json")
+def show(word: str, *, output_format: str) -> int:
+    """Show the error or the cause that ID names; the beginning of an ID is enough where no other begins so.
+
+    Exit code 0: shown, 2: could not run.
+    """
+    from remit.errorlog.errors_command import show_errors
+
+    shown = show_errors(word)
+    group, records = shown.chosen.group, shown.chosen.records
+    if output_format == "json":
+        told = {"group": _shape_group(group), "errors": [_shape_record(record) for record in records]}
+        say_json({"filename": name_file(shown.file), "archived": shown.archived, **told})
+        return ACCEPTED
+    paint = get_paint()
+    say("\n".join(_render_row(group, paint)))
+    say(f"          cause: {quote(group.cause.text)}")
+    for record in reversed(records):
+        say("\n" + "\n".join(_render_record(record, paint)))
+    if shown.archived:
+        say("\nit has left errors.json for the archive")
+    return ACCEPTED
+
+
+@click.command(cls=options.Command, short_help="Mark errors as fixed, ignored or open.")
+@click.argument("word", metavar="ID")
+@click.option("--fixed", "status", flag_value="fixed", help="It was put right; should it come back, that is told.")
+@click.option(
+    "--ignored", "status", flag_value="ignored", help="Nothing will be done about it, should it come back or not."
+)
+@click.option("--open", "status", flag_value="open", help="Something is to be done about it.")
+@click.option("--note", metavar="TEXT", help="What was done, or why nothing is.")
+@options.output_format("full", "json")
+def mark(word: str, *, status: FixStatus | None, note: str | None, output_format: str) -> int:
+    """Say what became of the error, or of all errors of the cause, that ID names.
+
+    Exit code 0: marked, 2: could not run.
+    """
+    from remit.errorlog.errors_command import mark_errors
+
+    if status is None:
+        raise UsageError("nothing is said about the error", hint="give --fixed, --ignored or --open")
+    marked = mark_errors(word, status, note=note)
+    records = marked.chosen.records
+    if output_format == "json":
+        told = {"fix_status": status, "changed": marked.changed, "original": marked.original}
+        say_json({"filename": name_file(marked.file), "errors": [record.id for record in records], **told})
+        return ACCEPTED
+    say(f"{get_paint()('good', '✓')} {count(len(records), 'error')} marked {status}: {_cut(records[-1].message, 40)}")
+    if not marked.changed:
+        say("  it was so already")
+    if marked.original:
+        say(f"  errors.json was broken; what it was is kept in {escape(name_file(marked.original))}")
+    return ACCEPTED
+
+
+# For people
+
+
+def _show_list(found: Errors, *, singly: bool) -> None:
+    _show_findings(found)
+    paint = get_paint()
+    rows = (
+        (_render_single(each, paint) for each in found.records)
+        if singly
+        else (_render_row(each, paint) for each in found.groups)
+    )
+    for row in rows:
+        say("\n".join(row))
+    if not found.total:
+        say(f"no errors in {escape(name_file(found.file))}")
+        return
+    every = [record for group in found.groups for record in group.records]
+    still = {record for group in found.groups if group.is_open for record in group.records if record.is_open}
+    listed = found.records if singly else every
+    shown = len(listed)
+    facts = [
+        f"{count(shown, 'error')} of {count(len(found.groups), 'cause')}",
+        f"{sum(record in still for record in listed)} open",  # errors, as everywhere, and not causes
+        f"{back} came back after a fix" if (back := sum(group.recurred for group in found.groups)) else "",
+        f"{found.total - shown} not asked for" if found.total > shown else "",
+    ]
+    say(f"{escape(name_file(found.file))}: {' · '.join(fact for fact in facts if fact)}")
+
+
+def _show_findings(found: Errors) -> None:
+    """What is wrong with the file, on standard output like all findings."""
+    from remit.cli.diagnostics_output import SHOWS
+    from remit.views.excerpt import Text
+
+    if found.findings:
+        show = SHOWS["full"]()
+        for finding in found.findings:
+            show.add(finding, name_file(found.file), Text(found.data))
+        show.flush()
+
+
+def _render_row(group: Group, paint: Paint) -> Iterable[str]:
+    newest, key = group.newest, group.cause.key
+    status = paint(_STYLES[group.fix_status], group.fix_status.ljust(_STATUS_WIDTH))
+    lead = f"{len(group.records):>4}x  {quote(newest.code)}: "
+    yield f"{paint('strong', key)}  {status}{lead}{_cut(newest.message, len(key) + 2 + _STATUS_WIDTH + len(lead))}"
+    facts = [
+        f"last {escape(group.last[:19].replace('T', ' '))}" if group.last else "",
+        _render_names("task", group.tasks),
+        paint("error", f"came back after a fix ({group.recurrences}x)") if group.recurred else "",
+    ]
+    told = " · ".join(fact for fact in facts if fact)
+    if told:
+        yield f"          {told}"
+
+
+def _render_names(noun: str, names: tuple[str, ...]) -> str:
+    if not names:
+        return ""
+    shown = ", ".join(quote(name) for name in names[:_NAMES_SHOWN])
+    return f"{noun}{'' if len(names) == 1 else 's'} {shown}{' …' if len(names) > _NAMES_SHOWN else ''}"
+
+
+def _render_single(record: Record, paint: Paint) -> Iterable[str]:
+    status = paint(_STYLES[record.fix_status], record.fix_status.ljust(_STATUS_WIDTH))
+    task = f" task {quote(str(record.task_number))}:" if record.task_number is not None else ""
+    head = f"{quote(record.id)}  {quote(record.time)[:19]}"
+    yield f"{paint('strong', head)}  {status}  {quote(record.code)}:{task} {_cut(record.message, 70)}"
+
+
+def _render_record(record: Record, paint: Paint) -> Iterable[str]:
+    yield paint("strong", quote(record.id) or "an error without an id")
+    for name, value in _shape_record(record).items():
+        text = " → ".join(value) if isinstance(value, list) else str(value)
+        if name == "details" and value:
+            yield from ("  details:", *(f"    {escape(line)}" for line in value.splitlines()))
+        elif name != "id" and value not in (None, "", [], False):
+            yield f"  {name}: {quote(text)}"
+
+
+def _cut(text: str, used: int) -> str:
+    """A text on what is left of a line."""
+    shown, room = escape(" ".join(text.split())), max(30, count_columns() - used)
+    return shown if len(shown) <= room else f"{shown[: room - 1]}…"
+
+
+# For programs
+
+
+def _shape_list(found: Errors, *, singly: bool) -> dict[str, Any]:
+    name = name_file(found.file)
+    told: dict[str, Any] = {"filename": name, "total": found.total}
+    if singly:
+        told["errors"] = [_shape_record(record) for record in found.records]
+    else:
+        told["groups"] = [_shape_group(group) for group in found.groups]
+    return told | {"findings": [shape_finding(finding, name) for finding in found.findings]}
+
+
+def _shape_group(group: Group) -> dict[str, Any]:
+    return {
+        "key": group.cause.key,
+        "code": group.cause.code,
+        "cause": group.cause.text,
+        "count": len(group.records),
+        "first": group.first or None,
+        "last": group.last or None,
+        "fix_status": group.fix_status,
+        "recurred": group.recurred,
+        "recurrences": group.recurrences,
+        "tasks": [*group.tasks],
+        "sessions": [*group.sessions],
+        "newest": _shape_record(group.newest),
+    }
+
+
+def _shape_record(record: Record) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "timestamp": record.time or None,
+        "code": record.code,
+        "type": record.type,
+        "severity": record.severity or None,
+        "message": record.message,
+        "details": record.details or None,
+        "session_id": record.session_id or None,
+        "command": record.command or None,
+        "task_number": record.task_number,
+        "phase": record.phase,
+        "delegation_path": [*record.path],
+        "failed_at_depth": record.depth,
+        "suggested_action": record.suggested_action or None,
+        "auto_recoverable": record.auto_recoverable,
+        "fix_status": record.fix_status,
+        "fix_status_word": record.word or None,
+        "closed": record.closed or None,
+        "note": record.note or None,
+    }

@@ -1,0 +1,128 @@
+"""`remit manifest add`: one more entry, from options or from JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.cli import options
+from remit.cli.commands.findings_options import manifest_file
+from remit.cli.output import get_paint, name_file, say, say_json
+from remit.errors import UsageError
+from remit.terminal import escape
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, count_findings, render_losses, shape_finding
+
+if TYPE_CHECKING:
+    from remit.manifest.append import Added
+    from remit.manifest.findings_command import Manifest
+
+_LISTS = {"topics": "topics", "findings": "key_findings", "followups": "needs_followup", "tasks": "linked_tasks"}
+"""Options that can be given several times, and the field that each is."""
+_FIRST = "give --title TEXT, --finding TEXT (3 to 7 of them) and --write-file, or --entry FILE"
+_SINGLE = ("title", "status", "actionable", "file", "date")
+
+
+@click.command(cls=options.Command, short_help="Add an entry, and with --write-file its findings file.")
+@click.option("--title", metavar="TEXT", help="What it is about, for people.")
+@click.option("--topic", "topics", metavar="TAG", multiple=True, help="A tag to find it by; can be repeated.")
+@click.option(
+    "--finding", "findings", metavar="TEXT", multiple=True, help="A key finding, one sentence; 3 to 7 of them."
+)
+@click.option("--status", metavar="STATUS", help="complete, partial or blocked; complete when left out.")
+@click.option(
+    "--actionable/--no-actionable", default=None, help="Whether the findings ask for action; they do if unsaid."
+)
+@click.option(
+    "--followup", "followups", metavar="TASK|REASON", multiple=True, help="A task to look at, or what is in the way."
+)
+@click.option("--task", "tasks", metavar="ID", multiple=True, help="A task that it was made for.")
+@click.option("--date", type=options.parse_day, metavar="YYYY-MM-DD", help="The day; today when left out.")
+@click.option(
+    "--slug", type=options.parse_slug, metavar="TOPIC", help="The topic in id and file name; else from the title."
+)
+@click.option("--file", metavar="PATH", help="The findings file; DATE_TOPIC.md beside the manifest when left out.")
+@click.option(
+    "--entry", "source", metavar="FILE|-", help="The entry as a JSON object; options change single fields of it."
+)
+@click.option("--write-file", is_flag=True, help="Make the findings file from the options; none may be there yet.")
+@click.option("--summary", metavar="TEXT", help="For --write-file: what came out, in 2 or 3 sentences.")
+@click.option(
+    "--recommendation", "recommendations", metavar="TEXT", multiple=True, help="For --write-file: what to do now."
+)
+@click.option("--source", "sources", metavar="TEXT", multiple=True, help="For --write-file: where it is from.")
+@manifest_file
+@options.output_format("full", "json")
+def add(
+    *,
+    manifest: str | None,
+    source: str | None,
+    slug: str | None,
+    write_file: bool,
+    output_format: str,
+    **given: Any,  # noqa: ANN401 - the options
+) -> int:
+    """Add an entry to the manifest, as one line, after its findings file was written.
+
+    The entry gets the id TOPIC-DATE, with a number where that is taken. It is judged first, by the rules of
+    `remit manifest validate`: an error keeps it out. A follow-up that is no task id is written as BLOCKED:reason. Exit
+    code 0: added, 1: not added, 2: could not run.
+    """
+    from remit.manifest.findings_command import Manifest, load_entry, make_page
+
+    if source is None and given["title"] is None:
+        raise UsageError("there is nothing to add", hint=_FIRST)
+    fields = _choose_fields(given, {} if source is None else load_entry(source))
+    opened = Manifest(manifest, may_begin=True)
+    texts = {
+        "summary": given["summary"] or "",
+        "recommendations": given["recommendations"],
+        "sources": given["sources"],
+    }
+    page = make_page(fields, **texts) if write_file else None
+    added = opened.add(fields, day=_today(), slug=slug, page=page)
+    if output_format == "json":
+        say_json(_shape(opened, added))
+    else:
+        _show(opened, added)
+    return ACCEPTED if added.accepted else NOT_ACCEPTED
+
+
+def _today() -> str:
+    from datetime import datetime
+
+    return datetime.now().astimezone().date().isoformat()
+
+
+def _choose_fields(given: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
+    """The fields of an entry: what the options say, else what the JSON says, else what is usual."""
+    fields = {"status": "complete", "actionable": True} | entry
+    fields |= {name: given[name] for name in _SINGLE if given[name] is not None}
+    return fields | {field: list(given[name]) for name, field in _LISTS.items() if given[name]}
+
+
+def _shape(opened: Manifest, added: Added) -> dict[str, Any]:
+    name, file = name_file(opened.file), opened.find_findings_file(str(added.fields.get("file")))
+    page = None if file is None else name_file(file)
+    return {
+        "added": added.accepted,
+        "manifest": name,
+        "id": added.fields["id"],
+        "entry": dict(added.fields),
+        "findings_file": page,
+        "findings": [
+            shape_finding(finding, page if page is not None and finding.place is not None else name)
+            for finding in added.findings
+        ],
+    }
+
+
+def _show(opened: Manifest, added: Added) -> None:
+    paint = get_paint()
+    for line in render_losses(added.findings, paint=paint):
+        say(line)
+    told = f": {count_findings(added.findings)}" if added.findings else ""
+    if added.accepted:
+        say(f"{paint('good', '✓')} {escape(added.fields['id'])} added to {escape(name_file(opened.file))}{told}")
+        return
+    say(f"{paint('error', '✗')} not added{told}")

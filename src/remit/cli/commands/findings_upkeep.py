@@ -1,0 +1,206 @@
+"""`remit manifest rebuild`, `stats` and `export`: a manifest as a whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.cli import options
+from remit.cli.commands.findings_options import FILTERS, count_entries, filters, manifest_file, tell_bad_lines
+from remit.cli.output import get_paint, hand_over, name_file, say, say_json
+from remit.errors import UsageError
+from remit.spelling import did_you_mean
+from remit.terminal import escape, quote
+from remit.views.render import ACCEPTED, count, escape_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from remit.manifest.counts import Statistics
+    from remit.manifest.entries import Entry
+
+_COLUMNS = (
+    "id", "date", "status", "title", "file", "topics", "key_findings", "actionable", "needs_followup", "linked_tasks",
+)  # fmt: skip
+_BATCH = 500
+_DOUBLES_SHOWN = 5
+
+
+@click.command(cls=options.Command, short_help="Make the index anew.")
+@manifest_file
+@options.output_format("full", "json")
+def rebuild(*, manifest: str | None, output_format: str) -> int:
+    """Make the index of the manifest anew, from its file. Entries can be added and read meanwhile.
+
+    Nothing needs this: the index follows the file by itself. Whenever anything but Remit has touched it, what was
+    indexed is compared with it, and where that has changed the index is made anew. Only a change within one tick of the
+    system's clock after an entry was added could go unnoticed. Exit code 0: made, 2: could not run.
+    """
+    from remit.manifest.findings_command import Manifest
+
+    opened = Manifest(manifest)
+    done = opened.rebuild()
+    if output_format == "json":
+        say_json({"manifest": name_file(opened.file), **done._asdict()})
+    else:
+        bad = f", {count(done.bad_lines, 'line')} that cannot be read" if done.bad_lines else ""
+        say(f"{get_paint()('good', '✓')} {escape(name_file(opened.file))}: {count_entries(done.entries)}{bad}")
+    return ACCEPTED
+
+
+@click.command(cls=options.Command, short_help="Count what is in the manifest.")
+@manifest_file
+@options.output_format("full", "json")
+def stats(*, manifest: str | None, output_format: str) -> int:
+    """Count the entries by status, topic and date, and what is wrong with the file.
+
+    Exit code 0: counted, 2: could not run.
+    """
+    from remit.manifest.findings_command import Manifest
+
+    opened = Manifest(manifest)
+    counted = opened.count()
+    if output_format == "json":
+        say_json(
+            {
+                "manifest": name_file(opened.file),
+                **counted._asdict(),
+                "statuses": dict(counted.statuses),
+                "topics": dict(counted.topics),
+                "doubled_ids": dict(counted.doubled_ids),
+            }
+        )
+    else:
+        for label, text in _tell(counted):
+            say(f"{label:<12} {text}")
+    return ACCEPTED
+
+
+def _tell(counted: Statistics) -> Iterator[tuple[str, str]]:
+    yield "entries", f"{counted.entries:,} on {counted.lines:,} line{'' if counted.lines == 1 else 's'}"
+    if counted.first_day is not None:
+        yield "from", f"{counted.first_day} to {counted.last_day}"
+    yield "statuses", ", ".join(f"{number:,} {quote(word) or 'without one'}" for word, number in counted.statuses)
+    yield "pending", f"{counted.pending:,}"
+    yield "actionable", f"{counted.actionable:,}"
+    if counted.topics:
+        yield "topics", ", ".join(f"{quote(topic)} ({number:,})" for topic, number in counted.topics)
+    if counted.without_id:
+        yield "without id", f"{counted.without_id:,}, found by line only"
+    if counted.doubled_ids:
+        shown = ", ".join(
+            f"{quote(entry_id)} ({number:,} times)" for entry_id, number in counted.doubled_ids[:_DOUBLES_SHOWN]
+        )
+        yield "doubled ids", f"{shown}{', …' if len(counted.doubled_ids) > _DOUBLES_SHOWN else ''}"
+    if counted.bad_lines:
+        yield "bad lines", f"{counted.bad_lines:,}; remit manifest validate tells why"
+    if counted.is_torn:
+        yield "last line", "cut off; remit manifest validate tells where"
+
+
+@click.command(cls=options.Command, short_help="Write entries as JSON, CSV or Markdown.")
+@click.option("--format", "form", metavar="FORMAT", default="json", help="json, csv or md; json when left out.")
+@click.option("-o", "--output", metavar="FILE", help="Where to; standard output when left out.")
+@click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
+@filters
+@manifest_file
+def export(*, form: str, output: str | None, as_json: bool, manifest: str | None, **asked: Any) -> int:  # noqa: ANN401 - the options
+    """Write the entries that fit, the newest first, for other programs.
+
+    In CSV, items of a list stand on lines of their own, and a text that a spreadsheet would take for a formula gets an
+    apostrophe in front. Exit code 0: written, 2: could not run.
+    """
+    from remit.manifest.findings_command import Manifest, make_query, write_export
+
+    form = "json" if as_json else form
+    if form not in FORMS:
+        raise UsageError(f"there is no format '{form}'", hint=did_you_mean(form, tuple(FORMS)))
+    opened = Manifest(manifest)
+    texts = FORMS[form](opened.walk(make_query(**{name: asked[name] for name in FILTERS})))
+    if output is None:
+        for text in texts:
+            hand_over(text)
+    else:
+        write_export(output, texts)
+        say(f"{get_paint()('good', '✓')} {escape(name_file(output))} written")
+    tell_bad_lines(opened)
+    return ACCEPTED
+
+
+def _gather(lines: Iterable[str]) -> Iterator[str]:
+    """Several lines at a time: to send each by itself would take longer than to find it."""
+    batch: list[str] = []
+    for line in lines:
+        batch.append(line)
+        if len(batch) >= _BATCH:
+            yield "\n".join(batch)
+            batch = []
+    if batch:
+        yield "\n".join(batch)
+
+
+def _write_json(entries: Iterable[Entry]) -> Iterator[str]:
+    import json
+
+    def lines() -> Iterator[str]:
+        opening = "["
+        for entry in entries:
+            yield opening + escape_json(json.dumps({"line": entry.line, **entry.fields}, ensure_ascii=False))
+            opening = ","
+        yield "[]" if opening == "[" else "]"
+
+    return _gather(lines())
+
+
+def _write_csv(entries: Iterable[Entry]) -> Iterator[str]:
+    import csv
+    import io
+
+    def lines() -> Iterator[str]:
+        yield ",".join(_COLUMNS)
+        for entry in entries:
+            row = io.StringIO()
+            texts = [_disarm(_flatten(entry.fields.get(name))) for name in _COLUMNS]
+            csv.writer(row, lineterminator="\n").writerow(texts)
+            yield row.getvalue().removesuffix("\n")
+
+    return _gather(lines())
+
+
+def _flatten(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return "\n".join(str(item) for item in value)
+    return "" if value is None else str(value)
+
+
+def _disarm(text: str) -> str:
+    """A text that neither a spreadsheet nor a terminal takes for an order."""
+    plain = escape(text, keep="\n")
+    return f"'{plain}" if plain.startswith(("=", "+", "-", "@")) else plain
+
+
+def _write_markdown(entries: Iterable[Entry]) -> Iterator[str]:
+    def lines() -> Iterator[str]:
+        yield "| date | status | id | title | key findings |\n|---|---|---|---|---|"
+        for entry in entries:
+            texts = (entry.get_text("date"), entry.get_text("status"), entry.id, entry.get_text("title"))
+            findings = "<br>".join(_escape_cell(each) for each in entry.get_list("key_findings"))
+            yield f"| {' | '.join(_escape_cell(text) for text in texts)} | {findings} |"
+
+    return _gather(lines())
+
+
+def _escape_cell(text: str) -> str:
+    """Text that stays in its cell and is no markup."""
+    plain = escape(" ".join(text.split()))
+    return "".join(f"\\{char}" if char in "\\|<>[]`*_" else char for char in plain)
+
+
+FORMS: dict[str, Callable[[Iterable[Entry]], Iterator[str]]] = {
+    "json": _write_json,
+    "csv": _write_csv,
+    "md": _write_markdown,
+}

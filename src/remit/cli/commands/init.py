@@ -1,0 +1,155 @@
+"""`remit init`: set a workspace up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.cli import options
+from remit.cli.output import complain, get_paint, say, say_json
+from remit.errors import UsageError
+from remit.terminal import escape, quote
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
+
+if TYPE_CHECKING:
+    from remit.maintenance.init import PlannedFile, Setup, Survey
+
+_MAX_FOLDERS = 4
+
+
+@click.command(cls=options.Command, short_help="Set a workspace up: settings, and what git should know.")
+@click.option("--yes", is_flag=True, help="Write without asking.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be written.")
+@click.option(
+    "--harness",
+    "harnesses",
+    multiple=True,
+    metavar="NAME",
+    help="Have claude, codex or opencode call Remit; repeatable.",
+    shell_complete=options.offer("claude", "codex", "opencode"),
+)
+@click.option("--check", is_flag=True, help="With --harness: run it once and prove each promise.")
+@click.option("--shared", is_flag=True, help="With --harness: for everybody, by the name remit, to be committed.")
+@click.option("--mcp", is_flag=True, help="With --harness: also enter the server with Remit's tools.")
+@options.output_format("full", "json")
+def init(
+    *, yes: bool, dry_run: bool, harnesses: tuple[str, ...], check: bool, shared: bool, mcp: bool, output_format: str
+) -> int:
+    """Look what is there, show what would be written, and write it once that is agreed to.
+
+    On a terminal it asks once. Elsewhere it never waits: without --yes it shows what it would write, and writes
+    nothing. No file is written over. Exit code 0: everything is there, 1: something is missing and was not written,
+    2: could not run.
+
+    With --harness, Remit's hooks are put into the settings of this folder that the harness reads, without a question;
+    every other byte of them stays, and remit uninstall takes the hooks out again. With --check nothing in
+    the workspace changes: Remit runs the installed harness in a temporary folder with the same hooks, an honest
+    subagent and one that lies, and a scripted model, without network or key. It prints a line for each promise. Exit
+    code 0: all hold, 1: one is broken, 2: could not run.
+    """
+    if harnesses:
+        from remit.cli.hooks_output import check_hooks, install, parse_harness
+
+        as_json = output_format == "json"
+        names = [parse_harness(name) for name in harnesses]
+        if check:
+            return check_hooks(names, as_json=as_json)
+        return install(names, shared=shared, mcp=mcp, dry_run=dry_run, as_json=as_json)
+    if check or shared or mcp:
+        named = "--check" if check else "--shared" if shared else "--mcp"
+        raise UsageError(f"{named} is about a harness", hint="say which: --harness claude")
+    return _set_up(yes=yes and not dry_run, may_ask=not dry_run, output_format=output_format)
+
+
+def _set_up(*, yes: bool, may_ask: bool, output_format: str) -> int:
+    """Set the workspace itself up."""
+    from remit.cli.prompt import ask, can_ask
+    from remit.maintenance import init
+
+    setup = init.plan_setup()
+    if output_format == "json":
+        if yes:
+            init.write_setup(setup)
+        say_json(_shape(setup, written=yes))
+        return ACCEPTED if (yes or not setup.writes) and not setup.undone else _tell_undone(setup, as_json=True)
+    _show(setup, at_length=not yes)
+    if not setup.writes:
+        return _end(setup, "nothing to do: everything is there", "nothing was written, and something is missing")
+    if not yes and not (may_ask and can_ask() and ask("\nWrite this?", default=True)):
+        say("" if may_ask and can_ask() else "\nNothing was written; to write it, run: remit init --yes")
+        return _tell_undone(setup)
+    init.write_setup(setup)
+    say("")
+    return _end(setup, "written; next: remit doctor, remit lint", "written, but not everything")
+
+
+def _end(setup: Setup, well: str, badly: str) -> int:
+    """The last line: whether everything is there now."""
+    if not setup.undone:
+        say(f"{get_paint()('good', '✓')} {well}")
+        return ACCEPTED
+    say(f"{get_paint()('error', '✗')} {badly}")
+    return _tell_undone(setup)
+
+
+def _tell_undone(setup: Setup, *, as_json: bool = False) -> int:
+    for error in setup.undone:
+        complain(error, as_json=as_json)
+    return NOT_ACCEPTED
+
+
+def _shape(setup: Setup, *, written: bool) -> dict[str, Any]:
+    found = setup.found._asdict()
+    found["agents"] = [{"folder": folder, "count": total} for folder, total in setup.found.agents.items()]
+    writes = [
+        {
+            "path": each.path,
+            "action": "create" if each.before is None else "change",
+            "added": _find_added(each),
+        }
+        for each in setup.writes
+    ]
+    return {
+        "root": setup.root,
+        "found": found,
+        "writes": writes,
+        "notes": list(setup.notes),
+        "undone": [str(error) for error in setup.undone],
+        "written": written and bool(writes),
+    }
+
+
+def _find_added(each: PlannedFile) -> str:
+    """The text that is new: what Remit changes, it only ever adds to."""
+    return each.after[len(each.before or b"") :].decode("utf-8", "replace").removeprefix("\r").removeprefix("\n")
+
+
+def _show(setup: Setup, *, at_length: bool) -> None:
+    paint = get_paint()
+    say(f"{paint('strong', 'Workspace')} {escape(setup.root)}")
+    for name, what in _describe(setup.found):
+        say(f"  {name:<9} {escape(what)}")
+    for note in setup.notes:
+        say(f"  {paint('note', 'note')}      {quote(note)}")
+    if setup.writes:
+        say(f"\n{paint('strong', 'To be written')}")
+    for each in setup.writes:
+        action = "create" if each.before is None else "change"
+        say(f"  {action}  {escape(each.path)}")
+        for line in _find_added(each).splitlines() if at_length else ():
+            say(f"    {paint('good', f'+ {escape(line)}'.rstrip())}")
+
+
+def _describe(found: Survey) -> list[tuple[str, str]]:
+    folders = [f"{total} in {folder}" for folder, total in found.agents.items()]
+    more = len(folders) - _MAX_FOLDERS
+    shown = folders[:_MAX_FOLDERS] + [f"{count(more, 'more folder')}"] * (more > 0)
+    tasks = found.tasks or ("by cleo's own commands" if found.has_cleo else "none yet: remit task new makes the first")
+    return [
+        ("git", f"on {found.branch}" if found.branch is not None else "no repository here"),
+        ("agents", ", ".join(shown) or "none yet: remit new makes one"),
+        ("tasks", tasks),
+        ("manifest", found.manifest if found.has_manifest else f"none yet: {found.manifest} with its first entry"),
+        ("settings", found.settings or "none yet"),
+    ]

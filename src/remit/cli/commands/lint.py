@@ -1,0 +1,296 @@
+"""`remit lint` and `remit fix`: judge agent files, and put right what can be.
+
+Owns the output formats of linting, the diff, the statistics and the watch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.cli import options
+from remit.cli.output import complain, get_paint, name_file, note, say, say_diff, say_json
+from remit.errors import RemitError, UsageError
+from remit.harnesses import claude, codex, opencode
+from remit.spelling import did_you_mean
+from remit.terminal import escape
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, count_findings, render_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from remit.agent_files.lint import Asked, Change, Linted
+    from remit.model import Finding
+    from remit.views.explanations import Explanation
+
+WATCH_SECONDS = 0.5
+_LEVELS = ("error", "warning", "note")
+_PLACES = (claude.AGENT_FOLDERS[0], opencode.AGENT_FOLDERS[0], codex.AGENT_FOLDERS[0], "agents")
+_NOTHING = f"no agent files found in {', '.join(_PLACES)}; name a file or a folder"
+
+
+def _parse_codes(value: str) -> tuple[str, ...]:
+    codes = tuple(code.strip() for code in value.split(","))
+    if not all(codes):
+        raise UsageError(f"'{value}' has an empty code in it", hint="write it like AGT122,GRF")
+    return codes
+
+
+def _parse_level(value: str) -> str:
+    if value not in _LEVELS:
+        raise UsageError(f"there is no severity '{value}'", hint=did_you_mean(value, _LEVELS))
+    return value
+
+
+def _options(function: Callable[..., int]) -> Callable[..., int]:
+    """What `lint` and `fix` have in common: which files, which rules, and how it is shown."""
+    for option in (
+        options.output_format("full", "concise", "json", "github", "sarif"),
+        click.option("--statistics", is_flag=True, help="Count the findings by code instead of showing them."),
+        click.option("--no-cache", is_flag=True, help="Judge every file anew."),
+        click.option("--fail-on", type=_parse_level, metavar="SEVERITY", help="error, warning or note; else warning."),
+        click.option("--baseline", metavar="FILE", help="Leave out what FILE holds; made once, it only shrinks."),
+        click.option("--ignore", type=_parse_codes, metavar="CODES", help="Rules not to apply: AGT122,GRF."),
+        click.option("--extend-select", type=_parse_codes, metavar="CODES", help="More rules to apply."),
+        click.option("--select", type=_parse_codes, metavar="CODES", help="The rules to apply; all when left out."),
+        click.argument("paths", nargs=-1, metavar="[PATH…]"),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+@click.command(cls=options.Command, short_help="Judge agent files, each by itself and all as a graph.")
+@_options
+@click.option("--fix", "fixing", is_flag=True, help="Put right what can safely be.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also what may change a file's meaning.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
+@click.option("--watch", is_flag=True, help="Lint again whenever a file changes.")
+def lint(*, fixing: bool, unsafe_fixes: bool, diff: bool, watch: bool, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
+    """Judge the agent files below each PATH, or all of the workspace, each by itself and all as a graph.
+
+    Exit code 0: nothing to say, 1: findings, 2: could not run.
+    """
+    if unsafe_fixes and not (fixing or diff):
+        raise UsageError("--unsafe-fixes needs --fix or --diff", hint="add one of them")
+    if watch:
+        if fixing or diff:
+            raise UsageError("--watch only looks", hint="leave out --fix and --diff")
+        return _watch(**asked)
+    if fixing or diff:
+        return _fix(unsafe=unsafe_fixes, diff=diff, **asked)
+    return _lint(**asked)
+
+
+@click.command(cls=options.Command, short_help="Put right what can be in agent files.")
+@_options
+@click.option("--unsafe-fixes", is_flag=True, help="Also what may change a file's meaning.")
+@click.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
+def fix(*, unsafe_fixes: bool, diff: bool, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
+    """Put right what can safely be in the agent files below each PATH; short for `remit lint --fix`.
+
+    Exit code 0: nothing is left, 1: findings are left, or with --diff something would change, 2: could not run.
+    """
+    return _fix(unsafe=unsafe_fixes, diff=diff, **asked)
+
+
+def _ask(paths: tuple[str, ...], *, no_cache: bool, **asked: Any) -> Asked:  # noqa: ANN401 - as the app has it
+    from remit.agent_files.lint import Asked
+
+    given = {key: value for key, value in asked.items() if value is not None}
+    return Asked(paths=paths, cache=not no_cache, **given)
+
+
+def _lint(*, output_format: str, statistics: bool, **asked: Any) -> int:  # noqa: ANN401
+    from remit.agent_files import lint
+
+    linted = lint.lint(_ask(**asked))
+    _show(linted, output_format, statistics=statistics)
+    return NOT_ACCEPTED if linted.failed else ACCEPTED
+
+
+def _fix(*, unsafe: bool, diff: bool, output_format: str, statistics: bool, **asked: Any) -> int:  # noqa: ANN401
+    from remit.agent_files import lint
+
+    changes, linted = lint.fix(_ask(**asked), unsafe=unsafe, write=not diff)
+    if diff:
+        for change in changes:
+            say_diff(name_file(change.source.file), change.before, change.after)
+        fixed = sum(len(change.applied) for change in changes)
+        more = "" if unsafe else _tell_unsafe(_list_findings(linted))
+        say(f"{count(fixed, 'finding')} in {count(len(changes), 'file')} would be fixed{more}.", stderr=True)
+        return NOT_ACCEPTED if changes else ACCEPTED
+    _show(linted, output_format, statistics=statistics, changes=changes)
+    return NOT_ACCEPTED if linted.failed else ACCEPTED
+
+
+# --- showing ---------------------------------------------------------------------------------------------------------
+
+
+def _show(linted: Linted, output_format: str, *, statistics: bool, changes: Sequence[Change] = ()) -> None:
+    named = {name_file(linted.sources[path].file): found for path, found in linted.findings.items()}
+    if not linted.sources and (statistics or output_format not in ("full", "concise")):
+        note(_tell_nothing(linted), as_json=output_format == "json")  # a program would take it for a clean bill
+    for folder in linted.unread:
+        todo = "make it readable, or name it in lint.exclude"
+        note(f"'{folder}' cannot be read, and agents in it are not judged; {todo}", as_json=output_format == "json")
+    if statistics:
+        _show_statistics(named, output_format)
+    elif output_format == "json":
+        _show_json(named)
+    elif output_format == "sarif":
+        _show_sarif(named)
+    elif output_format == "github":
+        _show_github(named)
+    else:
+        _show_text(linted, named, output_format, changes)
+
+
+def _tell_nothing(linted: Linted) -> str:
+    """That there are no agent files, and which files were looked at and are none: they may have lost what makes one."""
+    if not linted.plain:
+        return _NOTHING
+    first, *others = linted.plain
+    files = f"'{first}' and {count(len(others), 'other')} have" if others else f"'{first}' has"
+    todo = "begin one with its name and description between two lines of ---, or name it here"
+    return f"no agent files found: {files} no frontmatter, without which an agents folder holds no agents; {todo}"
+
+
+def _show_text(
+    linted: Linted, named: dict[str, tuple[Finding, ...]], output_format: str, changes: Sequence[Change]
+) -> None:
+    files = {name_file(source.file): source.file for source in linted.sources.values()}
+    for name, found in named.items():
+        if found and output_format == "full":
+            from remit.agent_files.lint import load_agent_text
+            from remit.views.excerpt import render_findings
+
+            say(f"{render_findings(found, name, load_agent_text(files[name]), paint=get_paint())}\n")
+        elif found:
+            say("\n".join(f"{render_line(finding, name)}{' [*]' if finding.fix else ''}" for finding in found))
+    say("\n".join(_sum_up(linted, changes)))
+
+
+def _sum_up(linted: Linted, changes: Sequence[Change]) -> list[str]:
+    every = _list_findings(linted)
+    paint = get_paint()
+    lines = []
+    if changes:
+        fixed = sum(len(change.applied) for change in changes)
+        lines.append(f"{count(fixed, 'finding')} fixed in {count(len(changes), 'file')}.")
+    if linted.baseline is not None:
+        what = "was made, with" if linted.made else "now holds"
+        lines.append(f"{escape(name_file(linted.baseline))} {what} {count(linted.held, 'finding')}.")
+    elif linted.known:
+        lines.append(f"{count(linted.known, 'finding')} left out: known from the baseline.")
+    if not linted.sources:
+        return [*lines, escape(_tell_nothing(linted))]
+    files = count(len(linted.sources), "file")
+    if not every:
+        return [*lines, f"{paint('good', '✓')} {files}: nothing to say"]
+    mark = paint("error", "✗") if linted.failed else paint("good", "✓")
+    lines.append(f"{mark} {files}: {count_findings(every)}")
+    safe = sum(each.fix is not None and each.fix.applicability == "safe" for each in every)
+    unsafe = _count_unsafe(every)
+    if safe:
+        lines.append(f"{safe} can be fixed with `remit fix`{_tell_unsafe(every)}.")
+    elif unsafe:
+        lines.append(f"{unsafe} can be fixed with `remit fix --unsafe-fixes`.")
+    return lines
+
+
+def _list_findings(linted: Linted) -> list[Finding]:
+    return [finding for found in linted.findings.values() for finding in found]
+
+
+def _count_unsafe(findings: Sequence[Finding]) -> int:
+    return sum(each.fix is not None and each.fix.applicability == "unsafe" for each in findings)
+
+
+def _tell_unsafe(findings: Sequence[Finding]) -> str:
+    """How many more there are to be fixed, at the end of a sentence."""
+    unsafe = _count_unsafe(findings)
+    return f", {unsafe} more with --unsafe-fixes" if unsafe else ""
+
+
+def _explain(named: dict[str, tuple[Finding, ...]]) -> dict[str, Explanation]:
+    """What the codes of some findings mean; one that no rule has can only come from a cache that somebody forged."""
+    from remit.views import explanations
+
+    known = {each.code: each for each in explanations.explain_all()}
+    for name, found in named.items():
+        named[name] = tuple(finding for finding in found if finding.code in known)
+    return known
+
+
+def _show_statistics(named: dict[str, tuple[Finding, ...]], output_format: str) -> None:
+    names = _explain(named)
+    totals: dict[str, int] = {}
+    for found in named.values():
+        for finding in found:
+            totals[finding.code] = totals.get(finding.code, 0) + 1
+    rows = sorted(totals.items(), key=lambda row: (-row[1], row[0]))
+    if output_format == "json":
+        say_json(
+            [{"code": code, "name": names[code].name, "count": total, "fix": names[code].fix} for code, total in rows]
+        )
+        return
+    width = max((len(str(total)) for _, total in rows), default=0)
+    for code, total in rows:
+        say(f"{total:>{width}}  {code}  {'[*]' if names[code].fix else '[ ]'}  {names[code].name}")
+
+
+def _show_json(named: dict[str, tuple[Finding, ...]]) -> None:
+    from remit.views.render import shape_finding
+
+    say_json([shape_finding(finding, name) for name, found in named.items() for finding in found])
+
+
+def _show_sarif(named: dict[str, tuple[Finding, ...]]) -> None:
+    from remit import __version__
+    from remit.views.sarif import MAX_RESULTS, shape_sarif
+
+    say_json(shape_sarif(named, version=__version__, explain=_explain(named)))
+    total = sum(map(len, named.values()))
+    if total > MAX_RESULTS:
+        say(f"the log holds the gravest {MAX_RESULTS} of {total} findings, as many as are shown", stderr=True)
+
+
+def _show_github(named: dict[str, tuple[Finding, ...]]) -> None:
+    from remit.views.render import render_github
+
+    for name, found in named.items():
+        for finding in found:
+            say(render_github(finding, name))
+
+
+# --- watching --------------------------------------------------------------------------------------------------------
+
+
+def _watch(*, paths: tuple[str, ...], output_format: str, statistics: bool, **asked: Any) -> int:  # noqa: ANN401
+    """Lint whenever a file comes, changes or goes, until somebody interrupts."""
+    import sys
+    import time
+
+    from remit.agent_files import lint
+
+    def look() -> None:
+        if sys.stdout is not None and sys.stdout.isatty():
+            say("\x1b[2J\x1b[H")
+        linted = lint.lint(_ask(paths, **asked))
+        _show(linted, output_format, statistics=statistics)
+        say(f"watching {count(len(linted.sources), 'file')}; Ctrl-C ends it", stderr=True)
+
+    seen, told = lint.take_agent_stamps(paths), ""
+    look()
+    while True:
+        time.sleep(WATCH_SECONDS)
+        try:
+            now = lint.take_agent_stamps(paths)
+            if now != seen:
+                seen, told = now, ""
+                look()
+        except RemitError as error:  # somebody is in the middle of a change: it is told once, and the watch goes on
+            if str(error) != told:
+                complain(error, as_json=output_format == "json")
+            told = str(error)

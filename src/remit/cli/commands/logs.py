@@ -1,0 +1,120 @@
+"""`remit logs`: what an agent has printed, also while it does."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from remit.cli import options
+from remit.cli.commands import completion
+from remit.cli.output import get_paint, say, say_json, warn_of_settings
+from remit.cli.run_options import parse_count
+from remit.terminal import escape, quote, write_bytes
+from remit.views.render import ACCEPTED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from remit.views.logs import Line, Log
+
+_LOOK_S = 0.2
+
+
+@click.command(cls=options.Command, short_help="Show what an agent has printed.")
+@click.argument("session", metavar="[ID]", required=False, shell_complete=completion.complete_sessions)
+@click.option("--follow", "-f", is_flag=True, help="Go on until it is over.")
+@click.option("--attempt", type=parse_count, metavar="N", help="Only one of its attempts.")
+@click.option("--err", is_flag=True, help="What it printed on standard error.")
+@click.option("--raw", is_flag=True, help="Word for word, with whatever secrets are in it.")
+@options.output_format("full", "json")
+def logs(session: str | None, *, follow: bool, attempt: int | None, err: bool, raw: bool, output_format: str) -> int:
+    """Show what an agent said and which tools it used, or what its program printed; its final message comes last.
+
+    If its program failed, what it printed on standard error and how it ended follow.
+
+    ID can be cut short at either end; without one, or with -, it is the last one. Nothing in it steers the terminal,
+    and secrets are taken out. --json prints a line of JSON for each. Exit code 0: shown, 2: could not run.
+    """
+    from remit.runs.choose_agent import load_settings_or_usual
+    from remit.views.logs import Log
+    from remit.views.run_details import find_session, open_home
+
+    home = open_home()
+    try:
+        wanted = find_session(home, session)
+        settings, trouble = load_settings_or_usual(home.root)
+        warn_of_settings(trouble)
+        log = Log(home, settings, wanted, attempt=attempt, stream="err" if err else "out")
+        show = _show_raw if raw else _make_show(output_format)
+        is_empty = not _read(log, show, follow=follow)
+    finally:
+        home.close()
+    if is_empty and not raw and output_format == "full":
+        say(f"nothing was printed{' on standard error' if err else ''}", stderr=True)
+    return ACCEPTED
+
+
+def _read(log: Log, show: Callable[[Log], int], *, follow: bool) -> int:
+    """Show what there is; who follows, what comes, until nothing does. How many lines or parts that were."""
+    told, shown = "", 0
+    while True:
+        is_over = not follow or log.is_over
+        shown += show(log)
+        if log.trouble is not None and str(log.trouble) != told:
+            told = str(log.trouble)
+            say(f"{get_paint(stderr=True)('warning', '!')} {quote(told)}", stderr=True)
+        if is_over:
+            return shown
+        if log.is_abandoned:
+            shown += show(log)
+            if log.trouble is not None:
+                return shown
+            session = escape(log.session_id)
+            say(f"nobody drives it, and its agent has ended: remit wait {session} takes it over", stderr=True)
+            return shown
+        time.sleep(_LOOK_S)
+
+
+def _show_raw(log: Log) -> int:
+    """Bytes as they are for a program; a terminal gets them as text."""
+    is_terminal, shown = sys.stdout is not None and sys.stdout.isatty(), 0
+    for data in log.read_raw():
+        shown += 1
+        if is_terminal:
+            write_bytes(escape(data.decode("utf-8", "replace"), keep="\n\t").encode(), stream=sys.stdout)
+        else:
+            write_bytes(data, stream=sys.stdout)
+    return shown
+
+
+def _make_show(output_format: str) -> Callable[[Log], int]:
+    """A function that shows the lines, with a heading where another attempt begins."""
+    attempt, kind = 1, ""
+
+    def show(log: Log) -> int:
+        nonlocal attempt, kind
+        shown = 0
+        for line in log.read():
+            shown += 1
+            if output_format == "json":
+                say_json(line._asdict(), pretty=False)
+                continue
+            if line.attempt != attempt:
+                say(get_paint()("strong", f"attempt {line.attempt}"))
+            elif line.kind == "final" and kind == "said":
+                say("")
+            attempt, kind = line.attempt, line.kind
+            say(_render(line))
+        return shown
+
+    return show
+
+
+def _render(line: Line) -> str:
+    text = escape(line.text, keep="\t")
+    if line.kind == "said":
+        return f"{get_paint()('note', '·')} {text}"
+    return f"{get_paint()('warning', '!')} {text}" if line.kind == "trouble" else text

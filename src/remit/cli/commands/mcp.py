@@ -1,0 +1,53 @@
+"""`remit mcp`: Remit's tools for a harness that speaks the Model Context Protocol."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from remit.cli import options
+from remit.cli.output import complain, say
+from remit.errors import RemitError, how_to_install
+from remit.views.render import ACCEPTED, COULD_NOT_RUN
+
+
+@click.command(cls=options.Command, short_help="Give a harness Remit's tools, over standard input and output.")
+def mcp() -> int:
+    """Serve the Model Context Protocol over standard input and output, until the input ends.
+
+    A harness starts this, not a person: claude mcp add remit -- remit mcp. Its tools hand work to agents, bring results
+    back, check returns, and look after findings, tasks and agent files. What is at work when the input ends goes on by
+    itself. Exit code 0: the input ended, 2: could not run.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("mcp") is None:
+        raise RemitError("the package mcp is not installed", hint=how_to_install("mcp"))
+    if sys.stdin is not None and sys.stdin.isatty():
+        say("a harness is meant to start this, and speaks JSON to it; Ctrl-D ends it", stderr=True)
+    return _serve()
+
+
+def _serve() -> int:
+    from threading import Thread
+
+    from remit.mcp.handshake import Desk
+    from remit.mcp.stdio import Wire
+
+    desk = Desk(Wire.claim())
+    Thread(target=desk.run, name="remit-mcp-read", daemon=True).start()
+    desk.wants.wait()
+    if desk.is_over:  # most sessions of most agents never use a tool, and need not pay for the library
+        return ACCEPTED
+    try:
+        import asyncio
+
+        from remit.mcp.server import serve  # takes long, while the desk answers
+    except ImportError as error:
+        complain(RemitError(f"the package mcp does not work: {error}", hint=how_to_install("mcp")))
+        desk.give_up(f"Remit's server cannot run: {error}")
+        return COULD_NOT_RUN
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(serve(desk))  # not `run`, which waits for threads: nobody waits for what they answer
+    return ACCEPTED

@@ -1,0 +1,256 @@
+"""`remit ps` and `remit tree`: who is at work, and who handed work to whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from remit.cli import options
+from remit.cli.commands import completion
+from remit.cli.output import get_paint, say, say_json, warn_of_settings
+from remit.terminal import count_columns, cut, escape, find_width, fold, measure
+from remit.views.json_shapes import shape_standing
+from remit.views.render import ACCEPTED, count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from remit.cluster.workers_status import Cluster
+    from remit.terminal import Paint
+    from remit.views.run_details import Standing
+
+_MOST_SHOWN = 100
+_HEADINGS = ("SESSION", "AGENT", "STATE", "TOOK", "LEFT", "HEARD", "TOKENS", "COST", "DRIVER")
+_STATE = 2
+_AGENT_COLUMNS = 24
+_STYLES = {"completed": "good", "running": "good", "failed": "error", "abandoned": "error", "partial": "warning",
+           "blocked": "warning", "ended": "warning"}  # fmt: skip
+
+
+@click.command(cls=options.Command, short_help="Show which agents are at work.")
+@click.option("--all", "everything", is_flag=True, help="Those too that are over.")
+@click.option("--workers", is_flag=True, help="Only the machines that work for this workspace, and what waits.")
+@options.output_format("full", "json")
+def ps(*, everything: bool, workers: bool, output_format: str) -> int:
+    """Show the delegations that are open: how long they run, how much time is left, when something was last heard.
+
+    Where other machines do the work, their database is asked, and workers and queues stand below; --json is the list
+    of delegations, with --workers that of the machines. Nothing is changed: where nobody drives one any more, it is
+    said how that is put right. Exit code 0: shown, 2: could not run, or --workers and the database does not answer.
+    """
+    from remit.cluster.workers_status import watch
+    from remit.runs.choose_agent import load_settings_or_usual
+    from remit.views.run_details import list_work, open_home
+
+    home = open_home()
+    try:
+        _, trouble = load_settings_or_usual(home.root)
+        if workers and trouble is not None:  # they say which database to ask
+            raise trouble
+        warn_of_settings(trouble)
+        cluster = watch(home)
+        found = [] if workers else list_work(home, everything=everything, cluster=cluster)
+    finally:
+        home.close()
+    if workers and cluster is not None and cluster.trouble is not None:  # nothing else was asked for
+        raise cluster.trouble
+    if output_format == "json":
+        say_json(_shape(found, cluster, workers=workers))
+    else:
+        _show_all(found, cluster, everything=everything, workers=workers)
+    return ACCEPTED
+
+
+def _shape(found: Sequence[Standing], cluster: Cluster | None, *, workers: bool) -> object:
+    from remit.views.workers import shape_cluster
+
+    if workers:
+        return {"cluster": None if cluster is None else shape_cluster(cluster)}
+    return [shape_standing(each) for each in found]
+
+
+def _show_all(found: Sequence[Standing], cluster: Cluster | None, *, everything: bool, workers: bool) -> None:
+    if found:
+        _show(found)
+    elif not workers:
+        told = "nothing was delegated yet" if everything else "nothing is at work; remit ps --all shows what was"
+        say("\n".join(fold(told, find_width())))
+    elif cluster is None:
+        say("all work is done by this machine: no engine is set")
+    if cluster is not None:
+        from remit.cli.workers_output import render_cluster
+
+        is_waited = any(each.is_open and each.place is not None and each.row.state == "admitted" for each in found)
+        for line in render_cluster(cluster, paint=get_paint(), is_first=workers, is_waited=is_waited):
+            say(line)
+
+
+def _show(found: Sequence[Standing]) -> None:
+    """A table, the columns as wide as what is in them; warnings below their row."""
+    paint = get_paint()
+    is_here = all(each.place is None for each in found)
+    headings = _HEADINGS if is_here else (*_HEADINGS, "WORKER")
+    rows = [[*_render_cells(each), *(() if is_here else (name_place(each),))] for each in found[:_MOST_SHOWN]]
+    width = find_width()
+    lines = lay_out(_drop_empty([headings, *rows], width))
+    say(paint("strong", "  ".join(next(lines)).rstrip()))
+    for each, cells in zip(found, lines, strict=False):
+        cells[_STATE] = paint(_STYLES.get(each.word, "note"), cells[_STATE])
+        say("  ".join(cells).rstrip())
+        for warning in list_warnings(each):
+            first, *more = fold(warning, None if width is None else width - 4)
+            say("\n    ".join((f"  {paint('warning', '!')} {first}", *more)))
+    if len(found) > _MOST_SHOWN:
+        say(f"… and {len(found) - _MOST_SHOWN} more: remit ps --all --json has them")
+
+
+def _drop_empty(rows: list[Sequence[str]], width: int | None) -> list[Sequence[str]]:
+    """The rows without the columns in which nothing stands, where the table is wider than the screen."""
+    if width is None or len("  ".join(next(lay_out(rows)))) <= width:
+        return rows
+    kept = [index for index in range(len(rows[0])) if index <= _STATE or any(row[index] for row in rows[1:])]
+    return [[row[index] for index in kept] for row in rows]
+
+
+def lay_out(rows: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+    """The cells of a table, each column as wide as what is in it."""
+    widths = [max(map(_measure, column)) for column in zip(*rows, strict=True)]
+    for cells in rows:
+        yield [text + " " * (width - _measure(text)) for text, width in zip(cells, widths, strict=True)]
+
+
+def _measure(text: str) -> int:
+    return sum(measure(text))
+
+
+def _render_cells(each: Standing) -> Iterator[str]:
+    from remit.cli.live import render_clock
+
+    row, seen = each.row, each.seen
+    begun_ms = row.started_ms or row.created_ms
+    until_ms = row.ended_ms or each.now_ms
+    yield escape(row.session_id)
+    yield cut(escape(row.agent), _AGENT_COLUMNS)
+    yield escape(each.word)
+    yield render_clock((until_ms - begun_ms) / 1000)
+    is_running = each.is_open and row.started_ms is not None and row.ended_ms is None and row.deadline_ms is not None
+    yield render_clock(((row.deadline_ms or 0) - each.now_ms) / 1000) if is_running else ""
+    yield f"{render_clock((each.now_ms - seen.heard_ms) / 1000)} ago" if each.is_open and seen.heard_ms else ""
+    yield "" if seen.tokens is None else f"{seen.tokens:,}"
+    yield "" if seen.cost_usd is None else f"${seen.cost_usd:.2f}"
+    yield name_driver(each)
+
+
+def name_driver(each: Standing) -> str:
+    """Who drives a delegation."""
+    if not each.is_open:
+        return ""
+    if not each.is_driven:
+        return "nobody"
+    if each.harness:
+        return escape(each.harness)
+    if each.place is not None and each.driver_pid is None:
+        return "its caller"
+    return f"process {each.driver_pid}" if each.driver_pid is not None else "a process"
+
+
+def name_place(each: Standing) -> str:
+    """Which worker has a delegation, or for how long none has; empty for one of this machine."""
+    from remit.cli.live import render_clock
+
+    place = each.place
+    if place is None:
+        return ""
+    if each.is_open and each.row.state == "admitted":
+        waited_s = (each.now_ms - each.row.created_ms) / 1000 if place.waited_s is None else place.waited_s
+        return f"queued {render_clock(waited_s)}"
+    if place.is_late:
+        return f"{escape(place.worker)}, lease {-(place.lease_left_s or 0):.0f} s over"
+    return escape(place.worker)
+
+
+def list_warnings(each: Standing) -> list[str]:
+    """What is worth a look about a delegation that is open, each with what to do."""
+    from remit.cli.live import render_clock
+
+    session = escape(each.row.session_id)
+    told = []
+    if each.is_lost:
+        told.append(f"its harness has told nothing of its end, which is long due: remit wait {session} settles it")
+    elif each.is_abandoned:
+        agent = "its agent is alive" if each.is_alive else "its agent has ended" if each.row.started_ms else "it waits"
+        told.append(f"nobody drives it, and {agent}: remit wait {session} takes it over")
+    elif each.is_unfollowed:
+        told.append(f"nobody here follows it{_tell_elsewhere(each)}: remit wait {session} takes in what comes of it")
+    if each.place is not None and each.place.is_late:
+        told.append(f"its worker {escape(each.place.worker)} is not heard of: another goes on with it, or ends it")
+    if each.seen.idle_s:
+        told.append(f"nothing was heard for {render_clock(each.seen.idle_s)}: remit logs -f {session}")
+    return told
+
+
+def _tell_elsewhere(each: Standing) -> str:
+    """What becomes meanwhile of a delegation that another machine does."""
+    if each.word == "ended":
+        return ", and it has ended"
+    worker = f" at {escape(each.seen.worker)}" if each.seen.worker else ""
+    return ", and it waits for a worker" if each.row.state == "admitted" else f", and it goes on{worker}"
+
+
+@click.command(cls=options.Command, short_help="Show who handed work to whom.")
+@click.argument("session", metavar="[ID]", required=False, shell_complete=completion.complete_sessions)
+@options.output_format("full", "json")
+def tree(session: str | None, *, output_format: str) -> int:
+    """Show a delegation and all below it; without an ID, every tree in which something is open, else the last one.
+
+    An ID can be cut short at either end. Exit code 0: shown, 2: could not run.
+    """
+    from remit.cluster.workers_status import watch
+    from remit.runs.choose_agent import load_settings_or_usual
+    from remit.views.run_details import find_session, list_roots, list_tree, open_home
+
+    home = open_home()
+    try:
+        warn_of_settings(load_settings_or_usual(home.root)[1])
+        chosen = None if session is None else find_session(home, session)
+        cluster = watch(home, chosen)
+        roots = list_roots(home) if chosen is None else [chosen]
+        trees = [list_tree(home, root, cluster=cluster) for root in roots]
+    finally:
+        home.close()
+    if output_format == "json":
+        say_json([[shape_standing(each) | {"level": each.seen.level} for each in found] for found in trees])
+        return ACCEPTED
+    for found in trees:
+        for each in found:
+            say(_render_branch(each, paint=get_paint()))
+    if not trees:
+        say("nothing was delegated yet")
+    else:
+        total = [each for found in trees for each in found]
+        say(f"\n{count(len(total), 'delegation')}, {sum(each.is_open for each in total)} open")
+    tell_trouble(cluster)
+    return ACCEPTED
+
+
+def tell_trouble(cluster: Cluster | None) -> None:
+    """Say that the database of other machines has nothing to say: what was shown is what the ledger has."""
+    if cluster is not None and cluster.trouble is not None:
+        from remit.cli.workers_output import render_trouble
+
+        say(render_trouble(cluster, paint=get_paint(stderr=True)), stderr=True)
+
+
+def _render_branch(each: Standing, *, paint: Paint) -> str:
+    """`  ✓ researcher  completed  0:12  sess_…`."""
+    from remit.cli.live import render_state
+
+    indent = "  " * each.seen.level
+    style = _STYLES.get(each.word, "note")
+    mark = ("✓" if each.row.status == "completed" else "✗") if each.row.ended_ms is not None else "·"
+    state = render_state(each.seen)
+    told = f"  {escape(each.word)}" if each.word in ("abandoned", "ended", "waiting") else ""
+    for_whom = f" for {escape(', '.join(each.waits_for))}" if each.word == "waiting" else ""
+    text = f"{escape(each.row.agent)}  {escape(each.row.session_id)}{told}{for_whom}  {state}"
+    return f"{indent}{paint(style, mark)} {cut(text, max(40, count_columns() - len(indent) - 2))}"

@@ -1,0 +1,71 @@
+"""`remit resume` and `remit retry`: a delegation that is over is gone on with, or begun anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.cli import options, run_options
+from remit.cli.commands import completion
+from remit.cli.commands.run import carry_out, read_prompt, tell_detached
+
+if TYPE_CHECKING:
+    from remit.runs.request import Request
+    from remit.runs.workspace import Workspace
+
+_detach = click.option("--detach", is_flag=True, help="Go on without it: say its session and end.")
+
+
+@click.command(cls=options.Command, short_help="Go on with a delegation that was cut short.")
+@click.argument("session", metavar="ID", shell_complete=completion.complete_sessions)
+@click.argument("prompt", metavar="[PROMPT…]", nargs=-1)
+@run_options.limiting
+@_detach
+@options.output_format("full", "json")
+def resume(session: str, prompt: tuple[str, ...], *, detach: bool, output_format: str, **given: Any) -> int:  # noqa: ANN401 - options
+    """Go on with a delegation that is partial or blocked, in the session that its harness has kept.
+
+    PROMPT is what the agent is told; without one, to finish its work. It is a new delegation with the same request, and
+    files that the earlier one changed count as its own. What failed is begun anew with remit retry. ID can be cut short
+    at either end; - is the last one. Exit code as of remit run.
+    """
+    from remit.runs.resume import make_resume
+    from remit.runs.workspace import Workspace
+    from remit.views.run_details import find_session
+
+    ws = Workspace.open()
+    wanted = find_session(ws.home, session)
+    request = make_resume(ws, wanted, read_prompt(prompt), run_options.gather_limits(given))
+    return _carry_out(ws, request, detach=detach, output_format=output_format)
+
+
+@click.command(cls=options.Command, short_help="Begin a delegation anew, with the same request.")
+@click.argument("session", metavar="ID", shell_complete=completion.complete_sessions)
+@run_options.limiting
+@_detach
+@options.output_format("full", "json")
+def retry(session: str, *, detach: bool, output_format: str, **given: Any) -> int:  # noqa: ANN401 - options
+    """Ask for the same once more, from the beginning: the same agent, prompt, inputs and options.
+
+    The agent's file, the settings and the task are taken as they are now. What remit research, plan or implement did is
+    begun anew with that command, which also moves the task. ID can be cut short at either end; - is the last one. Exit
+    code as of remit run.
+    """
+    from remit.runs.resume import make_retry
+    from remit.runs.workspace import Workspace
+    from remit.views.run_details import find_session
+
+    ws = Workspace.open()
+    request = make_retry(ws, find_session(ws.home, session), run_options.gather_limits(given))
+    return _carry_out(ws, request, detach=detach, output_format=output_format)
+
+
+def _carry_out(ws: Workspace, request: Request, *, detach: bool, output_format: str) -> int:
+    if not detach:
+        return carry_out(ws, request, output_format=output_format)
+    from remit.runs import detach as detaching
+
+    prepared = detaching.detach(ws, request)
+    ws.home.close()
+    return tell_detached(prepared, output_format)

@@ -1,0 +1,56 @@
+"""`remit return`: the commands with which an agent hands its return in."""
+
+from __future__ import annotations
+
+import click
+
+from remit.cli import options
+from remit.cli.group import Commands
+from remit.cli.message_input import choose_sources, name_source
+from remit.cli.output import get_paint, say, say_json
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, shape_own
+
+COMMANDS = {"submit": "remit.cli.commands.returns"}
+
+
+@click.group(
+    cls=Commands, table=COMMANDS, invoke_without_command=True, short_help="Hand in a return from inside a run."
+)
+@click.pass_context
+def return_(ctx: click.Context) -> int:
+    """Hand in a return from inside a run."""
+    if ctx.invoked_subcommand is None:
+        say(ctx.get_help())
+    return 0
+
+
+@click.command(cls=options.Command, short_help="Check a return and hand it in.")
+@click.argument("file", required=False, metavar="[FILE|-]")
+@options.output_format("concise", "json")
+def submit(file: str | None, *, output_format: str) -> int:
+    """Check the return in FILE, or on standard input, and hand it in as the return of this run.
+
+    Only an agent inside a run can do this. Remit knows it by its ticket, and a subagent of a harness by the harness's
+    process; if several run there, by the session id in the return. A later return replaces an earlier one of the same
+    attempt. Exit code 0: handed in, 1: not accepted, and nothing was handed in, 2: it could not be read.
+    """
+    from remit.runs import check_message
+    from remit.runs.submit_return import submit_own
+    from remit.runs.workspace import Workspace
+
+    [source] = choose_sources((file,) if file else (), command="submit")
+    message = check_message.load_message(source).decode("utf-8", "replace")
+    ws = Workspace.open(lenient=True)
+    try:
+        verdict, is_kept = submit_own(ws, message)
+    finally:
+        ws.home.close()
+    if output_format == "json":
+        say_json({"submitted": is_kept} | shape_own(verdict, name_source(source)))
+        return ACCEPTED if is_kept else NOT_ACCEPTED
+    for finding in verdict.findings:
+        say(f"{name_source(source)}: {finding.code} {finding.severity} {finding.message}. {finding.hint}")
+    paint = get_paint()
+    done = f"{paint('good', '✓')} handed in" if is_kept else f"{paint('error', '✗')} not handed in"
+    say(f"{done}: {verdict.outcome}" + (f" · {verdict.status}" if verdict.status else ""))
+    return ACCEPTED if is_kept else NOT_ACCEPTED

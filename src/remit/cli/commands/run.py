@@ -1,0 +1,228 @@
+"""`remit run`: hand work to an agent, and bring its checked return back."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.cli import options, run_options
+from remit.cli.commands import completion
+from remit.cli.output import get_paint, say, say_json
+from remit.cli.result_output import get_result_code, say_result, shape_asides, shape_result
+from remit.errors import RemitError, UsageError
+from remit.terminal import escape, quote
+from remit.views.render import ACCEPTED, INTERRUPTED, render_title
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.cli.interrupts import Interrupts
+    from remit.cli.live import Watch
+    from remit.ledger.runs import Delegation
+    from remit.model import Finding
+    from remit.runs.admission.prepare import Prepared
+    from remit.runs.request import Request
+    from remit.runs.workspace import Workspace
+    from remit.schemas import Result
+
+_MAX_ASIDES = 5
+
+
+@click.command(cls=options.Command, short_help="Hand work to an agent and bring its checked return back.")
+@click.argument("words", metavar="[AGENT] PROMPT", nargs=-1, shell_complete=completion.complete_agent_first)
+@run_options.delegating
+@run_options.worktree
+@run_options.task
+@click.option("--detach", is_flag=True, help="Go on without it: say its session and end.")
+@click.option("--each", metavar="FILE", help="A prompt on each line, as JSON; - for standard input.")
+@click.option("--concurrency", type=run_options.parse_count, metavar="N", help="With --each: how many at a time.")
+@click.option("--again", is_flag=True, help="With --each: also those that are done already.")
+@options.output_format("full", "json")
+def run(
+    words: tuple[str, ...],
+    *,
+    worktree: bool,
+    task_id: int | str | None,
+    detach: bool,
+    each: str | None,
+    concurrency: int | None,
+    again: bool,
+    output_format: str,
+    **given: Any,  # noqa: ANN401 - options
+) -> int:
+    """Have AGENT do what PROMPT says, and bring back a return that holds.
+
+    One argument is the prompt: remit run "Fix the typo in the README" --runner claude. With two, the first is the name
+    of an agent file: remit run researcher "How is the cache invalidated?". A PROMPT that is only - is read from
+    standard input. On a terminal a live tree shows who is at work; Ctrl-C cancels, twice kills. --json prints the
+    result. Exit code 0: completed, 1: partial, failed or blocked, 2: refused or could not run.
+
+    With --each there is no PROMPT: the agent works on every line of FILE, a JSON text or {"prompt": …, "inputs": {…},
+    "timeout": SECONDS, "return_format": …, "task": N}, several lines at a time. AGENT can be left out here, too. Run
+    the same command again to get the results that are there and do the rest; --again does all of it. --json prints a
+    line of JSON for each as it ends, with its "line". Exit code 0: all were completed, 1: not all.
+    """
+    from remit.runs.request import Request
+    from remit.runs.workspace import Workspace
+
+    _check_together(each, detach=detach, only_each=concurrency is not None or again)
+    agent, prompt = _split(words, with_prompt=each is None)
+    text = read_prompt(prompt)
+    fields = run_options.gather(given) | {"worktree": worktree}
+    ws = Workspace.open()
+    if each is None and agent is None:
+        from remit.agents.profiles import UTILITY_AGENTS
+        from remit.runs.choose_agent import refuse_agent_as_prompt
+
+        if text in UTILITY_AGENTS:  # its inputs can stand in for a prompt
+            agent, text = text, ""
+        else:
+            refuse_agent_as_prompt(ws.root, text, ws.settings)
+    if task_id is not None:
+        from remit.runs.tasks.task_facts import find_task
+
+        fields |= find_task(ws.home, ws.settings, task_id)
+    request = Request(agent, text, **fields)
+    if each is not None:
+        from remit.cli.commands.run_each import run_each
+
+        return run_each(ws, request, each, concurrency=concurrency, again=again, output_format=output_format)
+    return _detach(ws, request, output_format) if detach else carry_out(ws, request, output_format=output_format)
+
+
+def _check_together(each: str | None, *, detach: bool, only_each: bool) -> None:
+    """Refuse options that do not go together."""
+    if each is not None and detach:
+        raise UsageError("--each waits for all, and --detach for none", hint="give one of the two")
+    if each is None and only_each:
+        raise UsageError("--concurrency and --again are for --each", hint="name a file of prompts with --each")
+
+
+def _split(words: tuple[str, ...], *, with_prompt: bool) -> tuple[str | None, tuple[str, ...]]:
+    """Return the agent, None for none, and the prompt: the last word, unless the prompts come from a file."""
+    agents, prompt = (words[:-1], words[-1:]) if with_prompt else (words, ())
+    if len(agents) > 1 and with_prompt:
+        told = f"remit run takes an agent and a prompt, and {len(words)} arguments are given"
+        raise UsageError(told, hint='put the prompt in quotes: remit run AGENT "Fix the typo"')
+    if len(agents) > 1:
+        told = f"--each takes an agent and no prompt, and {len(words)} arguments are given"
+        raise UsageError(told, hint="leave the prompt out: remit run AGENT --each FILE")
+    if with_prompt and not prompt:
+        raise UsageError("there is no prompt", hint='say what to do: remit run "Fix the typo"')
+    return (agents[0] if agents else None), prompt
+
+
+def read_prompt(words: tuple[str, ...]) -> str:
+    """The prompt: the words, or what is on standard input."""
+    if words != ("-",):
+        return " ".join(words)
+    from remit.storage.files import load_stdin
+
+    return load_stdin().decode("utf-8", "surrogateescape")  # whoever takes it refuses what is none
+
+
+def _detach(ws: Workspace, request: Request, output_format: str) -> int:
+    from remit.runs.detach import detach
+
+    prepared = detach(ws, request)
+    ws.home.close()
+    return tell_detached(prepared, output_format)
+
+
+def tell_detached(prepared: Prepared, output_format: str) -> int:
+    """Say which session goes on by itself; the exit code."""
+    row = prepared.row
+    if output_format == "json":
+        shaped = {"session_id": row.session_id, "agent": row.agent, "state": row.state}
+        say_json(shaped | ({"request_findings": shape_asides(prepared.findings)} if prepared.findings else {}))
+        return ACCEPTED
+    tell_asides(prepared.findings)
+    say(row.session_id)
+    say(f"{quote(row.agent)} goes on by itself; its result: remit wait {escape(row.session_id)}", stderr=True)
+    return ACCEPTED
+
+
+# --- waiting ---------------------------------------------------------------------------------------------------------
+
+
+def carry_out(ws: Workspace, request: Request, *, output_format: str) -> int:
+    """Hand work to an agent, show how it goes and what came of it; the exit code."""
+    import asyncio
+
+    prepared, result = asyncio.run(_carry_out(ws, request, output_format))
+    if output_format == "json":
+        say_json(shape_result(result, prepared.findings))
+    else:
+        say_result(result)
+    return get_result_code(result)
+
+
+async def _carry_out(ws: Workspace, request: Request, output_format: str) -> tuple[Prepared, Result]:
+    import asyncio
+
+    from remit.cli.interrupts import Interrupts
+    from remit.cli.live import make_watch
+    from remit.runs.progress import Following
+
+    async with ws:
+        with Interrupts(asyncio.get_running_loop()) as interrupts:
+            prepared = await ws.start(request)
+            session_id = prepared.row.session_id
+            watch = make_watch(Following(ws.home, session_id), output_format=output_format)
+            if output_format != "json":
+                tell_asides(prepared.findings)
+            watch.begin(_tell_begin(prepared.row))
+            return prepared, await follow(ws, session_id, watch, interrupts)
+
+
+def _tell_begin(row: Delegation) -> str:
+    """What a log says first; whether a worker of another machine takes it at once is not known yet."""
+    from remit.cluster.workers_status import is_elsewhere
+
+    state = "is queued for a worker" if is_elsewhere(row) else "is at work"
+    return f"{row.session_id}: {row.agent} {state}; follow it with: remit logs -f {row.session_id}"
+
+
+async def follow(ws: Workspace, session_id: str, watch: Watch, interrupts: Interrupts | None = None) -> Result:
+    """Wait for a delegation, and show it meanwhile. Who interrupts cancels it; who does so again does not wait."""
+    import asyncio
+
+    if interrupts is None:
+        from remit.cli.interrupts import Interrupts
+
+        with Interrupts(asyncio.get_running_loop()) as own:
+            return await follow(ws, session_id, watch, own)
+    cancelling: list[asyncio.Task[Sequence[str]]] = []
+
+    def cancel() -> None:
+        cancelling.append(asyncio.ensure_future(ws.cancel(session_id, reason="it was interrupted")))
+        watch.tell("cancelling; once more does not wait for it")
+
+    def kill() -> None:
+        ws.broker.cancel(session_id, reason="it was interrupted")  # also what was handed on since
+        watch.end()
+        os._exit(INTERRUPTED)
+
+    waiting = asyncio.ensure_future(ws.wait(session_id))
+    interrupts.answer(first=cancel, again=kill)
+    while not (await asyncio.wait({waiting}, timeout=watch.every_s))[0]:
+        with suppress(RemitError):  # what can't be shown now costs nobody the result
+            watch.look()
+    for told in cancelling:
+        for each in await told:  # those below it, whose brokers may have ended with their agents
+            await ws.wait(each)
+    with suppress(RemitError):
+        watch.end()
+    return waiting.result()
+
+
+def tell_asides(findings: Sequence[Finding]) -> None:
+    """Say on standard error what there is to say of a request."""
+    paint = get_paint(stderr=True)
+    for finding in findings[:_MAX_ASIDES]:
+        say(render_title(finding, paint=paint), stderr=True)
+    if len(findings) > _MAX_ASIDES:
+        say(f"… and {len(findings) - _MAX_ASIDES} more", stderr=True)

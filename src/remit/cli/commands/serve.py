@@ -1,0 +1,197 @@
+"""`remit serve` and `remit ui`: the dashboard and the API of a workspace, on this machine."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from remit.cli import options
+from remit.cli.output import say, say_json
+from remit.errors import InputError, RemitError, StorageError, UsageError, how_to_install
+from remit.terminal import escape
+from remit.views.render import ACCEPTED
+
+if TYPE_CHECKING:
+    from remit.ledger.home import Home
+    from remit.storage.servers import Announcement, Server
+
+_MAX_PORT = 65_535
+_ANSWER_S = 5.0
+_FOR_OTHERS = 0o077
+
+
+def _parse_port(value: str) -> int:
+    if not (value.isascii() and value.isdecimal() and len(value) <= options.MAX_DIGITS and int(value) <= _MAX_PORT):
+        raise UsageError(f"'{value}' is not a port", hint="give a number from 0 to 65535; 0 is any that is free")
+    return int(value)
+
+
+_PORT = click.option(
+    "--port", type=_parse_port, metavar="N", help="The port; 8765 or the next that is free when left out."
+)
+
+
+@click.command(cls=options.Command, short_help="Serve the dashboard and the HTTP API.")
+@_PORT
+@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address; this machine's own when left out.")
+@click.option("--allow-remote", is_flag=True, help="Let other machines in; needs --host and --token-file.")
+@click.option("--token-file", metavar="FILE", help="A file with the API's token; a new one is made when left out.")
+@options.output_format("full", "json")
+def serve(*, port: int | None, host: str, allow_remote: bool, token_file: str | None, output_format: str) -> int:
+    """Serve this workspace's dashboard and HTTP API until Ctrl-C.
+
+    Only this machine is let in, and only with a token: a browser by the address that is printed, which is good for one
+    minute and once (later: remit ui), programs by the one in .remit/server.json. Exit code 0: ended, 2: could not run.
+    """
+    return _run(port, host, token_file, allow_remote=allow_remote, as_json=output_format == "json", opens=False)
+
+
+@click.command(cls=options.Command, short_help="Open the dashboard in a browser.")
+@_PORT
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@options.output_format("full", "json")
+def ui(*, port: int | None, no_browser: bool, output_format: str) -> int:
+    """Open the dashboard of this workspace; where no server runs, one is started here and runs until Ctrl-C.
+
+    The address that is printed is good for one minute and once. Exit code 0: opened or ended, 2: could not run.
+    """
+    from remit.storage.servers import load_server
+    from remit.views.run_details import open_home
+
+    server = load_server(open_home())
+    if server is None:
+        return _run(port, "127.0.0.1", None, as_json=output_format == "json", opens=not no_browser)
+    url = _ask_for_login(server)
+    _tell(url, server.url, as_json=output_format == "json", goes_on=False)
+    if not no_browser:
+        _open_browser(url)
+    return ACCEPTED
+
+
+def _run(
+    port: int | None, host: str, token_file: str | None, *, allow_remote: bool = False, as_json: bool, opens: bool
+) -> int:
+    """Serve until a signal comes."""
+    _check_installed()
+    from remit.server import listener as listening
+    from remit.server.application import make_application, make_desk
+    from remit.server.login import name_login
+    from remit.server.tokens import Tokens, hash_token, make_token
+    from remit.storage.servers import Announcement
+    from remit.views.run_details import open_home
+
+    _check_address(host, token_file, allow_remote=allow_remote)
+    token = make_token() if token_file is None else _load_token(token_file)
+    home = open_home()
+    announcement = Announcement(home)
+    key = "" if token_file is None else hash_token(token)
+    try:
+        listener = listening.listen(host, port)
+        tokens = Tokens(token, sessions=_load_sessions(home, key))
+        keep = functools.partial(_keep_sessions, announcement, key)
+        desk = make_desk(listening.find_place(listener, host), tokens, keep=keep)
+
+        def begin() -> None:
+            announcement.tell(desk.place.url, token)
+            url = name_login(desk, desk.tokens.issue_login())
+            _tell(url, desk.place.url, as_json=as_json, goes_on=True)
+            if opens:
+                _open_browser(url)
+
+        listening.serve(make_application(desk), listener, on_ready=begin, on_end=desk.streams.end)
+    finally:
+        announcement.end()
+    return ACCEPTED
+
+
+def _load_sessions(home: Home, key: str) -> dict[str, float]:
+    """The sessions of the server before this one, and for how many seconds they are good."""
+    from remit.storage.servers import load_sessions
+
+    now_ms = time.time_ns() // 1_000_000
+    found = load_sessions(home, key=key).until_ms
+    return {name: (until_ms - now_ms) / 1000 for name, until_ms in found.items() if until_ms > now_ms}
+
+
+def _keep_sessions(announcement: Announcement, key: str, sessions: dict[str, float]) -> None:
+    from remit.storage.servers import Sessions
+
+    now_ms = time.time_ns() // 1_000_000
+    with suppress(StorageError):  # then they end with this server
+        announcement.keep_sessions(Sessions(key, {each: now_ms + int(s * 1000) for each, s in sessions.items()}))
+
+
+def _check_installed() -> None:
+    from importlib.util import find_spec
+
+    missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise RemitError(f"the dashboard needs {' and '.join(missing)}", hint=how_to_install("web"))
+
+
+def _check_address(host: str, token_file: str | None, *, allow_remote: bool) -> None:
+    from remit.server.listener import LOOPBACK
+
+    if host not in LOOPBACK and not (allow_remote and token_file):
+        hint = "add --allow-remote and --token-file FILE; nothing is encrypted, so have something that does in between"
+        raise UsageError(f"'{host}' lets other machines in", hint=hint)
+
+
+def _load_token(file: str) -> str:
+    """A token that a person has chosen: one line, long enough that nobody guesses it."""
+    from remit.server.tokens import LEAST_CHARS, MOST_CHARS
+    from remit.storage.files import load_bytes
+
+    token = load_bytes(file, max_bytes=4 * MOST_CHARS).decode("ascii", "replace").strip()
+    if not (LEAST_CHARS <= len(token) <= MOST_CHARS and token.isprintable() and token.isascii() and " " not in token):
+        hint = f"write {LEAST_CHARS} to {MOST_CHARS} characters into it, such as: openssl rand -hex 32"
+        raise InputError(f"'{file}' has no token in it", hint=hint)
+    with suppress(OSError):
+        if os.stat(file).st_mode & _FOR_OTHERS:
+            say(f"'{escape(file)}' can be read by other users of this machine; chmod 600 keeps it yours", stderr=True)
+    return token
+
+
+def _tell(login: str, url: str, *, as_json: bool, goes_on: bool) -> None:
+    """Say where the dashboard is, in one line."""
+    if as_json:
+        say_json({"url": url, "login_url": login}, pretty=False)
+        return
+    end = " Ctrl-C ends it." if goes_on else ""
+    say(f"Remit is at {login} (good once, for a minute; then: remit ui).{end}")
+
+
+def _open_browser(url: str) -> None:
+    """Open a browser that has a window; one in this terminal would be in the way."""
+    import webbrowser
+
+    has_screen = sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+    if has_screen:
+        webbrowser.open(url)
+
+
+def _ask_for_login(server: Server) -> str:
+    """An address that opens a session, from the server that runs."""
+    import json
+    from http.client import HTTPConnection, HTTPException
+    from urllib.parse import urlsplit
+
+    where = urlsplit(server.url)
+    connection = HTTPConnection(where.hostname or "", where.port, timeout=_ANSWER_S)
+    headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
+    try:
+        connection.request("POST", "/api/v1/login-tokens", "{}", headers)
+        answer = connection.getresponse()
+        told = json.loads(answer.read())
+        return str(told["url"])
+    except (OSError, HTTPException, ValueError, KeyError) as error:
+        hint = f"end process {server.pid} and start it again"
+        raise RemitError(f"the server at {server.url} does not answer as it should", hint=hint) from error
+    finally:
+        connection.close()

@@ -1,0 +1,238 @@
+"""`remit show`: one delegation, with all that is known of it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.cli import options
+from remit.cli.commands import completion
+from remit.cli.commands.ps import list_warnings, name_driver, tell_trouble
+from remit.cli.output import get_paint, name_file, say, say_json
+from remit.cli.result_output import render_duration, render_result
+from remit.terminal import escape, quote
+from remit.views.json_shapes import shape_standing
+from remit.views.render import ACCEPTED, count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from remit.ledger.runs import Attempt
+    from remit.terminal import Paint
+    from remit.views.run_details import Record, Standing
+
+_NAME = 10
+_MAX_CODES = 8
+_MAX_FINDINGS = 50
+_STEP_STYLES = {"done": "good", "there": "good", "failed": "error"}
+
+
+@click.command(cls=options.Command, short_help="Show all that is known of a delegation.")
+@click.argument("session", metavar="[ID]", required=False, shell_complete=completion.complete_sessions)
+@click.option("--full", is_flag=True, help="Everything: prompt, instructions, answers word for word, terms.")
+@options.output_format("full", "json")
+def show(session: str | None, *, full: bool, output_format: str) -> int:
+    """Show what was asked, what each attempt came to, what was claimed and what was done, and how it was settled.
+
+    ID can be cut short at either end; without one, or with -, it is the last one. What an agent wrote is shown as text:
+    nothing in it steers the terminal, and secrets are taken out. Exit code 0: shown, 2: could not run.
+    """
+    from remit.cluster.workers_status import watch
+    from remit.views.run_details import find_session, load_record, open_home
+
+    home = open_home()
+    try:
+        chosen = find_session(home, session)
+        cluster = watch(home, chosen)
+        record = load_record(home, chosen, full=full, cluster=cluster)
+    finally:
+        home.close()
+    tell_trouble(cluster)
+    if output_format == "json":
+        say_json(_shape(record, full=full))
+    else:
+        for line in _render(record, full=full, paint=get_paint()):
+            say(line)
+    return ACCEPTED
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+
+def _render(record: Record, *, full: bool, paint: Paint) -> Iterator[str]:
+    yield from _render_result(record, full=full, paint=paint)
+    for title, lines in (
+        ("asked", _render_request(record)),
+        ("elsewhere", _render_place(record)),
+        ("attempts", (_render_attempt(each, full=full, paint=paint) for each in record.attempts)),
+        ("settled", _render_steps(record, paint)),
+        ("below", (_render_below(each) for each in record.below)),
+        ("files", (escape(name_file(file)) for file in record.files) if full or not record.report else ()),
+        ("terms", _render_terms(record) if full else ()),
+    ):
+        shown = [line for each in lines for line in each.split("\n")]
+        if shown:
+            yield f"\n{paint('strong', title)}"
+            yield from (f"  {line}" for line in shown)
+    for kind, text in record.texts:
+        yield f"\n{paint('strong', escape(kind))}"
+        yield from (f"  {escape(line, keep=chr(9))}" for line in text.split("\n"))
+
+
+def _render_result(record: Record, *, full: bool, paint: Paint) -> Iterator[str]:
+    """What became of it, or how it stands."""
+    if record.report is not None:
+        report = record.report._replace(diagnostics=record.report.diagnostics[:_MAX_FINDINGS])
+        lines = render_result(report, paint=paint).split("\n")
+        yield from lines[:-1] if full else lines
+        return
+    standing = record.standing
+    yield f"{paint('warning', '·')} {paint('strong', escape(standing.row.agent))}: {escape(standing.word)}"
+    if standing.seen.said:
+        yield f"  {quote(standing.seen.said)}"
+    for warning in list_warnings(standing):
+        yield f"  {paint('warning', '!')} {warning}"
+
+
+def _render_request(record: Record) -> Iterator[str]:
+    row, terms = record.standing.row, record.terms
+    yield f"{'session':<{_NAME}}{escape(row.session_id)}"
+    yield f"{'work':<{_NAME}}{quote(record.standing.work)}"
+    yield f"{'path':<{_NAME}}{quote(' → '.join(row.path))}, depth {row.depth}"
+    if row.parent_id is not None:
+        yield f"{'by':<{_NAME}}{escape(row.parent_id)}"
+    if row.task_number is not None:
+        phase = f", phase {terms.phase}" if terms.phase is not None else ""
+        yield f"{'task':<{_NAME}}{row.task_number}{phase}"
+    command = terms.settings.get("command")
+    yield f"{'runner':<{_NAME}}{escape(row.runner)}{f': {quote(str(command))}' if command else ''}"
+    yield f"{'time':<{_NAME}}{_tell_times(record.standing)}, of {render_duration(terms.timeout_s)}"
+    if terms.budget:
+        limits = ", ".join(f"{name} {value}" for name, value in terms.budget.items())
+        yield f"{'budget':<{_NAME}}{quote(limits)}"
+    if terms.worktree:
+        yield f"{'worktree':<{_NAME}}{quote(terms.root)}"
+    for name, session_id in (("resumes", terms.resume_of), ("retries", terms.retry_of)):
+        if session_id:
+            yield f"{name:<{_NAME}}{escape(session_id)}"
+    if record.standing.is_open:
+        yield f"{'driver':<{_NAME}}{name_driver(record.standing)}"
+
+
+def _render_place(record: Record) -> Iterator[str]:
+    """Which machine does it, how long it waited for one, and how what it made came here."""
+    place, arrived = record.standing.place, record.arrived
+    if place is None:
+        return
+    host = f", on {escape(place.host)}" if place.host not in ("", place.worker) else ""
+    fence = f", fence {place.fence}" if place.fence else ""
+    if place.worker:
+        yield f"{'worker':<{_NAME}}{escape(place.worker)}{host}{fence}"
+    if place.is_late:
+        yield f"{'lease':<{_NAME}}{-(place.lease_left_s or 0):.0f} s over"
+    elif place.lease_left_s is not None:
+        yield f"{'lease':<{_NAME}}{place.lease_left_s:.0f} s left"
+    waited_s = arrived.get("waited_s") if place.waited_s is None else place.waited_s
+    if isinstance(waited_s, int | float):
+        queue = f", in {escape(place.queue)}" if place.queue else ""
+        yield f"{'waited':<{_NAME}}{render_duration(waited_s)}{queue}"
+    if arrived:
+        way = f"branch {arrived['branch']}" if arrived.get("branch") else "a parcel" if arrived.get("parcel") else ""
+        files = arrived.get("files")
+        told = [count(files, "file")] if isinstance(files, int) else []
+        yield f"{'arrived':<{_NAME}}{quote(', by '.join([*told, *filter(None, (way,))]))}"
+
+
+def _tell_times(standing: Standing) -> str:
+    row = standing.row
+    if row.started_ms is None:
+        return f"admitted {_show_time(row.created_ms)}, not begun"
+    until = "" if row.ended_ms is None else f", {render_duration((row.ended_ms - row.started_ms) / 1000)}"
+    return f"begun {_show_time(row.started_ms)}{until}"
+
+
+def _show_time(at_ms: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at_ms / 1000))
+
+
+def _render_attempt(attempt: Attempt, *, full: bool, paint: Paint) -> str:
+    """`1  exited, invalid: RET011, RET020`; in full, every finding below it."""
+    codes = [str(each.get("code", "")) for each in attempt.findings if isinstance(each, dict)]
+    shown = list(dict.fromkeys(codes))
+    more = f" and {len(shown) - _MAX_CODES} more" if len(shown) > _MAX_CODES else ""
+    told = f": {escape(', '.join(shown[:_MAX_CODES]))}{more}" if shown else ""
+    words = ", ".join(escape(word) for word in (attempt.ending or "begun", attempt.outcome) if word)
+    lines = [f"{attempt.number}  {words}{told}{_tell_usage(attempt.usage)}"]
+    if full:
+        lines += [f"   {_render_finding(each, paint)}" for each in attempt.findings if isinstance(each, dict)]
+        repairs = (each.get("message", "") for each in attempt.repairs if isinstance(each, dict))
+        lines += [f"   repaired: {quote(str(message))}" for message in repairs]
+        lines += [f"   {_render_claim(each)}" for each in attempt.claims if isinstance(each, dict)]
+    return "\n".join(lines)
+
+
+def _render_claim(claim: Mapping[str, Any]) -> str:
+    """`claims report.md: missing, claimed (nothing is there)`."""
+    found = ", ".join(escape(str(claim[name])) for name in ("state", "grade") if claim.get(name))
+    reason = claim.get("reason")
+    return f"claims {quote(str(claim.get('path', '')))}: {found}{f' ({quote(str(reason))})' if reason else ''}"
+
+
+def _render_finding(finding: Mapping[str, Any], paint: Paint) -> str:
+    severity = finding.get("severity")
+    style = severity if severity in ("error", "warning", "note") else "note"
+    label = paint(style, f"{style}[{escape(str(finding.get('code', '')))}]")
+    return f"{label}: {quote(str(finding.get('message', '')))}"
+
+
+def _tell_usage(usage: Mapping[str, Any]) -> str:
+    known = [usage.get(name) for name in ("input_tokens", "output_tokens")]
+    tokens = [each for each in known if isinstance(each, int)]
+    return f"  ({sum(tokens):,} tokens)" if sum(tokens) else ""
+
+
+def _render_steps(record: Record, paint: Paint) -> Iterator[str]:
+    for step in record.steps:
+        if step.state != "nothing":
+            state = paint(_STEP_STYLES.get(step.state, "note"), escape(step.state))
+            yield f"{escape(step.name):<{_NAME}}{state}{f': {quote(step.message)}' if step.message else ''}"
+
+
+def _render_below(each: Standing) -> str:
+    indent = "  " * (each.seen.level - 1)
+    return f"{indent}{quote(each.row.agent)}  {escape(each.word)}  {escape(each.row.session_id)}"
+
+
+def _render_terms(record: Record) -> Iterator[str]:
+    from remit.views.render import render_json
+
+    for name, value in record.terms.as_details().items():
+        yield f"{name:<16}{escape(render_json(value))}"
+    if record.report is not None and record.report.answer:
+        yield f"{'answer':<16}{escape(record.report.answer)}"
+    yield f"{'attempts':<16}{count(len(record.attempts), 'attempt')}"
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def _shape(record: Record, *, full: bool) -> dict[str, Any]:
+    terms = record.terms
+    shaped = shape_standing(record.standing) | {
+        "terms": terms.as_details(),
+        "attempts": [_shape_attempt(each) for each in record.attempts],
+        "result": None if record.report is None else record.report.to_dict(),
+        "steps": [each._asdict() for each in record.steps],
+        "below": [shape_standing(each) for each in record.below],
+        "folder": record.folder or None,
+        "files": [*record.files],
+        "arrived": dict(record.arrived) or None,
+    }
+    return shaped | ({"texts": dict(record.texts)} if full else {})
+
+
+def _shape_attempt(attempt: Attempt) -> dict[str, Any]:
+    lists = {name: [*getattr(attempt, name)] for name in ("findings", "repairs", "claims")}
+    return attempt._asdict() | lists | {"usage": dict(attempt.usage)}

@@ -1,0 +1,241 @@
+"""`remit status`: what is going on in a workspace, on one screen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.cli import options
+from remit.cli.output import get_paint, say, say_json
+from remit.lazy_regex import lazy
+from remit.terminal import count_columns, cut, escape, fold, measure, quote
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.views.run_details import Standing
+    from remit.views.status import Overview, TaskOverview
+
+_MAX_TASKS = 5
+_MAX_COUNT_LINES = 2
+_MAX_RUNNING = 3
+_MAX_COLUMNS = 120
+_NARROW = 60
+_GAP = lazy(r" {3,}")
+_NAME = 11
+"""How wide the column of names is."""
+_AGES = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
+_STYLES = {"accepted": "good", "repaired": "good"}
+
+
+@click.command(cls=options.Command, short_help="Show what is going on, on one screen.")
+@options.output_format("full", "json")
+def status(*, output_format: str) -> int:
+    """Show the tasks that are worked on, delegations, manifest, errors and the ledger's size.
+
+    Exit code 0: shown, 1: a part of it could not be looked at, 2: could not run.
+    """
+    from remit.views import status
+
+    overview = status.look_over()
+    if output_format == "json":
+        say_json(_shape(overview))
+    else:
+        room = min(count_columns(), _MAX_COLUMNS) - _NAME
+        paint = get_paint()
+        for name, text, style in _render(overview, room):
+            for place, shown in enumerate(_fit(name, quote(text), room)):  # foreign text, so it is escaped first
+                first = "" if place else name
+                say(f"{paint('strong', f'{first:<{_NAME}}')}{paint(style, shown) if style else shown}".rstrip())
+    return NOT_ACCEPTED if overview.faults else ACCEPTED
+
+
+def _fit(name: str, text: str, room: int) -> list[str]:
+    """A row of a table on one line; a sentence on as many as it needs, since it ends with what to do."""
+    if name != "workspace" and text[:1] not in (" ", ">"):
+        return fold(text, room)
+    if room < _NARROW and text[:1] in (" ", ">"):  # what keeps columns apart goes before what is in them
+        lead, rest = text[:2], text[2:]
+        text = lead + _GAP.sub("  ", rest.strip(" "))
+    return [cut(text, room)]
+
+
+def _render(overview: Overview, room: int) -> Iterator[tuple[str, str, str]]:
+    """The lines: a name, a text, and a style for the text."""
+    branch = f"on {overview.branch} in " if overview.branch is not None else ""
+    yield "workspace", f"{branch}{overview.root}", ""
+    faults = dict(overview.faults)
+    if "tasks" in faults:
+        yield "tasks", faults["tasks"], "error"
+    else:
+        yield from _render_tasks(overview, room)
+    yield from _render_delegations(overview, faults, room)
+    yield from _render_rest(overview, faults)
+
+
+def _render_tasks(overview: Overview, room: int) -> Iterator[tuple[str, str, str]]:
+    tasks = overview.tasks
+    if tasks is None:
+        outside = "kept by an outside system; its commands are in the settings"
+        yield "tasks", outside if overview.outside else "none yet; begin with: remit task new TITLE", ""
+        return
+    total = sum(number for _, number in tasks.counts)
+    lines = _fill(
+        [f"{number} {marker.lower()}" for marker, number in tasks.counts], f"{total} in {tasks.folder}: ", room
+    )
+    yield "tasks", lines[0] if total else f"none in {tasks.folder}", ""
+    for line in lines[1:_MAX_COUNT_LINES]:
+        yield "", line, ""
+    yield from _render_working(tasks)
+    if tasks.differences:
+        yield "drift", f"{count(tasks.differences, 'difference')}; see: remit sync --check", "error"
+    else:
+        yield "drift", "none: state.json and TODO.md agree", ""
+
+
+def _fill(words: list[str], before: str, room: int) -> list[str]:
+    """Words with commas between them, on as many lines as they need."""
+    lines = [before]
+    for place, word in enumerate(words):
+        piece = word if place == len(words) - 1 else f"{word}, "
+        if len(lines[-1]) + len(piece.rstrip()) > room:
+            lines.append("")
+        lines[-1] += piece
+    return [line.rstrip() for line in lines]
+
+
+def _render_working(tasks: TaskOverview) -> Iterator[tuple[str, str, str]]:
+    """The tasks that somebody works on or waits for, the one in focus first."""
+    shown = sorted(
+        (*tasks.working, *tasks.blocked), key=lambda each: (each.number != tasks.focus, each.marker == "BLOCKED")
+    )
+    for each in shown[:_MAX_TASKS]:
+        mark = ">" if each.number == tasks.focus else " "
+        style = "warning" if each.marker == "BLOCKED" else ""
+        yield "", f"{mark} {each.number:>4}  {each.marker or '':<12}  {each.title}", style
+    if len(shown) > _MAX_TASKS:
+        yield "", f"  and {len(shown) - _MAX_TASKS} more; see: remit task list", ""
+
+
+def _render_delegations(overview: Overview, faults: dict[str, str], room: int) -> Iterator[tuple[str, str, str]]:
+    if "delegations" in faults:
+        yield "work", faults["delegations"], "error"
+        return
+    running, settled = overview.running, overview.settled
+    if not running and not settled:
+        yield "work", "nothing was delegated yet", ""
+        return
+    yield "work", f"{count(len(running), 'delegation')} open" if running else "nothing is open", ""
+    for each in running[:_MAX_RUNNING]:
+        text, style = _render_running(each)
+        yield "", f"  {_name_work(each.row.agent, each.row.task_number, room)}  {text}", style
+    if len(running) > _MAX_RUNNING:
+        yield "", f"  and {len(running) - _MAX_RUNNING} more; see: remit ps", ""
+    for place, done in enumerate(settled):
+        age = _show_age(overview.now_ms - (done.ended_ms or done.created_ms))
+        how = done.ending if done.ending not in (None, "exited") else done.outcome
+        words = " ".join(word for word in (done.status, how) if word) or "settled"
+        style = _STYLES.get(done.outcome or "", "warning")
+        name = "settled" if place == 0 else ""
+        yield name, f"  {_name_work(done.agent, done.task_number, room)}  {words}, {age} ago", style
+
+
+def _render_running(each: Standing) -> tuple[str, str]:
+    """How a delegation stands, what it used so far, and what is worth a look about it."""
+    row, seen = each.row, each.seen
+    facts = [f"{each.word} {_show_age(each.now_ms - (row.started_ms or row.created_ms))}"]
+    if each.is_abandoned or each.is_unfollowed:  # what it used would leave no room for what to do
+        return f"{facts[0]}; see remit ps", "error"
+    if seen.tokens is not None:
+        facts.append(f"{seen.tokens:,} tokens")
+    if seen.cost_usd is not None:
+        facts.append(f"${seen.cost_usd:.2f}")
+    if seen.idle_s:
+        return ", ".join((*facts, f"silent for {_show_age(seen.idle_s * 1000)}")), "warning"
+    return ", ".join(facts), ""
+
+
+def _name_work(agent: str, task: int | None, room: int) -> str:
+    width = 24 if room >= _NARROW else 12
+    shown = cut(escape(agent), width)
+    return f"{shown}{' ' * (width - sum(measure(shown)))}  {f'task {task}' if task is not None else '':<9}"
+
+
+def _show_age(age_ms: int) -> str:
+    unit_ms, unit = next((each for each in _AGES if age_ms >= each[0]), _AGES[-1])
+    return f"{max(0, age_ms) // unit_ms} {unit}"
+
+
+def _render_rest(overview: Overview, faults: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+    manifest = overview.manifest
+    if "manifest" in faults:
+        yield "manifest", faults["manifest"], "error"
+    elif manifest is None:
+        yield "manifest", "none yet; it begins with: remit manifest add --title TEXT --finding TEXT --write-file", ""
+    else:
+        seen = manifest.seen
+        entries = f"{seen.entries:,} {'entry' if seen.entries == 1 else 'entries'}"
+        bad = f", {count(seen.bad_lines, 'bad line')}" if seen.bad_lines else ""
+        part = "" if seen.is_whole else " at its beginning; index it with: remit manifest rebuild"
+        doubled = f", {count(seen.doubled_ids, 'doubled id')}" if seen.doubled_ids else ""
+        pending = f", {seen.pending:,} pending{bad}{doubled}" if seen.is_whole else ""
+        yield "manifest", f"{entries}{pending}{part}", "warning" if bad or doubled else ""
+    if "errors" in faults:
+        yield "errors", faults["errors"], "error"
+    elif overview.open_errors:
+        causes = count(overview.open_causes, "cause")
+        yield "errors", f"{overview.open_errors} open, of {causes}; see: remit errors", "warning"
+    else:
+        yield "errors", "none open", ""
+    if "ledger" in faults:
+        yield "ledger", faults["ledger"], "error"
+    elif overview.ledger_bytes is None:
+        yield "ledger", "none yet; it is made when there is something to keep", ""
+    else:
+        yield "ledger", f"{overview.ledger_bytes / 1024 / 1024:.1f} MB", ""
+
+
+def _shape(overview: Overview) -> dict[str, Any]:
+    from remit.views.json_shapes import shape_standing
+
+    tasks = overview.tasks
+    return {
+        "root": overview.root,
+        "branch": overview.branch,
+        "tasks": None if tasks is None else _shape_tasks(tasks),
+        "outside": list(overview.outside),
+        "delegations": {
+            "open": [shape_standing(each) for each in overview.running],
+            "settled": [_shape_delegation(each) for each in overview.settled],
+        },
+        "manifest": None
+        if overview.manifest is None
+        else {"path": overview.manifest.path, **overview.manifest.seen._asdict()},
+        "errors": {"open": overview.open_errors, "causes": overview.open_causes},
+        "ledger_bytes": overview.ledger_bytes,
+        "faults": [{"part": name, "message": sentence} for name, sentence in overview.faults],
+    }
+
+
+def _shape_tasks(tasks: TaskOverview) -> dict[str, Any]:
+    def shape(found: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - tasks of either kind
+        return [{"number": each.number, "title": each.title, "status": each.marker} for each in found]
+
+    return {
+        "folder": tasks.folder,
+        "counts": dict(tasks.counts),
+        "working": shape(tasks.working),
+        "blocked": shape(tasks.blocked),
+        "focus": tasks.focus,
+        "differences": tasks.differences,
+    }
+
+
+def _shape_delegation(each: Any) -> dict[str, Any]:  # noqa: ANN401 - a row of the ledger
+    keys = (
+        "session_id", "agent", "depth", "task_number", "state", "created_ms", "started_ms", "deadline_ms",
+        "ended_ms", "ending", "outcome", "status", "runner", "tokens", "cost_usd", "turns",
+    )  # fmt: skip
+    return {key: getattr(each, key) for key in keys}

@@ -1,0 +1,136 @@
+"""`remit sync`: whether state.json and TODO.md say the same, and making them do so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from remit.cli import options
+from remit.cli.commands.task_changes import shape_interrupted, tell_interrupted
+from remit.cli.diagnostics_output import SHOWS
+from remit.cli.output import name_file, say, say_json
+from remit.errors import UsageError
+from remit.spelling import did_you_mean
+from remit.terminal import escape, quote
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, shape_finding
+
+if TYPE_CHECKING:
+    from remit.cli.diagnostics_output import Show
+    from remit.model import Finding
+    from remit.tasks.sync import Synced
+    from remit.tasks.tasks_command import How
+
+_SIDES = ("todo", "state")
+_MAX_DONE = 50
+
+
+def _parse_side(value: str) -> str:
+    if value not in _SIDES:
+        raise UsageError(f"'{value}' is neither of the two files", hint=did_you_mean(value, _SIDES))
+    return value
+
+
+@click.command(cls=options.Command, short_help="Make state.json and TODO.md say the same.")
+@click.option(
+    "--check",
+    "checking",
+    is_flag=True,
+    help="Compare only: neither of the two is edited, but a change that a crash interrupted is finished first.",
+)
+@click.option(
+    "--repair", "repairing", is_flag=True, help="Also what is not clear, a number given twice, a broken file."
+)
+@click.option("--from", "side", type=_parse_side, metavar="todo|state", help="Repair, and follow this one of the two.")
+@options.output_format("full", "concise", "json", "github")
+def sync(*, checking: bool, repairing: bool, side: str | None, output_format: str) -> int:
+    """Make the tasks in state.json and in TODO.md say the same.
+
+    Without an option, only what is clear is taken over: a status that was edited in one of the two since they last
+    agreed, if the move is legal. A title or a priority that differs is told, and settled with --from. --repair does all
+    it can: state.json is followed where nothing tells which was edited, tasks that only one file has are written into
+    the other, the later of two tasks with one number gets a new one, and a state.json that isn't JSON is restored from
+    git and completed from TODO.md, with the original kept. Without a version in git it is reported and nothing changes.
+
+    The two are looked for in .opencode/specs, .claude/specs and specs. Exit code 0: they agree, 1: they do not,
+    2: could not run.
+    """
+    if checking + (repairing or side is not None) > 1:
+        raise UsageError("--check changes nothing, and --repair and --from do", hint="give one of them")
+    if checking:
+        return _check(output_format)
+    from remit.tasks.tasks_command import Tasks
+
+    how: How = "take in"
+    if side is not None:
+        how = "todo" if side == "todo" else "state"
+    elif repairing:
+        how = "newest"
+    tasks = Tasks()
+    return _tell(tasks.sync(how), tasks.root, output_format)
+
+
+def _check(output_format: str) -> int:
+    from remit.storage.spec_root import FOLDERS
+    from remit.tasks import tasks_command
+
+    show = SHOWS[output_format]()
+    checked = tasks_command.check_sync()
+    if checked is None:
+        show.close(f"no tasks found in {', '.join(FOLDERS[:-1])} or {FOLDERS[-1]}: nothing to compare")
+        return ACCEPTED
+    for file, findings in checked.findings.items():
+        _show(show, findings, name_file(file), checked.texts[file])
+    mark = show.paint("error", "✗") if checked.differences else show.paint("good", "✓")
+    verdict = f"state.json and TODO.md {'do not agree' if checked.differences else 'agree'}"
+    told = f" · {show.count()}" if show.count() else ""
+    show.close(f"{mark} {name_file(checked.folder)}: {count(checked.tasks, 'task')} · {verdict}{told}")
+    return NOT_ACCEPTED if checked.differences else ACCEPTED
+
+
+def _show(show: Show, findings: tuple[Finding, ...], filename: str, data: bytes) -> None:
+    from remit.views.excerpt import Text
+
+    text = Text(data)
+    for finding in findings:
+        show.add(finding, filename, text)
+
+
+def _tell(synced: Synced, root: str, output_format: str) -> int:
+    names = {file: name_file(f"{root}/{file}") for file in synced.findings}
+    code = ACCEPTED if synced.agree else NOT_ACCEPTED
+    if output_format == "json":
+        say_json(
+            {
+                "agree": synced.agree,
+                "done": list(synced.done),
+                "findings": [shape_finding(each, names[file]) for file in names for each in synced.findings[file]],
+                "files": [name_file(f"{root}/{file}") for file in synced.files],
+                "recovered": [name_file(f"{root}/{file}") for file in synced.recovered],
+                "interrupted": [shape_interrupted(each) for each in synced.interrupted],
+            }
+        )
+        return code
+    show = SHOWS[output_format]()
+    for left in synced.interrupted:
+        say(tell_interrupted(left))
+    shown = synced.done[:_MAX_DONE] if output_format == "full" else synced.done
+    for sentence in shown:
+        say(f"{show.paint('good', '✓')} {quote(sentence)}")
+    if len(shown) < len(synced.done):
+        say(f"… and {len(synced.done) - len(shown)} more")
+    for file, name in names.items():
+        _show(show, synced.findings[file], name, synced.texts[file])
+    show.flush()
+    for file in synced.recovered:
+        say(f"the original is kept in {escape(name_file(f'{root}/{file}'))}")
+    show.close(_sum_up(synced, show))
+    return code
+
+
+def _sum_up(synced: Synced, show: Show) -> str:
+    mark = show.paint("good", "✓") if synced.agree else show.paint("error", "✗")
+    told = f" · {show.count()}" if show.count() else ""
+    if not synced.agree:
+        return f"{mark} state.json and TODO.md do not agree{told}"
+    return f"{mark} state.json and TODO.md agree{told}{'' if synced.files else ': nothing to do'}"

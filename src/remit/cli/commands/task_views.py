@@ -1,0 +1,215 @@
+"""`remit task list`, `show` and `phases`: what there is to see of tasks."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.cli import options
+from remit.cli.commands import completion
+from remit.cli.commands.task_changes import ask_outside, parse_number, tell_drift, tell_interrupted
+from remit.cli.output import get_paint, say, say_json
+from remit.errors import InputError, StateError
+from remit.storage.spec_root import LINKS
+from remit.terminal import count_columns, escape, measure, quote
+from remit.views.render import ACCEPTED, count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from remit.tasks.plan import Phase
+    from remit.tasks.store import TaskFacts
+    from remit.tasks.tasks_command import ShownTask, Tasks
+
+_MAX_TITLE, _MAX_MARKER = 1_000, 40
+_STYLES = {"COMPLETED": "good", "BLOCKED": "error", "PARTIAL": "warning", "ABANDONED": "frame"}
+
+
+def _reading(function: Callable[..., int]) -> Callable[..., int]:
+    """Say of tasks that cannot be read that nothing could be looked at; elsewhere the answer is a no."""
+
+    @wraps(function)
+    def command(*args: object, **asked: object) -> int:
+        try:
+            return function(*args, **asked)
+        except StateError as error:
+            raise InputError(error.message, hint=error.hint) from error
+
+    return command
+
+
+@click.command("list", cls=options.Command, short_help="List the tasks.")
+@click.option("--status", metavar="MARKER", help="Only those with this marker.")
+@click.option("--priority", metavar="PRIORITY", help="Only those with this priority.")
+@click.option("--all", "everything", is_flag=True, help="Also those that are over and put away.")
+@options.output_format("full", "json")
+@_reading
+def list_(*, status: str | None, priority: str | None, everything: bool, output_format: str) -> int:
+    """List the tasks of state.json, in its order.
+
+    Exit code 0: listed, 2: could not run.
+    """
+    from remit.tasks.tasks_command import Tasks, parse_marker
+
+    marker = None if status is None else parse_marker(status)
+    tasks = Tasks()
+    kept = tasks.list_tasks()
+    known = [task for task in kept if everything or not task.closed]
+    found = [
+        task
+        for task in known
+        if marker in {None, task.marker} and (priority is None or task.priority.lower() == priority.lower())
+    ]
+    if output_format == "json":
+        say_json([_shape(task) for task in found])
+        return ACCEPTED
+    focus = tasks.get_focus()
+    for task in found:
+        say(_render_row(task, focused=task.number == focus))
+    say(_sum_up(len(found), len(known), len(kept)))
+    _tell_interrupted(tasks)
+    differing = tasks.count_drift()
+    if differing:
+        say(tell_drift(differing), stderr=True)
+    return ACCEPTED
+
+
+def _tell_interrupted(tasks: Tasks) -> None:
+    """Say what a crash had left, and was finished before the tasks were read."""
+    for left in tasks.store.interrupted:
+        say(f"note: {tell_interrupted(left)}", stderr=True)
+
+
+def _sum_up(found: int, known: int, kept: int) -> str:
+    if not kept:
+        return "no tasks: remit task new TITLE makes one"
+    if not known:
+        return f"no open tasks, {kept} put away: see --all"
+    return count(found, "task") if found == known else f"{found} of {count(known, 'task')}"
+
+
+def _render_row(task: TaskFacts, *, focused: bool) -> str:
+    marker = _name_marker(task)
+    paint = get_paint()
+    shown = f"[{escape(marker)}]".ljust(15)
+    mark = "*" if focused else " "
+    title = _fit(escape(task.title[:_MAX_TITLE]), count_columns() - 26)
+    return f"{mark}{task.number:>5}  {paint(_STYLES.get(marker, 'strong'), shown)}  {title}"
+
+
+def _name_marker(task: TaskFacts) -> str:
+    return (task.marker or "no status")[:_MAX_MARKER]
+
+
+def _fit(title: str, room: int) -> str:
+    """As much of a title as there is room for, in columns."""
+    used = 0
+    for at, width in enumerate(measure(title)):
+        used += width
+        if used > room or (used == room and at + 1 < len(title)):
+            return f"{title[:at]}…"
+    return title
+
+
+@click.command(cls=options.Command, short_help="Show a task with all that belongs to it.")
+@click.argument("task_id", metavar="N", shell_complete=completion.complete_tasks)
+@options.output_format("full", "json")
+@_reading
+def show(task_id: str, *, output_format: str) -> int:
+    """Show task N: what TODO.md says of it, its plan, the findings it is linked to, and where it can move.
+
+    Exit code 0: shown, 2: could not run.
+    """
+    from remit.tasks.tasks_command import Tasks
+
+    tasks = Tasks()
+    if ask_outside(tasks, "show", task_id, output_format):
+        return ACCEPTED
+    shown = tasks.show(parse_number(task_id))
+    if output_format == "json":
+        say_json(_shape_shown(shown))
+    else:
+        _say_shown(shown)
+        _tell_interrupted(tasks)
+    return ACCEPTED
+
+
+def _say_shown(shown: ShownTask) -> None:
+    paint, facts = get_paint(), shown.facts
+    say(f"{paint('strong', f'{facts.number}. {quote(facts.title)}')}  [{escape(_name_marker(facts))}]")
+    body = shown.section.split("\n", 1)[1] if "\n" in shown.section else ""
+    if body.strip("-\n "):
+        say(escape(body.strip("\n"), keep="\n\t").removesuffix("---").rstrip())
+    if shown.focused:
+        say("It is in focus.")
+    if shown.entries:
+        say(f"linkedResearch: {', '.join(escape(each) for each in shown.entries)}")
+    if shown.plan is not None:
+        from remit.tasks.plan import tell_phases
+
+        resume = shown.plan.resume
+        where = tell_phases(shown.plan.open) or ("all phases are over" if shown.plan.phases else "it has no phases")
+        if resume is not None:
+            where = f"goes on at phase {resume.number}, {escape(resume.name)}"
+        say(f"Plan: {escape(shown.plan.path)}: {where}")
+    if facts.closed:
+        say("It is over and put away.")
+    else:
+        say(f"Can become: {', '.join(shown.moves)}" if shown.moves else "It is over.")
+
+
+@click.command(cls=options.Command, short_help="Show the phases of a task's plan, and where work goes on.")
+@click.argument("number", metavar="N", type=parse_number, shell_complete=completion.complete_tasks)
+@options.output_format("full", "json")
+@_reading
+def phases(number: int, *, output_format: str) -> int:
+    """Show the phases of the plan of task N. Work goes on at the first that is NOT STARTED or IN PROGRESS.
+
+    Exit code 0: shown, 2: could not run.
+    """
+    from remit.tasks.tasks_command import Tasks
+
+    plan = Tasks().load_plan(number)
+    if output_format == "json":
+        listed = [_shape_phase(phase) for phase in plan.phases]
+        say_json({"plan": plan.path, "phases": listed, "resume": plan.resume and plan.resume.number})
+        return ACCEPTED
+    for phase in plan.phases:
+        mark = "→" if phase == plan.resume else " "
+        say(f"{mark} {phase.number:>4}  {f'[{phase.marker or chr(63)}]':<15}  {escape(phase.name)}")
+    if plan.resume is None:
+        from remit.tasks.plan import tell_phases
+
+        over = "every phase is over" if plan.phases else f"{escape(plan.path)} has no phases"
+        say(f"no phase can be gone on with: {tell_phases(plan.open)}" if plan.open else over)
+    return ACCEPTED
+
+
+def _shape_phase(phase: Phase) -> dict[str, Any]:
+    return {"number": phase.number, "name": phase.name, "marker": phase.marker}
+
+
+def _shape(task: TaskFacts) -> dict[str, Any]:
+    return {
+        "number": task.number,
+        "title": task.title,
+        "marker": task.marker,
+        "closed": task.closed,
+        "priority": task.priority or None,
+        LINKS: list(task.links),
+    }
+
+
+def _shape_shown(shown: ShownTask) -> dict[str, Any]:
+    plan = shown.plan
+    return {
+        **_shape(shown.facts),
+        "fields": shown.facts.fields,
+        "section": shown.section,
+        "plan": plan and {"path": plan.path, "resume": plan.resume and plan.resume.number},
+        LINKS: list(shown.entries),
+        "moves": list(shown.moves),
+        "focused": shown.focused,
+    }

@@ -1,0 +1,185 @@
+"""`remit research`, `plan`, `revise`, `implement`, `review`, and what a workspace adds to them: work on a task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.cli import options, run_options
+from remit.cli.commands import completion
+from remit.cli.commands.task_changes import parse_task
+from remit.cli.output import get_paint, say, say_json
+from remit.cli.result_output import get_result_code, render_result_line, say_result, shape_result
+from remit.runs.tasks.task_commands import COMMANDS
+from remit.terminal import escape, quote
+
+if TYPE_CHECKING:
+    from remit.cli.interrupts import Interrupts
+    from remit.model import Finding
+    from remit.runs.admission.prepare import Prepared
+    from remit.runs.tasks.commands import Part, Ready, Wish
+    from remit.runs.workspace import Workspace
+    from remit.schemas import Result
+    from remit.terminal import Paint
+
+_HELP = """{text}
+
+TASK is its number; PROMPT is what there is to say besides, - reads it from standard input. The task is moved before the
+agent begins and after its return was checked; its files are committed. The agent is the one that [route.{name}] in
+remit.toml names for the task's language, else the one whose file is for this; without any, the harness works by a short
+instruction. Exit code 0: completed, 1: partial, failed or blocked, 2: refused or could not run."""
+
+
+def make_command(name: str, text: str) -> click.Command:
+    """A command that works on a task."""
+
+    @click.command(name, cls=options.Command, short_help=text, help=_HELP.format(name=name, text=text))
+    @click.argument("number", metavar="TASK", type=parse_task, shell_complete=completion.complete_tasks)
+    @click.argument("prompt", metavar="[PROMPT]…", nargs=-1)
+    @click.option("--agent", metavar="NAME", help="The agent that does it.")
+    @run_options.delegating
+    @click.option("--detach", is_flag=True, help="Go on without it: say its session and end.")
+    @options.output_format("full", "json")
+    def command(
+        number: int | str,
+        prompt: tuple[str, ...],
+        *,
+        agent: str | None,
+        detach: bool,
+        output_format: str,
+        **given: Any,  # noqa: ANN401 - options
+    ) -> int:
+        from remit.cli.commands.run import read_prompt
+        from remit.runs.tasks.commands import Wish
+        from remit.runs.workspace import Workspace
+
+        fields = run_options.gather(given)
+        wish = Wish(name, number, read_prompt(prompt), agent or "", fields)
+        ws = Workspace.open()
+        return _detach(ws, wish, output_format) if detach else _carry_out(ws, wish, output_format)
+
+    return command
+
+
+research, plan, revise, implement, review = (
+    make_command(name, COMMANDS[name].help) for name in ("research", "plan", "revise", "implement", "review")
+)
+
+
+def _detach(ws: Workspace, wish: Wish, output_format: str) -> int:
+    from remit.cli.commands.run import tell_detached
+    from remit.runs.tasks.commands import get_ready, leave_to_itself
+
+    ready = get_ready(ws, wish)
+    prepared = leave_to_itself(ws, ready)
+    ws.home.close()
+    if output_format != "json":
+        _tell_notes(ready)
+    return tell_detached(prepared, output_format)
+
+
+def _carry_out(ws: Workspace, wish: Wish, output_format: str) -> int:
+    """Have the work done, show how it goes and what came of it; the exit code."""
+    import asyncio
+
+    parts, findings, after = asyncio.run(_work(ws, wish, output_format))
+    result = parts[-1].result
+    if output_format == "json":
+        say_json(shape_result(result, findings, **_shape_task(parts, after)))
+    else:
+        say_result(result, *_render_task(parts, after, get_paint()))
+    return get_result_code(result)
+
+
+async def _work(
+    ws: Workspace, wish: Wish, output_format: str
+) -> tuple[list[Part], tuple[Finding, ...], tuple[str, str]]:
+    """Have it done part by part; the parts, what there was to say of the requests, and how the task stands then."""
+    import asyncio
+
+    from remit.cli.interrupts import Interrupts
+    from remit.runs.tasks.commands import Part, close, get_ready, get_state, go_on, take_up
+
+    parts: list[Part] = []
+    findings: tuple[Finding, ...] = ()
+    async with ws:
+        with Interrupts(asyncio.get_running_loop()) as interrupts:
+            ready = get_ready(ws, wish)
+            taken: tuple[Ready, Prepared] | None = (ready, take_up(ws, ready))
+            while taken is not None:
+                ready, prepared = taken
+                findings += prepared.findings
+                parts.append(Part(ready, await _work_on(ws, ready, prepared, output_format, interrupts)))
+                taken = go_on(ws, parts)
+                if taken is not None and output_format != "json":
+                    _tell_phase(parts[-1])
+        return close(ws, parts), findings, get_state(ws, parts[0].ready)
+
+
+async def _work_on(
+    ws: Workspace, ready: Ready, prepared: Prepared, output_format: str, interrupts: Interrupts
+) -> Result:
+    """Have one part done, and show it meanwhile."""
+    from remit.cli.commands.run import follow, tell_asides
+    from remit.cli.live import make_watch
+    from remit.runs.progress import Following
+
+    session_id = prepared.row.session_id
+    await ws.engine.submit(session_id)
+    if output_format != "json":
+        _tell_notes(ready)
+        tell_asides(prepared.findings)
+    watch = make_watch(Following(ws.home, session_id), output_format=output_format)
+    task = f"task {ready.wish.number}"
+    what = task if ready.phase is None else f"phase {ready.phase.number} of {task}"
+    watch.begin(f"{session_id}: {prepared.row.agent} is at {what}; follow it with: remit logs -f {session_id}")
+    return await follow(ws, session_id, watch, interrupts)
+
+
+def _tell_notes(ready: Ready) -> None:
+    paint = get_paint(stderr=True)
+    for note in ready.notes:
+        say(f"{paint('note', 'note')}: {quote(note)}", stderr=True)
+
+
+def _tell_phase(part: Part) -> None:
+    """A phase that is done, while the next one begins."""
+    phase = part.ready.phase
+    if phase is not None:
+        paint = get_paint(stderr=True)
+        say(f"phase {quote(phase.number)}: {render_result_line(part.result, paint=paint)}", stderr=True)
+        for note in part.result.notes:
+            say(f"{paint('note', 'note')}: {quote(note)}", stderr=True)
+
+
+def _render_task(parts: list[Part], after: tuple[str, str], paint: Paint) -> list[str]:
+    """What became of the phases and of the task."""
+    phases = [(part.ready.phase, part.status) for part in parts if part.ready.phase is not None]
+    styles = {"completed": "good", "failed": "error"}
+    told = [f"{quote(phase.number)} {paint(styles.get(status, 'warning'), escape(status))}" for phase, status in phases]
+    lines = []
+    if told:
+        left = max(len(parts[-1].left), parts[-1].ready.left - (parts[-1].status == "completed"))
+        lines.append(f"  phases: {', '.join(told)}{f'; {left} left' if left else ''}")
+    (before, number), (marker, reason) = (parts[0].ready.before, parts[0].ready.wish.number), after
+    moved = f"is {marker}" if before == marker else f"was {before} and is {marker}"
+    if marker:
+        lines.append(f"  task {number} {quote(moved)}{f': {quote(reason)}' if reason else ''}")
+    return lines
+
+
+def _shape_task(parts: list[Part], after: tuple[str, str]) -> dict[str, Any]:
+    first = parts[0].ready
+    task: dict[str, Any] = {"number": first.wish.number}
+    task |= {"before": first.before, "after": after[0]} if after[0] else {}
+    task |= {"reason": after[1]} if after[1] else {}
+    task |= {"left": list(parts[-1].left)} if parts[-1].left else {}
+    shaped: dict[str, Any] = {"task": task}
+    phases = [
+        {"phase": part.ready.phase.number, "status": part.status, "session_id": part.result.session_id}
+        for part in parts
+        if part.ready.phase is not None
+    ]
+    shaped |= {"phases": phases} if phases else {}
+    return shaped | ({"task_notes": list(first.notes)} if first.notes else {})

@@ -1,0 +1,95 @@
+"""`remit trust`: agree to the programs that a workspace's settings run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from remit.cli import options
+from remit.cli.output import get_paint, say, say_json
+from remit.errors import UsageError
+from remit.terminal import escape, quote
+from remit.views.render import ACCEPTED, NOT_ACCEPTED
+
+if TYPE_CHECKING:
+    from remit.runs.consent import Trust
+
+
+@click.command(cls=options.Command, short_help="Agree to the programs that the settings run.")
+@click.option("--yes", is_flag=True, help="Agree without being asked.")
+@click.option("--show", is_flag=True, help="Only show what would run, and whether it is agreed to.")
+@click.option("--revoke", is_flag=True, help="Take the agreement back.")
+@click.option("--list", "listing", is_flag=True, help="List the workspaces that are agreed to.")
+@options.output_format("full", "json")
+def trust(*, yes: bool, show: bool, revoke: bool, listing: bool, output_format: str) -> int:
+    """Show the settings that run a program, and agree to them once. Any change to them asks again.
+
+    On a terminal it asks; elsewhere it never waits: without --yes it only shows. Exit code 0: nothing runs, or it is
+    agreed to; 1: it is not; 2: could not run.
+    """
+    if yes + show + revoke + listing > 1:
+        raise UsageError("--yes, --show, --revoke and --list exclude each other", hint="give one of them")
+    as_json = output_format == "json"
+    if listing:
+        return _list(as_json=as_json)
+    if revoke:
+        return _revoke(as_json=as_json)
+    return _agree(yes=yes, only_show=show or (as_json and not yes), as_json=as_json)
+
+
+def _list(*, as_json: bool) -> int:
+    from remit.storage import trust
+
+    trusted = trust.list_trusted()
+    if as_json:
+        say_json([{"root": each.root, "since": each.time} for each in trusted])
+    else:
+        say("\n".join(f"{each.time}  {escape(each.root)}" for each in trusted) or "no workspace is trusted")
+    return ACCEPTED
+
+
+def _revoke(*, as_json: bool) -> int:
+    from remit.runs import consent
+
+    root, was_trusted = consent.revoke_trust()
+    if as_json:
+        say_json({"root": root, "revoked": was_trusted})
+    else:
+        told = "is no longer trusted" if was_trusted else "was not trusted: nothing to take back"
+        say(f"{get_paint()('good', '✓')} {escape(root)} {told}")
+    return ACCEPTED
+
+
+def _agree(*, yes: bool, only_show: bool, as_json: bool) -> int:
+    from remit.cli.prompt import ask, can_ask
+    from remit.runs import consent
+
+    found = consent.get_trust()
+    if not as_json:
+        _show(found)
+    if found.is_needed and not found.is_trusted and not only_show:
+        if yes or (can_ask() and ask("\nLet Remit run these?", default=False)):
+            consent.give_trust(found)
+            found = found._replace(reason="")
+            if not as_json:
+                say(f"{get_paint()('good', '✓')} trusted, until one of them changes")
+        elif not can_ask() and not as_json:
+            say("\nNothing was agreed to; to agree, run: remit trust --yes")
+    if as_json:
+        commands = [{"setting": name, "command": command} for name, command in found.executing.commands]
+        say_json({"root": found.root, "needed": found.is_needed, "trusted": found.is_trusted, "commands": commands})
+    return ACCEPTED if found.is_trusted or not found.is_needed else NOT_ACCEPTED
+
+
+def _show(found: Trust) -> None:
+    """Every command in full: what is cut off could be the part that matters."""
+    paint = get_paint()
+    if not found.is_needed:
+        say(f"{paint('good', '✓')} {escape(found.root)}: no setting runs a program")
+        return
+    say(f"{paint('strong', 'Workspace')} {escape(found.root)}")
+    width = max(len(name) for name, _ in found.executing.commands)
+    for name, command in found.executing.commands:
+        say(f"  {escape(name):<{width}}  {escape(command)}")
+    say(f"{paint('good', '✓')} trusted" if found.is_trusted else f"{paint('warning', '!')} {quote(found.reason)}")

@@ -1,0 +1,146 @@
+"""`remit wait` and `remit cancel`: what comes of delegations that run already."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from remit.cli import options
+from remit.cli.commands import completion
+from remit.cli.output import complain, get_paint, say, say_json, warn_of_settings
+from remit.cli.result_output import get_result_code, say_result, shape_result
+from remit.cli.run_options import parse_duration
+from remit.terminal import escape
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, get_exit_code, shape_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.runs.wait_cancel import Waited
+    from remit.runs.workspace import Workspace
+
+_MAX_REASON = 200
+
+
+@click.command(cls=options.Command, short_help="Wait for delegations and show what came of them.")
+@click.argument("sessions", metavar="[ID…]", nargs=-1, shell_complete=completion.complete_sessions)
+@click.option("--timeout", type=parse_duration, metavar="TIME", help="Wait no longer: 90, 90s, 15m or 2h.")
+@options.output_format("full", "json")
+def wait(sessions: tuple[str, ...], *, timeout: float | None, output_format: str) -> int:
+    """Wait until delegations are over, and show their results; without an ID, the last one that was asked for.
+
+    Where nobody drives one any more, this does. Ctrl-C ends only the waiting. --json prints a result, or a list of
+    them for several IDs. Exit code 0: all completed, 1: one is partial, failed, blocked or not over, 2: refused or
+    could not run.
+    """
+    import asyncio
+
+    from remit.runs.workspace import Workspace
+    from remit.views.run_details import find_session
+
+    ws = Workspace.open(lenient=True)
+    warn_of_settings(ws.trouble)
+    wanted = [*dict.fromkeys(find_session(ws.home, each) for each in sessions or (None,))]
+    waited = asyncio.run(_wait(ws, wanted, timeout, output_format))
+    if len(waited) == 1 and waited[0].trouble is not None:
+        raise waited[0].trouble
+    return _tell(waited, output_format=output_format, as_list=len(wanted) > 1)
+
+
+async def _wait(ws: Workspace, wanted: Sequence[str], timeout_s: float | None, output_format: str) -> list[Waited]:
+    """Wait, and show on a terminal how it goes."""
+    import asyncio
+
+    from remit.cli.live import Screen, Silent, Tree
+    from remit.runs.progress import Following
+    from remit.runs.wait_cancel import wait_for
+
+    is_shown = output_format != "json" and len(wanted) == 1 and Screen.is_there()
+    watch = Tree(Following(ws.home, wanted[0])) if is_shown else Silent()
+    try:
+        waiting = asyncio.ensure_future(wait_for(ws, wanted, timeout_s=timeout_s))
+        while not (await asyncio.wait({waiting}, timeout=watch.every_s))[0]:
+            watch.look()
+        if is_shown:
+            watch.end()
+        return waiting.result()
+    finally:
+        await ws.close()
+
+
+def _tell(waited: Sequence[Waited], *, output_format: str, as_list: bool) -> int:
+    if output_format == "json":
+        shaped = [_shape(each) for each in waited]
+        say_json(shaped if as_list else shaped[0])
+    else:
+        for each in waited:
+            if each.result is not None:
+                say_result(each.result)
+            elif each.trouble is not None:
+                complain(each.trouble)
+            else:
+                say(f"{get_paint()('warning', '·')} {tell_open(each)}")
+    return max(map(_get_code, waited), default=ACCEPTED)
+
+
+def _get_code(waited: Waited) -> int:
+    if waited.trouble is not None:
+        return get_exit_code(waited.trouble)
+    return NOT_ACCEPTED if waited.result is None else get_result_code(waited.result)
+
+
+def _shape(waited: Waited) -> dict[str, object]:
+    if waited.result is None:
+        told = {} if waited.trouble is None else shape_error(waited.trouble)
+        apart = {"harness": waited.harness, "message": tell_open(waited)} if waited.harness else {}
+        return {"session_id": waited.session_id, "status": None, "over": False, **apart, **told}
+    return shape_result(waited.result)
+
+
+def tell_open(waited: Waited) -> str:
+    """That a delegation is not over, and why not where it was cancelled."""
+    if waited.harness:
+        session, harness = escape(waited.session_id), escape(waited.harness)
+        return (
+            f"{session} runs in {harness}, which cannot be ended from here: its tools are refused from now on, and it "
+            f"is cancelled as soon as it stops; to end it now, stop it in {harness}"
+        )
+    return f"{escape(waited.session_id)} is not over; see: remit ps"
+
+
+@click.command(cls=options.Command, short_help="End a delegation and all below it.")
+@click.argument("session", metavar="ID", shell_complete=completion.complete_sessions)
+@click.option("--reason", metavar="TEXT", help="Why; it is told with the result.")
+@options.output_format("full", "json")
+def cancel(session: str, *, reason: str | None, output_format: str) -> int:
+    """End a delegation and all that it has handed on; nothing that Remit has started for them is alive when this ends.
+
+    An agent that a harness has started itself gets no tools from now on, and is cancelled when it stops. What was
+    changed on disk is told. ID can be cut short at either end; - is the last one. Exit code 0: it is over, 1: it has
+    not stopped yet or its driver has not settled it, 2: refused or could not run.
+    """
+    import asyncio
+
+    from remit.runs.wait_cancel import list_open
+    from remit.runs.workspace import Workspace
+    from remit.views.run_details import find_session
+
+    ws = Workspace.open(lenient=True)
+    warn_of_settings(ws.trouble)
+    wanted = find_session(ws.home, session)
+    is_over = not list_open(ws.home, wanted)
+    waited = asyncio.run(_cancel(ws, wanted, " ".join((reason or "").split())[:_MAX_REASON]))
+    if is_over:
+        say(f"nothing was cancelled: {escape(wanted)} was over already", stderr=True)
+    _tell([waited], output_format=output_format, as_list=False)
+    return ACCEPTED if waited.result is not None else NOT_ACCEPTED
+
+
+async def _cancel(ws: Workspace, session_id: str, reason: str) -> Waited:
+    from remit.runs.wait_cancel import cancel as end
+
+    try:
+        return await end(ws, session_id, reason=reason)
+    finally:
+        await ws.close()

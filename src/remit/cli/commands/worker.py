@@ -1,0 +1,140 @@
+"""`remit worker` and `remit drain`: this machine carries out what others ask for, and stops doing so."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from remit.cli import options
+from remit.cli.output import get_paint, say, say_json
+from remit.cli.run_options import parse_duration
+from remit.errors import RemitError, UsageError
+from remit.terminal import escape
+from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
+
+if TYPE_CHECKING:
+    from remit.cluster.run_worker import Ready, Wish
+    from remit.cluster.worker.worker import Event
+
+_MOST = 1000
+_SIGNS = {
+    "ready": ("good", "✓", "ready"),
+    "taken": ("note", "→", "taken"),
+    "again": ("note", "→", "taken up again"),
+    "done": ("good", "✓", ""),
+    "lost": ("warning", "✗", "is another worker's now; its agent was ended"),
+    "unable": ("warning", "!", "left to others:"),
+    "given": ("warning", "!", "given back: nothing was heard any more of"),
+    "away": ("warning", "!", "the database does not answer, agents go on:"),
+    "back": ("good", "✓", "the database answers again"),
+    "draining": ("note", "·", "takes nothing more"),
+    "ended": ("note", "·", "ended"),
+}
+
+
+def _parse_concurrency(value: str) -> int:
+    if not (value.isascii() and value.isdigit() and len(value) <= options.MAX_DIGITS and 0 < int(value) <= _MOST):
+        raise UsageError(f"'{value}' is not a number of agents", hint=f"give a whole number from 1 to {_MOST}")
+    return int(value)
+
+
+@click.command(cls=options.Command, short_help="Carry out what other machines delegate.")
+@click.option("--agents", type=options.parse_names, metavar="A,B", help="Only these agents; all when left out.")
+@click.option(
+    "--concurrency", type=_parse_concurrency, metavar="N", help="How many at once on each level; 8 when left out."
+)
+@click.option("--name", metavar="NAME", help="Its name among the workers; this machine's when left out.")
+@click.option("--state", metavar="DIR", help="Where it keeps its checkouts; in the user's state folder when left out.")
+@options.output_format("full", "json")
+def worker(
+    *, agents: tuple[str, ...] | None, concurrency: int | None, name: str | None, state: str | None, output_format: str
+) -> int:
+    """Carry out what other machines delegate, until it is told to end.
+
+    The database is what engine says in remit.toml, or REMIT_ENGINE. On Ctrl-C or SIGTERM it ends at once: agents go on,
+    and the worker takes them up when it is started again with the same name. remit drain lets it finish first.
+    Exit code 0: ended, 2: could not run.
+    """
+    import asyncio
+
+    from remit import __version__
+    from remit.cluster.run_worker import Wish
+
+    wish = Wish(agents or (), concurrency, name or "", state or "", __version__)
+    asyncio.run(_work(wish, as_json=output_format == "json"))
+    return ACCEPTED
+
+
+async def _work(wish: Wish, *, as_json: bool) -> None:
+    import asyncio
+
+    from remit.cli.interrupts import Interrupts
+    from remit.cluster.run_worker import work
+
+    with Interrupts(asyncio.get_running_loop()) as interrupts:
+
+        def begin(ready: Ready) -> None:
+            interrupts.answer(first=ready.worker.end, again=ready.worker.end)
+            _introduce(ready, as_json=as_json)
+
+        await work(wish, say=_say_json if as_json else _say, on_ready=begin)
+
+
+def _introduce(ready: Ready, *, as_json: bool) -> None:
+    if as_json:
+        told = ready._asdict()
+        del told["worker"]
+        say_json({"event": "starting"} | told | {"agents": [*ready.agents]}, pretty=False)
+        return
+    whom = ", ".join(map(escape, ready.agents)) or "all agents"
+    say(f"worker {escape(ready.worker_id)} at {escape(ready.place)}")
+    say(f"  {ready.concurrency} at once on each level, {whom}; in {escape(ready.folder)}")
+
+
+def _say(event: Event) -> None:
+    style, sign, words = _SIGNS[event.kind]
+    whom = " ".join(escape(each) for each in (event.session_id, event.agent) if each)
+    more = f"{count(event.running, 'session')} at work" if event.running else escape(event.text)
+    with suppress(RemitError):  # that nobody reads it is no reason to stop
+        say(f"{get_paint()(style, sign)} {' '.join(filter(None, (whom, words, more)))}")
+
+
+def _say_json(event: Event) -> None:
+    told = {name: value for name, value in event._asdict().items() if value and name != "kind"}
+    with suppress(RemitError):
+        say_json({"event": event.kind} | told, pretty=False)
+
+
+@click.command(cls=options.Command, short_help="Let workers finish, and end them.")
+@click.argument("names", nargs=-1, metavar="[WORKER]...")
+@click.option("--all", "everyone", is_flag=True, help="All workers of the cluster.")
+@click.option(
+    "--timeout", type=parse_duration, metavar="TIME", help="Wait no longer: 90, 90s, 15m or 2h; else without end."
+)
+@options.output_format("full", "json")
+def drain(*, names: tuple[str, ...], everyone: bool, timeout: float | None, output_format: str) -> int:
+    """Have workers take nothing more, and wait until each has finished what it has and ended.
+
+    Exit code 0: all have ended, 1: some are still at work, 2: could not run.
+    """
+    import asyncio
+
+    from remit.cluster.run_worker import drain as drain_workers
+
+    if bool(names) == everyone:
+        raise UsageError("no worker is named" if not names else "--all has no names beside it",
+                         hint="name workers, or say --all")  # fmt: skip
+    drained = asyncio.run(drain_workers(names, everyone=everyone, timeout_s=timeout))
+    if output_format == "json":
+        say_json({"told": [*drained.told], "left": [*drained.left]})
+        return NOT_ACCEPTED if drained.left else ACCEPTED
+    paint = get_paint()
+    for worker_id in drained.told:
+        is_left = worker_id in drained.left
+        mark = paint("warning", "!") if is_left else paint("good", "✓")
+        say(f"{mark} {escape(worker_id)} {'takes nothing more, and is still at work' if is_left else 'has ended'}")
+    if not drained.told:
+        say("no worker is there")
+    return NOT_ACCEPTED if drained.left else ACCEPTED

@@ -1,0 +1,193 @@
+"""What `remit init --harness` and `remit uninstall` print: files that change, notes, and which promises hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.cli.output import complain, get_paint, say, say_json
+from remit.errors import RemitError, UsageError
+from remit.spelling import did_you_mean
+from remit.terminal import escape, quote
+from remit.views.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from remit.hooks.check import Checked
+    from remit.hooks.install import Installation
+    from remit.hooks.settings_files import Edit
+
+_MARKS = {"holds": ("good", "✓"), "broken": ("error", "✗"), "unproven": ("warning", "?")}
+_ACTIONS = {(True, False): "create", (False, False): "change", (False, True): "remove"}
+
+
+def parse_harness(name: str) -> str:
+    """The name of a harness that Remit can be called by."""
+    from remit.hooks.install import HARNESSES
+
+    if name == "gemini":
+        hint = "run it with: remit run --runner gemini; Remit checks what it returns"
+        raise UsageError("Remit has no hooks for Gemini CLI", hint=hint)
+    if name not in HARNESSES:
+        raise UsageError(f"there is no harness '{name}'", hint=did_you_mean(name, HARNESSES))
+    return name
+
+
+def install(names: Sequence[str], *, shared: bool, mcp: bool, dry_run: bool, as_json: bool) -> int:
+    """Have harnesses call Remit."""
+    from remit.hooks.install import plan_installation
+
+    plan = plan_installation(names, shared=shared, with_server=mcp)
+    check = f"remit init {' '.join(f'--harness {name}' for name in names)} --check"
+    return _carry_out(plan, dry_run=dry_run, as_json=as_json,
+                      done=f"written; to prove that the hooks work, run: {check}",
+                      idle=f"nothing to do; to prove that the hooks work, run: {check}")  # fmt: skip
+
+
+def remove(names: Sequence[str], *, dry_run: bool, as_json: bool) -> int:
+    """Have harnesses call Remit no more."""
+    from remit.hooks.install import plan_uninstallation
+
+    plan = plan_uninstallation(names)
+    return _carry_out(plan, dry_run=dry_run, as_json=as_json,
+                      done="taken out; everything else is as it was", idle="nothing of Remit's is there")  # fmt: skip
+
+
+def _carry_out(plan: Installation, *, dry_run: bool, as_json: bool, done: str, idle: str) -> int:
+    """Change what was asked for in so many words, then tell it file by file; or only show it."""
+    paint = get_paint()
+    if not dry_run:
+        _write(plan, as_json=as_json)
+    if not as_json:
+        _show(plan, at_length=dry_run)
+    if as_json:
+        say_json(_shape(plan, written=not dry_run and bool(plan.changes)))
+    elif not plan.changes:
+        if not plan.undone:  # what could not be looked into may have something of Remit's
+            say(f"{paint('good', '✓')} {escape(idle)}")
+    elif dry_run:
+        say("\nNothing was written.")
+    else:
+        say(f"\n{paint('good', '✓')} {escape(done)}")
+    for error in plan.undone:
+        complain(error, as_json=as_json)
+    return ACCEPTED if not plan.undone else NOT_ACCEPTED
+
+
+def _write(plan: Installation, *, as_json: bool) -> None:
+    """Write; where that fails, tell what is written by then and what is not."""
+    from remit.hooks.install import list_written, write_installation
+
+    try:
+        write_installation(plan)
+    except RemitError as error:
+        done = list_written(plan)
+        left = [edit for edit in plan.changes if edit not in done]
+        error.data.update(written=[edit.path for edit in done], not_written=[edit.path for edit in left])
+        for title, edits in (("Written", done), ("Not written", left)) if not as_json else ():
+            if edits:
+                _show_files(title, edits)
+        raise
+
+
+def _shape(plan: Installation, *, written: bool) -> dict[str, Any]:
+    harnesses = [
+        {
+            "name": each.name,
+            "files": [{"path": edit.path, "action": _name_action(edit)} for edit in each.edits if edit.is_change],
+            "events": list(each.events),
+            "notes": list(each.notes),
+            "undone": [str(error) for error in each.undone],
+        }
+        for each in plan.harnesses
+    ]
+    return {"root": plan.root, "harnesses": harnesses, "written": written}
+
+
+def _name_action(edit: Edit) -> str:
+    return _ACTIONS[edit.before is None, edit.after is None]
+
+
+def _show(plan: Installation, *, at_length: bool) -> None:
+    paint = get_paint()
+    say(f"{paint('strong', 'Workspace')} {escape(plan.root)}")
+    for each in plan.harnesses:
+        for note in each.notes:
+            say(f"  {paint('note', 'note')}  {each.name}: {quote(note)}")
+    if plan.changes:
+        _show_files("To be written" if at_length else "Written", plan.changes, at_length=at_length)
+
+
+def _show_files(title: str, edits: Sequence[Edit], *, at_length: bool = False) -> None:
+    paint = get_paint()
+    say(f"\n{paint('strong', title)}")
+    for edit in edits:
+        say(f"  {_name_action(edit)}  {escape(edit.path)}")
+        for sign, line in _list_lines(edit) if at_length else ():
+            say(f"    {paint('good' if sign == '+' else 'error', f'{sign} {escape(line)}'.rstrip())}")
+
+
+def _list_lines(edit: Edit) -> Iterator[tuple[str, str]]:
+    """The lines that change. Others could be anybody's secrets; of a file that goes or comes whole, none is shown."""
+    from difflib import unified_diff
+
+    if edit.path.endswith(".js") or edit.after is None:
+        return
+    old, new = ((data or b"").decode("utf-8", "replace").splitlines() for data in (edit.before, edit.after))
+    for line in list(unified_diff(old, new, n=0, lineterm=""))[2:]:
+        if line[0] in "+-":
+            yield line[0], line[1:]
+
+
+# --- whether the promises hold ---------------------------------------------------------------------------------------
+
+
+def check_hooks(names: Sequence[str], *, as_json: bool) -> int:
+    """Say of each promise whether it holds. Exit code 1: one is broken, 2: one could not be checked."""
+    from remit.hooks.check import check_harness
+
+    def report(line: str) -> None:
+        if not as_json:
+            say(get_paint(stderr=True)("note", f"{line} …"), stderr=True)
+
+    checked, could_run = [], True
+    for name in dict.fromkeys(names):
+        try:
+            checked.append(check_harness(name, report))
+        except RemitError as error:
+            could_run = False
+            complain(error, as_json=as_json)
+    if as_json:
+        say_json([each._asdict() | {"promises": [one._asdict() for one in each.promises]} for each in checked])
+    else:
+        for each in checked:
+            _show_checked(each)
+    states = {promise.state for each in checked for promise in each.promises}
+    if "broken" in states:
+        return NOT_ACCEPTED
+    return ACCEPTED if could_run and "unproven" not in states else COULD_NOT_RUN
+
+
+def _show_checked(checked: Checked) -> None:
+    paint = get_paint()
+    say(f"{paint('strong', checked.harness)} {escape(checked.version or '(version unknown)')}")
+    hint = ""
+    for promise in checked.promises:
+        style, mark = _MARKS[promise.state]
+        holds = promise.state == "holds"
+        say(f"  {paint(style, mark)} {promise.statement}{f' ({promise.why})' if holds and promise.why else ''}")
+        if not holds:
+            say(f"      {promise.state}: {quote(promise.why)}")
+        if promise.hint and promise.hint != hint:  # most have one cause, and one thing to do about it
+            hint = promise.hint
+            say(f"      {paint('note', 'hint:')} {quote(hint)}")
+    for note in checked.notes:
+        say(f"  {paint('note', 'note')}  {quote(note)}")
+    states = [promise.state for promise in checked.promises]
+    broken, unproven, total = states.count("broken"), states.count("unproven"), count(len(states), "promise")
+    if broken:
+        say(f"{paint('error', '✗')} {broken} of {total} broken")
+    elif unproven:
+        say(f"{paint('warning', '?')} {unproven} of {total} could not be checked")
+    else:
+        say(f"{paint('good', '✓')} all {total} hold")

@@ -1,0 +1,161 @@
+"""The options of commands that hand work to an agent, and the request that they make.
+
+Owns how durations, inputs and limits are written on a command line.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from remit.cli import options
+from remit.cli.commands.task_changes import parse_task
+from remit.errors import StateError, UsageError
+from remit.views.render import COULD_NOT_RUN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from remit.runs.admission.limits import Budget
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_HINT = "write it like 90, 90s, 15m or 2h"
+
+
+def parse_duration(value: str) -> float:
+    """A duration in seconds: `90`, `90s`, `15m`, `2h`."""
+    number, unit = (value[:-1], value[-1]) if value[-1:] in _UNITS else (value, "s")
+    whole, _, fraction = number.partition(".")
+    if not (number.isascii() and f"{whole}{fraction}".isdigit() and whole and len(number) <= options.MAX_DIGITS):
+        raise UsageError(f"'{value}' is not a duration", hint=_HINT)
+    return float(number) * _UNITS[unit]
+
+
+def parse_count(value: str) -> int:
+    """A whole number."""
+    plain = value.replace("_", "").replace(",", "")
+    if not (plain.isascii() and plain.isdigit() and len(plain) < 2 * options.MAX_DIGITS):
+        raise UsageError(f"'{value}' is not a number", hint="give a whole number, such as 20")
+    return int(plain)
+
+
+def parse_dollars(value: str) -> float:
+    """An amount in dollars."""
+    plain = value.removeprefix("$")
+    whole, _, cents = plain.partition(".")
+    if not (plain.isascii() and f"{whole}{cents}".isdigit() and len(plain) <= 2 * options.MAX_DIGITS):
+        raise UsageError(f"'{value}' is not an amount", hint="give it in dollars, such as 0.50")
+    return float(plain)
+
+
+def parse_inputs(given: tuple[str, ...]) -> dict[str, str]:
+    """What is given as NAME=VALUE, each name once."""
+    inputs: dict[str, str] = {}
+    for each in given:
+        name, sign, value = each.partition("=")
+        if not sign or not name.strip():
+            raise UsageError(f"'{each}' is no input", hint="write it as NAME=VALUE")
+        if name.strip() in inputs:
+            raise UsageError(f"the input '{name.strip()}' is given twice", hint="give it once")
+        inputs[name.strip()] = value
+    return inputs
+
+
+_TIMEOUT = click.option(
+    "--timeout", type=parse_duration, metavar="TIME", help="How long it may take: 90, 90s, 15m or 2h."
+)
+_BUDGET = (
+    click.option("--max-seconds", type=parse_duration, metavar="TIME", help="As --timeout, and for all below it."),
+    click.option("--max-turns", type=parse_count, metavar="N", help="How many turns of its model, with all below it."),
+    click.option("--max-tokens", type=parse_count, metavar="N", help="How many tokens, with all below it."),
+    click.option("--max-usd", type=parse_dollars, metavar="USD", help="How many dollars, with all below it."),
+    click.option("--max-delegations", type=parse_count, metavar="N", help="How many it may hand on, at any depth."),
+)
+_OPTIONS = (
+    click.option("--input", "inputs", metavar="NAME=VALUE", multiple=True, help="An input; as often as needed."),
+    click.option(
+        "--runner",
+        metavar="NAME",
+        help="claude, opencode, codex, gemini, command, python, or one of your own.",
+        shell_complete=options.offer("claude", "opencode", "codex", "gemini", "command", "python"),
+    ),
+    click.option("--command", metavar='"PROG ARGS"', help="Any program: it reads the prompt and prints the return."),
+    _TIMEOUT,
+    click.option(
+        "--return-format",
+        metavar="FORMAT",
+        help="Format that the agent returns: standard, hyper, manifest.",
+        shell_complete=options.offer_formats,
+    ),
+    click.option(
+        "--format",
+        metavar="FORMAT",
+        help="Format of the result. Default: the agent's own.",
+        shell_complete=options.offer_formats,
+    ),
+    *_BUDGET,
+    click.option("--confine", is_flag=True, help="Limit writes to the workspace without protected files."),
+    click.option("--commit/--no-commit", default=None, help="Commit without hooks; only work on a task when left out."),
+)
+"""In the order in which the help shows them."""
+
+worktree = click.option("--worktree", is_flag=True, help="Work in a git worktree of its own.")
+"""Not for the commands that work on a task: they link and commit where the task is."""
+task = click.option("--task", "task_id", type=parse_task, metavar="N", help="The task that it works on.")
+
+
+def delegating(function: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of a delegation; `gather` makes of them what a request takes."""
+    function = _telling_refusals(function)
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def limiting(function: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options that say how long and how much; `gather_limits` makes of them what a request takes."""
+    function = _telling_refusals(function)
+    for option in reversed((_TIMEOUT, *_BUDGET)):
+        function = option(function)
+    return function
+
+
+def _telling_refusals(function: Callable[..., int]) -> Callable[..., int]:
+    """End with another code than work that came to nothing, where the state of the workspace lets none begin."""
+
+    @wraps(function)
+    def command(*, as_json: bool, output_format: str, **rest: object) -> int:
+        try:
+            return function(as_json=as_json, output_format=output_format, **rest)
+        except StateError as error:
+            from remit.cli.output import complain
+
+            complain(error, as_json=as_json or output_format == "json")
+            return COULD_NOT_RUN
+
+    return command
+
+
+def gather_limits(given: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a request that were given, of the options that `limiting` gave."""
+    budget = _make_budget(given)
+    fields: dict[str, Any] = {} if given["timeout"] is None else {"timeout_s": given["timeout"]}
+    return fields | ({} if all(limit is None for limit in budget) else {"budget": budget})
+
+
+def gather(given: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a request, of the options that `delegating` gave."""
+    fields: dict[str, Any] = {name: given[name] for name in ("runner", "command", "return_format", "format", "confine")}
+    fields["inputs"] = parse_inputs(given["inputs"])
+    fields["timeout_s"] = given["timeout"]
+    fields["commits"] = given["commit"]
+    fields["budget"] = _make_budget(given)
+    return fields
+
+
+def _make_budget(given: dict[str, Any]) -> Budget:
+    from remit.runs.admission.limits import Budget, check_budget
+
+    return check_budget(Budget(*(given[name] for name in Budget._fields)))

@@ -1,0 +1,92 @@
+"""What `remit ps` shows of other machines: who is there, what waits, and for how long."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.cli.commands.ps import lay_out
+from remit.cli.live import render_clock
+from remit.cluster.workers_status import NOBODY
+from remit.terminal import cut, escape, quote
+from remit.views.render import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from remit.cluster.database.workers import QueueRow, WorkerRow
+    from remit.cluster.workers_status import Cluster
+    from remit.terminal import Paint
+
+_MOST = 50
+_NAME_COLUMNS = 32
+_WORKERS = ("WORKER", "HOST", "RUNNING", "STATE", "BEAT", "AGENTS")
+_QUEUES = ("QUEUE", "WAITING", "RUNNING", "OLDEST")
+_STYLES = {"active": "good", "draining": "warning", "silent": "error"}
+
+
+def render_cluster(
+    cluster: Cluster, *, paint: Paint, is_first: bool = False, is_waited: bool = False
+) -> Iterator[str]:  # fmt: skip
+    """Workers and queues as two short tables, and what is worth a look.
+
+    `is_waited`: something waits here that the database may not know of yet.
+    """
+    if not is_first:
+        yield ""
+    if cluster.look is None:
+        yield render_trouble(cluster, paint=paint)
+        return
+    workers = [each for each in cluster.look.workers if each.state != "gone"]
+    if workers:
+        yield from _render_table(_WORKERS, [_render_worker(each) for each in workers], paint, state=3)
+    if not cluster.is_manned:
+        is_draining = any(each.is_live for each in workers)
+        told = "all workers drain: start another with remit worker" if is_draining else NOBODY
+        yield f"{paint('warning', '!')} {told}"
+    if cluster.look.queues:
+        yield ""
+        yield from _render_table(_QUEUES, [_render_queue(each) for each in cluster.look.queues], paint)
+    yield f"\n{_sum_up(cluster, workers, is_waited=is_waited)}"
+
+
+def render_trouble(cluster: Cluster, *, paint: Paint) -> str:
+    """Why nothing is known of other machines now, on one line."""
+    told = str(cluster.trouble) if cluster.trouble is not None else "nothing is known of other machines"
+    return f"{paint('warning', '!')} {quote(told)}"
+
+
+def _render_table(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], paint: Paint, *, state: int | None = None
+) -> Iterator[str]:  # fmt: skip
+    lines = lay_out([headings, *rows[:_MOST]])
+    yield paint("strong", "  ".join(next(lines)).rstrip())
+    for cells in lines:
+        if state is not None:
+            cells[state] = paint(_STYLES.get(cells[state].strip(), "note"), cells[state])
+        yield "  ".join(cells).rstrip()
+    if len(rows) > _MOST:
+        yield f"… and {len(rows) - _MOST} more: remit ps --workers --json has them"
+
+
+def _render_worker(worker: WorkerRow) -> list[str]:
+    return [
+        cut(escape(worker.worker_id), _NAME_COLUMNS),
+        cut(escape(worker.host), _NAME_COLUMNS),
+        f"{worker.running}/{worker.concurrency}",
+        escape(worker.state) if worker.is_live else "silent",
+        f"{render_clock(worker.beat_ago_s)} ago",
+        cut(escape(", ".join(worker.agents)) or "all", 2 * _NAME_COLUMNS),
+    ]
+
+
+def _render_queue(queue: QueueRow) -> list[str]:
+    oldest = "" if queue.oldest_s is None else render_clock(queue.oldest_s)
+    return [cut(escape(queue.queue), _NAME_COLUMNS) or "not in one", str(queue.waiting), str(queue.running), oldest]
+
+
+def _sum_up(cluster: Cluster, workers: Sequence[WorkerRow], *, is_waited: bool) -> str:
+    live = sum(each.is_live for each in workers)
+    lag = "" if is_waited else "; nothing waits"
+    if cluster.lag_s is not None:
+        lag = f"; the oldest waits for {render_clock(cluster.lag_s)}"
+    return f"{count(live, 'worker')} at {escape(cluster.database)}{lag}"

@@ -1,0 +1,112 @@
+"""Bases: how the tree that an agent starts from gets to a worker.
+
+Owns both ends. By a remote it is a branch. Through the database it is a parcel; a tree that differs little from the one
+that was sent before goes as what is new in it, on top of that one, and after some such steps whole again. A worker
+fetches what its store does not have.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.cluster.database import bundles as parcels
+from remit.cluster.orders import Source
+from remit.errors import RefusedError, StorageError, UsageError
+from remit.git.bundles import check_commit, pack, push
+from remit.git.clones import has_base
+from remit.ledger.notes import get_note, set_note
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.cluster.caller.client import Afar
+    from remit.cluster.database.store import Database
+    from remit.git.bundles import Base
+
+_NOTE = "parcels sent to "
+_MOST_STEPS = 10
+_MEGABYTE = 1024 * 1024
+
+
+class _Step(NamedTuple):
+    """One parcel: a commit, and the one that it needs; none where it is whole."""
+
+    commit: str
+    on: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the parcel is called, by all that decides what is in it."""
+        return f"base-{self.commit}-on-{self.on}" if self.on else f"base-{self.commit}"
+
+
+async def send_base(afar: Afar, root: str, base: Base, session_id: str) -> Source:
+    """Have the tree where a worker can get it."""
+    remote = afar.settings.remote
+    if remote:
+        branch = f"remit/base/{session_id}"
+        await asyncio.to_thread(push, root, base.commit, remote, branch)
+        return Source(remote, branch, history=True)
+    note = f"{_NOTE}{afar.db.display}"
+    sent = [_Step(*step) for step in json.loads(get_note(afar.home.ledger, note) or "[]")]
+    if not await _has_all(afar.db, sent):
+        sent = []
+    steps = await _send(afar, root, base.commit, sent)
+    if steps != sent:
+        set_note(afar.home.ledger, note, json.dumps(steps))
+    return Source(parcel=steps[-1].name, below=tuple(step.name for step in steps[:-1]))
+
+
+async def _has_all(db: Database, steps: Sequence[_Step]) -> bool:
+    for step in steps:
+        if not await parcels.has(db, step.name):
+            return False
+    return True
+
+
+async def _send(afar: Afar, root: str, commit: str, sent: list[_Step]) -> list[_Step]:
+    """Send a commit, on top of what was sent before where that is worth it; all that a worker needs for it."""
+    known = [step.commit for step in sent]
+    if commit in known:
+        return sent[: known.index(commit) + 1]
+    if sent and len(sent) < _MOST_STEPS:
+        step = _Step(commit, sent[-1].commit)
+        try:
+            data = await asyncio.to_thread(pack, root, commit, without=step.on)
+        except StorageError:  # what was sent before is not kept here any more
+            data = b""
+        if data:
+            await _put(afar, step, data)
+            return [*sent, step]
+    step = _Step(commit)
+    if not await parcels.has(afar.db, step.name):
+        await _put(afar, step, await asyncio.to_thread(pack, root, commit))
+    return [step]
+
+
+async def _put(afar: Afar, step: _Step, data: bytes) -> None:
+    megabytes = afar.settings.parcel_megabytes
+    if len(data) > megabytes * _MEGABYTE:
+        hint = "set [cluster] remote to a git remote that all machines can reach, or parcel_megabytes to more"
+        size = f"{len(data) / _MEGABYTE:.0f} MB"
+        raise UsageError(f"the tree has {size}, and {megabytes} MB may travel through the database", hint=hint)
+    await parcels.put(afar.db, step.name, data)
+
+
+async def load_bundles(db: Database, store: str, source: Source) -> list[bytes]:
+    """The parcels of a base that a worker's store lacks, in the order in which each needs the one before it."""
+    bundles: list[bytes] = []
+    for name in (*source.below, source.parcel) if source.parcel else ():
+        if not bundles and await asyncio.to_thread(has_base, store, _find_commit(name)):
+            continue
+        bundle = await parcels.get(db, name)
+        if bundle is None:
+            raise RefusedError("the tree that it starts from is not in the database any more", hint="do it again")
+        bundles.append(bundle)
+    return bundles
+
+
+def _find_commit(name: str) -> str:
+    return check_commit(name.removeprefix("base-").partition("-")[0])

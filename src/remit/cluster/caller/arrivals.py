@@ -1,0 +1,159 @@
+"""Arriving: what a worker says and made becomes the caller's own.
+
+Owns the last checks. A worker has judged the return and looked at the tree; here it is seen that what it made is what
+arrived, file by file, and that nobody's work is written over. What does not arrive whole is never `completed`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.cluster.database import bundles, session_rows
+from remit.cluster.downgrade import doubt, name_files
+from remit.cluster.orders import read_outcome
+from remit.cluster.sealing import SealError, unseal
+from remit.errors import RemitError, StorageError
+from remit.git.apply_changes import bring_in, fetch
+from remit.git.branches import keep_branch
+from remit.git.bundles import Base, Made, drop_remote
+from remit.ledger.home import SETTLING, Home
+from remit.ledger.runs import Attempt, record_attempt
+from remit.ledger.texts import keep_texts
+from remit.runs.results.full_result import read_report, render_report
+
+if TYPE_CHECKING:
+    from remit.cluster.caller.client import Afar
+    from remit.cluster.database.store import Database
+    from remit.cluster.orders import Order, Outcome
+    from remit.git.apply_changes import Arrived
+    from remit.ledger.runs import Delegation
+    from remit.runs.judging.conclusion import Conclusion
+    from remit.schemas import Result
+
+
+class Arrival(NamedTuple):
+    """What is told of a delegation once all that it made is here, and what is settled of it."""
+
+    report: Result
+    conclusion: Conclusion
+
+
+async def arrive(
+    afar: Afar, row: Delegation, order: Order, outcome: Outcome, *, own_files: tuple[str, ...] = ()
+) -> Arrival:
+    """Take in what a worker has sent: the attempts, the texts and the files.
+
+    `own_files`: what Remit itself writes here while agents work elsewhere.
+    """
+    arrival = Arrival(*read_report(dict(outcome.report)))
+    keep_outcome(afar.home, row.session_id, outcome)
+    packed = outcome.packed
+    if order.source.remote:  # its agent has ended: nobody needs the tree any more that it started from
+        await asyncio.to_thread(_drop_base, afar.home.root, order)
+    if not packed.commit:
+        return _see_all(str(row.details.get("root") or afar.home.root), row, arrival)
+    bundle = await bundles.get(afar.db, packed.source.parcel) if packed.source.parcel else None
+    return await asyncio.to_thread(_Files(afar.home, row, order, outcome, bundle).bring_in, arrival, own_files)
+
+
+def _drop_base(root: str, order: Order) -> None:
+    with suppress(RemitError):  # a branch too many is no harm
+        drop_remote(root, order.source.remote, (order.source.branch,))
+
+
+async def load_outcome(db: Database, key: bytes, session_id: str) -> Outcome:
+    """What a worker has said, once it is sure that one has."""
+    outcome = read_outcome(unseal(key, "outcome", await session_rows.load_outcome(db, session_id) or b""))
+    if outcome.session_id != session_id:
+        raise SealError(f"the outcome of {session_id} is that of another", hint=f"remit retry {session_id}")
+    return outcome
+
+
+def keep_outcome(home: Home, session_id: str, outcome: Outcome, *, with_report: bool = False) -> Result:
+    """Write down what the worker's ledger has of it; what is told of it."""
+    known = set(Attempt._fields)
+    texts = {kind: text.encode("utf-8", "surrogatepass") for kind, text in outcome.texts.items()}
+    report, conclusion = read_report(dict(outcome.report))
+    if with_report:
+        texts["report"] = render_report(report, conclusion)
+    with home.ledger.transaction() as db:
+        for told in outcome.attempts:
+            values: dict[str, Any] = {name: value for name, value in told.items() if name in known}
+            record_attempt(db, session_id, Attempt(**values))
+        keep_texts(home, session_id, texts, db=db)
+    return report
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+class _Files:
+    """What an agent has made elsewhere, on its way into the tree."""
+
+    def __init__(self, home: Home, row: Delegation, order: Order, outcome: Outcome, bundle: bytes | None) -> None:
+        self.home = Home(home.root)  # a ledger of its own: this is another thread
+        self.row = row
+        self.root = str(row.details.get("root") or home.root)
+        self.base = Base(order.commit, order.tree, order.prefix)
+        packed = outcome.packed
+        self.made = Made(packed.commit, packed.tree, packed.files)
+        self.source = packed.source
+        self.bundle = bundle
+
+    def bring_in(self, arrival: Arrival, own_files: tuple[str, ...]) -> Arrival:
+        """Fetch what it made, check it, and write it into the tree; what is told then."""
+        if self.source.parcel and self.bundle is None:
+            return _doubt(arrival, "what it made is not in the database any more")
+        source = self.source
+        try:
+            fetched = fetch(
+                self.root, self.base, self.made, bundle=self.bundle, remote=source.remote, branch=source.branch
+            )  # fmt: skip
+            with self.home.lock(SETTLING):  # of two that arrive at once each sees what the other has written
+                arrived = bring_in(self.root, self.base, self.made, fetched=fetched)
+        except StorageError as error:  # it is not what was sent, or cannot be written
+            return _doubt(arrival, f"what it made did not arrive: {error.message}")
+        conflicts = self._list_conflicts(arrival, arrived, own_files)
+        return self._tell(arrival, conflicts) if conflicts else _see_all(self.root, self.row, arrival)
+
+    def _list_conflicts(self, arrival: Arrival, arrived: Arrived, own_files: tuple[str, ...]) -> list[str]:
+        """What has changed here meanwhile, and is not Remit's own.
+
+        That changes all the time, as the log of errors does: it stays as it is here, unless the agent says that it made
+        it. The line of a manifest is appended by settling.
+        """
+        manifest = str(self.row.details.get("manifest") or "")
+        own = {*own_files} - {artifact.path for artifact in arrival.conclusion.artifacts}
+        if manifest and arrival.conclusion.entry is not None:
+            own.add(os.path.relpath(manifest, self.root))
+        return [path for path in (*arrived.conflicts, *arrived.kept) if path not in own]
+
+    def _tell(self, arrival: Arrival, conflicts: list[str]) -> Arrival:
+        """Files that have changed here meanwhile stay as they are; what the agent made of them is on a branch."""
+        branch = f"remit/{self.row.session_id}"
+        try:
+            is_kept = bool(keep_branch(self.root, self.made, branch))
+        except RemitError:
+            is_kept = False
+        where = f"git merge {branch} brings its version in" if is_kept else "its version could not be kept"
+        message = f"{name_files(conflicts)} had changed here meanwhile or may not be written, and is as it was; {where}"
+        return _doubt(arrival, message)
+
+
+def _see_all(root: str, row: Delegation, arrival: Arrival) -> Arrival:
+    """See that every artifact that a usable return names is here: below the root, or beside the manifest."""
+    beside = os.path.dirname(str(row.details.get("manifest") or f"{root}/"))
+    paths = [artifact.path for artifact in arrival.conclusion.artifacts]
+    missing = [path for path in paths if not any(os.path.lexists(os.path.join(each, path)) for each in (root, beside))]
+    is_usable = arrival.conclusion.status in ("completed", "partial")
+    return _doubt(arrival, f"{name_files(missing)} did not arrive") if missing and is_usable else arrival
+
+
+# --- doubt -----------------------------------------------------------------------------------------------------------
+
+
+def _doubt(arrival: Arrival, message: str) -> Arrival:
+    return Arrival(*doubt(*arrival, message, "Look at what is here and what is not, then do the rest again"))

@@ -1,0 +1,86 @@
+"""The engine of many machines: the ledger of this one, and workers with a PostgreSQL in between.
+
+Owns nothing but the difference to one machine: who admits holds the tree wherever it is, and an end is asked for, and
+waited for, wherever something runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from remit.cluster.database import session_rows
+from remit.cluster.database.driver import load_psycopg
+from remit.ledger.remote_rows import OWNER
+from remit.ledger.runs import load_delegation
+from remit.runs.local_backend import CANCEL_S, Local, tell_unended
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from remit.cluster.caller.client import Afar
+    from remit.runs.backend import Admit
+    from remit.runs.supervisor.supervisor import Broker
+    from remit.schemas import Result
+
+_ENDING_S = 0.05
+
+
+class Cluster(Local):
+    """Machines that share a PostgreSQL."""
+
+    def __init__(self, broker: Broker, afar: Afar) -> None:
+        super().__init__(broker)
+        self.afar = broker.afar = afar
+
+    @asynccontextmanager
+    async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[Admit]:
+        """Hold the tree of whoever asks, on all machines, until what is admitted is counted in it."""
+
+        async def announce(session_id: str) -> None:
+            row = load_delegation(self.home.ledger, session_id)
+            if row is not None and row.parent_id is not None and self.afar.takes(row):
+                await self.afar.announce(row)
+
+        load_psycopg()  # without it nobody could send, wait for or cancel what is admitted
+        async with self.afar.admitting(environ):
+            yield announce
+
+    async def wait(self, session_id: str) -> Result:
+        """Wait until a delegation is settled, whichever machine keeps it."""
+        row = self._load(session_id)
+        if row.owner == OWNER and row.state != "settled":
+            await self.afar.attend(row)
+        return await super().wait(session_id)
+
+    async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
+        """End a delegation and all below it, wherever they run; returns when nothing of them is alive.
+
+        A machine that is not heard of any more cannot be waited for: what runs there ends with its time.
+        """
+        row = self._load(session_id)
+        told = list(await super().cancel(session_id, reason=reason))
+        if not self.afar.takes(row):
+            return told
+        asked = await self.afar.cancel(session_id, reason)
+        last = time.monotonic() + CANCEL_S
+        while living := [
+            row.session_id
+            for row in await session_rows.list_rows(self.afar.db, sessions=asked, limit=100_000)
+            if _is_at_work(row)
+        ]:
+            if time.monotonic() > last:
+                raise tell_unended(living)
+            await asyncio.sleep(_ENDING_S)
+        return [*told, *(each for each in asked if each not in told)]
+
+    async def close(self) -> None:
+        """Stop following; what was sent goes on."""
+        await super().close()
+        await self.afar.close()
+
+
+def _is_at_work(row: session_rows.Row) -> bool:
+    return row.state == "running" and (row.lease_left_s or 0) > 0

@@ -1,0 +1,256 @@
+"""An errand: one delegation that another machine does, from the order to the conclusion.
+
+Owns the caller's side of it: send, follow, and take in what came of it. Nothing is kept in memory that PostgreSQL or
+the ledger does not have, so that a process which takes over after a crash does the same as the one that began.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal
+
+from remit.attempts.folders import make_attempt
+from remit.attempts.output import add_copy, measure_copy
+from remit.cluster.caller.arrivals import Arrival, arrive, load_outcome
+from remit.cluster.caller.lost_worker import give_up
+from remit.cluster.caller.submit import post
+from remit.cluster.database import output, session_rows, workers
+from remit.cluster.downgrade import name_files
+from remit.cluster.orders import read_order
+from remit.cluster.retry import hold_out
+from remit.cluster.row_conversion import read_attempt
+from remit.cluster.sealing import SealError, unseal
+from remit.errors import ClusterError, RemitError, StateError
+from remit.ledger.events import load_last_event, read_clock_ms
+from remit.ledger.runs import begin_attempt, load_delegation, set_usage
+from remit.ledger.slots import Slots, take_slot
+from remit.runners import Usage
+from remit.runs.admission.run_config import find_retry, read_terms
+from remit.runs.judging.conclusion import Ended, conclude
+from remit.runs.supervisor.slot_queue import find_deadline
+
+if TYPE_CHECKING:
+    from remit.cluster.caller.client import Afar, Followed
+    from remit.cluster.orders import Order, Packed
+    from remit.ledger.runs import Delegation
+    from remit.ledger.store import Connection
+    from remit.model import Finding
+    from remit.runs.judging.conclusion import Conclusion
+    from remit.runs.supervisor.supervisor import Broker
+    from remit.schemas import Result
+
+_LOOK_S = 0.5
+_PATIENCE_S = 60.0
+"""So long a database that does not answer is waited for; then whoever waits is told, and can come back."""
+_NOBODY_S = 3.0
+_STREAMS: tuple[Literal["out", "err"], ...] = ("out", "err")
+_FORGOTTEN = "the database that it was sent through does not know it any more"
+_LATE_MS = 5000
+"""So long after its time a session without a worker is given up: another may still have been about to take it."""
+
+
+class Errand:
+    """One delegation that is done elsewhere."""
+
+    def __init__(self, broker: Broker, afar: Afar, row: Delegation) -> None:
+        self.broker = broker
+        self.afar = afar
+        self.home = broker.home
+        self.row = row
+        self.terms = read_terms(row.details)
+        self.report: Result | None = None
+        """What is told of it, as its worker has said it."""
+        self.usage = Usage()
+        self.answer: str | None = None
+        self.turns: tuple[object, ...] = ()
+        self._cancelling: str | None = None
+        self._is_told = False
+        self.said = ""
+        self._attempt = 0
+        self._worker = ""
+        self._since = time.monotonic()
+
+    def check_held(self) -> tuple[Finding, ...]:
+        """Its worker has said what there is to say of limits."""
+        return ()
+
+    def cancel(self, reason: str) -> None:
+        """End it, wherever it runs."""
+        self._cancelling = reason
+
+    async def run(self) -> Conclusion:
+        """Have it done; what became of it."""
+        try:
+            key = await self.afar.open()
+            if await hold_out(self._is_forgotten, _PATIENCE_S):
+                return conclude(self._end("orphaned", _FORGOTTEN))
+            await hold_out(lambda: post(self.afar, key, self.row), _PATIENCE_S)
+            self.broker.note(self.row.session_id, "sent", {})
+        except ClusterError:
+            raise
+        except RemitError as error:  # nothing of it was sent
+            refused = Ended("rejected", self.row.agent, reason=str(error))
+            await self._give_up(refused)
+            return conclude(refused)
+        async with self.afar.follow(self.row) as followed:
+            await self._follow(followed)
+        if followed.is_gone:
+            return conclude(self._end("orphaned", _FORGOTTEN))
+        try:
+            return await hold_out(lambda: self._take_in(key), _PATIENCE_S)
+        except SealError as error:  # somebody has written to the tables: what was done there nobody can say any more
+            return conclude(Ended("rejected", self.row.agent, reason=str(error), retry=find_retry(self.row)))
+
+    async def _is_forgotten(self) -> bool:
+        """Whether it was sent, and the database does not know it any more: sent again it could be done twice."""
+        is_sent = load_last_event(self.home.ledger, self.row.session_id, "sent", "taken") is not None
+        return is_sent and await session_rows.load_row(self.afar.db, self.row.session_id) is None
+
+    # --- following ----------------------------------------------------------------------------------------------------
+
+    async def _follow(self, followed: Followed) -> None:
+        """Wait until there is an outcome."""
+        lost_at: float | None = None
+        while not followed.is_gone and (followed.row is None or followed.row.state != "done"):
+            await followed.wait(_LOOK_S)
+            if followed.trouble is not None:
+                lost_at = lost_at or time.monotonic()
+                if time.monotonic() - lost_at > _PATIENCE_S:
+                    raise followed.trouble
+                continue
+            lost_at = None
+            try:
+                if followed.row is not None:
+                    await self._look(followed.row)
+            except ClusterError as trouble:
+                followed.tell(None, trouble)
+
+    async def _look(self, row: session_rows.Row) -> None:
+        """Act on what is known of it now."""
+        if row.state != "done":
+            await self._tell_cancel(row)
+        if row.state in ("admitted", "posted", "queued"):
+            await self._look_at_waiting(row)
+            return
+        self._begin(row)
+        self._note(row)
+        await self._copy_output(row)
+        if row.state == "running" and (row.lease_left_s or 0) < 0:
+            await self._look_at_left(row)
+
+    async def _look_at_left(self, row: session_rows.Row) -> None:
+        """See whether one whose worker is not heard of is still wanted, and has time left for another."""
+        reason = f"nothing was heard any more of its worker {row.worker_id}"
+        if row.cancel_reason is not None:
+            await self._give_up(self._end("cancelled", row.cancel_reason or reason))
+        elif (row.deadline_left_ms or 0) < -_LATE_MS:
+            await self._give_up(self._end("timeout", reason))
+
+    def _end(self, ending: str, reason: str) -> Ended:
+        return Ended(ending, self.row.agent, reason=reason, retry=find_retry(self.row))
+
+    async def _tell_cancel(self, row: session_rows.Row) -> None:
+        """Hand on that somebody wants its end, whoever of this machine it was."""
+        if self._is_told or row.cancel_reason is not None:
+            return
+        if self._cancelling is not None or self.broker.is_cancelled(self.row.session_id):
+            reason = self._cancelling or self.broker.find_reason(self.row.session_id)
+            await self.afar.cancel(self.row.session_id, reason)
+            self._is_told = True
+
+    async def _look_at_waiting(self, row: session_rows.Row) -> None:
+        """See whether it is to begin at all."""
+        parent = None if self.row.parent_id is None else load_delegation(self.home.ledger, self.row.parent_id)
+        if row.cancel_reason is not None or self._is_told:
+            await self._give_up(self._end("cancelled", row.cancel_reason or self._cancelling or "it had not begun"))
+        elif parent is not None and read_clock_ms() >= (parent.deadline_ms or 0):
+            await self._give_up(self._end("timeout", "no worker was free in its caller's time"))
+        elif parent is not None and parent.state not in ("admitted", "running"):
+            await self._give_up(self._end("cancelled", "its caller had ended"))
+        elif time.monotonic() - self._since > _NOBODY_S:
+            self._since = time.monotonic()
+            if not any(worker.is_live for worker in await workers.list_workers(self.afar.db)):
+                hint = "no worker is there: start one with `remit worker`"
+                self.broker.note(self.row.session_id, "progress", {"said": hint})
+
+    async def _give_up(self, ended: Ended) -> None:
+        """Say what became of it in the name of a worker, unless one has taken it meanwhile."""
+        caller = f"caller-{self.broker.id}"
+        await give_up(self.afar.db, await self.afar.open(), self.row, ended, caller=caller)
+
+    # --- what is known of it, here ------------------------------------------------------------------------------------
+
+    def _begin(self, row: session_rows.Row) -> None:
+        """Let the ledger know that it has its slot, and until when."""
+        known = load_delegation(self.home.ledger, self.row.session_id)
+        if known is None or known.state != "admitted":
+            return
+        now_ms = read_clock_ms()
+        left_ms = row.deadline_left_ms
+        deadline_ms = find_deadline(self.row, now_ms, None) if left_ms is None else now_ms + left_ms
+        with self.home.ledger.transaction() as db, suppress(StateError):
+            take_slot(db, self.row, Slots(), deadline_ms=deadline_ms)
+        self.row = load_delegation(self.home.ledger, self.row.session_id) or self.row
+
+    def _note(self, row: session_rows.Row) -> None:
+        """Tell those who follow here."""
+        session_id = self.row.session_id
+        if row.worker_id and row.worker_id != self._worker:
+            self._worker = row.worker_id
+            self.broker.note(session_id, "taken", {"worker": row.worker_id, "host": row.host, "fence": row.fence})
+        attempt = read_attempt(row)
+        if attempt > self._attempt:
+            self._attempt = attempt
+            begin_attempt(self.home.ledger, session_id, attempt)
+            self.broker.note(session_id, "started", {"attempt": attempt})
+        said = str(row.live.get("said") or "")
+        used = Usage(row.tokens, turns=row.turns, cost_usd=row.cost_usd)
+        if used != self.usage or said != self.said:
+            self.usage, self.said = used, said
+            with self.home.ledger.transaction() as db:
+                self._set_usage(db)
+                self.broker.note(session_id, "progress", {"said": said, "tokens": row.tokens, "cost_usd": row.cost_usd})
+
+    def _set_usage(self, db: Connection) -> None:
+        usage = self.usage
+        set_usage(db, self.row.session_id, tokens=usage.tokens, cost_usd=usage.cost_usd, turns=usage.turns)
+
+    async def _copy_output(self, row: session_rows.Row) -> None:
+        """Copy what it has printed since."""
+        for number in range(max(1, self._attempt - 1), read_attempt(row) + 1):
+            attempt = make_attempt(self.home, self.row.session_id, number)
+            for stream in _STREAMS:
+                at = measure_copy(attempt, stream)
+                while data := await output.load_output(self.afar.db, self.row.session_id, number, stream, at):
+                    add_copy(attempt, stream, at, data)
+                    at += len(data)
+
+    # --- what came of it ----------------------------------------------------------------------------------------------
+
+    async def _take_in(self, key: bytes) -> Conclusion:
+        """What its worker says, once all that it made is here."""
+        db, session_id = self.afar.db, self.row.session_id
+        outcome = await load_outcome(db, key, session_id)
+        order = read_order(unseal(key, "order", await session_rows.load_order(db, session_id) or b""))
+        await self.afar.mirror_tree(self.row.root_id)
+        row = await session_rows.load_row(db, session_id)
+        if row is not None:
+            self._attempt = 0
+            await self._copy_output(row)
+        own_files = self.broker.list_own_files()
+        arrival: Arrival = await arrive(self.afar, self.row, order, outcome, own_files=own_files)
+        self.report = arrival.report._replace(notes=(*_tell_left(order), *arrival.report.notes))
+        self._note_arrival(outcome.packed, None if row is None else row.waited_s)
+        return arrival.conclusion
+
+    def _note_arrival(self, packed: Packed, waited_s: float | None) -> None:
+        """Tell how it came here."""
+        source = packed.source
+        details = {"files": len(packed.files), "branch": source.branch, "parcel": source.parcel, "waited_s": waited_s}
+        self.broker.note(self.row.session_id, "arrived", details)
+
+
+def _tell_left(order: Order) -> tuple[str, ...]:
+    """What of the caller's tree its agent has never seen."""
+    return (f"did not travel to the worker: {name_files(order.left)}",) if order.left else ()

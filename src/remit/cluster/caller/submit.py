@@ -1,0 +1,87 @@
+"""Sending: a delegation of the ledger becomes an order in the cluster.
+
+Owns what a worker is told. The tree is taken as it is at this moment, with what is not committed; it travels by the
+remote that the workspace names, or as a parcel through the database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any
+
+from remit.cluster.base_trees import send_base
+from remit.cluster.database import session_rows, submissions
+from remit.cluster.orders import Order, render_order
+from remit.cluster.row_conversion import SIGNED, shape_posted
+from remit.cluster.sealing import Signed, seal, sign_ticket
+from remit.errors import StateError, UsageError
+from remit.git.tree_snapshot import take_base
+from remit.ledger.runs import load_delegation
+from remit.ledger.texts import load_text
+from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.tickets import CARRIED, TICKET
+
+if TYPE_CHECKING:
+    from remit.cluster.caller.client import Afar
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+
+_TEXTS = ("prompt", "instructions", "context", "request")
+_ABOVE = (
+    "budget", "may_call", "max_depth", "timeout_s", "timeout_default_s", "timeout_max_s", "root", "permissions", "also",
+    "trace",
+)  # fmt: skip
+
+
+async def post(afar: Afar, key: bytes, row: Delegation) -> None:
+    """Send an order, unless it was sent already."""
+    known = await session_rows.load_row(afar.db, row.session_id)
+    if known is not None and known.state != "admitted":
+        return
+    terms = read_terms(row.details)
+    if terms.resume_of:
+        hint = f"start it anew: remit retry {terms.resume_of}"
+        raise UsageError("the harness's session of an earlier delegation is on another machine", hint=hint)
+    base = await asyncio.to_thread(take_base, terms.root, with_history=bool(afar.settings.remote))
+    source = await send_base(afar, terms.root, base, row.session_id)
+    order = Order(
+        row.session_id, row.root_id, row.parent_id, row.agent, row.depth, row.path, row.runner, row.task_number,
+        row.details, _load_texts(afar.home, row.session_id),
+        tuple(_list_above(afar.home, row)), base.commit, base.tree, base.prefix, source,
+        _find_ticket(afar, key, row), base.left, afar.trusted,
+    )  # fmt: skip
+    await submissions.post(afar.db, shape_posted(row, seal(key, "order", render_order(order))))
+
+
+def _load_texts(home: Home, session_id: str) -> dict[str, str]:
+    found = {kind: load_text(home, session_id, kind) for kind in _TEXTS}
+    return {kind: text.decode("utf-8", "surrogatepass") for kind, text in found.items() if text is not None}
+
+
+def _list_above(home: Home, row: Delegation) -> list[dict[str, Any]]:
+    """Those above it, the first of the tree first: what the guard looks at."""
+    above: list[dict[str, Any]] = []
+    at = row.parent_id
+    while at is not None:
+        parent = load_delegation(home.ledger, at)
+        if parent is None:
+            raise StateError(f"the ledger does not know {at}, which is above {row.session_id}", hint="remit doctor")
+        details = {name: parent.details[name] for name in _ABOVE if name in parent.details}
+        above.insert(0, {**parent._asdict(), "details": details, "ticket": None})
+        at = parent.parent_id
+    return above
+
+
+def _find_ticket(afar: Afar, key: bytes, row: Delegation) -> str:
+    """Who asks, signed: the ticket that it has from its worker, or one for an agent of this machine."""
+    if row.parent_id is None:
+        return ""
+    token = {**afar.environ, **CARRIED.get()}.get(TICKET, "")
+    if token.startswith(SIGNED):
+        return token
+    parent = load_delegation(afar.home.ledger, row.parent_id)
+    if parent is None:
+        raise StateError(f"the ledger does not know {row.parent_id}", hint="remit doctor")
+    signed = Signed(parent.session_id, parent.root_id, parent.agent, parent.depth, parent.path, 0)
+    return sign_ticket(key, signed, os.urandom(16))

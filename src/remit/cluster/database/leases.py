@@ -1,0 +1,227 @@
+"""Leases: the right to work on a session, and what is said of it meanwhile.
+
+Owns what a worker writes to the table of sessions. Whoever takes a session gets a fence, a number that only grows: what
+is told, saved or published under an older one changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.cluster.database.schema import MIGRATIONS, check_version
+from remit.cluster.database.session_rows import as_json, select
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.cluster.database.session_rows import Row
+    from remit.cluster.database.store import Database
+
+RESUMED_S = 2
+"""How long a session whose lease has run out is left to whoever has it resumed."""
+_MOST = 2**63 - 1
+_LONGEST_S = 10 * 365 * 86400.0
+
+
+class Lease(NamedTuple):
+    """The right to work on a session, as long as its fence is the row's."""
+
+    session_id: str
+    fence: int
+    is_first: bool
+    earlier_worker: str | None
+    deadline_left_ms: int
+    cancel_reason: str | None
+
+
+class Beat(NamedTuple):
+    """What a worker still holds, each with the reason to end it, and what it holds no longer."""
+
+    kept: dict[str, str | None]
+    lost: set[str]
+    drains: bool
+
+
+_TAKE = """
+    WITH old AS (
+        SELECT session_id, fence, worker_id FROM remit.sessions
+        WHERE session_id = %(session_id)s AND (
+            state IN ('posted', 'queued') OR state = 'running' AND (
+                leased_until < clock_timestamp() OR %(again)s AND worker_id = %(worker_id)s
+            )
+        ) FOR UPDATE
+    ), taken AS (
+        UPDATE remit.sessions AS s SET
+            state = 'running', fence = old.fence + 1, worker_id = %(worker_id)s, resumed_at = NULL,
+            leased_until = clock_timestamp() + make_interval(secs => %(lease_s)s),
+            taken_at = coalesce(s.taken_at, clock_timestamp()),
+            deadline_at = coalesce(s.deadline_at, clock_timestamp() + make_interval(secs => %(limit_s)s)),
+            version = s.version + 1
+        FROM old WHERE s.session_id = old.session_id
+        RETURNING s.session_id, s.fence, old.fence = 0, old.worker_id,
+            floor(extract(epoch FROM s.deadline_at - clock_timestamp()) * 1000)::bigint, s.cancel_reason
+    ) SELECT taken.*, pg_notify('remit_changed', session_id) FROM taken
+"""
+
+
+async def take(
+    db: Database,
+    session_id: str,
+    worker_id: str,
+    *,
+    lease_s: float,
+    timeout_s: float,
+    limit_left_ms: int | None = None,
+    again: bool = False,
+) -> Lease | None:
+    """Take a session; None where another holds it, or where it is done. `again`: also where this worker holds it."""
+    limit_s = min(timeout_s, _LONGEST_S if limit_left_ms is None else limit_left_ms / 1000, _LONGEST_S)
+    given = {"session_id": session_id, "worker_id": worker_id, "lease_s": float(lease_s), "limit_s": float(limit_s)}
+    rows = await db.execute(_TAKE, {**given, "again": again})
+    return Lease(*rows[0][:-1]) if rows else None
+
+
+# Rows are locked in one order, here and where a tree is cancelled, so that nobody waits for the other.
+_BEAT = """
+    WITH me AS (
+        UPDATE remit.workers SET beat_at = clock_timestamp() WHERE worker_id = %(worker_id)s RETURNING state
+    ), mine AS (
+        SELECT s.session_id FROM remit.sessions AS s
+        JOIN unnest(%(sessions)s::text[], %(fences)s::bigint[]) AS held (session_id, fence)
+            ON s.session_id = held.session_id AND s.fence = held.fence
+        WHERE s.state = 'running' AND s.worker_id = %(worker_id)s
+        ORDER BY s.depth, s.session_id FOR NO KEY UPDATE OF s
+    ), kept AS (
+        UPDATE remit.sessions AS s SET leased_until = clock_timestamp() + make_interval(secs => %(lease_s)s)
+        FROM mine WHERE s.session_id = mine.session_id
+        RETURNING s.session_id, s.cancel_reason
+    )
+    SELECT kept.session_id, kept.cancel_reason, (SELECT state FROM me),
+        (SELECT value FROM remit.meta WHERE key = 'schema'), (SELECT value FROM remit.meta WHERE key = 'oldest')
+    FROM (SELECT) AS once LEFT JOIN kept ON true
+"""
+
+
+async def beat(db: Database, worker_id: str, held: Mapping[str, int], *, lease_s: float) -> Beat:
+    """Keep all that a worker holds for as long as a lease; what it says nothing of runs out."""
+    given = {"worker_id": worker_id, "sessions": list(held), "fences": list(held.values()), "lease_s": float(lease_s)}
+    rows = await db.execute(_BEAT, given)
+    _, _, state, schema, oldest = rows[0]
+    check_version(len(MIGRATIONS), schema=int(schema), oldest=int(oldest), display=db.display)
+    kept = {row[0]: row[1] for row in rows if row[0] is not None}
+    return Beat(kept, set(held) - set(kept), state == "draining")
+
+
+async def extend(db: Database, worker_id: str, seconds: float) -> int:
+    """Keep all that a worker holds until it is back; how many."""
+    rows = await db.execute(
+        "WITH mine AS (SELECT session_id FROM remit.sessions WHERE state = 'running' AND worker_id = %s"
+        " ORDER BY depth, session_id FOR NO KEY UPDATE)"
+        " UPDATE remit.sessions AS s"
+        " SET leased_until = greatest(leased_until, clock_timestamp() + make_interval(secs => %s))"
+        " FROM mine WHERE s.session_id = mine.session_id RETURNING s.session_id",
+        (worker_id, float(seconds)),
+    )
+    return len(rows)
+
+
+async def list_expired(db: Database, *, limit: int = 100) -> list[Row]:
+    """Sessions whose lease has run out, and that nobody has resumed just now."""
+    return await select(
+        db,
+        "WHERE s.state = 'running' AND s.leased_until < clock_timestamp()"
+        " AND (s.resumed_at IS NULL OR s.resumed_at < clock_timestamp() - make_interval(secs => %s))"
+        " ORDER BY s.posted_at LIMIT %s",
+        (RESUMED_S, limit),
+    )
+
+
+async def note_resumed(db: Database, session_id: str) -> bool:
+    """Say that a session is being resumed; False where another was quicker, or where it is held again."""
+    return bool(
+        await db.execute(
+            "UPDATE remit.sessions SET resumed_at = clock_timestamp()"
+            " WHERE session_id = %s AND state = 'running' AND leased_until < clock_timestamp()"
+            " AND (resumed_at IS NULL OR resumed_at < clock_timestamp() - make_interval(secs => %s))"
+            " RETURNING session_id",
+            (session_id, RESUMED_S),
+        )
+    )
+
+
+# What is said meanwhile, and at the end
+
+# What is told while it works is told again: it may be lost with the machine, and does not wait for its disk.
+_TELL = """
+    WITH told AS (
+        UPDATE remit.sessions SET live = %(live)s::jsonb, tokens = %(tokens)s, cost_usd = %(cost_usd)s,
+            turns = %(turns)s, version = version + 1
+        WHERE session_id = %(session_id)s AND fence = %(fence)s AND state = 'running'
+        RETURNING session_id
+    ) SELECT pg_notify('remit_changed', session_id), set_config('synchronous_commit', 'off', true) FROM told
+"""
+
+
+async def tell(
+    db: Database,
+    session_id: str,
+    fence: int,
+    *,
+    live: Mapping[str, Any],
+    tokens: int | None,
+    cost_usd: float | None,
+    turns: int | None,
+) -> bool:
+    """Say how it goes; False where the session is another's now."""
+    given = {"session_id": session_id, "fence": fence, **_as_usage(tokens, cost_usd, turns)}
+    return bool(await db.execute(_TELL, {**given, "live": as_json(live)}))
+
+
+async def save(db: Database, session_id: str, fence: int, saved: bytes) -> bool:
+    """Keep what there is for the one who might have to go on; False where the session is another's now."""
+    return bool(
+        await db.execute(
+            "UPDATE remit.sessions SET saved = %s WHERE session_id = %s AND fence = %s AND state = 'running'"
+            " RETURNING session_id",
+            (saved, session_id, fence),
+        )
+    )
+
+
+def _as_usage(tokens: int | None, cost_usd: float | None, turns: int | None) -> dict[str, object]:
+    """What was used, as an agent's own program says it: no number is too large to be written."""
+    counts = {"tokens": tokens, "turns": turns}
+    return {"cost_usd": cost_usd, **{name: None if n is None else min(n, _MOST) for name, n in counts.items()}}
+
+
+# Whoever did not hear that it was published says it again, and is told the same.
+_PUBLISH = """
+    WITH changed AS (
+        UPDATE remit.sessions SET state = 'done', done_at = clock_timestamp(), leased_until = NULL, saved = NULL,
+            outcome = %(outcome)s, status = %(status)s, ending = %(ending)s, tokens = %(tokens)s,
+            cost_usd = %(cost_usd)s, turns = %(turns)s, version = version + 1
+        WHERE session_id = %(session_id)s AND fence = %(fence)s AND state = 'running'
+        RETURNING session_id
+    )
+    SELECT pg_notify('remit_changed', session_id) FROM changed
+    UNION ALL
+    SELECT NULL FROM remit.sessions
+    WHERE session_id = %(session_id)s AND fence = %(fence)s AND fence > 0 AND state = 'done'
+"""
+
+
+async def publish(
+    db: Database,
+    session_id: str,
+    fence: int,
+    *,
+    outcome: bytes,
+    status: str,
+    ending: str,
+    tokens: int | None,
+    cost_usd: float | None,
+    turns: int | None,
+) -> bool:
+    """Say what came of a session, once and for all; False where it is another's now, and nothing was changed."""
+    given = {"session_id": session_id, "fence": fence, **_as_usage(tokens, cost_usd, turns)}
+    return bool(await db.execute(_PUBLISH, {**given, "outcome": outcome, "status": status, "ending": ending}))

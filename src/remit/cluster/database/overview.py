@@ -1,0 +1,60 @@
+"""Looking: all that is to be seen of a cluster at one moment.
+
+Owns what is asked for whoever only looks: one transaction, which makes no tables and changes nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.cluster.database.session_rows import Row, list_rows
+from remit.cluster.database.workers import QueueRow, WorkerRow, list_queues, list_workers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.cluster.database.store import Database
+
+MOST_ROWS = 10_000
+
+
+class Look(NamedTuple):
+    """A cluster at one moment."""
+
+    schema: int = 0
+    """The version of its tables; 0 where there are none yet."""
+    oldest: int = 0
+    """The oldest version that may work with them."""
+    fingerprint: str = ""
+    """That of its key; empty where it has none yet."""
+    ahead_ms: int = 0
+    """By how much this machine's clock is ahead of the database's."""
+    workers: tuple[WorkerRow, ...] = ()
+    queues: tuple[QueueRow, ...] = ()
+    rows: tuple[Row, ...] = ()
+
+
+async def look(
+    db: Database, *, roots: Sequence[str] | None = None, only_open: bool = False, patience_s: float
+) -> Look:  # fmt: skip
+    """See who is there, what waits, and how the sessions of some trees stand; of all of them where none are named."""
+    async with db.alone(patience_s=patience_s) as work:
+        before_s = time.time()
+        found = await work.execute(
+            "SELECT to_regclass('remit.sessions') IS NOT NULL, extract(epoch FROM clock_timestamp())::float8",
+            patience_s=patience_s,
+        )
+        ahead_ms = round(((before_s + time.time()) / 2 - found[0][1]) * 1000)
+        if not found[0][0]:
+            return Look(ahead_ms=ahead_ms)
+        meta: dict[str, str] = dict(await work.execute("SELECT key, value FROM remit.meta"))
+        return Look(
+            int(meta.get("schema", 0)),
+            int(meta.get("oldest", 0)),
+            meta.get("key", ""),
+            ahead_ms,
+            tuple(await list_workers(work)),
+            tuple(await list_queues(work)),
+            tuple(await list_rows(work, roots=roots, only_open=only_open, limit=MOST_ROWS)),
+        )

@@ -1,0 +1,58 @@
+"""Retention: what is old is removed from the database, tree by tree, in pieces that keep nobody waiting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from remit.cluster.database.store import Database
+
+_AT_ONCE = 500
+_PATIENCE_S = 60.0
+
+# Of a tree that somebody still works in everything stays: what was spent in it counts.
+_SESSIONS = """
+    WITH old AS (
+        SELECT session_id FROM remit.sessions AS s
+        WHERE s.state = 'done' AND s.done_at < clock_timestamp() - make_interval(secs => %(age_s)s)
+        AND NOT EXISTS (
+            SELECT 1 FROM remit.sessions AS other WHERE other.root_id = s.root_id AND other.state <> 'done'
+        )
+        ORDER BY s.done_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+    ), printed AS (
+        DELETE FROM remit.output USING old WHERE output.session_id = old.session_id
+    )
+    DELETE FROM remit.sessions AS s USING old WHERE s.session_id = old.session_id RETURNING s.session_id
+"""
+# A caller that announced and never sent is gone: it would have ended what it did not send.
+_ADMITTED = """
+    DELETE FROM remit.sessions
+    WHERE state = 'admitted' AND posted_at < clock_timestamp() - make_interval(secs => %(age_s)s) RETURNING session_id
+"""
+# What is open may need a parcel that was made shortly before it was sent.
+_PARCELS = """
+    DELETE FROM remit.parcels WHERE name IN (
+        SELECT name FROM remit.parcels
+        WHERE made_at < clock_timestamp() - make_interval(secs => %(age_s)s) AND made_at < coalesce(
+            (SELECT min(posted_at) - interval '2 hours' FROM remit.sessions WHERE state <> 'done'), 'infinity'
+        )
+        ORDER BY made_at LIMIT %(limit)s
+    ) RETURNING name
+"""
+_WORKERS = """
+    DELETE FROM remit.workers AS w WHERE beat_at < clock_timestamp() - make_interval(secs => %(age_s)s)
+    AND NOT EXISTS (SELECT 1 FROM remit.sessions AS s WHERE s.worker_id = w.worker_id AND s.state = 'running')
+    RETURNING worker_id
+"""
+
+
+async def prune(db: Database, *, days: float) -> int:
+    """Remove sessions that ended so many days ago, with all that belongs to them; how many."""
+    age = {"age_s": days * 86400.0}
+    count = len(await db.execute(_ADMITTED, age, patience_s=_PATIENCE_S))
+    while removed := len(await db.execute(_SESSIONS, {**age, "limit": _AT_ONCE}, patience_s=_PATIENCE_S)):
+        count += removed
+    while await db.execute(_PARCELS, {**age, "limit": _AT_ONCE}, patience_s=_PATIENCE_S):
+        pass
+    await db.execute(_WORKERS, age, patience_s=_PATIENCE_S)
+    return count

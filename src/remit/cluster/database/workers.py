@@ -1,0 +1,115 @@
+"""Workers: who is there to take work, since when nothing was heard of each, and how long work waits.
+
+Owns the table of workers. One that is asked to drain takes nothing more; one that left says so.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from remit.cluster.database.store import Database, Transaction
+
+
+class Worker(NamedTuple):
+    """A worker as it introduces itself."""
+
+    worker_id: str
+    host: str
+    pid: int
+    version: str
+    protocol: int
+    concurrency: int
+    agents: tuple[str, ...]
+    """Whom it runs; nobody named: all."""
+    lease_s: float
+
+
+class WorkerRow(NamedTuple):
+    """A worker as it stands."""
+
+    worker_id: str
+    host: str
+    pid: int
+    version: str
+    protocol: int
+    concurrency: int
+    agents: tuple[str, ...]
+    lease_s: float
+    state: str
+    started_ms: int
+    beat_ago_s: float
+    is_live: bool
+    """Whether it was heard within its lease, and has not left."""
+    running: int
+
+
+class QueueRow(NamedTuple):
+    """A queue: how many wait in it, how many of it are at work, and how long the first has been waiting."""
+
+    queue: str
+    """Empty for those that nobody has put into one yet."""
+    waiting: int
+    running: int
+    oldest_s: float | None
+
+
+async def enter(db: Database, worker: Worker) -> None:
+    """Let others know a worker, or that it is back."""
+    await db.execute(
+        "INSERT INTO remit.workers (worker_id, host, pid, version, protocol, concurrency, agents, lease_s, state)"
+        " VALUES (%s, %s, %s, %s, %s, %s, %s::jsonb, %s, 'active')"
+        " ON CONFLICT (worker_id) DO UPDATE SET host = excluded.host, pid = excluded.pid, version = excluded.version,"
+        " protocol = excluded.protocol, concurrency = excluded.concurrency, agents = excluded.agents,"
+        " lease_s = excluded.lease_s, state = 'active', started_at = clock_timestamp(), beat_at = clock_timestamp()",
+        worker._replace(agents=json.dumps(worker.agents), lease_s=float(worker.lease_s)),  # type: ignore[arg-type]
+    )
+
+
+async def leave(db: Database, worker_id: str) -> None:
+    """Let others know that a worker is gone."""
+    await db.execute("UPDATE remit.workers SET state = 'gone' WHERE worker_id = %s", (worker_id,))
+
+
+_LIVE = "state <> 'gone' AND beat_at > clock_timestamp() - make_interval(secs => least(lease_s, 86400))"
+_WORKERS = f"""
+    SELECT worker_id, host, pid, version, protocol, concurrency, agents, lease_s, state,
+        floor(extract(epoch FROM started_at) * 1000)::bigint,
+        extract(epoch FROM clock_timestamp() - beat_at)::float8,
+        {_LIVE},
+        (SELECT count(*) FROM remit.sessions AS s WHERE s.state = 'running' AND s.worker_id = workers.worker_id)
+    FROM remit.workers
+"""  # noqa: S608 - one fixed text, used twice
+
+
+async def list_workers(db: Database | Transaction, *, only_live: bool = False) -> list[WorkerRow]:
+    """The workers by their names."""
+    rows = await db.execute(f"{_WORKERS} {f'WHERE {_LIVE}' if only_live else ''} ORDER BY worker_id")
+    return [WorkerRow(*row)._replace(agents=_read_agents(row[6])) for row in rows]
+
+
+def _read_agents(value: object) -> tuple[str, ...]:
+    """The agents that a worker names; anybody may have written anything there."""
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+async def set_draining(db: Database, worker_id: str | None, *, draining: bool = True) -> list[str]:
+    """Ask a worker, or all that are there, to take nothing more, or to go on; whom it reached."""
+    rows = await db.execute(
+        "WITH told AS (UPDATE remit.workers SET state = %s"
+        " WHERE state <> 'gone' AND (%s::text IS NULL OR worker_id = %s)"
+        " RETURNING worker_id) SELECT worker_id, pg_notify('remit_drain', worker_id) FROM told ORDER BY worker_id",
+        ("draining" if draining else "active", worker_id, worker_id),
+    )
+    return [row[0] for row in rows]
+
+
+async def list_queues(db: Database | Transaction) -> list[QueueRow]:
+    """The queues that anything is in."""
+    rows = await db.execute(
+        "SELECT queue, count(*) FILTER (WHERE state <> 'running'), count(*) FILTER (WHERE state = 'running'),"
+        " extract(epoch FROM clock_timestamp() - min(posted_at) FILTER (WHERE state <> 'running'))::float8"
+        " FROM remit.sessions WHERE state <> 'done' AND state <> 'admitted' GROUP BY queue ORDER BY queue"
+    )
+    return [QueueRow(*row) for row in rows]

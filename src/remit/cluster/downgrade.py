@@ -1,0 +1,36 @@
+"""Doubt: what is told where not all that an agent made is where it should be. It is never more than `partial`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.model import ERROR_CODES, Fault
+from remit.runs.results.build_return import write_return
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.runs.judging.conclusion import Conclusion
+    from remit.schemas import Result
+
+_MOST_NAMED = 5
+"""How many files a sentence names."""
+
+
+def name_files(paths: Sequence[str]) -> str:
+    """Files in a sentence; of many, the first."""
+    more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
+    return ", ".join(paths[:_MOST_NAMED]) + more
+
+
+def doubt(report: Result, conclusion: Conclusion, message: str, advice: str) -> tuple[Result, Conclusion]:
+    """The result and the conclusion of work that is not all there."""
+    status: Any = "partial" if conclusion.status == "completed" else conclusion.status
+    fault = Fault("execution", message, ERROR_CODES["execution"], recoverable=True, recommendation=advice)
+    steps = (advice, *conclusion.next_steps)
+    report = report._replace(status=status, errors=(fault, *report.errors), next_steps=steps)
+    conclusion = conclusion._replace(
+        status=status, faults=(fault, *conclusion.faults), next_steps=steps, made=(),
+        lowered=conclusion.lowered or status != conclusion.status,
+    )  # fmt: skip
+    return write_return(report), conclusion

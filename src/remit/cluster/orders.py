@@ -1,0 +1,142 @@
+"""Orders and outcomes: what a caller asks of a worker, and what it is told.
+
+Owns what travels, and nothing else. An order holds all that a worker needs to do what the caller's own machine would
+have done; an outcome all that the caller needs to settle it as if it had.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errors import ClusterError
+from remit.git.bundles import File
+from remit.model import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PROTOCOL = 1
+"""Changes where a worker of before could not carry out an order of now."""
+
+
+class Source(NamedTuple):
+    """Where a commit is to be had: a branch of a remote, or a parcel in the database."""
+
+    remote: str = ""
+    branch: str = ""
+    parcel: str = ""
+    below: tuple[str, ...] = ()
+    """The parcels that it needs, the first first."""
+    history: bool = False
+    """Whether it has the history of the caller's repository below it."""
+
+
+class Packed(NamedTuple):
+    """What an agent made: a commit on top of its base, where it is to be had, and every file in it."""
+
+    commit: str = ""
+    tree: str = ""
+    files: tuple[File, ...] = ()
+    source: Source = Source()
+
+
+class Order(NamedTuple):
+    """What a worker is to do."""
+
+    session_id: str
+    root_id: str
+    parent_id: str | None
+    agent: str
+    depth: int
+    path: tuple[str, ...]
+    runner: str
+    task_number: int | None = None
+    details: Mapping[str, Any] = NOTHING
+    """The terms, as the caller's ledger has them."""
+    texts: Mapping[str, str] = NOTHING
+    """What goes to the agent, by kind."""
+    above: tuple[Mapping[str, Any], ...] = ()
+    """The rows of those above it, the first of the tree first."""
+    commit: str = ""
+    tree: str = ""
+    prefix: str = ""
+    source: Source = Source()
+    ticket: str = ""
+    """That of its caller, where this is an agent on a worker."""
+    left: tuple[str, ...] = ()
+    """What of the caller's tree could not be sent."""
+    trusted: str = ""
+    """What the caller's user has agreed to have run, by its digest."""
+    protocol: int = PROTOCOL
+
+
+class Outcome(NamedTuple):
+    """What became of an order."""
+
+    session_id: str
+    fence: int
+    worker: str
+    report: Mapping[str, Any] = NOTHING
+    """As the worker's ledger has it: the result, and what settling needs."""
+    attempts: tuple[Mapping[str, Any], ...] = ()
+    texts: Mapping[str, str] = NOTHING
+    """Answers word for word, and what else is kept of it."""
+    packed: Packed = Packed()
+    started_ms: int = 0
+    ended_ms: int = 0
+    protocol: int = PROTOCOL
+
+
+def render_order(order: Order) -> dict[str, Any]:
+    """An order as a body to seal."""
+    return {**order._asdict(), "source": order.source._asdict()}
+
+
+def read_order(body: Mapping[str, Any]) -> Order:
+    """The order in a body. What a newer caller says besides is passed over, unless it says that it may not be."""
+    _check_protocol(body)
+    known = _choose(Order, body)
+    known |= {name: tuple(body.get(name, ())) for name in ("path", "above", "left")}
+    known["source"] = _read_source(body)
+    return Order(**known)
+
+
+def render_outcome(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as a body to seal."""
+    return {**outcome._asdict(), "packed": render_packed(outcome.packed)}
+
+
+def read_outcome(body: Mapping[str, Any]) -> Outcome:
+    """The outcome in a body."""
+    _check_protocol(body)
+    known = _choose(Outcome, body)
+    known |= {"attempts": tuple(body.get("attempts", ())), "packed": read_packed(body.get("packed", {}))}
+    return Outcome(**known)
+
+
+def render_packed(packed: Packed) -> dict[str, Any]:
+    """What an agent made, as a part of a body."""
+    return {**packed._asdict(), "source": packed.source._asdict(), "files": [list(file) for file in packed.files]}
+
+
+def read_packed(body: Mapping[str, Any]) -> Packed:
+    """What an agent made, from a part of a body."""
+    known = _choose(Packed, body)
+    known["files"] = tuple(File(*file) for file in body.get("files", ()))
+    known["source"] = _read_source(body)
+    return Packed(**known)
+
+
+def _read_source(body: Mapping[str, Any]) -> Source:
+    known = _choose(Source, body.get("source", {}))
+    return Source(**(known | {"below": tuple(known.get("below", ()))}))
+
+
+def _choose(kind: type[NamedTuple], body: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name in kind._fields}
+
+
+def _check_protocol(body: Mapping[str, Any]) -> None:
+    if body.get("protocol") != PROTOCOL:
+        hint = "bring all machines of the cluster to one version of Remit: first the workers, then the callers"
+        raise ClusterError(f"another machine speaks protocol {body.get('protocol')!r}, this one {PROTOCOL}", hint=hint)

@@ -1,0 +1,43 @@
+"""Shapes: a delegation as the cluster's tables have it, and what they have as a row of the ledger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from remit.cluster.database import session_rows, submissions
+from remit.ledger.events import read_clock_ms
+from remit.ledger.runs import Delegation
+
+SIGNED = "remit2_"
+"""How a ticket begins that is good on every machine."""
+STATES = {"admitted": "admitted", "posted": "admitted", "queued": "admitted", "running": "running", "done": "settled"}
+"""What the ledger calls the states that a session has in the cluster."""
+_MOST_ATTEMPTS = 1000
+_NAMES = ("budget", "may_call", "max_depth", "timeout_s", "timeout_default_s", "timeout_max_s", "retry")
+
+
+def shape_posted(row: Delegation, order: bytes) -> submissions.Posted:
+    """A delegation, as the cluster knows it."""
+    terms: dict[str, Any] = {name: row.details[name] for name in _NAMES if name in row.details}
+    return submissions.Posted(
+        row.session_id, row.root_id, row.parent_id, row.agent, row.depth, row.path, row.runner, terms, order
+    )  # fmt: skip
+
+
+def shape_row(row: session_rows.Row) -> Delegation:
+    """What the cluster knows of a session, as the ledger has it. Times are those of this machine's clock."""
+    now_ms = read_clock_ms()
+    left_ms, state = row.deadline_left_ms, STATES[row.state]
+    return Delegation(
+        row.session_id, row.agent, row.depth, tuple(row.path), row.parent_id, row.root_id, None, state,
+        row.posted_ms, row.taken_ms, None if left_ms is None else now_ms + left_ms,
+        row.done_ms, row.ending, None, row.status,
+        awaited=True, runner=row.runner, tokens=row.tokens, cost_usd=row.cost_usd, turns=row.turns,
+        details=dict(row.terms),
+    )  # fmt: skip
+
+
+def read_attempt(row: session_rows.Row) -> int:
+    """The attempt that runs, as far as it is believed: this is not sealed."""
+    attempt = row.live.get("attempt")
+    return attempt if isinstance(attempt, int) and 0 < attempt <= _MOST_ATTEMPTS else 0

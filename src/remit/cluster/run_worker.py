@@ -1,0 +1,173 @@
+"""Working for others: this machine as a worker of a cluster, and how one is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import time
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.cluster.database import workers
+from remit.cluster.database.store import Database
+from remit.cluster.keys import find_key
+from remit.cluster.worker.queues import Room
+from remit.cluster.worker.worker import Plan, Worker
+from remit.cluster.worker.worker_context import Setup, Site
+from remit.cluster.worker_folder import WorkerFolder, check_name, find_folder
+from remit.config.cluster import ENGINE, fill_engine
+from remit.errors import ConfigError, UsageError
+from remit.runs.admission.tickets import SESSION, TICKET
+from remit.runs.choose_agent import list_own_runners, load_settings_or_usual
+from remit.runs.consent import check_trust
+from remit.runs.own_files import get_kept, list_own_files
+from remit.storage.machine import check_sending
+from remit.storage.settings import find_workspace, load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from remit.cluster.worker.worker import Event
+    from remit.config import Settings
+
+CONCURRENCY = 8
+_LOOK_S = 0.3
+
+
+class Wish(NamedTuple):
+    """What a worker is to be."""
+
+    agents: tuple[str, ...] = ()
+    """Whom it carries out; nobody named: all."""
+    concurrency: int | None = None
+    name: str = ""
+    folder: str = ""
+    version: str = ""
+    """Of Remit."""
+
+
+class Ready(NamedTuple):
+    """A worker that is about to begin."""
+
+    worker: Worker
+    worker_id: str
+    place: str
+    """The database, without a password."""
+    concurrency: int
+    agents: tuple[str, ...]
+    folder: str
+
+
+class Drained(NamedTuple):
+    """Which workers were told to take nothing more, and which of them are still at work."""
+
+    told: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+class _Cluster(NamedTuple):
+    url: str
+    settings: Settings
+
+
+def _find_cluster(environ: Mapping[str, str]) -> _Cluster:
+    """The cluster that this machine belongs to. A database that a repository names needs consent, as anything else."""
+    root = find_workspace()
+    settings = load_settings(root)
+    url = fill_engine(settings.engine, environ)
+    if not url:
+        hint = f'write engine = "postgresql://user@host/database" into remit.toml, or set {ENGINE}'
+        raise ConfigError("no database is named that machines could share", hint=hint)
+    if not environ.get(ENGINE, "").strip():
+        check_trust(root, settings)
+    return _Cluster(url, settings)
+
+
+async def work(
+    wish: Wish, *, say: Callable[[Event], None], on_ready: Callable[[Ready], None],
+    environ: Mapping[str, str] | None = None,
+) -> None:  # fmt: skip
+    """Be a worker until told to end. `on_ready` is called before it begins."""
+    check_sending()
+    _quieten()
+    environ = dict(os.environ if environ is None else environ)
+    if TICKET in environ or SESSION in environ:
+        raise UsageError("an agent cannot be a worker", hint="start the worker outside of a delegation")
+    cluster = _find_cluster(environ)
+    name = check_name(wish.name or socket.gethostname())
+    db, goods = Database(cluster.url, name="remit worker"), Database(cluster.url, name="remit parcels")
+    await db.open()
+    folder = WorkerFolder(wish.folder or find_folder(name, environ), name)
+    try:
+        key = await find_key(db, environ)
+        site = Site(
+            folder.worker_id, cluster.url, db, goods, key, folder, cluster.settings.cluster, environ, load_setup
+        )  # fmt: skip
+        limits = cluster.settings.delegation.limits
+        room = Room(limits.running, limits.per_agent, wish.concurrency or CONCURRENCY)
+        keep_days = cluster.settings.retention.days
+        plan = Plan(socket.gethostname(), os.getpid(), wish.version, room, wish.agents, keep_days)
+        worker = Worker(site, plan, say=say)
+        on_ready(Ready(worker, folder.worker_id, db.display, room.on_one, wish.agents, folder.folder))
+        await worker.run()
+    finally:
+        await db.close()
+        await goods.close()
+        folder.close()
+
+
+def _quieten() -> None:
+    """Let the worker alone say what there is to say: its drivers tell much about a database that is away."""
+    import logging  # noqa: PLC0415 - only for this
+    import warnings  # noqa: PLC0415
+
+    logging.getLogger("psycopg").setLevel(logging.CRITICAL)
+    warnings.filterwarnings("ignore", category=RuntimeWarning, message="coroutine '.*' was never awaited")
+
+
+def load_setup(root: str) -> Setup:
+    """How agents are started in a checkout. What its settings execute was agreed to by the caller's user."""
+    settings, _ = load_settings_or_usual(root)
+    try:
+        check_trust(root, settings)
+    except ConfigError:
+        variables: Mapping[str, Mapping[str, str]] = {}
+    else:
+        variables = {name: table.env for name, table in settings.delegation.runners.items()}
+    return Setup(list_own_runners(settings), variables, partial(list_own_files, root, get_kept(settings)))
+
+
+async def drain(names: Sequence[str], *, everyone: bool, timeout_s: float | None) -> Drained:
+    """Tell workers to take nothing more, and wait until they have ended, for so long."""
+    cluster = _find_cluster(os.environ)
+    db = Database(cluster.url, name="remit drain")
+    try:
+        await db.open()
+        present = {each.worker_id for each in await workers.list_workers(db, only_live=True)}
+        chosen = sorted(present) if everyone else [_find_worker(name, present) for name in names]
+        for worker_id in chosen:
+            await workers.set_draining(db, worker_id)
+        return Drained(tuple(chosen), await _wait(db, chosen, timeout_s))
+    finally:
+        await db.close()
+
+
+def _find_worker(name: str, present: set[str]) -> str:
+    found = sorted(each for each in present if name in (each, each.rpartition("-")[0]))
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"{len(found)} workers are called {name}", hint=f"name one of: {', '.join(found)}")
+    known = ", ".join(sorted(present)) or "there is none"
+    raise UsageError(f"there is no worker {name}", hint=f"at work are: {known}")
+
+
+async def _wait(db: Database, chosen: Sequence[str], timeout_s: float | None) -> tuple[str, ...]:
+    last = None if timeout_s is None else time.monotonic() + timeout_s
+    while True:
+        present = {each.worker_id for each in await workers.list_workers(db, only_live=True)}
+        left = tuple(each for each in chosen if each in present)
+        if not left or (last is not None and time.monotonic() >= last):
+            return left
+        await asyncio.sleep(_LOOK_S)

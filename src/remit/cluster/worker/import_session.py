@@ -1,0 +1,102 @@
+"""Adopting: a session of another machine becomes one of this machine's, in a checkout with a ledger of its own.
+
+Owns what is written there before an agent starts: the row with terms that fit this machine, what the agent is told, and
+those above it, whose limits hold here as they do there. What others of its tree use meanwhile is added as it is heard.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any
+
+from remit.attempts.results import load_boot_id
+from remit.cluster.row_conversion import shape_row
+from remit.evidence.saved_tree import BEFORE, list_expected, take_before
+from remit.evidence.workspace_root import find_workspace_root
+from remit.ledger.events import read_clock_ms
+from remit.ledger.remote_rows import mirror
+from remit.ledger.runs import Delegation, add_delegation, begin_attempt, load_delegation
+from remit.ledger.slots import claim, take_slot
+from remit.ledger.texts import keep_texts
+from remit.manifest.prefix_check import take_beginning
+from remit.runs.admission.run_config import read_terms
+from remit.runs.supervisor.supervisor import NO_LIMITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from remit.cluster.database.session_rows import Row
+    from remit.cluster.orders import Order
+    from remit.ledger.home import Home
+    from remit.ledger.store import Ledger
+
+_LEAST_S = 1.0
+
+
+async def adopt(
+    home: Home, order: Order, owner: str, *, deadline_ms: int, above: Iterable[Row] = (), lost: int = 0
+) -> None:
+    """Write a session down in the ledger of its checkout, running; where it is there already it is taken up again.
+
+    `above`: what the cluster knows of those above it by now. `lost`: how many attempts were lost with other workers;
+    they are attempts all the same, and the drive does with them what it does with all that are lost.
+    """
+    known = load_delegation(home.ledger, order.session_id)
+    if known is not None:
+        claim(home.ledger, known, owner)
+        return
+    seconds = max((deadline_ms - read_clock_ms()) / 1000, _LEAST_S)
+    row = shape_order(order)._replace(owner=owner, details=_fit(order, home.root, seconds))
+    texts = {kind: text.encode("utf-8", "surrogatepass") for kind, text in order.texts.items()}
+    terms = read_terms(row.details)
+    if lost and terms.evidence:  # a run that has attempts already takes no tree
+        expected = list_expected(
+            home.root, manifest=terms.manifest, artifact_path=terms.artifact_path, workspace_root=terms.workspace_root
+        )  # fmt: skip
+        taken = await asyncio.to_thread(take_before, home, home.root, expected=expected)
+        texts[BEFORE] = taken.as_text().encode()
+    with home.ledger.transaction(durable=True) as db:
+        for each in order.above:
+            mirror(db, _read_above(each))
+        for now in above:
+            mirror(db, shape_row(now))
+        row = add_delegation(home.ledger, row)
+        keep_texts(home, row.session_id, texts, db=db)
+        take_slot(db, row, NO_LIMITS, deadline_ms=deadline_ms)
+        for number in range(1, lost + 1):
+            begin_attempt(home.ledger, row.session_id, number)
+
+
+def shape_order(order: Order) -> Delegation:
+    """The row that an order is of, as its caller's ledger has it."""
+    return Delegation(
+        order.session_id, order.agent, order.depth, order.path, order.parent_id, order.root_id, order.task_number,
+        runner=order.runner, details=order.details,
+    )  # fmt: skip
+
+
+def _fit(order: Order, root: str, seconds: float) -> dict[str, Any]:
+    """The terms, as they are to hold here: what was a place over there is one in the checkout."""
+    terms = read_terms(order.details)
+    manifest = os.path.join(root, os.path.relpath(terms.manifest, terms.root)) if terms.manifest else ""
+    size, digest = take_beginning(manifest) if manifest else (0, "")
+    workspace_root = find_workspace_root(root, os.environ, runner=order.runner) if terms.may_be_hyper else ""
+    return terms._replace(
+        workspace_root=workspace_root,
+        root=root, worktree="", boot_id=load_boot_id(), manifest=manifest, manifest_bytes=size, manifest_sha256=digest,
+        settles=False, commits=False, must_commit=False, checkout="", timeout_s=min(terms.timeout_s, seconds),
+    ).as_details()  # fmt: skip
+
+
+def _read_above(values: Mapping[str, Any]) -> Delegation:
+    known = {name: value for name, value in values.items() if name in Delegation._fields}
+    known |= {"path": tuple(values["path"]), "state": "running"}
+    return Delegation(**known)
+
+
+def learn(ledger: Ledger, rows: Iterable[Row]) -> None:
+    """Let the ledger of a checkout know what others of the tree have used by now."""
+    with ledger.transaction() as db:
+        for row in rows:
+            mirror(db, shape_row(row))

@@ -1,0 +1,287 @@
+"""A job: one session on one worker, from its lease to its outcome.
+
+Owns the walk: read the order, check out, adopt, drive, send back, publish. All that it needs is on disk and in the
+database, so that a worker which starts again goes on with it: the same folder, the same agent, the same function. The
+one who holds the lease works, and nobody else's outcome counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.cluster.base_trees import load_bundles
+from remit.cluster.caller.client import Afar
+from remit.cluster.checkpoint import add_saved, read_saved
+from remit.cluster.database import leases, session_rows
+from remit.cluster.database.key_file import KEY
+from remit.cluster.orders import Packed
+from remit.cluster.retry import insist
+from remit.cluster.row_conversion import read_attempt
+from remit.cluster.sealing import Signed, sign_ticket
+from remit.cluster.worker.check_order import check_ticket, load_order
+from remit.cluster.worker.cleanup import clear_away
+from remit.cluster.worker.import_session import adopt, shape_order
+from remit.cluster.worker.progress_reporter import Teller
+from remit.cluster.worker.publish import Publication, gather, make_publication, publish
+from remit.cluster.worker_folder import Facts
+from remit.config.cluster import ENGINE
+from remit.errors import ClusterError, RemitError, StorageError
+from remit.git import clones
+from remit.git.bundles import Base
+from remit.ledger.events import read_clock_ms
+from remit.ledger.home import Home
+from remit.ledger.runs import Delegation
+from remit.runs.admission.run_config import find_retry, read_terms
+from remit.runs.admission.tickets import RANDOM_BYTES, Ticket, hash_ticket
+from remit.runs.judging.conclusion import Ended
+from remit.runs.supervisor.supervisor import Broker
+from remit.storage.trust import trust
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from remit.cluster.orders import Order
+    from remit.cluster.worker.worker_context import Site
+
+
+class _UnableError(RemitError):
+    """Nothing of it has begun, and another machine may be able to."""
+
+
+class Done(NamedTuple):
+    """What became of a job."""
+
+    status: str
+    """Of the outcome; `lost` where the session is another worker's now, `unable` where it was left to others."""
+    ending: str = ""
+    trouble: str = ""
+    """Why this machine cannot carry it out."""
+
+
+class Job:
+    """One session that this worker holds the lease of."""
+
+    def __init__(
+        self, site: Site, row: session_rows.Row, lease: leases.Lease, *, has_others: Callable[[], Awaitable[bool]]
+    ) -> None:
+        """`has_others`: whether other workers could carry it out, where this machine cannot."""
+        self.site = site
+        self._has_others = has_others
+        self.row = row
+        self.lease = lease
+        self.session_id = row.session_id
+        self.broker: Broker | None = None
+        self.lost = asyncio.Event()
+        """Set once the session is another's."""
+        self.is_publishing = False
+        self._cancelling = lease.cancel_reason
+        self._began_ms = read_clock_ms()
+        self._lost_attempts = 0
+        """How many were made on other workers."""
+
+    def cancel(self, reason: str) -> None:
+        """End it; what there is of it is published."""
+        is_new = self._cancelling is None
+        self._cancelling = self._cancelling or reason or "somebody asked for its end"
+        if is_new and self.broker is not None:
+            self._tell_broker()
+
+    def lose(self) -> None:
+        """End the agent, for the session is another's now; nothing is published."""
+        if self.is_publishing or self.lost.is_set():  # what is published under an old fence changes nothing
+            return
+        self.lost.set()
+        self._cancelling = self._cancelling or "its worker was not heard of for too long"
+        if self.broker is not None:
+            self._tell_broker()
+
+    def _tell_broker(self) -> None:
+        assert self.broker is not None  # noqa: S101 - by those who call
+        with suppress(RemitError):
+            self.broker.cancel(self.session_id, reason=self._cancelling or "")
+
+    async def run(self) -> Done:
+        """Carry it out; returns once its outcome is published, or another has the session."""
+        try:
+            result = await self._carry_out()
+        except _UnableError as error:
+            await self._clear_away()
+            return Done("unable", trouble=str(error))
+        except RemitError as error:
+            result = make_publication(self._shape_row(), Ended("rejected", self.row.agent, reason=str(error)))
+        except Exception as error:  # noqa: BLE001 - the outermost line of a session: whoever waits is told
+            reason = f"this is a bug: {type(error).__name__}: {str(error)[:300]}"
+            result = make_publication(self._shape_row(), Ended("crashed", self.row.agent, reason=reason))
+        if self.lost.is_set() or result is None:
+            await self._clear_away()
+            return Done("lost")
+        self.is_publishing = True
+        fence = self.lease.fence
+        is_published = await publish(self.site, self.session_id, fence, result, began_ms=self._began_ms)
+        await self._clear_away()
+        return Done(result.conclusion.status, result.conclusion.ending) if is_published else Done("lost")
+
+    def _shape_row(self) -> Delegation:
+        row = self.row
+        return Delegation(
+            row.session_id, row.agent, row.depth, row.path, row.parent_id, row.root_id, runner=row.runner,
+            started_ms=self._began_ms, details=row.terms,
+        )  # fmt: skip
+
+    async def _carry_out(self) -> Publication | None:
+        order = await load_order(self.site, self.session_id)
+        facts = self.site.folder.load(self.session_id)
+        if facts is not None and self._is_whole(facts):
+            facts = facts._replace(fence=self.lease.fence)
+        else:
+            await self._clear_away()
+            await check_ticket(self.site, order)
+            early = await self._look_before(order)
+            if early is not None:
+                return early
+            try:
+                facts = await self._check_out(order)
+            except StorageError as error:  # a full disk, a remote that this machine does not reach
+                if await self._has_others():
+                    raise _UnableError(error.message, hint=error.hint) from error
+                raise
+        await asyncio.to_thread(self.site.folder.note, facts)
+        return await self._drive(order, facts)
+
+    def _is_whole(self, facts: Facts) -> bool:
+        """Whether what this worker had begun is still the session's: nobody else had it in between."""
+        return facts.fence == self.lease.fence - 1 and os.path.isdir(facts.root)
+
+    # --- without an agent ---------------------------------------------------------------------------------------------
+
+    async def _look_before(self, order: Order) -> Publication | None:
+        """What becomes of a session without an agent: one that is not wanted any more, too late, or was lost."""
+        row, terms = shape_order(order)._replace(started_ms=self._began_ms), read_terms(order.details)
+        saved = None if self.lease.is_first else await self._load_saved()
+        ended = Ended("", order.agent, retry=find_retry(row))
+        if self._cancelling is not None:
+            ended = ended._replace(ending="cancelled", reason=self._cancelling)
+        elif self.lease.deadline_left_ms <= 0:
+            ended = ended._replace(ending="timeout")
+        elif saved is not None and terms.retry != "safe":
+            reason = f"nothing was heard any more of {self.lease.earlier_worker or 'its worker'}"
+            ended = ended._replace(ending="orphaned", reason=reason)
+        else:
+            self._lost_attempts = 0 if saved is None else await self._count_lost()
+            return None
+        if saved is None:
+            return make_publication(row, ended)
+        return make_publication(row, add_saved(ended, saved))._replace(packed=saved)
+
+    async def _load_saved(self) -> Packed | None:
+        """What was saved of it; None where no agent has begun."""
+        saved = await insist(lambda: session_rows.load_saved(self.site.goods, self.session_id))
+        return None if saved is None else read_saved(self.site.key, saved)
+
+    async def _count_lost(self) -> int:
+        """How many attempts were made elsewhere; what they printed keeps their number."""
+        row = await insist(lambda: session_rows.load_row(self.site.db, self.session_id))
+        return max(1, 0 if row is None else read_attempt(row))
+
+    # --- the checkout -------------------------------------------------------------------------------------------------
+
+    async def _check_out(self, order: Order) -> Facts:
+        source, site = order.source, self.site
+        bundles = await insist(lambda: load_bundles(site.goods, site.folder.store, source))
+        base = Base(order.commit, order.tree, order.prefix)
+        root = await asyncio.to_thread(
+            clones.check_out, site.folder.store, site.folder.find_tree(self.session_id), base,
+            bundles=bundles, remote=source.remote, branch=source.branch,
+        )  # fmt: skip
+        if order.trusted:
+            await asyncio.to_thread(trust, root, order.trusted)
+        deadline_ms = read_clock_ms() + self.lease.deadline_left_ms
+        return Facts(self.session_id, self.lease.fence, self.lease.fence, root, deadline_ms)
+
+    async def _clear_away(self) -> None:
+        with suppress(RemitError):  # what cannot be removed now is when the worker starts again
+            await clear_away(self.site, self.session_id)
+
+    # --- the agent ----------------------------------------------------------------------------------------------------
+
+    async def _drive(self, order: Order, facts: Facts) -> Publication | None:
+        home = Home(facts.root)
+        site = self.site
+        setup = await asyncio.to_thread(site.load_setup, facts.root)
+        environ = self._make_environ(order)
+        broker = Broker(
+            home, own_runners=setup.own_runners, environ=environ, list_own_files=setup.list_own_files
+        )  # fmt: skip
+        broker.variables = setup.variables
+        afar = broker.afar = Afar(
+            home, site.url, site.settings, environ, key=site.key, own=frozenset({self.session_id}),
+            trusted=order.trusted,
+        )  # fmt: skip
+        try:
+            await self._adopt(order, facts, broker)
+            teller = Teller(site, broker, order, self.lease.fence, on_lost=self.lose)
+            self._sign_with(broker, teller, facts)
+            teller.packed = await self._load_saved() or Packed()
+            await insist(teller.note)
+            if self.lost.is_set():
+                return None
+            self.broker = broker
+            if self._cancelling is not None:
+                self._tell_broker()
+            try:
+                await self._attend(broker, teller)
+            except RemitError as error:  # a disk that is full: what was saved before is all that is left
+                ended = Ended("crashed", order.agent, reason=str(error), retry=find_retry(shape_order(order)))
+                return make_publication(shape_order(order), ended)._replace(packed=teller.packed)
+            if self.lost.is_set():
+                return None
+            await insist(teller.tell_rest)
+            return await gather(site, order, home, fence=self.lease.fence, known=teller.packed.commit)
+        finally:
+            self.broker = None
+            with suppress(ClusterError):
+                await afar.close()
+            broker.end()
+            home.close()
+
+    async def _attend(self, broker: Broker, teller: Teller) -> None:
+        """Drive it to the end of its agent's work, and tell of it meanwhile."""
+        telling = asyncio.ensure_future(teller.run())
+        try:
+            await broker.drive(self.session_id)
+        finally:
+            telling.cancel()
+            with suppress(asyncio.CancelledError):
+                await telling
+
+    def _make_environ(self, order: Order) -> dict[str, str]:
+        """What an agent finds in its environment; who hands nothing on has no business with the database."""
+        environ = {**self.site.environ, ENGINE: self.site.url}
+        if not read_terms(order.details).may_call:
+            environ = {name: value for name, value in environ.items() if name not in (ENGINE, KEY)}
+        return environ
+
+    async def _adopt(self, order: Order, facts: Facts, broker: Broker) -> None:
+        above = [str(each["session_id"]) for each in order.above]
+        known = await insist(lambda: session_rows.list_rows(self.site.db, sessions=above)) if above else []
+        await adopt(
+            broker.home, order, broker.id, deadline_ms=facts.deadline_ms, above=known, lost=self._lost_attempts
+        )  # fmt: skip
+
+    def _sign_with(self, broker: Broker, teller: Teller, facts: Facts) -> None:
+        """Sign the tickets of its agent, under the lease that it is started with."""
+        site = self.site
+        teller.signed = facts.signed
+
+        def sign(row: Delegation) -> Ticket:
+            signed = Signed(row.session_id, row.root_id, row.agent, row.depth, row.path, facts.fence)
+            token = sign_ticket(site.key, signed, os.urandom(RANDOM_BYTES))
+            if teller.signed != facts.fence:
+                site.folder.note(facts._replace(signed=facts.fence))
+                teller.signed = facts.fence
+            return Ticket(token, hash_ticket(token))
+
+        broker.mint = sign

@@ -1,0 +1,118 @@
+"""Publishing: what came of a session, for its caller to take in.
+
+Owns what is in an outcome: what the agent answered, what was judged of it, and the files that it made. Where not all of
+them could be sent, the outcome says so, and is no more than `partial`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.cluster.database import leases
+from remit.cluster.downgrade import doubt, name_files
+from remit.cluster.orders import Outcome, Packed, render_outcome
+from remit.cluster.retry import insist
+from remit.cluster.sealing import seal
+from remit.cluster.worker.pack_work import send
+from remit.errors import RemitError
+from remit.ledger.events import read_clock_ms
+from remit.ledger.runs import list_attempts, load_delegation
+from remit.ledger.texts import list_texts, load_text
+from remit.model import NOTHING
+from remit.runs.judging.conclusion import conclude
+from remit.runs.results.full_result import load_report, make_report, render_report
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.cluster.orders import Order
+    from remit.cluster.worker.worker_context import Site
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+    from remit.runs.judging.conclusion import Conclusion, Ended
+    from remit.schemas import Result
+
+_MOST_TEXT_BYTES = 16 * 1024 * 1024
+"""Of all that an agent answered; what is longer stays in the output."""
+_SENT_TEXTS = ("answer-", "trace")
+
+
+class Publication(NamedTuple):
+    """What is to be published."""
+
+    report: Result
+    conclusion: Conclusion
+    attempts: tuple[Mapping[str, Any], ...] = ()
+    texts: Mapping[str, str] = NOTHING
+    packed: Packed = Packed()
+
+
+def make_publication(row: Delegation, ended: Ended) -> Publication:
+    """What is published of a session that no agent has said anything of."""
+    conclusion = conclude(ended)
+    return Publication(make_report(row, None, conclusion, ended_ms=read_clock_ms()), conclusion)
+
+
+async def gather(site: Site, order: Order, home: Home, *, fence: int, known: str) -> Publication:
+    """All that the caller needs, once the agent has ended. `known`: the commit that was saved last."""
+    report, conclusion = load_report(home, order.session_id)
+    also = [*(artifact.path for artifact in conclusion.artifacts), *_find_manifest(home, order.session_id)]
+    result = Publication(
+        report, conclusion, tuple(each._asdict() for each in list_attempts(home.ledger, order.session_id)),
+        _load_texts(home, order.session_id),
+    )  # fmt: skip
+    megabytes = site.settings.parcel_megabytes
+    try:
+        sent = await insist(
+            lambda: send(site.goods, home.root, order, fence, megabytes=megabytes, also=also, known=known)
+        )
+    except RemitError as error:
+        return _doubt(result, f"what it made could not be sent: {error.message}")
+    result = result._replace(packed=sent.packed)
+    if sent.left:
+        return _doubt(result, f"{name_files(sent.left)} could not be sent")
+    return result
+
+
+async def publish(site: Site, session_id: str, fence: int, result: Publication, *, began_ms: int) -> bool:
+    """Say what came of it; whether the session was still this worker's."""
+    report, conclusion, usage = result.report, result.conclusion, result.report.usage
+    told = json.loads(render_report(report, conclusion).decode("utf-8", "surrogatepass"))
+    outcome = Outcome(
+        session_id, fence, site.worker_id, told, result.attempts, result.texts, result.packed,
+        began_ms, read_clock_ms(),
+    )  # fmt: skip
+    body = seal(site.key, "outcome", render_outcome(outcome))
+    return await insist(
+        lambda: leases.publish(
+            site.goods, session_id, fence, outcome=body, status=conclusion.status,
+            ending=conclusion.ending, tokens=usage.tokens, cost_usd=usage.cost_usd, turns=usage.turns,
+        )
+    )  # fmt: skip
+
+
+def _find_manifest(home: Home, session_id: str) -> list[str]:
+    row = load_delegation(home.ledger, session_id)
+    manifest = "" if row is None else str(row.details.get("manifest", ""))
+    return [os.path.relpath(manifest, home.root)] if manifest else []
+
+
+def _load_texts(home: Home, session_id: str) -> dict[str, str]:
+    """What the agent answered, word for word."""
+    found: dict[str, str] = {}
+    size = 0
+    for kind in list_texts(home, session_id):
+        if kind.startswith(_SENT_TEXTS):
+            data = load_text(home, session_id, kind) or b""
+            size += len(data)
+            if size <= _MOST_TEXT_BYTES:
+                found[kind] = data.decode("utf-8", "surrogatepass")
+    return found
+
+
+def _doubt(result: Publication, message: str) -> Publication:
+    advice = "Let it make less, or name a git remote under [cluster], then do it again"
+    report, conclusion = doubt(result.report, result.conclusion, message, advice)
+    return result._replace(report=report, conclusion=conclusion)

@@ -1,0 +1,226 @@
+"""Clusters: the machines that work for a workspace, as their database tells of them.
+
+Owns how that is asked by whoever looks: once, for a moment, and without changing anything there. What it says of trees
+of this workspace that nobody here follows is written into the ledger, as those who follow do.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from remit.config.cluster import ENGINE, LOCAL, fill_engine
+from remit.errors import ClusterError, ConfigError, InputError, RemitError
+from remit.ledger.remote_rows import OWNER
+from remit.storage.settings import load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+
+    from remit.cluster.database.overview import Look
+    from remit.cluster.database.session_rows import Row
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+
+LOOK_S = 2.0
+"""So long is waited for a database that somebody only wants to look at."""
+NOBODY = "no worker is there: start one with remit worker"
+_MOST_OPEN = 10_000
+_GIVEN_UP = "caller-"
+"""How the name begins under which a caller says itself what became of something."""
+
+T = TypeVar("T")
+
+
+class Cluster(NamedTuple):
+    """What the database that machines share says at one moment, or why it says nothing."""
+
+    database: str
+    """Its address, as it may be shown."""
+    look: Look | None = None
+    trouble: RemitError | None = None
+
+    @property
+    def rows(self) -> Mapping[str, Row]:
+        """The sessions that were asked for, by their names."""
+        return {} if self.look is None else {row.session_id: row for row in self.look.rows}
+
+    @property
+    def lag_s(self) -> float | None:
+        """For how long the first that waits has been waiting; None where nothing does."""
+        ages = [] if self.look is None else [queue.oldest_s for queue in self.look.queues]
+        return max((age for age in ages if age is not None), default=None)
+
+    @property
+    def is_manned(self) -> bool:
+        """Whether somebody is there who takes work."""
+        return self.look is not None and any(each.is_live and each.state == "active" for each in self.look.workers)
+
+
+class Place(NamedTuple):
+    """Where a delegation is done that is not done here."""
+
+    state: str = ""
+    """What the database calls it: admitted, posted, queued, running or done; empty where it was not asked."""
+    worker: str = ""
+    host: str = ""
+    fence: int = 0
+    queue: str = ""
+    waited_s: float | None = None
+    """How long nobody had taken it."""
+    lease_left_s: float | None = None
+
+    @property
+    def is_late(self) -> bool:
+        """Whether its worker has kept it for longer than it said."""
+        return self.state == "running" and self.lease_left_s is not None and self.lease_left_s < 0
+
+
+def is_elsewhere(row: Delegation) -> bool:
+    """Whether another machine does a delegation."""
+    return row.owner == OWNER or bool(row.details.get("afar"))
+
+
+def find_place(row: Delegation, told: Row | None, taken: Mapping[str, Any] | None) -> Place | None:
+    """Where a delegation is done: as the database says, else as was told when it was taken; None for here."""
+    if told is not None:
+        is_given_up = (told.worker_id or "").startswith(_GIVEN_UP)
+        worker = "" if is_given_up else told.worker_id or ""
+        lease_left_s = told.lease_left_s if told.state == "running" else None
+        left_s = None if lease_left_s is None else round(lease_left_s, 1)
+        return Place(told.state, worker, told.host or "", told.fence, told.queue, round(told.waited_s, 1), left_s)
+    if not is_elsewhere(row):
+        return None
+    known = taken or {}
+    fence = known.get("fence")
+    return Place(
+        worker=str(known.get("worker") or ""),
+        host=str(known.get("host") or ""),
+        fence=fence if isinstance(fence, int) else 0,
+    )
+
+
+# --- asking ----------------------------------------------------------------------------------------------------------
+
+
+def find_address(root: str, environ: Mapping[str, str] | None = None) -> str:
+    """The database of the machines that work for a workspace; empty where there is none. Nothing untrusted is asked."""
+    given = os.environ if environ is None else environ
+    if given.get(ENGINE, "").strip():
+        return fill_engine(LOCAL, given)
+    try:
+        settings = load_settings(root)
+    except (ConfigError, InputError):  # what is at work can be seen whatever the settings say
+        return ""
+    url = fill_engine(settings.engine, given)
+    if url:
+        from remit.runs.consent import check_trust  # noqa: PLC0415 - only with other machines
+
+        check_trust(root, settings)
+    return url
+
+
+def ask(
+    root: str, *, roots: Sequence[str] | None = None, only_open: bool = False, seconds: float = LOOK_S
+) -> Cluster | None:  # fmt: skip
+    """What the database says now, of the sessions of some trees or of all; None where all work is done here."""
+    try:
+        url = find_address(root)
+    except RemitError as error:
+        return Cluster("PostgreSQL", trouble=error)
+    if not url:
+        return None
+    from remit.cluster.database import overview, store  # noqa: F401, PLC0415 - before the time begins: they take 0.2 s
+    from remit.cluster.database.driver import load_psycopg, render_url  # noqa: PLC0415 - only with other machines
+
+    display = render_url(url)
+    try:
+        load_psycopg()
+        found: Look = run(lambda: _look(url, roots, only_open=only_open, seconds=seconds), display, seconds)
+    except RemitError as error:
+        return Cluster(display, trouble=error)
+    return Cluster(display, found)
+
+
+async def _look(url: str, roots: Sequence[str] | None, *, only_open: bool, seconds: float) -> Look:
+    from remit.cluster.database.overview import look  # noqa: PLC0415 - only with other machines
+    from remit.cluster.database.store import Database  # noqa: PLC0415
+
+    db = Database(url, name="remit look")
+    try:
+        return await look(db, roots=roots, only_open=only_open, patience_s=seconds)
+    finally:
+        await db.close()
+
+
+def run(make: Callable[[], Coroutine[Any, Any, T]], display: str, seconds: float) -> T:
+    """Ask in a thread of its own, which nobody waits for once the time is over, whatever it hangs in."""
+    import asyncio  # noqa: PLC0415 - 30 ms, and only with other machines
+    import threading  # noqa: PLC0415
+
+    told: list[T] = []
+    failed: list[Exception] = []
+
+    def work() -> None:
+        try:
+            told.append(asyncio.run(make()))
+        except Exception as error:  # noqa: BLE001 - raised where it was asked for
+            failed.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if failed:
+        raise failed[0]
+    if not told:
+        hint = "check that PostgreSQL runs and can be reached from here"
+        raise ClusterError(f"{display} does not answer within {seconds:.0f} s", hint=hint)
+    return told[0]
+
+
+# --- what is known here ----------------------------------------------------------------------------------------------
+
+
+def watch(home: Home, session_id: str | None = None, *, seconds: float = LOOK_S) -> Cluster | None:
+    """Ask for what is open in this workspace, or for the tree of one; the ledger knows of all of them then.
+
+    None where all work is done here, and for a tree of this machine that is over.
+    """
+    from remit.ledger.runs import list_delegations, load_delegation  # noqa: PLC0415 - with a ledger
+
+    rows: list[Delegation] = []
+    if session_id is not None:
+        own = load_delegation(home.ledger, session_id)
+        rows = [] if own is None or (own.state == "settled" and not is_elsewhere(own)) else [own]
+        if not rows:
+            return None
+    elif os.path.lexists(home.ledger_file):
+        rows = list_delegations(home.ledger, only_open=True, limit=_MOST_OPEN)
+    roots = [*dict.fromkeys(row.root_id for row in rows)]
+    cluster = ask(home.root, roots=roots, seconds=seconds)
+    if cluster is not None and cluster.look is not None:
+        with suppress(RemitError):  # what is known can be shown all the same
+            note(home, cluster.look.rows)
+    return cluster
+
+
+def note(home: Home, rows: Iterable[Row]) -> None:
+    """Let the ledger know of those that other machines keep, as far as it does not."""
+    from remit.cluster.row_conversion import shape_row  # noqa: PLC0415 - only with other machines
+    from remit.ledger.remote_rows import mirror  # noqa: PLC0415
+    from remit.ledger.runs import load_delegation  # noqa: PLC0415
+
+    new = []
+    for row in rows:
+        known, told = load_delegation(home.ledger, row.session_id), shape_row(row)
+        if known is None or (known.owner == OWNER and _sum_up(known) != _sum_up(told)):
+            new.append(told)
+    if new:
+        with home.ledger.transaction() as db:
+            for each in new:
+                mirror(db, each)
+
+
+def _sum_up(row: Delegation) -> tuple[object, ...]:
+    return row.state, row.status, row.ending, row.tokens, row.cost_usd, row.turns

@@ -1,0 +1,136 @@
+"""The values of a configuration: each converted, or refused in a sentence with how to write it.
+
+Owns the one converter of tables. The types of the fields of a table's class say what each value has to be, and a `Rule`
+says what else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from remit.errors import ConfigError
+from remit.light_namedtuple import NamedTuple
+from remit.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_MOST = 10**9
+
+
+class Rule(NamedTuple):
+    """What a value has to be beyond its type."""
+
+    example: object = None
+    """What the hint says to write."""
+    words: tuple[str, ...] = ()
+    """A text is one of these."""
+    least: int = 0
+    """A whole number is at least this."""
+    most: int = _MOST
+    hint: str = ""
+    """The hint on a number above `most`, instead of the example."""
+    read: Callable[[object, str], Any] | None = None
+    """Reads the value by its own means, given the name of the setting."""
+
+
+_NO_RULE = Rule()
+_Table = TypeVar("_Table", bound=NamedTuple)
+
+
+def read_settings(kind: type[_Table], values: Mapping[str, Any], table: str, rules: Mapping[str, Rule]) -> _Table:
+    """A table as an instance of its class. Keys may be spelled with hyphens; what is not set has its default."""
+    given = {key.replace("-", "_"): value for key, value in values.items()}
+    for key in given:
+        check_name(key, kind._fields, f"a setting of [{table}]")
+    types = kind.__annotations__  # as they are written: the modules here postpone their evaluation
+    read = {
+        key: _read(value, f"{table}.{key}", types[key].removesuffix(" | None"), rules.get(key, _NO_RULE))
+        for key, value in given.items()
+    }
+    return kind._make(read.get(key, kind._field_defaults[key]) for key in kind._fields)
+
+
+def _read(value: object, name: str, kind: str, rule: Rule) -> object:
+    if rule.read is not None:
+        return rule.read(value, name)
+    if rule.words:
+        return read_word(value, name, rule.words)
+    return _READERS[kind](value, name, rule)
+
+
+def check_name(name: str, known: tuple[str, ...], what: str) -> None:
+    """Refuse a name that isn't known."""
+    if name not in known:
+        raise ConfigError(f"'{name}' is not {what}", hint=did_you_mean(name, known))
+
+
+def read_table(values: object, name: str, example: str = "") -> dict[str, Any]:
+    """A table of any content."""
+    if not isinstance(values, dict):
+        hint = f"write it as {_last(name)} = {example}" if example else f"write it as [{name}]"
+        raise ConfigError(f"{name if '.' in name else f'[{name}]'} is not a table", hint=hint)
+    return values
+
+
+def read_texts(values: object, name: str, example: object) -> tuple[str, ...]:
+    """A list of texts."""
+    if not isinstance(values, list) or not all(isinstance(value, str) and "\0" not in value for value in values):
+        raise ConfigError(f"{name} is not a list of texts", hint=f'write it as {_last(name)} = ["{example}"]')
+    return tuple(values)
+
+
+def read_pairs(values: object, name: str, example: object) -> dict[str, str]:
+    """A table of texts."""
+    if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
+        raise ConfigError(f"{name} is not a table of texts", hint=f"write it as {_last(name)} = {example}")
+    return dict(values)
+
+
+def read_word(value: object, name: str, known: tuple[str, ...]) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in known:
+        raise ConfigError(f"{name} is {value!r}", hint=f"use one of {', '.join(known)}")
+    return value
+
+
+def _read_text(value: object, name: str, rule: Rule) -> str:
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise ConfigError(f"{name} is not a text", hint=f'write it as {_last(name)} = "{rule.example}"')
+    return value
+
+
+def _read_number(value: object, name: str, rule: Rule) -> float:
+    """A number that something can be limited to."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _MOST:
+        raise ConfigError(f"{name} is not a number above 0", hint=f"write it as {_last(name)} = {rule.example}")
+    return value
+
+
+def _read_whole(value: object, name: str, rule: Rule) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not rule.least <= value <= rule.most:
+        to = "" if rule.most == _MOST else f" to {rule.most}"
+        hint = rule.hint or f"write it as {_last(name)} = {rule.example}"
+        raise ConfigError(f"{name} is not a whole number from {rule.least}{to}", hint=hint)
+    return value
+
+
+def _read_switch(value: object, name: str, _: Rule) -> bool:
+    if not isinstance(value, bool):
+        raise ConfigError(f"{name} is neither true nor false", hint=f"write it as {_last(name)} = true")
+    return value
+
+
+_READERS: Mapping[str, Callable[[object, str, Rule], object]] = {
+    "str": _read_text,
+    "int": _read_whole,
+    "float": _read_number,
+    "bool": _read_switch,
+    "tuple[str, ...]": lambda value, name, rule: read_texts(value, name, rule.example),
+    "Mapping[str, str]": lambda value, name, rule: read_pairs(value, name, rule.example),
+}
+"""The reader of each type of a field, as it is written."""
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]

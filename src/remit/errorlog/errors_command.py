@@ -1,0 +1,109 @@
+"""The error log: what went wrong in a workspace, grouped by cause, and what became of it."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from remit.errors import UsageError
+from remit.light_namedtuple import NamedTuple
+from remit.storage.settings import check_open, find_workspace, load_settings
+
+if TYPE_CHECKING:
+    from remit.errorlog.causes import Chosen, Group
+    from remit.errorlog.log import Marked
+    from remit.errorlog.records import FixStatus, Record
+    from remit.model import Finding
+
+
+class Errors(NamedTuple):
+    """The errors that were asked for, newest first, and what there is to say about their file."""
+
+    file: str
+    records: tuple[Record, ...]
+    groups: tuple[Group, ...]
+    total: int
+    """How many there are, asked for or not."""
+    findings: tuple[Finding, ...]
+    data: bytes
+
+
+class ShownErrors(NamedTuple):
+    """What a user asked to see."""
+
+    file: str
+    chosen: Chosen
+    archived: bool
+
+
+def find_error_log(root: str) -> str:
+    """Where a workspace keeps its errors: beside its tasks, else where there are some, else where tasks would be."""
+    from remit.errorlog import FILE  # noqa: PLC0415 - only with errors
+    from remit.storage.spec_root import FOLDERS, find_folder, find_spec_root  # noqa: PLC0415
+
+    configured = load_settings(root).tasks.folder
+    folder = configured or find_folder(root)
+    if folder is None:
+        folder = next((each for each in FOLDERS if os.path.lexists(f"{root}/{each}/{FILE}")), None)
+        folder = folder or find_spec_root(root)
+    check_open(f"{root}/{folder}/{FILE}")
+    return f"{root}/{folder}/{FILE}"
+
+
+def load_errors(
+    *, task: str | None = None, session_id: str | None = None, code: str | None = None, only_open: bool = False
+) -> Errors:
+    """The errors of the workspace, all or those of a task, a session or a code."""
+    from remit.errorlog.causes import group_errors  # noqa: PLC0415 - only with errors
+    from remit.errorlog.log import load_log  # noqa: PLC0415
+
+    def is_meant(record: Record) -> bool:
+        return (
+            task in {None, str(record.task_number)}
+            and session_id in {None, record.session_id}
+            and (code is None or code.upper() == record.code.upper())
+        )
+
+    root = find_workspace()
+    log = load_log(find_error_log(root), root=root)
+    groups = group_errors(log.errors)
+    chosen = tuple(group for group in groups if group.is_open or not only_open)
+    chosen = tuple(group for group in chosen if any(map(is_meant, group.records)))
+    records = sorted(
+        (
+            record
+            for group in chosen
+            for record in group.records
+            if is_meant(record) and (record.is_open or not only_open)
+        ),
+        key=lambda record: (record.time, record.id),
+        reverse=True,
+    )
+    return Errors(log.file, tuple(records), chosen, len(log.errors), log.findings, log.data)
+
+
+def show_errors(word: str) -> ShownErrors:
+    """The error or the group that a word names; one that has left errors.json is found in the archive."""
+    from remit.errorlog.causes import Chosen, choose, group_errors  # noqa: PLC0415 - only with errors
+    from remit.errorlog.log import find_archived, load_log  # noqa: PLC0415
+
+    root = find_workspace()
+    log = load_log(find_error_log(root), root=root)
+    try:
+        return ShownErrors(log.file, choose(log.errors, word), archived=False)
+    except UsageError:
+        old = find_archived(log.file, word)
+        if old is None:
+            raise
+        return ShownErrors(log.file, Chosen(group_errors([old])[0], (old,), whole=False), archived=True)
+
+
+def mark_errors(word: str, status: FixStatus, *, note: str | None = None) -> Marked:
+    """Say what became of an error, or of all errors of a cause."""
+    from remit.errorlog import log  # noqa: PLC0415 - only with errors
+    from remit.ledger.home import Home  # noqa: PLC0415
+
+    root = find_workspace()
+    now_ms = time.time_ns() // 1_000_000
+    return log.mark_errors(Home(root), find_error_log(root), word, status, note=note, now_ms=now_ms)

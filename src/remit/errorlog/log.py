@@ -1,0 +1,292 @@
+"""The log: errors.json on disk, read, added to and marked.
+
+Owns the order of writing: what is broken is kept beside before it is replaced, what becomes too much goes into the
+archive before it leaves the file, and nothing is written where nothing changes. A file is replaced at once and under a
+lock, so that no error is lost between two processes.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errorlog import FILE
+from remit.errorlog.causes import Chosen, choose, find_cause
+from remit.errorlog.document import (
+    Document,
+    add_entries,
+    mark_entry,
+    parse_document,
+    remove_entries,
+    render_new,
+    set_date,
+)
+from remit.errorlog.records import (
+    CLOSED_KEYS,
+    MAX_ACTION_CHARS,
+    NOTE_KEY,
+    WRITTEN,
+    clean,
+    format_time,
+    prepare,
+    read_record,
+    shape_record,
+)
+from remit.errors import InputError
+from remit.ledger.home import ERRORS
+from remit.storage.files import append_line, load_bytes, load_lines, tell_failure, write_bytes
+from remit.storage.json_edit import apply
+from remit.storage.safe_path import find_inside, replace_inside, start_over
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from remit.errorlog.records import FixStatus, Record
+    from remit.ledger.home import Home
+    from remit.model import Finding
+
+ARCHIVE = "errors-archive.jsonl"
+MAX_BYTES = 8 * 1024 * 1024
+MAX_KEPT, KEPT_AFTER = 1000, 800
+"""From how many entries on the oldest go into the archive, and how many then stay."""
+
+
+class Log(NamedTuple):
+    """What errors.json says. `records` stand where the entries do, None for one that is no object."""
+
+    file: str
+    document: Document
+    records: tuple[Record | None, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    data: bytes = b""
+    """The file as it is, for whoever shows where a finding is."""
+    exists: bool = True
+
+    @property
+    def errors(self) -> tuple[Record, ...]:
+        """The records that are there, in the order of the file."""
+        return tuple(record for record in self.records if record is not None)
+
+
+class Recorded(NamedTuple):
+    """What became of errors that were to be recorded."""
+
+    added: tuple[Record, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    original: str | None = None
+    """Where a broken file is kept."""
+
+
+class Marked(NamedTuple):
+    """What became of errors that were to be marked: those that were meant, as they are now."""
+
+    file: str
+    chosen: Chosen
+    changed: int
+    original: str | None = None
+
+
+def load_log(file: str, *, now_ms: int = 0, root: str | None = None) -> Log:
+    """Read errors.json, or what can be saved of it; one that is not there is empty. Nothing is written.
+
+    With the workspace's `root`, a link that leads out of it is not followed.
+    """
+    if root is not None:
+        _check_inside(root, file)
+    if not os.path.lexists(file):
+        return Log(file, parse_document(render_new(format_time(now_ms))), exists=False)
+    _check_file(file)
+    data = load_bytes(file, max_bytes=MAX_BYTES)
+    if len(data) > MAX_BYTES:
+        raise InputError(f"'{file}' has more than {MAX_BYTES:,} bytes", hint="move old errors out of it")
+    document = parse_document(data.decode("utf-8", "surrogateescape"))
+    findings = document.findings
+    if document.broken:
+        from remit.errorlog.recovery import recover  # noqa: PLC0415 - only for a broken file
+
+        document = parse_document(recover(document.text, format_time(now_ms)))
+    return Log(file, document, _read_records(document), findings, data)
+
+
+def _read_records(document: Document) -> tuple[Record | None, ...]:
+    return tuple(read_record(item.value) if isinstance(item.value, dict) else None for item in document.items)
+
+
+# Adding
+
+
+@start_over
+def record_errors(home: Home, file: str, records: Iterable[Record], *, now_ms: int) -> Recorded:
+    """Add errors to errors.json, each once: whoever is interrupted may do it again (R2.17)."""
+    wanted = [prepare(record, now_ms=now_ms) for record in records]
+    if not wanted:
+        return Recorded()
+    _check_inside(home.root, file)
+    with home.lock(ERRORS):
+        log = load_log(file, now_ms=now_ms)
+        added = _choose_new(log, wanted)
+        if not added:
+            return Recorded(findings=log.findings)
+        changes = add_entries(log.document, [shape_record(record) for record in added])
+        text = apply(log.document.text, [*changes, *set_date(log.document, format_time(now_ms))])
+        moved: list[str] = []
+        if len(log.document.items) + len(added) > MAX_KEPT:
+            text, moved = _shorten(text)
+        original = _keep_original(home, log)
+        _archive(file, moved)
+        _write(home, log, text)
+        return Recorded(tuple(added), log.findings, original)
+
+
+def _choose_new(log: Log, wanted: list[Record]) -> list[Record]:
+    """The records that are not there yet, by their id or by what they tell of which session."""
+    ids = {record.id for record in log.errors if record.id}
+    known = {record.sameness for record in log.errors}
+    new = []
+    for record in wanted:
+        same = record.sameness
+        if record.id not in ids and (same is None or same not in known):
+            new.append(record)
+            ids.add(record.id)
+            known.add(same)
+    return new
+
+
+# Marking
+
+
+@start_over
+def mark_errors(home: Home, file: str, word: str, status: FixStatus, *, note: str | None = None, now_ms: int) -> Marked:
+    """Say what became of an error, or of all errors of a cause: those that a word names."""
+    _check_inside(home.root, file)
+    with home.lock(ERRORS):
+        log = load_log(file, now_ms=now_ms)
+        chosen = choose(log.errors, word)
+        meant = {*chosen.records}
+        edits, changed = [], 0
+        for item, record in zip(log.document.items, log.records, strict=True):
+            if record in meant:
+                found = mark_entry(log.document.text, item, _find_values(record, status, note, now_ms))
+                edits += found
+                changed += bool(found)
+        if not edits:
+            return Marked(file, chosen, 0)
+        text = apply(log.document.text, [*edits, *set_date(log.document, format_time(now_ms))])
+        original = _keep_original(home, log)
+        _write(home, log, text)
+        after = log._replace(records=_read_records(parse_document(text)))
+        return Marked(file, choose(after.errors, word), changed, original)
+
+
+def _find_values(record: Record, status: FixStatus, note: str | None, now_ms: int) -> dict[str, Any]:
+    """What is written into an entry. One that is marked so already keeps its date: that is when the fix was made."""
+    values: dict[str, Any] = {}
+    if record.fix_status != status:
+        values = {"fix_status": WRITTEN[status], **dict.fromkeys(CLOSED_KEYS.values())}
+        if status in CLOSED_KEYS:
+            values[CLOSED_KEYS[status]] = format_time(now_ms)
+    if note is not None:
+        values[NOTE_KEY] = clean(note, MAX_ACTION_CHARS)
+    return values
+
+
+# What becomes too much
+
+
+def _shorten(text: str) -> tuple[str, list[str]]:
+    """A file with as many entries as stay, and the entries that leave it, each on one line."""
+    document = parse_document(text)
+    leaving = _choose_old(document, len(document.items) - KEPT_AFTER)
+    lines = [_join_lines(text[item.start : item.end]) for place, item in enumerate(document.items) if place in leaving]
+    return apply(text, remove_entries(document, leaving)), lines
+
+
+def _choose_old(document: Document, wanted: int) -> set[int]:
+    """Which entries leave: closed ones first, then the oldest. The last of a cause stays as long as there are others.
+
+    Without it nobody would know that the cause was fixed once, should it come back.
+    """
+    seen: set[tuple[str, bool]] = set()
+    ranks: list[tuple[int, int]] = []
+    for place in range(len(document.items) - 2, -1, -1):
+        value = document.items[place].value
+        record = read_record(value) if isinstance(value, dict) else None
+        kind = (find_cause(record).key, record.is_open) if record else ("", True)
+        ranks.append(((2 if kind not in seen else 1 if kind[1] else 0), place))
+        seen.add(kind)
+    return {place for _, place in sorted(ranks)[:wanted]}
+
+
+def _join_lines(source: str) -> str:
+    """JSON on one line: no text in it can hold a line break, so every one stands between values."""
+    return " ".join(line.strip() for line in source.replace("\r", "\n").split("\n"))
+
+
+def find_archived(file: str, word: str) -> Record | None:
+    """The error in the archive whose id a word is; None where there is none, or no archive."""
+    archive, wanted = _name_archive(file), word.encode("utf-8", "replace")
+    if not os.path.lexists(archive):
+        return None
+    _check_file(archive)
+    for line, _ in load_lines(archive, max_bytes=MAX_BYTES):
+        if wanted in line and len(line) <= MAX_BYTES:
+            for item in parse_document(f"[{line.decode('utf-8', 'surrogateescape')}]").items:
+                record = read_record(item.value) if isinstance(item.value, dict) else None
+                if record is not None and record.id == word:
+                    return record
+    return None
+
+
+# Writing
+
+
+def _check_inside(root: str, file: str) -> None:
+    """A link that leads out of the workspace is not followed: somebody else's file would be shown, or replaced."""
+    for path in (file, _name_archive(file)):
+        if find_inside(root, path) is None:
+            raise InputError(f"'{path}' leads out of the workspace", hint="put a file of its own there")
+
+
+def _check_file(path: str) -> None:
+    """Nobody has named this path, so nobody could name another: what is in its way has to go."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        what = "the folder" if os.path.isdir(path) else "it"
+        raise InputError(f"'{path}' is not a file", hint=f"move {what} away")
+
+
+def _name_archive(file: str) -> str:
+    return os.path.join(os.path.dirname(file), ARCHIVE)
+
+
+def _keep_original(home: Home, log: Log) -> str | None:
+    """Keep a broken file beside, under a name that says what is in it: it is kept once, however often it is found."""
+    if not log.data.strip() or log.document.text.encode("utf-8", "surrogateescape") == log.data:
+        return None
+    kept = f"{home.make_folder('recovered')}/{FILE}.{sha256(log.data).hexdigest()[:12]}"
+    try:
+        if not os.path.lexists(kept):
+            write_bytes(kept, log.data)
+    except OSError as error:
+        raise tell_failure(kept, error) from error
+    return kept
+
+
+def _archive(file: str, lines: list[str]) -> None:
+    if not lines:
+        return
+    archive = _name_archive(file)
+    try:
+        append_line(archive, "\n".join(lines).encode("utf-8", "surrogateescape"))
+    except OSError as error:
+        raise tell_failure(archive, error) from error
+
+
+def _write(home: Home, log: Log, text: str) -> None:
+    """Replace errors.json as it was read; raise `EditedError` if a user has edited it since."""
+    home.make_folder("pending")
+    before = log.data if log.exists else None
+    try:
+        replace_inside(home.root, log.file, text.encode("utf-8", "surrogateescape"), before=before)
+    except OSError as error:
+        raise tell_failure(log.file, error) from error

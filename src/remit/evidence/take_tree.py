@@ -1,0 +1,144 @@
+"""Looks at a work tree: before a run, and again after it.
+
+Owns which folders belong to a tree: the root, the repositories in it, and folders outside of it where artifacts are
+expected; and which files git executes or obeys.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from remit.errors import StorageError
+from remit.evidence.area import FOLDER, find_checkout, open_area
+from remit.evidence.tree import Part, Tree
+from remit.git.git_errors import Refused
+from remit.ledger.home import Home
+from remit.light_hash import take_sha256
+from remit.storage.files import tell_failure
+from remit.storage.safe_path import name_below
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from remit.git.repository import Repository
+
+MAX_SECONDS = 30.0
+_MOST_NESTED = 200
+_MOST_DEPTH = 8
+_MAX_EXECUTED_BYTES = 4 * 1024 * 1024
+
+
+def take_tree(home: Home, root: str, *, expected: Iterable[str] = (), seconds: float = MAX_SECONDS) -> Tree:
+    """Look at a work tree before a run.
+
+    `expected` are folders where artifacts are expected: their files count even if git ignores them. Raise
+    `StorageError` if git fails or takes longer than `seconds`.
+    """
+    return _take(home, os.path.realpath(root), tuple(expected), None, seconds)
+
+
+def take_again(before: Tree, *, seconds: float = MAX_SECONDS) -> Tree:
+    """Look at the same work tree again, with the ignore rules and the expected folders of then."""
+    return _take(Home(before.home), before.root, before.expected, before, seconds)
+
+
+def _take(home: Home, root: str, expected: tuple[str, ...], before: Tree | None, seconds: float) -> Tree:
+    try:
+        home.make_folder(FOLDER)
+        return _Taking(home, root, before, seconds).take(expected)
+    except Refused as refused:
+        error = refused.as_error()
+        raise StorageError(f"the tree could not be read: {error.message}", hint=error.hint) from refused
+    except OSError as error:
+        raise tell_failure(f"{home.folder}/{FOLDER}", error) from error
+
+
+class _Taking:
+    """One look at all parts of a tree."""
+
+    def __init__(self, home: Home, root: str, like: Tree | None, seconds: float) -> None:
+        self.home = home.root
+        self.own = os.path.realpath(home.folder)
+        self.root = root
+        self.deadline = time.monotonic() + seconds
+        self.rules = {part.folder: part.rules for part in like.parts} if like is not None else {}
+        self.parts: list[Part] = []
+        self.unread: dict[str, str] = {}
+        self.executed: dict[str, str] = {}
+
+    def take(self, expected: tuple[str, ...]) -> Tree:
+        """Look at the root, then at what is expected elsewhere."""
+        places = [os.path.realpath(os.path.join(self.root, each)) for each in expected]
+        inside = [name for place in places if (name := name_below(self.root, place))]
+        taken_ns = _read_clock(f"{self.own}/{FOLDER}/clock")
+        self._look(self.root, "", inside, depth=0)
+        for place in dict.fromkeys(places):
+            is_apart = name_below(self.root, place) is None and name_below(place, self.root) is None
+            if is_apart and os.path.isdir(place):
+                self._look(place, f"{place}/", (), depth=0, everything=True)
+        return Tree(self.home, self.root, taken_ns, tuple(self.parts), expected, self.executed, self.unread)
+
+    def _look(
+        self, folder: str, name: str, expected: Iterable[str], *, depth: int, everything: bool = False
+    ) -> None:  # fmt: skip
+        """Look at a folder and at the repositories in it. With `everything` no rule ignores a file."""
+        left = max(self.deadline - time.monotonic(), 0.1)
+        repository = None if everything else find_checkout(folder, seconds=left)
+        if repository is not None:
+            self.executed |= hash_executed(repository, self.root)
+        with open_area(self.own, folder, repository, seconds=max(self.deadline - time.monotonic(), 0.1)) as area:
+            look = area.look(expected=tuple(expected), rules=self.rules.get(folder, ""), everything=everything)
+        self.parts.append(Part(folder, name, look.tree, look.rules, repository.prefix if repository else ""))
+        self.unread |= {f"{name}{path}": reason for path, reason in look.unread.items()}
+        for nested in look.nested:
+            inner = os.path.join(folder, nested.rstrip("/"))
+            if nested and depth < _MOST_DEPTH and len(self.parts) < _MOST_NESTED and not os.path.islink(inner):
+                below = [each[len(nested) :] for each in expected if each.startswith(nested)]
+                self._look(inner, f"{name}{nested}", below, depth=depth + 1, everything=everything)
+
+
+def _read_clock(file: str) -> int:
+    """The time by the clock of the disk, which stamps every change of a file."""
+    with open(file, "ab"):
+        os.utime(file)
+    return os.stat(file).st_mtime_ns
+
+
+# --- what git executes ------------------------------------------------------------------------------------------------
+
+
+def hash_executed(repository: Repository, root: str) -> dict[str, str]:
+    """Each file that git executes or obeys in a repository, by its name below the root, or its full one elsewhere."""
+    found = {}
+    for file in dict.fromkeys(_list_executed(repository)):
+        try:
+            with open(file, "rb") as stream:
+                found[name_below(root, file) or file] = take_sha256(stream.read(_MAX_EXECUTED_BYTES))
+        except OSError:
+            continue
+    return found
+
+
+def _list_executed(repository: Repository) -> Iterator[str]:
+    for place in dict.fromkeys((os.path.realpath(repository.own), repository.common)):
+        yield from _list_in(place)
+    for folder, inner, _ in os.walk(f"{repository.common}/modules"):
+        if "objects" in inner:
+            yield from _list_in(folder)
+        inner[:] = [name for name in inner if name not in ("objects", "refs", "logs", "hooks", "info")]
+
+
+def _list_in(place: str) -> Iterator[str]:
+    """The files in one git folder: settings, hooks that are switched on, attributes and ignore rules."""
+    yield from (f"{place}/{name}" for name in ("config", "config.worktree"))
+    for folder in ("hooks", "info"):
+        try:
+            names = sorted(os.listdir(f"{place}/{folder}"))
+        except OSError:
+            continue
+        for name in names:
+            file = f"{place}/{folder}/{name}"
+            if not name.endswith(".sample") and name != "refs" and os.path.isfile(file):
+                yield file

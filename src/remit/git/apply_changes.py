@@ -1,0 +1,371 @@
+"""Arrivals: what came back from another machine, checked and brought into the workspace.
+
+Owns the caller's side. What arrives was made by an agent and went through other hands, so it is held against what was
+told of it before anything is done with it. A file is replaced only where it is still as the agent found it; one that
+somebody has changed meanwhile is left alone and told. Folders are walked from the root, never through a link.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.errors import StorageError
+from remit.git.blobs import hash_blobs, load_sizes, read_blobs
+from remit.git.bundles import GONE, MAX_PARCEL_BYTES, Base, File, Made, check_commit
+from remit.git.clones import fetching, not_in_it
+from remit.git.commits import MAX_FILE_BYTES
+from remit.git.git_errors import show
+from remit.git.private_repo import compare, find_hashing, is_sound, open_store
+from remit.git.tree_snapshot import MAX_CHANGED_BYTES
+from remit.model import NOTHING
+from remit.storage.files import make_private_folder, name_half_written, write_all
+from remit.storage.safe_path import PENDING, Spot, hold_spot, move_spot, open_folder, remove_spot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from remit.git.private_repo import Changed, Store
+
+_PLAIN, _RUNS, _LINK, _FOLDER = "100644", "100755", "120000", "040000"
+_MAX_LINK_BYTES = 4096
+_BLOCK = 1 << 20
+_MANY = 64
+"""From so many files on the whole disk is written out once instead of each by itself."""
+_ABREAST = 5000
+
+
+class Arrived(NamedTuple):
+    """What became of each path that an agent had changed."""
+
+    applied: tuple[str, ...]
+    """Is here as the agent made it."""
+    conflicts: tuple[str, ...]
+    """Was changed here meanwhile, or cannot be written: left as it is."""
+    kept: tuple[str, ...] = ()
+    """Was not brought in on principle: a link that leads out of the workspace."""
+
+
+class Fetched(NamedTuple):
+    """What was found out about an arrival when it was checked."""
+
+    changed: tuple[Changed, ...]
+    sizes: dict[str, int]
+    contents: Mapping[str, bytes] = NOTHING
+    """Of what is little of it."""
+
+
+class _Here(NamedTuple):
+    """What is at a path now, in git's terms."""
+
+    mode: str
+    blob: str
+
+
+# --- checking -------------------------------------------------------------------------------------------------------
+
+
+def fetch(
+    root: str, base: Base, made: Made, *, bundle: bytes | None = None, remote: str = "", branch: str = ""
+) -> Fetched:
+    """Get what an agent made into the workspace's store, and see that it is exactly what was told of it."""
+    check_commit(made.commit)
+    if len(bundle or b"") > MAX_PARCEL_BYTES:
+        raise _refuse(f"it has more than {MAX_PARCEL_BYTES:,} bytes")
+    with open_store(root, base.prefix, hashing=find_hashing(check_commit(base.commit))) as store:
+        if made.commit == base.commit:
+            if made.files or made.tree != base.tree:
+                raise _refuse("files were told, and nothing was sent")
+            return Fetched((), {})
+        kept = f"refs/remit/bases/{base.commit}"
+        if (
+            not os.path.exists(f"{store.folder}/{kept}")
+            and store.ask("cat-file", "-e", f"{base.commit}^{{commit}}").code
+        ):
+            raise StorageError("what was sent is no longer known here", hint="run it again, and keep .remit meanwhile")
+        store.write(kept, f"{base.commit}\n")  # so that only what is new is asked for
+        with fetching(store, bundles=[bundle] if bundle else [], remote=remote, branch=branch):
+            fetched = _check(store, base, made)
+            store.write(f"refs/remit/made/{made.commit}", f"{made.commit}\n")
+        return fetched
+
+
+def _check(store: Store, base: Base, made: Made) -> Fetched:
+    answer = store.ask("cat-file", "commit", made.commit)
+    if answer.code:
+        raise not_in_it()
+    head = answer.out.decode("utf-8", "replace").partition("\n\n")[0]
+    lines = [line for line in head.splitlines() if line.startswith(("tree ", "parent "))]
+    if lines != [f"tree {made.tree}", f"parent {base.commit}"]:
+        raise _refuse("the commit has another tree, or was not made of the base")
+    changed = compare(store, base.commit, made.commit)
+    told = {file.path: file for file in made.files}
+    if not len(told) == len(made.files) == len(changed) or {entry.path for entry in changed} != {
+        f"{base.prefix}{path}" for path in told
+    }:
+        raise _refuse("other files differ than were told")
+    sizes = load_sizes(store, (entry.blob for entry in changed if entry.mode != GONE))
+    if any(size > MAX_FILE_BYTES for size in sizes.values()) or sum(sizes.values()) > MAX_CHANGED_BYTES:
+        raise _refuse("it is too large")
+    wanted: dict[str, str] = {}
+    for entry in changed:
+        file = told[entry.path.removeprefix(base.prefix)]
+        _check_entry(entry, file)
+        if wanted.setdefault(entry.blob, file.sha256) != file.sha256:
+            raise _refuse(f"'{show(file.path)}' has another content")
+    contents: dict[str, bytes] = {}
+    if hash_blobs(store, sizes, kept=contents) != {blob: sha256 for blob, sha256 in wanted.items() if sha256}:
+        raise _refuse("a file has another content than was told, or is not in it")
+    return Fetched(tuple(changed), sizes, contents)
+
+
+def _check_entry(entry: Changed, file: File) -> None:
+    if entry.mode not in (_PLAIN, _RUNS, _LINK, GONE) or entry.mode != file.mode or not is_sound(file.path):
+        raise _refuse(f"'{show(file.path)}' is something else")
+    if (entry.mode == GONE) != (not file.sha256):
+        raise _refuse(f"'{show(file.path)}' is there and should not be, or the other way round")
+
+
+def _refuse(why: str) -> StorageError:
+    return StorageError(f"what arrived is not what was sent: {why}", hint="run it again, and see who can write there")
+
+
+# --- bringing in ----------------------------------------------------------------------------------------------------
+
+
+def bring_in(root: str, base: Base, made: Made, *, fetched: Fetched | None = None) -> Arrived:
+    """Bring what was fetched into the workspace, path by path. Called again, it goes on where it was ended.
+
+    With what `fetch` has found out it need not ask git for that again.
+    """
+    if made.commit == base.commit:
+        return Arrived((), ())
+    applied: set[str] = set()
+    kept: set[str] = set()
+    with open_store(root, base.prefix, hashing=find_hashing(check_commit(base.commit))) as store:
+        if fetched is None:
+            found = compare(store, base.commit, check_commit(made.commit))
+            fetched = Fetched(tuple(found), load_sizes(store, (entry.blob for entry in found if entry.mode != GONE)))
+        changed = [
+            entry._replace(path=entry.path.removeprefix(base.prefix))
+            for entry in fetched.changed
+            if entry.path.startswith(base.prefix) and is_sound(entry.path.removeprefix(base.prefix))
+        ]
+        real = os.path.realpath(root)
+        # What is gone comes first, and the deepest of it: a folder may stand where a file was, and the other way round.
+        for entry in sorted(changed, key=lambda entry: entry.path, reverse=True):
+            if entry.mode == GONE and _take_away(real, entry):
+                applied.add(entry.path)
+        coming = sorted(entry for entry in changed if entry.mode in (_PLAIN, _RUNS, _LINK))
+        for start in range(0, len(coming), _ABREAST):
+            new, odd = _bring(store, real, coming[start : start + _ABREAST], fetched)
+            applied |= new
+            kept |= odd
+        _see_on_disk(real, applied)
+    rest = sorted({entry.path for entry in changed} - applied - kept)
+    return Arrived(tuple(sorted(applied)), tuple(rest), tuple(sorted(kept)))
+
+
+def _see_on_disk(root: str, paths: Iterable[str]) -> None:
+    """See the names on disk; the contents are there already."""
+    folders = {path.rpartition("/")[0] for path in paths}
+    if len(folders) > _MANY:
+        with hold_spot(root, "x") as spot:
+            _sync_disk(spot.folder)
+        return
+    for folder in folders:
+        with (
+            suppress(OSError),
+            hold_spot(root, f"{folder}/x" if folder else "x") as spot,
+        ):  # it may be gone with its files
+            os.fsync(spot.folder)
+
+
+def _sync_disk(handle: int) -> None:
+    """See all on disk that was written to the disk that a folder is on. Of others, one may never answer."""
+    from ctypes import CDLL, get_errno  # noqa: PLC0415 - Python has no name for it; only where there is much
+
+    system = CDLL(None, use_errno=True)
+    if not hasattr(system, "syncfs"):
+        os.sync()
+    elif system.syncfs(handle):
+        raise OSError(get_errno(), os.strerror(get_errno()))
+
+
+def _take_away(root: str, entry: Changed) -> bool:
+    try:
+        with hold_spot(root, entry.path) as spot:
+            here = _look(spot, entry)
+            if here.mode in (GONE, _FOLDER):
+                return True
+            if here != (entry.old_mode, entry.old_blob):
+                return False
+            os.unlink(spot.name, dir_fd=spot.folder)
+    except FileNotFoundError:
+        return True
+    except NotADirectoryError:  # a file or a link is where its folder was
+        return True
+    except OSError:
+        return False
+    _take_empty_folders(root, entry.path)
+    return True
+
+
+def _take_empty_folders(root: str, path: str) -> None:
+    """Remove folders that have nothing left in them, as git does."""
+    folder = path.rpartition("/")[0]
+    with suppress(OSError):
+        while folder:
+            with hold_spot(root, folder) as spot:
+                os.rmdir(spot.name, dir_fd=spot.folder)
+            folder = folder.rpartition("/")[0]
+
+
+def _bring(store: Store, root: str, coming: Sequence[Changed], fetched: Fetched) -> tuple[set[str], set[str]]:
+    """Write the new content of paths, see it on disk, and only then put it in their places.
+
+    Gives the paths that are as they should be now, and those that are not brought in on principle.
+    """
+    applied: set[str] = set()
+    kept: set[str] = set()
+    wanted: dict[str, list[Changed]] = {}
+    for entry in coming:
+        with suppress(OSError):
+            here = _find(root, entry)
+            if here == (entry.mode, entry.blob):
+                applied.add(entry.path)
+            elif here == (entry.old_mode, entry.old_blob):
+                wanted.setdefault(entry.blob, []).append(entry)
+    many = sum(map(len, wanted.values())) > _MANY
+    waiting: list[tuple[Changed, Spot]] = []
+    with _open_pending(root) as own:
+        try:
+            for blob, blocks in _read(store, wanted, fetched):
+                waiting += _write_each(root, own, wanted[blob], blocks, kept, durable=not many)
+            if many:
+                _sync_disk(own)
+            applied.update(entry.path for entry, spot in waiting if _put(root, entry, spot))
+        finally:
+            for _, spot in waiting:
+                remove_spot(spot)
+    return applied, kept
+
+
+def _read(store: Store, blobs: Iterable[str], fetched: Fetched) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """The contents that are wanted: as they were checked, or from the store."""
+    missing = {}
+    for blob in blobs:
+        if blob in fetched.contents:
+            yield blob, (fetched.contents[blob],)
+        elif blob in fetched.sizes:
+            missing[blob] = fetched.sizes[blob]
+    yield from read_blobs(store, missing)
+
+
+@contextmanager
+def _open_pending(root: str) -> Iterator[int]:
+    """The folder in which new content waits: what a crash leaves there is in nobody's way."""
+    make_private_folder(f"{root}/{PENDING}")
+    handle = open_folder(root, PENDING)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _find(root: str, entry: Changed) -> _Here:
+    try:
+        with hold_spot(root, entry.path) as spot:
+            return _look(spot, entry)
+    except FileNotFoundError:
+        return _Here(GONE, "0" * len(entry.blob))
+
+
+def _look(spot: Spot, entry: Changed) -> _Here:
+    """What is at a spot, if it is a file or a link. Anything else is as nobody knows it."""
+    try:
+        found = os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return _Here(GONE, "0" * len(entry.blob))
+    digest = hashlib.new(find_hashing(entry.blob), usedforsecurity=False)
+    if stat.S_ISLNK(found.st_mode):
+        data = os.fsencode(os.readlink(spot.name, dir_fd=spot.folder))
+        digest.update(b"blob %d\0" % len(data) + data)
+        return _Here(_LINK, digest.hexdigest())
+    if stat.S_ISDIR(found.st_mode):
+        return _Here(_FOLDER, "")
+    if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_FILE_BYTES:
+        return _Here("", "")
+    handle = os.open(spot.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=spot.folder)
+    with os.fdopen(handle, "rb", buffering=0) as file:
+        digest.update(b"blob %d\0" % found.st_size)
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return _Here(_RUNS if found.st_mode & stat.S_IXUSR else _PLAIN, digest.hexdigest())
+
+
+def _write_each(
+    root: str, own: int, entries: Sequence[Changed], blocks: Iterable[bytes], kept: set[str], *, durable: bool
+) -> Iterator[tuple[Changed, Spot]]:
+    """Write a content for each of the paths that shall have it, and tell where it waits."""
+    content = blocks if len(entries) == 1 else list(blocks)
+    for entry in entries:
+        spot = Spot(own, name_half_written(entry.path.rpartition("/")[2]))
+        if entry.mode != _LINK:
+            _write(spot, content, entry.mode, _find_permissions(root, entry), durable=durable)
+            yield entry, spot
+            continue
+        target = b"".join(content)
+        if _stays_inside(entry.path, target):
+            os.symlink(target, os.fsencode(spot.name), dir_fd=own)
+            yield entry, spot
+        else:
+            kept.add(entry.path)
+
+
+def _find_permissions(root: str, entry: Changed) -> int | None:
+    """Those of the file that is replaced; None where there is none."""
+    with suppress(OSError), hold_spot(root, entry.path) as spot:
+        found = os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)
+        return stat.S_IMODE(found.st_mode) if stat.S_ISREG(found.st_mode) else None
+    return None
+
+
+def _stays_inside(path: str, target: bytes) -> bool:
+    """Whether a link leads to a place below the root, as far as its text says."""
+    text = os.fsdecode(target)
+    if not text or text.startswith("/") or "\0" in text or len(target) > _MAX_LINK_BYTES:
+        return False
+    parts = os.path.normpath(os.path.join("root", os.path.dirname(path), text)).split("/")
+    return parts[0] == "root" and is_sound("/".join(parts))
+
+
+def _write(spot: Spot, blocks: Iterable[bytes], mode: str, before: int | None, *, durable: bool) -> None:
+    # A file that others may not read is not shown to them while it is written.
+    first = 0o600 if before is not None else 0o777 if mode == _RUNS else 0o666
+    handle = os.open(spot.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, first, dir_fd=spot.folder)
+    try:
+        try:
+            for block in blocks:
+                write_all(handle, block)
+            if before is not None:  # who may read it may run it, if it is to be run
+                os.fchmod(handle, before | (before & 0o444) >> 2 if mode == _RUNS else before & ~0o111)
+            if durable:
+                os.fsync(handle)
+        finally:
+            os.close(handle)
+    except BaseException:
+        remove_spot(spot)
+        raise
+
+
+def _put(root: str, entry: Changed, waiting: Spot) -> bool:
+    """Put new content in a file's place, if that still is as the agent found it."""
+    with suppress(OSError), hold_spot(root, entry.path, make=True) as spot:
+        if _look(spot, entry) == (entry.old_mode, entry.old_blob):
+            move_spot(waiting, spot)
+            return True
+    return False

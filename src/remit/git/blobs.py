@@ -1,0 +1,94 @@
+"""Blobs: the contents that a store has.
+
+Owns reading them, however many and however long they are: many small ones by one call of git, a large one by way of a
+file, none of more than a block in memory at a time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING
+
+from remit.git.git_errors import Refused, commit_failed
+from remit.git.process import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from remit.git.private_repo import Store
+
+_SMALL_BYTES = 1024 * 1024
+_BATCH_BYTES = 8 * 1024 * 1024
+_BLOCK = 1 << 20
+
+
+def load_sizes(store: Store, blobs: Iterable[str]) -> dict[str, int]:
+    """How long blobs are; those that are not there, or are none, are left out."""
+    names = list(dict.fromkeys(blobs))
+    if not names:
+        return {}
+    given = "".join(f"{name}\n" for name in names).encode("ascii")
+    out = store.tell("cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)", given=given)
+    parts = (line.split(" ") for line in out.decode("ascii", "replace").splitlines())
+    return {part[0]: int(part[2]) for part in parts if len(part) == 3 and part[1] == "blob"}  # noqa: PLR2004 - as asked
+
+
+def read_blobs(store: Store, sizes: Mapping[str, int]) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """The content of blobs in blocks, many small ones by one call; a large one by way of a file."""
+    waiting: list[str] = []
+    size = 0
+    for blob, length in sizes.items():
+        if length > _SMALL_BYTES:
+            yield blob, _read_large(store, blob)
+            continue
+        if size + length > _BATCH_BYTES:
+            yield from _read_small(store, waiting)
+            waiting, size = [], 0
+        waiting.append(blob)
+        size += length + 100
+    yield from _read_small(store, waiting)
+
+
+def _read_small(store: Store, blobs: Sequence[str]) -> Iterator[tuple[str, Iterator[bytes]]]:
+    if not blobs:
+        return
+    out = store.tell("cat-file", "--batch", given="".join(f"{blob}\n" for blob in blobs).encode("ascii"))
+    at = 0
+    for blob in blobs:
+        end = out.find(b"\n", at)
+        facts = out[at:end].split(b" ")
+        if len(facts) != 3:  # noqa: PLR2004 - name, type, size
+            raise Refused(commit_failed(f"the object {blob} is missing"))
+        start, at = end + 1, end + 2 + int(facts[2])
+        yield blob, iter((out[start : at - 1],))
+
+
+def _read_large(store: Store, blob: str) -> Iterator[bytes]:
+    from tempfile import TemporaryDirectory  # noqa: PLC0415 - rarely needed
+
+    with TemporaryDirectory(prefix="blob-", dir=store.folder, ignore_cleanup_errors=True) as folder:
+        out = run(
+            folder, *store.options, "unpack-file", blob,
+            more={**store.environment, "GIT_WORK_TREE": folder}, alone=True,
+        )  # fmt: skip
+        if out.code:
+            raise Refused(commit_failed(out.reason))
+        with open(os.path.join(folder, os.fsdecode(out.out).strip()), "rb") as stream:
+            while block := stream.read(_BLOCK):
+                yield block
+
+
+def hash_blobs(store: Store, sizes: Mapping[str, int], *, kept: dict[str, bytes] | None = None) -> dict[str, str]:
+    """The SHA-256 of contents, by the names of their blobs; what is little of them is kept for who needs it again."""
+    found = {}
+    room = 0 if kept is None else _BATCH_BYTES
+    for blob, blocks in read_blobs(store, sizes):
+        digest = hashlib.sha256()
+        if kept is not None and sizes[blob] <= min(room, _SMALL_BYTES):
+            room -= sizes[blob]
+            blocks = iter((kept.setdefault(blob, b"".join(blocks)),))  # noqa: PLW2901 - the same bytes
+        for block in blocks:
+            digest.update(block)
+        found[blob] = digest.hexdigest()
+    return found

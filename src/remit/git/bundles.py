@@ -1,0 +1,170 @@
+"""Parcels: trees on their way between machines, as bundles or as branches of a remote.
+
+Owns what is sent: the values that both sides speak of, what a commit of Remit's looks like, and the ways to send one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.errors import StorageError, UsageError
+from remit.git.git_errors import show
+from remit.git.private_repo import MAX_SECONDS, open_store
+from remit.git.process import Answer, run
+from remit.lazy_regex import lazy
+from remit.storage.files import remove
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from remit.git.private_repo import Store
+
+MAX_PARCEL_BYTES = 256 * 1024 * 1024
+PROTOCOLS = "file:ssh:https:git"
+GONE = "000000"
+_IDENTITY = {
+    "GIT_AUTHOR_NAME": "Remit", "GIT_AUTHOR_EMAIL": "remit@localhost", "GIT_AUTHOR_DATE": "946684800 +0000",
+    "GIT_COMMITTER_NAME": "Remit", "GIT_COMMITTER_EMAIL": "remit@localhost", "GIT_COMMITTER_DATE": "946684800 +0000",
+}  # fmt: skip
+"""The same for all: so the same tree gives the same commit, and is sent once."""
+_QUICKLY = ("-c", "pack.window=0", "-c", "pack.compression=1")
+"""To look for what files have in common takes four times as long, and saves a hundredth."""
+_COMMIT = lazy(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z", re.ASCII)
+_BRANCH = lazy(r"(?![-/.])(?:[A-Za-z0-9_-]|[./](?![./])){1,200}(?<![./])\Z", re.ASCII)
+_SECRET = lazy(r"://[^/@\s]{1,1000}@")
+
+
+class Base(NamedTuple):
+    """The tree that an agent starts from."""
+
+    commit: str
+    tree: str
+    prefix: str
+    """Where the workspace lies below the top of the tree: empty, or with a slash at its end."""
+    left: tuple[str, ...] = ()
+    """The paths that could not be taken: too large, unreadable, or repositories of their own."""
+
+
+class File(NamedTuple):
+    """A path below the workspace's root that differs from the base, and what it is now."""
+
+    path: str
+    mode: str
+    sha256: str
+    """Of the bytes of the file, or of where a link leads; "" where it is gone."""
+
+
+class Made(NamedTuple):
+    """What an agent made of a base."""
+
+    commit: str
+    tree: str
+    files: tuple[File, ...]
+    left: tuple[str, ...] = ()
+    """The paths that could not be taken along."""
+
+
+def write_commit(store: Store, tree: str, parents: Iterable[str], words: str) -> str:
+    """Make a commit of Remit's own in a store."""
+    named = [part for parent in parents for part in ("-p", parent)]
+    return store.tell("commit-tree", tree, *named, "-m", words, more=_IDENTITY).decode("ascii").strip()
+
+
+def check_commit(commit: str) -> str:
+    """A name that is one of a commit and nothing else, such as an option."""
+    if not _COMMIT.match(commit):
+        raise UsageError(f"'{show(commit)}' is no commit", hint="give its full name")
+    return commit
+
+
+def check_branch(branch: str) -> str:
+    """A name that is one of a branch and nothing else."""
+    if not _BRANCH.match(branch) or branch.endswith(".lock") or ".lock/" in branch:
+        raise UsageError(f"'{show(branch)}' is no name for a branch", hint="use letters, digits, - and _")
+    return branch
+
+
+def pack(root: str, commit: str, *, without: str = "", max_bytes: int = MAX_PARCEL_BYTES) -> bytes:
+    """A bundle of a commit of the workspace's store, without what the other side has with another commit.
+
+    Where both are the same there is nothing to send: b"".
+    """
+    check_commit(commit)
+    if commit == without:
+        return b""
+    with open_store(root, holds=False) as store:
+        file = f"{store.folder}/parcel-{os.getpid()}-{os.urandom(4).hex()}"
+        try:
+            with store.name(commit) as reference:
+                # Of a commit that is none of its ancestors git would leave out nothing, but for its tree.
+                less = [f"^{check_commit(without)}", f"^{without}^{{tree}}"] if without else []
+                answer = store.ask(*_QUICKLY, "bundle", "create", "-q", file, reference, *less)
+            if answer.code:
+                store.heal()  # objects may be gone that were somebody else's; the next base has its own
+                raise StorageError(f"git cannot pack: {show(answer.reason)}", hint="try again: all is read anew then")
+            return _load(file, max_bytes)
+        finally:
+            remove(file)
+            remove(f"{file}.lock")
+
+
+def _load(file: str, max_bytes: int) -> bytes:
+    size = os.stat(file).st_size
+    if size > max_bytes:
+        raise StorageError(
+            f"what is to be sent has {size:,} bytes, and {max_bytes:,} are allowed",
+            hint="name a remote under [cluster], or raise parcel_megabytes",
+        )
+    with open(file, "rb") as stream:
+        return stream.read(max_bytes + 1)
+
+
+def push(root: str, commit: str, remote: str, branch: str) -> None:
+    """Send a commit of the workspace's store to a branch of a remote, whatever was there."""
+    check_commit(commit)
+    with open_store(root, holds=False) as store:
+        wanted = f"+{commit}:refs/heads/{check_branch(branch)}"
+        answer = call_remote(store, "push", "-q", "--no-verify", "--no-signed", "--", remote, wanted, remote=remote)
+        if answer.code:
+            raise tell_remote("cannot send to", remote, answer)
+
+
+def drop_remote(root: str, remote: str, branches: Iterable[str]) -> None:
+    """Remove branches from a remote; those that are not there are none to remove."""
+    with open_store(root, holds=False) as store:
+        for branch in branches:
+            wanted = f":refs/heads/{check_branch(branch)}"
+            answer = call_remote(store, "push", "-q", "--no-verify", "--no-signed", "--", remote, wanted, remote=remote)
+            if answer.code and "remote ref does not exist" not in answer.told:
+                raise tell_remote("cannot remove a branch from", remote, answer)
+
+
+def call_remote(store: Store, *arguments: str, remote: str) -> Answer:
+    """Call git for something that leaves the machine: with the user's own settings, and never with a question."""
+    if not remote or remote.startswith("-") or "\0" in remote:
+        raise UsageError(f"'{show(remote)}' is no remote", hint="name an address, such as ssh://host/folder.git")
+    environment = {key: value for key, value in store.environment.items() if key.startswith("GIT_")}
+    environment |= {"GIT_ALLOW_PROTOCOL": PROTOCOLS, "SSH_ASKPASS_REQUIRE": "never", "GIT_ASKPASS": ""}
+    helpers = _list_helpers(store.folder) if remote.startswith("https:") else []
+    return run(store.top, *store.options, *helpers, *arguments, more=environment, seconds=MAX_SECONDS)
+
+
+def _list_helpers(folder: str) -> list[str]:
+    """The programs that know the user's passwords, as the user's own settings name them. No repository has a say."""
+    found: list[str] = []
+    for whose in ("--system", "--global"):
+        out = run(folder, "config", whose, "-z", "--get-regexp", r"^credential\..*helper$").out
+        pairs = (entry.partition("\n") for entry in os.fsdecode(out).split("\0") if entry)
+        found += [part for key, _, value in pairs for part in ("-c", f"{key}={value}")]
+    return found
+
+
+def tell_remote(what: str, remote: str, answer: Answer) -> StorageError:
+    """What to say of a remote that does not do as it is asked. An address may have a password in it."""
+    shown, reason = (_SECRET.sub("://***@", text) for text in (remote, answer.reason))
+    return StorageError(
+        f"git {what} '{show(shown)}': {show(reason)}",
+        hint="see that the remote can be reached, and who may write there",
+    )

@@ -1,0 +1,259 @@
+"""Clones: the checkout that an agent works in on a worker, and what it made there.
+
+Owns two kinds of folders. A mirror below the worker's store has the objects of one remote, or of all parcels, for many
+sessions; it is fetched into by one at a time. A clone is a checkout of its own for one session: it borrows the mirror's
+objects and has the base's files on a branch `work`. It is made beside its place and then renamed, so whatever has its
+name is whole.
+
+What an agent made is found by the store in its `.remit`, never by the clone's own `.git`, into which the agent may have
+written anything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from remit.errors import StorageError
+from remit.git.blobs import hash_blobs, load_sizes
+from remit.git.bundles import GONE, Base, File, Made, call_remote, check_branch, check_commit, tell_remote, write_commit
+from remit.git.git_errors import Refused, show
+from remit.git.private_repo import (
+    FOLDER,
+    MAX_LISTED_BYTES,
+    PATIENCE_SECONDS,
+    Store,
+    check_rules,
+    compare,
+    find_changes,
+    find_hashing,
+    is_own,
+    make_store,
+    open_store,
+)
+from remit.git.repository import parse_entries
+from remit.git.tree_snapshot import LINKED, find_filled, update
+from remit.git.worktrees import remove_tree
+from remit.storage.files import tell_failure
+from remit.storage.locks import hold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+BRANCH = "work"
+_HALF = ".half-made-"
+_INDEX = "made"
+_KEPT = "refs/remit/bases"
+_FETCH = ("fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance")
+
+
+def check_out(
+    store_folder: str,
+    folder: str,
+    base: Base,
+    *,
+    bundle: bytes | None = None,
+    bundles: Sequence[bytes] = (),
+    remote: str = "",
+    branch: str = "",
+) -> str:
+    """A clone of a base; the folder in it that stands for the workspace's root. One that is there is taken as it is.
+
+    Of several bundles each may need the one before it. None is needed for a base that the store has.
+    """
+    check_commit(base.commit)
+    place = os.path.join(os.path.realpath(os.path.dirname(folder)), os.path.basename(folder))
+    try:
+        if os.path.lexists(place) and _load_base(place, base) != base.commit:
+            remove(place)
+        if not os.path.lexists(place):
+            parts = [*bundles, *([bundle] if bundle else [])]
+            mirror = _fetch_base(os.path.realpath(store_folder), base, bundles=parts, remote=remote, branch=branch)
+            _make_clone(place, base, f"{mirror}/objects")
+    except Refused as refused:
+        raise refused.as_error() from refused
+    except OSError as error:
+        raise tell_failure(folder, error) from error
+    return os.path.join(place, base.prefix).rstrip("/")
+
+
+def remove(folder: str) -> None:
+    """Remove a clone with all that is in it, and what was left of one half made."""
+    parent, name = os.path.split(folder)
+    try:
+        remove_tree(folder)
+        for other in os.listdir(parent) if os.path.isdir(parent) else ():
+            if other.startswith(f"{name}{_HALF}"):
+                remove_tree(os.path.join(parent, other))
+    except OSError as error:
+        raise StorageError(f"'{folder}' cannot be removed: {(error.strerror or str(error)).lower()}",
+                           hint="end what still works there, then try again") from error  # fmt: skip
+
+
+def _load_base(place: str, base: Base) -> str:
+    store = Store(os.path.join(place, base.prefix, FOLDER), place)
+    return str(store.load_note("clone").get("commit"))
+
+
+def has_base(store_folder: str, commit: str) -> bool:
+    """Whether a worker's store has a base that came as a parcel, so that it need not be sent again."""
+    mirror = _find_mirror(os.path.realpath(store_folder), check_commit(commit))
+    try:
+        os.utime(f"{mirror}/{_KEPT}/{commit}")  # it is about to be needed
+    except OSError:
+        return False
+    return True
+
+
+def _find_mirror(store_folder: str, commit: str, remote: str = "") -> str:
+    name = hashlib.sha256(remote.encode("utf-8", "surrogateescape")).hexdigest()[:16] if remote else "parcels"
+    hashing = find_hashing(commit)
+    return os.path.join(store_folder, f"{name}.git" if hashing == "sha1" else f"{name}-{hashing}.git")
+
+
+def _fetch_base(store_folder: str, base: Base, *, bundles: Sequence[bytes], remote: str, branch: str) -> str:
+    """Have a mirror know the base, and nobody remove it from there; the mirror's folder."""
+    mirror = _find_mirror(store_folder, base.commit, remote)
+    kept = f"{_KEPT}/{base.commit}"
+    os.makedirs(store_folder, mode=0o700, exist_ok=True)
+    with hold(f"{mirror}.lock", seconds=PATIENCE_SECONDS):
+        make_store(mirror, hashing=find_hashing(base.commit))
+        store = Store(mirror, mirror)
+        if not os.path.exists(f"{mirror}/{kept}"):
+            tree = receive(store, base.commit, bundles=bundles, remote=remote, branch=branch, kept=_KEPT)
+            if tree != base.tree:
+                raise StorageError("what arrived is not what was sent: the base has another tree", hint="run it again")
+            store.write(kept, f"{base.commit}\n")
+        os.utime(f"{mirror}/{kept}")  # clones borrow from it: what is in use is never old
+        store.tidy()
+    return mirror
+
+
+def receive(store: Store, commit: str, *, bundles: Sequence[bytes], remote: str, branch: str, kept: str) -> str:
+    """Get a commit into a store; its tree. All that came is named there below `kept`."""
+    with fetching(store, bundles=bundles, remote=remote, branch=branch):
+        out = store.tell("for-each-ref", "--format=%(objectname) %(tree)", "refs/remit/got/").decode("ascii")
+        came = dict(line.split(" ", 1) for line in out.splitlines())
+        for each in came:
+            store.write(f"{kept}/{each}", f"{each}\n")
+        if came.get(commit):
+            return came[commit]
+        answer = store.ask("rev-parse", "-q", "--verify", f"{commit}^{{tree}}")  # it was here before
+        if answer.code:
+            raise not_in_it()
+        return answer.out.decode("ascii").strip()
+
+
+def not_in_it() -> StorageError:
+    """What to say where a commit did not come with the rest."""
+    return StorageError("what arrived is not what was sent: the commit is not in it", hint="run it again")
+
+
+@contextmanager
+def fetching(store: Store, *, bundles: Sequence[bytes], remote: str, branch: str) -> Iterator[None]:
+    """Get what was sent into a store, where it has names only for now."""
+    for bundle in bundles:
+        _receive_bundle(store, bundle)
+    if remote and not bundles:
+        wanted = f"+refs/heads/{check_branch(branch)}:refs/remit/got/{os.urandom(6).hex()}"
+        answer = call_remote(store, *_FETCH, "--", remote, wanted, remote=remote)
+        if answer.code:
+            raise tell_remote("cannot fetch from", remote, answer)
+    try:
+        yield
+    finally:
+        shutil.rmtree(f"{store.folder}/refs/remit/got", ignore_errors=True)
+
+
+def _receive_bundle(store: Store, bundle: bytes) -> None:
+    """Unpack a bundle, and name what came in it, for the next one may need it."""
+    file = f"{store.folder}/arrived-{os.getpid()}-{os.urandom(4).hex()}"
+    try:
+        with open(file, "xb") as stream:
+            stream.write(bundle)
+        wanted = "refs/remit/sent/*:refs/remit/got/*"
+        answer = store.ask(*_FETCH, "--", file, wanted, more={"GIT_ALLOW_PROTOCOL": "file"})
+    finally:
+        os.unlink(file)
+    if answer.code:
+        raise StorageError(f"git cannot read a parcel: {show(answer.reason)}", hint="run it again")
+
+
+def _make_clone(place: str, base: Base, objects: str) -> None:
+    """Make a clone beside its place, with the store that will find what was changed; then give it its name."""
+    remove(place)
+    half = f"{place}{_HALF}{os.urandom(4).hex()}"
+    root = os.path.join(half, base.prefix).rstrip("/")
+    hashing = find_hashing(base.commit)
+    os.makedirs(root, mode=0o700)
+    with open_store(root, base.prefix, hashing=hashing, borrowed=[objects], index=_INDEX) as store:
+        store.tell("read-tree", "--reset", "-u", base.commit)
+        store.set_head(base.commit)
+        entries = parse_entries(store.tell("ls-files", "-s", "-z", max_bytes=MAX_LISTED_BYTES))
+        linked = [path for path, entry in entries if entry.mode == LINKED]
+        store.save_note("clone", {"commit": base.commit, "linked": linked})
+        shutil.copyfile(store.index, f"{store.folder}/index")  # for an agent that hands its tree on
+        _write_git(f"{half}/.git", base.commit, hashing, objects, store.index)
+    os.rename(half, place)
+
+
+def _write_git(folder: str, commit: str, hashing: str, objects: str, index: str) -> None:
+    """What makes a folder a repository, for the agent to use as it likes. It names no remote."""
+    make_store(folder, hashing=hashing, borrowed=[objects])
+    os.unlink(f"{folder}/info/attributes")
+    clone = Store(folder, os.path.dirname(folder))
+    clone.write("HEAD", f"ref: refs/heads/{BRANCH}\n")
+    clone.write(f"refs/heads/{BRANCH}", f"{commit}\n")
+    shutil.copyfile(index, f"{folder}/index")
+
+
+# --- what an agent made ---------------------------------------------------------------------------------------------
+
+
+def collect(root: str, base: Base, *, also: Iterable[str] = ()) -> Made:
+    """Everything below the root that is other than in the base and not ignored, as a commit on top of it.
+
+    `also` are paths that are taken though they are ignored. What an agent changed above the root stays where it is.
+    """
+    with open_store(root, base.prefix, hashing=find_hashing(check_commit(base.commit)), index=_INDEX) as store:
+        check_rules(os.path.realpath(root))
+        return store.try_twice(partial(_collect, store, base, tuple(also)))
+
+
+def _collect(store: Store, base: Base, also: Sequence[str]) -> Made:
+    if not os.path.exists(store.index):
+        store.tell("read-tree", base.commit)
+    store.set_head(base.commit)
+    there, gone = find_changes(store, base.prefix)
+    there += [f"{base.prefix}{path}" for path in also if _is_plain(store, f"{base.prefix}{path}")]
+    left = [*update(store, there, gone, is_new=True)] if there or gone else []
+    left += find_filled(store, [str(path) for path in store.load_note("clone").get("linked", ())])
+    told = tuple(path.removeprefix(base.prefix) for path in left if path.startswith(base.prefix))
+    changed = compare(store, base.commit, cached=True)
+    if not changed:
+        return Made(base.commit, base.tree, (), told)
+    hashes = _hash(store, {entry.blob for entry in changed if entry.mode not in (GONE, LINKED)})
+    tree = store.tell("write-tree").decode("ascii").strip()
+    files = [File(entry.path.removeprefix(base.prefix), entry.mode, hashes.get(entry.blob, "")) for entry in changed]
+    return Made(write_commit(store, tree, (base.commit,), "made"), tree, tuple(files), told)
+
+
+def _is_plain(store: Store, path: str) -> bool:
+    """Whether a claimed path is one that git could have: below the top, not in a folder of its own, and there."""
+    parts = path.split("/")
+    return not is_own(path) and not {"", ".", ".."}.intersection(parts) and os.path.lexists(f"{store.top}/{path}")
+
+
+def _hash(store: Store, blobs: Iterable[str]) -> Mapping[str, str]:
+    """The hashes of contents; those that were asked for the last time as well are not read again."""
+    known = store.load_note("hashes")
+    found = {blob: str(known[blob]) for blob in blobs if blob in known}
+    missing = [blob for blob in blobs if blob not in found]
+    if missing:
+        found |= hash_blobs(store, load_sizes(store, missing))
+        store.save_note("hashes", found)
+    return found

@@ -1,0 +1,353 @@
+"""Commits: exactly the named paths, as they are on disk.
+
+Owns making a commit. Its tree is the last commit's with the named paths changed, made in an index of its own; then the
+real index learns of these paths alone, and at last the branch moves, if it still is where it was. In this order nothing
+that stops in between loses anything: at worst the files are staged. Whatever else is staged stays as it is.
+
+Failing is a finding and never an exception: what is to be committed is done and on disk already (S6).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.git.git_errors import (
+    Refused,
+    commit_failed,
+    in_progress,
+    no_identity,
+    path_filtered,
+    path_ignored,
+    path_refused,
+    repository_busy,
+)
+from remit.git.process import Answer, run
+from remit.git.repository import cut, find_commit, find_repository, open_scratch, parse_entries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from remit.git.repository import Entry, Repository, Scratch
+    from remit.model import Finding
+
+MAX_FILE_BYTES = 256 * 1024 * 1024
+MAX_SUBJECT_CHARS = 120
+_PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 0.0)
+"""How long to wait after each attempt while another git is at work."""
+
+_STOPS = (
+    ("MERGE_HEAD", "a merge"), ("rebase-merge", "a rebase"), ("rebase-apply", "a rebase"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick"), ("REVERT_HEAD", "a revert"), ("sequencer", "a cherry-pick or revert"),
+    ("BISECT_LOG", "a bisect"),
+)  # fmt: skip
+
+
+class Committed(NamedTuple):
+    """What became of a commit. With neither a commit nor a warning there was nothing to commit."""
+
+    commit: str | None
+    paths: tuple[str, ...] = ()
+    """The paths that changed with it, below the workspace's root."""
+    findings: tuple[Finding, ...] = ()
+    ignored: tuple[str, ...] = ()
+    """The paths that are there and were left out because git ignores them. A finding tells of each."""
+
+
+def render_message(number: int, text: str, *, phase: int | str | None = None) -> str:
+    """The subject of a commit for a task or one of its phases: one line, nothing in it that cannot be seen (S6)."""
+    head = f"task {number}" if phase is None else f"task {number} phase {phase}"
+    words = " ".join("".join(char if char.isprintable() else " " for char in text[: MAX_SUBJECT_CHARS * 8]).split())
+    subject = f"{head}: {words}" if words else head
+    return subject if len(subject) <= MAX_SUBJECT_CHARS else f"{subject[: MAX_SUBJECT_CHARS - 1].rstrip()}…"
+
+
+def commit_paths(root: str, paths: Iterable[str], message: str) -> Committed:
+    """Commit the named paths: new, changed and deleted ones, as they are on disk, and nothing else."""
+    message = message.replace("\0", "").encode("utf-8", "replace").decode()
+    ignored: list[str] = []
+    try:
+        repository = find_repository(root)
+        _check_state(repository)
+        names = _choose(repository, dict.fromkeys(paths), ignored)
+        commit: str | None = None
+        changed: tuple[str, ...] = ()
+        if names:
+            with open_scratch(repository, keeps=True) as scratch:
+                commit, changed = _insist(scratch, names, message)
+    except Refused as refused:
+        return Committed(None, (), (*map(path_ignored, ignored), refused.finding), tuple(ignored))
+    below = len(repository.prefix)
+    told = tuple(map(path_ignored, ignored))
+    return Committed(commit, tuple(name[below:] for name in changed), told, tuple(ignored))
+
+
+class Uncommitted(NamedTuple):
+    """What a commit would change, or why nobody can tell."""
+
+    paths: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    ignored: tuple[str, ...] = ()
+    """The paths that are there and that no commit would have, because git ignores them."""
+
+
+def find_uncommitted(root: str, paths: Iterable[str]) -> Uncommitted:
+    """Those of the paths that are not on disk as the last commit has them; ignored ones are told apart."""
+    ignored: list[str] = []
+    try:
+        repository = find_repository(root)
+        names = _choose(repository, dict.fromkeys(paths), ignored)
+        if not names:
+            return Uncommitted(ignored=tuple(ignored))
+        with open_scratch(repository, keeps=False) as scratch:
+            before = find_commit(repository)
+            _write_tree(scratch, before, names)
+            changed = _find_changed(scratch, before, names)
+    except Refused as refused:
+        return Uncommitted((), (refused.finding,), tuple(ignored))
+    return Uncommitted(tuple(name[len(repository.prefix) :] for name in changed), (), tuple(ignored))
+
+
+def find_last_commit(root: str, paths: Iterable[str]) -> str | None:
+    """The newest commit that changed one of the paths; None if no commit has, or if git fails."""
+    try:
+        repository = find_repository(root)
+        names = [_inspect(repository, path)[0] for path in dict.fromkeys(paths)]
+        if find_commit(repository) is None or not all(names):
+            return None
+        answer = run(repository.top, "log", "-1", "--format=%H", "--", *names)
+    except Refused:
+        return None
+    return answer.out.decode("ascii").strip() or None if answer.code == 0 else None
+
+
+# --- which paths -----------------------------------------------------------------------------------------------------
+
+
+def _check_state(repository: Repository) -> None:
+    for name, what in _STOPS:
+        if os.path.lexists(os.path.join(repository.own, name)):
+            raise Refused(in_progress(f"{what} is in progress"))
+
+
+def _choose(repository: Repository, paths: Iterable[str], left_out: list[str]) -> list[str]:
+    """The paths as the repository names them, without the ignored ones; one that does not fit refuses all."""
+    named: dict[str, str] = {}
+    for path in paths:
+        name, fault = _inspect(repository, path)
+        if fault is not None:
+            raise Refused(path_refused(path, fault))
+        named[name] = path
+    given = b"".join(os.fsencode(name) + b"\0" for name in named)
+    if not given:
+        return []
+    _check_filters(repository, given)
+    ignored = _find_ignored(repository, named)
+    there = (name for name in named if name in ignored and os.path.lexists(f"{repository.top}/{name}"))
+    left_out += [named[name] for name in there]
+    unwanted = ignored | _find_skipped(repository, named)
+    return [name for name in named if name not in unwanted]
+
+
+def _inspect(repository: Repository, path: str) -> tuple[str, str | None]:
+    """A path as the repository names it, and why it cannot be committed."""
+    root = os.path.join(repository.top, repository.prefix).rstrip("/")
+    full = os.path.normpath(os.path.join(root, path))
+    if "\0" in path or not full.startswith(f"{root}/"):
+        return "", "is no path" if "\0" in path else "lies outside the workspace"
+    name = full[len(repository.top.rstrip("/")) + 1 :]
+    try:
+        return name, _find_fault(repository.top, name)
+    except OSError as error:
+        return name, f"cannot be looked at ({(error.strerror or str(error)).lower()})"
+    except ValueError:
+        return name, "is no path"
+
+
+def _find_fault(top: str, name: str) -> str | None:
+    """Why what is at a path cannot be committed. Nothing being there is no fault: then it was deleted."""
+    here, *steps = top, *name.split("/")
+    if any(step.lower() == ".git" for step in steps):
+        return "is git's own"
+    for left, step in zip(range(len(steps) - 1, -1, -1), steps, strict=True):
+        here = os.path.join(here, step)
+        try:
+            found = os.lstat(here)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if stat.S_ISDIR(found.st_mode):
+            if os.path.lexists(f"{here}/.git"):
+                return "lies in a repository of its own"
+        elif left:
+            return "lies behind a link" if stat.S_ISLNK(found.st_mode) else None
+        else:
+            return _judge(found)
+    return None
+
+
+def _judge(found: os.stat_result) -> str | None:
+    if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):
+        return "is neither a file nor a link"
+    return f"is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB" if found.st_size > MAX_FILE_BYTES else None
+
+
+def _check_filters(repository: Repository, given: bytes) -> None:
+    answer = run(repository.top, "check-attr", "-z", "--stdin", "filter", given=given)
+    if answer.code:
+        raise Refused(commit_failed(answer.reason))
+    fields = os.fsdecode(answer.out).split("\0")
+    for path, _, name in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
+        if name in repository.filters:
+            raise Refused(path_filtered(path[len(repository.prefix) :], name))
+
+
+def _find_ignored(repository: Repository, names: Iterable[str]) -> set[str]:
+    # This command does not know how to take paths literally. After ./ no character means anything to it.
+    given = b"".join(b"./" + os.fsencode(name) + b"\0" for name in names)
+    freely = {"GIT_LITERAL_PATHSPECS": "0"}
+    answer = run(repository.top, "check-ignore", "-z", "--stdin", given=given, more=freely)
+    if answer.code > 1:
+        raise Refused(commit_failed(answer.reason))
+    return {name.removeprefix("./") for name in os.fsdecode(answer.out).split("\0")}
+
+
+def _find_skipped(repository: Repository, names: Iterable[str]) -> set[str]:
+    """Paths that are not on disk because only a part is checked out: they were not deleted."""
+    gone = [name for name in names if not os.path.lexists(f"{repository.top}/{name}")]
+    found: set[str] = set()
+    for portion in cut(gone):
+        answer = run(repository.top, "ls-files", "-t", "-z", "--", *portion)
+        if answer.code:
+            raise Refused(commit_failed(answer.reason))
+        lines = os.fsdecode(answer.out).split("\0")
+        found.update(line.removeprefix("S ") for line in lines if line.startswith("S "))
+    return found
+
+
+# --- making it -------------------------------------------------------------------------------------------------------
+
+
+def _insist(scratch: Scratch, names: Sequence[str], message: str) -> tuple[str | None, tuple[str, ...]]:
+    """Try until no other git is in the way: one that commits meanwhile is built upon, never lost."""
+    reason = ""
+    for pause in _PAUSES:
+        answer = _try(scratch, names, message)
+        if not isinstance(answer, Answer):
+            return answer
+        reason = answer.reason
+        if not _is_busy(answer):
+            raise Refused(commit_failed(reason))
+        time.sleep(pause)
+    raise Refused(repository_busy(reason))
+
+
+def _is_busy(answer: Answer) -> bool:
+    return "cannot lock ref" in answer.told or (".lock'" in answer.told and "File exists" in answer.told)
+
+
+def _try(scratch: Scratch, names: Sequence[str], message: str) -> tuple[str | None, tuple[str, ...]] | Answer:
+    """One attempt: the commit and what changed with it, or what stood in its way."""
+    repository = scratch.repository
+    before = find_commit(repository)
+    staged = _load_entries(repository, names)
+    tree = _write_tree(scratch, before, names)
+    changed = _find_changed(scratch, before, names)
+    if not changed:
+        return None, ()
+    commit = _write_commit(repository, tree, before, message)
+    wanted = dict(_list_entries(scratch, names))
+    answer = _stage(scratch, staged, wanted)
+    if answer.code:
+        return answer
+    answer = _advance(repository, before, commit, message)
+    if answer.code:
+        _stage(scratch, wanted, staged)
+        return answer
+    return commit, changed
+
+
+def _advance(repository: Repository, before: str | None, commit: str, message: str) -> Answer:
+    """Move the branch, if it still is where it was."""
+    note = f"commit: {message.partition(chr(10))[0]}"
+    try:
+        return run(repository.top, "update-ref", "-m", note, "HEAD", commit, before or repository.zeros)
+    except Refused:
+        # It may have done so before it could no longer be heard.
+        if find_commit(repository) != commit:
+            raise
+        return Answer(0, b"", "")
+
+
+def _load_entries(repository: Repository, names: Sequence[str]) -> dict[str, Entry]:
+    """What the real index has at the paths. A conflict there is somebody's unfinished work."""
+    found: dict[str, Entry] = {}
+    for portion in cut(names):
+        answer = run(repository.top, "ls-files", "-s", "-z", "--", *portion)
+        if answer.code:
+            raise Refused(commit_failed(answer.reason))
+        found |= {path: entry for path, entry in parse_entries(answer.out) if path in portion}
+    for name in names:
+        if name in found and found[name].stage != "0":
+            raise Refused(in_progress(f"'{name[len(repository.prefix) :]}' has a conflict that is not solved"))
+        if name not in found and _is_folder(repository, name):
+            raise Refused(path_refused(name[len(repository.prefix) :], "is a folder"))
+    return found
+
+
+def _is_folder(repository: Repository, name: str) -> bool:
+    full = f"{repository.top}/{name}"
+    return os.path.isdir(full) and not os.path.islink(full)
+
+
+def _write_tree(scratch: Scratch, before: str | None, names: Sequence[str]) -> str:
+    """The tree of the last commit, with the paths as they are on disk."""
+    scratch.tell("read-tree", before or "--empty")
+    # What is gone comes first: a file may stand where a folder was, and the other way round.
+    top = scratch.repository.top
+    ordered = sorted(names, key=lambda name: (not _is_gone(f"{top}/{name}"), name))
+    given = b"".join(os.fsencode(name) + b"\0" for name in ordered)
+    scratch.tell("update-index", "-z", "--add", "--remove", "--stdin", given=given)
+    # A repository that has only a part of its objects need not have those of other files.
+    return scratch.tell("write-tree", "--missing-ok").decode("ascii").strip()
+
+
+def _is_gone(full: str) -> bool:
+    return not os.path.lexists(full) or (os.path.isdir(full) and not os.path.islink(full))
+
+
+def _list_entries(scratch: Scratch, names: Sequence[str]) -> Iterable[tuple[str, Entry]]:
+    for portion in cut(names):
+        out = scratch.tell("ls-files", "-s", "-z", "--", *portion)
+        yield from ((path, entry) for path, entry in parse_entries(out) if path in portion)
+
+
+def _find_changed(scratch: Scratch, before: str | None, names: Sequence[str]) -> tuple[str, ...]:
+    if before is None:
+        return tuple(path for path, _ in _list_entries(scratch, names))
+    out = scratch.tell("diff-index", "--cached", "--no-renames", "--no-ext-diff", "--name-only", "-z", before)
+    return tuple(filter(None, os.fsdecode(out).split("\0")))
+
+
+def _write_commit(repository: Repository, tree: str, before: str | None, message: str) -> str:
+    parents = () if before is None else ("-p", before)
+    answer = run(repository.top, "commit-tree", tree, *parents, "-F", "-", given=message.encode())
+    if answer.code == 0:
+        return answer.out.decode("ascii").strip()
+    unknown = ("tell me who you are", "auto-detection is disabled", "empty ident name", "identity unknown")
+    raise Refused(no_identity() if any(words in answer.told for words in unknown) else commit_failed(answer.reason))
+
+
+def _stage(scratch: Scratch, present: Mapping[str, Entry], wanted: Mapping[str, Entry]) -> Answer:
+    """Have the real index agree about the paths.
+
+    From the scratch folder, because git reads files when it writes an index: those that changed at the same moment.
+    """
+    gone = [f"0 {scratch.repository.zeros} 0\t{name}\0" for name in present if name not in wanted]
+    new = [f"{entry.mode} {entry.blob} 0\t{name}\0" for name, entry in wanted.items() if present.get(name) != entry]
+    if not gone and not new:
+        return Answer(0, b"", "")
+    given = os.fsencode("".join([*gone, *new]))
+    real = {"GIT_INDEX_FILE": f"{scratch.repository.own}/index"}
+    return scratch.ask("update-index", "-z", "--index-info", given=given, more=real)

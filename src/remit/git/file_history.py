@@ -1,0 +1,108 @@
+"""Earlier: what a file was at a commit and at the commits before it, and what has become of it since.
+
+Owns the looks that are needed to show a change and to restore a file. Contents are read as the repository has them and
+compared in a scratch folder: no filter, no diff program and no attribute of the repository has a say.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from remit.git.git_errors import Refused
+from remit.git.process import run
+from remit.git.repository import find_repository, open_scratch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.git.repository import Repository
+
+_DIGITS = frozenset("0123456789abcdef")
+_MODES = {"100644": "file", "100755": "file", "100664": "file", "120000": "link"}
+_DIFFERENT = 1
+"""How `git diff` ends where there is something to show."""
+_MAX_VERSIONS = 100
+
+
+class Earlier(NamedTuple):
+    """A file at a commit."""
+
+    state: Literal["file", "none", "link", "large", "other"]
+    """`none`: it was not there. `large`: it is longer than it is asked for. `other`: no file, or another repository."""
+    data: bytes = b""
+
+
+class Version(NamedTuple):
+    """A committed version of a file, with its commit and the day of that."""
+
+    commit: str
+    day: str
+    data: bytes
+
+
+def walk_versions(root: str, path: str, *, max_bytes: int) -> Iterator[Version]:
+    """The last committed versions of a file below the root, the newest first; none if there is no git to ask."""
+    try:
+        repository = find_repository(root)
+        listed = run(
+            repository.top, "rev-list", "--timestamp", f"--max-count={_MAX_VERSIONS}", "HEAD", "--",
+            f"{repository.prefix}{path}",
+        )  # fmt: skip
+    except Refused:
+        return
+    for line in listed.out.decode("ascii", "replace").splitlines() if not listed.code else ():
+        seconds, _, commit = line.partition(" ")
+        earlier = load_earlier(root, commit, path, max_bytes=max_bytes)
+        if earlier is not None and earlier.state == "file":
+            yield Version(commit, time.strftime("%Y-%m-%d", time.gmtime(int(seconds))), earlier.data)
+
+
+def load_earlier(root: str, commit: str, path: str, *, max_bytes: int) -> Earlier | None:
+    """A file below the root as it was at a commit; None where there is no such commit, or no git to ask."""
+    if len(commit) not in (40, 64) or not set(commit) <= _DIGITS or "\0" in path:
+        return None
+    try:
+        repository = find_repository(root)
+        listed = run(repository.top, "ls-tree", "-z", "-l", "--full-tree", commit, "--", f"{repository.prefix}{path}")
+        return None if listed.code else _load(repository, listed.out, f"{repository.prefix}{path}", max_bytes)
+    except Refused:
+        return None
+
+
+def _load(repository: Repository, listed: bytes, path: str, max_bytes: int) -> Earlier | None:
+    for line in os.fsdecode(listed).split("\0"):
+        facts, parted, name = line.partition("\t")
+        if not parted or name != path:
+            continue
+        mode, _, blob, size = facts.split()
+        if mode not in _MODES or not size.isdecimal():
+            return Earlier("other")
+        if _MODES[mode] == "link":
+            return Earlier("link")
+        if int(size) > max_bytes:
+            return Earlier("large")
+        read = run(repository.top, "cat-file", "blob", blob)
+        return None if read.code else Earlier("file", read.out)
+    return Earlier("none")
+
+
+def compare_texts(root: str, before: bytes, after: bytes) -> bytes | None:
+    """What differs between two texts, as git puts it, from the first `@@` on; None where git cannot be asked."""
+    try:
+        with open_scratch(find_repository(root), keeps=False) as scratch:
+            folder = scratch.environment["GIT_DIR"]
+            for name, data in (("before", before), ("after", after)):
+                with open(f"{folder}/{name}", "wb") as stream:
+                    stream.write(data)
+            answer = scratch.ask(
+                "diff", "--no-index", "--no-ext-diff", "--no-textconv", "--no-color", "--text", "--no-renames",
+                "--no-indent-heuristic", "-U3", "--", f"{folder}/before", f"{folder}/after",
+            )  # fmt: skip
+    except (Refused, OSError):
+        return None
+    if answer.code > _DIFFERENT:
+        return None
+    at = answer.out.find(b"\n@@ ")
+    return answer.out[at + 1 :] if at >= 0 else b""

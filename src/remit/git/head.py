@@ -1,0 +1,91 @@
+"""Head: which branch and commit are checked out, read from git's own files.
+
+Owns that one look, without a git process: it is asked wherever a workspace is shown or work begins.
+"""
+
+from __future__ import annotations
+
+import os
+
+from remit.errors import InputError
+from remit.storage.files import load_bytes
+
+_MAX_BYTES = 4096
+_MAX_PACKED_BYTES = 4 * 1024 * 1024
+_MAX_STEPS = 64
+_DIGITS = frozenset("0123456789abcdef")
+_SHORT = 8
+
+
+def find_branch(root: str) -> str | None:
+    """The branch, or the beginning of the commit where there is none; None outside of a repository."""
+    own = _find_state(root)
+    return None if own is None else _read_head(_load(f"{own}/HEAD"))
+
+
+def find_commit(root: str) -> str:
+    """The commit that is checked out; empty where there is none, or it cannot be told at a glance."""
+    own = _find_state(root)
+    if own is None:
+        return ""
+    told = _load(f"{own}/HEAD")
+    if not told.startswith("ref:"):
+        return told if _is_commit(told) else ""
+    name = told.removeprefix("ref:").strip()
+    if not name.startswith("refs/") or ".." in name:
+        return ""
+    shared = os.path.join(own, _load(f"{own}/commondir"))  # of a worktree, where the repository has its branches
+    loose = _load(f"{shared}/{name}")
+    return loose if _is_commit(loose) else _find_packed(shared, name)
+
+
+def _is_commit(told: str) -> bool:
+    return len(told) in (40, 64) and set(told) <= _DIGITS
+
+
+def _find_packed(shared: str, name: str) -> str:
+    """The commit of a branch that stands in the file of all branches."""
+    try:
+        lines = load_bytes(f"{shared}/packed-refs", max_bytes=_MAX_PACKED_BYTES).split(b"\n")
+    except InputError:
+        return ""
+    wanted = b" " + os.fsencode(name)
+    found = next((os.fsdecode(line[: -len(wanted)]) for line in lines if line.endswith(wanted)), "")
+    return found if _is_commit(found) else ""
+
+
+def _find_state(root: str) -> str | None:
+    """The folder in which the checkout that a folder lies in keeps its state; None outside of a repository."""
+    folder = os.path.realpath(root)
+    for _ in range(_MAX_STEPS):
+        own = _find_own(folder)
+        if own is not None:
+            return own
+        above = os.path.dirname(folder)
+        if above == folder:
+            break
+        folder = above
+    return None
+
+
+def _find_own(folder: str) -> str | None:
+    """The folder of the checkout's state: `.git`, or what a file of that name leads to."""
+    place = f"{folder.rstrip('/')}/.git"
+    if os.path.isdir(place):
+        return place
+    told = _load(place) if os.path.isfile(place) else ""
+    return os.path.join(folder, told.removeprefix("gitdir:").strip()) if told.startswith("gitdir:") else None
+
+
+def _read_head(told: str) -> str | None:
+    name = told.removeprefix("ref:").strip()
+    if told.startswith("ref:"):
+        return name.removeprefix("refs/heads/") or None
+    return name[:_SHORT] if name and set(name) <= _DIGITS else None
+
+
+def _load(file: str) -> str:
+    try:
+        return os.fsdecode(load_bytes(file, max_bytes=_MAX_BYTES)).split("\n", 1)[0]
+    except InputError:
+        return ""

@@ -1,0 +1,364 @@
+"""Stores: git folders of Remit's own, in which trees are taken, sent, received and looked at.
+
+Owns `.remit/parcels.git`. A store borrows the objects of the repository around it and keeps its own, so that nobody's
+repository, index or branch is touched. Files are taken byte for byte: its attributes switch off line ends, keywords,
+encodings and filters, whatever the files of the tree say. Nothing in its settings names a program.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+from contextlib import contextmanager, nullcontext, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from remit.errors import StorageError
+from remit.git.git_errors import Refused, commit_failed, show
+from remit.git.process import Answer, run
+from remit.git.worktrees import remove_tree
+from remit.storage.files import make_private_folder, remove, tell_failure, write_bytes
+from remit.storage.locks import hold
+from remit.storage.safe_path import NOT_OURS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+FOLDER = ".remit/parcels.git"
+MAX_SECONDS = 600.0
+"""A tree of 100,000 files takes a busy disk minutes."""
+PATIENCE_SECONDS = 900.0
+"""As long as somebody else may take with one."""
+MAX_LISTED_BYTES = 512 * 1024 * 1024
+"""A list of the files of a repository with millions, as git prints it."""
+MAX_RULES_BYTES = 8 * 1024 * 1024
+"""Of a `.gitignore` or `.gitattributes`, which git reads whole."""
+_AS_IT_IS = "* -text -crlf -ident -filter !eol !working-tree-encoding\n"
+_OPTIONS = (
+    "core.attributesFile=/dev/null", "core.fileMode=true", "core.symlinks=true", "core.ignoreCase=false",
+    "core.protectHFS=true", "core.protectNTFS=true", "core.bigFileThreshold=8m", "core.fsync=none",
+    "core.untrackedCache=false", "pack.threads=1", "fetch.unpackLimit=1", "advice.detachedHead=false",
+)  # fmt: skip
+_PASSING = ("parcel-", "arrived-", "blob-", "differences")
+"""How the names begin of what is there only for as long as a call takes."""
+Taken = TypeVar("Taken")
+_ALIASES = NOT_OURS | {"git~1"}
+_UNSEEN = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
+"""Signs that some disks leave out of names."""
+_MAX_ALTERNATES_BYTES = 1024 * 1024
+_KEPT_SECONDS = 14 * 86_400.0
+_DAY_SECONDS = 86_400.0
+
+
+class Changed(NamedTuple):
+    """A path of a tree that differs from the same path of another; mode `000000` and zeros where it is not there."""
+
+    path: str
+    old_mode: str
+    old_blob: str
+    mode: str
+    blob: str
+
+
+class Store:
+    """A git folder, and the work tree that it is used on."""
+
+    def __init__(self, folder: str, top: str, *, index: str = "index", excludes: str = "") -> None:
+        self.folder = folder
+        self.top = top
+        self.index = f"{folder}/{index}"
+        self.options = [part for setting in _OPTIONS for part in ("-c", setting)]
+        self.options += ["-c", f"core.excludesFile={excludes or '/dev/null'}"]
+        self.environment = {
+            "HOME": folder,
+            "XDG_CONFIG_HOME": folder,
+            "GIT_DIR": folder,
+            "GIT_WORK_TREE": top,
+            "GIT_INDEX_FILE": self.index,
+        }
+
+    @property
+    def zeros(self) -> str:
+        """The name of no object."""
+        return "0" * (64 if os.path.exists(f"{self.folder}/sha256") else 40)
+
+    def ask(
+        self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None, max_bytes: int = 0
+    ) -> Answer:
+        """Call git here."""
+        return run(
+            self.top, *self.options, *arguments, given=given, more={**self.environment, **(more or {})}, alone=True,
+            seconds=MAX_SECONDS, max_bytes=max_bytes,
+        )  # fmt: skip
+
+    def tell(
+        self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None, max_bytes: int = 0
+    ) -> bytes:
+        """Call git here for something that has to succeed."""
+        answer = self.ask(*arguments, given=given, more=more, max_bytes=max_bytes)
+        if answer.code:
+            raise Refused(commit_failed(answer.reason))
+        return answer.out
+
+    def set_head(self, commit: str) -> None:
+        """Have the index compared with a commit; "" for none."""
+        self.write("HEAD", f"{commit}\n" if commit else "ref: refs/heads/none\n")
+
+    def write(self, name: str, text: str) -> None:
+        """Write one of the own files, unless it says the same already."""
+        data, file = os.fsencode(text), f"{self.folder}/{name}"
+        with suppress(OSError), open(file, "rb") as stream:
+            if stream.read(len(data) + 1) == data:
+                return
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        write_bytes(file, data, durable=False)
+
+    def load_note(self, name: str) -> dict[str, Any]:
+        """What was noted under a name; nothing where there is no such note, or a torn one."""
+        try:
+            with open(f"{self.folder}/{name}.json", "rb") as stream:
+                note = json.load(stream)
+        except (OSError, ValueError):
+            return {}
+        return note if isinstance(note, dict) else {}
+
+    def save_note(self, name: str, note: Mapping[str, object]) -> None:
+        """Note something that can be found out again."""
+        self.write(f"{name}.json", json.dumps(note))
+
+    @contextmanager
+    def name(self, commit: str) -> Iterator[str]:
+        """A reference to a commit, for as long as it is needed."""
+        reference = f"refs/remit/sent/{os.getpid()}-{os.urandom(6).hex()}"
+        self.write(reference, f"{commit}\n")
+        try:
+            yield reference
+        finally:
+            remove(f"{self.folder}/{reference}")
+
+    def heal(self) -> None:
+        """Have everything read again, after a machine that stopped, or a repository that gave up what was borrowed."""
+        for file in (self.index, f"{self.folder}/base.json"):
+            remove(file)
+        for folder in os.scandir(f"{self.folder}/objects"):
+            if len(folder.name) == 2:  # noqa: PLR2004 - the first digits of the names in it
+                for entry in os.scandir(folder.path):
+                    if not _is_whole(entry.path):
+                        remove(entry.path)
+
+    def try_twice(self, work: Callable[[], Taken]) -> Taken:
+        """Do something that depends on what the store remembers; once more without that where it cannot be done."""
+        try:
+            return work()
+        except Refused:
+            self.heal()
+            return work()
+
+    def tidy(self) -> None:
+        """Once a day remove what nobody has needed for two weeks."""
+        mark, now = f"{self.folder}/tidied", time.time()
+        with suppress(OSError):
+            if now - os.stat(mark).st_mtime < _DAY_SECONDS:
+                return
+        was_there = os.path.exists(mark)
+        write_bytes(mark, b"", durable=False)
+        if not was_there:  # it is new
+            return
+        for folder, _, names in os.walk(f"{self.folder}/refs/remit"):
+            _remove_old(folder, names, now - _KEPT_SECONDS)
+        _remove_old(
+            self.folder, [name for name in os.listdir(self.folder) if name.startswith(_PASSING)], now - _DAY_SECONDS
+        )
+        # What it cannot do now it can tomorrow. References stay files: their times say how old they are.
+        self.ask("-c", "gc.packRefs=false", "gc", "--quiet", "--prune=2.weeks.ago")
+
+
+def _remove_old(folder: str, names: Iterable[str], before: float) -> None:
+    for file in (os.path.join(folder, name) for name in names):
+        with suppress(OSError):
+            if os.lstat(file).st_mtime < before:
+                remove_tree(file)
+
+
+def _is_whole(file: str) -> bool:
+    """Whether an object can be unpacked to its end. One of which a stopped machine kept a part cannot."""
+    from zlib import decompressobj, error  # noqa: PLC0415 - only where something is wrong
+
+    unpacking = decompressobj()
+    try:
+        with open(file, "rb") as stream:
+            while block := stream.read(1 << 16):
+                while block:
+                    unpacking.decompress(block, 1 << 20)
+                    block = unpacking.unconsumed_tail
+    except (OSError, error):
+        return False
+    return unpacking.eof
+
+
+def make_store(folder: str, *, hashing: str, borrowed: Iterable[str] = (), excluded: str = "") -> None:
+    """Make a git folder, or see that the one there is whole; `borrowed` are folders of objects that it may read."""
+    version = 1 if hashing == "sha256" else 0
+    config = f"[core]\n\trepositoryformatversion = {version}\n\tbare = false\n"
+    if version:
+        config += f"[extensions]\n\tobjectformat = {hashing}\n"
+    store = Store(folder, folder)
+    for name in ("refs/heads", "objects/info", "objects/pack", "info"):
+        os.makedirs(f"{folder}/{name}", exist_ok=True)
+    store.write("config", config)
+    store.write("info/attributes", _AS_IT_IS)
+    store.write("info/exclude", f"{excluded}\n.remit\n")
+    store.write("objects/info/alternates", "".join(f"{place}\n" for place in _join(folder, borrowed)))
+    if version:
+        store.write("sha256", "")
+    if not os.path.exists(f"{folder}/HEAD"):  # last: without it git takes the folder for none
+        store.set_head("")
+
+
+def _join(folder: str, borrowed: Iterable[str]) -> list[str]:
+    """What a store borrows already and is still there, and more. A name with a line break in it would be two."""
+    known: list[str] = []
+    with suppress(OSError), open(f"{folder}/objects/info/alternates", "rb") as stream:
+        known = os.fsdecode(stream.read(_MAX_ALTERNATES_BYTES)).splitlines()
+    places = [place for place in (*known, *borrowed) if os.path.isdir(place) and "\n" not in place]
+    return list(dict.fromkeys(places))
+
+
+@contextmanager
+def open_store(
+    root: str, prefix: str = "", *, hashing: str = "", borrowed: Iterable[str] = (), excludes: str = "",
+    excluded: str = "", index: str = "index", holds: bool = True,
+) -> Iterator[Store]:  # fmt: skip
+    """The store of a workspace; its work tree is the folder that lies `prefix` above the root.
+
+    Who uses an index `holds` it against others; whoever looks at the tree for a purpose of his own has one of his own.
+    Without `hashing` the store is taken as it is.
+    """
+    real = os.path.realpath(root)
+    folder = f"{real}/{FOLDER}"
+    top = (real[: -len(prefix)].rstrip("/") or "/") if prefix else real
+    try:
+        for place in (os.path.dirname(folder), folder):
+            if os.path.islink(place):  # a repository could lead us anywhere with it
+                raise StorageError(
+                    f"'{place}' is a link, and Remit keeps its own things in a folder", hint="remove the link"
+                )
+        make_private_folder(os.path.dirname(folder))
+        with hold(f"{folder}.lock", seconds=PATIENCE_SECONDS) if holds else nullcontext():
+            if hashing:
+                _renew(folder, hashing)
+                make_store(folder, hashing=hashing, borrowed=borrowed, excluded=excluded)
+            elif not os.path.exists(f"{folder}/HEAD"):
+                raise StorageError(f"there is no '{folder}', and nothing to send", hint="take a base first")
+            if holds:
+                remove(f"{folder}/{index}.lock")  # a git that was killed has left it: nobody else is here
+            yield Store(folder, top, index=index, excludes=excludes)
+    except Refused as refused:
+        raise refused.as_error() from refused
+    except OSError as error:
+        raise tell_failure(folder, error) from error
+
+
+def _renew(folder: str, hashing: str) -> None:
+    """Remove a store whose objects are named in another way than the repository's are now."""
+    if os.path.exists(f"{folder}/HEAD") and os.path.exists(f"{folder}/sha256") != (hashing == "sha256"):
+        remove_tree(folder)
+
+
+def find_hashing(commit: str) -> str:
+    """How objects are named where a commit has this name."""
+    return "sha256" if len(commit) == 64 else "sha1"  # noqa: PLR2004 - digits
+
+
+def is_own(path: str) -> bool:
+    """Whether a path leads into a folder of git's or of Remit's own, however it is spelled."""
+    return any(part.casefold() in NOT_OURS for part in path.split("/"))
+
+
+def is_sound(path: str) -> bool:
+    """Whether a path stays below where it starts, and no disk takes a part of it for a folder of git's or Remit's."""
+    return not any(_is_odd(part) for part in path.split("/"))
+
+
+def _is_odd(part: str) -> bool:
+    if part in ("", ".", "..") or "\0" in part:
+        return True
+    plain = part.casefold() if part.isascii() else part.translate(_UNSEEN).casefold()
+    return plain.partition(":")[0].rstrip(" .") in _ALIASES
+
+
+# --- looking at a work tree -----------------------------------------------------------------------------------------
+
+
+def check_rules(top: str) -> str:
+    """See that git will find nothing to wait for; what stands for the rules that say what is ignored.
+
+    Git opens whatever is called `.gitignore`, and would wait at a pipe for ever.
+    """
+    seen: list[str] = []
+    waiting = [top]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if name in (".gitignore", ".gitattributes"):
+                        seen.append(_check_rule(entry.path))
+                    elif name == ".git":
+                        _check_rule(f"{entry.path}/HEAD")
+                    elif name != ".remit" and entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        except OSError:  # gone meanwhile, or not to be read: git cannot either
+            continue
+    return "\n".join(sorted(seen))
+
+
+def _check_rule(file: str) -> str:
+    try:
+        found = os.lstat(file)
+    except OSError:
+        return ""
+    if stat.S_ISLNK(found.st_mode):  # git does not follow it
+        return f"{file} link"
+    if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+        raise StorageError(f"'{show(file)}' is not a file, and git would wait at it", hint="move it away")
+    if found.st_size > MAX_RULES_BYTES:
+        raise StorageError(f"'{show(file)}' has more than {MAX_RULES_BYTES:,} bytes", hint="move it away")
+    return f"{file} {found.st_mtime_ns} {found.st_size} {found.st_ino}"
+
+
+def find_changes(store: Store, below: str = "") -> tuple[list[str], list[str]]:
+    """The paths on disk that are other than the index has them, and those that are gone."""
+    where = ("--", below.rstrip("/")) if below else ()
+    out = store.tell(
+        "status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=all", "--no-renames", *where,
+        more={"GIT_OPTIONAL_LOCKS": "1"},  # what it found out about unchanged files is kept
+        max_bytes=MAX_LISTED_BYTES,
+    )  # fmt: skip
+    there: list[str] = []
+    gone: list[str] = []
+    for line in os.fsdecode(out).split("\0"):
+        kind, path = line[1:2], line[3:]
+        if not path or kind == " " or is_own(path):
+            continue
+        (gone if kind == "D" else there).append(path)
+    return there, gone
+
+
+def compare(store: Store, *trees: str, cached: bool = False) -> list[Changed]:
+    """What differs between two trees, or between a tree and the index. It may be more than git may say."""
+    file = f"{store.folder}/differences"
+    command = ("diff-index", "--cached") if cached else ("diff-tree", "-r")
+    try:
+        store.tell(*command, "--no-renames", "--no-ext-diff", "--raw", "--no-abbrev", "-z", f"--output={file}", *trees)
+        with open(file, "rb") as stream:
+            fields = os.fsdecode(stream.read()).split("\0")
+    finally:
+        remove(file)
+    found = []
+    for facts, path in zip(fields[::2], fields[1::2], strict=False):
+        old_mode, mode, old_blob, blob, _ = facts[1:].split(" ")
+        found.append(Changed(path, old_mode, old_blob, mode, blob))
+    return found

@@ -1,0 +1,153 @@
+"""The one place that calls the program git.
+
+Owns its settings, its environment, how long it may take and how much it may say. Every call switches off whatever a
+repository could have it execute, and takes file names as nothing but names.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.git.git_errors import Refused, commit_failed, git_missing
+from remit.storage.subprocesses import end, finish, start
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Mapping, Sequence
+
+MAX_SECONDS = 60.0
+MAX_OUTPUT_BYTES = 16 * 1024 * 1024
+
+SAFE = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.pager=cat",
+    "core.editor=false",
+    "commit.gpgSign=false",
+    "diff.external=",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "submodule.recurse=false",
+    "credential.helper=",
+    "i18n.commitEncoding=UTF-8",
+    "user.useConfigOnly=true",
+)
+"""The settings of every call; they win over those of any file."""
+
+_KEPT = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
+_ALWAYS = {
+    "LC_ALL": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_LITERAL_PATHSPECS": "1",
+    # No protocol of this name exists, so none is allowed, whatever the settings of single ones say: a repository that
+    # lacks an object would else fetch it, by a command of its own.
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+}
+
+
+class Answer(NamedTuple):
+    """What git said, and how it ended."""
+
+    code: int
+    out: bytes
+    told: str
+    """What it complained of."""
+
+    @property
+    def reason(self) -> str:
+        """The first thing that it complained of, without the word before it."""
+        for line in self.told.splitlines():
+            if line and not line.startswith(("hint:", "warning:")):
+                return line.removeprefix("fatal: ").removeprefix("error: ")
+        return f"git ended with {self.code}"
+
+
+def run(
+    folder: str,
+    *arguments: str,
+    given: bytes = b"",
+    more: Mapping[str, str] | None = None,
+    alone: bool = False,
+    seconds: float = 0.0,
+    max_bytes: int = 0,
+) -> Answer:
+    """Call git in a folder. `more` is added to its environment; `alone` takes the user's settings away as well.
+
+    It may take as many `seconds` and print as many `max_bytes`, or as many of each as it usually may.
+    """
+    environment = {**_make_environment(alone=alone), **(more or {})}
+    process = _start(folder, arguments, environment, with_input=bool(given))
+    return _finish(process, given, seconds or MAX_SECONDS, max_bytes or MAX_OUTPUT_BYTES)
+
+
+def run_both(
+    folder: str, first: Sequence[str], second: Sequence[str], *, seconds: float | None = None
+) -> tuple[Answer, Answer]:
+    """Call git twice in a folder, at the same time, for two short answers. Each may take as many seconds."""
+    environment = _make_environment(alone=False)
+    seconds = seconds or MAX_SECONDS
+    started = _start(folder, first, environment)
+    try:
+        other = _start(folder, second, environment)
+    except BaseException:
+        end(started)
+        raise
+    try:
+        answer = _finish(started, b"", seconds, MAX_OUTPUT_BYTES)
+    except BaseException:
+        end(other)
+        raise
+    return answer, _finish(other, b"", seconds, MAX_OUTPUT_BYTES)
+
+
+def _start(
+    folder: str, arguments: Sequence[str], environment: Mapping[str, str], *, with_input: bool = False
+) -> subprocess.Popen[bytes]:
+    command = [_find_git(), *(part for setting in SAFE for part in ("-c", setting)), *arguments]
+    try:
+        return start(command, cwd=folder, env=environment, with_input=with_input)
+    except (OSError, ValueError) as error:
+        raise Refused(git_missing(_tell(error), is_there=True)) from error
+
+
+def _finish(process: subprocess.Popen[bytes], given: bytes, seconds: float, max_bytes: int) -> Answer:
+    """What a started git prints, with `given` as its input. Refused if it takes too long or prints too much."""
+    try:
+        ran = finish(process, given, seconds, max_bytes, stop_at_cap=True)
+    except OSError as error:  # a pipe that fails, or none to be had
+        raise Refused(commit_failed(f"git cannot be listened to: {_tell(error)}")) from error
+    if ran.is_cut:
+        raise Refused(commit_failed(f"git said more than {max_bytes // 1024 // 1024} MiB"))
+    if ran.code is None:
+        raise Refused(commit_failed(f"git took longer than {seconds:.0f} s"))
+    return Answer(ran.code, ran.out, ran.err.decode("utf-8", "replace"))
+
+
+def _tell(error: OSError | ValueError) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()
+
+
+def _find_git() -> str:
+    """Git as the path has it. A place that is relative to where one stands could be one in the repository."""
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        file = os.path.join(folder, "git")
+        if os.path.isabs(folder) and os.path.isfile(file) and os.access(file, os.X_OK):
+            return file
+    raise Refused(git_missing("it is not on the path"))
+
+
+def _make_environment(*, alone: bool) -> dict[str, str]:
+    """The user's environment without what would lead git elsewhere: a hook's GIT_DIR, a pager, a trace."""
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith("GIT_") or (key.startswith(_KEPT) and key != "GIT_CONFIG_PARAMETERS")
+    }
+    if alone:
+        kept = {key: value for key, value in kept.items() if not key.startswith("GIT_CONFIG_")}
+        kept |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
+    return kept | _ALWAYS

@@ -1,0 +1,204 @@
+"""The repository around a workspace, and a git folder of Remit's own to work on its objects with.
+
+Owns what is known of a repository before anything is done with it, and the scratch folder: that has the repository's
+objects and the few settings that say how lines end, and nothing that could name a program. Contents are read and
+written there only, so no filter can run, even one that appears while git does.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.errors import InputError
+from remit.git.git_errors import Refused, commit_failed, no_repository
+from remit.git.process import Answer, run, run_both
+from remit.storage.files import load_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_MAX_ATTRIBUTES_BYTES = 1024 * 1024
+_CARRIED = (
+    "core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode",
+    "core.sharedrepository", "core.checkroundtripencoding",
+)  # fmt: skip
+SCRATCH = "remit-git-"
+"""How the name of a scratch folder begins; the number of its process follows, and a part of chance."""
+_ABREAST = 500
+"""So many paths fit on one command line."""
+
+
+class Repository(NamedTuple):
+    """The checkout that a workspace lies in."""
+
+    top: str
+    prefix: str
+    """Where the workspace lies below the top: empty, or with a slash at its end."""
+    own: str
+    """The folder of this checkout's own state."""
+    common: str
+    """The folder that all checkouts of the repository share."""
+    hashing: str
+    settings: Mapping[str, str]
+
+    @property
+    def zeros(self) -> str:
+        """The name of no object."""
+        return "0" * (64 if self.hashing == "sha256" else 40)
+
+    @property
+    def filters(self) -> frozenset[str]:
+        """The filters that would call a program."""
+        keys = (key for key, value in self.settings.items() if value and key.startswith("filter."))
+        return frozenset(key[7:].rpartition(".")[0] for key in keys if key.endswith((".clean", ".process")))
+
+
+class Entry(NamedTuple):
+    """What an index has at a path."""
+
+    mode: str
+    blob: str
+    stage: str
+
+
+def find_repository(root: str, *, seconds: float | None = None) -> Repository:
+    """The checkout around a workspace."""
+    real = os.path.realpath(root)
+    asked = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-object-format")
+    answer, settings = run_both(real, ("rev-parse", *asked), ("config", "-z", "--list"), seconds=seconds)
+    if answer.code:
+        raise Refused(no_repository(root, answer.reason))
+    lines = os.fsdecode(answer.out).removesuffix("\n").split("\n")
+    if len(lines) != len(asked):
+        raise Refused(no_repository(root, "a name on the way there has a line break in it"))
+    top, own, common, hashing = lines
+    top = os.path.realpath(top)
+    inside = os.path.relpath(real, top)
+    if inside.split("/")[0] == "..":
+        raise Refused(no_repository(root, "its checkout lies elsewhere"))
+    prefix = "" if inside == "." else f"{inside}/"
+    return Repository(top, prefix, own, os.path.realpath(os.path.join(real, common)), hashing, parse_settings(settings))
+
+
+def parse_settings(listed: Answer) -> dict[str, str]:
+    """The settings that `git config -z --list` lists. Raise `Refused` if it failed."""
+    if listed.code:
+        raise Refused(commit_failed(listed.reason))
+    pairs = (entry.partition("\n") for entry in os.fsdecode(listed.out).split("\0") if entry)
+    return {key: value if parted else "true" for key, parted, value in pairs}
+
+
+def find_commit(repository: Repository, name: str = "HEAD") -> str | None:
+    """The commit that a name stands for; None where it stands for none, as in a repository without commits."""
+    answer = run(repository.top, "rev-parse", "-q", "--verify", "--end-of-options", f"{name}^{{commit}}")
+    return answer.out.decode("ascii", "replace").strip() if answer.code == 0 else None
+
+
+class Scratch:
+    """A git folder of Remit's own, for as long as it is needed."""
+
+    def __init__(self, repository: Repository, folder: str, *, keeps: bool) -> None:
+        """`keeps` says whether new objects go into the repository, or are forgotten with the folder."""
+        self.repository = repository
+        objects = f"{repository.common}/objects"
+        self.environment = {
+            "HOME": folder,
+            "XDG_CONFIG_HOME": folder,
+            "GIT_DIR": folder,
+            "GIT_WORK_TREE": repository.top,
+            "GIT_INDEX_FILE": f"{folder}/index",
+            "GIT_OBJECT_DIRECTORY": objects if keeps else f"{folder}/objects",
+        }
+        _write(f"{folder}/HEAD", "ref: refs/heads/scratch\n")
+        _write(f"{folder}/config", _render_config(repository))
+        _write(f"{folder}/refs/none", "")
+        _write(f"{folder}/objects/info/alternates", "" if keeps else f"{objects}\n")
+        _write(f"{folder}/info/attributes", _load_attributes(f"{repository.common}/info/attributes"))
+        for name in os.listdir(repository.own):
+            if name.startswith("sharedindex."):  # the larger part of an index that is split in two
+                os.symlink(f"{repository.own}/{name}", f"{folder}/{name}")
+        self.options = ["-c", f"core.attributesFile={_find_user_attributes(repository)}"]
+        for key in _CARRIED:
+            if key in repository.settings:
+                self.options += ["-c", f"{key}={repository.settings[key]}"]
+
+    def ask(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> Answer:
+        """Call git here."""
+        environment = {**self.environment, **(more or {})}
+        return run(self.repository.top, *self.options, *arguments, given=given, more=environment, alone=True)
+
+    def tell(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
+        """Call git here for something that has to succeed."""
+        answer = self.ask(*arguments, given=given, more=more)
+        if answer.code:
+            raise Refused(commit_failed(answer.reason))
+        return answer.out
+
+
+@contextmanager
+def open_scratch(repository: Repository, *, keeps: bool) -> Iterator[Scratch]:
+    """Make a scratch folder and remove it afterwards."""
+    from shutil import rmtree  # noqa: PLC0415 - only where contents are read or written
+    from tempfile import mkdtemp  # noqa: PLC0415
+
+    folder = ""
+    try:
+        try:
+            folder = mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")
+            scratch = Scratch(repository, os.path.realpath(folder), keeps=keeps)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise Refused(commit_failed(f"no temporary folder: {reason}")) from error
+        yield scratch
+    finally:
+        if folder:
+            rmtree(folder, ignore_errors=True)  # what is left of it does not undo a commit
+
+
+def _write(file: str, text: str) -> None:
+    os.makedirs(os.path.dirname(file), exist_ok=True)
+    with open(file, "wb") as stream:
+        stream.write(os.fsencode(text))
+
+
+def _render_config(repository: Repository) -> str:
+    if repository.hashing == "sha1":
+        return "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+    return (
+        f"[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectformat = {repository.hashing}\n"
+    )
+
+
+def _load_attributes(file: str) -> str:
+    """The repository's own attributes. Without them a file could be committed with other line ends than it should."""
+    if not os.path.isfile(file):
+        return ""
+    try:
+        data = load_bytes(file, max_bytes=_MAX_ATTRIBUTES_BYTES)
+    except InputError as error:
+        raise Refused(commit_failed(error.message)) from error
+    return os.fsdecode(data) if len(data) <= _MAX_ATTRIBUTES_BYTES else ""
+
+
+def _find_user_attributes(repository: Repository) -> str:
+    named = repository.settings.get("core.attributesfile")
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return os.path.join(repository.top, os.path.expanduser(named)) if named else f"{home}/git/attributes"
+
+
+def parse_entries(out: bytes) -> Iterator[tuple[str, Entry]]:
+    """What `ls-files -s -z` lists."""
+    for line in os.fsdecode(out).split("\0"):
+        facts, parted, path = line.partition("\t")
+        if parted:
+            mode, blob, stage = facts.split(" ")
+            yield path, Entry(mode, blob, stage)
+
+
+def cut(paths: Iterable[str]) -> Iterator[list[str]]:
+    """Paths in portions that fit on a command line."""
+    waiting = list(paths)
+    for start in range(0, len(waiting), _ABREAST):
+        yield waiting[start : start + _ABREAST]

@@ -1,0 +1,259 @@
+"""Bases: the tree of a workspace as it is now, as a commit that can be sent.
+
+Owns taking a tree from disk: tracked, changed and new files, but nothing that git ignores, nothing of `.git` and
+`.remit`, and nothing behind a link. An index in the store remembers what was read, so that only what changed is read
+again. The user's repository, its index and its branches are only looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from functools import cache, partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.errors import StorageError
+from remit.git.bundles import Base, write_commit
+from remit.git.commits import MAX_FILE_BYTES
+from remit.git.git_errors import Refused, commit_failed
+from remit.git.private_repo import (
+    MAX_LISTED_BYTES,
+    MAX_RULES_BYTES,
+    check_rules,
+    find_changes,
+    is_own,
+    is_sound,
+    open_store,
+)
+from remit.git.process import run
+from remit.git.repository import find_commit, find_repository, parse_entries
+from remit.storage.files import load_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from remit.git.private_repo import Store
+    from remit.git.repository import Repository
+
+MAX_CHANGED_BYTES = 1024 * 1024 * 1024
+"""Of all files that are read at once; what does not fit is left, the largest first."""
+_ABREAST = 4000
+_MANY = 50
+_MAX_REFUSED = 100
+LINKED = "160000"
+"""The mode of another repository in a tree. Its files do not travel."""
+
+
+class Tracked(NamedTuple):
+    """What the user's index knows that the disk does not tell."""
+
+    mark: str
+    """What stands for the index as it was asked."""
+    forced: tuple[str, ...]
+    """The paths that are tracked though they are ignored."""
+    linked: dict[str, str]
+    """The paths of other repositories, and the commits that they are to be at."""
+
+
+def take_base(root: str, *, with_history: bool) -> Base:
+    """The tree around a workspace as it is now. With a history it has the last commit as its parent, or is that."""
+    repository = _find(root)
+    prefix = repository.prefix if repository else ""
+    borrowed = [f"{repository.common}/objects"] if repository else []
+    with open_store(
+        root, prefix, hashing=repository.hashing if repository else "sha1", borrowed=borrowed,
+        excludes=_find_excludes(repository), excluded=_load_excluded(repository),
+    ) as store:  # fmt: skip
+        head = (find_commit(repository) if repository else None) or ""
+        if repository and os.path.isfile(f"{repository.common}/shallow"):
+            store.write("shallow", os.fsdecode(load_bytes(f"{repository.common}/shallow")))
+        store.tidy()
+        commit, tree, left = store.try_twice(partial(_take, store, repository))
+        if with_history and head:
+            commit = _put_on(store, tree, head)
+        if head:
+            store.write(f"refs/remit/heads/{commit}", f"{head}\n")
+        return Base(commit, tree, prefix, left)
+
+
+def _find(root: str) -> Repository | None:
+    try:
+        return find_repository(root)
+    except Refused as refused:
+        if refused.finding.code == "GIT002":
+            return None
+        raise refused.as_error() from refused
+
+
+def _find_excludes(repository: Repository | None) -> str:
+    """The user's own list of what is ignored everywhere; it has keys and passwords in it as often as not."""
+    named = repository.settings.get("core.excludesfile", "") if repository else ""
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    file = os.path.join(repository.top if repository else "/", os.path.expanduser(named or f"{home}/git/ignore"))
+    return file if os.path.isfile(file) else ""
+
+
+def _load_excluded(repository: Repository | None) -> str:
+    file = f"{repository.common}/info/exclude" if repository else ""
+    if not os.path.isfile(file):
+        return ""
+    data = load_bytes(file, max_bytes=MAX_RULES_BYTES)
+    if len(data) > MAX_RULES_BYTES:  # with a part of the rules more would be sent than may be
+        raise StorageError(f"'{file}' has more than {MAX_RULES_BYTES:,} bytes", hint="move it away")
+    return os.fsdecode(data)
+
+
+def _take(store: Store, repository: Repository | None) -> tuple[str, str, tuple[str, ...]]:
+    """Bring the store's index up to what is on disk; its commit and its tree, and the paths that were left."""
+    note = store.load_note("base") if os.path.exists(store.index) else {}
+    rules = "\n".join((check_rules(store.top), *_mark_rules(store)))
+    tracked = _look_up(repository, note)
+    last = str(note.get("commit") or "")
+    store.set_head(last)
+    there, gone = find_changes(store)
+    if tracked.mark != note.get("mark") or rules != note.get("rules"):
+        gone += _list_ignored(store, tracked.forced)
+        there += [path for path in tracked.forced if os.path.lexists(f"{store.top}/{path}")]
+        given = "".join(f"{LINKED} {commit}\t{path}\0" for path, commit in tracked.linked.items())
+        store.tell("update-index", "-z", "--index-info", given=os.fsencode(given))
+    elif last and not there and not gone:
+        return last, str(note["tree"]), find_filled(store, tracked.linked)
+    left = tuple(sorted({*update(store, there, gone, is_new=repository is None), *find_filled(store, tracked.linked)}))
+    tree = store.tell("write-tree").decode("ascii").strip()
+    commit = write_commit(store, tree, (), "base")
+    store.save_note("base", {
+        "commit": commit, "tree": tree, "rules": rules, "mark": tracked.mark,
+        "forced": tracked.forced, "linked": tracked.linked,
+    })  # fmt: skip
+    return commit, tree, left
+
+
+def _mark_rules(store: Store) -> list[str]:
+    marks = []
+    for file in (f"{store.folder}/info/exclude", store.options[-1].partition("=")[2]):
+        with open(file, "rb") as stream:
+            found = os.fstat(stream.fileno())
+        marks.append(f"{file} {found.st_mtime_ns} {found.st_size} {found.st_ino}")
+    return marks
+
+
+def _look_up(repository: Repository | None, note: dict[str, object]) -> Tracked:
+    """What the user's index has to say, asked again only where it has changed."""
+    if repository is None:
+        return Tracked("", (), {})
+    try:
+        found = os.stat(f"{repository.own}/index")
+    except FileNotFoundError:
+        return Tracked("none", (), {})
+    mark = f"{found.st_mtime_ns} {found.st_size} {found.st_ino}"
+    forced, linked = note.get("forced"), note.get("linked")
+    if note.get("mark") == mark and isinstance(forced, list) and isinstance(linked, dict):
+        return Tracked(mark, tuple(forced), linked)
+    listed = ("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+    ignored = run(repository.top, *listed, max_bytes=MAX_LISTED_BYTES)
+    entries = run(repository.top, "ls-files", "-s", "-z", max_bytes=MAX_LISTED_BYTES)
+    if ignored.code or entries.code:
+        raise Refused(commit_failed(ignored.reason if ignored.code else entries.reason))
+    return Tracked(
+        mark,
+        tuple(path for path in os.fsdecode(ignored.out).split("\0") if path and not is_own(path)),
+        {path: entry.blob for path, entry in parse_entries(entries.out) if entry.mode == LINKED and not is_own(path)},
+    )
+
+
+def _list_ignored(store: Store, forced: Iterable[str]) -> list[str]:
+    """What the store's index has from a time when it was not ignored yet."""
+    kept = frozenset(forced)
+    listed = ("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+    out = store.tell(*listed, max_bytes=MAX_LISTED_BYTES)
+    return [path for path in os.fsdecode(out).split("\0") if path and path not in kept]
+
+
+def find_filled(store: Store, linked: Iterable[str]) -> tuple[str, ...]:
+    """The other repositories in a tree that have files on disk; git does not look into them."""
+    found = []
+    for path in linked:
+        with suppress(OSError), os.scandir(f"{store.top}/{path}") as entries:
+            if any(True for _ in entries):
+                found.append(path)
+    return tuple(found)
+
+
+def _put_on(store: Store, tree: str, head: str) -> str:
+    """A commit of the tree on top of another, or that one itself where nothing has changed since."""
+    if store.tell("rev-parse", f"{head}^{{tree}}").decode("ascii").strip() == tree:
+        return head
+    return write_commit(store, tree, (head,), "base")
+
+
+# --- bringing an index up to what is on disk ------------------------------------------------------------------------
+
+
+def update(store: Store, there: Iterable[str], gone: Iterable[str], *, is_new: bool) -> tuple[str, ...]:
+    """Have a store's index know paths as they are on disk; those that cannot be taken are told, and stay as known.
+
+    `is_new` says that hardly any content is known to the store or where it borrows from.
+    """
+    removed = set(gone)
+    left: list[str] = []
+    sized: list[tuple[int, str]] = []
+    for path in dict.fromkeys(there):
+        if not is_sound(path.rstrip("/")):
+            left.append(path)
+            continue
+        try:
+            found = os.lstat(f"{store.top}/{path}")
+        except OSError:
+            removed.add(path)
+            continue
+        if stat.S_ISLNK(found.st_mode) or (stat.S_ISREG(found.st_mode) and found.st_size <= MAX_FILE_BYTES):
+            sized.append((found.st_size, path))
+        else:
+            left.append(path.rstrip("/"))
+    total = 0
+    added: list[str] = []
+    for size, path in sorted(sized):
+        total += size
+        (added if total <= MAX_CHANGED_BYTES else left).append(path)
+    if removed:
+        given = os.fsencode("".join(f"0 {store.zeros}\t{path}\0" for path in sorted(removed)))
+        store.tell("update-index", "-z", "--index-info", given=given)
+    added.sort()
+    for start in range(0, len(added), _ABREAST):
+        left += _add(store, added[start : start + _ABREAST], is_new=is_new)
+    return tuple(sorted(left))
+
+
+@cache
+def _joins_objects() -> bool:
+    """Whether git writes all that it is given at once into one file, and not each object into its own: from 2.37 on.
+
+    It does so with what it takes for large. To write and to send many takes a fraction of the time then; but what is
+    there already would be packed for nothing.
+    """
+    words = run("/", "version").out.decode("ascii", "replace").split()
+    parts = words[2].split(".") if len(words) > 2 else []  # noqa: PLR2004 - git version 2.39.5
+    return [int(part) for part in parts[:2] if part.isdecimal()] >= [2, 37]
+
+
+def _add(store: Store, paths: Sequence[str], *, is_new: bool) -> list[str]:
+    """Add paths to the index. Git refuses all of them for one that it cannot read, so that one is looked for."""
+    refused: list[str] = []
+    waiting = [paths]
+    together = ("-c", "core.bigFileThreshold=1") if is_new and len(paths) > _MANY and _joins_objects() else ()
+    while waiting:
+        portion = waiting.pop()
+        given = b"".join(os.fsencode(path) + b"\0" for path in portion)
+        answer = store.ask(*together, "update-index", "-z", "--add", "--replace", "--stdin", given=given)
+        if answer.code == 0:
+            continue
+        if len(portion) == 1:
+            store.tell("hash-object", "-w", "--stdin", given=os.urandom(16))  # else it is the disk, and not the file
+            refused.append(portion[0])
+            if len(refused) > _MAX_REFUSED:
+                raise Refused(commit_failed(f"more than {_MAX_REFUSED} files cannot be taken: {answer.reason}"))
+        else:
+            middle = len(portion) // 2
+            waiting += [portion[middle:], portion[:middle]]
+    return refused

@@ -1,0 +1,167 @@
+"""Worktrees: a checkout of its own for one delegation.
+
+Owns the folder `.remit/worktrees`. Files are written there without any filter: what one would have made of them, such
+as the content of a file that is kept elsewhere, is not there. Submodules stay empty.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from remit.errors import StorageError, UsageError
+from remit.git.git_errors import Refused, show
+from remit.git.process import run
+from remit.git.repository import find_commit, find_repository, open_scratch
+from remit.lazy_regex import lazy
+from remit.storage.files import make_private_folder, tell_failure
+from remit.storage.locks import hold
+
+if TYPE_CHECKING:
+    from remit.git.repository import Repository
+
+FOLDER = ".remit/worktrees"
+_NAME = lazy(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.)){0,99}\Z", re.ASCII)
+
+
+def add_worktree(root: str, name: str) -> str:
+    """Check out HEAD below `.remit/worktrees`, on no branch; the folder in it that stands for the workspace's."""
+    folder = _find_folder(root, name)
+    if os.path.lexists(folder):
+        raise UsageError(f"there is a worktree '{name}' already", hint="take another name, or remove it first")
+    try:
+        make_private_folder(os.path.dirname(folder))
+        with hold(f"{os.path.dirname(folder)}.lock"):  # of two at once git gives one up
+            repository = find_repository(root)
+            found = find_commit(repository, "HEAD")
+            if found is None:
+                raise UsageError("there is no commit yet", hint="commit something first")
+            try:
+                _check_out(repository, folder, found)
+            except BaseException:
+                _remove(repository, folder)
+                raise
+    except Refused as refused:
+        raise refused.as_error() from refused
+    except OSError as error:
+        raise tell_failure(folder, error) from error
+    return os.path.join(folder, repository.prefix).rstrip("/")
+
+
+def remove_worktree(root: str, name: str) -> bool:
+    """Remove a worktree with all that is in it, whatever state it is in; whether there was one."""
+    folder = _find_folder(root, name)
+    was_there = name in list_worktrees(root)
+    try:
+        _remove(find_repository(root), folder)
+    except Refused as refused:
+        raise refused.as_error() from refused
+    return was_there
+
+
+def find_head(root: str, name: str) -> str | None:
+    """The commit that a worktree is at; None where it is none any more: an agent may have removed git's file there."""
+    folder = _find_folder(root, name)
+    try:
+        repository = find_repository(folder)
+        return find_commit(repository) if repository.top == folder else None
+    except Refused as refused:
+        raise refused.as_error() from refused
+
+
+def is_merged(root: str, commit: str) -> bool:
+    """Whether what is checked out in the workspace itself has a commit already."""
+    try:
+        return run(find_repository(root).top, "merge-base", "--is-ancestor", commit, "HEAD").code == 0
+    except Refused as refused:
+        raise refused.as_error() from refused
+
+
+def name_branch(folder: str, branch: str, commit: str) -> None:
+    """Give a commit a branch; one of that name that has the commit will do."""
+    try:
+        answer = run(folder, "branch", "--no-track", branch, commit)
+        there = run(folder, "merge-base", "--is-ancestor", commit, f"refs/heads/{branch}")
+    except Refused as refused:
+        raise refused.as_error() from refused
+    if answer.code and there.code:
+        raise StorageError(
+            f"git cannot make the branch {branch}: {show(answer.reason)}", hint="see what git branch says"
+        )
+
+
+def has_branch(root: str, branch: str) -> bool:
+    """Whether there is a branch of that name."""
+    try:
+        return run(find_repository(root).top, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}").code == 0
+    except Refused as refused:
+        raise refused.as_error() from refused
+
+
+def list_worktrees(root: str) -> tuple[str, ...]:
+    """The names of the workspace's worktrees, those too that were left half made or half removed."""
+    home = os.path.join(os.path.realpath(root), FOLDER)
+    names = set()
+    with suppress(OSError):
+        names.update(os.listdir(home))
+    try:
+        answer = run(find_repository(root).top, "worktree", "list", "--porcelain")
+    except Refused as refused:
+        if refused.finding.code == "GIT002":  # no repository has no worktrees
+            return ()
+        raise refused.as_error() from refused
+    for line in os.fsdecode(answer.out).splitlines():
+        if line.startswith(f"worktree {home}/"):
+            names.add(line.removeprefix(f"worktree {home}/"))
+    return tuple(sorted(name for name in names if _NAME.match(name)))
+
+
+def _find_folder(root: str, name: str) -> str:
+    """Where a worktree is. What is a link on the way there could lead anywhere."""
+    if not _NAME.match(name) or name.endswith((".lock", ".")):
+        raise UsageError(f"'{show(name)}' is no name for a worktree", hint="use letters, digits, - and _")
+    home = os.path.join(os.path.realpath(root), FOLDER)
+    if os.path.realpath(home) != home:
+        raise StorageError(f"'{FOLDER}' is a link that leads elsewhere", hint="remove the link")
+    return os.path.join(home, name)
+
+
+def _check_out(repository: Repository, folder: str, commit: str) -> None:
+    """Have git know the worktree, then fill it from the scratch folder, where no filter is known."""
+    # Twice: what an earlier attempt left of itself in the repository is taken over, locked or not.
+    force = ("--force", "--force")
+    answer = run(repository.top, "worktree", "add", *force, "--detach", "--no-checkout", folder, commit)
+    if answer.code:
+        raise StorageError(f"git cannot add a worktree: {show(answer.reason)}", hint="see what git worktree list says")
+    own = os.fsdecode(run(folder, "rev-parse", "--absolute-git-dir").out).removesuffix("\n")
+    with open_scratch(repository, keeps=True) as scratch:
+        place = {"GIT_WORK_TREE": folder, "GIT_INDEX_FILE": f"{own}/index"}
+        scratch.tell("read-tree", "--reset", "-u", commit, more=place)
+
+
+def _remove(repository: Repository, folder: str) -> None:
+    """Remove the folder, then what the repository knows of it: in this order nothing in the folder can hinder it."""
+    try:
+        remove_tree(folder)
+    except OSError as error:
+        raise StorageError(f"'{folder}' cannot be removed: {(error.strerror or str(error)).lower()}",
+                           hint="end what still works there, then try again") from error  # fmt: skip
+    run(repository.top, "worktree", "remove", "--force", "--force", folder)
+
+
+def remove_tree(folder: str) -> None:
+    """Remove a folder with all that is in it, or the file in its place; nothing where there is none."""
+    if os.path.lexists(folder) and (os.path.islink(folder) or not os.path.isdir(folder)):
+        os.unlink(folder)
+    elif os.path.lexists(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        if os.path.lexists(folder):  # an agent may have taken its own permissions away
+            os.chmod(folder, 0o700)
+            for here, folders, _ in os.walk(folder):
+                for inner in (os.path.join(here, name) for name in folders):
+                    if not os.path.islink(inner):
+                        os.chmod(inner, 0o700)
+            shutil.rmtree(folder)

@@ -1,0 +1,66 @@
+"""Notices: Claude Code brings its caller the answer of an agent in the background, and Remit puts the result beside it.
+
+Owns that exchange. In the background the harness delivers an answer word for word, as a notification, and calls
+UserPromptSubmit with it: between two turns of the session and in the middle of one, in a terminal and without. What the
+hook adds there is in the same request of the caller's model. An answer can't be replaced on this way. To ask the agent
+itself for another last message instead was rejected: whether the caller gets the verdict would then depend on the agent
+that has just been found wrong, and it costs every rejected run one more turn.
+
+A notification goes to the session if the agent's own caller is over, so the run is looked up by the agent's id alone. A
+caller that is itself an agent gets its notification without an event: it gets the sentence with its next tool, and is
+not let stop without it (`leave_word`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.harnesses.claude import read_notices
+from remit.hooks import replies
+from remit.hooks.finish_subagent import look_again, note_tokens, settle
+from remit.hooks.result_text import render_result, render_verdict
+from remit.ledger.hook_runs import drop_word, find_by_agent, take_words
+from remit.ledger.runs import load_delegation
+from remit.runs.results.full_result import load_report
+
+if TYPE_CHECKING:
+    from remit.harnesses.claude import Notice
+    from remit.hooks.events import Event
+    from remit.ledger.home import Home
+
+_UNKNOWN = "Remit does not know the agent of this notification, so its answer was not checked: do not rely on it."
+
+
+def report_notices(event: Event, home: Home) -> replies.Answer:
+    """Give the caller the result of every agent that a prompt brings the answer of."""
+    told = [_report(notice, event, home) for notice in read_notices(event.prompt)]
+    with home.ledger.transaction() as db:
+        told.append(take_words(db, event.session, None))
+    text = "\n\n".join(dict.fromkeys(filter(None, told)))
+    return replies.add_context(event.kind, text) if text else {}
+
+
+def _report(notice: Notice, event: Event, home: Home) -> str:
+    """What there is to say of one agent; empty for a command or a workflow, and for an agent that is only observed."""
+    with home.ledger.reading() as db:
+        own = find_by_agent(db, event.session, notice.task_id)
+    row = None if own is None else load_delegation(home.ledger, own.session_id)
+    if own is None or row is None:
+        return _UNKNOWN if notice.is_agent else ""
+    if notice.tokens is not None:
+        note_tokens(home, row, notice.tokens)
+    if not own.held:
+        return ""
+    if row.state == "running":  # it ended without a stop that Remit was asked about
+        if notice.answer is None:
+            return f"Remit has not seen {row.agent} ({row.session_id}) stop, so it was not checked: do not rely on it."
+        from remit.hooks.judge_return import hear_last
+
+        hear_last(home, row, None, notice.answer)
+        row = load_delegation(home.ledger, own.session_id) or row
+    elif row.state == "settling":
+        look_again(home, row)
+    report = load_report(home, row.session_id)[0] if row.state == "settled" else settle(home, row)
+    with home.ledger.transaction() as db:
+        drop_word(db, own)
+    return "\n".join(filter(None, (render_verdict(row, report), render_result(row, report))))

@@ -1,0 +1,492 @@
+"""Hook check: whether Remit's promises hold with the harness that is installed, proved by running it.
+
+Owns the run and the judgement. The harness runs in a folder that is deleted afterwards, with the hooks that are
+installed in the workspace, a home of its own and a scripted model: its caller has one honest subagent and one that
+returns a file it never wrote. What the model was asked, the folder and the ledger say which promises hold.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.errors import InputError, RemitError, RunnerError
+from remit.harnesses import claude, codex, opencode
+from remit.hooks.install import (
+    CODEX,
+    LOCAL,
+    PLUGIN,
+    SHARED,
+    find_plugin,
+    find_plugin_words,
+    list_own_hooks,
+    render_trust,
+    tell_standing,
+)
+from remit.hooks.tried_versions import ask_version, describe_untried
+from remit.model import ACCEPTABLE
+from remit.storage.settings import find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+    from remit.storage.probe import Ran
+
+NAMES = {"claude": "Claude Code", "codex": "Codex", "opencode": "opencode"}
+SECONDS = {"claude": 90.0, "codex": 90.0, "opencode": 150.0}
+"""The limit of one session; an idle machine needs a tenth of it."""
+UNKNOWN = "scripted"
+"""A model that no harness knows."""
+_AGENT = "remit-check"
+_MODELS_SECONDS = 20.0
+_MAX_WHY = 200
+_STANDARD = f"""\
+---
+name: {_AGENT}
+version: 1.0.0
+description: "Writes a note"
+mode: subagent
+agent_type: implementation
+temperature: 0.2
+tools:
+  read: true
+  write: true
+  bash: true
+permissions:
+  deny:
+    - bash: ["touch"]
+---
+
+# {_AGENT}
+
+Write the note.
+"""
+_NATIVE = {
+    "claude": (
+        f"{claude.AGENT_FOLDERS[0]}/{_AGENT}.md",
+        f"---\nname: {_AGENT}\ndescription: Writes a note\n---\nWrite the note.\n",
+    ),
+    "codex": (
+        f"{codex.AGENT_FOLDERS[0]}/{_AGENT}.toml",
+        f'name = "{_AGENT}"\ndescription = "Writes a note"\n{codex.INSTRUCTIONS_KEY} = "Write the note."\n',
+    ),
+    "opencode": (
+        f"{opencode.AGENT_FOLDERS[0]}/{_AGENT}.md",
+        "---\ndescription: Writes a note\nmode: all\n---\nWrite the note.\n",
+    ),
+}
+"""The same agent for the harness, without rules: a denied command is denied by Remit or not at all."""
+
+
+_SCRIPT = f"""\
+echo ran > "$1"
+echo '# no' >> agents/{_AGENT}.md
+"""
+"""What no hook sees: a script that writes a protected file, and was there before the subagent."""
+
+
+class Promise(NamedTuple):
+    """A promise of the hooks: whether it `holds`, is `broken` or stays `unproven`; why, and what to do."""
+
+    name: str
+    statement: str
+    state: str
+    why: str = ""
+    hint: str = ""
+
+
+class Checked(NamedTuple):
+    """The result of checking one harness."""
+
+    harness: str
+    version: str
+    promises: tuple[Promise, ...]
+    notes: tuple[str, ...] = ()
+
+
+class Asked(NamedTuple):
+    """A request to the scripted model: which script and step it was, all its text, and the tokens of its answer."""
+
+    script: str
+    step: int
+    text: str
+    has_tools: bool
+    tokens: int
+
+
+class Shown(NamedTuple):
+    """Everything that the run left behind."""
+
+    callers: Sequence[str]
+    """The scripts of the callers that were played; each has a liar."""
+    asked: Sequence[Asked]
+    rows: Sequence[Delegation]
+    """The runs of the harness's own subagents, from the ledger."""
+    made: frozenset[str]
+    """The files of the scripts that exist."""
+    words: Mapping[str, str]
+    """The texts and files of the scripts: lie, honest, denied, written."""
+    trouble: str = ""
+    """Why a session of the harness did not end well; empty if all did."""
+    counted: int | None = None
+    """The tokens that `remit run` reports for the script `run`."""
+    run_trouble: str = ""
+    escaped: bool = False
+    """Whether the script of the subagent has changed the protected file."""
+    unconfined: str = ""
+    """Why the kernel can't limit the commands of subagents here; empty if it can."""
+
+
+def check_harness(name: str, report: Callable[[str], None]) -> Checked:
+    """Run a harness with Remit's hooks, and check each promise. `report` gets a line for each step.
+
+    Raises `RemitError` if the check could not run.
+    """
+    from remit.ledger.home import Home
+    from remit.storage.machine import find_program
+
+    home = Home(find_workspace())
+    files = _load_installed(home, name)
+    if not files:
+        raise InputError(f"Remit's hooks are not installed for {NAMES[name]}", hint=f"remit init --harness {name}")
+    program = find_program(name, root=home.root)
+    if program is None:
+        raise RunnerError(f"{name} is not on the path", hint=f"install {NAMES[name]}, then check again")
+    if program.is_foreign:
+        raise RunnerError(f"{program.file} is in the workspace, so Remit doesn't start it", hint="install it elsewhere")
+    version = ask_version(program.file)
+    notes = [*tell_standing(home.root, name), *describe_untried(name, version)]
+    if name == "claude" and (plugin := find_plugin(home)):
+        notes.append(f"'{plugin}' enables Remit's plugin as well: your own sessions call both")
+    off = find_switched_off(home.root) if name == "claude" else ("", "")
+    if off[0]:
+        return Checked(name, version, _break_all(*off), tuple(notes))
+    promises, more = _run_live(home.root, name, program.file, files, report)
+    return Checked(name, version, promises, (*notes, *more))
+
+
+def _load_installed(home: Home, name: str) -> dict[str, str]:
+    """The files of the workspace that have the harness call Remit, with nothing in them but that."""
+    from remit.hooks.settings_files import load_file, shape_hooks
+
+    if name == "opencode":
+        plugin = load_file(home.root, PLUGIN) or b""
+        return {PLUGIN: plugin.decode("utf-8", "replace")} if find_plugin_words(plugin) else {}
+    hooks = {path: list_own_hooks(home, path) for path in ((LOCAL, SHARED) if name == "claude" else (CODEX,))}
+    return {path: json.dumps(shape_hooks(found)) for path, found in hooks.items() if found}
+
+
+def find_switched_off(root: str) -> tuple[str, str]:
+    """Which settings file has Claude Code call no hooks, and what to do; empty if none does."""
+    from remit.hooks.settings_files import load_values
+
+    own = os.environ.get(claude.FOLDER_VARIABLE) or os.path.expanduser(claude.HOME)
+    for file in (f"{root}/{LOCAL}", f"{root}/{SHARED}", f"{own}/{claude.HOME_SETTINGS}", claude.MANAGED_SETTINGS):
+        folder, _, path = file.rpartition("/")
+        try:
+            told = load_values(folder, path)
+        except (RemitError, OSError):
+            continue
+        if told.get(claude.NO_HOOKS_KEY) is True:
+            return f"'{file}' switches hooks off", f"remove {claude.NO_HOOKS_KEY} from it"
+        if told.get(claude.MANAGED_HOOKS_KEY) is True:
+            hint = "ask the administrator of this machine to allow other hooks"
+            return f"'{file}' has {claude.MANAGED_HOOKS_KEY}", hint
+    return "", ""
+
+
+# --- the run ---------------------------------------------------------------------------------------------------------
+
+
+def _run_live(
+    root: str, name: str, program: str, files: Mapping[str, str], report: Callable[[str], None]
+) -> tuple[tuple[Promise, ...], list[str]]:
+    """Run the harness in a folder that is deleted afterwards; the promises, and what else is worth knowing."""
+    from remit.hooks.codex_trust import copy_trust
+    from remit.ledger.home import Home
+    from remit.ledger.runs import list_delegations
+    from remit.storage.files import load_bytes, write_text
+    from remit.storage.probe import make_stage, play_model, run_apart
+
+    notes: list[str] = []
+    with make_stage() as stage:
+        folder, requests = f"{stage}/root", f"{stage}/requests.json"
+        other = Home(folder)
+        other.make_folder()
+        files, unconfined = _name_shell(root, name, files, other)
+        own = ((f"agents/{_AGENT}.md", _STANDARD), ("remit-check.sh", _SCRIPT), _NATIVE[name])
+        for path, text in (*files.items(), *own):
+            write_text(f"{folder}/{path}", text, make_folders=True)
+        model = find_model(program) if name == "codex" else UNKNOWN
+        words = [sys.executable, "-P", "-m", "remit.testing.liar", name, f"{stage}/home", requests, model]
+        with play_model(words) as told:
+            environ: dict[str, str] = told["environ"]
+            if name == "codex":
+                skipped = copy_trust(root, folder, program, environ)
+                notes = [f"Codex skips the hook for {event}: {why}" for event, why in skipped.items() if why]
+                if len(notes) == len(skipped):
+                    why = next(iter(skipped.values()), "Codex does not trust this folder")
+                    return _break_all(why, render_trust(root)), []
+            if name == "opencode":
+                _spare_fetching(folder, environ)
+            troubles = []
+            for script in told["sessions"]:
+                report(f"{NAMES[name]}: runs a session with a scripted model ({script}), at most {SECONDS[name]:.0f} s")
+                ran = run_apart(_render_session(name, program, script), folder=folder, environ=environ,
+                                given=told["prompts"][script], seconds=SECONDS[name])  # fmt: skip
+                troubles.append(_describe_trouble(name, ran, SECONDS[name]))
+            rows = list_delegations(other.ledger)
+            report(f"{NAMES[name]}: remit run counts tokens, at most {SECONDS[name]:.0f} s")
+            words = [sys.executable, "-P", "-m", "remit", "run", _AGENT, told["prompts"]["run"], "--json",
+                     f"--runner={name}", f"--timeout={SECONDS[name]:.0f}"]  # fmt: skip
+            ran = run_apart(words, folder=folder, environ=environ, seconds=SECONDS[name] + 30)
+        asked = [Asked(**each) for each in json.loads(load_bytes(requests))]
+        escaped = load_bytes(f"{folder}/agents/{_AGENT}.md").decode() != _STANDARD
+        made = frozenset(name for name in told["words"].values() if os.path.lexists(f"{folder}/{name}"))
+        other.close()
+    shown = Shown(told["sessions"], asked, rows, made, told["words"], "; ".join(filter(None, troubles)),
+                  _read_tokens(ran), _describe_trouble("remit run", ran, SECONDS[name] + 30),
+                  escaped, unconfined)  # fmt: skip
+    if notes:
+        notes.append(f"to have Codex call them: {render_trust(root)}")
+    if name == "codex" and model == UNKNOWN:
+        notes.append("this Codex lists no model with multi-agent v2, so only v1 was checked")
+    return judge(shown, name), notes
+
+
+def _name_shell(root: str, name: str, files: Mapping[str, str], other: Home) -> tuple[dict[str, str], str]:
+    """Have the harness start Remit's shell in the folder of the check, if it does in the workspace; or why it can't."""
+    from remit.confine import find_level
+    from remit.hooks.command_shell import choose_shell, install_shells
+    from remit.hooks.command_tickets import FOLDER, STARTER
+    from remit.hooks.settings_files import find_variable, is_own_shell, load_values
+
+    level = find_level()
+    if not level.has_files:
+        return dict(files), f"this machine's kernel can't: {'; '.join(level.reasons)}"
+    named = find_variable(load_values(root, LOCAL), claude.SHELL_VARIABLE)
+    file = f"{root}/{FOLDER}/{STARTER}"
+    is_used = is_own_shell(claude.SHELL_VARIABLE, named) if name == "claude" else os.path.lexists(file)
+    if not is_used:
+        return dict(files), ""
+    install_shells(other, os.environ)
+    if name != "claude":
+        return dict(files), ""
+    settings = json.loads(files.get(LOCAL, "{}"))
+    settings[claude.ENVIRONMENT_KEY] = {claude.SHELL_VARIABLE: choose_shell(other.root, os.environ)}
+    return {**files, LOCAL: json.dumps(settings)}, ""
+
+
+def _render_session(name: str, program: str, script: str) -> list[str]:
+    """The command line of a session that reads its prompt from standard input; the harness permits what is used."""
+    allowed = ",".join((claude.NAMES["bash"], *claude.DELEGATING))
+    unknown = [f"{codex.MODEL_OPTION}={UNKNOWN}"] if script.startswith("v1") else []
+    return {
+        "claude": [program, *claude.STREAM_OPTIONS, f"{claude.TURNS_OPTION}=12", f"{claude.ALLOWED_OPTION}={allowed}"],
+        "codex": [program, *codex.STREAM_OPTIONS, *unknown, "-"],
+        "opencode": [program, *opencode.STREAM_OPTIONS],
+    }[name]
+
+
+def find_model(program: str) -> str:
+    """The first model with multi-agent v2 that Codex lists to users; an unknown one if it lists none."""
+    from remit.storage.probe import run_apart
+
+    ran = run_apart([program, *codex.MODELS_COMMAND], folder="/", environ=os.environ, seconds=_MODELS_SECONDS)
+    try:
+        listed = [model for model in json.loads(ran.out)["models"] if model["visibility"] == "list"]
+        current = [model for model in listed if model.get("multi_agent_version") == "v2"]
+        return str(min(current, key=lambda model: model["priority"])["slug"])
+    except (ValueError, KeyError, TypeError):
+        return UNKNOWN
+
+
+def _describe_trouble(name: str, ran: Ran, seconds: float) -> str:
+    """Why a program did not end well; empty if it did."""
+    if ran.code is None:
+        return f"{name} did not end within {seconds:.0f} s"
+    last = (ran.err.strip() or ran.out.strip()).rpartition("\n")[2].strip()[:_MAX_WHY]
+    return f"{name} ended with {ran.code}{f': {last}' if last else ''}" if ran.code else ""
+
+
+def _read_tokens(ran: Ran) -> int | None:
+    """The tokens in the result that `remit run --json` prints."""
+    try:
+        tokens = json.loads(ran.out)["remit"]["usage"]["tokens"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return tokens if isinstance(tokens, int) else None
+
+
+def _spare_fetching(folder: str, environ: Mapping[str, str]) -> None:
+    """Let opencode find a package that it would fetch for plugins: without a network it waits a minute for it."""
+    from remit.storage.files import make_private_folder, write_text
+
+    lock = {"packages": {"": {"dependencies": {opencode.PLUGIN_PACKAGE: "*"}}}}
+    for place in (f"{folder}/{opencode.FOLDER}", f"{environ['XDG_CONFIG_HOME']}/opencode"):
+        make_private_folder(f"{place}/node_modules")
+        write_text(f"{place}/package-lock.json", json.dumps(lock))
+
+
+# --- the judgement ---------------------------------------------------------------------------------------------------
+
+
+def judge(shown: Shown, name: str) -> tuple[Promise, ...]:
+    """Which promises hold, by what a run left behind."""
+    checks = {
+        "instructions": _check_instructions,
+        "sent-back": _check_sent_back,
+        "verdict": _check_verdict,
+        "honest": _check_honest,
+        "denied": _check_denied,
+        "confined": _check_confined,
+        "tokens": _check_tokens,
+    }
+    found = []
+    for key, check in checks.items():
+        state, why = check(shown)
+        cause = state if state == "unproven" else "tokens" if key == "tokens" else "hooks"
+        hint = "" if state == "holds" else _HINTS[cause].format(name=name)
+        found.append(Promise(key, STATEMENTS[key], state, why, hint))
+    return tuple(found)
+
+
+STATEMENTS = {
+    "instructions": "The instructions reached the subagent's model",
+    "sent-back": "A false return was sent back to the subagent",
+    "verdict": "The caller's model received the verdict, and never the false return without it",
+    "honest": "An honest return was accepted, and the caller's model received the result",
+    "denied": "A denied command did not run",
+    "confined": "The kernel kept a subagent's script from writing a protected file",
+    "tokens": "Tokens were counted once",
+}
+_HINTS = {
+    "hooks": "run remit init --harness {name}, then check again; if this stays, this release changed its hooks: "
+    "use remit run --runner {name} instead",
+    "unproven": "see the reason, then check again",
+    "tokens": "don't rely on --max-tokens and --max-usd with this release; limit the time with --timeout",
+}
+_Finding = tuple[str, str]
+
+
+def _break_all(why: str, hint: str) -> tuple[Promise, ...]:
+    """The promises if the harness calls no hook; tokens don't depend on hooks."""
+    return tuple(Promise(key, text, "broken", why, hint) for key, text in STATEMENTS.items() if key != "tokens")
+
+
+def _miss(shown: Shown, why: str) -> _Finding:
+    """The finding if something did not happen: it proves nothing if the session did not end well."""
+    return ("unproven", shown.trouble) if shown.trouble else ("broken", why)
+
+
+def _find_idle(shown: Shown, scripts: Collection[str]) -> _Finding | None:
+    """The finding if the model of a subagent was not asked for its work; None if all were.
+
+    If Remit admitted subagents, the harness started them, and their prompt did not arrive as it was.
+    """
+    idle = [script for script in scripts if not any(one.script == script for one in shown.asked)]
+    if not idle:
+        return None
+    which = ", ".join(idle)
+    if not shown.rows:
+        return "unproven", shown.trouble or f"the harness did not start the subagent ({which})"
+    return _miss(shown, f"the prompt did not reach the subagent's model ({which})")
+
+
+def _list_liars(shown: Shown) -> list[str]:
+    return [caller.replace("caller", "liar") for caller in shown.callers]
+
+
+def _check_instructions(shown: Shown) -> _Finding:
+    """The id that Remit issued is in the first request of every subagent.
+
+    A liar's is that of a rejected run: Codex may give a subagent the caller's history, with the honest one's id in it.
+    """
+    ids = {"honest": [row.session_id for row in shown.rows]}
+    rejected = [row.session_id for row in shown.rows if row.outcome not in ACCEPTABLE]
+    ids |= dict.fromkeys(_list_liars(shown), rejected)
+    first = {one.script: one.text for one in shown.asked if one.step == 0 and one.script in ids}
+    bare = [script for script, text in first.items() if not any(each in text for each in ids[script])]
+    if bare:
+        return _miss(shown, f"the first request of the subagent ({', '.join(bare)}) doesn't contain them")
+    return _find_idle(shown, ids) or ("holds", "")
+
+
+def _check_sent_back(shown: Shown) -> _Finding:
+    """The subagent was asked again: its script has one turn, and only Remit answers to that."""
+    liars = _list_liars(shown)
+    again = {one.script for one in shown.asked if one.step}
+    once = [liar for liar in liars if liar not in again and any(one.script == liar for one in shown.asked)]
+    if once:
+        return _miss(shown, f"the first return of the subagent ({', '.join(once)}) was also its last")
+    return _find_idle(shown, liars) or ("holds", "")
+
+
+def _check_verdict(shown: Shown) -> _Finding:
+    """Each caller's request with the false return has a verdict too, and each caller with a false return got one."""
+    verdicts = [(row.session_id, row.outcome) for row in shown.rows if row.outcome and row.outcome not in ACCEPTABLE]
+
+    def has_verdict(text: str) -> bool:
+        return any(session_id in text and outcome in text for session_id, outcome in verdicts)
+
+    callers = {caller: [one.text for one in shown.asked if one.script == caller] for caller in shown.callers}
+    for caller, texts in callers.items():
+        if any(shown.words["lie"] in text and not has_verdict(text) for text in texts):
+            return "broken", f"the caller's model ({caller}) received the false return without a verdict"
+    idle = _find_idle(shown, _list_liars(shown))
+    if idle is not None:
+        return idle
+    late = [caller for caller, texts in callers.items() if not any(map(has_verdict, texts))]
+    return _miss(shown, f"no request of the caller ({', '.join(late)}) has the verdict") if late else ("holds", "")
+
+
+def _check_honest(shown: Shown) -> _Finding:
+    idle = _find_idle(shown, ["honest"])
+    if idle is not None:
+        return idle
+    good = [row for row in shown.rows if row.outcome in ACCEPTABLE and row.status == "completed"]
+    if not good:
+        ends = "; ".join(f"{row.status}, {row.outcome}" for row in shown.rows) or "Remit recorded none"
+        return _miss(shown, f"no run was completed: {ends}")
+    texts = [one.text for one in shown.asked if one.script in shown.callers]
+    got = any(row.session_id in text for row in good for text in texts)
+    return ("holds", "") if got else _miss(shown, "no request of the caller has it")
+
+
+def _check_denied(shown: Shown) -> _Finding:
+    if shown.words["denied"] in shown.made:
+        return "broken", "the agent's file denies touch, and the agent ran it"
+    idle = _find_idle(shown, ["honest"])
+    if idle is not None:
+        return "unproven", idle[1]
+    if shown.words["written"] not in shown.made:  # no command ran, so nothing is shown
+        return "unproven", shown.trouble or "the subagent could run no command at all"
+    return "holds", ""
+
+
+def _check_confined(shown: Shown) -> _Finding:
+    if shown.unconfined:
+        return "unproven", shown.unconfined
+    if shown.escaped:
+        return "broken", "a script that the agent started wrote to its agent file"
+    idle = _find_idle(shown, ["honest"])
+    if idle is not None:
+        return "unproven", idle[1]
+    return ("holds", "") if shown.words["ran"] in shown.made else _miss(shown, "the agent's script didn't run")
+
+
+def _check_tokens(shown: Shown) -> _Finding:
+    """`remit run` with one return that is sent back: what it counts is what the model reported.
+
+    Without tools a harness asks for a title; opencode does not report what that costs.
+    """
+    asked = [one for one in shown.asked if one.script == "run" and one.has_tools]
+    used = sum(one.tokens for one in asked)
+    if shown.run_trouble or shown.counted is None or not any(one.step for one in asked):
+        return "unproven", shown.run_trouble or "remit run reported no tokens"
+    why = f"{shown.counted:,} counted, {used:,} used"
+    return ("holds" if shown.counted == used else "broken"), why

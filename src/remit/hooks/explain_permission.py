@@ -1,0 +1,99 @@
+"""Explaining: whether an agent may do something, and why, without anything being done."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.agents.definition import is_strange_tool, name_tool
+from remit.agents.profiles import TOOLS
+from remit.errors import InputError, UsageError
+from remit.harnesses import claude
+from remit.hooks.events import Event
+from remit.hooks.guard import judge_event, make_ground
+from remit.hooks.roster import look_up_roster
+from remit.hooks.shell_limits import find_limits
+from remit.ledger.home import Home
+from remit.ledger.hook_runs import Refereed
+from remit.policy import Call, Permissions, judge
+from remit.spelling import did_you_mean, find_meant
+from remit.storage.settings import find_workspace
+
+if TYPE_CHECKING:
+    from remit.policy import Decision
+
+_SESSION = "sess_0_000000"
+"""Stands for whichever session the agent has."""
+
+
+class Explained(NamedTuple):
+    """A decision, and what it was about."""
+
+    agent: str
+    tool: str
+    subject: str
+    decision: Decision
+    note: str = ""
+    """What the decision doesn't say about a command."""
+
+
+_LIMITED = "its files aren't read from its words: the kernel limits what the command can write"
+_FREE = (
+    "its files aren't read from its words, and the kernel doesn't limit this agent's commands: Remit restores "
+    "protected files that one changes"
+)
+
+
+def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude") -> Explained:
+    """What would be decided about a tool call of an agent: a command for bash, a file for the others."""
+    home = Home(find_workspace())
+    roster = look_up_roster(home)
+    entry = roster.find(agent, harness)
+    if entry is None:
+        names = sorted({name for agents in roster.agents.values() for name in agents})
+        meant = find_meant(agent, names)
+        if not names:
+            hint = "there are no agent files yet: `remit new` makes one"
+        else:
+            hint = f"did you mean '{meant}'?" if meant else f"known are: {', '.join(names[:12])}"
+        raise InputError(f"there is no agent '{agent}'", hint=hint)
+    tool = _name_tool(tool)
+    _check_subject(agent, tool, subject)
+    layers = [
+        Permissions(each.get("tools"), each.get("allow", {}), each.get("deny", {}), each.get("unread", ""))
+        for each in entry.layers
+    ]
+    call = Call(tool, () if tool == "bash" or not subject else (subject,), subject if tool == "bash" else "")
+    cwd = os.getcwd()
+    ground = make_ground(home.root, cwd, os.path.expanduser("~"), os.environ)
+    if not subject:  # the tool as such
+        return Explained(agent, tool, subject, judge(call, layers, ground))
+    own = Refereed(_SESSION, harness, "", agent)
+    given = {claude.COMMAND_KEY if tool == "bash" else claude.PATH_KEYS[0]: subject, "caller": _SESSION}
+    payload = {
+        claude.EVENT_KEY: claude.BEFORE_TOOL,
+        claude.CWD_KEY: cwd,
+        claude.TOOL_KEY: tool,
+        claude.INPUT_KEY: given,
+    }
+    event = Event(payload, harness)
+    is_limited, is_judged = find_limits(layers, home.root)
+    decision = judge_event(event, own, layers, ground._replace(is_judged=is_judged))
+    note = "" if tool != "bash" or decision.answer == "deny" else _LIMITED if is_limited else _FREE
+    return Explained(agent, tool, subject, decision, note)
+
+
+def _check_subject(agent: str, tool: str, subject: str) -> None:
+    """Refuse to say anything of a tool of the standard without what it is used on: that decides it."""
+    if tool in TOOLS and not subject.strip():
+        wanted, example = ("command", '"git push"') if tool == "bash" else ("file", "README.md")
+        told = f"whether '{agent}' may use {tool} depends on the {wanted}, and none is given"
+        raise UsageError(told, hint=f"name it: remit may {agent} {tool} {example}")
+
+
+def _name_tool(given: str) -> str:
+    """The standard's name of a tool; a name that no harness knows would be allowed anything."""
+    tool = name_tool(given)
+    if is_strange_tool(tool):
+        raise InputError(f"there is no tool '{given}'", hint=did_you_mean(given, TOOLS))
+    return tool

@@ -1,0 +1,123 @@
+"""Settling: what is done on disk once an answer of a subagent was judged.
+
+Owns when a refereed delegation is over, whether an answer was heard before, and whether it still holds by then. Judges
+nothing itself, so it loads little: the harness waits.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from remit.errors import RemitError
+from remit.hooks.shell_limits import close_if_idle
+from remit.ledger.activity import list_acts
+from remit.ledger.events import read_clock_ms
+from remit.ledger.hook_runs import has_used_since
+from remit.ledger.runs import advance, count_attempts, load_delegation
+from remit.ledger.texts import keep_texts, load_text
+from remit.light_hash import take_sha256
+from remit.model import ACCEPTABLE
+from remit.runs.admission.run_config import read_terms
+from remit.runs.results.full_result import add_steps, load_report, render_report
+
+if TYPE_CHECKING:
+    from remit.hooks.events import Event
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+    from remit.schemas import Result
+
+
+def is_heard(home: Home, row: Delegation, answer: str) -> bool:
+    """Whether an answer is the one that was judged last, or none, and nothing was done since."""
+    digest = take_sha256(answer.encode("utf-8", "surrogatepass"))
+    if answer.strip() and digest != load_report(home, row.session_id)[0].answer:
+        return False
+    with home.ledger.reading() as db:
+        return row.state == "settled" or not has_used_since(db, row.session_id, row.ended_ms or 0)
+
+
+def look_again(home: Home, row: Delegation, event: Event | None = None) -> None:
+    """Judge the same answer once more where a file that it names is not there as it was when the agent stopped.
+
+    `event` is what tells of this agent, if anything does: the end of a whole session does not.
+    """
+    if _is_there(home, row):
+        return
+    from remit.hooks.judge_return import hear_last
+
+    kept = load_text(home, row.session_id, f"answer-{count_attempts(home.ledger, row.session_id)}") or b""
+    hear_last(home, row, event, kept.decode("utf-8", "surrogatepass"))
+
+
+def _is_there(home: Home, row: Delegation) -> bool:
+    """Whether the files of a return that was accepted are there as it was judged. It is a look at each, no reading."""
+    report = load_report(home, row.session_id)[0]
+    accepted = {each.path: each for each in report.artifacts if each.grade not in ("", "missing")}
+    if report.verdict not in ACCEPTABLE or not accepted:
+        return True
+    from remit.evidence.artifacts import inspect_accepted
+
+    terms = read_terms(row.details)
+    found = inspect_accepted(accepted, terms.root, terms.workspace_root)
+    return all(
+        facts.state == "file" and (row.state == "settled" or facts.size_bytes == accepted[path].size_bytes)
+        for path, facts in found.items()  # settling writes into some, so that their size says nothing then
+    )
+
+
+def settle(home: Home, row: Delegation) -> Result:
+    """Do on disk what follows from it: each step does only what is missing, so it may be done again."""
+    from remit.runs.finish.finish import make_settle
+    from remit.runs.finish.steps import Step, fail
+    from remit.storage.settings import load_settings
+
+    report, conclusion = load_report(home, row.session_id)
+    try:
+        steps: tuple[Step, ...] = make_settle(home.root, load_settings(home.root))(row, conclusion)
+    except RemitError as error:  # told with the rest, and no reason to have no result
+        steps = (fail("settle", error),)
+    tokens, turns = load_usage(home, row)  # the harness tells it after the agent has stopped
+    root = read_terms(row.details).root
+    report = report._replace(usage=report.usage._replace(tokens=tokens, turns=turns))
+    report = add_steps(report, steps, root=root)
+    try:
+        with home.ledger.transaction(durable=True) as db:
+            now = load_delegation(home.ledger, row.session_id)
+            if now is not None and now.state != "settled":
+                keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+                advance(db, row.session_id, "settled")
+                close_if_idle(db, home.root, row.session_id)
+    except RemitError as error:  # the caller gets the result all the same; a supervisor repeats what is missing
+        return add_steps(report, (fail("ledger", error),), root=root)
+    return report
+
+
+def let_go(home: Home, row: Delegation, ending: str) -> None:
+    """An agent that was only looked on is over: nothing is said of what it answered."""
+    with home.ledger.transaction() as db:
+        advance(db, row.session_id, "settled", ended_ms=read_clock_ms(), ending=ending)
+        close_if_idle(db, home.root, row.session_id)
+    if list_acts(home.ledger, row.session_id, only_untold=True):
+        from remit.runs.finish.steps import tell_activity
+
+        with suppress(RemitError):  # it stays in the ledger
+            tell_activity(home, row.session_id)
+
+
+def note_tokens(home: Home, row: Delegation, tokens: int) -> None:
+    """Keep what the harness says an agent has used, also in a report that is written already."""
+    with home.ledger.transaction() as db:
+        db.execute("UPDATE delegations SET tokens = ? WHERE session_id = ?", (tokens, row.session_id))
+        if row.state == "settled" and read_terms(row.details).settles:
+            report, conclusion = load_report(home, row.session_id)
+            report = report._replace(usage=report.usage._replace(tokens=tokens))
+            keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+
+
+def load_usage(home: Home, row: Delegation) -> tuple[int | None, int | None]:
+    """The tokens and the turns that the harness has told of."""
+    query = "SELECT tokens, turns FROM delegations WHERE session_id = ?"
+    with home.ledger.reading() as db:
+        tokens, turns = db.execute(query, (row.session_id,)).fetchone()
+    return tokens, turns

@@ -1,0 +1,390 @@
+"""Guarding: may this tool call of an agent happen.
+
+Owns the way from an agent's session to the permissions that hold for it: those of its file and of everybody above it,
+as they were when it was admitted. Who is cancelled or past its time gets no tools any more, and is told to hand back.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from remit.harnesses import claude, codex, opencode
+from remit.hooks import replies
+from remit.hooks.command_tickets import load_limits
+from remit.hooks.new_protected_names import note_names
+from remit.hooks.restore_protected import note_files
+from remit.hooks.session_lookup import MAIN, find_agent_path, find_recipient
+from remit.hooks.shell_limits import confine_command, judges_programs
+from remit.hooks.tool_calls import KNOWN, WRITING, get_operation, list_patched, list_values, make_call
+from remit.lazy_regex import lazy
+from remit.ledger.hook_runs import begin_command, find_by_agent, list_layers, note_use
+from remit.light_json import parse_json
+from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
+from remit.policy.decision import shorten
+from remit.storage.hard_links import make_search
+
+TYPE_CHECKING = False  # typing itself would cost 6 ms
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from remit.hooks.events import Event
+    from remit.ledger.hook_runs import Refereed
+    from remit.ledger.store import Connection
+
+_HARMLESS = frozenset({
+    "check", "convert", "return", "instructions", "schema", "explain", "lint", "graph", "task", "manifest", "errors",
+    "status", "ps", "tree", "show", "logs", "wait", "doctor", "may", "--version", "--help", "-h",
+})  # fmt: skip
+"""What an agent may ask of Remit itself: nothing of it is done in somebody's name."""
+_ROOMS = frozenset({
+    "doors", "app", "delegate", "workspace", "runners", "contract", "agents", "policy", "config", "testing", "__main__",
+})  # fmt: skip
+"""Where Remit's own code lies."""
+_HARNESSES = ("claude", "codex", "opencode", "gemini")
+_ASKED_OF_HARNESSES = ("--version", "-v", "-V", "--help", "-h", "help")
+_NAMES = ("remit", *_HARNESSES)
+_QUOTES = str.maketrans("", "", "\"'\\")
+_IMPORTING = lazy(r"(?:import|from)[^\n;]*\bremit\b|\bremit\.\w+\.\w")
+"""Python that names Remit's own modules."""
+_UNKNOWN = "Remit would not know who asks; delegate with the harness's own tool, and leave its settings to people"
+_SERVED = (
+    "remit__delegate", "remit__cancel", "remit__check_return", "remit__submit_return", "remit_delegate", "remit_cancel",
+    "remit_submit_return",
+)  # fmt: skip
+"""The tools of Remit's own server that ask in somebody's name."""
+_OWN_TOOLS = frozenset(
+    f"{name}{tool}"
+    for name in ("remit__", "remit_")
+    for tool in (
+        "delegate", "result", "cancel", "check_return", "submit_return", "find_findings", "add_finding", "task_show",
+        "task_move", "lint", "status",
+    )
+)  # fmt: skip
+"""The tools of Remit's own server: Remit itself decides what they may do."""
+_SENDING = claude.SENDING
+"""Tools that let an agent go on which was started before."""
+_GIT_WORDS = ("clean", "stash")
+_ELSEWHERE = (claude.FOLDER_VARIABLE, codex.FOLDER_VARIABLE, opencode.FOLDER_VARIABLE)
+"""Where the environment says that a harness keeps its settings."""
+_SIGNS = str.maketrans("<>|&;()=\"'", " " * 10)
+MAX_WORDS = 500
+"""So many words of a command for a tool that Remit doesn't know are compared with the names of files."""
+MAX_NAME = 4096
+"""A longer text is not the name of a file."""
+_TICKETED = "SELECT session_id FROM delegations WHERE ticket = ?"
+_STATE = """
+    SELECT state, EXISTS (SELECT 1 FROM events WHERE events.session_id = delegations.session_id AND kind = 'cancel')
+    FROM delegations WHERE session_id = ?
+"""
+
+
+def guard_tool(
+    event: Event, own: Refereed | None, db: Connection, root: str, environ: Mapping[str, str]
+) -> replies.Answer:
+    """Refuse a tool call of an agent, put it to the person, or say nothing."""
+    refused = "" if own is None else _find_end(db, own) or _find_stranger(db, event, own)
+    if refused:
+        return replies.deny(refused)
+    if own is None and _writes_return(event, environ):
+        return {}
+    layers, ground = _list_layers(db, own, environ), _find_ground(event, root, environ)
+    operation, ticket = get_operation(event.tool), ""
+    confined: replies.Answer = {}
+    if operation == "run":
+        decision, confined, ticket = _guard_command(event, own, layers, ground, root, environ=environ)
+        if confined and not ticket:
+            return confined
+        if decision.answer != "deny" and own is not None and own.held and event.tool_use_id:
+            note_names(db, own.session_id, event.tool_use_id, root)
+            if not _is_limited(root, ticket):
+                note_files(db, own.session_id, event.tool_use_id, root, harness=event.harness)
+    else:
+        decision = judge_event(event, own, layers, ground)
+    if decision.answer == "allow":
+        if own is not None and own.session_id and event.harness == "codex":
+            # Codex does not tell of every use when it is over. Which files it wrote is known only then.
+            note_use(db, own, event.tool, [], operation=operation, failed=False)
+        is_told = ticket or event.harness != "codex"
+        if own is not None and own.session_id and event.tool_use_id and operation == "run" and is_told:
+            begin_command(db, own.session_id, event.tool_use_id, ticket)
+        return confined
+    return replies.join(_tell(decision, event, db), confined)
+
+
+def _guard_command(
+    event: Event, own: Refereed | None, layers: list[Permissions], ground: Ground, root: str, *,
+    environ: Mapping[str, str],
+) -> tuple[Decision, replies.Answer, str]:  # fmt: skip
+    """What is decided about a command, what has the kernel limit it, and its ticket."""
+    is_judged = judges_programs(event, layers, root, environ)
+    decision = judge_event(event, own, layers, ground._replace(is_judged=is_judged))
+    may_run = decision.answer == "allow" or (decision.answer == "ask" and event.harness == "claude")
+    if not may_run:
+        return decision, {}, ""
+    confined, ticket = confine_command(event, own, layers, root, environ)
+    if is_judged and not _is_limited(root, ticket):
+        decision = judge_event(event, own, layers, ground)
+    return decision, confined, ticket
+
+
+def _is_limited(root: str, ticket: str) -> bool:
+    return bool(ticket and load_limits(root, ticket)[1])
+
+
+def _writes_return(event: Event, environ: Mapping[str, str]) -> bool:
+    """Whether an agent that Remit started writes to the file for its return, the one place in `.remit` that is its."""
+    file = environ.get("REMIT_RETURN_FILE", "")
+    call = make_call(event) if file else None
+    return call is not None and call.tool in WRITING and call.paths == (file,) and not os.path.islink(file)
+
+
+def judge_event(event: Event, own: Refereed | None, layers: list[Permissions], ground: Ground) -> Decision:
+    """What is decided about a tool call; `remit may` asks here, too."""
+    trouble = "" if own is None else _find_unknown(event, own, ground)
+    return Decision("deny", trouble, "") if trouble else _judge(event, layers, ground)
+
+
+def _find_unknown(event: Event, own: Refereed, ground: Ground) -> str:
+    """Why an agent may not call Remit so, or start another harness: it has no ticket.
+
+    This reads plain words, to say it clearly before anything runs. An agent that spells it in another way is known by
+    the process that it descends from.
+    """
+    call = make_call(event)
+    plain = call.command.translate(_QUOTES)
+    if any(name in plain for name in _NAMES) and _calls_unknown(call.command, ground):
+        return _UNKNOWN
+    if any(word in plain for word in _GIT_WORDS) and any(map(_takes_away_ours, _list_runs(call.command, ground)[0])):
+        return "git would take away '.remit', where Remit keeps this run; use git clean -fdx -e .remit, or git stash -u"
+    if call.tool == "bash" and not call.command.strip():
+        return f"{event.tool} names no command that could be judged; give it as a text"
+    if event.tool.endswith(_SERVED) and own.session_id and event.tool_input.get("caller") != own.session_id:
+        return f'call it again with "caller": "{own.session_id}", so that Remit knows who asks'
+    return ""
+
+
+def _find_stranger(db: Connection, event: Event, own: Refereed) -> str:
+    """Why an agent may not give another one work that it did not call: nobody has let it."""
+    if event.collaboration:
+        return _find_codex_stranger(db, event, own)
+    if event.tool not in _SENDING:
+        return ""
+    keys = claude.RECIPIENT_KEYS
+    named = next((event.tool_input[key] for key in keys if isinstance(event.tool_input.get(key), str)), "")
+    target = find_by_agent(db, event.session, named) if named else None
+    if named == claude.MAIN_RECIPIENT or (target is not None and target.parent_id == own.session_id):
+        return ""
+    if target is None and not own.held:  # another session, or a name that only the harness knows
+        return ""
+    name = named if target is None else target.agent
+    return f"'{name}' was not called by you; call an agent of your own, or hand back what you have"
+
+
+def _find_codex_stranger(db: Connection, event: Event, own: Refereed) -> str:
+    """The same in Codex, whose agents know each other by path; an agent may report to its caller."""
+    if event.collaboration not in (*codex.GIVING, *codex.TELLING):
+        return ""
+    target, path = find_recipient(db, event)
+    if target is not None and target.parent_id == own.session_id:
+        return ""
+    caller = find_agent_path(event).rpartition("/")[0]
+    if event.collaboration in codex.TELLING and path and path == caller:
+        return ""
+    name = target.agent if target is not None else path or "the recipient"
+    return f"'{name}' was not called by you; call an agent of your own, or hand back what you have"
+
+
+def _calls_unknown(command: str, ground: Ground) -> bool:
+    """Whether a command starts a harness, or asks Remit for more than to look something up."""
+    runs, codes = _list_runs(command, ground)
+    for words in runs:
+        if any(map(_is_inside, words)):
+            return True
+        program, first = words[0].rpartition("/")[2], next(iter(words[1:]), "")
+        is_harmless = first in _HARMLESS or (first == "sync" and "--check" in words)
+        if program == "remit" and first and not is_harmless:
+            return True
+        if program in _HARNESSES and first not in _ASKED_OF_HARNESSES:
+            return True
+    return any(_IMPORTING.search(code) for code in codes)
+
+
+def _list_runs(command: str, ground: Ground) -> tuple[list[list[str]], list[str]]:
+    """The words of the programs that a command starts, and its code in other languages, as far as its words say it."""
+    from remit.policy.bash.effects import Run
+    from remit.policy.bash.simple_commands import Reader
+
+    reader = Reader(ground)
+    reader.read(command)
+    return [[word.text for word in act.words] for act in reader.acts if isinstance(act, Run)], reader.codes
+
+
+def _takes_away_ours(words: list[str]) -> bool:
+    """Whether git is told to remove or stash what it ignores, and with it `.remit`, which is ignored."""
+    at = next((at for at, word in enumerate(words) if at and word in _GIT_WORDS), 0)
+    if not at or words[0].rpartition("/")[2] != "git":
+        return False
+    rest = words[at + 1 :]
+    letters = {letter for word in rest if word[:1] == "-" and word[1:2] != "-" for letter in word[1:]}
+    if words[at] == "clean":
+        is_tried = "n" in letters or "--dry-run" in rest
+        names = [word for word in rest if word[:1] != "-" and word.strip("./")]
+        return bool({"x", "X"} & letters) and not is_tried and not names
+    kind = rest[0] if rest and rest[0][:1] != "-" else "push"
+    return kind in ("push", "save") and ("a" in letters or "--all" in rest) and "--" not in rest
+
+
+def _is_inside(word: str) -> bool:
+    """Whether a word names a part of Remit's own code: a module below it, or a file of it."""
+    parts = word.replace("/", ".").removesuffix(".py").split(".")
+    at = len(parts) - parts[::-1].index("remit") if "remit" in parts else len(parts)
+    return parts[at : at + 1] != [] and parts[at] in _ROOMS
+
+
+def _judge(event: Event, layers: list[Permissions], ground: Ground) -> Decision:
+    """What the policy says of a call; Codex gives its patches to a command that no shell knows."""
+    call = make_call(event)
+    if call.tool in WRITING and not call.paths:
+        return Decision("deny", f"{event.tool} names no file here that could be judged; name it, then try again", "")
+    decision = judge(call, layers, ground)
+    if event.tool not in KNOWN and decision.answer != "deny":
+        unknown = _judge_values(event, layers, ground)
+        decision = unknown if unknown.answer != "allow" else decision
+    patched = list_patched(call.command) if codex.PATCH_START in call.command else ()
+    if patched and decision.answer != "deny":
+        written = judge(Call("edit", tuple(patched)), layers, ground)
+        decision = written if written.answer != "allow" else decision
+    return decision
+
+
+def _judge_values(event: Event, layers: list[Permissions], ground: Ground) -> Decision:
+    """What the policy says of a tool that Remit doesn't know, such as that of an MCP server, by the values it is given.
+
+    Remit can't tell whether such a tool reads or writes, and its server isn't confined. So a value that names a
+    protected or denied file is put to the user, and so is a command with such a word; its programs are judged as those
+    of a command that the agent gives to a shell.
+    """
+    if event.tool.removeprefix("mcp__").removeprefix("plugin_remit_") in _OWN_TOOLS:
+        return Decision("allow")
+    values = list_values(event.tool_input)
+    if not values.is_whole:
+        reason = f"{event.tool} was given more values than Remit checks; give it less at a time"
+        return Decision("deny", reason, "values")
+    asked = Decision("allow")
+    for script in values.scripts:
+        found = judge(Call("bash", command=script), layers, ground._replace(is_judged=False))
+        if found.answer == "deny":
+            return found
+        asked = found if found.answer == "ask" else asked
+    if values.codes and any("bash" in (*layer.allow, *layer.deny) or layer.tools is not None for layer in layers):
+        asked = Decision(
+            "ask",
+            f"{event.tool} runs code that Remit can't compare with this agent's rules for bash; use bash instead, or "
+            "hand back what you have and say what is missing",
+            "code",
+            f"The agent wants to run code with {event.tool}. Its rules limit what it may run, and Remit can't compare "
+            "them with this code. Allow it?",
+        )
+    denials = [Permissions(deny=layer.deny) for layer in layers]
+    words = [word for script in values.scripts for word in script.translate(_SIGNS).split()[:MAX_WORDS]]
+    for text in (*values.texts, *words):
+        named = text.removeprefix("file://")
+        if len(named) > MAX_NAME or any(char < " " for char in named):
+            continue
+        for tool in ("write", "read"):
+            found = judge(Call(tool, (named,)), denials, ground)
+            if found.answer != "allow":
+                return _ask_about(event.tool, shorten(named), found.rule)
+    return asked
+
+
+def _ask_about(tool: str, path: str, rule: str) -> Decision:
+    return Decision(
+        "ask",
+        f"{tool} names '{path}', which {rule} keeps from this agent, and Remit can't tell what {tool} does with it; "
+        "use the harness's own tools for files, or hand back what you have and say what is missing",
+        rule,
+        f"The agent wants to use {tool} on '{path}'. The rule {rule} keeps agents from it, and Remit can't tell "
+        f"whether {tool} reads or writes it. Allow it?",
+    )
+
+
+def _find_end(db: Connection, own: Refereed) -> str:
+    """Why an agent gets no tools any more."""
+    state, is_cancelled = db.execute(_STATE, (own.session_id,)).fetchone() or ("", 0)
+    if is_cancelled:
+        return "this delegation was cancelled; stop now, and hand back what you have as partial"
+    if state == "settled" and own.held and own.agent_id != MAIN:  # it goes on, and was not let in again
+        return "this delegation is over; use no more tools, and say what is left to do"
+    if 0 < own.deadline_ms < time.time_ns() // 1_000_000:
+        return "your time is up; use no more tools, and hand back what you have as partial"
+    return ""
+
+
+def _list_layers(db: Connection, own: Refereed | None, environ: Mapping[str, str]) -> list[Permissions]:
+    """The permissions of an agent and of those above it."""
+    if own is not None:
+        return [_read(each) for each in parse_json(own.layers)]
+    session_id = find_ticketed(db, environ)
+    if not session_id:
+        return []
+    return [_read(parse_json(each)) for each in list_layers(db, session_id)]
+
+
+def find_ticketed(db: Connection, environ: Mapping[str, str]) -> str:
+    """The session that Remit has started this harness for; empty where it is none's."""
+    token = environ.get("REMIT_TICKET", "")
+    if not token:
+        return ""
+    from hashlib import sha256
+
+    row = db.execute(_TICKETED, (sha256(token.encode()).hexdigest(),)).fetchone()
+    return "" if row is None else str(row[0])
+
+
+def _read(layer: dict[str, Any]) -> Permissions:
+    return Permissions(layer.get("tools"), layer.get("allow", {}), layer.get("deny", {}), layer.get("unread", ""))
+
+
+def _find_ground(event: Event, root: str, environ: Mapping[str, str]) -> Ground:
+    """Where a call is made: some harnesses let a command run in another folder than the session's."""
+    home = environ.get("HOME", "") or os.path.expanduser("~")
+    cwd, folder = event.cwd or root, event.tool_input.get(codex.WORKDIR_KEY)
+    if isinstance(folder, str) and folder and "\0" not in folder:
+        cwd = os.path.join(cwd, folder)
+    return make_ground(root, cwd, home, environ)
+
+
+def make_ground(root: str, cwd: str, home: str, environ: Mapping[str, str]) -> Ground:
+    """What calls are judged on: places that no agent writes to, and where paths really lead."""
+    protected = list_protected(root, environ)
+    return Ground(root, cwd, home, os.path.realpath, protected, make_search(root, home, protected))
+
+
+def list_protected(root: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The places that no agent writes to: those of every workspace, this Remit, and settings that lie elsewhere.
+
+    `.git` is one of them if it is a file, as in a worktree.
+    """
+    own = [f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/**"]
+    own += [f"{environ[name].rstrip('/')}/**" for name in _ELSEWHERE if environ.get(name, "").startswith("/")]
+    own += [".git"] if os.path.isfile(f"{root}/.git") else []
+    return (*PROTECTED, *own)
+
+
+def _tell(decision: Decision, event: Event, db: Connection) -> replies.Answer:
+    """Codex lets a call happen that it should ask about, and opencode's plugins cannot ask."""
+    asks = decision.answer == "ask" and event.harness == "claude" and _load_ask(db) == "ask"
+    return replies.ask(decision.question or decision.reason) if asks else replies.deny(decision.reason)
+
+
+def _load_ask(db: Connection) -> str:
+    """What the workspace wants to be done about a call in doubt, as the roster has it."""
+    row = db.execute("SELECT value FROM notes WHERE name = 'roster'").fetchone()
+    try:
+        kept = parse_json(row[0].partition("\n")[2]) if row else {}
+    except ValueError:
+        kept = {}
+    return str(kept.get("referee", {}).get("ask", "ask"))

@@ -1,0 +1,83 @@
+"""Handing over: the harness is about to give a caller the answer of a subagent, and gives it the result instead.
+
+Owns that exchange. What was judged when the agent stopped is only settled here, as after `remit run`; an answer that is
+another one is judged first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.harnesses import claude
+from remit.hooks import replies
+from remit.hooks.finish_subagent import is_heard, let_go, look_again, note_tokens, settle
+from remit.hooks.result_text import render_result, render_verdict
+from remit.hooks.session_lookup import read_agent_id
+from remit.ledger.hook_runs import bind, find_by_agent, find_by_call
+from remit.ledger.runs import load_delegation
+from remit.runs.results.full_result import load_report
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.hooks.events import Event
+    from remit.ledger.home import Home
+    from remit.ledger.hook_runs import Refereed
+
+
+_UNKNOWN = (
+    "Remit does not know this form of answer, so the return of {} was not checked: do not rely on it until Remit says "
+    "what became of it."
+)
+
+
+def hand_over(event: Event, home: Home) -> replies.Answer:
+    """The harness is about to give the answer to the caller: give it the result instead."""
+    response: Mapping[str, Any] = event.response if isinstance(event.response, dict) else {}
+    with home.ledger.reading() as db:
+        own = find_by_call(db, event.session, event.tool_use_id)
+        if own is None and (agent_id := read_agent_id(response)):
+            own = find_by_agent(db, event.session, agent_id)
+    row = None if own is None else load_delegation(home.ledger, own.session_id)
+    if own is None or row is None:
+        return {}
+    answer = None if claude.is_launched(response) else claude.read_answer(response)
+    if answer is None:  # the caller goes on, and the answer comes later
+        _stop_waiting(home, own, event)
+        is_known = event.harness != "claude" or claude.is_launched(response)
+        return {} if is_known or not own.held else replies.add_context(event.kind, _UNKNOWN.format(own.agent))
+    tokens = claude.read_tokens(response)
+    if tokens is not None:
+        note_tokens(home, row, tokens)
+    if not own.held:
+        if row.state == "running":
+            let_go(home, row, "exited")
+        return {}
+    # The harness may have ended it without asking, because a limit was reached or its model failed; and where a second
+    # hook has sent the agent back after it was judged, the caller would get something else.
+    if row.state == "running" or not is_heard(home, row, answer):
+        from remit.hooks.judge_return import hear_last
+
+        hear_last(home, row, event, answer)
+    else:
+        look_again(home, row, event)
+    report = settle(home, row) if row.state in ("running", "settling") else load_report(home, row.session_id)[0]
+    text = render_result(row, report)
+    if not text:  # whole answers are wanted here, and it is accepted
+        return {}
+    beside = render_verdict(row, report) if event.harness == "claude" else ""
+    return replies.replace_output(claude.replace_answer(response, text), beside)
+
+
+def _stop_waiting(home: Home, own: Refereed, event: Event) -> None:
+    """The caller goes on at once, and hears of the answer by another way."""
+    agent_id = read_agent_id(event.response)
+    with home.ledger.transaction() as db:
+        if own.agent_id is None and agent_id:
+            bind(db, own.session_id, agent_id)
+        db.execute("UPDATE refereed SET waited = 0 WHERE session_id = ?", (own.session_id,))
+        db.execute("UPDATE delegations SET awaited = 0 WHERE session_id = ?", (own.session_id,))
+    row = load_delegation(home.ledger, own.session_id)
+    if row is not None and row.state == "settling":  # it was quicker than its call
+        look_again(home, row, event)
+        settle(home, row)

@@ -1,0 +1,424 @@
+"""Harnesses: Remit's hooks in the settings of Claude Code, Codex and opencode, put in and taken out again.
+
+Owns what is installed where. Which events are hooked, for which tools and for how long stands in `harness_files`, one
+copy for the plugins that travel and for what is installed here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errors import InputError, RemitError
+from remit.harnesses import HOOKED, claude, codex, opencode
+from remit.hooks.tried_versions import UNPROTECTED_HINT, ask_version, describe_unprotected
+from remit.runs.admission.tickets import check_user
+from remit.storage.settings import find_root, find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from remit.hooks.settings_files import Edit, Hook
+    from remit.ledger.home import Home
+
+HARNESSES = HOOKED
+LOCAL, SHARED, CODEX, PLUGIN = (
+    claude.LOCAL_SETTINGS,
+    claude.SHARED_SETTINGS,
+    codex.HOOKS_FILE,
+    opencode.PLUGIN_FILE,
+)
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_WORDS = 'const COMMAND = ["remit", "hook", "opencode"]'
+"""The line of the plugin that says what it asks."""
+_VERSION_SECONDS = 6.0
+_REFUSAL = "an agent can't change what its harness calls"
+
+
+class Installed(NamedTuple):
+    """A harness: what becomes of its files, and what is worth knowing about it."""
+
+    name: str
+    edits: tuple[Edit, ...]
+    events: tuple[str, ...] = ()
+    """The events that are hooked."""
+    notes: tuple[str, ...] = ()
+    undone: tuple[RemitError, ...] = ()
+    """What could not be planned, and why; the rest can be done without it."""
+
+    @property
+    def changes(self) -> tuple[Edit, ...]:
+        """The files that become other ones."""
+        return tuple(edit for edit in self.edits if edit.is_change)
+
+
+class Installation(NamedTuple):
+    """What is to be done in a workspace, harness by harness."""
+
+    root: str
+    harnesses: tuple[Installed, ...]
+
+    @property
+    def changes(self) -> tuple[Edit, ...]:
+        """The files that become other ones."""
+        return tuple(edit for each in self.harnesses for edit in each.changes)
+
+    @property
+    def undone(self) -> tuple[RemitError, ...]:
+        """What could not be planned."""
+        return tuple(error for each in self.harnesses for error in each.undone)
+
+
+# --- installing ------------------------------------------------------------------------------------------------------
+
+
+def plan_installation(names: Sequence[str], *, shared: bool = False, with_server: bool = False) -> Installation:
+    """Find out which files change so that these harnesses call Remit; nothing is changed."""
+    from remit.ledger.home import Home
+
+    home = Home(find_workspace())
+    check_user(home, _REFUSAL)
+    plans = {"claude": _plan_claude, "codex": _plan_codex, "opencode": _plan_opencode}
+    found = [plans[name](home, shared=shared, with_server=with_server) for name in dict.fromkeys(names)]
+    more = _tell_package() if with_server else []
+    told = [each._replace(notes=(*each.notes, *more, *tell_standing(home.root, each.name))) for each in found]
+    return Installation(home.root, tuple(told))
+
+
+def write_installation(plan: Installation) -> None:
+    """Do what was planned, unless a file has changed since."""
+    from remit.hooks import command_tickets
+    from remit.hooks.command_shell import install_shells
+    from remit.hooks.settings_files import is_remembered, write_edits
+    from remit.ledger.home import Home
+
+    home = Home(plan.root)
+    if any(each.events and each.edits for each in plan.harnesses):
+        install_shells(home, os.environ)
+    edits = [edit for each in plan.harnesses for edit in each.edits]
+    wanted = [edit for edit in edits if edit.is_change or (edit.after is None and is_remembered(home, edit.path))]
+    if wanted:
+        write_edits(home, wanted)
+    if not (any(list_own_hooks(home, path) for path in (LOCAL, SHARED, CODEX)) or _has_plugin(home)):
+        command_tickets.stop(home.root)
+
+
+def _has_plugin(home: Home) -> bool:
+    """Whether the plugin for opencode is installed."""
+    from remit.hooks.settings_files import load_file
+
+    try:
+        return bool(find_plugin_words(load_file(home.root, PLUGIN) or b""))
+    except RemitError:
+        return False
+
+
+def list_written(plan: Installation) -> list[Edit]:
+    """The files that are by now what was planned; of one that cannot be read nobody knows."""
+    from contextlib import suppress
+
+    from remit.hooks.settings_files import load_file
+
+    found = []
+    for edit in plan.changes:
+        with suppress(RemitError):
+            if load_file(plan.root, edit.path) == edit.after:
+                found.append(edit)
+    return found
+
+
+def render_command(harness: str, *, shared: bool) -> list[str]:
+    """The words of the hook's command line: by its name, or the quickest way to start it on this machine."""
+    start = ["remit", "hook"] if shared else [sys.executable, "-I", "-S", f"{_PACKAGE}/hooks/entry.py"]
+    return [*start, harness]
+
+
+def load_hooks(harness: str, *, shared: bool) -> list[Hook]:
+    """The hooks of a harness that has them in JSON, as they are installed."""
+    import shlex
+
+    from remit.hooks.settings_files import COMMAND, list_hooks
+
+    line = shlex.join(render_command(harness, shared=shared))
+    found = list_hooks(json.loads(_load_packaged(f"{harness}/hooks.json")))
+    return [hook._replace(command=hook.command.replace(f"{COMMAND} {harness}", line)) for hook in found]
+
+
+def render_plugin(*, shared: bool) -> str:
+    """The plugin for opencode, as it is installed."""
+    text = _load_packaged("opencode/remit.js").decode()
+    if text.count(_WORDS) != 1:
+        raise InputError("the plugin that came with Remit is not whole", hint="install Remit again")
+    words = json.dumps(render_command("opencode", shared=shared))
+    return text.replace(_WORDS, f"const COMMAND = {words}")
+
+
+def _load_packaged(name: str) -> bytes:
+    from remit.storage.files import load_bytes
+
+    try:
+        return load_bytes(f"{_PACKAGE}/harness_files/{name}")
+    except InputError as error:
+        raise InputError(
+            f"a file that came with Remit is missing: {error.message}", hint="install Remit again"
+        ) from error
+
+
+def _plan_claude(home: Home, *, shared: bool, with_server: bool) -> Installed:
+    from remit.hooks.settings_files import plan_entries, plan_removal, shape_hooks
+
+    hooks = load_hooks("claude", shared=shared)
+    shell, told = _name_shell(home)
+    edits, notes = [], [*_tell_plugin(home), *told]
+    if not shared and list_own_hooks(home, SHARED):
+        notes.append(f"{SHARED} has Remit's hooks already, so {LOCAL} gets none: both would be called")
+        edits.append(plan_entries(home, LOCAL, shell) if shell else plan_removal(home, LOCAL))
+    elif shared:  # the shell's path is of this machine
+        edits.append(plan_entries(home, SHARED, shape_hooks(hooks)))
+        edits.append(plan_entries(home, LOCAL, shell) if shell else plan_removal(home, LOCAL))
+        notes.append("whoever uses this checkout needs remit on their path")
+    else:
+        edits.append(plan_entries(home, LOCAL, {**shape_hooks(hooks), **shell}))
+    notes += _tell_ignored(home, LOCAL) if shell or not shared else []
+    notes += _tell_others(home, (LOCAL, SHARED))
+    if with_server:
+        words = _render_server(shared=shared)
+        server = {"command": words[0], "args": words[1:]}
+        edits.append(plan_entries(home, claude.SERVERS_FILE, {claude.SERVERS_KEY: {"remit": server}}))
+        notes += _tell_ignored(home, claude.SERVERS_FILE) if not shared else []
+        notes.append("Claude Code asks once whether it may start the server")
+    return Installed("claude", tuple(edits), tuple(hook.event for hook in hooks), tuple(notes))
+
+
+def _name_shell(home: Home) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """The setting that has Claude Code start commands by Remit's shell, or why it gets none."""
+    from remit.hooks.command_shell import choose_shell
+    from remit.hooks.settings_files import find_variable, is_own_shell, load_values
+
+    shell = choose_shell(home.root, os.environ)
+    if not shell:
+        return {}, ["there is neither bash nor zsh, so the kernel doesn't limit the commands of subagents"]
+    for path in (LOCAL, SHARED):
+        named = find_variable(load_values(home.root, path), claude.SHELL_VARIABLE)
+        if named and not is_own_shell(claude.SHELL_VARIABLE, named):
+            told = f"{path} sets {claude.SHELL_VARIABLE} to '{named}', so the kernel doesn't limit subagents' commands"
+            return {}, [told]
+    return {claude.ENVIRONMENT_KEY: {claude.SHELL_VARIABLE: shell}}, []
+
+
+def _plan_codex(home: Home, *, shared: bool, with_server: bool) -> Installed:
+    from remit.hooks.settings_files import plan_entries, shape_hooks
+
+    hooks = load_hooks("codex", shared=shared)
+    edit = plan_entries(home, CODEX, shape_hooks(hooks))
+    notes = [
+        f"Codex passes over hooks in silence until you trust them: {render_trust(home.root)}",
+        *([] if shared else _tell_ignored(home, CODEX)),
+        *_tell_others(home, (CODEX,)),
+    ]
+    if with_server:
+        import shlex
+
+        line = shlex.join(["codex", "mcp", "add", "remit", "--", *_render_server(shared=shared)])
+        notes.append(f"Codex keeps its servers in your own settings; to add Remit's, run: {line}")
+    return Installed("codex", (edit,), tuple(hook.event for hook in hooks), tuple(notes))
+
+
+def render_trust(root: str) -> str:
+    """What a person has to do before Codex calls the hooks."""
+    return (
+        f"start codex in {root}, agree to trust the folder (or run `codex exec {codex.TRUST_OPTION}` there once), "
+        f"then trust the hooks of {CODEX} with /hooks"
+    )
+
+
+def _plan_opencode(home: Home, *, shared: bool, with_server: bool) -> Installed:
+    from remit.hooks.settings_files import plan_entries, plan_file
+
+    version = find_unprotected(home.root)
+    if version:
+        error = InputError(describe_unprotected(version), hint=UNPROTECTED_HINT)
+        return Installed("opencode", (), undone=(error,))
+    edits = [plan_file(home, PLUGIN, render_plugin(shared=shared))]
+    notes = [] if shared else _tell_ignored(home, PLUGIN)
+    if with_server:
+        path = _find_opencode(home)
+        server = {"type": "local", "command": _render_server(shared=shared), "enabled": True}
+        edits.append(plan_entries(home, path, {"mcp": {"remit": server}}, comments=True))
+    return Installed("opencode", tuple(edits), opencode.EVENTS, tuple(notes))
+
+
+def find_unprotected(root: str) -> str:
+    """The version of the opencode on the path, if it does not load Remit's plugin; else empty."""
+    from remit.storage.machine import find_program
+
+    program = find_program("opencode", root=root)
+    version = "" if program is None or program.is_foreign else ask_version(program.file, seconds=_VERSION_SECONDS)
+    return version if opencode.loads_plugin(version) is False else ""
+
+
+def _render_server(*, shared: bool) -> list[str]:
+    # A harness starts it in the workspace, where a folder may be called remit, too: -P looks for none there.
+    return ["remit", "mcp"] if shared else [sys.executable, "-P", "-m", "remit", "mcp"]
+
+
+def _find_opencode(home: Home) -> str:
+    """The settings that opencode has here; a new file where there are none."""
+    there = [name for name in opencode.SETTINGS_FILES if os.path.lexists(f"{home.root}/{name}")]
+    return there[0] if there else opencode.SETTINGS_FILE
+
+
+# --- what is worth knowing -------------------------------------------------------------------------------------------
+
+
+def _tell_package() -> list[str]:
+    from importlib.util import find_spec
+
+    if find_spec("mcp") is not None:
+        return []
+    return ["the server does not start yet: the package mcp is not installed (pip install '.[mcp]', as Remit was)"]
+
+
+def find_standing(root: str) -> str:
+    """The folder of the workspace, or of a linked worktree, that the person stands in; else the workspace's root."""
+    if os.environ.get("REMIT_ROOT"):
+        return root
+    here = os.path.realpath(os.getcwd())
+    own = os.path.realpath(find_root())
+    return here if here == own or here.startswith(f"{own.rstrip('/')}/") else root
+
+
+def is_in_worktree(root: str) -> bool:
+    """Whether the person stands in a linked worktree of the workspace."""
+    return not os.environ.get("REMIT_ROOT") and os.path.realpath(find_root()) != os.path.realpath(root)
+
+
+def tell_standing(root: str, name: str) -> list[str]:
+    """That a harness which is started where the person stands does not read what is installed in the root."""
+    if is_in_worktree(root):
+        carried = "what --shared writes there is read here, too, once it is committed and merged"
+        return [f"this is a linked worktree, and the hooks are in '{root}': start {name} there; {carried}"]
+    if name == "claude" and find_standing(root) != os.path.realpath(root):
+        return [f"Claude Code reads the settings of the folder that it is started in: start claude in '{root}'"]
+    return []
+
+
+def _load_hooks(home: Home, path: str) -> list[Hook]:
+    """The hooks in a settings file; none where there is no file, or nobody can read it."""
+    from remit.hooks.settings_files import list_hooks, load_values
+
+    try:
+        return list_hooks(load_values(home.root, path))
+    except RemitError:
+        return []
+
+
+def list_own_hooks(home: Home, path: str) -> list[Hook]:
+    """The hooks in a settings file that are Remit's."""
+    from remit.hooks.settings_files import is_own_command
+
+    return [hook for hook in _load_hooks(home, path) if is_own_command(hook.command)]
+
+
+def find_plugin_words(data: bytes) -> tuple[str, ...]:
+    """What an installed plugin asks; nothing where it is none of Remit's."""
+    for line in data.decode("utf-8", "replace").split("\n"):
+        if line.startswith("const COMMAND = ["):
+            try:
+                words, _ = json.JSONDecoder().raw_decode(line, line.index("["))
+            except (ValueError, RecursionError):
+                return ()
+            return tuple(map(str, words))
+    return ()
+
+
+def _tell_others(home: Home, paths: Sequence[str]) -> Iterator[str]:
+    from remit.hooks.settings_files import mentions_remit
+
+    for path in paths:
+        events = [hook.event for hook in _load_hooks(home, path) if mentions_remit(hook.command)]
+        if events:
+            told = ", ".join(dict.fromkeys(events))
+            yield f"{path} has a command line of your own that calls Remit too ({told}): it stays, and both are called"
+
+
+def _tell_plugin(home: Home) -> Iterator[str]:
+    if find_plugin(home):
+        yield "Remit's plugin for Claude Code is switched on as well: both would be called, so keep one of the two"
+
+
+def find_plugin(home: Home) -> str:
+    """The settings file that switches Remit's plugin for Claude Code on; empty where none does."""
+    from remit.hooks.settings_files import load_values
+
+    folder = os.environ.get(claude.FOLDER_VARIABLE) or os.path.expanduser(claude.HOME)
+    for root, path in ((home.root, LOCAL), (home.root, SHARED), (folder, claude.HOME_SETTINGS)):
+        try:
+            told: Any = load_values(root, path).get(claude.PLUGINS_KEY)
+        except RemitError:
+            continue
+        if isinstance(told, dict) and any(name.partition("@")[0] == "remit" and told[name] is True for name in told):
+            return f"{root}/{path}"
+    return ""
+
+
+def _tell_ignored(home: Home, path: str) -> list[str]:
+    from remit.hooks.settings_files import is_ignored
+
+    if is_ignored(home.root, path) is not False:
+        return []
+    return [f"{path} has paths of this machine and git does not ignore it: do not commit it, or use --shared"]
+
+
+# --- uninstalling ----------------------------------------------------------------------------------------------------
+
+
+def plan_uninstallation(names: Sequence[str] = ()) -> Installation:
+    """Find out which files change so that these harnesses, or all, do not call Remit any more; nothing is changed."""
+    from remit.ledger.home import Home
+
+    home = Home(find_workspace())
+    check_user(home, _REFUSAL)
+    return Installation(home.root, tuple(_plan_removals(home, name) for name in dict.fromkeys(names or HARNESSES)))
+
+
+def _plan_removals(home: Home, name: str) -> Installed:
+    from remit.hooks.settings_files import plan_file_removal, plan_removal
+
+    paths = {
+        "claude": (LOCAL, SHARED, claude.SERVERS_FILE),
+        "codex": (CODEX,),
+        "opencode": (PLUGIN, *opencode.SETTINGS_FILES),
+    }[name]
+    edits, undone = [], []
+    for path in paths:
+        try:
+            if path == PLUGIN:
+                edits.append(plan_file_removal(home, path))
+            else:
+                edits.append(plan_removal(home, path, comments=path in opencode.SETTINGS_FILES))
+        except RemitError as error:
+            if _may_concern(home, path):
+                undone.append(error)
+    notes = [
+        f"nobody remembers what {edit.path} was before: an empty list or object in it may have been yours"
+        for edit in edits if edit.is_guess
+    ]  # fmt: skip
+    if is_in_worktree(home.root) and any(edit.is_change for edit in edits):
+        notes.append(f"this is a linked worktree: what is taken out is in the main checkout, '{home.root}'")
+    if name == "codex" and any(edit.is_change for edit in edits):
+        notes.append("what Codex was told to trust stays in your own settings, and trusts nothing else")
+    return Installed(name, tuple(edits), notes=tuple(notes), undone=tuple(undone))
+
+
+def _may_concern(home: Home, path: str) -> bool:
+    """Whether a file that cannot be read could have anything of Remit's in it."""
+    from remit.hooks.settings_files import MAX_BYTES, is_remembered
+    from remit.storage.files import load_bytes
+
+    try:
+        return is_remembered(home, path) or b"remit" in load_bytes(f"{home.root}/{path}", max_bytes=MAX_BYTES)
+    except RemitError:
+        return False

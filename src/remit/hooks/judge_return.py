@@ -1,0 +1,268 @@
+"""Judging: what an answer of a subagent is worth, and what is written down of it.
+
+Owns the way from an answer to the conclusion that the ledger keeps. It is judged by the same engine and the same
+evidence as every other. Loaded only where an answer is new: what was judged before is handed over without it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from remit.errors import RemitError
+from remit.evidence.saved_tree import BEFORE, Before, read_before
+from remit.harnesses import claude, codex
+from remit.hooks import restore_protected
+from remit.hooks.finish_subagent import load_usage
+from remit.hooks.new_protected_names import QUARANTINED, check_left, list_created
+from remit.hooks.resume_subagent import list_resumed
+from remit.hooks.session_lookup import find_transcript, read_agent_id
+from remit.hooks.tool_calls import read_uses
+from remit.ledger.events import add_event, load_last_event, read_clock_ms
+from remit.ledger.hook_runs import end_commands, list_tool_uses
+from remit.ledger.runs import advance, begin_attempt, count_attempts, load_delegation, record_attempt
+from remit.ledger.texts import keep_texts, load_text
+from remit.light_namedtuple import NamedTuple
+from remit.model import ACCEPTABLE, Expectation
+from remit.runners.protocol import Heard, Usage
+from remit.runs.admission.run_config import read_terms
+from remit.runs.judging.attempt_record import describe_attempt, load_earlier
+from remit.runs.judging.child_artifacts import HandedOn, load_handed_on
+from remit.runs.judging.conclusion import Ended, conclude
+from remit.runs.judging.concurrent_writers import is_recorded, list_seen
+from remit.runs.judging.judge import Scene, judge_answer, look_around, protected_name
+from remit.runs.results.full_result import load_report, make_report, render_report
+from remit.runs.supervisor.concurrent_runs import find_site, list_below
+from remit.storage.transcripts import load_beginning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from remit.evidence.changes import Change, Comparison
+    from remit.hooks.events import Event
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+    from remit.ledger.store import Connection
+    from remit.model import Finding
+    from remit.runners.protocol import ToolUse
+    from remit.runs.admission.run_config import Terms
+    from remit.runs.judging.conclusion import Conclusion
+    from remit.runs.judging.judge import Judgement
+
+_TAKEN_BACK = "the answer changed after it was accepted and settled: this is of the later one"
+
+
+class _Told(NamedTuple):
+    """What is told of the attempts of a refereed agent."""
+
+    usage: Usage
+    answer: str | None
+    turns: tuple[int, ...]
+
+    def check_held(self) -> Sequence[Finding]:
+        return ()
+
+
+def hear_last(home: Home, row: Delegation, event: Event | None, answer: str) -> None:
+    """Judge the answer that the caller would get."""
+    judgement = judge(home, row, event, answer)
+    if row.state == "settled":
+        overrule(home, row, answer, judgement)
+        return
+    conclude_return(home, row, answer, judgement, ending="cancelled" if is_cancelled(home, row) else "exited")
+
+
+def judge(
+    home: Home, row: Delegation, event: Event | None, answer: str, *, sends_back: bool = False
+) -> Judgement | None:  # fmt: skip
+    """Judge an answer; None if there is none.
+
+    `sends_back`: the agent can be asked for a shorter summary. Otherwise a summary that is too long is shortened.
+    """
+    _check_names(home, row)
+    # The attempt is counted when it ends; of one that has ended the return that was handed in still counts.
+    number = count_attempts(home.ledger, row.session_id) + (row.state == "running")
+    kept = (load_text(home, row.session_id, f"submitted-{number}") or b"").decode("utf-8", "surrogatepass")
+    submitted = (kept,) if kept else ()
+    if not answer.strip() and not submitted:
+        return None
+    terms = read_terms(row.details)
+    expectation = Expectation(row.session_id, row.agent or None, terms.kind or None, row.depth, row.path,
+                              shortens=not sends_back)  # fmt: skip
+    words: Any = terms.words
+    scene = _make_scene(home, row, terms, _list_tools(home, row, event))
+    return judge_answer(
+        answer, scene, format=terms.format, any_format=terms.any_format, expectation=expectation, words=words,
+        submitted=submitted,
+    )  # fmt: skip
+
+
+def _check_names(home: Home, row: Delegation) -> None:
+    """Look for protected names that appeared, before a claim of one is judged."""
+    with home.ledger.transaction() as db:
+        check_left(db, row.session_id, home.root, agent=row.agent)
+        restore_protected.check_left(db, row.session_id, home.root)
+
+
+def _list_new_names(home: Home, row: Delegation, root: str, comparison: Comparison | None) -> tuple[Finding, ...]:
+    """What was found at protected names during a run."""
+    with home.ledger.reading() as db:
+        query = "SELECT json_extract(details, '$.sentence') FROM events WHERE session_id = ? AND kind = ?"
+        known = [sentence for (sentence,) in db.execute(query, (row.session_id, QUARANTINED))]
+    created = [] if comparison is None else [change.path for change in comparison.created]
+    new = list_created(created, root, agent=row.agent, known="".join(known))
+    return tuple(map(protected_name, (*known, *new)))
+
+
+def _make_scene(home: Home, row: Delegation, terms: Terms, tools: tuple[ToolUse, ...] | None) -> Scene:
+    kept = (load_text(home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
+    before = read_before(kept) if terms.evidence else Before()
+    since = list_resumed(home, terms.resume_of)
+    site = find_site(home, row, terms.root, since=since)
+    return Scene(
+        terms.root, before.tree, tools, site, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
+        list_below(home.ledger, row.session_id), terms.evidence and before.tree is None,
+        load_earlier(home.ledger, row.session_id), terms.manifest_sha256, is_late=terms.is_late,
+        lost=before.lost, workspace_root=terms.workspace_root,
+    )  # fmt: skip
+
+
+def _list_tools(home: Home, row: Delegation, event: Event | None) -> tuple[ToolUse, ...] | None:
+    """What the agent used, as its hooks told; None where the harness knows of tools that they did not tell of.
+
+    Of one that was taken up again it knows the earlier ones, too, so that says nothing. Without an event of the agent
+    nobody knows what its harness knows.
+    """
+    earlier = read_terms(row.details).resume_of
+    told = _list_used(home, (row.session_id, *list_resumed(home, earlier)))
+    return None if not told and not earlier and (event is None or _has_used(event)) else told
+
+
+def _list_used(home: Home, sessions: Iterable[str]) -> tuple[ToolUse, ...]:
+    with home.ledger.reading() as db:
+        return tuple(use for session_id in sessions for use in read_uses(list_tool_uses(db, session_id)))
+
+
+def _has_used(event: Event) -> bool:
+    """Whether the harness knows of tools that the agent used."""
+    agent_id = event.agent_id
+    if event.kind == claude.AFTER_TOOL:  # it comes from the caller, and tells of the agent
+        told = event.response if isinstance(event.response, dict) else {}
+        count, agent_id = claude.read_tool_count(told), read_agent_id(told)
+        if count is not None:
+            return count > 0
+    text = load_beginning(find_transcript(event, agent_id)) if agent_id or event.agent else ""
+    return any(mark in text for mark in ('"tool_use"', *codex.USED_TOOL_MARKS))
+
+
+# --- concluding ------------------------------------------------------------------------------------------------------
+
+
+def conclude_return(
+    home: Home, row: Delegation, answer: str, judgement: Judgement | None, *, ending: str = "exited", reason: str = ""
+) -> None:
+    """Write down what became of it; what follows from it on disk is settled afterwards."""
+    _check_names(home, row)
+    terms = read_terms(row.details)
+    number = count_attempts(home.ledger, row.session_id) + 1
+    keep_attempt(home, row, answer, judgement, number)
+    scene = _make_scene(home, row, terms, None)
+    grades = {} if judgement is None else judgement.grades
+    used = _list_used(home, (row.session_id,))
+    written = frozenset(use.path for use in used if use.path and not use.failed and use.operation == "write")
+    handed_on = HandedOn()
+    comparison: Comparison | None = None
+    unclaimed: tuple[Change, ...] = ()
+    with suppress(RemitError):  # the folder is gone: there is nothing to tell of it
+        handed_on = load_handed_on(home, (row.session_id, *list_resumed(home, terms.resume_of)), terms.root)
+        is_below = partial(handed_on.has, written=written)
+        after = None if judgement is None else judgement.after
+        comparison, unclaimed = look_around(scene, grades, _list_own_files(home), is_below, after)
+    conclusion = conclude(
+        Ended(
+            ending, row.agent, Heard(answer or None), judgement, comparison, unclaimed, reason=reason,
+            written=written, shared=scene.shared, seen=frozenset(list_seen(used)), is_recorded=is_recorded(used),
+            format=terms.format,
+        )
+    )  # fmt: skip
+    conclusion = conclusion._replace(
+        findings=(*conclusion.findings, *_list_new_names(home, row, terms.root, comparison))
+    )
+    now_ms = read_clock_ms()
+    told = _Told(_load_usage(home, row), answer or None, tuple(range(number)))
+    report = make_report(row, told, conclusion, ended_ms=now_ms)
+    with home.ledger.transaction(durable=True) as db:
+        is_usable = conclusion.outcome in (*ACCEPTABLE, "unproven")
+        if row.state == "settling" and is_usable and _is_settled(home, row):
+            return  # somebody else has done so meanwhile, and has told more
+        keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+        end_commands(db, row.session_id)
+        if row.state == "running":
+            advance(
+                db, row.session_id, "settling", ended_ms=now_ms, ending=conclusion.ending, outcome=conclusion.outcome,
+                status=conclusion.status,
+            )  # fmt: skip
+        else:
+            _write_over(db, row, conclusion)
+
+
+def _is_settled(home: Home, row: Delegation) -> bool:
+    now = load_delegation(home.ledger, row.session_id)
+    return now is not None and now.state == "settled"
+
+
+def _write_over(db: Connection, row: Delegation, conclusion: Conclusion) -> None:
+    """Put another word in the place of what the ledger says of a delegation."""
+    db.execute(
+        "UPDATE delegations SET ended_ms = ?, ending = ?, outcome = ?, status = ? WHERE session_id = ?",
+        (read_clock_ms(), conclusion.ending, conclusion.outcome, conclusion.status, row.session_id),
+    )
+    told = {"status": conclusion.status, "outcome": conclusion.outcome}
+    add_event(db, "overruled", told, session_id=row.session_id)
+
+
+def overrule(home: Home, row: Delegation, answer: str, judgement: Judgement | None) -> None:
+    """Something else was said after all was settled. That can take back what is said of it, and never improve it.
+
+    An agent that a second hook has sent back after it was accepted has said something else since.
+    """
+    report = load_report(home, row.session_id)[0]
+    returned = None if judgement is None else judgement.returned
+    if report.verdict not in ACCEPTABLE or (returned is not None and returned.status in ("completed", report.status)):
+        return
+    told = conclude(Ended("exited", row.agent, Heard(answer), judgement, format=read_terms(row.details).format))
+    number = count_attempts(home.ledger, row.session_id) + 1
+    keep_attempt(home, row, answer, judgement, number)
+    turns = _Told(_load_usage(home, row), answer, tuple(range(number)))
+    later = make_report(row, turns, told, ended_ms=read_clock_ms())._replace(notes=(_TAKEN_BACK, *report.notes))
+    with home.ledger.transaction(durable=True) as db:
+        keep_texts(home, row.session_id, {"report": render_report(later, told)}, db=db)
+        _write_over(db, row, told)
+
+
+def keep_attempt(home: Home, row: Delegation, answer: str, judgement: Judgement | None, number: int) -> None:
+    """Keep the answer word for word before anything follows from it, and what was found in it."""
+    begin_attempt(home.ledger, row.session_id, number)
+    attempt = describe_attempt(row, number, judgement, ending="exited", usage={})
+    with home.ledger.transaction() as db:
+        if answer.strip():
+            keep_texts(home, row.session_id, {f"answer-{number}": answer.encode("utf-8", "surrogatepass")}, db=db)
+        record_attempt(db, row.session_id, attempt)
+
+
+def is_cancelled(home: Home, row: Delegation) -> bool:
+    """Whether somebody has asked for its end."""
+    return load_last_event(home.ledger, row.session_id, "cancel") is not None
+
+
+def _load_usage(home: Home, row: Delegation) -> Usage:
+    tokens, turns = load_usage(home, row)
+    return Usage(output_tokens=tokens, turns=turns)
+
+
+def _list_own_files(home: Home) -> tuple[str, ...]:
+    from remit.hooks.roster import load_kept
+    from remit.runs.own_files import Kept, list_own_files
+
+    return list_own_files(home.root, Kept(*load_kept(home)))

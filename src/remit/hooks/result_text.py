@@ -1,0 +1,45 @@
+"""Results: what the caller of an agent is given, in the place of the agent's answer or beside it.
+
+Owns both texts. A harness presents a replaced answer as the agent's own words, so the sentence that says what Remit
+found goes beside it, as Remit's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.model import ACCEPTABLE
+from remit.runs.admission.run_config import read_terms
+from remit.runs.results.manifest_sentence import render_sentence
+
+if TYPE_CHECKING:
+    from remit.ledger.runs import Delegation
+    from remit.schemas import Result
+
+
+def render_result(row: Delegation, report: Result) -> str:
+    """The result within the caller's token budget; empty if the workspace wants whole answers and it is accepted.
+
+    A caller of the `manifest` format gets the sentence, and a line of Remit's if the return was not accepted.
+    """
+    from remit.runs.results.fit_budget import fit_result, render_text
+    from remit.schemas import DEFAULT_TOKENS
+
+    terms = read_terms(row.details)
+    if not terms.result_tokens and report.verdict in ACCEPTABLE:
+        return ""
+    sentence = render_sentence(report)
+    return sentence or render_text(fit_result(report, terms.result_tokens or DEFAULT_TOKENS).to_dict())
+
+
+def render_verdict(row: Delegation, report: Result) -> str:
+    """What Remit found, in a sentence or two."""
+    if report.verdict in ACCEPTABLE:
+        return f"Remit checked the return of {row.agent} ({row.session_id}): {report.status}, {report.verdict}."
+    if report.verdict == "unproven":
+        why = "".join(f" {fault.message}. {fault.recommendation}." for fault in report.errors[:1])
+        return f"Remit: the return of {row.agent} ({row.session_id}) is {report.status}, unproven:{why}"
+    return (
+        f"Remit: the return of {row.agent} ({row.session_id}) was not accepted: {report.status}, {report.verdict}. "
+        f"Do not rely on what it says; `remit show {row.session_id}` shows why."
+    )

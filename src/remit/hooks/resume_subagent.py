@@ -1,0 +1,63 @@
+"""Resuming: what counts for an agent that was over and is given another message.
+
+Owns that question. A file is credited once: after a return that was accepted, only what happens from then on counts.
+Where nothing was accepted, the work goes on, and what it made until it broke off is still its own; but what was touched
+in between, nobody knows by whom, is not.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from remit.errors import RemitError
+from remit.evidence.saved_tree import BEFORE, read_before
+from remit.ledger.hook_runs import load_last_use
+from remit.ledger.runs import load_delegation
+from remit.ledger.texts import load_text
+from remit.model import ACCEPTABLE
+from remit.runs.admission.run_config import read_terms
+
+if TYPE_CHECKING:
+    from remit.evidence.tree import Tree
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+
+
+_WHOLE_MS_NS = 999_999
+
+
+def list_resumed(home: Home, session_id: str) -> dict[str, int]:
+    """The delegations that one which resumes this session goes on with, and when each began: until one was accepted."""
+    found: dict[str, int] = {}
+    while session_id and session_id not in found:
+        row = load_delegation(home.ledger, session_id)
+        if row is None or row.outcome in ACCEPTABLE:
+            break
+        found[session_id] = row.started_ms or row.created_ms
+        session_id = read_terms(row.details).resume_of
+    return found
+
+
+def find_tree(home: Home, session_id: str, now: Tree) -> Tree | None:
+    """The tree that work which resumes this session is compared with; None for the tree as it is now."""
+    row = load_delegation(home.ledger, session_id) if list_resumed(home, session_id) else None
+    if row is None:
+        return None
+    earlier = read_before((load_text(home, session_id, BEFORE) or b"").decode("utf-8", "replace")).tree
+    if earlier is None or earlier.root != now.root:
+        return None
+    from remit.evidence.comparison import join_trees
+
+    with suppress(RemitError):  # the earlier trees are gone
+        return join_trees(earlier, now, last_ns=_find_last_ms(home, row) * 1_000_000 + _WHOLE_MS_NS)
+    return None
+
+
+def _find_last_ms(home: Home, row: Delegation) -> int:
+    """Until when what changed can be the work of an agent that is over."""
+    if row.ending == "exited":
+        return row.ended_ms or 0
+    with home.ledger.reading() as db:  # when it was lost is not when it was given up
+        last = load_last_use(db, row.session_id)
+    return 0 if last is None else last[2]

@@ -1,0 +1,256 @@
+"""The roster: every agent of a workspace and what is set for the referee, compiled into the ledger.
+
+Owns that note. A hook has no time to read YAML and TOML: they are read when they have changed, and what they say is
+kept as plain values with what the files were known by.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from remit.globs import matches_stars
+from remit.harnesses import claude, codex, opencode
+from remit.ledger.notes import get_note, set_note
+from remit.light_hash import take_sha256
+from remit.light_namedtuple import NamedTuple
+from remit.model import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from remit.config import Settings
+    from remit.ledger.home import Home
+    from remit.runs.choose_agent import Agent
+
+USUAL = {"claude": claude.DEFAULT_AGENT, "codex": codex.DEFAULT_AGENT, "opencode": opencode.DEFAULT_AGENT}
+"""The agent that a harness starts if the call names none."""
+_NOTE = "roster"
+_FORMAT = 7
+
+
+class Entry(NamedTuple):
+    """What an agent's file says, as far as the referee needs it."""
+
+    name: str
+    kind: str = ""
+    format: str = ""
+    """Empty if nothing declares one: then it may return any."""
+    timeout_s: float | None = None
+    may_call: tuple[str, ...] = ()
+    max_depth: int | None = None
+    owner: str = "remit"
+    description: str = ""
+    permissions: Mapping[str, Any] = NOTHING
+    """Which tools are switched on, and the patterns that allow and deny."""
+    also: tuple[Mapping[str, Any], ...] = ()
+    """The permissions of other files that define the same agent: they hold, too."""
+    timeout_default_s: float | None = None
+    timeout_max_s: float | None = None
+    """How long an agent that it calls may take: by default, and at most."""
+    isolation: str = ""
+    """Where its harness lets it work, if not in the workspace."""
+
+    @property
+    def layers(self) -> list[dict[str, Any]]:
+        """All permissions that its files have; the strictest counts."""
+        return [dict(each) for each in (self.permissions, *self.also) if each]
+
+
+class Roster(NamedTuple):
+    """The agents by the harness whose file it is and their name, and what is set."""
+
+    agents: Mapping[str, Mapping[str, Entry]]
+    referee: Mapping[str, Any]
+    """`[referee]`."""
+    limits: Mapping[str, Any]
+    budget: Mapping[str, Any]
+    delegate: Mapping[str, Any]
+    kept: Sequence[str | None]
+    """Where the workspace has set that things are kept."""
+    tables: Mapping[str, Mapping[str, Any]] = NOTHING
+    """`[agents]`, for agents without a file."""
+    plugins: Mapping[str, Sequence[str]] = NOTHING
+    """The formats that plugins declare for their agents, each with what declares it."""
+    of_workspace: Sequence[str] = ("", "")
+    """The format of agents for which nothing else declares one."""
+    confine: Mapping[str, Any] = NOTHING
+    """`[confine]`."""
+
+    def find(self, name: str, harness: str) -> Entry | None:
+        """An agent by its name: of several files that define it the standard's, from which others are made.
+
+        What the harness's own file switches off stays off: both hold. Where it works is the harness's own to say.
+        """
+        found = [agents[name] for agents in self._rank(harness) if name in agents]
+        standard = self.agents["standard"].get(name) if "standard" in self.agents else None
+        if standard is None or standard is found[0]:
+            return found[0] if found else None
+        return standard._replace(also=(found[0].permissions,), isolation=found[0].isolation)
+
+    def find_or_describe(self, name: str, harness: str) -> Entry:
+        """The same; of an agent without a file what the settings and its plugin say.
+
+        Nothing says whom it may call: depth and budget limit it.
+        """
+        found = self.find(name, harness)
+        if found is not None:
+            return found
+        from remit.config.runs import AgentSettings, find_agent_settings
+        from remit.runs.formats import Declared, choose_format
+
+        tables = {key: AgentSettings(**table) for key, table in self.tables.items()}
+        plugins = {key: Declared(*declared) for key, declared in self.plugins.items()}
+        own = find_agent_settings(tables, name)
+        declared = choose_format(name, tables, Declared(), plugins, Declared(*self.of_workspace))
+        return Entry(name, format=declared.format, timeout_s=own.timeout, may_call=("*",), owner=own.owner or "remit")
+
+    def _rank(self, harness: str) -> list[Mapping[str, Entry]]:
+        first = [self.agents[profile] for profile in (harness, "standard") if profile in self.agents]
+        return [*first, *(agents for profile, agents in self.agents.items() if profile not in (harness, "standard"))]
+
+    def resolve(self, name: str) -> str:
+        """What the agent is called that a call names: Claude Code takes a name for one that is spelled alike."""
+        known = self._list_names()
+        if name in known:
+            return name
+        wanted = fold_name(name)
+        return min((each for each in known if fold_name(each) == wanted), default=name)
+
+    def list_targets(self, entry: Entry) -> tuple[str, ...]:
+        """The agents that one may call and that exist. A harness's own file may also name agents without a file."""
+        if entry.name not in self.agents.get("standard", {}):
+            return entry.may_call
+        known = {*self._list_names(), *USUAL.values()}
+        return tuple(name for name in entry.may_call if "*" in name or ":" in name or name in known)
+
+    def _list_names(self) -> set[str]:
+        from remit.agents.profiles import UTILITY_AGENTS
+
+        named = (*self.referee["hold"], *self.referee["observe"], *UTILITY_AGENTS)
+        return {*named, *(each for agents in self.agents.values() for each in agents)}
+
+    def is_held(self, name: str, harness: str) -> bool:
+        """Whether the returns of an agent are checked."""
+        if _is_named(name, self.referee["observe"]) or self.referee["enforce"] == "none":
+            return False
+        if self.referee["enforce"] == "all" or _is_named(name, self.referee["hold"]):
+            return True
+        plugin, colon, _ = name.partition(":")
+        return self.find(name, harness) is not None or bool(colon and (name in self.plugins or plugin in self.plugins))
+
+
+def _is_named(name: str, patterns: Sequence[str]) -> bool:
+    return any(matches_stars(pattern, name) for pattern in patterns)
+
+
+def fold_name(name: str) -> str:
+    """A name without what Claude Code passes over: case, forms of a letter, spaces, dashes and underscores."""
+    from unicodedata import category, normalize
+
+    folded = normalize("NFKC", name).lower()
+    return "".join(each for each in folded if each != "_" and not each.isspace() and category(each) != "Pd")
+
+
+def load_roster(home: Home) -> Roster:
+    """The roster as the files are now. Raises ConfigError where the settings cannot be followed."""
+    mark = _mark_files(home.root)
+    kept = get_note(home.ledger, _NOTE)
+    if kept is not None and kept.startswith(f"{mark}\n"):
+        return _read(json.loads(kept.partition("\n")[2]))
+    roster = _compile(home)
+    set_note(home.ledger, _NOTE, f"{mark}\n{json.dumps(roster, separators=(',', ':'))}")
+    return _read(roster)
+
+
+def look_up_roster(home: Home) -> Roster:
+    """The roster as the files are now, for whoever only asks: nothing is kept, and nothing has to be writable."""
+    return _read(json.loads(json.dumps(_compile(home))))  # the same values as out of the note
+
+
+def load_kept(home: Home) -> tuple[str | None, ...]:
+    """Where the workspace kept things when an agent was last admitted: the files are not looked at again."""
+    note = get_note(home.ledger, _NOTE)
+    known = {} if note is None else json.loads(note.partition("\n")[2])
+    return tuple(known.get("kept", ()))
+
+
+def _mark_files(root: str) -> str:
+    """What the files are known by."""
+    from remit.agent_files.discovery import find_agent_files
+    from remit.runs.formats import CLEO, list_plugin_files
+
+    files = [f"{root}/remit.toml", f"{root}/pyproject.toml", f"{root}/{CLEO}", *list_plugin_files(root)]
+    files += [each.file for each in find_agent_files((), root=root)]
+    facts = [f"{_FORMAT}"]
+    for file in files:
+        try:
+            found = os.stat(file)
+        except OSError:
+            facts.append(file)
+        else:
+            facts.append(f"{file} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}")
+    return take_sha256("\n".join(facts).encode("utf-8", "surrogateescape"))
+
+
+def _compile(home: Home) -> dict[str, Any]:
+    from remit.runs.choose_agent import list_files_of_agents
+    from remit.runs.formats import find_workspace_format, load_plugins
+    from remit.runs.own_files import get_kept
+    from remit.storage.settings import load_settings
+
+    settings = load_settings(home.root)
+    agents: dict[str, dict[str, Any]] = {}
+    for agent in list_files_of_agents(home.root, exclude=settings.lint.exclude):
+        profile = agent.definition.profile if agent.definition is not None else "standard"
+        agents.setdefault(profile, {}).setdefault(agent.name, _describe(agent, settings, home.root)._asdict())
+    delegation = settings.delegation
+    return {
+        "agents": agents,
+        "referee": delegation.referee._asdict(),
+        "limits": delegation.limits._asdict(),
+        "budget": delegation.budget._asdict(),
+        "delegate": {**delegation.delegate._asdict(), "words": dict(settings.returns.status_words)},
+        "kept": [*get_kept(settings)],
+        "tables": {name: table._asdict() for name, table in delegation.agents.items()},
+        "plugins": load_plugins(home.root),
+        "of_workspace": find_workspace_format(home.root, settings),
+        "confine": settings.confine._asdict(),
+    }
+
+
+def _describe(agent: Agent, settings: Settings, root: str) -> Entry:
+    from remit.config.runs import find_agent_settings
+    from remit.runs.choose_agent import describe_permissions, list_targets
+    from remit.runs.formats import find_format
+
+    own, definition = find_agent_settings(settings.delegation.agents, agent.name), agent.definition
+    declared = find_format(agent.name, agent, settings, root=root)
+    if definition is None:
+        return Entry(agent.name, format=declared.format)
+    return Entry(
+        agent.name,
+        definition.kind or "",
+        declared.format,
+        own.timeout or definition.timeout_s,
+        list_targets(definition),
+        definition.max_depth,
+        agent.find_owner(own),
+        definition.description,
+        describe_permissions(definition),
+        timeout_default_s=definition.timeout_default_s,
+        timeout_max_s=definition.timeout_max_s,
+        isolation=agent.get_word("isolation"),
+    )
+
+
+def _read(values: dict[str, Any]) -> Roster:
+    agents = {
+        profile: {name: Entry(**{**entry, "may_call": tuple(entry["may_call"])}) for name, entry in named.items()}
+        for profile, named in values["agents"].items()
+    }
+    return Roster(
+        agents, values["referee"], values["limits"], values["budget"], values["delegate"], values["kept"],
+        values["tables"], values["plugins"], values["of_workspace"], values["confine"],
+    )  # fmt: skip

@@ -1,0 +1,122 @@
+"""Who is who: from the ids of a harness to the session that Remit has minted.
+
+Owns the binding. A harness gives its subagents ids of its own, and tells them only once they have begun. Which call an
+id belongs to is read where the harness writes it down; where it does not, the first prompt of the subagent names the
+session, because it stands in there. Loaded on every tool call of a subagent, so it imports little.
+"""
+
+from __future__ import annotations
+
+from remit.harnesses import claude, codex
+from remit.ledger.hook_runs import MAIN, bind, find_by_agent, find_by_call, find_by_path, list_unbound
+from remit.light_json import parse_json
+from remit.storage.transcripts import load_beginning
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from remit.hooks.events import Event
+    from remit.ledger.hook_runs import Refereed
+    from remit.ledger.store import Connection
+
+__all__ = ["MAIN", "find_agent_path", "find_own", "find_recipient", "find_transcript", "read_agent_id"]
+
+_MAX_ID_CHARS = 300
+
+
+def find_own(db: Connection, event: Event) -> Refereed | None:
+    """The agent that an event comes from; None for one that Remit knows nothing of."""
+    if event.is_own:
+        return None
+    agent_id = event.agent_id or MAIN
+    if event.kind == claude.PROMPT and event.agent_id:  # an agent that goes on is told another session
+        return _bind(db, event) or find_by_agent(db, event.session, agent_id)
+    return find_by_agent(db, event.session, agent_id) or (_bind(db, event) if event.agent_id else None)
+
+
+def _bind(db: Connection, event: Event) -> Refereed | None:
+    """Find the call that an agent was started by, and remember it."""
+    call, path = _find_call(event), find_agent_path(event)
+    # A call that is not known was made before the hooks were there: the agent is none of those that wait.
+    if path:
+        found = find_by_path(db, event.session, path, is_bound=False)
+    else:
+        found = find_by_call(db, event.session, call) if call else _find_by_prompt(db, event)
+    if found is None or (found.agent_id is not None and found.agent_id != event.agent_id):
+        return None
+    if event.agent and _fold(found.agent) != _fold(event.agent):
+        return None  # whoever wrote that note, it is not about this agent
+    bind(db, found.session_id, event.agent_id)
+    found.agent_id = event.agent_id
+    return found
+
+
+def _fold(name: str) -> str:
+    """A name without what harnesses do not tell apart: case, spaces and dashes."""
+    return "".join(char for char in name.casefold() if char.isalnum())
+
+
+def find_transcript(event: Event, agent_id: str = "") -> str:
+    """Where the harness writes down what a subagent says: the one that the event comes from, or tells of."""
+    named = event.payload.get(claude.AGENT_TRANSCRIPT_KEY)
+    if isinstance(named, str) and named:
+        return named
+    if event.harness == "codex":
+        return event.transcript
+    return claude.get_transcript(event.transcript, agent_id or event.agent_id)
+
+
+def find_agent_path(event: Event) -> str:
+    """The path of the agent that an event comes from, in Codex's multi-agent v2; empty for none."""
+    if event.harness != "codex" or not event.agent_id:
+        return ""
+    return codex.read_agent_path(load_beginning(find_transcript(event), max_bytes=codex.HEAD_BYTES))
+
+
+def find_recipient(db: Connection, event: Event) -> tuple[Refereed | None, str]:
+    """The agent that a tool of Codex's sends something to, as far as Remit knows it, and its path."""
+    given = [event.tool_input[key] for key in codex.RECIPIENT_KEYS if isinstance(event.tool_input.get(key), str)]
+    target = given[0][:_MAX_ID_CHARS] if given else ""
+    if not target:
+        return None, ""
+    path = codex.resolve_path(target, find_agent_path(event))
+    found = find_by_agent(db, event.session, target) or find_by_path(db, event.session, path, is_bound=True)
+    return found, path
+
+
+def _find_call(event: Event) -> str:
+    """The call of an agent, of which Claude Code keeps a note beside the transcript; empty where there is none."""
+    if event.harness != "claude" or not event.transcript or "/" in event.agent_id:
+        return ""
+    text = load_beginning(claude.get_note(find_transcript(event)))
+    try:
+        note = parse_json(text) if text else None
+    except ValueError:
+        return ""
+    call = note.get(claude.NOTE_CALL) if isinstance(note, dict) else None
+    return call if isinstance(call, str) else ""
+
+
+def _find_by_prompt(db: Connection, event: Event) -> Refereed | None:
+    """The session that the subagent's first prompt names; where it cannot name one, the only one that it can be."""
+    waiting = list_unbound(db, event.session, event.agent)
+    if not waiting:
+        return None
+    prompt = event.payload.get(claude.PROMPT_TEXT if event.kind == claude.PROMPT else claude.FIRST_PROMPT)
+    text = prompt if isinstance(prompt, str) else ""
+    text = text or load_beginning(find_transcript(event))
+    named = [each for each in waiting if each.session_id in text]
+    # Whoever is held finds its session in its prompt: a prompt without one is not its.
+    left = named or [each for each in waiting if not (text and each.held)]
+    return left[0] if len(left) == 1 else None
+
+
+def read_agent_id(response: object) -> str:
+    """What the harness calls the agent that it has started; Codex tells it in a text."""
+    if isinstance(response, str):
+        try:
+            response = parse_json(response)
+        except ValueError:
+            return ""
+    told = response if isinstance(response, dict) else {}
+    found = next((told[key] for key in (claude.AGENT_ID_KEY, codex.AGENT_ID_KEY) if isinstance(told.get(key), str)), "")
+    return found[:_MAX_ID_CHARS]

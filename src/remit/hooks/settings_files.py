@@ -1,0 +1,592 @@
+"""Harness settings: Remit's entries in files that belong to a harness and to the user.
+
+Owns those files as far as Remit writes them: hooks and servers in JSON settings, and whole files such as a plugin. An
+entry is Remit's if it has the exact form of Remit's own command line; nothing else is ever changed. `.remit/harness`
+records what was inserted, without a copy of anybody's settings, so that uninstalling restores the bytes from before. A
+file that is broken, a link or not a file is reported and never touched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from contextlib import suppress
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errors import InputError, RemitError
+from remit.git.git_errors import Refused
+from remit.git.process import run
+from remit.git.repository import find_repository
+from remit.harnesses import HOOKED, claude, opencode
+from remit.hooks.command_tickets import FOLDER as COMMAND_FOLDER
+from remit.lazy_regex import lazy
+from remit.storage.files import name_half_written, tell_failure
+from remit.storage.json_edit import (
+    DECODER,
+    Change,
+    add_items,
+    apply,
+    blank_comments,
+    explain_breakage,
+    measure_depth,
+    remove_parts,
+    set_members,
+    skip_space,
+    walk_items,
+    walk_members,
+)
+from remit.storage.safe_path import (
+    hold_spot,
+    move_spot,
+    open_folder,
+    read_spot,
+    remove_spot,
+    replace_inside,
+    write_spot,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from remit.ledger.home import Home
+
+MAX_BYTES = 1024 * 1024
+MAX_DEPTH = 64
+_GUARD = lazy(r" \|\| (?:exit 2|\{ echo '[^']{0,200}' >&2; exit 2; \})\Z")
+"""How a guarding hook's command line ends: a hook that is killed blocks, too. Codex wants a word on standard error."""
+_LIMIT = lazy(r"\A\$\(command -v timeout >/dev/null && echo timeout -s KILL \d{1,4}\) ")
+"""How a guarding hook of Codex begins: Codex runs a command whose hook is late, so one that is stopped is killed."""
+_GONE = lazy(
+    r""" \|\| \{ \[ \$\? -eq 127 \] && echo '[^']{0,200}' >&2 && (?:grep -qE '"""
+    rf""""{claude.STOP_ACTIVE_KEY}": \?true'"""
+    r"""|\[ -z "\$REMIT_TICKET" \] && \{ grep -qE '"agent_\(id\|type\)"'; \[ \$\? -eq 1 \]; \}) && exit 1; \}\Z"""
+)
+"""What stands before that: without the program, a person's own session goes on."""
+PROGRAM = "/remit/hooks/entry.py"
+COMMAND = "remit hook"
+SERVERS = (claude.SERVERS_KEY, opencode.SERVERS_KEY)
+_TABLES = (*SERVERS, claude.ENVIRONMENT_KEY)
+_OURS = ("hooks", *_TABLES)
+"""The keys below which Remit has entries."""
+NAME = "remit"
+_FOLDER = ".remit/harness"
+_LOCK = "harness"
+_NAMED, _GROUP, _HOOK = 2, 3, 5
+"""How many keys lead to a server or a variable, to a group of hooks (hooks, event, group) and to a hook in it."""
+_MAX_KEPT_BYTES, _MAX_PIECES = 4 * 1024 * 1024, 200
+_STAMP = "// Installed by remit init --harness opencode, removed by remit uninstall. sha256:"
+
+
+class Hook(NamedTuple):
+    """A hook as settings have it: when it fires, for which tools, what it runs and for how long at most."""
+
+    event: str
+    matcher: str | None
+    command: str
+    timeout_s: int | None
+
+
+class Edit(NamedTuple):
+    """What becomes of a file below the root. None where there is none, or shall be none."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    kept: Kept | None = None
+    """What is to be remembered of it; nothing any more where it is None."""
+    is_guess: bool = False
+    """Whether nobody remembers what the file was, so that an empty list or object of a person's may go, too."""
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the file becomes another one."""
+        return self.before != self.after
+
+
+class Kept(NamedTuple):
+    """What was inserted into a file, and what was made for it."""
+
+    is_ours: bool
+    """Whether there was no file before."""
+    pieces: tuple[tuple[int, str], ...] = ()
+    """The texts that were inserted, each with its place in the text from before."""
+    made: tuple[tuple[str, ...], ...] = ()
+    """The lists and objects that were made, each by the keys that lead to it."""
+    folders: tuple[str, ...] = ()
+
+
+class SettingsFile(NamedTuple):
+    """A settings file that holds one JSON object: its text, the same without comments, and its value."""
+
+    text: str
+    plain: str
+    start: int
+    value: dict[str, Any]
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def parse_settings(data: bytes, file: str, *, comments: bool = False) -> SettingsFile:
+    """Read a settings file, with `comments` also one that has comments and trailing commas.
+
+    Raise `InputError` if nobody could edit it safely.
+    """
+    hint = "correct it by hand, then run the command again"
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise InputError(f"'{file}' is not a text in UTF-8", hint=hint) from None
+    plain = blank_comments(text) if comments else text
+    start = skip_space(plain, 1 if text.startswith("\ufeff") else 0)
+    if measure_depth(plain) > MAX_DEPTH:
+        raise InputError(f"'{file}' is nested too deeply: more than {MAX_DEPTH} levels", hint=hint)
+    try:
+        value, end = _DECODER.raw_decode(plain, start)
+        if (rest := skip_space(plain, end)) < len(plain):
+            raise json.JSONDecodeError("Extra data", plain, rest)
+    except ValueError as error:
+        line = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) and plain[start:] else ""
+        raise InputError(f"{explain_breakage(error, text, repr(file)).message}{line}", hint=hint) from None
+    if not isinstance(value, dict):
+        raise InputError(f"'{file}' is not a JSON object", hint=hint)
+    return SettingsFile(text, plain, start, value)
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(f"a number can't be {word}")
+
+
+_DECODER = json.JSONDecoder(parse_int=DECODER.parse_int, parse_constant=_refuse_constant)
+
+
+def load_values(root: str, path: str) -> dict[str, Any]:
+    """What a settings file below the root says; nothing if there is no file."""
+    data = load_file(root, path)
+    return {} if data is None else parse_settings(data, f"{root}/{path}").value
+
+
+# --- what is Remit's -------------------------------------------------------------------------------------------------
+
+
+def is_own_command(command: object) -> bool:
+    """Whether a command line is exactly one that Remit installs: of this version, or of another one elsewhere."""
+    return split_command(command) is not None
+
+
+def split_command(command: object) -> list[str] | None:
+    """The words of a command line of Remit's; None for anybody else's."""
+    if not isinstance(command, str) or "remit" not in command:
+        return None
+    plain = _LIMIT.sub("", _GONE.sub("", _GUARD.sub("", command)))
+    try:
+        words = shlex.split(plain)
+    except ValueError:
+        return None
+    if shlex.join(words) != plain or words[-1:] == [] or words[-1] not in HOOKED:
+        return None
+    by_file = len(words) == 5 and words[1:3] == ["-I", "-S"] and words[3].endswith(PROGRAM)  # noqa: PLR2004 - two options
+    return words if by_file or words[:-1] == COMMAND.split() else None
+
+
+def mentions_remit(command: object) -> bool:
+    """Whether a command line of somebody else's seems to call the same hook."""
+    return isinstance(command, str) and (COMMAND in command or PROGRAM in command) and not is_own_command(command)
+
+
+def is_own_server(key: str, value: object) -> bool:
+    """Whether an MCP server is the one that Remit installs."""
+    if key != NAME or not isinstance(value, dict):
+        return False
+    command, args = value.get("command"), value.get("args", [])
+    words = command if isinstance(command, list) else [command, *(args if isinstance(args, list) else [])]
+    return words[1:] in (["mcp"], ["-P", "-m", "remit", "mcp"]) and isinstance(words[0], str)
+
+
+def is_own_shell(key: str, value: object) -> bool:
+    """Whether a variable is the one that names Remit's shell for commands."""
+    return key == claude.SHELL_VARIABLE and isinstance(value, str) and f"/{COMMAND_FOLDER}/" in value
+
+
+def list_hooks(values: Mapping[str, Any]) -> list[Hook]:
+    """Every hook of a settings file, whoever's it is."""
+    return [
+        _shape_hook(event, group, hook)
+        for event, groups in _get_table(values, "hooks").items()
+        for group in (groups if isinstance(groups, list) else ())
+        if isinstance(group, dict) and isinstance(group.get("hooks"), list)
+        for hook in group["hooks"]
+        if isinstance(hook, dict)
+    ]
+
+
+def _shape_hook(event: str, group: dict[str, Any], hook: dict[str, Any]) -> Hook:
+    matcher, timeout = group.get("matcher"), hook.get("timeout")
+    return Hook(
+        event,
+        matcher if isinstance(matcher, str) else None,
+        str(hook.get("command") or ""),
+        timeout if isinstance(timeout, int) else None,
+    )
+
+
+def _get_table(values: Mapping[str, Any], key: str) -> dict[str, Any]:
+    found = values.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def find_variable(values: Mapping[str, Any], name: str) -> str:
+    """Return the value of a variable that a settings file sets for the harness; "" if it sets none."""
+    value = _get_table(values, claude.ENVIRONMENT_KEY).get(name)
+    return value if isinstance(value, str) else ""
+
+
+def shape_hooks(hooks: Sequence[Hook]) -> dict[str, Any]:
+    """Hooks as settings have them."""
+    events: dict[str, list[dict[str, Any]]] = {}
+    for event, matcher, command, timeout_s in hooks:
+        head = {} if matcher is None else {"matcher": matcher}
+        entry = {"type": "command", "command": command, "timeout": timeout_s}
+        events.setdefault(event, []).append({**head, "hooks": [entry]})
+    return {"hooks": events}
+
+
+# --- planning --------------------------------------------------------------------------------------------------------
+
+
+def plan_entries(home: Home, path: str, wanted: Mapping[str, Any], *, comments: bool = False) -> Edit:
+    """How a settings file becomes one with these entries, and with no others of Remit's."""
+    file = f"{home.root}/{path}"
+    before = load_file(home.root, path)
+    kept = _load_kept(home, path)
+    base = None
+    if before is not None:
+        found = parse_settings(before, file, comments=comments)
+        if _list_ours(found.value) == _list_ours(wanted):
+            return Edit(path, before, before, kept)
+        base = _find_base(found, kept, comments=comments)
+    start = parse_settings(base or b"{\n}\n", file, comments=comments)
+    changes, made = _merge(start, start.start, wanted, (), file)
+    after = apply(start.text, changes).encode()
+    pieces = tuple(piece for change in sorted(changes) for piece in _list_pieces(start.text, change))
+    folders = kept.folders if kept is not None else _list_missing(home.root, path)
+    return Edit(path, before, after, Kept(base is None, pieces, tuple(made), folders))
+
+
+def plan_removal(home: Home, path: str, *, comments: bool = False) -> Edit:
+    """How a settings file becomes what it was before Remit inserted anything."""
+    before = load_file(home.root, path)
+    if before is None:
+        return Edit(path, None, None)
+    kept = _load_kept(home, path)
+    found = parse_settings(before, f"{home.root}/{path}", comments=comments)
+    base = _find_base(found, kept, comments=comments)
+    return Edit(path, before, base, is_guess=kept is None and base != before)
+
+
+def plan_file(home: Home, path: str, text: str) -> Edit:
+    """How a file that is Remit's as a whole comes to be there; one that somebody has written or changed is refused."""
+    before = load_file(home.root, path)
+    if before is not None and not is_stamped(before):
+        told = "was changed since it was installed" if _has_stamp(before) else "is not Remit's"
+        raise InputError(f"'{home.root}/{path}' {told}", hint="move it away")
+    after = stamp(text)
+    kept = _load_kept(home, path)
+    folders = kept.folders if kept is not None else _list_missing(home.root, path)
+    return Edit(path, before, after, Kept(is_ours=True, folders=folders))
+
+
+def plan_file_removal(home: Home, path: str) -> Edit:
+    """How a file that is Remit's as a whole goes; one that somebody has written or changed stays."""
+    before = load_file(home.root, path)
+    if before is None or not _has_stamp(before):
+        return Edit(path, before, before)
+    if not is_stamped(before):
+        raise InputError(f"'{home.root}/{path}' was changed since it was installed", hint="remove it by hand")
+    return Edit(path, before, None)
+
+
+def stamp(text: str) -> bytes:
+    """A file with a first line that says whose it is, and shows whether the rest was changed."""
+    return f"{_STAMP}{sha256(text.encode()).hexdigest()}\n{text}".encode()
+
+
+def is_stamped(data: bytes) -> bool:
+    """Whether a file is as Remit left it."""
+    head, _, rest = data.partition(b"\n")
+    return head == f"{_STAMP}{_hash(rest)}".encode()
+
+
+def _has_stamp(data: bytes) -> bool:
+    return data.startswith(_STAMP.encode())
+
+
+def _list_ours(values: Mapping[str, Any]) -> tuple[list[str], list[Any]]:
+    """The entries that are Remit's: hooks in any order, servers and variables."""
+    hooks = sorted(repr(hook) for hook in list_hooks(values) if is_own_command(hook.command))
+    tables = [(key, name, value) for key in _TABLES for name, value in _get_table(values, key).items()]
+    return hooks, [each for each in tables if _is_own((each[0], each[1]), each[2])]
+
+
+def _is_own(path: tuple[str, ...], value: object) -> bool:
+    """Whether the value to which keys lead is an entry of Remit's; the key of an item of a list is ""."""
+    if path[0] not in _OURS:
+        return False
+    if path[0] == "hooks":
+        is_place = len(path) == _HOOK and path[3] == "hooks"
+        return is_place and isinstance(value, dict) and is_own_command(value.get("command"))
+    is_own = is_own_shell if path[0] == claude.ENVIRONMENT_KEY else is_own_server
+    return len(path) == _NAMED and is_own(path[1], value)
+
+
+# --- inserting -------------------------------------------------------------------------------------------------------
+
+
+def _merge(
+    base: SettingsFile, start: int, wanted: Mapping[str, Any], path: tuple[str, ...], file: str
+) -> tuple[list[Change], list[tuple[str, ...]]]:
+    """The changes that add members to the object at `start` and items to its lists, and the containers they make."""
+    members = [member for member in walk_members(base.plain, start) if member.key in wanted]
+    known = {member.key: member for member in members}
+    if len(known) < len(members):
+        raise InputError(f"'{file}' gives '{'.'.join((*path, members[0].key))}' twice", hint="keep one of them")
+    changes: list[Change] = []
+    made: list[tuple[str, ...]] = []
+    for key, value in wanted.items():
+        where = (*path, key)
+        there = known.get(key)
+        if there is None:
+            lists = [name for name, each in value.items() if isinstance(each, list)] if isinstance(value, dict) else []
+            made += [where, *((*where, name) for name in lists)]
+        elif isinstance(value, dict) and isinstance(there.value, dict):
+            inner, inner_made = _merge(base, there.start, value, where, file)
+            changes += inner
+            made += inner_made
+        elif isinstance(value, list) and isinstance(there.value, list):
+            changes.append(add_items(base.text, there.start, [*walk_items(base.plain, there.start)], value))
+        else:
+            kind = "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else "Remit's"
+            told = f"'{file}' has a '{'.'.join(where)}' that is not {kind}"
+            raise InputError(told, hint="correct or remove it by hand, then run the command again")
+    new = {key: value for key, value in wanted.items() if key not in known}
+    return [*changes, *set_members(base.text, start, new, plain=base.plain)], made
+
+
+def _list_pieces(text: str, change: Change) -> list[tuple[int, str]]:
+    """A change that keeps the text in its place, as insertions before and behind that."""
+    old = text[change.start : change.end]
+    at = change.new.index(old)
+    pieces = ((change.start, change.new[:at]), (change.end, change.new[at + len(old) :]))
+    return [(place, piece) for place, piece in pieces if piece]
+
+
+# --- removing --------------------------------------------------------------------------------------------------------
+
+
+def _find_base(found: SettingsFile, kept: Kept | None, *, comments: bool) -> bytes | None:
+    """A file as it would be without Remit; None if Remit made it and nothing else is in it."""
+    changes, _ = _remove_ours(found, found.start, (), kept)
+    base = apply(found.text, changes).encode()
+    if kept is None or not changes:
+        return base
+    value = parse_settings(base, "", comments=comments).value
+    exact = _undo(found.text, kept.pieces)
+    with suppress(InputError):  # the record could be anybody's word, so the two have to say the same
+        if exact is not None and parse_settings(exact.encode(), "", comments=comments).value == value:
+            base = exact.encode()
+    return base if value or not kept.is_ours else None
+
+
+def _undo(text: str, pieces: Sequence[tuple[int, str]]) -> str | None:
+    """The text without what was inserted; None where a piece is not there as it was, or no one knows which it is."""
+    drift = 0
+    for index in range(len(pieces) - 1, -1, -1):
+        at, piece = pieces[index]
+        at += sum(len(each) for _, each in pieces[:index])
+        start = at + drift
+        if start < 0 or not text.startswith(piece, start):
+            if text.count(piece) != 1:
+                return None
+            start = text.index(piece)
+            drift = start - at  # a user's edit has moved it, and what was inserted before it, too
+        text = text[:start] + text[start + len(piece) :]
+    return text
+
+
+def _remove_ours(
+    found: SettingsFile, start: int, path: tuple[str, ...], kept: Kept | None
+) -> tuple[list[Change], bool]:
+    """The changes that take Remit's entries out of an object or a list, and whether it is to go as a whole, too.
+
+    A container that is empty then goes if Remit made it. If no one remembers, that is likely. A group without hooks is
+    nothing, whatever else it says.
+    """
+    walk = walk_members if found.plain[start] == "{" else walk_items
+    parts = [*walk(found.plain, start)]
+    changes: list[Change] = []
+    gone = []
+    for index, part in enumerate(parts):
+        where = (*path, part.key)
+        is_gone = _is_own(where, part.value)
+        if where[0] in _OURS and len(where) < _HOOK and not is_gone and isinstance(part.value, (dict, list)):
+            inner, is_gone = _remove_ours(found, part.start, where, kept)
+            changes += [] if is_gone else inner
+        if is_gone:
+            gone.append(index)
+    changes += remove_parts(found.text, parts, gone)
+    is_empty = len(gone) == len(parts) or len(path) == _GROUP
+    may_go = len(path) >= _GROUP or kept is None or path in kept.made
+    return changes, bool(path and gone and is_empty and may_go)
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def load_file(root: str, path: str) -> bytes | None:
+    """The content of a file below the root, reached through no link; None where there is none."""
+    file = f"{root}/{path}"
+    try:
+        with hold_spot(root, path) as spot:
+            data = read_spot(spot, max_bytes=MAX_BYTES)
+    except FileNotFoundError:
+        return None
+    except InputError:
+        raise InputError(f"'{file}' is not a file", hint="move it away") from None
+    except OSError as error:
+        raise _tell_unreadable(root, path, error) from error
+    if data is not None and len(data) > MAX_BYTES:
+        hint = "see what is in it, and make it shorter"
+        raise InputError(f"'{file}' has more than {MAX_BYTES:,} bytes", hint=hint)
+    return data
+
+
+def _tell_unreadable(root: str, path: str, error: OSError) -> InputError:
+    steps = path.split("/")
+    for depth in range(1, len(steps) + 1):
+        place = f"{root}/{'/'.join(steps[:depth])}"
+        if os.path.islink(place):
+            return InputError(f"'{place}' is a link, and Remit writes through none", hint="put what it leads to there")
+        if depth < len(steps) and os.path.lexists(place) and not os.path.isdir(place):
+            return InputError(f"'{place}' is not a folder", hint="move it away")
+    reason = (error.strerror or str(error)).lower()
+    return InputError(f"'{root}/{path}' cannot be read: {reason}", hint="check its permissions")
+
+
+def is_ignored(root: str, path: str) -> bool | None:
+    """Whether git leaves a file alone; None where there is no repository, or git does not say."""
+    try:
+        repository = find_repository(root)
+        answer = run(
+            repository.top,
+            "check-ignore",
+            "-q",
+            "--",
+            f"{repository.prefix}{path}",
+            more={"GIT_LITERAL_PATHSPECS": "0"},
+        )
+    except (Refused, RemitError):
+        return None
+    return {0: True, 1: False}.get(answer.code)
+
+
+def write_edits(home: Home, edits: Sequence[Edit]) -> None:
+    """Make files what was planned, one after the other, unless one has changed since."""
+    with home.lock(_LOCK):
+        for edit in edits:
+            _check_unchanged(home, edit)
+        for edit in edits:
+            try:
+                _write_edit(home, edit)
+            except OSError as error:
+                raise tell_failure(f"{home.root}/{edit.path}", error) from error
+
+
+def _check_unchanged(home: Home, edit: Edit) -> None:
+    if load_file(home.root, edit.path) != edit.before:
+        raise InputError(f"'{home.root}/{edit.path}' was changed meanwhile", hint="run it again")
+
+
+def _write_edit(home: Home, edit: Edit) -> None:
+    """The record is written first and removed last: at no time is there an entry that no one knows of."""
+    if edit.kept is not None:
+        _write_kept(home, edit.path, edit.kept)
+    if edit.is_change and edit.after is not None:
+        home.make_folder("pending")
+        replace_inside(home.root, edit.path, edit.after, before=edit.before)
+    elif edit.is_change:
+        with hold_spot(home.root, edit.path) as spot:
+            _check_unchanged(home, edit)
+            os.unlink(spot.name, dir_fd=spot.folder)
+            os.fsync(spot.folder)
+    if edit.kept is None:
+        kept = _load_kept(home, edit.path)
+        _remove_folders(home.root, kept.folders if kept is not None and edit.after is None else ())
+        _remove_kept(home, edit.path)
+
+
+def _list_missing(root: str, path: str) -> tuple[str, ...]:
+    """The folders that have to be made for a file, the outermost first."""
+    steps = path.split("/")[:-1]
+    folders = ["/".join(steps[: depth + 1]) for depth in range(len(steps))]
+    return tuple(folder for folder in folders if not os.path.lexists(f"{root}/{folder}"))
+
+
+def _remove_folders(root: str, folders: Sequence[str]) -> None:
+    """Remove folders that were made for a file, unless something else is in them by now."""
+    for folder in sorted(folders, reverse=True):
+        above, _, name = folder.rpartition("/")
+        with suppress(OSError):
+            handle = open_folder(root, above)
+            try:
+                os.rmdir(name, dir_fd=handle)
+            finally:
+                os.close(handle)
+
+
+# --- what is remembered ----------------------------------------------------------------------------------------------
+
+
+def is_remembered(home: Home, path: str) -> bool:
+    """Whether Remit has put something into a file."""
+    return os.path.lexists(f"{home.root}/{_FOLDER}/{_name_kept(path)}")
+
+
+def _name_kept(path: str) -> str:
+    return f"{path.lstrip('.').replace('/', '-')}.json"
+
+
+def _load_kept(home: Home, path: str) -> Kept | None:
+    """What was put into a file; None where nobody remembers, or in another way than this."""
+    try:
+        with hold_spot(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:
+            data = read_spot(spot, max_bytes=_MAX_KEPT_BYTES)
+        told = json.loads(data or b"")
+        return Kept(
+            bool(told["is_ours"]),
+            tuple((int(at), str(text)) for at, text in told["pieces"][:_MAX_PIECES]),
+            tuple(tuple(map(str, place)) for place in told["made"]),
+            tuple(folder for folder in map(str, told["folders"]) if path.startswith(f"{folder}/")),
+        )
+    except (OSError, RemitError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def _write_kept(home: Home, path: str, kept: Kept) -> None:
+    home.make_folder("harness")
+    data = json.dumps({"version": 1, "path": path, **kept._asdict()}).encode()
+    with hold_spot(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:
+        waiting = spot._replace(name=name_half_written(spot.name))
+        write_spot(waiting, data, like=spot)
+        move_spot(waiting, spot)
+        os.fsync(spot.folder)
+
+
+def _remove_kept(home: Home, path: str) -> None:
+    with suppress(FileNotFoundError), hold_spot(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:
+        remove_spot(spot)
+
+
+def _hash(data: bytes) -> str:
+    return sha256(data).hexdigest()

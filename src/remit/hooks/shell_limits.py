@@ -1,0 +1,306 @@
+"""Commands: which limits the kernel enforces on a shell command that a harness is about to start.
+
+Owns the decision and the agent's profile. The hook gives each command a one-time ticket; the shell that the harness
+starts takes it, and becomes the real shell, free or confined (`harness_files/confine/shell`). The user's commands get
+tickets, too: an agent may begin between the hook and the shell, and from then on a command without one isn't run.
+"""
+
+from __future__ import annotations
+
+import os
+
+from remit.errors import RemitError
+from remit.harnesses import claude, opencode
+from remit.hooks import command_tickets as tickets
+from remit.hooks import replies
+from remit.light_json import parse_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from remit.confine import Profile
+    from remit.hooks.events import Event
+    from remit.ledger.hook_runs import Refereed
+    from remit.ledger.store import Connection
+    from remit.policy import Permissions
+
+_TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - every build needs them
+_TEMPORARY_VARIABLES = ("TMPDIR", "CLAUDE_CODE_TMPDIR")
+_TICKETS = f"{tickets.FOLDER}/tickets"
+_HINT = "use the harness's tools for files, or hand back what you have and say what is missing"
+
+
+def has_shell(event: Event, root: str, environ: Mapping[str, str]) -> bool:
+    """Whether the harness starts Remit's shell for its commands."""
+    if event.harness == "codex":
+        return os.path.exists(f"{root}/{tickets.FOLDER}/{tickets.STARTER}")
+    shell = environ.get(opencode.SHELL_VARIABLE if event.harness == "opencode" else claude.SHELL_VARIABLE, "")
+    folder = os.path.realpath(os.path.dirname(shell))
+    return folder == os.path.realpath(f"{root}/{tickets.FOLDER}") and os.access(shell, os.X_OK)
+
+
+def free_command(event: Event, root: str, environ: Mapping[str, str]) -> replies.Answer:
+    """Give a command of the user's own session a ticket, if commands in this workspace get any.
+
+    In Codex only commands that have to be confined start Remit's shell.
+    """
+    if event.harness == "codex" or not (tickets.has_rules(root) and has_shell(event, root, environ)):
+        return {}
+    return _attach(event, tickets.give_ticket(root), root)
+
+
+def confine_command(
+    event: Event, own: Refereed | None, layers: Sequence[Permissions], root: str, environ: Mapping[str, str]
+) -> tuple[replies.Answer, str]:
+    """Return what is added to the answer for an agent's command, and its ticket; or the refusal, without a ticket."""
+    rules = _load_rules(root)
+    if not rules or (own is None and tickets.is_read_only(root)):
+        return {}, ""  # `remit run` has confined the whole agent by its permissions, with its harness
+    is_run = bool(environ.get("REMIT_TICKET")) and not event.agent_id  # confined as a whole, or not at all
+    is_enforced = not is_run and needs_profile(layers, rules)
+    refused = _find_obstacle(event, rules, root, environ) if is_enforced else ""
+    if refused:
+        return replies.deny(f"{refused}; {_HINT}"), ""
+    if not has_shell(event, root, environ):  # of an enforced agent, `auto`: as if the machine couldn't confine it
+        return {}, ""
+    if not is_enforced and event.harness == "codex":
+        return {}, ""
+    try:
+        profile = _ensure_profile(own, layers, rules, root, environ) if is_enforced else ""
+    except RemitError as error:
+        return replies.deny(f"{error.message}; {_HINT}"), ""
+    ticket = tickets.give_ticket(root, profile)
+    return _attach(event, ticket, root), ticket
+
+
+def find_limits(layers: Sequence[Permissions], root: str) -> tuple[bool, bool]:
+    """Return whether the kernel limits the commands of an agent with these permissions, and whether a judge at exec
+    sees what they start; in a session of a harness that starts Remit's shell.
+    """  # noqa: D205 - one sentence, longer than a line
+    rules = _load_rules(root)
+    is_limited = bool(rules) and not rules.get("reason") and needs_profile(layers, rules)
+    return is_limited, is_limited and bool(rules.get("judge"))
+
+
+def judges_programs(event: Event, layers: Sequence[Permissions], root: str, environ: Mapping[str, str]) -> bool:
+    """Whether a judge at exec will see every program that a command of an agent starts."""
+    is_run = bool(environ.get("REMIT_TICKET")) and not event.agent_id  # its harness is confined as a whole, if at all
+    return not is_run and find_limits(layers, root)[1] and has_shell(event, root, environ)
+
+
+def needs_profile(layers: Sequence[Permissions], rules: Mapping[str, Any]) -> bool:
+    """Whether the commands of an agent with these permissions are confined."""
+    return rules.get("mode") == "require" or any(layer.allow or layer.deny or layer.unread for layer in layers)
+
+
+def _find_obstacle(event: Event, rules: Mapping[str, Any], root: str, environ: Mapping[str, str]) -> str:
+    """Return why an agent that has to be confined gets no command; "" if it does."""
+    broken = tickets.find_break(root, event.session)
+    if broken:
+        return broken
+    if rules.get("reason"):
+        return f"[confine] requires that the kernel limits commands, and this machine can't: {rules['reason']}"
+    if not has_shell(event, root, environ):
+        told = "[confine] requires that the kernel limits commands, and this session doesn't use Remit's shell"
+        return told if rules["mode"] == "require" else ""
+    if not isinstance(event.tool_input.get(claude.COMMAND_KEY), str):
+        return f"the kernel can't limit what {event.tool} runs; use Bash"
+    return ""
+
+
+def _attach(event: Event, ticket: str, root: str) -> replies.Answer:
+    """Put a ticket before the command. The harness's own rules are applied to the command as if it weren't there."""
+    command = event.tool_input.get(claude.COMMAND_KEY)
+    if not isinstance(command, str):
+        return {}
+    if event.harness == "opencode":
+        return replies.give_ticket(ticket)
+    if event.harness == "codex":
+        # Without `allow` Codex ignores the other command. Its sandbox and its rules still apply to that.
+        return replies.rewrite({**event.tool_input, claude.COMMAND_KEY: tickets.start(command, ticket, root)})
+    return replies.change_input({**event.tool_input, claude.COMMAND_KEY: tickets.sign(command, ticket)})
+
+
+def end_command(event: Event, ticket: str, root: str) -> None:
+    """Remove the ticket of a command that an agent's harness has reported; if no shell took it, allow no more commands.
+
+    `ticket`: what the hook gave before the command. The harness may have ignored it, or another hook replaced the
+    command: then nothing may have limited it.
+    """
+    has_run = event.kind == claude.AFTER_TOOL or event.error.startswith(claude.EXIT_SIGN)
+    found = _find_ticket(event)
+    if event.harness == "codex":  # it reports what it ran; in its sandbox a taken ticket may leave no trace
+        was_taken = tickets.is_given(root, found)
+        tickets.remove_ticket(root, found)
+        tickets.remove_ticket(root, ticket)
+    elif (
+        found and found != ticket and tickets.remove_ticket(root, found)
+    ):  # of a second hook of Remit's, as of a plugin
+        tickets.remove_ticket(root, ticket)
+        return
+    else:
+        was_taken = tickets.remove_ticket(root, ticket, wait_s=tickets.LATE_S if has_run else 0.0)
+    if was_taken or not has_run:
+        return
+    reason = (
+        "no shell took the ticket that Remit gave to a command of this session, so the kernel may not have limited "
+        "it, and agents with permissions get no more shell commands here"
+    )
+    tickets.break_session(root, event.session, reason)
+
+
+def end_free_command(event: Event, root: str) -> None:
+    """Remove the ticket of a command of the user's own; one that isn't taken yet stays, as one in the background is."""
+    ticket = _find_ticket(event)
+    if ticket and tickets.was_taken(root, ticket):
+        tickets.remove_ticket(root, ticket)
+
+
+def _find_ticket(event: Event) -> str:
+    """Return the ticket of the command that a harness has run."""
+    if event.harness == "opencode":
+        return tickets.check(event.payload.get(opencode.TICKET_KEY))
+    command = event.tool_input.get(claude.COMMAND_KEY)
+    if not isinstance(command, str):
+        return ""
+    return tickets.find_start(command) if event.harness == "codex" else tickets.split(command)[0]
+
+
+# --- sessions with agents that have to be confined -------------------------------------------------------------------
+
+
+def open_if_enforced(root: str, own: Refereed, environ: Mapping[str, str]) -> None:
+    """From now on, run no command without a ticket in the session of an agent that is about to begin."""
+    rules = _load_rules(root)
+    if rules and needs_profile(_read_layers(own), rules):
+        tickets.open_session(root, own.harness_session, environ.get(claude.SHELL_SESSION, ""))
+
+
+def close_if_idle(db: Connection, root: str, session_id: str) -> None:
+    """Let commands without a ticket run again, if no agent that has to be confined is at work in a session.
+
+    Called in the transaction that settles an agent, so that no other agent is admitted meanwhile.
+    """
+    from remit.ledger.hook_runs import find_by_session, list_open
+
+    own = find_by_session(db, session_id)
+    if own is None or not tickets.is_open(root, own.harness_session):
+        return
+    rules = _load_rules(root)
+    if not any(needs_profile(_read_layers(each), rules) for each in list_open(db, own.harness_session)):
+        tickets.close_session(root, own.harness_session)
+
+
+def _load_rules(root: str) -> Mapping[str, Any]:
+    kept = tickets.load_rules(root)
+    return parse_json(kept) if kept else {}
+
+
+def _read_layers(own: Refereed) -> list[Permissions]:
+    from remit.policy.decision import Permissions
+
+    layers = parse_json(own.layers)
+    return [
+        Permissions(each.get("tools"), each.get("allow", {}), each.get("deny", {}), each.get("unread", ""))
+        for each in layers
+    ]
+
+
+# --- an agent's profile ----------------------------------------------------------------------------------------------
+
+
+def _ensure_profile(
+    own: Refereed | None, layers: Sequence[Permissions], rules: Mapping[str, Any], root: str,
+    environ: Mapping[str, str],
+) -> str:  # fmt: skip
+    """Return the name of the profile of an agent's commands; it is made before the first one."""
+    from remit.light_hash import take_sha256
+
+    said = [[each.tools and [*each.tools], each.allow, each.deny, each.unread] for each in layers]
+    facts = repr((own.session_id if own is not None else "", said, sorted(rules.items())))
+    name = take_sha256(facts.encode("utf-8", "surrogatepass"))
+    if not tickets.has_profile(root, name):
+        profile, later, sentences = make_command_profile(layers, root, environ, rules)
+        tickets.keep_profile(root, name, profile.render(), later)
+        if own is not None and own.session_id:
+            _keep_sentences(root, own.session_id, sentences)
+    return name
+
+
+def _keep_sentences(root: str, session_id: str, sentences: Sequence[str]) -> None:
+    """Keep for the result which rules the kernel enforces differently."""
+    from remit.ledger.home import Home
+    from remit.ledger.texts import keep_texts
+    from remit.runs.supervisor.launch import CONFINED
+
+    home = Home(root)
+    try:
+        keep_texts(home, session_id, {CONFINED: "\n".join(sentences).encode()}, durable=False)
+    finally:
+        home.close()
+
+
+def make_command_profile(
+    layers: Sequence[Permissions], root: str, environ: Mapping[str, str], rules: Mapping[str, Any]
+) -> tuple[Profile, tuple[str, ...], list[str]]:
+    """Return the profile of an agent's commands, the files to add once they exist, and what it enforces differently.
+
+    A command may write what all layers allow, temporary folders, what `[confine] write` says and, if the agent may
+    write at all, git's folders. Raise `RunnerError` if a protected place can't be protected.
+    """
+    from remit.attempts.confine import HIDDEN, Fixed, find_common_folder, list_protected
+    from remit.confine import Profile, find_level
+    from remit.policy import Ground
+    from remit.policy.confinement_profile import WRITING, judge_commands, list_caches, list_new_files, make_profile
+    from remit.policy.paths import is_below
+    from remit.policy.protected_paths import GIT_PLACES, HARNESSES, list_places
+
+    level = find_level()
+    root = os.path.realpath(root)
+    home = os.path.realpath(environ.get("HOME", "") or os.path.expanduser("~"))
+    may_write = all(layer.tools is None or {*WRITING} & {*layer.tools} for layer in layers)
+    common = find_common_folder(root)
+    ground = Ground(root, root, home, os.path.realpath)
+    permitted, sentences = make_profile(
+        layers, ground, write=(*rules["write"], *((common,) if may_write and os.path.isdir(common) else ()))
+    )
+    permitted = judge_commands(permitted, sentences, is_judged=rules.get("judge", True) and level.has_judge)
+    later = tuple(sorted(list_new_files(layers, ground).intersection(permitted.write)))
+    sentences = [each for each in sentences if "the file is made empty before" not in each]
+    sentences += [f"'{path}' doesn't exist: a command can't create it, other tools can" for path in later]
+    write = [path for path in permitted.write if path not in later]
+    tickets.make_folders(write)
+    closed = (*permitted.protect, *permitted.hide)
+    temporary = [*_list_temporary(environ)]
+    write += [path for path in temporary if not any(is_below(path, each) for each in (*write, *closed))]
+    places = [place for harness in HARNESSES for place in list_places(root, home, harness, environ)[0]]
+    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    enclosed = [
+        path for path in dict.fromkeys((root, home, package))
+        if path not in write and any(is_below(path, each) for each in temporary if each in write)
+    ]  # fmt: skip
+    fixed = [*(Fixed(*place) for place in dict.fromkeys(places)), Fixed(package, is_folder=True)]
+    git = [Fixed(*place) for place in GIT_PLACES]
+    protected = list_protected(root, fixed, git, writable=write, enclosed=enclosed)
+    services = [os.path.realpath(each) for each in HIDDEN if os.path.exists(each)]
+    profile = Profile(
+        write=tuple(write),
+        protect=tuple(dict.fromkeys((*protected, *permitted.protect))),
+        enclose=tuple(enclosed),
+        hide=tuple(dict.fromkeys((*permitted.hide, f"{root}/{_TICKETS}", *services))),
+        private=tuple(list_caches(home, environ, write)),
+        network="all" if rules["network"] == "all" else "none",
+        keeps_inside=level.has_scopes,
+        deny=permitted.deny,
+        allow=permitted.allow,
+    )
+    return profile, later, sentences
+
+
+def _list_temporary(environ: Mapping[str, str]) -> list[str]:
+    """The folders for temporary files that exist and that the user may write to."""
+    named = [*_TEMPORARY, *(environ.get(name, "") for name in _TEMPORARY_VARIABLES)]
+    real = [os.path.realpath(each) for each in named if each.startswith("/")]
+    return [each for each in dict.fromkeys(real) if os.path.isdir(each) and os.access(each, os.W_OK) and each != "/"]

@@ -1,0 +1,546 @@
+"""Admitting: a harness is about to start a subagent, and Remit lets it or says why not.
+
+Owns the way from the harness's call to a delegation in the ledger and the prompt that carries its contract. Whoever is
+admitted is counted, bound to its call and held to its limits as if Remit had started it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from remit.agents.profiles import GIT_WORKFLOW, STATUS_SYNC, UTILITY_AGENTS
+from remit.errors import RefusedError, RemitError
+from remit.harnesses import claude, codex
+from remit.hooks import replies
+from remit.hooks.confine_settings import keep_confine_rules
+from remit.hooks.roster import USUAL, Entry, load_roster
+from remit.hooks.session_lookup import MAIN, find_agent_path, find_own, find_recipient
+from remit.hooks.shell_limits import open_if_enforced
+from remit.hooks.subagent_instructions import render_terms
+from remit.hooks.user_commands import get_command
+from remit.lazy_regex import lazy
+from remit.ledger.callers import leave_instructions
+from remit.ledger.events import add_event, read_clock_ms
+from remit.ledger.hook_runs import (
+    OWNER,
+    Refereed,
+    add_refereed,
+    find_by_agent,
+    find_by_call,
+    find_by_path,
+    find_by_session,
+    is_over,
+    list_open,
+    list_unbound,
+)
+from remit.ledger.runs import Delegation, add_delegation
+from remit.ledger.slots import Slots, take_slot
+from remit.ledger.texts import keep_texts, load_text
+from remit.light_namedtuple import NamedTuple
+from remit.model import MAX_DEPTH
+from remit.runs.admission.guard import Asked, admit, make_session_id
+from remit.runs.admission.limits import Budget, find_timeout
+from remit.runs.admission.run_config import Terms, name_work
+from remit.runs.admission.tickets import describe_session, find_caller
+from remit.runs.admission.trace_context import find_incoming
+from remit.runs.instructions import Assignment
+from remit.storage.process_ancestry import find_harness
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.hooks.events import Event
+    from remit.hooks.roster import Roster
+    from remit.ledger.home import Home
+    from remit.ledger.store import Connection
+    from remit.runs.admission.guard import Admitted, Caller
+    from remit.schemas import Result
+
+_MAX_LOOKED = 20_000
+_TASK = lazy(r"\btask_number[\"'*`]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`]{0,1}(\d{1,9})\b")
+
+
+class _Wish(NamedTuple):
+    """What a harness is about to start."""
+
+    event: Event
+    agent: str
+    prompt: str
+    entry: Entry
+    held: bool
+    agent_id: str | None = None
+    resume_of: str = ""
+    process: str = ""
+    """Which process the harness is."""
+    task_path: str = ""
+    """Where Codex has it, if its prompt is sealed."""
+    is_late: bool = False
+    """Whether the agent is at work already."""
+
+
+def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> replies.Answer:  # noqa: PLR0911 - refusals
+    """Let a subagent be started, with its contract behind its prompt; or refuse it, with the reason."""
+    if not event.prompt_key:  # Codex takes a list of items too, behind which no contract would stand
+        return replies.deny("a subagent's prompt has to be one text; give it as `prompt`, in Codex as `message`")
+    task_path = ""
+    if event.harness == "codex":
+        trouble = codex.find_trouble(event.tool, event.tool_input)
+        if event.is_sealed and not trouble:
+            task_path = codex.resolve_path(event.tool_input[codex.TASK_KEY], find_agent_path(event))
+            trouble = _find_taken(home, event, task_path)
+        if trouble:
+            return replies.deny(trouble)
+    roster = load_roster(home)
+    agent = roster.resolve(event.target or USUAL[event.harness])
+    entry = roster.find_or_describe(agent, event.harness)
+    if agent in UTILITY_AGENTS and roster.find(agent, event.harness) is None:
+        return _answer_built_in(_Wish(event, agent, "", entry, held=False), home, environ)
+    held = roster.is_held(agent, event.harness)
+    by_file = entry.isolation
+    if held and (by_file or _is_elsewhere(event, home.root)):
+        how = (
+            f"take `isolation: {by_file}` out of its file"
+            if by_file
+            else "ask for it without isolation, in this folder"
+        )
+        return replies.deny(
+            f"what '{agent}' makes is looked for in this folder, so it has to work here: {how}, or run "
+            f"`remit run {agent} --worktree`"
+        )
+    prompt = "" if task_path else event.tool_input[event.prompt_key]
+    wish = _Wish(event, agent, prompt, entry, held, task_path=task_path)
+    try:
+        entered = _enter(wish, roster, home, environ)
+    except RefusedError as error:
+        _note_refusal(home, error, wish)
+        return replies.deny(str(error))
+    session_id = _find_entered(home, event) if entered is None else entered[0].session_id
+    told = load_text(home, session_id, "prompt") if session_id else None
+    if told is None or task_path:  # what is sealed stays as it is: the agent is instructed when it begins
+        return {}
+    given = {**event.tool_input, event.prompt_key: told.decode("utf-8", "surrogatepass")}
+    if event.harness == "claude":  # only what the caller waits for can be replaced by the result
+        given.setdefault(claude.BACKGROUND_KEY, False)
+    return replies.rewrite(given)
+
+
+_UNSEALED = {
+    STATUS_SYNC: "run `remit task move NUMBER STATUS` in the shell instead",
+    GIT_WORKFLOW: "run `git commit` with the named files in the shell instead",
+}
+"""What to do instead of calling a utility agent whose inputs can't be read."""
+
+
+def _answer_built_in(wish: _Wish, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+    """Answer for a utility agent that has no file (D1). No harness can start it: the refusal carries its return."""
+    import asyncio
+
+    from remit.runs.request import Request
+    from remit.runs.workspace import Workspace
+
+    event = wish.event
+    instead = _UNSEALED.get(wish.agent) if event.is_sealed else None
+    if instead is not None:
+        return replies.deny(
+            f"{wish.agent} is built into Remit, and Codex has encrypted the prompt that holds its inputs: {instead}"
+        )
+    _adopt_caller(wish, home, environ)
+    wish = wish._replace(process=find_harness())
+    workspace = Workspace(home.root, environ=environ)
+    try:
+        with workspace.home.ledger.transaction(durable=True) as db:
+            known = find_by_call(db, event.session, event.tool_use_id)
+            if known is None:
+                row = workspace.prepare(
+                    Request(wish.agent, "" if event.is_sealed else event.tool_input[event.prompt_key]),
+                    find_caller=lambda now_ms: _find_calling(wish, workspace.home, environ, now_ms),
+                ).row
+                noted = (row.session_id, event.harness, event.session, wish.agent, event.tool_use_id)
+                add_refereed(db, Refereed(*noted, waited=0))
+        session_id = row.session_id if known is None else known.session_id
+
+        async def work() -> Result:
+            if known is None:
+                await workspace.broker.drive(session_id)
+            return await workspace.wait(session_id)
+
+        result = asyncio.run(work()).to_dict()
+    except RefusedError as error:
+        _note_refusal(home, error, wish)
+        return replies.deny(str(error))
+    finally:
+        workspace.broker.end()
+        workspace.home.close()
+    return replies.deny(
+        f"{wish.agent} is built into Remit, so no subagent was started: Remit did the work itself. Take this as its "
+        f"return, and don't call it again for the same work:\n{json.dumps(result, ensure_ascii=False)}"
+    )
+
+
+def _find_taken(home: Home, event: Event, path: str) -> str:
+    """Why Codex will not start an agent at a path: there is one, and it stays."""
+    with home.ledger.reading() as db:
+        known = find_by_path(db, event.session, path, is_bound=True)
+    if known is None:
+        return ""
+    return f"there is an agent at {path} already: give it more work with {codex.FOLLOW_UP}, or choose another task name"
+
+
+def _find_entered(home: Home, event: Event) -> str:
+    """The session of a call that another hook was told of, too: a plugin and the settings may both have them."""
+    with home.ledger.reading() as db:
+        known = find_by_call(db, event.session, event.tool_use_id)
+    return "" if known is None else known.session_id
+
+
+def _is_elsewhere(event: Event, root: str) -> bool:
+    """Whether a harness is to let an agent work in another tree, or on another machine."""
+    folder = event.tool_input.get(claude.CWD_KEY)
+    if isinstance(folder, str) and folder:
+        whole = folder if folder.startswith("/") else f"{event.cwd}/{folder}"
+        if os.path.realpath(whole) != os.path.realpath(root):
+            return True
+    return event.tool_input.get(claude.WORKTREE_KEY) not in (None, "")
+
+
+def admit_main(event: Event, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+    """Take note of a session that is an agent's as a whole; what it is told of its contract."""
+    roster = load_roster(home)
+    if not roster.is_held(event.agent, event.harness):
+        return {}
+    with home.ledger.reading() as db:
+        own = find_own(db, event)
+        is_new = own is None or (is_over(db, own.session_id) and event.payload.get(claude.SOURCE_KEY) == claude.RESUMED)
+    if not is_new:
+        return {}
+    entry = roster.find_or_describe(event.agent, event.harness)
+    earlier = "" if own is None else own.session_id  # it is taken up again, and owes another return
+    wish = _Wish(event, event.agent, "", entry, held=True, agent_id=MAIN, resume_of=earlier)
+    entered = _enter(wish, roster, home, environ)
+    return {} if entered is None else replies.add_context(event.kind, render_terms(entered[1]))
+
+
+def adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | None:
+    """Take note of an agent that Remit has not seen begin: the hooks are new, or the harness started it otherwise.
+
+    None for a session in which a person talks to an agent. Where one of several that were called could be meant, it
+    is not entered twice, and what holds for any of them holds for it.
+    """
+    if not event.agent_id and is_attended(environ):
+        return None
+    roster = load_roster(home)
+    entry = roster.find_or_describe(event.agent, event.harness)
+    held = roster.is_held(event.agent, event.harness)
+    with home.ledger.reading() as db:
+        waiting = list_unbound(db, event.session, event.agent) if event.agent_id else []
+    if waiting:
+        layers = [layer for each in waiting for layer in json.loads(each.layers)]
+        return Refereed("", event.harness, event.session, event.agent, layers=json.dumps(layers))
+    wish = _Wish(event, event.agent or "agent", "", entry, held, event.agent_id or MAIN, is_late=True)
+    _enter(wish, roster, home, environ)
+    return find_own(home.ledger.db, event)
+
+
+def admit_start(event: Event, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+    """A subagent begins whose call Remit has not seen: it is told its contract now."""
+    roster = load_roster(home)
+    with home.ledger.reading() as db:
+        if list_unbound(db, event.session, event.agent):
+            return {}  # one of those; which, its first tool tells
+    entry = roster.find_or_describe(event.agent, event.harness)
+    held = roster.is_held(event.agent, event.harness)
+    entered = _enter(_Wish(event, event.agent, "", entry, held, event.agent_id), roster, home, environ)
+    return {} if entered is None or not held else replies.add_context(event.kind, render_terms(entered[1]))
+
+
+def is_attended(environ: Mapping[str, str]) -> bool:
+    """Whether the session of an agent is a broker's, or one in which a person talks to it in a terminal."""
+    return bool(environ.get("REMIT_TICKET")) or claude.is_terminal(environ)
+
+
+def admit_again(event: Event, earlier: Refereed, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+    """An agent that was over is given another message by its caller: a new delegation of the same agent."""
+    entered = _enter_again(event, earlier, home, environ)
+    return {} if entered is None or not earlier.held else replies.add_context(event.kind, render_terms(entered[1]))
+
+
+def _enter_again(
+    event: Event, earlier: Refereed, home: Home, environ: Mapping[str, str], *, task_path: str = ""
+) -> tuple[Delegation, Assignment] | None:
+    roster = load_roster(home)
+    entry = roster.find_or_describe(earlier.agent, event.harness)
+    wish = _Wish(
+        event, earlier.agent, "", entry, earlier.held, earlier.agent_id, earlier.session_id, task_path=task_path
+    )
+    return _enter(wish, roster, home, environ)
+
+
+def admit_follow_up(event: Event, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+    """Codex is about to give an agent that was over another task, and no event of the agent says so: admit it here.
+
+    The agent gets its instructions with its first tool, or when its return is sent back.
+    """
+    with home.ledger.reading() as db:
+        earlier, path = find_recipient(db, event)
+        if earlier is None or not is_over(db, earlier.session_id):  # a task for an agent at work is part of its work
+            return {}
+    try:
+        entered = _enter_again(event, earlier, home, environ, task_path=path)
+    except RefusedError as error:
+        return replies.deny(str(error))
+    if entered is not None and earlier.held:
+        row, assignment = entered
+        with home.ledger.transaction() as db:
+            leave_instructions(db, row.session_id, render_terms(assignment))
+    return {}
+
+
+def give_instructions(event: Event, own: Refereed, home: Home) -> replies.Answer:
+    """An agent begins whose prompt is sealed: it gets its instructions now."""
+    told = load_text(home, own.session_id, "prompt") if own.held else None
+    return {} if told is None else replies.add_context(event.kind, told.decode("utf-8", "surrogatepass").strip())
+
+
+def _note_refusal(home: Home, error: RefusedError, wish: _Wish) -> None:
+    """Remember that an agent was refused: who asks again and again runs in a circle."""
+    caller = error.data.get("caller")
+    if isinstance(caller, str):
+        with suppress(RemitError), home.ledger.transaction() as db:
+            add_event(db, "refused", {"agent": wish.agent, "code": error.code}, session_id=caller)
+
+
+def _enter(
+    wish: _Wish, roster: Roster, home: Home, environ: Mapping[str, str]
+) -> tuple[Delegation, Assignment] | None:  # fmt: skip
+    """Decide and write down, so that no sibling comes in between; then look at the tree that it will change.
+
+    None where another hook has entered or bound the agent meanwhile: harnesses run the hooks of several events at once.
+    """
+    entry = wish.entry
+    usual_s = roster.delegate["timeout"] or find_timeout(entry.kind or None)
+    command = get_command(home, wish.event.session) if wish.event.is_own and not wish.agent_id else ""
+    asked = Asked(wish.agent, entry.timeout_s, Budget(**roster.budget), usual_s=usual_s, command=command)
+    session_id = make_session_id(read_clock_ms(), os.urandom(6))
+    task = _find_task(wish, home)
+    _adopt_caller(wish, home, environ)
+    wish = wish._replace(process=find_harness())
+    keep_confine_rules(home, roster)
+    with home.ledger.transaction(durable=True) as db:
+        if _is_entered(wish, db):
+            return None
+        now_ms = read_clock_ms()
+        caller = _find_calling(wish, home, environ, now_ms)
+        try:
+            admitted = admit(asked, caller, session_id=session_id, now_ms=now_ms)
+            trace = find_incoming(environ) if caller is None else ""
+            made = _make_row(wish, roster, admitted, home.root, task=task, environ=environ, trace=trace)
+            row = add_delegation(home.ledger, made)
+            slots = Slots() if wish.agent_id else Slots(**roster.limits)  # who is at work already takes no room away
+            _check_room(take_slot(db, row, slots, deadline_ms=admitted.deadline_ms))
+        except RefusedError as error:
+            error.data["caller"] = None if caller is None else caller.session_id
+            raise
+        refereed = _make_refereed(wish, admitted, caller, home)
+        add_refereed(db, refereed)
+        open_if_enforced(home.root, refereed, environ)
+        assignment = Assignment(
+            wish.prompt, session_id, wish.agent, admitted.depth, MAX_DEPTH, admitted.path, admitted.timeout_s,
+            admitted.deadline_ms, roster.list_targets(entry), entry.format or "standard",
+            date=time.strftime("%Y-%m-%d"), owner=entry.owner,
+        )  # fmt: skip
+        if wish.held and not wish.agent_id:  # with the row, so that a second hook of the same call finds both
+            told = f"{wish.prompt.rstrip()}\n\n{render_terms(assignment)}"
+            keep_texts(home, session_id, {"prompt": told.encode("utf-8", "surrogatepass")}, db=db)
+    if wish.held:
+        _look_before(wish, row, home)
+        _begin(row, home)
+    return row, assignment
+
+
+def _is_entered(wish: _Wish, db: Connection) -> bool:
+    """Whether there is a row already for the agent, or for the call that starts it."""
+    event = wish.event
+    find, key = (find_by_agent, wish.agent_id) if wish.agent_id else (find_by_call, event.tool_use_id)
+    known = find(db, event.session, key)
+    return known is not None and known.agent == wish.agent and not is_over(db, known.session_id)
+
+
+def _adopt_caller(wish: _Wish, home: Home, environ: Mapping[str, str]) -> None:
+    """Take note of an agent that calls and was never heard of. It looks at the tree, so the ledger is not held yet."""
+    event = wish.event
+    if wish.agent_id or event.is_own or (not event.agent_id and is_attended(environ)):
+        return
+    with home.ledger.reading() as db:
+        own = find_own(db, event)
+    if own is None:
+        adopt(event, home, environ)
+
+
+def _check_room(full: str | None) -> None:
+    """A harness does not wait for a slot, so its call is refused."""
+    if full is not None:
+        hint = "wait for one of those that are at work, or do it yourself"
+        raise RefusedError(f"no more agents may run at once: the limit for {full} is reached", hint=hint)
+
+
+def _find_calling(wish: _Wish, home: Home, environ: Mapping[str, str], now_ms: int) -> Caller | None:
+    """Who asks: an agent of the harness, the agent that Remit has started the harness for, or a person."""
+    event = wish.event
+    if wish.resume_of:
+        earlier = find_by_session(home.ledger.db, wish.resume_of)
+        above = None if earlier is None else earlier.parent_id
+        return None if above is None else describe_session(home, above, now_ms=now_ms)
+    if wish.agent_id == MAIN or event.is_own or (not event.agent_id and is_attended(environ)):
+        return find_caller(home, environ, now_ms=now_ms, harness=wish.process)
+    if wish.agent_id:  # adopted: who called it is not known, so it is at least one below whoever began
+        main = find_by_agent(home.ledger.db, event.session, MAIN)
+        if main is not None:
+            return describe_session(home, main.session_id, now_ms=now_ms)
+        return find_caller(home, environ, now_ms=now_ms, harness=wish.process)
+    own = find_own(home.ledger.db, event)
+    if own is None:
+        raise RefusedError(f"Remit does not know which '{event.agent}' asks", hint="do the work yourself, or hand back")
+    return describe_session(home, own.session_id, now_ms=now_ms)
+
+
+def _make_row(
+    wish: _Wish, roster: Roster, admitted: Admitted, root: str, *, task: tuple[int | None, str],
+    environ: Mapping[str, str], trace: str,
+) -> Delegation:  # fmt: skip
+    from remit.git.head import find_commit
+    from remit.storage.checkouts import mark_checkout
+
+    entry, delegate = wish.entry, roster.delegate
+    number, working = task
+    limits = {name: limit for name, limit in admitted.budget._asdict().items() if limit is not None}
+    terms = Terms(
+        work=name_work(wish.prompt or wish.task_path),
+        format=entry.format or "standard",
+        any_format=not entry.format,
+        kind=entry.kind,
+        timeout_s=admitted.timeout_s,
+        reasks=roster.referee["blocks"],
+        budget=limits,
+        may_call=entry.may_call,
+        max_depth=entry.max_depth,
+        timeout_default_s=entry.timeout_default_s,
+        timeout_max_s=entry.timeout_max_s,
+        description=entry.description,
+        permissions=entry.permissions,
+        also=tuple(map(dict, filter(None, entry.also))),
+        root=root,
+        evidence=wish.held,
+        is_late=wish.is_late,
+        settles=wish.held,
+        commits=number is not None if delegate["commit"] is None else delegate["commit"],
+        checkout=mark_checkout(root) if wish.held else "",
+        commit=find_commit(root) if wish.held else "",
+        owner=entry.owner,
+        working=working,
+        result_tokens=delegate["result_tokens"] if roster.referee["result"] else 0,
+        words=delegate["words"],
+        resume_of=wish.resume_of,
+        task_path=wish.task_path,
+        refereed=True,
+        trace=trace,
+    )
+    return Delegation(
+        admitted.session_id, admitted.agent, admitted.depth, admitted.path, parent_id=admitted.parent_id,
+        root_id=admitted.root_id, task_number=number, deadline_ms=admitted.deadline_ms,
+        owner=OWNER, awaited=not wish.event.is_background and admitted.parent_id is not None,
+        runner=wish.event.harness, details=_place(terms, root, environ).as_details(),
+    )  # fmt: skip
+
+
+def _place(terms: Terms, root: str, environ: Mapping[str, str]) -> Terms:
+    """Where its files and its line of the manifest will be found, for the formats that say so."""
+    if terms.may_be_hyper and terms.evidence:
+        from remit.evidence.workspace_root import find_workspace_root
+
+        terms = terms._replace(workspace_root=find_workspace_root(root, environ))
+    if terms.format != "manifest" and not terms.any_format:
+        return terms
+    from remit.manifest.findings_command import place_manifest
+    from remit.manifest.prefix_check import take_beginning
+    from remit.storage.settings import load_settings
+
+    manifest = f"{root}/{place_manifest(root, load_settings(root))}"
+    size, digest = take_beginning(manifest)
+    return terms._replace(manifest=manifest, manifest_bytes=size, manifest_sha256=digest)
+
+
+def _make_refereed(wish: _Wish, admitted: Admitted, caller: Caller | None, home: Home) -> Refereed:
+    event = wish.event
+    own: list[Any] = wish.entry.layers
+    if wish.agent_id and wish.agent_id != MAIN and not wish.resume_of:  # whoever started it, it gets no more than they
+        own = [*own, *(layer for each in list_open(home.ledger.db, event.session) for layer in json.loads(each.layers))]
+    return Refereed(
+        admitted.session_id, event.harness, event.session, wish.agent,
+        "" if wish.agent_id else event.tool_use_id, wish.agent_id, admitted.parent_id, int(wish.held),
+        int(not wish.agent_id and not event.is_background), 0, admitted.deadline_ms,
+        json.dumps([*own, *_list_layers(home, caller)], separators=(",", ":")), wish.process,
+    )  # fmt: skip
+
+
+def _list_layers(home: Home, caller: Caller | None) -> list[Any]:
+    """The permissions of whoever asks and of those above: a child never gets more than its parent."""
+    if caller is None:
+        return []
+    refereed = find_by_session(home.ledger.db, caller.session_id)
+    if refereed is not None:
+        layers: list[Any] = json.loads(refereed.layers)
+        return layers
+    from remit.runs.admission.tree_usage import load_tree
+
+    tree = load_tree(home, session_id=caller.session_id)
+    terms = () if tree is None else tree.terms.values()
+    return [dict(layer) for each in terms for layer in (each.get("permissions"), *each.get("also", ())) if layer]
+
+
+def _look_before(wish: _Wish, row: Delegation, home: Home) -> None:
+    """Keep the tree as it is before the run. If git fails, claims are `unproven`."""
+    from remit.evidence.saved_tree import BEFORE, list_expected, take_before
+    from remit.runs.admission.run_config import read_terms
+
+    terms = read_terms(row.details)
+    if not terms.evidence:
+        return
+    expected = list_expected(home.root, manifest=terms.manifest, workspace_root=terms.workspace_root)
+    before = take_before(home, home.root, expected=expected)
+    if wish.resume_of and before.tree is not None:
+        from remit.hooks.resume_subagent import find_tree
+
+        before = before._replace(tree=find_tree(home, wish.resume_of, before.tree) or before.tree)
+    with home.ledger.transaction() as db:
+        keep_texts(home, row.session_id, {BEFORE: before.as_text().encode()}, db=db)
+
+
+def _find_task(wish: _Wish, home: Home) -> tuple[int | None, str]:
+    """The task that the prompt names as its input (R1.10), and the marker that it has meanwhile."""
+    named = _TASK.search(wish.prompt[:_MAX_LOOKED]) if wish.held else None
+    if named is None:
+        return None, ""
+    from remit.runs.tasks.task_commands import find_working
+    from remit.runs.tasks.task_facts import load_task_facts
+    from remit.storage.settings import load_settings
+
+    number = int(named[1])
+    with suppress(RemitError):  # what is no task, or over, is only a number
+        facts = load_task_facts(home, load_settings(home.root), number)
+        return number, find_working(wish.entry.kind, wish.entry.format or "standard", facts.marker)
+    return None, ""
+
+
+def _begin(row: Delegation, home: Home) -> None:
+    """Move the task that the work is about, where it may be and nobody else works on it."""
+    if row.task_number is None:
+        return
+    from remit.runs.tasks.task_status import enter
+    from remit.storage.settings import load_settings
+
+    with suppress(RemitError):  # settling tells what the task's marker is
+        enter(home, load_settings(home.root), row)

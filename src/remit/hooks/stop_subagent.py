@@ -1,0 +1,270 @@
+"""Returning: a subagent stops, and its answer is let through or sent back; or it will not be heard of any more.
+
+Owns what an agent is told of its answer. One that does not hold goes back to the agent a few times, and is then let
+through marked as what it is.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from remit.harnesses import codex
+from remit.harnesses.claude import read_return
+from remit.hooks import replies
+from remit.hooks.finish_subagent import is_heard, let_go, look_again, note_tokens, settle
+from remit.hooks.judge_return import conclude_return, is_cancelled, judge, keep_attempt, overrule
+from remit.hooks.result_text import render_result, render_verdict
+from remit.hooks.session_lookup import MAIN, find_own, find_transcript
+from remit.ledger.events import add_event
+from remit.ledger.hook_runs import count_block, count_tokens_before, find_by_call, leave_word, list_awaited
+from remit.ledger.runs import count_attempts, load_delegation
+from remit.ledger.texts import load_text
+from remit.model import ACCEPTABLE
+from remit.runs.admission.run_config import read_terms
+from remit.runs.results.full_result import load_report
+from remit.storage.transcripts import load_end
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.hooks.events import Event
+    from remit.ledger.home import Home
+    from remit.ledger.hook_runs import Refereed
+    from remit.ledger.runs import Delegation
+    from remit.runs.judging.judge import Judgement
+
+_MAX_REASON = 300
+_MAX_ANSWER_CHARS = 6_000
+"""More than that floods a caller that gets the answer itself."""
+
+
+def check_stop(event: Event, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+    """An agent wants to stop: let it, or send it back with what is wrong."""
+    with home.ledger.transaction() as db:
+        own = find_own(db, event)
+    own = own or _adopt(event, home, environ)
+    row = None if own is None else load_delegation(home.ledger, own.session_id)
+    if own is None or row is None:
+        return {}
+    if not own.held:
+        if row.state == "running" and not own.waited:
+            let_go(home, row, "exited")
+        return {}
+    answer = event.message if isinstance(event.message, str) else ""
+    if row.state != "running" and (own.agent_id == MAIN or is_heard(home, row, answer)):
+        return {}  # a whole session may go on after its return, and that is another matter
+    lose_awaited(home, event.session, row.session_id)
+    _count_tokens(event, home, own, row)
+    is_repeated = bool(own.blocks) and not event.stop_active and _is_last(home, row, answer)
+    sends_back = is_repeated or (row.state != "settled" and _may_ask_for_less(own, row))
+    judgement = judge(home, row, event, answer, sends_back=sends_back)
+    if is_repeated:
+        return _tell_back(row, judgement)  # the same event once more: who was sent back is known as such
+    if row.state == "settled":
+        overrule(home, row, answer, judgement)
+        _warn_caller(home, own, row)
+        return {}
+    return _let_stop(home, own, row, answer, judgement)
+
+
+def _count_tokens(event: Event, home: Home, own: Refereed, row: Delegation) -> None:
+    """Note what an agent of Codex has used: its file counts the whole thread, with the runs before this one."""
+    if event.harness != "codex" or own.agent_id is None:
+        return
+    total = codex.read_total_tokens(load_end(find_transcript(event)))
+    if total is None:
+        return
+    with home.ledger.reading() as db:
+        earlier = count_tokens_before(db, own)
+    note_tokens(home, row, max(0, total - earlier))
+
+
+def _let_stop(
+    home: Home, own: Refereed, row: Delegation, answer: str, judgement: Judgement | None
+) -> replies.Answer:  # fmt: skip
+    """Write down what an answer is, or send it back."""
+    if is_cancelled(home, row):
+        conclude_return(home, row, answer, judgement, ending="cancelled")
+    elif judgement is not None and judgement.accepted and row.state == "running" and _is_flood(own, answer):
+        return _ask_for_less(home, own, row, answer, judgement)
+    elif (judgement is None or not judgement.is_final) and own.blocks < read_terms(row.details).reasks:
+        if row.state == "settling":  # what was accepted of it before counts no more
+            conclude_return(home, row, answer, judgement)
+        else:
+            keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
+        _count_block(home, own)
+        return _tell_back(row, judgement)
+    else:
+        conclude_return(home, row, answer, judgement)
+    if not own.waited:  # else the caller's side settles it, as soon as the answer is there
+        _warn_caller(home, own, row)
+        settle(home, row)
+    return {}
+
+
+def _warn_caller(home: Home, own: Refereed, row: Delegation) -> None:
+    """Keep a sentence for a caller that gets a rejected answer as it is.
+
+    It is kept before anything else is done: the harness delivers the answer once the hook has ended, and the caller's
+    own hook may ask for the sentence just before that.
+    """
+    report = load_report(home, row.session_id)[0]
+    if report.verdict in ACCEPTABLE or own.agent_id == MAIN:
+        return
+    with home.ledger.transaction() as db:
+        leave_word(db, own, render_verdict(row, report))
+
+
+# --- tools that return -----------------------------------------------------------------------------------------------
+
+
+def check_return(event: Event, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+    """An agent is about to return by a tool: let it, or deny the call with what is wrong."""
+    found = _find_returning(event, home, environ)
+    if found is None:
+        return {}
+    own, row, answer = found
+    judgement = judge(home, row, event, answer, sends_back=_may_ask_for_less(own, row))
+    is_final = judgement is not None and judgement.is_final
+    if is_final or is_cancelled(home, row) or own.blocks >= read_terms(row.details).reasks:
+        return {}
+    keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
+    _count_block(home, own)
+    return replies.deny(f"{_render_reask(row, judgement).rstrip()} Send it with {event.tool} again.")
+
+
+def keep_return(event: Event, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+    """An agent has returned by a tool, and the harness delivers what it gave."""
+    found = _find_returning(event, home, environ)
+    if found is None:
+        return {}
+    own, row, answer = found
+    ending = "cancelled" if is_cancelled(home, row) else "exited"
+    conclude_return(home, row, answer, judge(home, row, event, answer), ending=ending)
+    if not own.waited:
+        _warn_caller(home, own, row)
+        settle(home, row)
+    return {}
+
+
+def _find_returning(
+    event: Event, home: Home, environ: Mapping[str, str]
+) -> tuple[Refereed, Delegation, str] | None:  # fmt: skip
+    """The agent that returns by a tool, its run, and what it returns; None if nothing is to be decided about it."""
+    with home.ledger.transaction() as db:
+        own = find_own(db, event)
+    own = own or _adopt(event, home, environ)
+    row = None if own is None else load_delegation(home.ledger, own.session_id)
+    if own is None or row is None or not own.held or row.state != "running":
+        return None
+    returned = read_return(event.tool, event.tool_input)
+    return own, row, returned if isinstance(returned, str) else json.dumps(returned, ensure_ascii=False)
+
+
+def _adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | None:
+    """An agent that is seen for the first time when it stops: nothing is proved by files that were there before."""
+    from remit.hooks.start_subagent import adopt
+
+    return adopt(event, home, environ)
+
+
+def _is_last(home: Home, row: Delegation, answer: str) -> bool:
+    """Whether an answer is word for word the one that was heard last."""
+    number = count_attempts(home.ledger, row.session_id)
+    last = load_text(home, row.session_id, f"answer-{number}") or b""
+    return last == (answer.encode("utf-8", "surrogatepass") if answer.strip() else b"")
+
+
+def _tell_back(row: Delegation, judgement: Judgement | None) -> replies.Answer:
+    return replies.block(_render_reask(row, judgement))
+
+
+def _render_reask(row: Delegation, judgement: Judgement | None) -> str:
+    from remit.runs.instructions import render_reask
+
+    findings = () if judgement is None else judgement.findings
+    used = None if judgement is None else judgement.format
+    return render_reask(findings, format=used or read_terms(row.details).format, session_id=row.session_id)
+
+
+def _count_block(home: Home, own: Refereed) -> None:
+    with home.ledger.transaction() as db:
+        if count_block(db, own.session_id, own.blocks):
+            number = count_attempts(home.ledger, own.session_id)
+            add_event(db, "sent_back", {"number": number}, session_id=own.session_id)
+
+
+def _may_ask_for_less(own: Refereed, row: Delegation) -> bool:
+    """Whether a summary that is too long is sent back: once, then it is shortened."""
+    return own.blocks == 0 and read_terms(row.details).reasks > 0
+
+
+def _is_flood(own: Refereed, answer: str) -> bool:
+    """Whether a long answer would reach its caller as it is, because the harness lets nobody replace it there."""
+    return not own.waited and own.agent_id != MAIN and own.blocks == 0 and len(answer) > _MAX_ANSWER_CHARS
+
+
+def _ask_for_less(
+    home: Home, own: Refereed, row: Delegation, answer: str, judgement: Judgement
+) -> replies.Answer:  # fmt: skip
+    keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
+    _count_block(home, own)
+    return replies.block(
+        f"Your return is in order, but your caller gets the whole message, and it has {len(answer):,} characters. "
+        "Send the return alone, as you had it: what belongs with it is in your files."
+    )
+
+
+# --- who is not heard of any more ------------------------------------------------------------------------------------
+
+
+def lose(home: Home, row: Delegation, reason: str, *, ending: str = "orphaned") -> None:
+    """Bring a run to its end whose agent will not be heard of any more."""
+    if row.state == "running" and not read_terms(row.details).settles:
+        let_go(home, row, ending)
+        return
+    if row.state == "running":
+        conclude_return(home, row, "", None, ending=ending, reason=reason)
+    elif row.state == "settling":  # it was accepted, and nobody has asked for it since
+        look_again(home, row)
+    if row.state in ("running", "settling"):
+        settle(home, row)
+
+
+def lose_awaited(home: Home, harness_session: str, parent_id: str | None) -> None:
+    """Whoever stops waits for nobody: a call that has not come back by then was refused by others, or broken off.
+
+    Of an agent that was heard of only its harness's end says that much, where another agent has called it.
+    """
+    with home.ledger.reading() as db:
+        left = list_awaited(db, harness_session, parent_id)
+    for each in left:
+        row = load_delegation(home.ledger, each.session_id)
+        if row is not None and (parent_id is None or each.agent_id is None):
+            lose(home, row, "its call never came back")
+
+
+def drop_call(event: Event, home: Home) -> replies.Answer:
+    """The harness could not start an agent, or its model failed: give the caller what there is to say of it."""
+    with home.ledger.reading() as db:
+        own = find_by_call(db, event.session, event.tool_use_id)
+    row = None if own is None else load_delegation(home.ledger, own.session_id)
+    if own is None or row is None:
+        return {}
+    reason = " ".join(event.error.split())[:_MAX_REASON] or "the harness gave no reason"
+    lose(home, row, reason, ending="orphaned" if own.agent_id is None else "crashed")
+    if own.agent_id is None or not own.held:
+        return {}
+    report = load_report(home, row.session_id)[0]
+    return replies.add_context(event.kind, f"{render_verdict(row, report)}\n{render_result(row, report)}")
+
+
+def drop_broken(event: Event, home: Home) -> None:
+    """The model of an agent failed, and it will not be heard of any more."""
+    with home.ledger.transaction() as db:
+        own = find_own(db, event)
+    row = None if own is None else load_delegation(home.ledger, own.session_id)
+    if own is not None and row is not None and not own.waited:
+        why = event.message if isinstance(event.message, str) else event.error
+        lose(home, row, " ".join(why.split())[:_MAX_REASON] or "its model failed", ending="crashed")

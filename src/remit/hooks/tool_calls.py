@@ -1,0 +1,202 @@
+"""Tools: what a subagent is about to do, put to the policy, and what it has done, written down.
+
+Whatever a harness's tool is called, the policy
+knows it by the standard's name.
+"""
+
+from __future__ import annotations
+
+import os
+
+from remit.harnesses import claude, codex, opencode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from remit.hooks.events import Event
+    from remit.policy import Call
+    from remit.runners.protocol import ToolUse
+
+_NAMES = {
+    **claude.TOOLS,
+    **codex.TOOLS,
+    **opencode.TOOLS,
+}
+WRITING = ("write", "edit")
+KNOWN = frozenset(_NAMES)
+"""The tools of harnesses whose input is understood here."""
+MAX_VALUES = 2000
+"""So many values of a tool's input are checked; a call with more is refused."""
+_SCRIPT_KEYS = frozenset({"command", "commands", "cmd", "cmds", "commandline", "shell", "bash", "script"})
+_CODE_KEYS = frozenset({"code", "source_code", "sourcecode", "expression", "javascript", "python", "function"})
+_CLOCK_MS = 20
+"""So much a file's clock may be behind."""
+_FILES = (*claude.PATH_KEYS, *opencode.PATH_KEYS, "path", "filename")
+_COMMANDS = (*dict.fromkeys((claude.COMMAND_KEY, opencode.COMMAND_KEY, *codex.COMMAND_KEYS, "script")),)
+_PATCHES = (*codex.PATCH_KEYS, opencode.PATCH_KEY)
+_PATCHED = (*codex.PATCH_MARKS, "+++ b/", "--- a/")
+_OPERATIONS = {"write": "write", "edit": "write", "bash": "run", "read": "read", "grep": "read", "glob": "read"}
+
+
+def get_name(tool: str) -> str:
+    """The standard's name of a tool; of one that it has none for, its own."""
+    return _NAMES.get(tool, tool)
+
+
+def get_operation(tool: str) -> str:
+    """What a tool does, as the runners call it."""
+    name = get_name(tool)
+    is_delegating = tool in (*claude.DELEGATING, opencode.DELEGATING) or codex.split_tool(tool)[1] == codex.SPAWN
+    return "delegate" if is_delegating else _OPERATIONS.get(name, "other")
+
+
+def read_uses(told: list[tuple[str, str | None, bool]]) -> list[ToolUse]:
+    """The tools that an agent used, as the ledger has them: name, file, and whether it failed."""
+    from remit.runners.protocol import ToolUse
+
+    found: list[ToolUse] = []
+    for tool, path, failed in told:
+        operation: Any = get_operation(tool)
+        found.append(ToolUse(tool, operation, path, failed, ran=failed))
+    return found
+
+
+def list_files(tool: str, given: Mapping[str, Any]) -> list[str]:
+    """The files that a call names."""
+    found = [value for key in _FILES if isinstance(value := given.get(key), str) and value]
+    if get_name(tool) == "edit":  # a patch that stands beside a name is heeded, too
+        found += [path for key in _PATCHES if isinstance(text := given.get(key), str) for path in list_patched(text)]
+    return found
+
+
+class Values:
+    """What the input of a tool contains that Remit doesn't know, at any depth."""
+
+    __slots__ = ("codes", "is_whole", "scripts", "texts")
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        """Every text: each of them may be the name of a file."""
+        self.scripts: list[str] = []
+        """Texts under a key such as `command`: shell commands."""
+        self.codes: list[str] = []
+        """Texts under a key such as `code`: code of some language."""
+        self.is_whole = True
+        """Whether the input had no more values than are checked."""
+
+
+def list_values(given: Mapping[str, Any]) -> Values:
+    """The texts in a tool's input, and those among them that the tool may execute."""
+    found = Values()
+    waiting: list[tuple[str, Any]] = [("", given)]
+    for _ in range(MAX_VALUES):
+        if not waiting:
+            return found
+        key, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [(str(inner).lower(), each) for inner, each in value.items()]
+        elif isinstance(value, list):
+            if key in _SCRIPT_KEYS and value and all(isinstance(each, str) for each in value):
+                found.scripts.append(_join(value))
+            waiting += [("", each) for each in value]
+        elif isinstance(value, str) and value:
+            found.texts.append(value)
+            found.scripts.extend([value] if key in _SCRIPT_KEYS else [])
+            found.codes.extend([value] if key in _CODE_KEYS else [])
+    found.is_whole = not waiting
+    return found
+
+
+def list_patched(text: str) -> list[str]:
+    """The files that a patch in a text names."""
+    lines = [line.lstrip() for line in text.splitlines()]
+    return [line[len(mark) :].strip() for mark in _PATCHED for line in lines if line.startswith(mark)]
+
+
+def make_call(event: Event) -> Call:
+    """What a call asks for, as the policy sees it."""
+    from remit.policy import Call
+
+    name, given = get_name(event.tool), event.tool_input
+    command = _find_command(given)
+    if command and name not in _OPERATIONS and not name.startswith("mcp__"):  # a tool that is not known here runs it
+        name = "bash"
+    if isinstance(given.get("code"), str) and name == "bash":
+        command = f"{command}\nnode -e {_join([given['code']])}"
+    files = tuple(list_files(event.tool, given))
+    if name in ("grep", "glob"):
+        files = _list_searched(name, given, files or (event.cwd,))
+    return Call(name, files, command if name == "bash" else "")
+
+
+def _list_searched(name: str, given: Mapping[str, Any], folders: tuple[str, ...]) -> tuple[str, ...]:
+    """Where a search looks: its folders, and the patterns of files in them, which may name a single file."""
+    keys = ("glob", "include") if name == "grep" else ("pattern",)
+    patterns = [value for key in keys if isinstance(value := given.get(key), str) and value]
+    patterns = [each for each in patterns if not each.startswith("!")]  # these leave files out
+    return (*folders, *(os.path.join(folder, pattern) for folder in folders for pattern in patterns))
+
+
+def _find_command(given: Mapping[str, Any]) -> str:
+    """What is to be executed, as one text: some harnesses give it word by word."""
+    found = [given[key] for key in _COMMANDS if isinstance(given.get(key), str | list)]
+    return "\n".join(_join(each) if isinstance(each, list) else each for each in found)
+
+
+def _join(words: list[Any]) -> str:
+    """Words as a shell would have to be given them; a shell with a script of its own as just that script."""
+    texts = [word for word in words if isinstance(word, str)]
+    if len(texts) == 3 and texts[0].rpartition("/")[2] in ("bash", "sh", "zsh") and texts[1] in ("-c", "-lc"):  # noqa: PLR2004 - shell, option, script
+        return texts[2]
+    return " ".join("'" + text.replace("'", "'\\''") + "'" for text in texts)
+
+
+def find_written(event: Event, root: str) -> list[str]:
+    """The files below the root that a call has written, by their names there."""
+    return _name_below(event, root, _list_plain(event)) if get_name(event.tool) in WRITING else []
+
+
+def find_outside(event: Event, root: str) -> list[str]:
+    """The files outside the root that a call has written, by their full names."""
+    names = _list_plain(event) if get_name(event.tool) in WRITING else []
+    real = os.path.realpath(root)
+    whole = [os.path.realpath(os.path.join(event.cwd or real, name)) for name in names]
+    return [path for path in whole if not path.startswith(f"{real}/")]
+
+
+def find_seen(event: Event, root: str) -> list[str | None]:
+    """The files below the root that changed while a command ran; None among them: others may have, too.
+
+    An empty name says that none did. The list is empty if the harness doesn't report it.
+    """
+    changed = claude.read_changed_files(event.response) if get_name(event.tool) == "bash" else None
+    if changed is None:
+        return []
+    paths, is_whole = changed
+    named = _name_below(event, root, [path for path in paths if "\0" not in path]) or [""]
+    return [*named, *([] if is_whole else [None])]
+
+
+def _name_below(event: Event, root: str, names: list[str]) -> list[str]:
+    real = os.path.realpath(root)
+    whole = [os.path.realpath(os.path.join(event.cwd or real, name)) for name in names]
+    return [path[len(real) + 1 :] for path in whole if path.startswith(f"{real}/")]
+
+
+def find_changed(root: str, paths: list[str], used: tuple[str, str | None, int] | None) -> list[str]:
+    """Of the files that a call names, those that changed since it was let happen, as the ledger has noted it."""
+    found = []
+    for path in paths if used is not None else ():
+        try:
+            changed_ms = os.stat(f"{root}/{path}").st_mtime_ns // 1_000_000
+        except OSError:  # it was not made, or is gone
+            continue
+        if used is not None and changed_ms + _CLOCK_MS >= used[2]:
+            found.append(path)
+    return found
+
+
+def _list_plain(event: Event) -> list[str]:
+    return [name for name in list_files(event.tool, event.tool_input) if "\0" not in name]

@@ -1,0 +1,103 @@
+"""The ledger's condition: whether the file is whole, and what was begun and not finished.
+
+Owns looking at the ledger without changing it: it is opened for reading only, and the look ends when its time is over.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import time
+from contextlib import suppress
+from typing import NamedTuple
+from urllib.parse import quote
+
+from remit.globs import matches_name
+from remit.ledger import VERSION
+
+_BUSY_SECONDS = 2.0
+_STEPS = 10_000
+"""So many steps of SQLite's between two looks at the clock."""
+
+
+class Condition(NamedTuple):
+    """What a look at the ledger's file has shown."""
+
+    fault: str = ""
+    """What is wrong with it, in SQLite's words; empty where nothing is."""
+    is_checked: bool = True
+    """False where there was no time to look at every page."""
+    unfinished: int = 0
+    """Changes to several files that were begun and not finished."""
+    is_newer: bool = False
+    """Whether a newer Remit wrote it."""
+    is_older: bool = False
+    """Whether an older one did: who opens it next sets it aside."""
+    size_bytes: int = 0
+
+
+def examine(file: str, *, seconds: float) -> Condition | None:
+    """Look at a ledger; None where there is none yet."""
+    try:
+        found = os.lstat(file)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return Condition((error.strerror or str(error)).lower())
+    if not stat.S_ISREG(found.st_mode):
+        return Condition("it is not a file")
+    deadline = time.monotonic() + seconds
+    try:
+        db = sqlite3.connect(f"file:{quote(file)}?mode=ro", uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
+    except sqlite3.Error as error:
+        return Condition(str(error))
+    try:
+        return _look(db, deadline)._replace(size_bytes=found.st_size)
+    except sqlite3.Error as error:
+        return Condition(str(error), size_bytes=found.st_size)
+    finally:
+        db.close()
+
+
+def _look(db: sqlite3.Connection, deadline: float) -> Condition:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version > VERSION:
+        return Condition(is_newer=True)
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    unfinished = db.execute("SELECT count(*) FROM intents").fetchone()[0] if "intents" in tables else 0
+    db.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
+    try:
+        said = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        if "interrupted" in str(error):
+            return Condition(is_checked=False, unfinished=unfinished)
+        raise
+    return Condition(
+        "" if said == "ok" else str(said), unfinished=unfinished, is_older=bool(tables) and version < VERSION
+    )
+
+
+def list_set_aside(file: str) -> list[str]:
+    """The older ledgers that are kept beside a ledger."""
+    folder = os.path.dirname(file)
+    with suppress(OSError):
+        return sorted(f"{folder}/{name}" for name in os.listdir(folder) if matches_name("ledger.version-*.db", name))
+    return []
+
+
+def read_version() -> tuple[int, ...]:
+    """Which SQLite this is."""
+    return sqlite3.sqlite_version_info
+
+
+def has_full_text() -> bool:
+    """Whether this SQLite can search in texts."""
+    db = sqlite3.connect(":memory:")
+    try:
+        db.execute("CREATE VIRTUAL TABLE words USING fts5(word)")
+    except sqlite3.OperationalError:
+        return False
+    finally:
+        db.close()
+    return True

@@ -1,0 +1,74 @@
+"""Events: what happened, in order, for readers that follow live.
+
+Owns the table of events, which only grows; each event has a number above all before it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from remit.light_namedtuple import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from sqlite3 import Connection
+
+    from remit.ledger.store import Ledger
+
+PAGE = 500
+
+
+class Event(NamedTuple):
+    """Something that happened."""
+
+    number: int
+    at_ms: int
+    session_id: str | None
+    kind: str
+    details: dict[str, Any]
+
+
+def read_clock_ms() -> int:
+    """The time, as every table has it."""
+    return time.time_ns() // 1_000_000
+
+
+def to_json(value: object) -> str:
+    """Return a value as the tables have it."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def add_event(db: Connection, kind: str, details: Mapping[str, Any], *, session_id: str | None = None) -> int:
+    """Add an event in the transaction that makes it true; return its number."""
+    added = db.execute(
+        "INSERT INTO events (at_ms, session_id, kind, details) VALUES (?, ?, ?, ?)",
+        (read_clock_ms(), session_id, kind, to_json(details)),
+    )
+    return added.lastrowid or 0
+
+
+def load_events(ledger: Ledger, *, after: int = 0, session_id: str | None = None, limit: int = PAGE) -> list[Event]:
+    """The events above a number, oldest first."""
+    narrowed = "" if session_id is None else "AND session_id = :session"
+    query = f"SELECT number, at_ms, session_id, kind, details FROM events WHERE number > :after {narrowed} ORDER BY number LIMIT :limit"  # noqa: E501, S608 - one of two fixed texts
+    with ledger.reading() as db:
+        rows = db.execute(query, {"after": after, "session": session_id, "limit": limit}).fetchall()
+    return [Event(number, at_ms, session, kind, json.loads(details)) for number, at_ms, session, kind, details in rows]
+
+
+def load_last_event(ledger: Ledger, session_id: str, *kinds: str) -> Event | None:
+    """The last event of a session that is of one of some kinds."""
+    marks = ", ".join("?" * len(kinds))
+    query = f"SELECT number, at_ms, session_id, kind, details FROM events WHERE session_id = ? AND kind IN ({marks}) ORDER BY number DESC LIMIT 1"  # noqa: E501, S608 - marks only
+    with ledger.reading() as db:
+        row = db.execute(query, (session_id, *kinds)).fetchone()
+    return None if row is None else Event(row[0], row[1], row[2], row[3], json.loads(row[4]))
+
+
+def follow_events(ledger: Ledger, *, after: int = 0, session_id: str | None = None) -> Iterator[Event]:
+    """All events above a number, page by page, up to the last one there is now."""
+    while page := load_events(ledger, after=after, session_id=session_id):
+        yield from page
+        after = page[-1].number

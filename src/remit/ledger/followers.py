@@ -1,0 +1,116 @@
+"""Followers: readers of settled runs, such as telemetry, and how far each has read.
+
+Owns the cursors, which are notes, and the query for what was settled behind one. A follower that dies before it has
+moved its cursor gets exactly the same batch again: what it took is recorded first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.ledger.notes import get_note, set_note
+
+if TYPE_CHECKING:
+    from remit.ledger.store import Ledger
+
+PAGE = 200
+_FAR = 1000
+"""So many events without a settled one among them are passed over for good: nobody wants to look at them again."""
+_NOTE = "follower "
+
+
+class Cursor(NamedTuple):
+    """How far a follower has come."""
+
+    number: int
+    """The last event that it is done with."""
+    at_ms: int
+    """Until when it has told."""
+    taken: int = 0
+    """The last event of what it has taken and may not be done with."""
+
+
+class SettledEvent(NamedTuple):
+    """A delegation that was settled."""
+
+    number: int
+    at_ms: int
+    session_id: str
+
+
+class SettledBatch(NamedTuple):
+    """What a follower has taken: all that was settled between two events."""
+
+    follower: str
+    cursor: Cursor
+    settled: tuple[SettledEvent, ...]
+
+    @property
+    def until_ms(self) -> int:
+        """When the last of them was settled; later than where the follower stood, however clocks were set."""
+        return max(self.settled[-1].at_ms, self.cursor.at_ms + 1)
+
+
+def take_batch(ledger: Ledger, follower: str, *, since_ms: int) -> SettledBatch | None:
+    """What a follower is to be told next; None where there is nothing. Who follows for the first time begins at a time.
+
+    Only one process at a time may follow by one name.
+    """
+    cursor = _load(ledger, follower) or _begin(ledger, follower, since_ms)
+    last = cursor.taken or _find_last(ledger)  # before what is settled is listed: more may be meanwhile
+    settled = _list_settled(ledger, cursor.number, last)
+    if not settled:
+        if cursor.taken or last - cursor.number > _FAR:
+            _store(ledger, follower, cursor._replace(number=last, taken=0))
+        return take_batch(ledger, follower, since_ms=since_ms) if cursor.taken else None
+    taken = settled[-1].number if len(settled) == PAGE else last
+    cursor = cursor._replace(taken=taken)
+    _store(ledger, follower, cursor)
+    return SettledBatch(follower, cursor, tuple(settled))
+
+
+def finish_batch(ledger: Ledger, batch: SettledBatch) -> None:
+    """Remember that a follower is done with what it took."""
+    _store(ledger, batch.follower, Cursor(batch.cursor.taken, batch.until_ms))
+
+
+def measure_tree(ledger: Ledger, root_id: str) -> tuple[int, int]:
+    """How many delegations a tree has, and when the last of them ended."""
+    query = "SELECT count(*), coalesce(max(ended_ms), 0) FROM delegations WHERE root_id = ?"
+    with ledger.reading() as db:
+        count, ended_ms = db.execute(query, (root_id,)).fetchone()
+    return count, ended_ms
+
+
+def _begin(ledger: Ledger, follower: str, since_ms: int) -> Cursor:
+    query = "SELECT number FROM events WHERE at_ms < ? ORDER BY number DESC LIMIT 1"
+    with ledger.reading() as db:
+        row = db.execute(query, (since_ms,)).fetchone()
+    cursor = Cursor(0 if row is None else row[0], since_ms)
+    _store(ledger, follower, cursor)  # at once: who begins again later would miss what comes now
+    return cursor
+
+
+def _find_last(ledger: Ledger) -> int:
+    with ledger.reading() as db:
+        last: int = db.execute("SELECT coalesce(max(number), 0) FROM events").fetchone()[0]
+    return last
+
+
+def _list_settled(ledger: Ledger, after: int, until: int) -> list[SettledEvent]:
+    query = """
+        SELECT number, at_ms, session_id FROM events
+        WHERE number > ? AND number <= ? AND kind = 'settled' AND session_id IS NOT NULL ORDER BY number LIMIT ?
+    """
+    with ledger.reading() as db:
+        return [SettledEvent(*row) for row in db.execute(query, (after, until, PAGE))]
+
+
+def _load(ledger: Ledger, follower: str) -> Cursor | None:
+    words = (get_note(ledger, f"{_NOTE}{follower}") or "").split()
+    numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
+    return Cursor(*numbers) if len(numbers) == len(Cursor._fields) else None
+
+
+def _store(ledger: Ledger, follower: str, cursor: Cursor) -> None:
+    set_note(ledger, f"{_NOTE}{follower}", " ".join(map(str, cursor)))

@@ -1,0 +1,156 @@
+"""History: what past runs have in common, what was done when one was finished, and the runs of a batch.
+
+Owns questions about past runs. Nothing is changed. Those that many rows answer look at the latest only.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from remit.ledger.store import Ledger
+
+_MOST_ROWS = 2000
+_USUAL_TIMEOUT_S = 3600.0
+
+
+class Past(NamedTuple):
+    """A delegation that is over."""
+
+    session_id: str
+    agent: str
+    seconds: float
+    timeout_s: float
+    ending: str
+    outcome: str
+    status: str
+    attempts: int
+    codes: tuple[str, ...] = ()
+    """Of the errors in its answers, those of every attempt."""
+
+
+class Refusals(NamedTuple):
+    """How often an agent was refused to hand work on, for one reason."""
+
+    agent: str
+    code: str
+    target: str
+    times: int
+    session_id: str
+    """The last one that asked."""
+
+
+class Repeats(NamedTuple):
+    """The same work, asked of the same agent over and over in one tree."""
+
+    root_id: str
+    agent: str
+    work: str
+    times: int
+
+
+def list_past(ledger: Ledger) -> list[Past]:
+    """Delegations that began and are over, newest first."""
+    query = """
+        SELECT session_id, agent, (ended_ms - started_ms) / 1000.0, json_extract(details, '$.timeout_s'), ending,
+            outcome, status, (SELECT count(*) FROM attempts WHERE session_id = done.session_id),
+            (SELECT json_group_array(json_extract(told.value, '$.code'))
+             FROM attempts, json_each(attempts.findings) AS told
+             WHERE attempts.session_id = done.session_id AND json_extract(told.value, '$.severity') = 'error')
+        FROM delegations AS done
+        WHERE state = 'settled' AND started_ms IS NOT NULL AND ended_ms IS NOT NULL
+        ORDER BY created_ms DESC LIMIT ?
+    """
+    with ledger.reading() as db:
+        rows = db.execute(query, (_MOST_ROWS,)).fetchall()
+    return [
+        Past(
+            session, agent, seconds, timeout_s or _USUAL_TIMEOUT_S, ending or "", outcome or "", status or "", attempts,
+            tuple(json.loads(codes)),
+        )
+        for session, agent, seconds, timeout_s, ending, outcome, status, attempts, codes in rows
+    ]  # fmt: skip
+
+
+def list_refusals(ledger: Ledger, *, after_ms: int, least: int) -> list[Refusals]:
+    """Agents whose nested runs were refused repeatedly since a time, most frequent first."""
+    query = """
+        SELECT delegations.agent, json_extract(events.details, '$.code'), json_extract(events.details, '$.agent'),
+            count(*), max(events.session_id)
+        FROM events JOIN delegations ON delegations.session_id = events.session_id
+        WHERE events.kind = 'refused' AND events.at_ms >= ?
+        GROUP BY 1, 2, 3 HAVING count(*) >= ? ORDER BY 4 DESC, 1, 2, 3 LIMIT 20
+    """
+    with ledger.reading() as db:
+        return [Refusals(*row) for row in db.execute(query, (after_ms, least))]
+
+
+def list_repeats(ledger: Ledger, *, after_ms: int, least: int) -> list[Repeats]:
+    """The same work asked of the same agent repeatedly in one tree since a time, most frequent first."""
+    query = """
+        SELECT root_id, agent, json_extract(details, '$.work'), count(*) FROM delegations
+        WHERE created_ms >= ? AND parent_id IS NOT NULL
+        GROUP BY 1, 2, 3 HAVING count(*) >= ? ORDER BY 4 DESC, 1, 2 LIMIT 20
+    """
+    with ledger.reading() as db:
+        return [
+            Repeats(root, agent, work or "", times) for root, agent, work, times in db.execute(query, (after_ms, least))
+        ]
+
+
+# --- finish steps ----------------------------------------------------------------------------------------------------
+
+
+class KeptStep(NamedTuple):
+    """One step of a settlement, as it is remembered."""
+
+    name: str
+    state: str
+    """done, there, nothing or failed."""
+    message: str
+    at_ms: int
+
+
+def list_steps(ledger: Ledger, session_id: str) -> list[KeptStep]:
+    """The steps of a settlement, in the order in which they were done."""
+    query = "SELECT step, result, at_ms FROM settled_steps WHERE session_id = ?"
+    with ledger.reading() as db:
+        rows = db.execute(query, (session_id,)).fetchall()
+    kept = [(name, json.loads(result), at_ms) for name, result, at_ms in rows]
+    found = [KeptStep(name, state, message, at_ms) for name, (state, message), at_ms in kept]
+    return sorted(found, key=lambda step: _ORDER.index(step.name) if step.name in _ORDER else len(_ORDER))
+
+
+_ORDER = ("worktree", "manifest", "task", "errors", "activity", "git")
+
+
+# --- batches: runs that were asked for together, each found again by its key -----------------------------------------
+
+
+class BatchRun(NamedTuple):
+    """A delegation of a batch."""
+
+    session_id: str
+    state: str
+    ending: str | None
+
+
+_MEMBERS = """
+    SELECT json_extract(details, '$.batch') AS batch, session_id, state, ending FROM delegations
+    WHERE created_ms >= :since AND batch IS NOT NULL AND (:key IS NULL OR batch = :key)
+    ORDER BY created_ms, session_id
+"""
+
+
+def list_members(ledger: Ledger) -> dict[str, BatchRun]:
+    """The delegations that have a key, by it; of several the newest."""
+    with ledger.reading() as db:
+        return {key: BatchRun(*found) for key, *found in db.execute(_MEMBERS, {"since": 0, "key": None})}
+
+
+def find_member(ledger: Ledger, key: str, *, since_ms: int) -> BatchRun | None:
+    """The newest delegation with a key that was made since some time; None where there is none."""
+    with ledger.reading() as db:
+        found = db.execute(_MEMBERS, {"since": since_ms, "key": key}).fetchall()
+    return BatchRun(*found[-1][1:]) if found else None

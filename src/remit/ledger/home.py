@@ -1,0 +1,87 @@
+"""Home: where a workspace keeps what is its own.
+
+Owns the folder `.remit` below the workspace's root: the names in it, the locks, and the one ledger. Everything else in
+this room is told its home.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from remit.errors import StorageError
+from remit.storage.files import make_private_folder, tell_failure
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from remit.ledger import Ledger
+
+FOLDER = ".remit"
+TAKING, SETTLING, TASKS, MANIFEST, ERRORS = "taking", "settling", "tasks", "manifest", "errors"
+"""The locks. Whoever needs several takes them in this order."""
+
+
+class Home:
+    """A workspace's root and its own folder. Nothing is made before something has to be kept."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.folder = f"{root}/{FOLDER}"
+        self._ledger: Ledger | None = None
+        self._lock_folder = ""
+
+    def __repr__(self) -> str:
+        return f"Home({self.root!r})"
+
+    @property
+    def is_made(self) -> bool:
+        """Whether anything was kept here before."""
+        return os.path.isdir(self.folder)
+
+    @property
+    def ledger_file(self) -> str:
+        """The file of the ledger."""
+        return f"{self.folder}/ledger.db"
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger, opened when first asked for and made if there is none."""
+        if self._ledger is None:
+            from remit.ledger import Ledger  # noqa: PLC0415 - SQLite costs 4 ms
+
+            self.make_folder()
+            self._ledger = Ledger(self.ledger_file)
+        return self._ledger
+
+    def make_folder(self, name: str = "") -> str:
+        """Make one of the own folders, if it is not there."""
+        folder = f"{self.folder}/{name}" if name else self.folder
+        for place in {self.folder, folder}:
+            if os.path.islink(place):  # a repository could lead us anywhere with it
+                raise StorageError(
+                    f"'{place}' is a link, and Remit keeps its own things in a folder", hint="remove the link"
+                )
+        try:
+            make_private_folder(folder)
+        except OSError as error:
+            raise tell_failure(folder, error) from error
+        return folder
+
+    def lock(self, name: str) -> AbstractContextManager[None]:
+        """Hold one of the locks."""
+        from remit.storage.locks import hold  # noqa: PLC0415 - only where something is written
+
+        if not self._lock_folder:
+            self._lock_folder = self.make_folder("locks")
+        return hold(f"{self._lock_folder}/{name}.lock", make_folder=self._make_lock_folder)
+
+    def _make_lock_folder(self) -> None:
+        """Make the folder again that somebody has removed; to look for it each time costs as much as the lock."""
+        self.make_folder("locks")
+
+    def close(self) -> None:
+        """Close the ledger, if it was opened."""
+        if self._ledger is not None:
+            self._ledger.close()
+            self._ledger = None

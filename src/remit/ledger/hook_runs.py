@@ -1,0 +1,505 @@
+"""Refereed: delegations whose agent a harness has started itself.
+
+Owns the table of them and that of the tools they used. A hook looks here on every tool call of a subagent, in a process
+of its own that lives for a moment: so this imports nothing but the clock.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from remit.ledger import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from sqlite3 import Connection
+
+_MAX_WORDS = 4_000
+MAIN = "@main"
+"""What the agent of a whole session is called, which has no id of its own."""
+OWNER = "referee"
+"""Whose the rows are: nobody drives them but the harness."""
+GRACE_MS = 10 * 60 * 1000
+"""So long after its deadline an agent of a harness is thought to be lost: the harness itself has no deadlines."""
+_COLUMNS = (
+    "session_id, harness, harness_session, agent, tool_use_id, agent_id, parent_id, held, waited, blocks, deadline_ms, "
+    "layers, process"
+)
+
+
+class Refereed:
+    """One row: our session, what the harness calls it, and what holds for it."""
+
+    __slots__ = (
+        "agent", "agent_id", "blocks", "deadline_ms", "harness", "harness_session", "held", "layers", "parent_id",
+        "process", "session_id", "tool_use_id", "waited",
+    )  # fmt: skip
+
+    def __init__(  # noqa: PLR0917 - a row, as its columns stand
+        self,
+        session_id: str,
+        harness: str,
+        harness_session: str,
+        agent: str,
+        tool_use_id: str = "",
+        agent_id: str | None = None,
+        parent_id: str | None = None,
+        held: int = 0,
+        waited: int = 1,
+        blocks: int = 0,
+        deadline_ms: int = 0,
+        layers: str = "[]",
+        process: str = "",
+    ) -> None:
+        self.session_id = session_id
+        self.harness = harness
+        self.harness_session = harness_session
+        self.agent = agent
+        self.tool_use_id = tool_use_id
+        self.agent_id = agent_id
+        self.parent_id = parent_id
+        self.held = bool(held)
+        """Whether its return is checked."""
+        self.waited = bool(waited)
+        """Whether its caller waits, so that the harness tells when the answer reaches it."""
+        self.blocks = blocks
+        self.deadline_ms = deadline_ms
+        self.layers = layers
+        """The permissions of it and of those above it, as JSON."""
+        self.process = process
+        """Which process its harness is."""
+
+
+_LAYERS = """
+    WITH RECURSIVE line (session_id, parent_id, details) AS (
+        SELECT session_id, parent_id, details FROM delegations WHERE session_id = ?
+        UNION
+        SELECT above.session_id, above.parent_id, above.details
+        FROM delegations AS above JOIN line ON above.session_id = line.parent_id
+    )
+    SELECT json_extract(details, '$.permissions') FROM line
+    UNION ALL
+    SELECT value FROM line, json_each(details, '$.also')
+"""
+
+
+def add_refereed(db: Connection, row: Refereed) -> None:
+    """Write down an agent that the harness is about to start."""
+    marks = ", ".join("?" * 13)
+    values = (
+        row.session_id, row.harness, row.harness_session, row.agent, row.tool_use_id, row.agent_id, row.parent_id,
+        int(row.held), int(row.waited), row.blocks, row.deadline_ms, row.layers,
+        row.process,
+    )  # fmt: skip
+    db.execute(f"INSERT INTO refereed ({_COLUMNS}) VALUES ({marks})", values)  # noqa: S608 - fixed names
+
+
+def find_by_agent(db: Connection, harness_session: str, agent_id: str) -> Refereed | None:
+    """The agent that a harness calls so; of several that it has called so in turn, the last."""
+    return _find(db, "harness_session = ? AND agent_id = ?", (harness_session, agent_id))
+
+
+def find_by_call(db: Connection, harness_session: str, tool_use_id: str) -> Refereed | None:
+    """The agent that was asked for by a call."""
+    return _find(db, "harness_session = ? AND tool_use_id = ?", (harness_session, tool_use_id)) if tool_use_id else None
+
+
+def find_by_path(db: Connection, harness_session: str, path: str, *, is_bound: bool) -> Refereed | None:
+    """The agent at a path of Codex's: the last one that has an id already, or that has none yet."""
+    having = "session_id IN (SELECT session_id FROM delegations WHERE json_extract(details, '$.task_path') = ?)"
+    known = f"agent_id IS {'NOT NULL' if is_bound else 'NULL'}"
+    return _find(db, f"harness_session = ? AND {known} AND {having}", (harness_session, path)) if path else None
+
+
+def find_by_session(db: Connection, session_id: str) -> Refereed | None:
+    """The agent of one of our sessions."""
+    return _find(db, "session_id = ?", (session_id,))
+
+
+def list_unbound(db: Connection, harness_session: str, agent: str) -> list[Refereed]:
+    """The agents of a kind that were asked for and have not been heard of yet, the first first."""
+    query = f"""
+        SELECT {_COLUMNS} FROM refereed
+        WHERE harness_session = ? AND agent_id IS NULL AND agent = ?
+          AND session_id IN (SELECT session_id FROM delegations WHERE state <> 'settled')
+        ORDER BY session_id
+    """  # noqa: S608 - fixed names
+    return [Refereed(*row) for row in db.execute(query, (harness_session, agent))]
+
+
+def list_open(db: Connection, harness_session: str) -> list[Refereed]:
+    """The agents of a harness's session that are not over."""
+    query = f"""
+        SELECT {_COLUMNS} FROM refereed WHERE harness_session = ?
+          AND session_id IN (SELECT session_id FROM delegations WHERE state <> 'settled')
+    """  # noqa: S608 - fixed names
+    return [Refereed(*row) for row in db.execute(query, (harness_session,))]
+
+
+def find_at_work(db: Connection, harness_session: str, since_ms: int, at_ms: int) -> str:
+    """An agent of a harness's session that is not over, or was not at either of two moments; empty where there is none.
+
+    `since_ms`: whoever was at work then or later. `at_ms`: whoever was just then.
+    """
+    query = """
+        SELECT refereed.agent FROM refereed JOIN delegations USING (session_id)
+        WHERE harness_session = :session
+          AND (state <> 'settled' OR ended_ms >= :since OR (created_ms <= :at AND ended_ms >= :at))
+        LIMIT 1
+    """
+    row = db.execute(query, {"session": harness_session, "since": since_ms, "at": at_ms}).fetchone()
+    return "" if row is None else str(row[0])
+
+
+def list_below(db: Connection, processes: list[str]) -> list[Refereed]:
+    """The agents that are at work in the nearest of some processes that has any."""
+    query = f"""
+        SELECT {_COLUMNS} FROM refereed WHERE process = ?
+          AND session_id IN (SELECT session_id FROM delegations WHERE state IN ('admitted', 'running'))
+    """  # noqa: S608 - fixed names
+    found = (db.execute(query, (each,)).fetchall() for each in processes)
+    return [Refereed(*row) for row in next(filter(None, found), ())]
+
+
+def list_awaited(db: Connection, harness_session: str, parent_id: str | None) -> list[Refereed]:
+    """Those that somebody has called, waits for and has not got back."""
+    return [each for each in list_open(db, harness_session) if each.waited and each.parent_id == parent_id]
+
+
+def count_tokens_before(db: Connection, own: Refereed) -> int:
+    """What the other runs of an agent have used that is given more work again and again."""
+    query = """
+        SELECT total(tokens) FROM delegations WHERE session_id IN
+            (SELECT session_id FROM refereed WHERE harness_session = ? AND agent_id = ? AND session_id <> ?)
+    """
+    return int(db.execute(query, (own.harness_session, own.agent_id, own.session_id)).fetchone()[0])
+
+
+def is_over(db: Connection, session_id: str) -> bool:
+    """Whether a delegation is settled, or about to be."""
+    row = db.execute("SELECT state FROM delegations WHERE session_id = ?", (session_id,)).fetchone()
+    return row is None or row[0] in ("settling", "settled")
+
+
+def bind(db: Connection, session_id: str, agent_id: str) -> None:
+    """Remember what the harness calls an agent."""
+    statement = "UPDATE refereed SET agent_id = ? WHERE session_id = ? AND (agent_id IS NULL OR agent_id = ?)"
+    db.execute(statement, (agent_id, session_id, agent_id))
+
+
+def count_block(db: Connection, session_id: str, known: int) -> bool:
+    """Remember that a return was sent back; whether that was not done meanwhile, by another hook of the same event."""
+    statement = "UPDATE refereed SET blocks = blocks + 1 WHERE session_id = ? AND blocks = ?"
+    return db.execute(statement, (session_id, known)).rowcount > 0
+
+
+def add_tool_use(db: Connection, session_id: str, tool: str, path: str | None, *, failed: bool) -> None:
+    """Write down that an agent used a tool."""
+    db.execute(
+        "INSERT INTO tool_uses (session_id, tool, path, failed, at_ms) VALUES (?, ?, ?, ?, ?)",
+        (session_id, tool, path, int(failed), time.time_ns() // 1_000_000),
+    )
+
+
+def list_tool_uses(db: Connection, session_id: str) -> list[tuple[str, str | None, bool]]:
+    """The tools that an agent used, in their order: name, file, and whether it failed."""
+    query = "SELECT tool, path, failed FROM tool_uses WHERE session_id = ? ORDER BY number"
+    return [(tool, path, bool(failed)) for tool, path, failed in db.execute(query, (session_id,))]
+
+
+def list_later_uses(db: Connection, session_id: str, number: int) -> list[tuple[int, str, str | None, bool, int]]:
+    """The tools that an agent used after one of its uses: number, name, file, whether it failed, and when."""
+    query = (
+        "SELECT number, tool, path, failed, at_ms FROM tool_uses WHERE session_id = ? AND number > ? ORDER BY number"
+    )
+    return [(each, tool, path, bool(failed), at_ms) for each, tool, path, failed, at_ms in
+            db.execute(query, (session_id, number))]  # fmt: skip
+
+
+def load_last_use(db: Connection, session_id: str) -> tuple[str, str | None, int] | None:
+    """The tool that an agent used last: name, file, and when."""
+    query = "SELECT tool, path, at_ms FROM tool_uses WHERE session_id = ? ORDER BY number DESC LIMIT 1"
+    row: tuple[str, str | None, int] | None = db.execute(query, (session_id,)).fetchone()
+    return row
+
+
+def has_used_since(db: Connection, session_id: str, at_ms: int) -> bool:
+    """Whether an agent has used a tool after a moment."""
+    query = "SELECT 1 FROM tool_uses WHERE session_id = ? AND at_ms > ? LIMIT 1"
+    return db.execute(query, (session_id, at_ms)).fetchone() is not None
+
+
+def _find(db: Connection, where: str, values: tuple[str, ...]) -> Refereed | None:
+    # Sessions of one second are in no order by their names.
+    query = f"""
+        SELECT {_COLUMNS} FROM refereed WHERE {where}
+        ORDER BY (SELECT created_ms FROM delegations AS own WHERE own.session_id = refereed.session_id) DESC LIMIT 1
+    """  # noqa: S608 - fixed texts
+    row = db.execute(query, values).fetchone()
+    return None if row is None else Refereed(*row)
+
+
+# --- what a caller has not been given yet ----------------------------------------------------------------------------
+
+
+def find_calling_agent(db: Connection, own: Refereed) -> str | None:
+    """The session of the agent that has called another, within a session of a harness; None for that session itself."""
+    above = find_by_session(db, own.parent_id) if own.parent_id else None
+    is_agent = above is not None and above.agent_id != MAIN and above.harness_session == own.harness_session
+    return own.parent_id if is_agent else None
+
+
+def leave_word(db: Connection, own: Refereed, text: str) -> None:
+    """Keep a sentence for the caller of an agent, because the harness gives the caller the answer as it is."""
+    name = f"{_name_words(own.harness_session)}{find_calling_agent(db, own) or ''} {own.session_id}"
+    db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (name, text[:_MAX_WORDS]))
+
+
+def take_words(db: Connection, harness_session: str, session_id: str | None) -> str:
+    """The sentences that are kept for an agent, or for the harness's session itself; each is given once.
+
+    The session itself gets those of agents that are over, too: their notifications go to it.
+    """
+    prefix = _name_words(harness_session)
+    rows = db.execute("SELECT name, value FROM notes WHERE name > ? AND name < ?", (prefix, f"{prefix}~")).fetchall()
+    found = []
+    for name, text in rows:
+        caller = name[len(prefix) :].partition(" ")[0]
+        if caller == (session_id or "") or (session_id is None and is_over(db, caller)):
+            db.execute("DELETE FROM notes WHERE name = ?", (name,))
+            found.append(str(text))
+    return "\n".join(found)
+
+
+def has_word(db: Connection, own: Refereed) -> bool:
+    """Whether a sentence about an agent is kept that its caller has not been given yet."""
+    prefix = _name_words(own.harness_session)
+    query = "SELECT 1 FROM notes WHERE name > ? AND name < ? AND name LIKE ?"
+    return db.execute(query, (prefix, f"{prefix}~", f"% {own.session_id}")).fetchone() is not None
+
+
+def drop_word(db: Connection, own: Refereed) -> None:
+    """Forget the sentence about an agent: its caller is given the whole result."""
+    prefix = _name_words(own.harness_session)
+    query = "DELETE FROM notes WHERE name > ? AND name < ? AND name LIKE ?"
+    db.execute(query, (prefix, f"{prefix}~", f"% {own.session_id}"))
+
+
+def _name_words(harness_session: str) -> str:
+    return f"untold {harness_session} "
+
+
+# --- for a process that lives for a moment ---------------------------------------------------------------------------
+
+_PATIENCE_S = 2.0
+_MAX_LOG_BYTES = 1024 * 1024
+"""Whoever opens the ledger alone reads its whole log first, a millisecond for each megabyte."""
+
+
+def open_quickly(file: str) -> Connection | None:
+    """The ledger, for a few rows: without what a longer use needs. None if it has to be made first.
+
+    Whoever holds it longer than a moment is not waited for: a hook has to answer.
+    """
+    try:  # a harness tells of much that is not written down
+        from _sqlite3 import connect  # noqa: PLC0415 - `sqlite3` without its dates, which take longer than the row
+    except ImportError:
+        from sqlite3 import connect  # noqa: PLC0415
+
+    if not os.path.isfile(file):
+        return None
+    db: Connection = connect(file, timeout=_PATIENCE_S, isolation_level=None)
+    db.execute("PRAGMA wal_autocheckpoint = 0")  # checkpoints are made by one process at a time
+    return db if db.execute("PRAGMA user_version").fetchone()[0] == VERSION else None
+
+
+def note_use(
+    db: Connection,
+    own: Refereed,
+    tool: str,
+    paths: Sequence[str | None],
+    *,
+    operation: str,
+    failed: bool,
+    is_known: bool = False,
+    outside: Sequence[str] = (),
+) -> None:
+    """Write down in one go that an agent used a tool, and what it did to files (R3.11).
+
+    `paths`: the files that it wrote, or that changed while it ran; None among them: others may have, too. `outside`:
+    those that it wrote in hyper's workspace root outside the project.
+
+    `is_known`: that it was used is written down already, and only what it wrote is new.
+    """
+    db.execute("PRAGMA synchronous = NORMAL")
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        named = paths[:1] if is_known and paths and _name_file(db, own.session_id, tool, paths[0] or "") else ()
+        for path in paths[len(named) :] or (() if named else (None,)):
+            add_tool_use(db, own.session_id, tool, path, failed=failed)
+        parent = own.parent_id or (own.harness_session if own.agent_id != MAIN else None)
+        for path in () if failed or operation != "write" else (*paths, *outside):
+            add_act(db, session_id=own.session_id, path=path, operation=operation, parent_id=parent)
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    _checkpoint_if_long(db)
+
+
+def note_main_writes(db: Connection, harness_session: str, paths: Sequence[str], operation: str) -> None:
+    """Write down what the session of a user did to files."""
+    for path in paths:
+        add_act(db, session_id=harness_session, path=path, operation=operation)
+
+
+def add_act(db: Connection, *, session_id: str, path: str | None, operation: str, parent_id: str | None = None) -> None:
+    """Record what was done to a file (R3.11)."""
+    db.execute(
+        "INSERT INTO activity (session_id, parent_id, path, operation, at_ms) VALUES (?, ?, ?, ?, ?)",
+        (session_id, parent_id, path, operation, time.time_ns() // 1_000_000),
+    )
+
+
+def load_workspace_root(db: Connection, session_id: str) -> str:
+    """The folder that the paths of a run's `hyper` return start at; empty if there is none."""
+    query = "SELECT json_extract(details, '$.workspace_root') FROM delegations WHERE session_id = ?"
+    row = db.execute(query, (session_id,)).fetchone()
+    return row[0] if row is not None and row[0] else ""
+
+
+def list_layers(db: Connection, session_id: str) -> list[str]:
+    """The permissions of a run and of its callers, as they were fixed at admission, each as JSON."""
+    return [layer for (layer,) in db.execute(_LAYERS, (session_id,)) if layer]
+
+
+def begin_command(db: Connection, session_id: str, tool_use_id: str, ticket: str = "") -> None:
+    """Note that an agent runs a command, and its ticket: what that writes is reported only when it has ended."""
+    db.execute("PRAGMA synchronous = NORMAL")
+    name = f"command {session_id} {tool_use_id}"
+    db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (name, ticket))
+
+
+def find_command_ticket(db: Connection, session_id: str, tool_use_id: str) -> str:
+    """Return the ticket that was given to a command of an agent; "" if none was."""
+    row = db.execute("SELECT value FROM notes WHERE name = ?", (f"command {session_id} {tool_use_id}",)).fetchone()
+    return "" if row is None else str(row[0])
+
+
+def end_commands(db: Connection, session_id: str, tool_use_id: str = "") -> None:
+    """Note that a command has ended; without its id, all of an agent's."""
+    prefix = f"command {session_id} {tool_use_id}"
+    last = prefix if tool_use_id else f"{prefix}~"
+    db.execute("DELETE FROM notes WHERE name >= ? AND name <= ?", (prefix, last))
+
+
+def has_command(db: Connection, session_id: str) -> bool:
+    """Whether an agent runs a command."""
+    prefix = f"command {session_id} "
+    query = "SELECT 1 FROM notes WHERE name >= ? AND name <= ? LIMIT 1"
+    return db.execute(query, (prefix, f"{prefix}~")).fetchone() is not None
+
+
+def keep_names(db: Connection, session_id: str, tool_use_id: str, record: str) -> None:
+    """Keep what was at the protected names before a command, and before an agent's first one."""
+    db.execute("PRAGMA synchronous = NORMAL")
+    rows = ((f"names {session_id}", record), (f"names {session_id} {tool_use_id}", record))
+    db.execute("INSERT OR IGNORE INTO notes (name, value) VALUES (?, ?), (?, ?)", (*rows[0], *rows[1]))
+
+
+def take_names(db: Connection, session_id: str, tool_use_id: str) -> str:
+    """What was at the protected names before a command; empty if it isn't known. It is given once."""
+    row = db.execute(
+        "DELETE FROM notes WHERE name = ? RETURNING value", (f"names {session_id} {tool_use_id}",)
+    ).fetchone()  # fmt: skip
+    return "" if row is None else str(row[0])
+
+
+def take_all_names(db: Connection, session_id: str) -> list[str]:
+    """What was at the protected names before an agent's first command, and before those that have not ended."""
+    prefix = f"names {session_id}"
+    query = "DELETE FROM notes WHERE name >= ? AND name <= ? RETURNING name, value"
+    return [value for _, value in sorted(db.execute(query, (prefix, f"{prefix} ~")).fetchall())]
+
+
+def load_kept(db: Connection) -> str:
+    """The last record of the protected files whose bytes are kept; empty if there is none."""
+    row = db.execute("SELECT value FROM notes WHERE name = 'kept '").fetchone()
+    return "" if row is None else str(row[0])
+
+
+def note_kept(db: Connection, name: str, record: str) -> None:
+    """Keep a record of the protected files: the last one, or with a run's session and a call, that of a command."""
+    db.execute("PRAGMA synchronous = NORMAL")
+    db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (f"kept {name}", record))
+
+
+def list_open_kept(db: Connection) -> list[str]:
+    """The records of commands that have not ended, of runs that are at work."""
+    query = """
+        SELECT value FROM delegations JOIN notes
+            ON name > 'kept ' || session_id || ' ' AND name < 'kept ' || session_id || ' ~'
+        WHERE state IN ('admitted', 'running')
+    """
+    return [str(value) for (value,) in db.execute(query)]
+
+
+def take_kept(db: Connection, name: str, *, is_prefix: bool = False) -> list[str]:
+    """The record of a command, or those of all commands of a run. Each is given once."""
+    last = f"kept {name}~" if is_prefix else f"kept {name}"
+    query = "DELETE FROM notes WHERE name >= ? AND name <= ? RETURNING value"
+    return [str(value) for (value,) in db.execute(query, (f"kept {name}", last)).fetchall()]
+
+
+def note_user_tool(db: Connection, harness_session: str) -> None:
+    """Note that a tool of the user's own session has ended while an enforced agent is at work, and when."""
+    query = """
+        INSERT OR REPLACE INTO notes (name, value) SELECT ?, ? WHERE EXISTS (
+            SELECT 1 FROM refereed JOIN delegations USING (session_id) WHERE held AND state <> 'settled')
+    """
+    db.execute(query, (f"user {harness_session}", str(time.time_ns())))
+
+
+_OTHER_AUTHORS = """
+    SELECT 'the user''s own session used a tool' FROM notes
+        WHERE name > 'user ' AND name < 'user~' AND CAST(value AS INTEGER) >= :since
+    UNION ALL
+    SELECT 'an agent that Remit only observes used a tool' FROM refereed JOIN tool_uses USING (session_id)
+        WHERE NOT held AND at_ms >= :since / 1000000
+    UNION ALL
+    SELECT 'an agent that Remit only observes runs a command' FROM refereed JOIN delegations USING (session_id)
+        WHERE NOT held AND state <> 'settled' AND EXISTS (
+            SELECT 1 FROM notes WHERE name > 'command ' || session_id AND name < 'command ' || session_id || '~')
+    UNION ALL
+    SELECT 'another run is at work and isn''t confined' FROM delegations LEFT JOIN refereed USING (session_id)
+        WHERE delegations.state = 'running' AND refereed.session_id IS NULL
+            AND coalesce(json_extract(details, '$.confine'), 0) = 0
+    LIMIT 1
+"""
+
+
+def find_other_author(db: Connection, since_ns: int) -> str:
+    """Who else can have written a protected file since a moment, without being limited; empty if nobody is known."""
+    row = db.execute(_OTHER_AUTHORS, {"since": since_ns}).fetchone()
+    return "" if row is None else str(row[0])
+
+
+def _name_file(db: Connection, session_id: str, tool: str, path: str) -> bool:
+    """Say of the last use of a tool which file it was about; whether there is one of which that is not known."""
+    last = "SELECT max(number) FROM tool_uses WHERE session_id = ? AND tool = ? AND path IS NULL"
+    return db.execute(f"UPDATE tool_uses SET path = ? WHERE number = ({last})", (path, session_id, tool)).rowcount > 0  # noqa: S608 - fixed texts
+
+
+def _checkpoint_if_long(db: Connection) -> None:
+    file = db.execute("PRAGMA database_list").fetchone()[2]
+    try:
+        size = os.stat(f"{file}-wal").st_size
+    except OSError:
+        return
+    if size > _MAX_LOG_BYTES:
+        from remit.ledger.store import checkpoint_if_free  # noqa: PLC0415 - once in some dozens of uses
+
+        checkpoint_if_free(db, file)

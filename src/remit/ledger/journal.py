@@ -1,0 +1,303 @@
+"""The journal: several files change together, or none of them does.
+
+Owns changing more than one file. The new contents are written aside first, then the ledger is told what each file was
+and shall be, then the files are replaced, then the entry is crossed out. Whoever comes after a crash finds the entry
+and finishes it, but only where a file still is what it was: what somebody has changed since is left alone and told. The
+first file of a change is the one that is true; the others follow it. Each file is compared once more right before it is
+replaced: if a user has edited one since it was read, nothing is changed, and whoever asked starts over.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from contextlib import ExitStack
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errors import EditedError, RemitError
+from remit.ledger.events import add_event, read_clock_ms
+from remit.model import NOTHING
+from remit.storage.files import tell_failure
+from remit.storage.safe_path import (
+    MAX_HASHED_BYTES,
+    PENDING,
+    UNREADABLE,
+    choose_waiting,
+    find_inside,
+    hash_spot,
+    hold_spot,
+    move_if_unchanged,
+    remove_spot,
+    take_hash,
+    write_spot,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from sqlite3 import Connection
+
+    from remit.ledger.home import Home
+    from remit.storage.safe_path import Spot
+
+MAX_BYTES = MAX_HASHED_BYTES
+
+
+class Change:
+    """What a file shall become. `before` is what it was when the change was worked out, None where there was none."""
+
+    def __init__(self, path: str, before: bytes | None, after: bytes, *, hash_before: bytes | None = None) -> None:
+        self.path = path
+        """Below the workspace's root."""
+        self.before = before
+        self.after = after
+        self.hash_before = hash_before or take_hash(before)
+        """What it was known by; whoever knows it already says so."""
+
+    @cached_property
+    def hash_after(self) -> bytes:
+        """What it will be known by."""
+        return sha256(self.after).digest()
+
+
+class Interrupted(NamedTuple):
+    """A change that was found unfinished, and what was done about it."""
+
+    kind: str
+    finished: bool
+    """False where it was given up: the true file had not been replaced, so it never happened."""
+    left_alone: tuple[str, ...]
+    """Files that somebody else has changed meanwhile."""
+
+
+class _Told(NamedTuple):
+    """What is told of a change once it is done."""
+
+    kind: str
+    details: dict[str, Any]
+
+
+class _Step(NamedTuple):
+    """One file of a change: where its new content waits, what it replaces, and what either is known by."""
+
+    path: str
+    waiting: Spot
+    target: Spot
+    before: bytes | None
+    after: bytes
+
+
+def write_together(
+    home: Home,
+    changes: Iterable[Change],
+    *,
+    kind: str,
+    details: Mapping[str, object] = NOTHING,
+    conclude: Callable[[Connection], None] = lambda _: None,
+) -> None:
+    """Change files as a whole, under the lock that the caller holds. `conclude` adds rows that are true then.
+
+    Once it is done, an event of this kind says so, whoever has done it.
+
+    When this ends, the change is on disk. When it raises before the entry is written, nothing has happened; after that,
+    the change will be finished by the next one who looks. Where the disk fails under the entry itself, it is one of
+    the two. Raises `EditedError`, with nothing changed, if a user has edited one of the files since it was read.
+    """
+    wanted = [change for change in changes if change.before != change.after]
+    if not wanted:
+        with home.ledger.transaction() as db:
+            conclude(db)
+        return
+    with ExitStack() as held:
+        steps = _plan(home, held, [(change.path, change.hash_before, change.hash_after) for change in wanted])
+        number = _tell(home, steps, wanted, told := _Told(kind, dict(details)))
+        edited = [step for step in steps if hash_spot(step.target) not in (step.before, UNREADABLE)]
+        edited = edited or _put_in_place(home, number, steps)
+        if edited:
+            _take_back(home, number, steps, wanted)
+            raise EditedError(edited[0].path)
+        _cross_out(home, number, durable=False, told=told, conclude=conclude)  # to finish it again changes nothing
+
+
+def _tell(home: Home, steps: list[_Step], wanted: list[Change], told: _Told) -> int:
+    """Set the contents aside, and tell the ledger of them."""
+    is_told = False
+    try:
+        for step, change in zip(steps, wanted, strict=True):
+            _set_aside(step, change.after)
+        _sync_waiting(steps)
+        with home.ledger.transaction(durable=True) as db:
+            number = _write_intent(db, told, steps)
+            is_told = True
+    except BaseException:
+        # An entry that was not seen on disk may still be found in the ledger's log: then its contents must be there.
+        if not is_told:
+            _discard(steps)
+        raise
+    return number
+
+
+def _plan(home: Home, held: ExitStack, files: list[tuple[str, bytes | None, bytes]]) -> list[_Step]:
+    """Find the files, and where their new contents wait: one name for each, so that crashes leave no heap."""
+    home.make_folder("pending")
+    path, steps = "", []
+    try:
+        own = held.enter_context(hold_spot(home.root, f"{PENDING}/x"))
+        for path, before, after in files:
+            below = find_inside(home.root, path)
+            if below is None:
+                raise PermissionError(errno.EPERM, "it leads out of the workspace")
+            target = held.enter_context(hold_spot(home.root, below, make=True))
+            mark = f".remit-{sha256(path.encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
+            steps.append(_Step(path, choose_waiting(target, own, mark), target, before, after))
+    except OSError as error:
+        raise tell_failure(path, error) from error
+    return steps
+
+
+def _set_aside(step: _Step, data: bytes) -> None:
+    """Write the new content: a full disk is met before anything has happened."""
+    try:
+        remove_spot(step.waiting)
+        write_spot(step.waiting, data, like=step.target)
+    except OSError as error:
+        raise tell_failure(step.path, error) from error
+
+
+def _sync_waiting(steps: list[_Step]) -> None:
+    """See the names of the new contents on disk."""
+    try:
+        for folder in {step.waiting.folder for step in steps}:
+            os.fsync(folder)
+    except OSError as error:
+        raise tell_failure(steps[0].path, error) from error
+
+
+def _write_intent(db: Connection, told: _Told, steps: list[_Step]) -> int:
+    made = db.execute(
+        "INSERT INTO intents (kind, details, created_ms) VALUES (?, ?, ?)",
+        (told.kind, json.dumps(told.details), read_clock_ms()),
+    )
+    number = made.lastrowid or 0
+    db.executemany(
+        "INSERT INTO intended_files (intent, position, path, before, after) VALUES (?, ?, ?, ?, ?)",
+        [(number, place, step.path, step.before, step.after) for place, step in enumerate(steps)],
+    )
+    return number
+
+
+def _put_in_place(
+    home: Home, number: int, steps: list[_Step], *, is_begun: bool = False, finishes: bool = False
+) -> list[_Step]:
+    """Replace the files; those that were edited meanwhile, and are left alone.
+
+    The first of these ends it, unless this `finishes` what a crash left half done: then the others follow. Where not
+    even the first file can be replaced, the change is given up: nothing has happened.
+    """
+    path, edited = "", []
+    try:
+        for step in steps:
+            path = step.path
+            if move_if_unchanged(step.waiting, step.target, step.before):
+                is_begun = True
+                continue
+            edited.append(step)
+            if not (finishes and is_begun):
+                break
+        for step in steps:
+            path = step.path
+            os.fsync(step.target.folder)
+    except OSError as error:
+        told = tell_failure(path, error)
+        if not is_begun and _try_to_give_up(home, number):
+            _discard(steps)
+        else:
+            told.hint = "the next remit command will finish it, once that is put right"
+        raise told from error
+    return edited
+
+
+def _take_back(home: Home, number: int, steps: list[_Step], wanted: list[Change]) -> None:
+    """Give each file that was replaced its old content again, unless it was edited since, and give up the change."""
+    path = ""
+    try:
+        for step, change in zip(steps, wanted, strict=True):
+            path = step.path
+            if hash_spot(step.target) != step.after:
+                continue
+            if change.before is None:
+                remove_spot(step.target)
+            else:
+                _set_aside(step, change.before)
+                move_if_unchanged(step.waiting, step.target, step.after)
+            os.fsync(step.target.folder)
+    except OSError as error:
+        raise tell_failure(path, error) from error
+    _cross_out(home, number, durable=True)
+    _discard(steps)
+
+
+def _try_to_give_up(home: Home, number: int) -> bool:
+    try:
+        _cross_out(home, number, durable=True)
+    except RemitError:
+        return False
+    return True
+
+
+def _discard(steps: Iterable[_Step]) -> None:
+    for step in steps:
+        remove_spot(step.waiting)
+
+
+def _cross_out(
+    home: Home,
+    number: int,
+    *,
+    durable: bool,
+    told: _Told | None = None,
+    conclude: Callable[[Connection], None] = lambda _: None,
+) -> None:
+    with home.ledger.transaction(durable=durable) as db:
+        conclude(db)
+        if told is not None:
+            add_event(db, told.kind, told.details)
+        db.execute("DELETE FROM intended_files WHERE intent = ?", (number,))
+        db.execute("DELETE FROM intents WHERE number = ?", (number,))
+
+
+def has_unfinished(home: Home) -> bool:
+    """Whether a change was begun that nobody has finished; one that is being made right now counts as well."""
+    with home.ledger.reading() as db:
+        return db.execute("SELECT 1 FROM intents LIMIT 1").fetchone() is not None
+
+
+def finish_interrupted(home: Home) -> list[Interrupted]:
+    """Finish what was begun, under the lock that the caller holds: whoever began it is gone."""
+    with home.ledger.reading() as db:
+        rows = db.execute("SELECT number, kind, details FROM intents ORDER BY number").fetchall()
+    return [_finish(home, number, _Told(kind, json.loads(details))) for number, kind, details in rows]
+
+
+def _finish(home: Home, number: int, told: _Told) -> Interrupted:
+    with home.ledger.reading() as db:
+        query = "SELECT path, before, after FROM intended_files WHERE intent = ? ORDER BY position"
+        rows = db.execute(query, (number,)).fetchall()
+    with ExitStack() as held:
+        steps = _plan(home, held, rows)
+        rest = [step for step in steps if hash_spot(step.target) != step.after]
+        ready = [
+            step for step in rest if hash_spot(step.target) == step.before and hash_spot(step.waiting) == step.after
+        ]
+        changed = tuple(step.path for step in rest if step not in ready)
+        # Where the true file was not replaced yet, the change has not happened: it does as a whole, or not at all.
+        happens = not changed or steps[0] not in rest
+        if happens:
+            edited = _put_in_place(home, number, ready, is_begun=steps[0] not in rest, finishes=True)
+            changed += tuple(step.path for step in edited)
+            happens = steps[0] not in edited
+        _cross_out(home, number, durable=True, told=told if happens else None)
+        _discard(steps)
+    return Interrupted(told.kind, happens, changed)

@@ -1,0 +1,214 @@
+"""Retention: nothing grows without bound.
+
+Owns what is forgotten, and when: settled delegations with all that belongs to them, the folders of their sessions too,
+once they are old, and then the oldest of them, no more than it takes, while the whole is too large. What is open or
+alive is never touched, nor anything that people keep: tasks, manifest and errors are not in the ledger. The modules
+for folders of sessions are loaded only when something is forgotten, because every settlement asks whether it is time.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from remit.errors import BusyError, StorageError
+from remit.ledger.events import add_event, read_clock_ms
+from remit.ledger.notes import get_note, set_note
+from remit.ledger.texts import find_spill
+from remit.light_namedtuple import NamedTuple
+from remit.storage.files import remove
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from remit.ledger.home import Home
+
+DAY_MS = 24 * 60 * 60 * 1000
+MAX_LOOSE_EVENTS = 100_000
+"""Events that belong to no delegation; beyond that the oldest go."""
+_BATCH = 200
+_LAST_RUN = "last gc"
+_ROW_BYTES = 100
+_TEXTS = {
+    "delegations": "length(details) + length(path)",
+    "attempts": "length(findings) + length(usage)",
+    "events": "length(details)",
+    "activity": "length(path)",
+    "texts": "length(content)",
+    "tool_uses": "length(tool) + coalesce(length(path), 0)",
+}
+"""What makes a row long, by table."""
+_DATED = {
+    "events": "at_ms",
+    "activity": "at_ms",
+    "settled_steps": "at_ms",
+    "spills": "created_ms",
+    "texts": "created_ms",
+    "tool_uses": "at_ms",
+}
+"""What a session leaves that may have no delegation of its own, and when."""
+_NOTES_OF_NOBODY = """
+    DELETE FROM notes WHERE substr(name, 1, instr(name, ' ')) IN (
+        'command ', 'doing ', 'instructions ', 'kept ', 'names ', 'untold ', 'user '
+    ) AND {owner} <> '' AND NOT EXISTS (
+        SELECT 1 FROM delegations WHERE session_id = {owner}
+    ) AND NOT EXISTS (SELECT 1 FROM refereed WHERE harness_session = {owner})
+""".replace("{owner}", "substr(name, instr(name, ' ') + 1, instr(substr(name, instr(name, ' ') + 1) || ' ', ' ') - 1)")
+"""The notes of hooks name a run or a session of a harness as their second word."""
+_SETTLED = """
+    SELECT session_id, created_ms FROM delegations AS old
+    WHERE state = 'settled'
+      AND NOT EXISTS (SELECT 1 FROM delegations WHERE root_id = old.root_id AND state <> 'settled')
+    ORDER BY created_ms, session_id
+"""
+
+
+class Forgotten(NamedTuple):
+    """What was removed, or would be."""
+
+    delegations: int = 0
+    events: int = 0
+    spills: int = 0
+    freed_bytes: int = 0
+    folders: int = 0
+
+
+def forget_old(home: Home, *, days: int, megabytes: int, dry_run: bool = False) -> Forgotten:
+    """Remove settled delegations that are too old, then the oldest while more is kept than may be.
+
+    A dry run removes nothing, and tells the same.
+    """
+    horizon = read_clock_ms() - days * DAY_MS
+    chosen, freed = _choose(home, horizon, megabytes * 1024 * 1024)
+    total = Forgotten(delegations=len(chosen), freed_bytes=freed)
+    for start in range(0, len(chosen), _BATCH):
+        total = _add(total, _forget(home, chosen[start : start + _BATCH], dry_run=dry_run))
+    total = _add(total, _forget_loose(home, horizon, dry_run=dry_run))
+    if not dry_run:
+        with home.ledger.transaction() as db:
+            db.execute("PRAGMA incremental_vacuum").fetchall()
+        home.ledger.checkpoint()
+        set_note(home.ledger, _LAST_RUN, str(read_clock_ms()))
+    return total
+
+
+def forget_if_due(home: Home, *, days: int, megabytes: int) -> Forgotten:
+    """Do so if it was last done more than a day ago."""
+    last = get_note(home.ledger, _LAST_RUN) or ""
+    if last.isdigit() and read_clock_ms() - int(last) < DAY_MS:
+        return Forgotten()
+    return forget_old(home, days=days, megabytes=megabytes)
+
+
+def measure_bytes(home: Home) -> int:
+    """How much past delegations take, in rows, spills and folders. The manifest's index is not theirs."""
+    from remit.attempts.folders import measure_sessions  # noqa: PLC0415 - as above
+
+    sizes, spills = _load_sizes(home), _load_spills(home)
+    kept = {name: size for each in spills.values() for name, size in each.items()}
+    return sum(sizes.values()) + sum(kept.values()) + sum(measure_sessions(home).values())
+
+
+def _load_sizes(home: Home) -> dict[str, int]:
+    """How many bytes the rows of each session take, about."""
+    parts = [f"SELECT session_id, {_ROW_BYTES} + {text} AS size FROM {name}" for name, text in _TEXTS.items()]  # noqa: S608 - ours
+    query = f"SELECT session_id, sum(size) FROM ({' UNION ALL '.join(parts)}) WHERE session_id IS NOT NULL GROUP BY 1"  # noqa: S608
+    with home.ledger.reading() as db:
+        return dict(db.execute(query))
+
+
+def _load_spills(home: Home) -> dict[str, dict[str, int]]:
+    """The spills of each session, and their sizes."""
+    found: dict[str, dict[str, int]] = {}
+    with home.ledger.reading() as db:
+        for session, name, size in db.execute("SELECT session_id, hash, size_bytes FROM spills"):
+            found.setdefault(session, {})[name] = size
+    return found
+
+
+def _choose(home: Home, horizon: int, limit: int) -> tuple[list[str], int]:
+    """The sessions to forget, oldest first, and what they take: those that are too old, then as many as it takes."""
+    from remit.attempts.folders import list_living, measure_sessions  # noqa: PLC0415 - as above
+
+    sizes, spills = _load_sizes(home), _load_spills(home)
+    uses: dict[str, int] = {}
+    for name in (name for each in spills.values() for name in each):
+        uses[name] = uses.get(name, 0) + 1
+    kept, folders = measure_bytes(home), measure_sessions(home)
+    living = {attempt.session_id for attempt in list_living(home)}
+    chosen: list[str] = []
+    freed = 0
+    with home.ledger.reading() as db:
+        rows = db.execute(_SETTLED).fetchall()
+    for session, created in rows:
+        if created >= horizon and kept - freed <= limit:
+            break
+        if session in living:
+            continue
+        chosen.append(session)
+        freed += sizes.get(session, 0) + folders.get(session, 0)
+        for name, size in spills.get(session, {}).items():
+            uses[name] -= 1
+            freed += 0 if uses[name] else size
+    return chosen, freed
+
+
+def _add(one: Forgotten, other: Forgotten) -> Forgotten:
+    return Forgotten(*(a + b for a, b in zip(one, other, strict=True)))
+
+
+def _forget(home: Home, sessions: list[str], *, dry_run: bool) -> Forgotten:
+    """Remove what belongs to settled sessions. The folders go first: what has no row is found by nobody."""
+    from remit.attempts.folders import has_session, remove_session  # noqa: PLC0415 - as above
+
+    folders = [each for each in sessions if has_session(home, each)]
+    if not dry_run:
+        for each in folders:
+            with suppress(BusyError, StorageError):  # what stays is a leftover, and tried again as such
+                remove_session(home, each)
+    marks = ", ".join("?" * len(sessions))
+    with home.ledger.transaction() as db:
+        query = f"SELECT DISTINCT hash FROM spills WHERE session_id IN ({marks})"  # noqa: S608 - marks only
+        spills = [row[0] for row in db.execute(query, sessions)]
+        events = db.execute(f"SELECT count(*) FROM events WHERE session_id IN ({marks})", sessions).fetchone()[0]  # noqa: S608
+        inside = f"(SELECT 1 FROM spills WHERE hash = ? AND session_id NOT IN ({marks}))"  # noqa: S608
+        spills = [name for name in spills if not db.execute(f"SELECT EXISTS {inside}", (name, *sessions)).fetchone()[0]]
+        if not dry_run:
+            for table in ("attempts", "refereed", *_DATED, "delegations"):
+                db.execute(f"DELETE FROM {table} WHERE session_id IN ({marks})", sessions)  # noqa: S608 - names from above
+            add_event(db, "forgotten", {"delegations": len(sessions)})  # who follows the ledger shows what is gone
+            _remove_files(home, spills)
+    return Forgotten(events=events, spills=len(spills), folders=len(folders))
+
+
+def _remove_files(home: Home, spills: list[str]) -> None:
+    """Remove the files of spills, while the transaction keeps others from naming them again."""
+    for name in spills:
+        remove(find_spill(home, name))
+
+
+def _forget_loose(home: Home, horizon: int, *, dry_run: bool) -> Forgotten:
+    """Remove what belongs to no delegation once it is old, and events once there are too many."""
+    with home.ledger.transaction() as db:
+        old = "session_id IS NULL OR session_id NOT IN (SELECT session_id FROM delegations)"
+        query = f"SELECT hash FROM spills WHERE created_ms < ? AND ({old}) EXCEPT SELECT hash FROM spills WHERE created_ms >= ? OR NOT ({old})"  # noqa: E501, S608 - ours
+        spills = [row[0] for row in db.execute(query, (horizon, horizon))]
+        beyond = _find_beyond(db)
+        events = db.execute(
+            f"SELECT count(*) FROM events WHERE ({old}) AND (at_ms < ? OR (session_id IS NULL AND number <= ?))",  # noqa: S608
+            (horizon, beyond),
+        ).fetchone()[0]
+        if not dry_run:
+            for table, when in _DATED.items():
+                db.execute(f"DELETE FROM {table} WHERE {when} < ? AND ({old})", (horizon,))  # noqa: S608
+            db.execute("DELETE FROM events WHERE session_id IS NULL AND number <= ?", (beyond,))
+            db.execute(_NOTES_OF_NOBODY)
+            _remove_files(home, spills)
+    return Forgotten(events=events, spills=len(spills))
+
+
+def _find_beyond(db: Connection) -> int:
+    """The last of the events that are too many."""
+    query = "SELECT number FROM events WHERE session_id IS NULL ORDER BY number DESC LIMIT 1 OFFSET ?"
+    row = db.execute(query, (MAX_LOOSE_EVENTS,)).fetchone()
+    return 0 if row is None else row[0]

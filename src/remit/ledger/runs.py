@@ -1,0 +1,224 @@
+"""Delegations: what was asked of whom, each attempt, and what became of it.
+
+Owns the tables of delegations and attempts. A row is written before anything is started, and changes only in one
+direction: admitted, running, settling, settled.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from remit.errors import StateError
+from remit.ledger.events import add_event, read_clock_ms, to_json
+from remit.light_namedtuple import NamedTuple
+from remit.model import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from sqlite3 import Connection
+
+    from remit.ledger.store import Ledger
+
+STATES = ("admitted", "running", "settling", "settled")
+
+
+class Delegation(NamedTuple):
+    """A row of the ledger."""
+
+    session_id: str
+    agent: str
+    depth: int
+    path: tuple[str, ...]
+    parent_id: str | None = None
+    root_id: str = ""
+    task_number: int | None = None
+    state: str = "admitted"
+    created_ms: int = 0
+    started_ms: int | None = None
+    deadline_ms: int | None = None
+    ended_ms: int | None = None
+    ending: str | None = None
+    """How the agent ended: exited, timeout, cancelled, crashed, rejected, orphaned, budget."""
+    outcome: str | None = None
+    status: str | None = None
+    owner: str | None = None
+    """The broker that drives it."""
+    awaited: bool = False
+    """Whether its caller waits for it, and holds no slot meanwhile."""
+    ticket: str | None = None
+    """The hash of the token that its agent carries."""
+    runner: str = ""
+    tokens: int | None = None
+    cost_usd: float | None = None
+    turns: int | None = None
+    details: Mapping[str, Any] = NOTHING
+
+
+class Attempt(NamedTuple):
+    """One attempt: how it ended, its verdict, and where the answer is kept."""
+
+    number: int
+    started_ms: int
+    ended_ms: int | None = None
+    ending: str | None = None
+    outcome: str | None = None
+    answer: str | None = None
+    """The spill that holds it."""
+    findings: Sequence[Any] = ()
+    usage: Mapping[str, Any] = NOTHING
+    repairs: Sequence[Any] = ()
+    """What had to be repaired before the answer could be read."""
+    claims: Sequence[Any] = ()
+    """The files that the answer names, each with its grade."""
+
+
+COLUMNS = "session_id, agent, depth, path, parent_id, root_id, task_number, state, created_ms, started_ms, deadline_ms, ended_ms, ending, outcome, status, owner, awaited, ticket, runner, tokens, cost_usd, turns, details"  # noqa: E501 - the order of Delegation
+
+_AWAITED = Delegation._fields.index("awaited")
+_TRIED = "number, started_ms, ended_ms, ending, outcome, answer, findings, usage, repairs, claims"
+_UNTIL_NOW = """
+    ON CONFLICT (session_id, number) DO UPDATE SET ended_ms = excluded.ended_ms, ending = excluded.ending,
+    outcome = excluded.outcome, answer = excluded.answer, findings = excluded.findings, usage = excluded.usage,
+    repairs = excluded.repairs, claims = excluded.claims
+"""
+
+
+def add_delegation(ledger: Ledger, delegation: Delegation) -> Delegation:
+    """Record a run before anything is done for it; on disk when this returns."""
+    row = delegation._replace(
+        root_id=delegation.root_id or delegation.session_id, created_ms=delegation.created_ms or read_clock_ms()
+    )
+    values = [*row]
+    values[3], values[-1] = to_json(list(row.path)), to_json(dict(row.details))
+    with ledger.transaction(durable=True) as db:
+        db.execute(f"INSERT INTO delegations ({COLUMNS}) VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608 - fixed
+        add_event(db, "admitted", {"agent": row.agent, "depth": row.depth}, session_id=row.session_id)
+    return row
+
+
+def advance(db: Connection, session_id: str, state: str, **changes: object) -> None:
+    """Move a run to a later state. Raise `StateError` if that would be back, or settle it twice."""
+    row = db.execute("SELECT state FROM delegations WHERE session_id = ?", (session_id,)).fetchone()
+    now = None if row is None else row[0]
+    if now is None or STATES.index(now) >= STATES.index(state):
+        what = "is not in the ledger" if now is None else f"is {now} already"
+        raise StateError(f"the delegation {session_id} {what}", hint="remit status shows what there is")
+    known = {"started_ms", "deadline_ms", "ended_ms", "ending", "outcome", "status", "tokens", "cost_usd", "turns"}
+    if not changes.keys() <= known:
+        raise TypeError(f"no columns: {sorted(changes.keys() - known)}")
+    sets = "".join(f", {name} = :{name}" for name in changes)
+    values = {"session": session_id, "state": state} | changes
+    db.execute(f"UPDATE delegations SET state = :state{sets} WHERE session_id = :session", values)  # noqa: S608 - checked names
+    add_event(db, state, {name: changes[name] for name in sorted(changes)}, session_id=session_id)
+
+
+def set_usage(
+    db: Connection, session_id: str, *, tokens: int | None, cost_usd: float | None, turns: int | None
+) -> None:
+    """Record what a running agent has used so far. The numbers only grow; its end sets the final ones."""
+    names = ("tokens", "cost_usd", "turns")
+    sets = ", ".join(f"{name} = coalesce(max({name}, :{name}), {name}, :{name})" for name in names)
+    values = {"session": session_id, "tokens": tokens, "cost_usd": cost_usd, "turns": turns}
+    db.execute(f"UPDATE delegations SET {sets} WHERE session_id = :session AND state = 'running'", values)  # noqa: S608 - fixed names
+
+
+def begin_attempt(ledger: Ledger, session_id: str, number: int) -> None:
+    """Record that an attempt begins, before anything of it runs: a process that takes over doesn't start it again.
+
+    Attempt 1 isn't synced: after a reboot a running delegation is treated as lost and never restarted.
+    """
+    with ledger.transaction(durable=number > 1) as db:
+        statement = "INSERT OR IGNORE INTO attempts (session_id, number, started_ms) VALUES (?, ?, ?)"
+        db.execute(statement, (session_id, number, read_clock_ms()))
+
+
+def count_attempts(ledger: Ledger, session_id: str) -> int:
+    """The number of the last attempt that was begun; 0 if there is none."""
+    with ledger.reading() as db:
+        query = "SELECT coalesce(max(number), 0) FROM attempts WHERE session_id = ?"
+        count: int = db.execute(query, (session_id,)).fetchone()[0]
+    return count
+
+
+def record_attempt(db: Connection, session_id: str, attempt: Attempt) -> None:
+    """Record what became of an attempt. Its begin is kept if it was recorded."""
+    db.execute(
+        f"INSERT INTO attempts (session_id, {_TRIED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) {_UNTIL_NOW}",  # noqa: S608 - fixed
+        (
+            session_id, *attempt[:6], to_json(list(attempt.findings)), to_json(dict(attempt.usage)),
+            to_json(list(attempt.repairs)), to_json(list(attempt.claims)),
+        ),
+    )  # fmt: skip
+    add_event(db, "attempt", {"number": attempt.number, "outcome": attempt.outcome}, session_id=session_id)
+
+
+def load_delegation(ledger: Ledger, session_id: str) -> Delegation | None:
+    """One delegation by its session."""
+    with ledger.reading() as db:
+        row = db.execute(f"SELECT {COLUMNS} FROM delegations WHERE session_id = ?", (session_id,)).fetchone()  # noqa: S608 - fixed
+    return None if row is None else read_row(row)
+
+
+def list_delegations(
+    ledger: Ledger,
+    *,
+    only_open: bool = False,
+    only_first: bool = False,
+    root_id: str | None = None,
+    limit: int = 100,
+) -> list[Delegation]:
+    """Delegations, newest first; `only_first`: those that no agent has handed on."""
+    wanted = ["state <> 'settled'"] * only_open + ["root_id = :root"] * bool(root_id)
+    wanted += ["parent_id IS NULL"] * only_first
+    where = f"WHERE {' AND '.join(wanted)}" if wanted else ""
+    by_time = "+created_ms" if only_open else "created_ms"  # of many few are open: there is an index of those
+    query = f"SELECT {COLUMNS} FROM delegations {where} ORDER BY {by_time} DESC, session_id DESC LIMIT :limit"  # noqa: S608 - fixed parts
+    with ledger.reading() as db:
+        rows = db.execute(query, {"root": root_id, "limit": limit}).fetchall()
+    return [read_row(row) for row in rows]
+
+
+def list_branch(ledger: Ledger, session_id: str) -> list[str]:
+    """The run and all runs nested in it that are not settled, newest first.
+
+    By parent id alone: a clock that was set back gives a nested run an earlier time than its caller's.
+    """
+    query = """
+        WITH RECURSIVE branch (session) AS (
+            SELECT ? UNION
+            SELECT nested.session_id FROM branch CROSS JOIN delegations AS nested ON nested.parent_id = session
+        )
+        SELECT session_id FROM branch CROSS JOIN delegations ON session_id = session
+        WHERE state <> 'settled' ORDER BY created_ms DESC, session_id DESC
+    """
+    with ledger.reading() as db:
+        return [row[0] for row in db.execute(query, (session_id,))]
+
+
+def find_sessions(ledger: Ledger, part: str, *, limit: int = 10) -> list[str]:
+    """The sessions whose id begins or ends so, or a word of it, newest first; one that is called so is the only one."""
+    query = """
+        SELECT session_id FROM delegations
+        WHERE substr(session_id, 1, :length) = :part OR substr(session_id, -:length) = :part
+           OR instr(session_id, '_' || :part)
+        ORDER BY session_id <> :part, created_ms DESC, session_id DESC LIMIT :limit
+    """
+    with ledger.reading() as db:
+        found = [row[0] for row in db.execute(query, {"part": part, "length": len(part), "limit": limit})]
+    return found[:1] if found[:1] == [part] else found
+
+
+def list_attempts(ledger: Ledger, session_id: str) -> list[Attempt]:
+    """Every attempt of a run."""
+    with ledger.reading() as db:
+        query = f"SELECT {_TRIED} FROM attempts WHERE session_id = ? ORDER BY number"  # noqa: S608 - fixed
+        rows = db.execute(query, (session_id,)).fetchall()
+    return [Attempt(*row[:6], *map(json.loads, row[6:])) for row in rows]
+
+
+def read_row(row: tuple[Any, ...]) -> Delegation:
+    """The delegation whose columns these are."""
+    values = [*row]
+    values[3], values[-1] = tuple(json.loads(row[3])), json.loads(row[-1])
+    return Delegation(*values)._replace(awaited=bool(row[_AWAITED]))

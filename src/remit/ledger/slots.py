@@ -1,0 +1,134 @@
+"""Slots: how many agents run at once, counted over every process that uses the ledger.
+
+Owns who may begin, and which supervisor drives a row. A running row holds a slot, unless it waits for a nested run:
+otherwise a tree that is deeper than there are slots would deadlock.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.ledger.events import add_event, read_clock_ms
+from remit.ledger.remote_rows import OWNER as AFAR
+from remit.ledger.runs import advance
+from remit.light_namedtuple import NamedTuple
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from remit.ledger.runs import Delegation
+    from remit.ledger.store import Ledger
+
+
+class Slots(NamedTuple):
+    """How many may run at once; None is no limit."""
+
+    running: int | None = None
+    per_agent: int | None = None
+    per_tree: int | None = None
+
+
+_HOLDING = """
+    FROM delegations AS holder
+    WHERE state = 'running' AND state <> 'settled' AND NOT EXISTS (  -- in these words it is the index's
+        SELECT 1 FROM delegations AS child
+        WHERE child.parent_id = holder.session_id AND child.awaited AND child.state <> 'settled'
+    )
+"""
+_HOLDERS = f"SELECT count(*), coalesce(sum(agent = :agent), 0), coalesce(sum(root_id = :root), 0) {_HOLDING}"
+
+
+_UNWANTED = """
+    SELECT session_id FROM delegations
+    WHERE state = 'admitted' AND state <> 'settled' AND EXISTS (
+        SELECT 1 FROM events WHERE events.session_id = delegations.session_id AND events.kind = 'cancel'
+    )
+"""
+
+
+_LEFT = """
+    SELECT session_id FROM delegations AS child
+    WHERE state = 'admitted' AND state <> 'settled' AND parent_id IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM delegations AS parent WHERE parent.session_id = child.parent_id AND parent.state = 'running'
+    )
+"""
+
+
+_STRANGERS = """
+    SELECT created_ms FROM delegations
+    WHERE state = 'admitted' AND state <> 'settled' AND owner IS NOT :owner AND owner IS NOT :afar
+"""
+
+
+def take_slot(
+    db: Connection, row: Delegation, slots: Slots, *, deadline_ms: int, ahead: int = 0
+) -> str | None:  # fmt: skip
+    """Start a run if a slot is free now; otherwise return which limit is reached.
+
+    `ahead`: how many waiting runs come first; `line` if there is room, but not for all of these, too.
+    """
+    counts = db.execute(_HOLDERS, {"agent": row.agent, "root": row.root_id}).fetchone()
+    whom = ("running", f"agent {row.agent}", f"tree {row.root_id}")
+    for name, count, limit in zip(whom, counts, slots, strict=True):
+        if limit is not None and count >= limit:
+            return name
+    if ahead and slots.running is not None and counts[0] + ahead >= slots.running:
+        return "line"
+    advance(db, row.session_id, "running", started_ms=read_clock_ms(), deadline_ms=deadline_ms)
+    return None
+
+
+def list_strangers(db: Connection, owner: str) -> list[int]:
+    """Since when the runs wait that other supervisors of this machine have admitted."""
+    return [row[0] for row in db.execute(_STRANGERS, {"owner": owner, "afar": AFAR})]
+
+
+def list_holders(db: Connection) -> list[tuple[str, str]]:
+    """Agent and tree of each run that holds a slot."""
+    return list(db.execute(f"SELECT agent, root_id {_HOLDING}"))
+
+
+def list_waiting(db: Connection) -> list[int]:
+    """Since when the runs that have not begun wait, oldest first."""
+    query = "SELECT created_ms FROM delegations WHERE state = 'admitted' AND state <> 'settled' ORDER BY created_ms"
+    return [row[0] for row in db.execute(query)]
+
+
+def list_unwanted(db: Connection) -> frozenset[str]:
+    """The runs that have not begun and are to be cancelled."""
+    return frozenset(row[0] for row in db.execute(_UNWANTED))
+
+
+def list_left(db: Connection) -> frozenset[str]:
+    """The runs that have not begun and whose caller has ended: they end with it."""
+    return frozenset(row[0] for row in db.execute(_LEFT))
+
+
+def set_deadline(ledger: Ledger, session_id: str, deadline_ms: int) -> None:
+    """Move the deadline of a run whose agent has not begun; from then on it stays."""
+    with ledger.transaction(durable=True) as db:
+        db.execute("UPDATE delegations SET deadline_ms = ? WHERE session_id = ?", (deadline_ms, session_id))
+
+
+def claim(ledger: Ledger, row: Delegation, owner: str) -> bool:
+    """Take over a run from the supervisor that its row names; False if another was quicker or it is over."""
+    with ledger.transaction(durable=True) as db:
+        done = db.execute(
+            "UPDATE delegations SET owner = ? WHERE session_id = ? AND owner IS ? AND state <> 'settled'",
+            (owner, row.session_id, row.owner),
+        )
+        if done.rowcount:
+            add_event(db, "claimed", {"owner": owner}, session_id=row.session_id)
+    return bool(done.rowcount)
+
+
+def set_ticket(ledger: Ledger, session_id: str, ticket: str | None) -> None:
+    """Set or remove the hash of the token by which a run's agent is known."""
+    with ledger.transaction() as db:
+        db.execute("UPDATE delegations SET ticket = ? WHERE session_id = ?", (ticket, session_id))
+
+
+def set_awaited(ledger: Ledger, session_id: str, *, awaited: bool) -> None:
+    """Record whether the caller of a run waits for it."""
+    with ledger.transaction() as db:
+        db.execute("UPDATE delegations SET awaited = ? WHERE session_id = ?", (awaited, session_id))

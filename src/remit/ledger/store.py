@@ -1,0 +1,244 @@
+"""The ledger's file: opened by many processes at once, written in short transactions.
+
+Owns the connection and its settings. Writers queue up by SQLite's own lock, each for a moment. Checkpoints, which move
+the log's pages into the file, are made by one process at a time: in SQLite before 3.51.3 two of them at the wrong
+moment could, rarely, corrupt the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from remit.errors import BusyError, RemitError, StorageError, UsageError
+from remit.ledger import VERSION
+from remit.light_namedtuple import NamedTuple
+from remit.storage.files import name_half_written, remove, sync_folder, tell_failure
+from remit.storage.locks import hold, try_hold
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+else:
+    try:
+        import _sqlite3 as sqlite3  # without its dates, which nothing here has, and which take longer than a row
+    except ImportError:
+        import sqlite3
+
+Connection = sqlite3.Connection
+"""What a transaction is written to, by a name for those above, who have no business with SQLite itself."""
+BUSY_SECONDS = 30.0
+MAX_LOG_BYTES = 4 * 1024 * 1024
+"""A log that has grown beyond this is moved into the file by whoever notices."""
+
+
+class OlderLedger(NamedTuple):
+    """An older ledger that was kept as a file of its own."""
+
+    file: str
+    version: int
+    unfinished: int
+    """Runs in it that weren't over."""
+
+
+SET_ASIDE: list[OlderLedger] = []
+"""The older ledgers that this process has set aside, for whoever reports it."""
+
+
+class Ledger:
+    """An open ledger. One process has one; it is not shared between threads."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._is_durable = False
+        with _telling(file):
+            self._connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, cached_statements=64)
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def _prepare(self) -> None:
+        db = self._connection
+        db.execute("PRAGMA wal_autocheckpoint = 0")
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version > VERSION:
+            raise StorageError(
+                f"'{self.file}' was written by a newer Remit (version {version}, this one knows {VERSION})",
+                hint="update Remit",
+            )
+        if version < VERSION:
+            with hold(f"{self.file}.lock"):  # two that make the file at once would trip over the change to WAL
+                db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # heeded only by a file that is still empty
+                db.execute("PRAGMA journal_mode = WAL")
+                self._make_tables()
+
+    def _make_tables(self) -> None:
+        """Make all tables or none; an older ledger is kept as another file before."""
+        from remit.ledger.schema import JOURNAL, TABLES  # noqa: PLC0415 - once for each workspace
+
+        kept = None
+        with self.transaction(durable=True) as db:
+            version = db.execute("PRAGMA user_version").fetchone()[0]
+            if version == VERSION:  # another process was quicker
+                return
+            query = (
+                "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'trigger') AND name NOT LIKE 'sqlite_%'"
+            )
+            made = db.execute(f"{query} ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC").fetchall()
+            if made:
+                kept = OlderLedger(_copy(self.file, version), version, _count_open(db, [name for _, name in made]))
+                for kind, name in made:
+                    if not (version and name in JOURNAL):
+                        db.execute(f'DROP {kind} IF EXISTS "{name}"')
+            for statement in TABLES:
+                db.execute(statement)
+            if kept is not None:
+                details = json.dumps({"file": kept.file, "version": version, "open": kept.unfinished})
+                statement = "INSERT INTO events (at_ms, kind, details) VALUES (?, 'set_aside', ?)"
+                db.execute(statement, (time.time_ns() // 1_000_000, details))
+            db.execute(f"PRAGMA user_version = {VERSION}")
+        if kept is not None:
+            SET_ASIDE.append(kept)
+
+    @property
+    def db(self) -> sqlite3.Connection:
+        """The connection, for reading."""
+        return self._connection
+
+    @contextmanager
+    def transaction(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
+        """Write, all or nothing. What is `durable` is on disk when this ends; the rest outlives only this process."""
+        db = self._connection
+        with _telling(self.file):
+            if db.in_transaction:  # a part of a larger one
+                if durable and not self._is_durable:
+                    raise RuntimeError("a durable transaction can't be part of one that isn't")
+                yield db
+                return
+            db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            db.execute("BEGIN IMMEDIATE")
+            self._is_durable = durable
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+        self._checkpoint_if_long()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Read, with errors told in a sentence."""
+        with _telling(self.file):
+            yield self._connection
+
+    def _checkpoint_if_long(self) -> None:
+        try:
+            size = os.stat(f"{self.file}-wal").st_size
+        except OSError:
+            return
+        if size > MAX_LOG_BYTES:
+            checkpoint_if_free(self._connection, self.file)
+
+    def checkpoint(self) -> bool:
+        """Move the log into the file, unless another process is doing so; whether it was done."""
+        return _checkpoint(self._connection, self.file)
+
+    def close(self) -> None:
+        """Close the file. The last one to close it makes a checkpoint, which is why this waits for the others'.
+
+        Where that cannot be waited for, the end of the process closes it: everything is in the log, and the next one
+        moves it.
+        """
+        with suppress(StorageError, BusyError), hold(f"{self.file}.checkpoint"):
+            self._connection.close()
+
+
+def _copy(file: str, version: int) -> str:
+    """Copy a ledger to a file beside it, unless a process that was killed then has done so; its path."""
+    from filecmp import cmp  # noqa: PLC0415 - once for each version
+
+    folder, name = os.path.split(file)
+    half = f"{folder}/{name_half_written(name)}"
+    target, number = f"{folder}/ledger.version-{version}.db", 1
+    try:
+        source = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            source.execute("VACUUM INTO ?", (half,))
+        finally:
+            source.close()
+        while os.path.lexists(target):
+            if os.path.isfile(target) and cmp(half, target, shallow=False):
+                return target
+            number += 1
+            target = f"{folder}/ledger.version-{version}.{number}.db"
+        handle = os.open(half, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.rename(half, target)
+        sync_folder(folder)
+    except OSError as error:
+        raise tell_failure(target, error) from error
+    finally:
+        remove(half)
+    return target
+
+
+def _count_open(db: sqlite3.Connection, tables: list[str]) -> int:
+    """How many runs of an older ledger are not over."""
+    if "delegations" not in tables:
+        return 0
+    count: int = db.execute("SELECT count(*) FROM delegations WHERE state <> 'settled'").fetchone()[0]
+    return count
+
+
+def checkpoint_if_free(db: sqlite3.Connection, file: str) -> None:
+    """Move the log into the file where that is possible now: what was written is safe in it, and others will try."""
+    with suppress(StorageError, BusyError):
+        _checkpoint(db, file)
+
+
+def _checkpoint(db: sqlite3.Connection, file: str) -> bool:
+    with _telling(file), try_hold(f"{file}.checkpoint") as held:
+        if not held:
+            return False
+        mode = "PASSIVE" if db.in_transaction else "TRUNCATE"
+        patience = db.execute("PRAGMA busy_timeout").fetchone()[0]
+        db.execute("PRAGMA busy_timeout = 0")  # readers that are in the way are left alone
+        try:
+            busy = db.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()[0]
+        finally:
+            db.execute(f"PRAGMA busy_timeout = {patience}")
+        return not busy
+
+
+@contextmanager
+def _telling(file: str) -> Iterator[None]:
+    """Say in a sentence what SQLite has against something."""
+    try:
+        yield
+    except RemitError:
+        raise
+    except UnicodeEncodeError as error:  # half a character, as a command line in another encoding has it
+        raise UsageError(f"{error.object[:80]!r} is not a text in UTF-8", hint="write it in UTF-8") from error
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error) or "busy" in str(error):
+            message = f"another process has kept '{file}' locked for more than {BUSY_SECONDS:.0f} s"
+            raise BusyError(message, hint="end it, or try again later") from error
+        hint = "check the disk, its free space and the folder's permissions"
+        raise StorageError(f"'{file}' cannot be used: {error}", hint=hint) from error
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, (sqlite3.IntegrityError, sqlite3.ProgrammingError)):
+            raise  # a bug of ours, and no word about the file
+        raise StorageError(
+            f"'{file}' is damaged: {error}",
+            hint="move it away: tasks and manifest are not in it, only the record of past delegations is lost",
+        ) from error

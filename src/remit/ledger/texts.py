@@ -1,0 +1,106 @@
+"""Texts: what was asked and answered, word for word, under the session and what it is.
+
+Owns the tables of texts and of spills. A text that is too long for a row is a spill: a file in `.remit/spills` under
+the name of its hash, stored once, however often it is kept, and read back only if it still has its hash. The text's row
+then holds the hash, so that who keeps or reads a text need not know which it is.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from remit.errors import InputError, StorageError
+from remit.ledger.events import read_clock_ms
+from remit.light_hash import take_sha256
+from remit.storage.files import load_bytes, tell_failure, write_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from sqlite3 import Connection
+
+    from remit.ledger.home import Home
+
+_MOST_BYTES = 32 * 1024
+"""A longer text is a spill."""
+_SPILLED = b"\0spill:"
+"""No text begins so: what an agent prints may, and is then spilled whatever its length."""
+
+
+def keep_texts(
+    home: Home, session_id: str, texts: Mapping[str, bytes], *, db: Connection | None = None, durable: bool = True
+) -> None:
+    """Keep texts by their kind, all or none; what was kept under a kind before is replaced.
+
+    `db`: a transaction that they are to be a part of. Long ones are on disk before, so that no row names what is not.
+    Texts that are not `durable` are on disk with the next thing that is, and outlive this process in any case.
+    """
+    rows = [(session_id, kind, _shorten(home, session_id, kind, text), read_clock_ms()) for kind, text in texts.items()]
+    statement = "INSERT OR REPLACE INTO texts (session_id, kind, content, created_ms) VALUES (?, ?, ?, ?)"
+    if db is not None:
+        db.executemany(statement, rows)
+        return
+    with home.ledger.transaction(durable=durable) as own:
+        own.executemany(statement, rows)
+
+
+def load_text(home: Home, session_id: str, kind: str) -> bytes | None:
+    """A text; None where none of that kind was kept."""
+    with home.ledger.reading() as db:
+        row = db.execute("SELECT content FROM texts WHERE session_id = ? AND kind = ?", (session_id, kind)).fetchone()
+    if row is None:
+        return None
+    content: bytes = row[0]
+    return load_spill(home, content.removeprefix(_SPILLED).decode()) if content.startswith(_SPILLED) else content
+
+
+def list_texts(home: Home, session_id: str) -> list[str]:
+    """The kinds of texts that are kept for a session."""
+    with home.ledger.reading() as db:
+        rows = db.execute("SELECT kind FROM texts WHERE session_id = ? ORDER BY kind", (session_id,))
+        return [row[0] for row in rows]
+
+
+def _shorten(home: Home, session_id: str, kind: str, text: bytes) -> bytes:
+    if len(text) <= _MOST_BYTES and not text.startswith(_SPILLED):
+        return text
+    return _SPILLED + write_spill(home, text, session_id=session_id, kind=kind).encode()
+
+
+# --- spills ----------------------------------------------------------------------------------------------------------
+
+
+_NAME_LENGTH = 64
+_MAX_BYTES = 1 << 30
+
+
+def write_spill(home: Home, data: bytes, *, session_id: str, kind: str) -> str:
+    """Keep a text; its hash, by which it is found again. On disk when this ends."""
+    name = take_sha256(data)
+    file = f"{home.make_folder(f'spills/{name[:2]}')}/{name}"
+    with home.ledger.transaction() as db:  # first: a file that a row names is not cleared away
+        db.execute(
+            "INSERT OR REPLACE INTO spills (hash, session_id, kind, size_bytes, created_ms) VALUES (?, ?, ?, ?, ?)",
+            (name, session_id, kind, len(data), read_clock_ms()),
+        )
+    try:
+        if not os.path.isfile(file) or os.stat(file).st_size != len(data):
+            write_bytes(file, data)
+    except OSError as error:
+        raise tell_failure(file, error) from error
+    return name
+
+
+def load_spill(home: Home, name: str) -> bytes:
+    """A text by its hash."""
+    if len(name) != _NAME_LENGTH or not name.isalnum():
+        raise InputError(f"'{name[:80]}' is not the name of a spill", hint="it has 64 letters and digits")
+    data = load_bytes(find_spill(home, name), max_bytes=_MAX_BYTES)
+    if take_sha256(data) != name:
+        raise StorageError(f"the spill {name} is damaged", hint="what it held cannot be shown")
+    return data
+
+
+def find_spill(home: Home, name: str) -> str:
+    """Where a spill lies."""
+    return f"{home.folder}/spills/{name[:2]}/{name}"

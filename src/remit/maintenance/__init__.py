@@ -1,0 +1,1 @@
+"""Maintenance of a workspace: `remit init`, `remit gc` and `remit doctor`."""

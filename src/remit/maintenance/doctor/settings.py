@@ -1,0 +1,86 @@
+"""What a workspace has set: settings that can be read, but name a command, an agent or a runner that is not there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.errors import ConfigError
+from remit.maintenance.doctor.report import Check
+from remit.spelling import did_you_mean, find_meant
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from remit.config.runs import DelegationSettings
+    from remit.maintenance.doctor.report import Look, Patient
+
+
+def make_settings_look(taken: Collection[str]) -> Look:
+    """A look at the settings; `taken` are the names of commands that no setting can give."""
+
+    def look(patient: Patient) -> Iterator[Check]:
+        found = [
+            *_look_at_commands(patient.settings.delegation, taken),
+            *_look_at_runners(patient.settings.delegation),
+            *_look_at_agents(patient),
+        ]
+        yield from found or [Check("settings", "ok", "can be followed")]
+
+    return look
+
+
+def _look_at_commands(settings: DelegationSettings, taken: Collection[str]) -> Iterator[Check]:
+    from remit.runs.tasks.task_commands import COMMANDS, make_command
+
+    for name, given in settings.task.items():
+        if name in taken and name not in COMMANDS:
+            told = f"[task.{name}] is never used: 'remit {name}' is another command"
+            yield Check("settings", "problem", told, "give it another name")
+            continue
+        try:
+            make_command(name, given)
+        except ConfigError as error:
+            yield Check("settings", "problem", error.message, error.hint)
+    known = (*COMMANDS, *(name for name in settings.task if name not in COMMANDS))
+    for name in settings.route:
+        if name not in known:
+            yield Check("settings", "problem", f"[route.{name}] is the route of no command", did_you_mean(name, known))
+
+
+def _look_at_runners(settings: DelegationSettings) -> Iterator[Check]:
+    from remit.runners.registry import RUNNERS
+
+    own = {name: table for name, table in settings.runners.items() if name not in RUNNERS}
+    for name, table in own.items():
+        if table.command is None and table.entry is None:
+            hint = "say one, or use the name of a harness"
+            yield Check("settings", "problem", f"[runners.{name}] says neither command nor entry", hint)
+    named = {"delegate.runner": settings.delegate.runner}
+    named |= {f"agents.{name}.runner": table.runner for name, table in settings.agents.items()}
+    for place, runner in named.items():
+        if runner is not None and runner not in RUNNERS and runner not in own:
+            hint = did_you_mean(runner, (*RUNNERS, *own))
+            yield Check("settings", "problem", f"{place} is '{runner}', and there is no such runner", hint)
+
+
+def _look_at_agents(patient: Patient) -> Iterator[Check]:
+    from remit.runs.choose_agent import list_agents
+
+    settings = patient.settings.delegation
+    if not (settings.route or settings.agents):
+        return
+    known = sorted(agent.name for agent in list_agents(patient.root, exclude=patient.settings.lint.exclude))
+    for command, route in settings.route.items():
+        for language, name in route.items():
+            if name not in known:
+                told = f"[route.{command}] names the agent '{name}' as {language}, and no file defines it"
+                yield Check("settings", "problem", told, _tell_meant(name, known))
+    for name in settings.agents:
+        if name not in known:  # a function or a command can go by that name
+            told = f"[agents.{name}] is about an agent that no file defines"
+            yield Check("settings", "warning", told, _tell_meant(name, known))
+
+
+def _tell_meant(name: str, known: list[str]) -> str:
+    meant = find_meant(name, known)
+    return "make one with remit new, or take the name out" if meant is None else f"did you mean '{meant}'?"

@@ -1,0 +1,154 @@
+"""Counting: a manifest in numbers, and what in it can't be found as it should.
+
+Owns the questions about the manifest as a whole: how much of what is in it, which lines are no entries, which entries
+have to share an id.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.manifest.entries import is_pending
+from remit.manifest.index import Index
+from remit.manifest.lines import BOM, read_entry, read_id
+from remit.storage.files import load_bytes
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from remit.ledger.home import Home
+    from remit.manifest.index import Known
+
+_TOP_TOPICS = 10
+_MOST_DOUBLES = 500
+
+
+class BadLine(NamedTuple):
+    """A line that is no entry."""
+
+    line: int
+    reason: str
+
+
+class Statistics(NamedTuple):
+    """A manifest in numbers."""
+
+    lines: int
+    entries: int
+    pending: int
+    actionable: int
+    bad_lines: int
+    doubled_ids: tuple[tuple[str, int], ...]
+    """Ids that several entries have, and how many; the first of them."""
+    without_id: int
+    first_day: str | None
+    last_day: str | None
+    statuses: tuple[tuple[str, int], ...]
+    topics: tuple[tuple[str, int], ...]
+    """The most frequent ones."""
+    is_torn: bool
+    """Whether the last line is cut off: no entry, and not ended."""
+
+
+class QuickCount(NamedTuple):
+    """The few numbers of a manifest that a line on a screen has room for."""
+
+    entries: int
+    pending: int
+    bad_lines: int
+    """Lines that are no entries; one that is cut off is among them."""
+    doubled_ids: int
+    """How many ids several entries have."""
+    is_whole: bool
+    """False if only the manifest's beginning was read."""
+
+
+def find_doubles(index: Index, entry_id: str) -> tuple[int, ...]:
+    """The lines of all entries that have an id. The first keeps it; the others are only found by line."""
+
+    def ask(db: Connection, known: Known) -> tuple[int, ...]:
+        statement = "SELECT line FROM manifest_lines WHERE manifest = ? AND id = ? ORDER BY line"
+        return tuple(line for (line,) in db.execute(statement, (known.number, entry_id)))
+
+    return index.consult(ask)
+
+
+def find_bad_lines(index: Index, *, limit: int = 100) -> tuple[BadLine, ...]:
+    """The first lines that are no entries, with the reason; one that is cut off is the last of them."""
+
+    def ask(db: Connection, known: Known) -> tuple[BadLine, ...]:
+        statement = "SELECT line, reason FROM manifest_lines WHERE manifest = ? AND day IS NULL ORDER BY line LIMIT ?"
+        return tuple(BadLine(*row) for row in db.execute(statement, (known.number, limit)))
+
+    return index.consult(ask)
+
+
+def count_entries(index: Index) -> Statistics:
+    """Count what is in a manifest."""
+
+    def ask(db: Connection, known: Known) -> Statistics:
+        entries = "SELECT day, id, status, actionable, pending, topics FROM manifest_lines"
+        rows = db.execute(
+            f"{entries} WHERE manifest = ? AND day IS NOT NULL ORDER BY number", (known.number,)
+        ).fetchall()
+        bad_lines = "SELECT count(*), coalesce(max(line), 0) FROM manifest_lines WHERE manifest = ? AND day IS NULL"
+        bad, last_bad = db.execute(bad_lines, (known.number,)).fetchone()
+        is_torn = last_bad > known.lines
+        days = {row[0] for row in rows} - {""}
+        ids, statuses = Counter(row[1] for row in rows), Counter(row[2] for row in rows)
+        without_id = ids.pop(None, 0)
+        topics = Counter(topic for row in rows for topic in set(row[5][1:-1].split("\n")) if row[5])
+        return Statistics(
+            known.lines,
+            len(rows),
+            sum(row[4] for row in rows),
+            sum(row[3] for row in rows),
+            bad - is_torn,
+            tuple(item for item in ids.items() if item[1] > 1)[:_MOST_DOUBLES],
+            without_id,
+            min(days, default=None),
+            max(days, default=None),
+            _rank(statuses),
+            _rank(topics)[:_TOP_TOPICS],
+            is_torn,
+        )
+
+    return index.consult(ask)
+
+
+def _rank(counted: Counter[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
+
+
+def count_quickly(home: Home, file: str, *, max_bytes: int) -> QuickCount:
+    """The few numbers of a manifest, reading no more of it than `max_bytes`; nothing is made that was not there."""
+    if os.path.isfile(home.ledger_file):
+        index = Index(home, file)
+        size = index.look().st_size
+        with home.ledger.reading() as db:
+            known = index.recall(db)
+        if size - (known.offset if known else 0) <= max_bytes:
+            return index.consult(_count)
+    data = load_bytes(file, max_bytes=max_bytes)
+    is_whole = len(data) <= max_bytes
+    lines = data[:max_bytes].removeprefix(BOM).split(b"\n")
+    entries = [(read_entry(line), line) for line in (lines if is_whole else lines[:-1])]
+    found = [fields for fields, _ in entries if fields is not None]
+    ids = Counter(entry_id for fields in found if (entry_id := read_id(fields)) is not None)
+    bad = sum(fields is None and bool(line.strip()) for fields, line in entries)
+    return QuickCount(
+        len(found), sum(map(is_pending, found)), bad, sum(number > 1 for number in ids.values()), is_whole
+    )
+
+
+def _count(db: Connection, known: Known) -> QuickCount:
+    totals = "SELECT count(day), total(pending), count(reason) FROM manifest_lines WHERE manifest = ?"
+    entries, pending, bad = db.execute(totals, (known.number,)).fetchone()
+    doubled = """
+        SELECT count(*) FROM (
+            SELECT 1 FROM manifest_lines WHERE manifest = ? AND id IS NOT NULL GROUP BY id HAVING count(*) > 1
+        )
+    """
+    return QuickCount(entries, int(pending), bad, db.execute(doubled, (known.number,)).fetchone()[0], is_whole=True)

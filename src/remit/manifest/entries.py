@@ -1,0 +1,167 @@
+"""Entries: a line of the manifest as values, and the values as a line.
+
+Owns the form in which an entry is written: the standard's fields in their order, its id, reasons marked as such, no
+empty items. And what is read out of an entry, whatever names its fields have.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import date
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.returns.formats.manifest import read_aliases, write_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FIELDS = (
+    "id", "file", "title", "date", "status", "topics", "key_findings", "actionable", "needs_followup", "linked_tasks",
+)  # fmt: skip
+"""The fields of an entry, in the standard's order (R4.7)."""
+LISTS = ("topics", "key_findings", "needs_followup", "linked_tasks")
+SETTLED = frozenset({"superseded", "archived", "rejected", "deprecated", "abandoned"})
+"""Statuses in the wild that say that nobody waits for the entry any more."""
+MAX_SLUG_CHARS = 60
+
+_UNFINISHED = frozenset({"partial", "blocked"})
+_NOT_SLUG = re.compile(r"[^a-z0-9]+")
+_TASK = re.compile(r"(?:#|task[-_ #]{0,2}|t[-_])([0-9]{1,9})\Z")
+_MAX_DIGITS = 9
+_NUMBERED = re.compile(r"(?P<stem>.*-\d{4}-\d{2}-\d{2})-(?P<number>[1-9]\d{0,8})\Z", re.DOTALL)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+class Entry(NamedTuple):
+    """An entry as it stands in a manifest, its fields under the names of the standard."""
+
+    line: int
+    fields: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        """The key under which it is looked up; empty where it has none."""
+        return self.get_text("id")
+
+    def get_text(self, field: str) -> str:
+        """A field that should be a text; empty where it is none."""
+        value = self.fields.get(field)
+        return value if isinstance(value, str) else ""
+
+    def get_list(self, field: str) -> list[str]:
+        """A field that should be a list of texts; a single text is a list of one, and what is no text is left out."""
+        return read_texts(self.fields.get(field))
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def read_texts(value: object) -> list[str]:
+    """The texts in a list; numbers are read as texts, because task ids are written as both."""
+    if type(value) is list:
+        for item in value:
+            if type(item) is not str or not item or item.isspace():
+                texts = [str(each) if type(each) is int else each for each in value]
+                return [each for each in texts if isinstance(each, str) and each.strip()]
+        return value
+    return [value] if isinstance(value, str) and value.strip() else []
+
+
+def name_task(text: str) -> str:
+    """A task as it is looked up: `12`, `#12`, `T12`, `T012`, `task-12` are one; anything else is itself."""
+    plain = text.strip().lower()
+    digits = plain.removeprefix("t")
+    if not (digits.isdigit() and digits.isascii() and len(digits) <= _MAX_DIGITS):
+        found = _TASK.match(plain)
+        if found is None:
+            return plain
+        digits = found[1]
+    return digits.lstrip("0") or "0"
+
+
+def read_day(text: object) -> str:
+    """The day that a date begins with, as YYYY-MM-DD; empty if there is none."""
+    try:
+        return date.fromisoformat(text[:10]).isoformat() if isinstance(text, str) else ""
+    except ValueError:
+        return ""
+
+
+def is_pending(fields: Mapping[str, Any]) -> bool:
+    """Whether somebody still has to do something: follow-ups are named, or the work is partial or blocked.
+
+    `actionable` alone does not make it so: it says what kind of findings these are, and nobody ever takes it back.
+    """
+    status = fields.get("status")
+    word = status.strip().lower() if isinstance(status, str) else ""
+    return word not in SETTLED and (word in _UNFINISHED or bool(read_texts(fields.get("needs_followup"))))
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def make_slug(text: str) -> str:
+    """A title as it stands in file names: small letters and digits, with hyphens between them; empty if it has none."""
+    from unicodedata import normalize  # noqa: PLC0415 - only where a title is no slug already
+
+    plain = normalize("NFKD", text[:1000]).encode("ascii", "ignore").decode("ascii").lower()
+    slug = _NOT_SLUG.sub("-", plain).strip("-")
+    if len(slug) <= MAX_SLUG_CHARS:
+        return slug
+    return slug[: MAX_SLUG_CHARS + 1].rpartition("-")[0] or slug[:MAX_SLUG_CHARS]
+
+
+def split_id(entry_id: str) -> tuple[str, int]:
+    """An id without its number, and the number; 1 where it has none."""
+    found = _NUMBERED.match(entry_id)
+    return (found["stem"], int(found["number"])) if found else (entry_id, 1)
+
+
+def add_number(stem: str, number: int) -> str:
+    """The id of the n-th entry on one topic and day (R4.9)."""
+    return stem if number == 1 else f"{stem}-{number}"
+
+
+def name_findings_file(entry_id: str, day: str) -> str:
+    """The findings file that belongs to an id: `{date}_{slug}.md`, with the number that the id has."""
+    stem, number = split_id(entry_id)
+    slug = make_slug(stem.removesuffix(f"-{day}"))
+    return f"{day}_{add_number(slug, number)}.md"
+
+
+def shape_entry(given: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry as it is written: the standard's names and order, then whatever else it has.
+
+    Empty items of lists are dropped (C15), follow-ups that are no task ids are marked as reasons (C21). A value that is
+    of the wrong kind stays as it is, for the rules to tell.
+    """
+    fields, _ = read_aliases(dict(given))
+    shaped: dict[str, Any] = dict.fromkeys(FIELDS)
+    shaped.update(fields)
+    for name in LISTS:
+        shaped[name] = _clean_list(shaped[name])
+    if isinstance(shaped["needs_followup"], list):
+        shaped["needs_followup"] = [_mark_reason(item) for item in shaped["needs_followup"]]
+    return {key: value for key, value in shaped.items() if value is not None}
+
+
+def _mark_reason(item: object) -> object:
+    return write_reason(item) if isinstance(item, str) else item
+
+
+def _clean_list(value: object) -> object:
+    if value is None:
+        return []
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, list):
+        return value
+    return [
+        text for item in value if (text := item.strip() if isinstance(item, str) else item) is not None and text != ""
+    ]
+
+
+def render_entry(fields: Mapping[str, Any]) -> bytes:
+    """An entry as one line, without its end. Half a character, which no encoding has, becomes a question mark."""
+    return _ENCODER.encode(fields).encode("utf-8", "replace")

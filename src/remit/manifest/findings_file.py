@@ -1,0 +1,249 @@
+"""Findings files: the page behind an entry, written in the standard's form and checked against it.
+
+Owns that form (R4.6) and the findings about a page that does not have it. Headings inside a fenced block are part of an
+example, and text from others cannot make any.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.model import NOTHING, Finding, Place
+from remit.returns.rules.manifest import SECTIONS
+from remit.sentences import count_sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from remit.model import Severity
+
+MAX_CHARS = 1024 * 1024
+SUMMARY_SENTENCES = (2, 3)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|\Z)")
+_BLANK = re.compile(r"\{\{[^{}\n]{1,80}\}\}")
+_TITLE, _SECTION, _CATEGORY = 1, 2, 3
+"""Levels of headings."""
+
+
+def title_missing(place: Place) -> Finding:
+    """The findings file has no title.
+
+    Why: it is what people see in a list of files, and what the entry's title should say.
+
+    Bad: a page that begins with `## Summary`
+
+    Good: `# Upload limits of the storage providers`
+    """
+    return Finding(
+        "MAN010", "warning", "the findings file has no title", "Begin with # and a title.", "R4.6", place=place
+    )
+
+
+def section_missing(name: str, place: Place) -> Finding:
+    """The findings file lacks one of its sections.
+
+    Why: agents that come later read it by section: they look for the recommendations, not for the story.
+
+    Bad: a page with Summary and Findings only.
+
+    Good: Summary, Findings, Recommendations, Sources, Linked Tasks, each with `##`.
+    """
+    return Finding("MAN011", "warning", f"the section {name} is missing", f"Add ## {name}.", "R4.6", place=place)
+
+
+def section_empty(name: str, place: Place) -> Finding:
+    """A section of the findings file says nothing.
+
+    Why: a heading alone looks like an answer and is none.
+
+    Bad: `## Sources`, and the next heading below it.
+
+    Good: what there is, or a sentence that there is nothing and why.
+    """
+    return Finding(
+        "MAN012",
+        "warning",
+        f"the section {name} is empty",
+        "Say what there is, or that there is nothing.",
+        "R4.6",
+        place=place,
+    )
+
+
+def summary_length(sentences: int, place: Place) -> Finding:
+    """The summary of the findings file is not two or three sentences.
+
+    Why: it is read to decide whether the rest is worth reading.
+
+    Bad: a page of it, or `Done.`
+
+    Good: `Two of the three providers cap uploads at 5 GB. The third has no limit, and costs twice as much.`
+    """
+    message = f"the summary has {sentences} sentence{'' if sentences == 1 else 's'}, 2 or 3 are wanted"
+    return Finding("MAN013", "warning", message, "Say in 2 or 3 sentences what came out.", "R4.6", place=place)
+
+
+def blank_left(text: str, place: Place) -> Finding:
+    """A blank of the template was not filled in.
+
+    Why: whoever reads on takes it for an answer, or copies it.
+
+    Bad: `- Task: {{TASK_ID}}`
+
+    Good: `- Task: T12`
+    """
+    return Finding(
+        "MAN014", "error", f"{text} was not filled in", "Write what belongs there.", "R4.6 R4.11", place=place
+    )
+
+
+def no_categories(place: Place) -> Finding:
+    """The findings are not divided into categories.
+
+    Why: later readers look for one kind of finding, such as costs or risks.
+
+    Bad: `## Findings` with one long list below.
+
+    Good: `### Limits` and `### Costs` below `## Findings`.
+    """
+    return Finding(
+        "MAN015", "note", "the findings have no categories", "Put ### and a name above each kind.", "R4.6", place=place
+    )
+
+
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+    "MAN010": (title_missing, "warning", "R4.6"),
+    "MAN011": (section_missing, "warning", "R4.6"),
+    "MAN012": (section_empty, "warning", "R4.6"),
+    "MAN013": (summary_length, "warning", "R4.6"),
+    "MAN014": (blank_left, "error", "R4.6 R4.11"),
+    "MAN015": (no_categories, "note", "R4.6"),
+}
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+class Page(NamedTuple):
+    """What a findings file says."""
+
+    title: str
+    summary: str = ""
+    findings: Mapping[str, Sequence[str]] = NOTHING
+    """By category."""
+    recommendations: Sequence[str] = ()
+    sources: Sequence[str] = ()
+    linked_tasks: Sequence[str] = ()
+
+
+def render_findings_file(page: Page) -> str:
+    """The page in the standard's form. A section without content holds a comment that says what belongs there.
+
+    That no task is linked is an answer, and is written as one.
+    """
+    lines = [f"# {_flatten(page.title)}", "", "## Summary", "", _escape(page.summary) or _SUMMARY_WANTED]
+    lines += ["", "## Findings"]
+    for category, findings in page.findings.items():
+        lines += ["", f"### {_flatten(category)}", "", *_render_items(findings, "what was found")]
+    if not page.findings:
+        lines += ["", "<!-- ### and the name of a category, and below it what was found -->"]
+    lines += ["", "## Recommendations", "", *_render_items(page.recommendations, "what to do now")]
+    lines += ["", "## Sources", "", *_render_items(page.sources, "where it is from")]
+    tasks = [f"- Task: {flat}" for task in page.linked_tasks if (flat := _flatten(task))]
+    lines += ["", "## Linked Tasks", "", *(tasks or ["None."])]
+    return "\n".join(lines) + "\n"
+
+
+_SUMMARY_WANTED = "<!-- what came out, in 2 or 3 sentences -->"
+
+
+def _render_items(items: Iterable[str], wanted: str) -> list[str]:
+    return [f"- {flat}" for item in items if (flat := _flatten(item))] or [f"<!-- {wanted} -->"]
+
+
+def _flatten(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _escape(text: str) -> str:
+    """A paragraph that cannot be a heading, a fence or a comment."""
+    flat = _flatten(text)
+    return f"\\{flat}" if flat.startswith(("#", "`", "~", "<")) else flat
+
+
+# --- checking ---------------------------------------------------------------------------------------------------------
+
+
+class _Section(NamedTuple):
+    """A part of the page below a heading of the first or second level."""
+
+    level: int
+    name: str
+    line: int
+    body: list[str]
+    categories: int = 0
+
+
+def check_findings_file(text: str) -> tuple[Finding, ...]:
+    """What a findings file lacks, in the order of the text. Of one that is very long, the beginning is looked at."""
+    sections, plain = _divide(text[:MAX_CHARS])
+    found = [blank_left(blank, place) for blank, place in plain]
+    named: dict[str, _Section] = {}
+    for each in sections:
+        if each.level == _SECTION:
+            named.setdefault(each.name.lower(), each)
+    if not any(each.level == _TITLE and each.name for each in sections):
+        found.append(title_missing(_TOP))
+    for name in SECTIONS:
+        section = named.get(name.lower())
+        found += [section_missing(name, _TOP)] if section is None else _check_section(name, section)
+    return tuple(sorted(found, key=lambda each: each.place or _TOP))
+
+
+_TOP = Place(1, 1, 1, 2)
+
+
+def _check_section(name: str, section: _Section) -> list[Finding]:
+    place = Place(section.line, 1, section.line, len(section.name) + section.level + 2)
+    body = _drop_comments("\n".join(section.body)).strip()
+    if not body:
+        return [section_empty(name, place)]
+    if name == "Summary":
+        sentences = count_sentences(body)
+        low, high = SUMMARY_SENTENCES
+        return [] if low <= sentences <= high else [summary_length(sentences, place)]
+    return [no_categories(place)] if name == "Findings" and not section.categories else []
+
+
+def _drop_comments(text: str) -> str:
+    parts, at = [], 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
+        parts.append(text[at:start])
+        at = end + len("-->")
+    return "".join((*parts, text[at:]))
+
+
+def _divide(text: str) -> tuple[list[_Section], list[tuple[str, Place]]]:
+    """The sections of a page, and the blanks in it, both outside of fenced blocks."""
+    sections: list[_Section] = []
+    blanks: list[tuple[str, Place]] = []
+    fence = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        opened = _FENCE.match(line)
+        if opened and (not fence or (opened[1].startswith(fence) and not line[opened.end() :].strip())):
+            fence = "" if fence else opened[1]
+        elif not fence:
+            blanks += [(m[0], Place(number, m.start() + 1, number, m.end() + 1)) for m in _BLANK.finditer(line)]
+            heading = _HEADING.match(line)
+            level = len(heading[1]) if heading else 0
+            if heading and level <= _SECTION:
+                sections.append(_Section(level, line[heading.end() :].strip().rstrip("#: \t"), number, []))
+                continue
+            if sections and level == _CATEGORY:
+                sections[-1] = sections[-1]._replace(categories=sections[-1].categories + 1)
+                continue
+        if sections:
+            sections[-1].body.append(line)
+    return sections, blanks

@@ -1,0 +1,251 @@
+"""The index: the entries of a manifest as a table of the ledger, with full-text search.
+
+Owns that table. It follows the file: a reader first brings it up to the file's end, in short transactions. If the file
+no longer begins with what was read before, by length and checksum, the index is emptied and filled again.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
+from zlib import crc32
+
+from remit.errors import InputError, StorageError
+from remit.manifest.lines import BOM, explain_bad_line, list_columns, list_words, read_entry
+from remit.returns.manifest_lines import MAX_LINE_BYTES
+from remit.storage.files import check_filled
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterator
+
+    from remit.ledger.home import Home
+
+_BLOCK_BYTES = 4 * 1024 * 1024
+"""What one transaction reads: other writers wait for it, a third of a second at most."""
+_SETTLED_NS = 2_000_000_000
+"""A file that was changed less than this ago may change again without showing it: clocks of file systems are coarse."""
+_MAX_INTEGER = (1 << 63) - 1
+_PATIENCE = 20
+T = TypeVar("T")
+
+
+class Known(NamedTuple):
+    """How far a manifest was read, and what the file was then."""
+
+    number: int
+    """Of the manifest in the index. None is given twice, also after the index was emptied."""
+    device: int
+    inode: int
+    size_bytes: int
+    changed_ns: int
+    """When it was last changed; 0 if there is more to read, or if that was too short ago to rely on."""
+    offset: int
+    lines: int
+    checksum: int
+    """The CRC-32 of everything up to `offset`."""
+
+
+class Rebuilt(NamedTuple):
+    """What was read into an empty index."""
+
+    lines: int
+    entries: int
+    bad_lines: int
+
+
+def take_stamp(found: os.stat_result) -> tuple[int, int, int, int]:
+    """What shows that a file has changed: device, inode, size and time of change, as far as SQLite can count."""
+    return found.st_dev & _MAX_INTEGER, found.st_ino & _MAX_INTEGER, found.st_size, found.st_ctime_ns
+
+
+class Index:
+    """The index of one manifest. Not shared between threads, like the ledger that it is in."""
+
+    def __init__(self, home: Home, file: str) -> None:
+        self.home = home
+        self.file = os.path.abspath(file)
+        self.key = os.path.relpath(os.path.realpath(self.file), os.path.realpath(home.root))
+        """What the ledger calls the manifest: a workspace that is moved as a whole keeps its index."""
+
+    def look(self) -> os.stat_result:
+        """What the file is now."""
+        try:
+            with self._refusing():
+                return self._check(os.stat(self.file))
+        except ValueError as error:
+            raise InputError(f"{self.file!r} is not a path: {error}", hint="name the manifest's file") from error
+
+    def recall(self, db: sqlite3.Connection) -> Known | None:
+        """How far the manifest was read; None if it never was."""
+        row = db.execute(
+            "SELECT number, device, inode, size_bytes, changed_ns, offset, lines, checksum FROM manifests"
+            " WHERE path = ?",
+            (self.key,),
+        ).fetchone()
+        return Known(*row) if row else None
+
+    def catch_up(self) -> Known:
+        """Bring the index up to the end of the file. Other processes that do so at the same time share the work."""
+        found = self.look()
+        with self.home.ledger.reading() as db:
+            known = self.recall(db)
+        if known is not None and known[1:5] == take_stamp(found):
+            return known
+        while True:
+            with self.home.ledger.transaction() as db:
+                known, at_end = self._advance(db)
+            if at_end:
+                return known
+
+    def consult(self, ask: Callable[[sqlite3.Connection, Known], T]) -> T:
+        """Ask the index once it is up to date; all that is asked at once is answered from one state of it."""
+        for _ in range(_PATIENCE):
+            reached = self.catch_up()
+            with self.home.ledger.reading() as db, _snapshot(db):
+                known = self.recall(db)
+                if known is not None and known.number == reached.number and known.offset >= reached.offset:
+                    return ask(db, known)
+        raise StorageError(f"'{self.file}' changes all the time", hint="end whatever rewrites it, and try again")
+
+    def rebuild(self) -> Rebuilt:
+        """Empty the index, and read the manifest again."""
+        self.look()
+        with self.home.ledger.transaction() as db:
+            _empty(db)
+        count = "SELECT count(day), count(reason) FROM manifest_lines WHERE manifest = ? AND line <= ?"
+        return self.consult(
+            lambda db, known: Rebuilt(known.lines, *db.execute(count, (known.number, known.lines)).fetchone())
+        )
+
+    def _advance(self, db: sqlite3.Connection) -> tuple[Known, bool]:
+        """Read one more block, from where the last reader stopped; and whether that was the end of the file."""
+        with self._refusing(), open(self.file, "rb", opener=_open, buffering=1 << 18) as file:
+            found = self._check(os.fstat(file.fileno()))
+            known = self.recall(db)
+            if known is not None and not _is_continued(file, known):
+                _empty(db)
+                known = None
+            if known is None:
+                db.execute("INSERT INTO manifests (path) VALUES (?)", (self.key,))
+                known = self.recall(db)
+                assert known is not None  # noqa: S101 - for mypy: it was written just now
+            is_settled = time.time_ns() - found.st_ctime_ns > _SETTLED_NS
+            if known.offset == found.st_size and not is_settled:
+                return known, True
+            known, at_end = _read_block(db, file, known)
+        stamp = take_stamp(found) if at_end and is_settled else (0, 0, 0, 0)
+        known = Known(known.number, *stamp, *known[5:])
+        db.execute(
+            "UPDATE manifests SET device = ?, inode = ?, size_bytes = ?, changed_ns = ?, offset = ?, lines = ?,"
+            " checksum = ? WHERE number = ?",
+            (*known[1:], known.number),
+        )
+        return known, at_end
+
+    def _check(self, found: os.stat_result) -> os.stat_result:
+        if not stat.S_ISREG(found.st_mode):
+            raise InputError(f"'{self.file}' is not a file", hint="name the manifest's file")
+        check_filled(self.file, found)
+        return found
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Report in a sentence why the file can't be read."""
+        try:
+            yield
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            is_gone = isinstance(error, FileNotFoundError)
+            hint = "add an entry first, or name another file" if is_gone else "check the file and its permissions"
+            raise InputError(f"'{self.file}' cannot be read: {reason}", hint=hint) from error
+
+
+def _open(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK)
+
+
+@contextmanager
+def _snapshot(db: sqlite3.Connection) -> Iterator[None]:
+    """See one state of the ledger, whatever others write meanwhile."""
+    if db.in_transaction:  # which does
+        yield
+        return
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        db.execute("ROLLBACK")
+
+
+def _empty(db: sqlite3.Connection) -> None:
+    """Empty the index of all manifests: single entries can't be removed from a full text that doesn't keep its texts.
+
+    The others are read again when they are asked for.
+    """
+    db.execute("DELETE FROM manifests")
+    db.execute("DELETE FROM manifest_lines")
+    db.execute("INSERT INTO manifest_words (manifest_words) VALUES ('delete-all')")
+
+
+def _is_continued(file: BinaryIO, known: Known) -> bool:
+    """Whether the file still begins with what was read, and a last entry without a line feed didn't go on."""
+    checksum, left = 0, known.offset
+    while left and (data := file.read(min(left, _BLOCK_BYTES))):
+        checksum, left = crc32(data, checksum), left - len(data)
+    return not left and checksum == known.checksum and _find_line(file, known.offset) is not None
+
+
+def _find_line(file: BinaryIO, offset: int) -> int | None:
+    """Where the next line begins; None if there is more on the line that ended there without a line feed."""
+    file.seek(max(0, offset - 1))
+    if offset == 0 or file.read(1) == b"\n":
+        return offset
+    end = file.read(2)
+    if end in (b"", b"\r\n"):
+        return offset + len(end)
+    return offset + 1 if end.startswith(b"\n") else None
+
+
+def _read_block(db: sqlite3.Connection, file: BinaryIO, known: Known) -> tuple[Known, bool]:
+    """Read the next lines into the index; at the end of the file also an entry that has no line feed yet.
+
+    What is cut off there is a bad line for now, and is read again.
+    """
+    number, line, checksum = known.number, known.lines, known.checksum
+    (key,) = db.execute("SELECT coalesce(max(number), 0) FROM manifest_lines").fetchone()
+    db.execute("DELETE FROM manifest_lines WHERE manifest = ? AND day IS NULL AND line > ?", (number, line))
+    start = _find_line(file, known.offset)
+    assert start is not None  # noqa: S101 - the file is continued
+    file.seek(known.offset)
+    checksum, offset = crc32(file.read(start - known.offset), checksum), start
+    entries: list[tuple[object, ...]] = []
+    words: list[tuple[object, ...]] = []
+    bad_lines: list[tuple[object, ...]] = []
+    at_end = False
+    while not at_end and offset - start < _BLOCK_BYTES:
+        raw = text = file.readline(MAX_LINE_BYTES + 2)
+        length, after = len(raw), crc32(raw, checksum)
+        while raw and not raw.endswith(b"\n") and (raw := file.readline(_BLOCK_BYTES)):
+            length, after = length + len(raw), crc32(raw, after)
+        at_end = not raw.endswith(b"\n")
+        text = text.removeprefix(BOM if line == 0 else b"").removesuffix(b"\n")
+        fields = read_entry(text)
+        if fields is not None:
+            key += 1
+            entries.append((key, number, line + 1, *list_columns(fields), text))
+            words.append((key, *list_words(fields)))
+        elif text.strip():
+            reason = explain_bad_line(text)
+            bad_lines.append((number, line + 1, f"{reason}, and no line feed ends it" if at_end else reason))
+        if fields is not None or not at_end:
+            line, offset, checksum = line + 1, offset + length, after
+    columns = "number, manifest, line, day, id, status, actionable, pending, topics, tasks, entry"
+    db.executemany(f"INSERT INTO manifest_lines ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", entries)  # noqa: S608 - a constant
+    columns = "rowid, id, title, topics, key_findings"
+    db.executemany(f"INSERT INTO manifest_words ({columns}) VALUES (?, ?, ?, ?, ?)", words)  # noqa: S608 - a constant
+    db.executemany("INSERT INTO manifest_lines (manifest, line, reason) VALUES (?, ?, ?)", bad_lines)
+    return known._replace(offset=offset, lines=line, checksum=checksum), at_end

@@ -1,0 +1,220 @@
+"""Searching: entries by id, topic, task, status, day and words, the newest first, page by page.
+
+Owns the questions that can be asked of the index about single entries, and their SQL. Words come from whoever asks and
+are data: each is quoted, so that none of them is taken for the language of queries.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errors import BusyError, UsageError
+from remit.manifest.entries import Entry, name_task, read_day, split_id
+from remit.manifest.lines import name_topic, read_entry, write_items
+from remit.returns.formats.manifest import read_aliases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from sqlite3 import Connection
+
+    from remit.manifest.index import Index, Known
+
+PAGE = 20
+_BATCH = 500
+_MAX_WORDS = 50
+_MAX_WORD_CHARS = 200
+_MIN_PREFIX_CHARS = 4
+"""A shorter beginning of a word is found too often to be quick, and to be of use."""
+_MAX_SIBLINGS = 10_000
+
+
+class Query(NamedTuple):
+    """What to look for; what is left out does not matter."""
+
+    words: tuple[str, ...] = ()
+    """All of them must be in the id, the title, the topics or the key findings. Quotation marks hold a phrase.
+
+    Where nothing fits, the last one may be the beginning of a longer one.
+    """
+    topic: str | None = None
+    task: str | None = None
+    status: str | None = None
+    since: str | None = None
+    until: str | None = None
+    actionable: bool | None = None
+    pending: bool = False
+
+
+class Page(NamedTuple):
+    """Some of the entries that fit, the newest first: by date, and of one day the last written."""
+
+    entries: tuple[Entry, ...]
+    has_more: bool
+
+
+def find_entries(index: Index, query: Query, *, limit: int = PAGE, skip: int = 0) -> Page:
+    """One page of the entries that fit."""
+
+    def ask(db: Connection, known: Known) -> Page:
+        test, values = _write_test(db, known, query)
+        found = _load(db, known, f"{test} {_NEWEST_FIRST} LIMIT ? OFFSET ?", *values, limit + 1, skip)
+        return Page(tuple(found[:limit]), len(found) > limit)
+
+    return index.consult(ask)
+
+
+def walk_entries(index: Index, query: Query) -> Iterator[Entry]:
+    """All entries that fit, however many there are: none is kept."""
+    number: int | None = None
+    last: tuple[object, ...] = ()
+
+    def ask(db: Connection, known: Known) -> tuple[int, list[Entry]]:
+        if number not in (None, known.number):
+            raise BusyError("the manifest was changed by others while it was read", hint="try again")
+        test, values = _write_test(db, known, query)
+        above = "AND (day, line) < (?, ?)" if last else ""
+        found = _load(db, known, f"{test} {above} {_NEWEST_FIRST} LIMIT ?", *values, *last, _BATCH)
+        return known.number, found
+
+    while True:
+        number, entries = index.consult(ask)
+        yield from entries
+        if len(entries) < _BATCH:
+            return
+        last = (read_day(entries[-1].fields.get("date")), entries[-1].line)
+
+
+# --- the question in SQL ----------------------------------------------------------------------------------------------
+
+_NEWEST_FIRST = "ORDER BY day DESC, line DESC"
+
+
+def _load(db: Connection, known: Known, test: str, *values: object) -> list[Entry]:
+    """The entries of a manifest that pass a test."""
+    statement = f"SELECT line, entry FROM manifest_lines WHERE manifest = ? AND day IS NOT NULL AND {test}"  # noqa: S608 - tests of ours
+    return [Entry(line, read_entry(text) or {}) for line, text in db.execute(statement, (known.number, *values))]
+
+
+def _write_test(db: Connection, known: Known, query: Query) -> tuple[str, list[object]]:
+    """The test of a query and its values."""
+    tests: dict[str, object] = {}
+    if query.words:
+        tests["number IN (SELECT rowid FROM manifest_words WHERE manifest_words MATCH ?)"] = write_match(query.words)
+    if query.task is not None:
+        tests["instr(tasks, ?)"] = write_items([name_task(query.task)])
+    if query.topic is not None:
+        tests["instr(topics, ?)"] = write_items([name_topic(query.topic)])
+    if query.status is not None:
+        tests["status = ?"] = query.status.strip().lower()
+    if query.actionable is not None:
+        tests["actionable = ?"] = int(query.actionable)
+    if query.pending:
+        tests["pending = ?"] = 1
+    if query.since is not None:
+        tests["day >= ?"] = read_day(query.since)
+    if query.until is not None:  # an entry without a day is not before any
+        tests["day BETWEEN '0' AND ?"] = read_day(query.until)
+    test, values = " AND ".join(tests) or "1", list(tests.values())
+    begun = write_match(query.words, is_begun=True) if query.words else None
+    if begun not in (None, *values[:1]) and not _load(db, known, f"{test} LIMIT 1", *values):
+        values[0] = begun
+    return test, values
+
+
+def write_match(words: Iterable[str], *, is_begun: bool = False) -> str:
+    """Words as FTS5 takes them: each quoted, all required; the last one also as the beginning of a longer one."""
+    phrases = [phrase for text in words for phrase in _split(text)]
+    if not phrases:
+        raise UsageError("there is no word to look for", hint="give letters or digits")
+    if len(phrases) > _MAX_WORDS:
+        raise UsageError(f"{len(phrases)} words are too many to look for", hint=f"give at most {_MAX_WORDS}")
+    match = " ".join(f'"{phrase}"' for phrase in phrases)
+    last = phrases[-1]
+    return f"{match}*" if is_begun and last.isalnum() and len(last) >= _MIN_PREFIX_CHARS else match
+
+
+def _split(text: str) -> Iterator[str]:
+    """The words of a text, and the phrases that it has in quotation marks; nothing but letters, digits and spaces."""
+    from unicodedata import normalize  # noqa: PLC0415 - only for words
+
+    for position, part in enumerate(normalize("NFC", text[: _MAX_WORD_CHARS * _MAX_WORDS]).split('"')):
+        plain = "".join(char if char.isalnum() else " " for char in part).split()
+        words = [word[:_MAX_WORD_CHARS] for word in plain]
+        if position % 2 and words:
+            yield " ".join(words)
+        elif not position % 2:
+            yield from words
+
+
+# --- other questions --------------------------------------------------------------------------------------------------
+
+
+def find_entry(index: Index, entry_id: str) -> Entry | None:
+    """The entry that has an id, of several the first in the file; None if there is none."""
+    found = index.consult(lambda db, known: _load(db, known, "id = ? ORDER BY line LIMIT 1", entry_id))
+    return found[0] if found else None
+
+
+def find_line(index: Index, line: int) -> Entry | None:
+    """The entry on a line; None where it has none."""
+    found = index.consult(lambda db, known: _load(db, known, "line = ?", line))
+    return found[0] if found else None
+
+
+def list_ids(index: Index, start: str, *, limit: int = 200) -> list[str]:
+    """Ids that begin alike, for whoever has misspelt one."""
+    statement = "SELECT DISTINCT id FROM manifest_lines WHERE manifest = ? AND id >= ? AND id < ? LIMIT ?"
+    rows = index.consult(
+        lambda db, known: db.execute(statement, (known.number, start, f"{start}\U0010ffff", limit)).fetchall()
+    )
+    return [entry_id for (entry_id,) in rows]
+
+
+def find_entries_of_task(index: Index, task: str, *, linked: Iterable[str] = ()) -> tuple[Entry, ...]:
+    """The entries of a task, the newest first: those that name it, and those whose ids the task itself has."""
+    entries = {entry.line: entry for entry in walk_entries(index, Query(task=task))}
+    for entry_id in linked:
+        entry = find_entry(index, entry_id)
+        if entry is not None:
+            entries.setdefault(entry.line, entry)
+    return tuple(
+        sorted(entries.values(), key=lambda each: (read_day(each.fields.get("date")), each.line), reverse=True)
+    )
+
+
+def find_own_entry(index: Index, entry: Mapping[str, Any]) -> Entry | None:
+    """The entry that somebody has added for the same work already (C19): the first of its id that has its file.
+
+    Who added it may have got another number, and may have named the file otherwise.
+    """
+    fields, _ = read_aliases(dict(entry))
+    entry_id, file = fields.get("id"), fields.get("file")
+    if not isinstance(entry_id, str) or not entry_id.strip() or not os.path.exists(index.file):
+        return None
+    stem = split_id(entry_id)[0]
+    test = f"id >= ? AND id < ? ORDER BY line LIMIT {_MAX_SIBLINGS}"
+    siblings = index.consult(lambda db, known: _load(db, known, test, stem, f"{stem}."))
+    own = (each for each in siblings if _is_numbered(each.id, stem) and _has_file(index, each, file))
+    return next(own, None)
+
+
+def _is_numbered(entry_id: str, stem: str) -> bool:
+    """Whether an id is a stem, or a stem with a number."""
+    number = entry_id[len(stem) + 1 :]
+    return entry_id == stem or (number.isascii() and number.isdigit())
+
+
+def _has_file(index: Index, entry: Entry, file: object) -> bool:
+    """Whether the file that an entry names is a file that is called so: from the root, or beside the manifest."""
+    other = entry.fields.get("file")
+    if not isinstance(file, str) or not isinstance(other, str):
+        return file == other
+    return file == other or not _list_places(index, file).isdisjoint(_list_places(index, other))
+
+
+def _list_places(index: Index, file: str) -> set[str]:
+    """Where a file can be that is called so: where it is, if it is anywhere."""
+    bases = (os.path.dirname(index.file), index.home.root)
+    places = {os.path.normpath(os.path.join(base, file)) for base in bases}
+    return {place for place in places if os.path.lexists(place)} or places

@@ -1,0 +1,146 @@
+"""Tokens: the blanks of the manifest protocol's texts, and what fills them.
+
+Owns the list of tokens (R4.11, C15) and the findings about what is left of them. A token's default may hold tokens
+itself; a value that somebody gave is put in as it is, whatever it looks like.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from remit.light_namedtuple import NamedTuple
+from remit.model import Finding
+from remit.spelling import find_meant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from remit.model import Severity
+
+REQUIRED = ("TASK_ID", "DATE", "TOPIC_SLUG")
+OPTIONAL: Mapping[str, str] = {
+    "EPIC_ID": "",
+    "SESSION_ID": "",
+    "OUTPUT_DIR": "claudedocs/agent-outputs",
+    "MANIFEST_PATH": "{{OUTPUT_DIR}}/MANIFEST.jsonl",
+    "TITLE": "{{TOPIC_SLUG}}",
+    "RESEARCH_ID": "{{TOPIC_SLUG}}-{{DATE}}",
+    "NEXT_TASK_IDS": "",
+    "TASK_SHOW_CMD": "remit task show",
+    "TASK_FOCUS_CMD": "remit task focus",
+    "TASK_COMPLETE_CMD": "remit task complete",
+    "TASK_LINK_CMD": "remit task link",
+}
+"""Tokens that need not be given, and what they are then."""
+MAX_VALUE_CHARS = 64 * 1024
+
+_TOKEN = re.compile(r"\{\{[ \t]?([A-Z][A-Z0-9_]{0,60})[ \t]?\}\}")
+_MAX_DEPTH = 20
+
+
+def unknown_token(name: str) -> Finding:
+    """A text holds a token that is not declared.
+
+    Why: nothing would fill it, and the agent would read, or write, the blank itself.
+
+    Bad: `{{TOPIC}}`
+
+    Good: `{{TOPIC_SLUG}}`, or a value that is given for it.
+    """
+    meant = find_meant(name, (*REQUIRED, *OPTIONAL))
+    hint = f"Did you mean {meant}?" if meant else "Give it a value, or take it out."
+    return Finding("MAN020", "error", f"{name} is not a token", hint, "R4.11 C15")
+
+
+def token_missing(name: str) -> Finding:
+    """A token that has to be given was not.
+
+    Why: the task, the day and the topic are different each time; nobody can guess them.
+
+    Bad: a text with `{{TASK_ID}}` in it, and no task.
+
+    Good: a value for TASK_ID, DATE and TOPIC_SLUG.
+    """
+    return Finding("MAN021", "error", f"{name} was not given", f"Give {name} a value.", "R4.11")
+
+
+def token_endless(name: str) -> Finding:
+    """A token's default leads back to the token, or grows without end.
+
+    Why: it would never be a value.
+
+    Bad: `OUTPUT_DIR = "{{MANIFEST_PATH}}/.."` and `MANIFEST_PATH = "{{OUTPUT_DIR}}/MANIFEST.jsonl"`
+
+    Good: defaults that lead to a value.
+    """
+    message = f"{name} leads back to itself, or to more than {MAX_VALUE_CHARS:,} characters"
+    return Finding("MAN022", "error", message, f"Give {name} a value.", "C15")
+
+
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+    "MAN020": (unknown_token, "error", "R4.11 C15"),
+    "MAN021": (token_missing, "error", "R4.11"),
+    "MAN022": (token_endless, "error", "C15"),
+}
+
+
+class Resolved(NamedTuple):
+    """A text with its tokens filled, and what could not be."""
+
+    text: str
+    findings: tuple[Finding, ...]
+
+
+def resolve_tokens(template: str, given: Mapping[str, str], *, defaults: Mapping[str, str] = OPTIONAL) -> Resolved:
+    """Fill the tokens of a text. What cannot be filled stays as it is and is a finding."""
+    filling = _Filling(given, defaults)
+    text = filling.fill(template)
+    return Resolved(text, tuple(filling.findings.values()))
+
+
+def find_tokens(text: str) -> list[str]:
+    """The tokens that a text holds, each once."""
+    return list(dict.fromkeys(_TOKEN.findall(text)))
+
+
+class _Filling:
+    """The values that were worked out, and the findings, each token once."""
+
+    def __init__(self, given: Mapping[str, str], defaults: Mapping[str, str]) -> None:
+        self.given = given
+        self.defaults = defaults
+        self.findings: dict[str, Finding] = {}
+        self._values: dict[str, str | None] = {}
+        self._open: list[str] = []
+
+    def fill(self, text: str) -> str:
+        """A text with every token filled that can be."""
+        return _TOKEN.sub(self._fill_one, text)
+
+    def _fill_one(self, found: re.Match[str]) -> str:
+        value = self._find_value(found[1])
+        return found[0] if value is None else value
+
+    def _find_value(self, name: str) -> str | None:
+        if name in self.given:
+            return self.given[name]
+        if name not in self._values:
+            self._values[name] = self._work_out(name)
+        return self._values[name]
+
+    def _work_out(self, name: str) -> str | None:
+        if name not in self.defaults:
+            tell = token_missing if name in REQUIRED else unknown_token
+            self.findings.setdefault(name, tell(name))
+            return None
+        if name in self._open or len(self._open) >= _MAX_DEPTH:
+            self.findings.setdefault(name, token_endless(name))
+            return None
+        self._open.append(name)
+        value = self.fill(self.defaults[name])
+        self._open.pop()
+        if len(value) > MAX_VALUE_CHARS:
+            self.findings.setdefault(name, token_endless(name))
+            return None
+        return value

@@ -1,0 +1,76 @@
+"""Bounds: how much of a repository's or an agent's text goes out, and without what.
+
+Owns the cutting of answers. Whatever is in a file may be of any size and may hold secrets; who asked pays for each
+letter with room in its context.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.storage.secrets import redact
+from remit.views.render import SEVERITIES, shape_finding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from remit.model import Finding
+
+MAX_CHARS = 4_000
+"""Of one text."""
+MAX_TOTAL_CHARS = 60_000
+"""Of all texts of an answer."""
+_MAX_ITEMS, _MAX_NAMES, _MAX_DEPTH, _MAX_NAME_CHARS = 200, 100, 8, 100
+_MAX_FINDINGS = 100
+_OF_FINDING = ("code", "severity", "message", "hint", "requirement", "pointer", "filename", "location")
+"""What is told of a finding; the rest is for editors."""
+_MARGIN = 500
+"""Beyond what is kept, so that of a secret at the cut enough is seen to know it for one."""
+
+
+class Bounds:
+    """How much room is left in one answer."""
+
+    def __init__(self, total: int = MAX_TOTAL_CHARS) -> None:
+        self.left = total
+
+    def fit(self, value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - any JSON value
+        """The same value, without secrets, as far as there is room for it; what was cut ends in `…`."""
+        if isinstance(value, str):
+            return self.text(value)
+        if not isinstance(value, list | tuple | dict):
+            return value
+        if depth >= _MAX_DEPTH:
+            return "…"
+        if isinstance(value, dict):
+            return self._fit_names(value, depth)
+        kept: list[Any] = [self.fit(each, depth + 1) for each in value[:_MAX_ITEMS] if self.left > 0]
+        return [*kept, "…"] if len(kept) < len(value) and all(isinstance(each, str) for each in kept) else kept
+
+    def fit_each(self, values: Sequence[Any]) -> list[Any]:
+        """All of some values, each with its share of the room: none is left out for another that is long."""
+        share = self.left // max(1, len(values))
+        return [Bounds(share).fit(value) for value in values]
+
+    def _fit_names(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+        kept = {}
+        for name, each in list(value.items())[:_MAX_NAMES]:
+            kept[redact(str(name))[:_MAX_NAME_CHARS]] = self.fit(each, depth + 1)
+        return kept
+
+    def text(self, text: str, most: int = MAX_CHARS) -> str:
+        """A text, as much of it as there is room for."""
+        room = max(0, min(most, self.left))
+        cleaned = redact(text[: room + _MARGIN])
+        kept = cleaned if len(cleaned) <= room and len(text) <= room + _MARGIN else f"{cleaned[:room]}…"
+        self.left -= len(kept)
+        return kept
+
+
+def fit_findings(found: Sequence[tuple[Finding, str]]) -> dict[str, Any]:
+    """Findings with their files, the gravest first, as many as somebody reads; and how many there are besides."""
+    ranked = sorted(found, key=lambda each: SEVERITIES.index(each[0].severity))[:_MAX_FINDINGS]
+    shaped = [shape_finding(finding, filename) for finding, filename in ranked]
+    kept = Bounds().fit([{name: each[name] for name in _OF_FINDING if each[name] is not None} for each in shaped])
+    more = len(found) - len(kept)
+    return {"findings": kept} | ({"more_findings": more} if more else {})

@@ -1,0 +1,229 @@
+"""The tools around delegations: handing work on, following it, bringing it back, and checking a return.
+
+Owns the way from arguments to these use cases and back to JSON; nothing is decided here. Each is what a command of the
+command line does, for a caller that is known by the environment of this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from remit.errors import UsageError
+from remit.mcp.catalog import PAGE_CHARS
+from remit.mcp.output_limits import Bounds, fit_findings
+from remit.views.render import count, render_json, shape_own
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.mcp.tools import Call
+    from remit.runs.progress import Seen
+    from remit.runs.request import Request
+    from remit.runs.submit_return import OwnVerdict
+    from remit.runs.workspace import Workspace
+    from remit.schemas import Result
+    from remit.views.run_details import Standing
+
+_MAX_STANDINGS = 50
+_MAX_SAID = 200
+
+
+async def delegate(asked: Call) -> dict[str, Any]:
+    """Hand work to an agent."""
+    from remit.cli.result_output import shape_asides, shape_result
+
+    given = asked.given
+    if given.get("detach") and "wait_seconds" in given:
+        raise UsageError("detach waits for nothing, and wait_seconds does", hint="give one of the two")
+    caller = given.get("caller", "")
+    if given.get("detach"):
+        prepared, result = asked.serving.detach(lambda ws: _ask(ws, given), caller=caller), None
+    else:
+        prepared, result = await asked.serving.delegate(
+            lambda ws: _ask(ws, given),
+            caller=caller,
+            wait_s=given.get("wait_seconds"),
+            tell=asked.tell,
+            on_begun=asked.on_begun,
+        )
+    told: dict[str, Any] = {"session_id": prepared.row.session_id, "agent": prepared.row.agent}
+    told |= {"over": True, "result": shape_result(result)} if result else _stand(prepared.row.session_id)
+    return told | ({"request_findings": shape_asides(prepared.findings)} if prepared.findings else {})
+
+
+def _ask(ws: Workspace, given: Mapping[str, Any]) -> Request:
+    from remit.runs.admission.limits import Budget, check_budget
+    from remit.runs.request import Request
+
+    names = ("inputs", "runner", "return_format", "format", "worktree", "confine")
+    fields = {name: given[name] for name in names if name in given}
+    if "task" in given:
+        from remit.cli.commands.task_changes import parse_task
+        from remit.runs.tasks.task_facts import find_task
+
+        fields |= find_task(ws.home, ws.settings, parse_task(str(given["task"])))
+    budget = check_budget(Budget(**given.get("budget", {})))
+    return Request(given.get("agent"), given["prompt"], timeout_s=given.get("timeout_seconds"), budget=budget, **fields)
+
+
+def _stand(session_id: str) -> dict[str, Any]:
+    """How a delegation stands that is not over."""
+    from remit.views.run_details import list_tree, open_home
+
+    home = open_home()
+    try:
+        return {"over": False, "standing": _shape_standing(list_tree(home, session_id)[0])}
+    finally:
+        home.close()
+
+
+def _shape_standing(standing: Standing) -> dict[str, Any]:
+    from remit.views.json_shapes import shape_standing
+
+    return shape_standing(standing)
+
+
+def status(asked: Call) -> dict[str, Any]:
+    """Show who is at work."""
+    from remit.views.run_details import find_session, list_tree, list_work, open_home
+
+    home = open_home()
+    try:
+        if "session_id" in asked.given:
+            found = list_tree(home, find_session(home, asked.given["session_id"]))
+        else:
+            found = list_work(home, everything=asked.given.get("all", False))
+    finally:
+        home.close()
+    shown = [_shape_standing(each) for each in found[:_MAX_STANDINGS]]
+    return {"delegations": Bounds().fit_each(shown), "more": len(found) - len(shown)}
+
+
+async def result(asked: Call) -> dict[str, Any]:
+    """Bring what came of a delegation."""
+    session_id = await asyncio.to_thread(_find_session, asked.given["session_id"])
+    wait_s = asked.given.get("wait_seconds", 0)
+    if wait_s:
+        if asked.on_begun is not None:
+            asked.on_begun()
+        await asked.serving.wait(session_id, wait_s=wait_s, tell=asked.tell)
+    return await asyncio.to_thread(_load_result, session_id, asked.given)
+
+
+def _find_session(word: str) -> str:
+    from remit.views.run_details import find_session, open_home
+
+    home = open_home()
+    try:
+        return find_session(home, word)
+    finally:
+        home.close()
+
+
+def _load_result(session_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    from remit.runs.text_pages import cut_page, load_answer
+    from remit.views.run_details import load_record, open_home
+
+    part, page = given.get("part", "result"), given.get("page", 1)
+    home = open_home()
+    try:
+        record = load_record(home, session_id)
+        answer = load_answer(home, session_id) if part == "answer" else ""
+    finally:
+        home.close()
+    report = record.report if not record.standing.is_open else None
+    told: dict[str, Any] = {"session_id": session_id, "over": report is not None}
+    if part == "answer":
+        return told | {"part": part} | cut_page(answer, page, size=PAGE_CHARS)._asdict()
+    if report is None:
+        return told | {"standing": _shape_standing(record.standing)}
+    if part == "report":
+        text = render_json(_shape_whole(report), indent=1)
+        return told | {"part": part} | cut_page(text, page, size=PAGE_CHARS)._asdict()
+    return told | {"result": _shape_short(report, record.terms.result_tokens)}
+
+
+def _shape_short(report: Result, max_tokens: int) -> dict[str, Any]:
+    from remit.cli.result_output import shape_result
+    from remit.runs.results.fit_budget import fit_result
+    from remit.schemas import DEFAULT_TOKENS
+
+    return shape_result(fit_result(report, max_tokens=max_tokens or DEFAULT_TOKENS))
+
+
+def _shape_whole(report: Result) -> dict[str, Any]:
+    from remit.cli.result_output import shape_result
+
+    return shape_result(report)
+
+
+def load_result(session_id: str) -> dict[str, Any]:
+    """What came of a delegation in short, or how it stands."""
+    return _load_result(_find_session(session_id), {})
+
+
+async def cancel(asked: Call) -> dict[str, Any]:
+    """End a delegation."""
+    from remit.cli.result_output import shape_result
+
+    session_id = await asyncio.to_thread(_find_session, asked.given["session_id"])
+    reason = " ".join(asked.given.get("reason", "").split())
+    waited = await asked.serving.cancel(session_id, reason=reason, caller=asked.given.get("caller", ""))
+    told: dict[str, Any] = {"session_id": session_id}
+    if waited.result is None:
+        from remit.cli.commands.wait import tell_open
+
+        apart = {"harness": waited.harness, "message": tell_open(waited)} if waited.harness else {}
+        return told | apart | _stand(session_id)
+    return told | {"agent": waited.result.agent, "over": True, "result": shape_result(waited.result)}
+
+
+# --- returns ---------------------------------------------------------------------------------------------------------
+
+
+def check_return(asked: Call) -> dict[str, Any]:
+    """Judge a final message before it is sent."""
+    from remit.runs.submit_return import Claimed, check_own
+    from remit.runs.workspace import Workspace
+
+    given = asked.given
+    claimed = Claimed(given.get("format"), given.get("session_id"), given.get("agent"))
+    ws = Workspace.open(environ=asked.serving.speak_for(given.get("caller", "")))
+    try:
+        verdict = check_own(ws, given["message"], claimed)
+    finally:
+        ws.home.close()
+    return _fit_own(verdict)
+
+
+def submit_return(asked: Call) -> dict[str, Any]:
+    """Check a return and hand it in as that of the caller's run."""
+    from remit.runs.submit_return import submit_own
+    from remit.runs.workspace import Workspace
+
+    ws = Workspace.open(environ=asked.serving.speak_for(asked.given.get("caller", "")), lenient=True)
+    try:
+        verdict, is_kept = submit_own(ws, asked.given["message"])
+    finally:
+        ws.home.close()
+    return {"submitted": is_kept} | _fit_own(verdict)
+
+
+def _fit_own(verdict: OwnVerdict) -> dict[str, Any]:
+    shape = shape_own(verdict, "message")
+    del shape["findings"]
+    fitted: dict[str, Any] = Bounds().fit(shape)
+    return fitted | fit_findings([(finding, "message") for finding in verdict.findings])
+
+
+def render_progress(seen: list[Seen]) -> str:
+    """How a delegation goes and those below it, in one line."""
+    if not seen:
+        return "at work"
+    open_ones = [each for each in seen if each.row.state != "settled"] or seen[:1]
+    last = max(open_ones, key=lambda each: each.heard_ms or 0)
+    state = "waits for a free place" if last.is_held else "at work"
+    said = " ".join(Bounds().text(last.said, _MAX_SAID).split())
+    others = f" ({count(len(open_ones), 'agent')} at work)" if len(open_ones) > 1 else ""
+    return f"{last.row.agent}: {said or state}{others}"

@@ -1,0 +1,44 @@
+"""The tools: which function does what each of them is for, and how one is called.
+
+Owns the table, and that nobody waits for a tool that is busy with something else: what is quick runs in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.mcp.arguments import check_arguments
+from remit.mcp.catalog import BY_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from remit.runs.hosted_runs import Serving, Tell
+
+_WAITING = frozenset({"delegate", "result", "cancel"})
+"""Those that wait for an agent."""
+_HOMES = {
+    "remit.mcp.run_tools": ("delegate", "status", "result", "cancel", "check_return", "submit_return"),
+    "remit.mcp.workspace_tools": ("find_findings", "add_finding", "task_show", "task_move", "lint"),
+}
+
+
+class Call(NamedTuple):
+    """A tool that is called: what is at hand, and who is told how it goes."""
+
+    given: Mapping[str, Any]
+    serving: Serving
+    tell: Tell | None = None
+    on_begun: Callable[[], None] | None = None
+    """Called when there is nothing more to do but to wait for an agent."""
+
+
+async def call(name: str, asked: Call) -> dict[str, Any]:
+    """Call a tool of the catalogue; what it gives."""
+    asked = asked._replace(given=check_arguments(asked.given, BY_NAME[name].takes))
+    home = next(home for home, names in _HOMES.items() if name in names)
+    function = getattr(import_module(home), name)
+    told: dict[str, Any] = await (function(asked) if name in _WAITING else asyncio.to_thread(function, asked))
+    return told

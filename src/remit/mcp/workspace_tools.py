@@ -1,0 +1,167 @@
+"""The tools around what a workspace keeps: findings, tasks and agent files.
+
+Owns the way from arguments to these use cases and back to JSON; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.errors import UsageError
+from remit.mcp.catalog import PAGE_CHARS
+from remit.mcp.output_limits import Bounds, fit_findings
+from remit.storage.spec_root import LINKS
+from remit.views.render import SEVERITIES
+
+if TYPE_CHECKING:
+    from remit.mcp.tools import Call
+    from remit.tasks.tasks_command import ShownTask
+
+_USUAL_ENTRIES = 10
+_LISTS = ("topics", "key_findings", "needs_followup", "linked_tasks")
+_SINGLE = ("title", "status", "actionable", "file", "date")
+
+
+def find_findings(asked: Call) -> dict[str, Any]:
+    """Find entries of the manifest."""
+    from remit.cli.commands.findings_views import shape_entry
+    from remit.cli.options import parse_day
+    from remit.manifest.findings_command import Manifest, find_manifest, make_query
+
+    given, page = asked.given, asked.given.get("page", 1)
+    chosen = {name: given.get(name) for name in ("topic", "task", "status", "actionable")}
+    days = {name: parse_day(given[name]) if name in given else None for name in ("since", "until")}
+    if find_manifest() is None:  # nobody has found out anything yet
+        return {"entries": [], "page": page, "more": False, "manifest": None}
+    opened = Manifest()
+    try:
+        query = make_query(words=tuple(given.get("words", ())), pending=given.get("pending", False), **chosen, **days)
+        found = opened.find(query, limit=given.get("limit", _USUAL_ENTRIES), page=page)
+        entries = [shape_entry(entry) for entry in found.entries]
+        return {
+            "entries": Bounds().fit_each(entries),
+            "page": page,
+            "more": found.has_more,
+            "manifest": _name_below(opened.file, opened.root),
+        }
+    finally:
+        opened.close()
+
+
+def add_finding(asked: Call) -> dict[str, Any]:
+    """Add an entry to the manifest."""
+    from datetime import datetime
+
+    from remit.cli.options import parse_day, parse_slug
+    from remit.manifest.findings_command import Manifest, make_page
+
+    given = dict(asked.given)
+    if "date" in given:
+        given["date"] = parse_day(given["date"])
+    slug = parse_slug(given["slug"]) if "slug" in given else None
+    fields = {"status": "complete", "actionable": True}
+    fields |= {name: given[name] for name in (*_SINGLE, *_LISTS) if name in given}
+    opened = Manifest(may_begin=True)
+    try:
+        page = None
+        if given.get("write_file"):
+            more = {name: tuple(given.get(name, ())) for name in ("recommendations", "sources")}
+            page = make_page(fields, summary=given.get("summary", ""), **more)
+        added = opened.add(fields, day=datetime.now().astimezone().date().isoformat(), slug=slug, page=page)
+        file = opened.find_findings_file(str(added.fields.get("file")))
+        told = {
+            "added": added.accepted,
+            "id": str(added.fields["id"]),
+            "manifest": _name_below(opened.file, opened.root),
+            "entry": dict(added.fields),
+            "findings_file": None if file is None else _name_below(file, opened.root),
+        }
+        fitted: dict[str, Any] = Bounds().fit(told)
+        return fitted | fit_findings([(finding, fitted["manifest"]) for finding in added.findings])
+    finally:
+        opened.close()
+
+
+def _name_below(file: str, root: str) -> str:
+    return file.removeprefix(f"{root.rstrip('/')}/")
+
+
+# --- tasks and agent files -------------------------------------------------------------------------------------------
+
+
+def task_show(asked: Call) -> dict[str, Any]:
+    """Show a task."""
+    from remit.cli.commands.task_changes import parse_number
+    from remit.tasks.tasks_command import Tasks
+
+    tasks, task_id = Tasks(), str(asked.given["task"])
+    try:
+        outside = tasks.ask_outside("show", task_id)
+        if outside is not None:
+            return {"task": task_id, "section": Bounds().text(outside.output, PAGE_CHARS)}
+        shown = tasks.show(parse_number(task_id))
+        bounds = Bounds()
+        section = bounds.text(shown.section, PAGE_CHARS)
+        told: dict[str, Any] = bounds.fit(_shape_task(shown))
+        return {"task": task_id} | told | {"section": section}
+    finally:
+        tasks.home.close()
+
+
+def _shape_task(shown: ShownTask) -> dict[str, Any]:
+    facts, plan = shown.facts, shown.plan
+    return {
+        "number": facts.number,
+        "title": facts.title,
+        "marker": facts.marker,
+        "closed": facts.closed,
+        "priority": facts.priority or None,
+        "fields": facts.fields,
+        "plan": plan and {"path": plan.path, "resume": plan.resume and plan.resume.number},
+        LINKS: list(shown.entries),
+        "moves": list(shown.moves),
+        "focused": shown.focused,
+    }
+
+
+def task_move(asked: Call) -> dict[str, Any]:
+    """Move a task."""
+    from remit.cli.commands.task_changes import parse_number
+    from remit.tasks.tasks_command import Tasks
+
+    given = asked.given
+    number, tasks = parse_number(str(given["number"])), Tasks()
+    try:
+        reason, phase = given.get("reason", ""), given.get("phase")
+        environ = asked.serving.environ
+        moved = tasks.move(number, given["marker"], reason=reason, phase=phase, environ=environ)
+    finally:
+        tasks.home.close()
+    told = {
+        "number": moved.number,
+        "before": moved.before,
+        "after": moved.after,
+        "files": list(moved.files),
+        "taken_in": list(moved.taken_in),
+    }
+    fitted: dict[str, Any] = Bounds().fit(told)
+    return fitted | fit_findings([*zip(moved.told, moved.told_in, strict=True)])
+
+
+def lint(asked: Call) -> dict[str, Any]:
+    """Judge agent files."""
+    from remit.agent_files import lint
+    from remit.storage.settings import find_root, is_inside
+
+    root, given = find_root(), asked.given
+    paths = tuple(path if path.startswith("/") else f"{root}/{path}" for path in given.get("paths", ()))
+    for path, named in zip(paths, given.get("paths", ()), strict=True):
+        if "\0" in path or not (path.rstrip("/") == root or is_inside(path, root)):
+            raise UsageError(f"'{named}' is outside of the workspace", hint="name files and folders inside it")
+    select = tuple(given["select"]) if "select" in given else None
+    ignore = tuple(given.get("ignore", ()))
+    linted = lint.lint(lint.Asked(paths=paths, select=select, ignore=ignore, fail_on=given.get("fail_on")))
+    every = [(finding, path) for path, found in linted.findings.items() for finding in found]
+    counts = {severity: sum(each.severity == severity for each, _ in every) for severity in SEVERITIES}
+    told = {"failed": linted.failed, "files": len(linted.sources), "counts": counts, "known": linted.known}
+    return told | fit_findings(every)

@@ -1,0 +1,472 @@
+"""Commands: whether a simple command is what a bash pattern means.
+
+Owns the comparison of words with patterns. To deny, a pattern is read widely: the program by whatever name, flags in
+any order and spelling, options skipped before a subcommand. To allow, it is read narrowly: word by word from the
+beginning. What a word with a hole could become is not left out: then the answer is MAYBE.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from remit.globs import is_magic, matches_name, matches_stars
+from remit.lazy_regex import lazy
+from remit.light_namedtuple import NamedTuple
+from remit.policy.bash import program_aliases
+from remit.policy.bash.effects import Hint, Run
+from remit.policy.bash.words import HOLE, ONE, SPLIT, Word
+
+TYPE_CHECKING = False  # typing itself would cost 6 ms
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+base_name, find_family = program_aliases.base_name, program_aliases.find_family
+YES, MAYBE, NO = 2, 1, 0
+MAX_PATTERN = 300
+
+
+class Pattern(NamedTuple):
+    """A bash pattern taken apart."""
+
+    program: str
+    flags: tuple[str, ...]
+    operands: tuple[str, ...]
+    words: tuple[str, ...]
+    is_everything: bool
+
+
+@lru_cache(maxsize=1024)
+def parse_pattern(text: str) -> Pattern:
+    """A pattern's words: `git push:*` and `git push *` are `git push`."""
+    text = " ".join(text[:MAX_PATTERN].split())
+    for ending in (":*", " *"):
+        text = text.removesuffix(ending)
+    words = tuple(text.split())
+    if not text.strip("*"):
+        return Pattern("*", (), (), words, is_everything=bool(text))
+    rest = [word for word in words[1:] if word != "*"]
+    flags = tuple(word for word in rest if word[0] == "-" and len(word) > 1)
+    operands = tuple(word for word in rest if word not in flags)
+    return Pattern(base_name(words[0]) or words[0], flags, operands, words, is_everything=False)
+
+
+@lru_cache(maxsize=64)
+def take_apart(text: str) -> tuple[tuple[str, ...], str]:
+    """The commands of a pattern that has several, and the file that it writes, "" where it names none."""
+    text, _, target = text[:MAX_PATTERN].partition(">")
+    parts = text.replace("|", ";").replace("&", ";").split(";")
+    return tuple(part.strip() for part in parts if part.strip()), target.strip(" >").partition(" ")[0]
+
+
+# --- to deny ---------------------------------------------------------------------------------------------------------
+
+
+def fits(text: str, run: Run) -> int:
+    """Whether a pattern that denies means a command."""
+    pattern = parse_pattern(text)
+    if pattern.is_everything:
+        return YES
+    words = run.words
+    name = base_name(words[0].text)
+    if name.startswith("git-") and pattern.program == "git":
+        words = (Word("git"), Word(name[4:]), *words[1:])
+        name = "git"
+    found = max((_fits_program(pattern.program, each) for each in (name, *run.names)), default=NO)
+    if not found or not (pattern.flags or pattern.operands):
+        return found
+    rest = _fits_rest(pattern, find_family(name), words[1:])
+    if rest < found and pattern.program in _PASSING:
+        rest = max(rest, _fits_inner(pattern, words))
+    return min(found, rest)
+
+
+_PASSING = program_aliases.read_names("sudo doas env nohup nice timeout xargs exec command eval bash sh su time")
+"""Programs that others follow: a pattern may name both."""
+
+
+def _fits_inner(pattern: Pattern, words: Sequence[Word]) -> int:
+    """`sudo rm` is `sudo nice rm` too."""
+    inner = " ".join(pattern.words[1:])
+    found = NO
+    for at in range(1, min(len(words), MAX_INNER)):
+        if found < YES and words[at].text:
+            found = max(found, fits(inner, Run(tuple(words[at:]))))
+        if found < MAYBE and " " in words[at].text and hints_at(inner, Hint(words[at].text)):
+            found = MAYBE
+    return found
+
+
+MAX_INNER = 30
+
+
+def _fits_program(program: str, name: str) -> int:
+    if is_magic(program):
+        return YES if matches_name(program, name) else NO
+    if program == name or find_family(program) == find_family(name):
+        return YES
+    return MAYBE if program.lower() == name.lower() else NO
+
+
+def _fits_rest(pattern: Pattern, name: str, words: Sequence[Word]) -> int:
+    if name == "chmod" and pattern.operands:
+        return _fits_mode(pattern, words)
+    operands = [_SYNONYMS.get(name, {}).get(word, word) for word in pattern.operands]
+    words = [Word(_FLAGGED.get((name, word.text), word.text), word.kind) for word in words]
+    keyed = [word for word in operands if "=" in word]
+    ordered = [word for word in operands if "=" not in word]
+    found = min(_fits_flags(pattern, name, words), _fits_operands(ordered, name, words), _fits_keyed(keyed, words))
+    if not found and operands and ((name == "git" and _is_unknown_to_git(words)) or _is_near(pattern, name, words)):
+        return MAYBE
+    return found
+
+
+def _fits_keyed(operands: Sequence[str], words: Sequence[Word]) -> int:
+    """`if=x of=y`: in any order."""
+    if all(any(word.is_sure and matches_operand(each, word.text) for word in words) for each in operands):
+        return YES
+    return MAYBE if any(not word.is_sure for word in words) else NO
+
+
+def _is_near(pattern: Pattern, name: str, words: Sequence[Word]) -> bool:
+    """Whether a command says what a pattern says in other words: `--request=POST`, `HEAD:main`, `pods/web`.
+
+    Only where the subcommand is the same, or the pattern has none and names an option with its value.
+    """
+    operands = pattern.operands
+    valued = bool(pattern.flags) and pattern.words[1].startswith("-")
+    if not valued and (len(operands) < 2 or _fits_operands(operands[:1], name, words) != YES):  # noqa: PLR2004 - and more
+        return False
+    pieces = {piece for word in words for piece in _take_apart(word.text)}
+    if all(pieces & _take_apart(operand) for operand in operands):
+        return True
+    given = [word.text for word in words if word.text[:1] != "-"]
+    return name == "git" and operands[:1] == ("push",) and list(operands[: len(given)]) == given
+
+
+_SHORT_NAMES = {
+    "po": "pod",
+    "deploy": "deployment",
+    "svc": "service",
+    "ns": "namespace",
+    "cm": "configmap",
+    "no": "node",
+}
+
+
+def _take_apart(text: str) -> set[str]:
+    """A word's pieces, without what tells one from many."""
+    found = "".join(char if char.isalnum() or char in "_.-" else " " for char in text).split()
+    found += [text[2:]] if text[:1] == "-" and text[1:2] != "-" else []
+    return {_SHORT_NAMES.get(piece, piece.removesuffix("s") or piece) for piece in found}
+
+
+_FLAGGED = {
+    ("terraform", "-destroy"): "destroy",
+    ("tofu", "-destroy"): "destroy",
+    ("terraform", "--destroy"): "destroy",
+}
+"""Flags that make one subcommand do another's work."""
+_ALIASES = {
+    "--recursive": "r", "R": "r", "--force": "f", "--all": "a", "--delete": "d", "--global": "g", "--yes": "y",
+    "--assume-yes": "y", "--interactive": "i", "--no-verify": "n", "--verbose": "v", "--symbolic": "s",
+}  # fmt: skip
+"""Flags that mean the same almost everywhere."""
+
+
+_FLAGS_KNOWN = program_aliases.read_names("rm git cp mv ln chmod chown npm docker pip tar")
+"""Programs whose long flags are known: of others, one that begins with a flag's letter may be that flag."""
+
+
+def _fits_flags(pattern: Pattern, name: str, words: Sequence[Word]) -> int:
+    wanted = {flag for word in pattern.flags for flag in _list_flags(word)}
+    exact = set(pattern.flags)
+    doubtful = False
+    for word in words:
+        if word.text == "--" and word.kind == ONE:
+            break
+        if not word.is_sure:
+            doubtful = doubtful or could_be_flag(word)
+        elif word.text.startswith("-") and len(word.text) > 1:
+            wanted -= _list_flags(word.text)
+            if word.text in exact:
+                wanted -= _list_flags(word.text)
+            bare = word.text.lstrip("-").partition("=")[0]
+            for flag in exact:
+                wanted -= _list_flags(flag) if flag.lstrip("-") == bare else set()
+            if word.text.startswith("--"):
+                wanted = {flag for flag in wanted if not _is_short_for(word.text, flag)}
+                doubtful = doubtful or (name not in _FLAGS_KNOWN and any(flag == bare[:1] for flag in wanted))
+        elif name == "git" and word.text.startswith("+"):
+            wanted.discard("f")
+    if not wanted:
+        return YES
+    return MAYBE if doubtful else NO
+
+
+@lru_cache(maxsize=2048)
+def _list_flags(word: str) -> set[str]:
+    """`-rf` as its letters; `--force` as the letter that means the same."""
+    if word.startswith("--"):
+        name = word.partition("=")[0]
+        return {_ALIASES.get(name, name)}
+    return {_ALIASES.get(letter, letter) for letter in word[1:]}
+
+
+def _is_short_for(word: str, flag: str) -> bool:
+    """Whether a long flag is the beginning of another one: `--recurs` is `--recursive`."""
+    name = word.partition("=")[0]
+    if len(name) < 3:  # noqa: PLR2004 - two dashes and at least a letter
+        return False
+    return any(long.startswith(name) and _ALIASES.get(long, long) == flag for long in (*_ALIASES, flag))
+
+
+def could_be_flag(word: Word) -> bool:
+    """Whether a word that is not known may turn out to be a flag."""
+    if word.kind == SPLIT:
+        return True
+    start = word.text.partition(HOLE)[0]
+    if start and not start.startswith("-"):
+        return False
+    return all(char.isalnum() or char in "-=_" + HOLE for char in word.text)
+
+
+_VALUED = {
+    "git": frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--attr-source"}),
+}
+"""Options before a subcommand that take the next word; of programs that are not here, any option may."""
+_TAKING = program_aliases.read_names(
+    """
+--prefix --workspace --registry --userconfig --host --context --config --namespace --kubeconfig --manifest-path
+--target-dir --cwd --dir --filter --repo --profile --region --project --directory -C -n -w -R -f --file -p
+"""
+)
+"""Options that take the next word wherever they stand before a subcommand."""
+
+
+def _fits_operands(operands: Sequence[str], name: str, words: Sequence[Word]) -> int:
+    """The pattern's operands one after the other; an option, and what may be its value, stands between them."""
+    sure, maybe = {0}, {0}
+    most, valued, after_flag, taken, ended = len(operands), _VALUED.get(name), False, False, False
+    synonyms = _SYNONYMS.get(name, {})
+    for word in words:
+        if most in sure:
+            return YES
+        if not word.is_sure and word.kind == ONE and taken:
+            pass
+        elif not word.is_sure:
+            maybe = _advance(maybe, operands, word)
+            sure = set(sure) if after_flag or valued is None else set()
+        elif word.text == "--":
+            ended = True
+            continue
+        elif not ended and word.text.startswith("-") and len(word.text) > 1:
+            after_flag = word.text in valued if valued is not None else "=" not in word.text
+            taken = after_flag and (valued is not None or word.text in _TAKING)
+            continue
+        elif valued is not None and after_flag:
+            pass
+        else:
+            text = synonyms.get(word.text, word.text)
+            stay = after_flag or text in _GROUPS.get(name, ())
+            sure = _match(sure, operands, text, stay=stay, short=name == "npm")
+            maybe = _match(maybe, operands, text, stay=stay, short=name == "npm")
+        after_flag = taken = False
+    if most in sure:
+        return YES
+    return MAYBE if most in maybe else NO
+
+
+_GROUPS = {
+    "docker": ("container", "image"), "podman": ("container", "image"), "git": ("subtree", "lfs"),
+    "yarn": ("npm", "workspace"), "aws": ("s3", "s3api"), "terraform": ("apply",), "tofu": ("apply",),
+}  # fmt: skip
+"""Words before a subcommand that only say what it is about."""
+
+
+def _match(states: set[int], operands: Sequence[str], text: str, *, stay: bool, short: bool) -> set[int]:
+    moved = {at + 1 for at in states if at < len(operands) and matches_operand(operands[at], text)}
+    if short and len(text) > 1:
+        moved |= {at + 1 for at in states if at < len(operands) and operands[at].startswith(text)}
+    kept = states if stay else {at for at in states if at == len(operands)}
+    return moved | kept
+
+
+def _advance(states: set[int], operands: Sequence[str], word: Word) -> set[int]:
+    if word.kind == SPLIT:
+        return set(range(min(states), len(operands) + 1)) if states else states
+    # A value of an option before it, a flag, or the operand itself.
+    return states | {at + 1 for at in states if at < len(operands) and _could_be(word, operands[at])}
+
+
+def matches_operand(operand: str, text: str) -> bool:
+    """Whether a pattern's word is a command's word; a folder's last slash does not count."""
+    if operand == text or (
+        len(text) > 1 and operand.removeprefix("./").rstrip("/") == text.removeprefix("./").rstrip("/")
+    ):
+        return True
+    return is_magic(operand) and matches_name(operand, text)
+
+
+def _could_be(word: Word, operand: str) -> bool:
+    if is_magic(operand):
+        return True
+    start, _, rest = word.text.partition(HOLE)
+    return operand.startswith(start) and operand.endswith(rest.rpartition(HOLE)[2])
+
+
+_SYNONYMS: dict[str, dict[str, str]] = {
+    "npm": dict.fromkeys(
+        ("i", "in", "ins", "inst", "insta", "instal", "isnt", "isnta", "isntal", "isntall", "add"), "install"
+    )
+    | dict.fromkeys(("un", "unlink", "remove", "rm", "r"), "uninstall")
+    | dict.fromkeys(("run-script", "rum", "urn"), "run")
+    | {"x": "exec", "t": "test", "tst": "test"},
+    "pnpm": {"i": "install", "rm": "remove", "un": "remove", "uninstall": "remove"},
+    "docker": {},
+}
+
+GIT_COMMANDS = program_aliases.read_names(
+    """
+add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore check-mailmap
+check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree
+config count-objects credential daemon describe diagnose diff diff-files diff-index diff-tree difftool fast-export
+fast-import fetch fetch-pack filter-branch fmt-merge-msg for-each-ref for-each-repo format-patch fsck gc grep gui
+hash-object help hook index-pack init instaweb interpret-trailers log lfs ls-files ls-remote ls-tree mailinfo
+mailsplit maintenance merge merge-base merge-file merge-tree mergetool mktag mktree multi-pack-index mv name-rev
+notes pack-objects pack-refs patch-id prune pull push range-diff read-tree rebase reflog remote repack replace
+request-pull rerere reset restore rev-list rev-parse revert rm send-email shortlog show show-branch show-index
+show-ref sparse-checkout stash status stripspace submodule subtree switch symbolic-ref tag unpack-file update-index
+update-ref var verify-commit verify-pack verify-tag version whatchanged worktree write-tree
+"""
+)
+
+
+def _is_unknown_to_git(words: Sequence[Word]) -> bool:
+    """Whether the subcommand is none of git's own: then it may be another name for one."""
+    command = find_git_command(words)
+    return command is not None and command.is_sure and command.text not in GIT_COMMANDS
+
+
+def find_git_command(words: Sequence[Word]) -> Word | None:
+    """Git's subcommand, after the options that come before it."""
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word.text in _VALUED["git"]:
+            skip = True
+        elif not word.text.startswith("-"):
+            return word
+    return None
+
+
+# --- modes of chmod --------------------------------------------------------------------------------------------------
+
+
+def _fits_mode(pattern: Pattern, words: Sequence[Word]) -> int:
+    """`chmod +x` is denied: so is every mode that makes something executable, however it is written."""
+    wanted = read_mode(pattern.operands[0])
+    plain = [word for word in words if not (word.is_sure and word.text[:1] == "-" and word.text[1:2] in "RvcfH-LPh")]
+    flags = _fits_flags(pattern, "chmod", words)
+    if any(word.text.startswith("--ref") for word in words) or not plain:
+        return min(MAYBE, flags)
+    if not plain[0].is_sure:
+        return min(MAYBE, flags)
+    given = read_mode(plain[0].text)
+    if wanted is not None and any((read_mode(word.text) or 0) & wanted == wanted for word in plain[1:]):
+        return min(MAYBE, flags)  # braces may have made two words of its name
+    if wanted is None or given is None:
+        return min(flags, YES if pattern.operands[0] == plain[0].text else NO)
+    return min(flags, YES if given & wanted == wanted or (wanted == EXECUTABLE and given & EXECUTABLE) else NO)
+
+
+EXECUTABLE = 0o111
+
+
+def read_mode(text: str) -> int | None:
+    """The bits that a mode gives; None where it is none. Without a class it is for all."""
+    if text and all(char in "01234567" for char in text):
+        return int(text[-6:], 8)
+    bits = 0
+    for clause in text.split(","):
+        sign = next((at for at, char in enumerate(clause) if char in "+-="), -1)
+        if sign < 0 or any(char not in "ugoa" for char in clause[:sign]):
+            return None
+        who = sum({"u": 0o100, "g": 0o010, "o": 0o001, "a": 0}[char] for char in set(clause[:sign]))
+        who = 0o111 if not clause[:sign] or "a" in clause[:sign] else who
+        gives = clause[sign] != "-"
+        for at, char in enumerate(clause[sign:]):
+            gives = char != "-" if char in "+-=" else gives
+            value = {"r": 4, "w": 2, "x": 1}.get(char, 0)
+            bits |= who * value if gives and at else 0
+            if gives and char in "ugo":
+                bits |= who * 7
+    return bits
+
+
+# --- to allow --------------------------------------------------------------------------------------------------------
+
+
+def is_allowed(text: str, run: Run) -> bool:
+    """Whether a pattern that allows means a command: word by word, from the beginning."""
+    pattern = parse_pattern(text)
+    if pattern.is_everything:
+        return True
+    states = {0}
+    words, most = pattern.words, len(pattern.words)
+    if most and words[0] != "*" and not is_magic(words[0]) and not run.words[0].is_sure:
+        return False
+    for word in run.words:
+        if most in states:
+            return True
+        states = {at for state in states for at in _step(words, state, word)}
+        if not states:
+            return False
+    return any(all(word == "*" for word in words[at:]) for at in states)
+
+
+def _step(pattern: Sequence[str], at: int, word: Word) -> list[int]:
+    """Where a pattern can be after one more word; a star on its own stands for any number of words."""
+    if at >= len(pattern):
+        return [at]
+    if pattern[at] == "*":
+        return [at, *_step(pattern, at + 1, word)]
+    if word.is_sure and matches_stars(pattern[at], word.text):
+        return [at + 1]
+    return []
+
+
+# --- texts that may be commands --------------------------------------------------------------------------------------
+
+
+_UNFINISHED = lazy(r"\$[@*({'\"!#?\d-]|[\w/]\$\w|`|/bin/[^\s'\"]*[*?\[]")
+"""What a shell would make something else of: a text with it in it cannot be searched for names."""
+
+
+def is_unfinished(hint: Hint) -> bool:
+    """Whether a text would be another one if a shell read it."""
+    return _UNFINISHED.search(hint.text) is not None
+
+
+def hints_at(text: str, hint: Hint) -> bool:
+    """Whether a text that may be taken for a command names what a pattern denies."""
+    pattern = parse_pattern(text)
+    if pattern.is_everything:
+        return True
+    program = find_family(pattern.program)
+    tokens = list_tokens(hint.text)
+    found = any(_fits_program(program, token) for token in tokens)
+    return found and all(any(matches_operand(word, token) for token in tokens) for word in pattern.operands)
+
+
+@lru_cache(maxsize=256)
+def list_tokens(text: str) -> frozenset[str]:
+    """The names in a text: with quotes and backslashes taken out, each also without its folder."""
+    texts = {text, "".join(char for char in text if char not in "'\"\\`")}
+    found = set()
+    for each in texts:
+        plain = "".join(char if char.isalnum() or char in "_.-+:" else " " for char in each)
+        for token in plain.split():
+            found |= {token, find_family(token), token.strip(".:"), token.rpartition(":")[2]}
+    return frozenset(found)

@@ -1,0 +1,124 @@
+"""Judging commands: the acts of a script against all layers of permissions.
+
+Owns the answer to a shell command for an agent whose file has rules for bash. Every program that the script's words
+name has to pass. What the words don't say is asked about, unless a judge at exec sees it. Files, signals and the
+network aren't read from a command: the kernel enforces them (`remit.confine`).
+"""
+
+from __future__ import annotations
+
+from remit.globs import matches_name
+from remit.policy.bash import command_patterns, program_facts
+from remit.policy.bash.effects import Assignment, Hint, Run
+from remit.policy.bash.simple_commands import Reader
+from remit.policy.bash.words import HOLE
+from remit.policy.decision import ALLOWED, HAND_BACK, STAY, Decision, pick_stricter, shorten
+
+TYPE_CHECKING = False  # typing itself would cost 6 ms
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.policy.bash.effects import Act
+    from remit.policy.decision import Ground, Permissions
+
+PLAINLY = (
+    "write the command out in full, without anything that only a running shell can know, or hand back what you have"
+)
+
+
+def judge_command(command: str, layers: Sequence[Permissions], ground: Ground) -> Decision:
+    """Return whether a shell command may run: the strictest answer over everything that it would start."""
+    layers = [layer for layer in layers if _restricts(layer)]
+    if not layers:
+        return ALLOWED
+    reader = Reader(ground)
+    reader.read(command)
+    reader.check_files()
+    decision = ALLOWED
+    for act in dict.fromkeys(reader.acts):
+        decision = pick_stricter(decision, _judge_act(act, layers, is_judged=ground.is_judged))
+        if decision.answer == "deny":
+            return decision
+    return pick_stricter(decision, _judge_composed(reader, layers))
+
+
+def _restricts(layer: Permissions) -> bool:
+    allowed = layer.allow.get("bash")
+    listed = allowed is not None and not any(command_patterns.parse_pattern(each).is_everything for each in allowed)
+    return listed or bool(layer.deny.get("bash"))
+
+
+def _judge_act(act: Act, layers: Sequence[Permissions], *, is_judged: bool) -> Decision:
+    if isinstance(act, Run):
+        return _judge_run(act, layers, is_judged=is_judged)
+    if isinstance(act, Assignment):
+        return _judge_assignment(act, layers, is_judged=is_judged)
+    if isinstance(act, Hint):
+        return ALLOWED if is_judged and not act.leaves else _judge_hint(act, layers)
+    if is_judged and act.is_code:
+        return ALLOWED
+    return Decision("ask", f"what this command would run can't be known: {act.why}; {PLAINLY}", "bash")
+
+
+def _judge_run(run: Run, layers: Sequence[Permissions], *, is_judged: bool) -> Decision:
+    decision = ALLOWED
+    said = shorten(" ".join(word.text.replace(HOLE, "…") for word in run.words))
+    # What a word becomes when the shell runs, the judge at exec sees.
+    waits = is_judged and any(not word.is_sure for word in run.words)
+    for layer in layers:
+        for pattern in layer.deny.get("bash", ()):
+            found = command_patterns.fits(pattern, run)
+            rule = f'deny bash "{pattern}"'
+            if found == command_patterns.YES:
+                return Decision("deny", f"'{said}' is denied to this agent by its rule {rule}; {HAND_BACK}", rule)
+            if found == command_patterns.MAYBE and not waits:
+                reason = f"'{said}' may be what the rule {rule} denies: its words don't say it; {PLAINLY}"
+                decision = pick_stricter(decision, Decision("ask", reason, rule))
+        allowed = layer.allow.get("bash")
+        if allowed is None or run.passes_on or any(command_patterns.is_allowed(each, run) for each in allowed):
+            continue
+        listed = ", ".join(f'"{shorten(each, 40)}"' for each in list(allowed)[:8]) or "nothing"
+        reason = f"'{said}' is not on this agent's list allow bash ({listed}); {STAY}"
+        return Decision("deny", reason, "allow bash")
+    return decision
+
+
+def _judge_assignment(act: Assignment, layers: Sequence[Permissions], *, is_judged: bool) -> Decision:
+    """A variable that decides which program a name means, or whose value programs take for a command."""
+    is_listed = any(layer.allow.get("bash") is not None for layer in layers)
+    is_loading = act.name in program_facts.LOADING or act.name.startswith(("LD_", "BASH_FUNC_", "GIT_CONFIG_"))
+    if (is_listed and (is_loading or act.name in program_facts.SEARCHED)) or (is_loading and not is_judged):
+        reason = f"'{act.name}' decides what the names of programs mean, or makes them run something else; {PLAINLY}"
+        return Decision("ask", reason, "bash")
+    if is_judged or act.name == "PATH":
+        return ALLOWED
+    return _judge_hint(Hint(act.value.replace(HOLE, " ")), layers)
+
+
+def _judge_hint(hint: Hint, layers: Sequence[Permissions]) -> Decision:
+    unfinished = command_patterns.is_unfinished(hint)
+    for layer in layers:
+        for pattern in layer.deny.get("bash", ()):
+            rule = f'deny bash "{pattern}"'
+            if command_patterns.hints_at(pattern, hint):
+                reason = f"'{shorten(hint.text)}' may start what the rule {rule} denies; {HAND_BACK}"
+                return Decision("ask", reason, rule)
+            if unfinished:
+                reason = f"'{shorten(hint.text)}' may be given to a shell, and the rule {rule} may deny it; {PLAINLY}"
+                return Decision("ask", reason, rule)
+    return ALLOWED
+
+
+def _judge_composed(reader: Reader, layers: Sequence[Permissions]) -> Decision:
+    """Patterns that name several commands (`curl * | sh`), or a file (`echo * > x`): denied if all of it is there."""
+    runs = [act for act in reader.acts if isinstance(act, Run)]
+    for layer in layers:
+        for pattern in layer.deny.get("bash", ()):
+            if not any(sign in pattern for sign in "|;&>"):
+                continue
+            parts, target = command_patterns.take_apart(pattern)
+            there = all(any(command_patterns.fits(part, run) for run in runs) for part in parts)
+            if there and (not target or any(matches_name(target, path) for path in reader.targets)):
+                rule = f'deny bash "{pattern}"'
+                return Decision("deny", f"this command is denied to this agent by its rule {rule}; {HAND_BACK}", rule)
+    return ALLOWED

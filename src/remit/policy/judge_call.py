@@ -1,0 +1,174 @@
+"""Judging: one call against all layers of permissions.
+
+Owns the order of questions: is the tool switched on, is the place protected, does a layer deny it, does a layer's
+list allow it. The programs of a shell command are read in `bash/`; its files are the kernel's to enforce.
+"""
+
+from __future__ import annotations
+
+from remit.globs import EVERYTHING, matches_name
+from remit.policy import paths
+from remit.policy.decision import ALLOWED, HAND_BACK, STAY, Decision, pick_stricter, shorten
+from remit.policy.protected_paths import SECRET
+
+TYPE_CHECKING = False  # typing itself would cost 6 ms
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.policy.decision import Call, Ground, Permissions
+
+SWITCHED = frozenset({"read", "write", "edit", "bash", "grep", "glob"})
+"""The tools that an agent's file switches on and off."""
+WRITING = ("write", "edit")
+_LOOKING = ("read", "grep")
+_RULES_OF = {
+    "write": WRITING,
+    "edit": ("edit", "write"),
+    "grep": ("grep", "read"),
+    "glob": ("glob", "read"),
+}
+"""Whose rules hold for a tool besides its own: who may not write a file may not edit it either."""
+
+
+def judge(call: Call, layers: Sequence[Permissions], ground: Ground) -> Decision:
+    """Whether a call may happen, by the strictest of all layers."""
+    for layer in layers:
+        refused = check_switched_on(call.tool, layer)
+        if refused:
+            return refused
+    if call.tool == "bash":
+        if not any(layer.deny.get("bash") or "bash" in layer.allow for layer in layers):
+            return ALLOWED
+        # A syntax tree costs more than all other tools together; only rules for commands pay for it.
+        from remit.policy.bash.judge import judge_command  # noqa: PLC0415
+
+        return judge_command(call.command, layers, ground)
+    if call.tool.startswith("mcp__"):
+        return _judge_named(call, layers, keys=("mcp", call.tool))
+    if call.tool in SWITCHED:
+        return _judge_paths(call, layers, ground)
+    return _judge_named(call, layers, keys=(call.tool,))
+
+
+def check_switched_on(tool: str, layer: Permissions) -> Decision | None:
+    """A refusal where an agent's file does not switch a tool on, or nobody can tell what it allows."""
+    if layer.unread and tool in SWITCHED:
+        why = f"the permissions in this agent's file cannot be read; remit lint {shorten(layer.unread)} says why"
+        return Decision("deny", f"{why}; hand back what you have, and tell this", "unread permissions")
+    if layer.tools is None or tool not in SWITCHED or tool in layer.tools:
+        return None
+    on = ", ".join(sorted(set(layer.tools) & SWITCHED)) or "none"
+    reason = f"the tool '{tool}' is not switched on for this agent (on: {on}); use those, or hand back what you have"
+    return Decision("deny", reason, "tools")
+
+
+# --- paths -----------------------------------------------------------------------------------------------------------
+
+
+def _judge_paths(call: Call, layers: Sequence[Permissions], ground: Ground) -> Decision:
+    decision = ALLOWED
+    for path in call.paths or ((ground.cwd,) if call.tool in ("grep", "glob") else ()):
+        decision = pick_stricter(decision, judge_path(path, call.tool, layers, ground))
+        if decision.answer == "deny":
+            break
+    return decision
+
+
+def judge_path(path: str, tool: str, layers: Sequence[Permissions], ground: Ground) -> Decision:
+    """Whether a tool may touch a path."""
+    if len(path) > paths.MAX_PATH or any(char < " " or char == "\x7f" for char in path):
+        return Decision("ask", f"the path '{shorten(path)}' is too long or has odd characters in it", "paths")
+    if paths.is_deep(path, ground.cwd):
+        # Not asked about: through a link to its own folder what is denied can be called so, too.
+        return Decision("deny", f"the path '{shorten(path)}' leads through too many folders; {HAND_BACK}", "paths")
+    own = paths.name_all(path, ground)
+    others = () if ground.second_names is None else (each for name in own for each in ground.second_names(name))
+    names = tuple(dict.fromkeys([*own, *others]))
+    decision = ALLOWED
+    if tool in WRITING:
+        decision = _check_denied(ground.protected, names, ground, tool=tool, path=path, rule="protected")
+    elif tool in _LOOKING:
+        decision = _check_denied(SECRET, names, ground, tool=tool, path=path, rule="secret")
+    for layer in layers:
+        for key in _RULES_OF.get(tool, (tool,)):
+            patterns = layer.deny.get(key, ())
+            found = _check_denied(patterns, names, ground, tool=tool, path=path, rule=f"deny {key}")
+            decision = pick_stricter(decision, found)
+        decision = pick_stricter(decision, _check_allowed(layer, names, ground, tool=tool, path=path))
+    return decision
+
+
+def _check_denied(
+    patterns: Sequence[str],
+    names: Sequence[str],
+    ground: Ground,
+    *,
+    tool: str,
+    path: str,
+    rule: str,
+) -> Decision:
+    decision = ALLOWED
+    for pattern in patterns:
+        found = paths.covers(pattern, names, ground)
+        if found == paths.YES:
+            return Decision("deny", _say_denied(tool, path, rule, pattern), f'{rule} "{pattern}"')
+        if found == paths.FOLDED:
+            reason = f"'{shorten(path)}' differs from {rule} \"{pattern}\" in capital letters only; name it as it is"
+            decision = Decision("ask", reason, f'{rule} "{pattern}"')
+    return decision
+
+
+def _say_denied(tool: str, path: str, rule: str, pattern: str) -> str:
+    what = f"to {tool} '{shorten(path)}'"
+    if rule == "protected":
+        return f'{what} is refused: "{pattern}" decides what agents may do, and no agent writes there; {HAND_BACK}'
+    if rule == "secret":
+        return f'{what} is refused: "{pattern}" is for people and their programs, and no agent reads it; {HAND_BACK}'
+    return f'{what} is denied to this agent by its rule {rule} "{pattern}"; {HAND_BACK}'
+
+
+def _check_allowed(layer: Permissions, names: Sequence[str], ground: Ground, *, tool: str, path: str) -> Decision:
+    """A tool's own list counts; where it has none, that of its neighbour."""
+    for key in _RULES_OF.get(tool, (tool,)):
+        patterns = layer.allow.get(key)
+        if patterns is None:
+            continue
+        if paths.covers_all(patterns, names, ground):
+            return ALLOWED
+        listed = ", ".join(f'"{shorten(pattern, 40)}"' for pattern in list(patterns)[:6]) or "nothing"
+        reason = f"to {tool} '{shorten(path)}' is not on this agent's list allow {key} ({listed}); {STAY}"
+        return Decision("deny", reason, f"allow {key}")
+    return ALLOWED
+
+
+# --- tools by name ---------------------------------------------------------------------------------------------------
+
+
+def _judge_named(call: Call, layers: Sequence[Permissions], *, keys: tuple[str, ...]) -> Decision:
+    """A tool of a server, or one that the standard does not know: by its name, or by what it is asked for."""
+    texts = (call.tool, *([call.command] if call.command else ()), *call.paths)
+    for layer in layers:
+        for key, patterns in layer.deny.items():
+            found = next((each for each in patterns if _covers_named(key, each, texts, keys)), None)
+            if found is not None:
+                reason = (
+                    f"the tool '{call.tool}' is denied to this agent by its rule deny {key} \"{found}\"; {HAND_BACK}"
+                )
+                return Decision("deny", reason, f'deny {key} "{found}"')
+        lists = {key: value for key, value in layer.allow.items() if _is_key(key, keys)}
+        if lists and not any(_covers_named(key, each, texts, keys) for key, value in lists.items() for each in value):
+            shown = [f'"{shorten(each, 40)}"' for value in lists.values() for each in list(value)[:6]]
+            listed, key = ", ".join(shown) or "nothing", next(iter(lists))
+            reason = f"the tool '{call.tool}' is not on this agent's list allow {key} ({listed}); {STAY}"
+            return Decision("deny", reason, f"allow {key}")
+    return ALLOWED
+
+
+def _is_key(key: str, keys: tuple[str, ...]) -> bool:
+    return key.lower() in {each.lower() for each in keys} or (key.startswith("mcp__") and matches_name(key, keys[-1]))
+
+
+def _covers_named(key: str, pattern: str, texts: tuple[str, ...], keys: tuple[str, ...]) -> bool:
+    if not _is_key(key, keys):
+        return False
+    return pattern.strip() in EVERYTHING or any(matches_name(pattern, text) for text in texts)

@@ -1,0 +1,154 @@
+"""Protected: the files and folders that decide what agents may do. No agent writes to them.
+
+Owns the one list of them. The policy compares tool calls with the patterns in `PROTECTED`; a confined run binds the
+same places read-only (`list_places`). An agent's own file cannot allow a write to any of them.
+"""
+
+from __future__ import annotations
+
+from remit.harnesses import claude, codex, gemini, opencode
+from remit.light_namedtuple import NamedTuple
+
+TYPE_CHECKING = False  # typing itself would cost 6 ms
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Place(NamedTuple):
+    """A protected file or folder."""
+
+    path: str
+    is_folder: bool = False
+    blank: str = ""
+    """The text of a file that changes nothing for the program that reads it; for a file that doesn't exist."""
+
+
+class Harness(NamedTuple):
+    """Where a harness keeps its settings below the user's home."""
+
+    home: str
+    variable: str
+    """The environment variable that names another folder; empty if there is none."""
+    folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
+    """Folders that the harness writes to while it runs, and whose changes must not outlive a confined one."""
+    state: tuple[str, ...] = ()
+    """Patterns that no tool writes to, and that the harness itself has to write while it runs."""
+
+
+_JSON = "{}\n"
+_WORKSPACE = (
+    # Remit's own
+    Place("remit.toml"),
+    Place(".remit", is_folder=True),
+    Place("agents", is_folder=True),
+    # the harnesses'
+    *(
+        Place(path, is_folder=True)
+        for harness in (claude, opencode, codex, gemini)
+        for path in harness.PROTECTED_FOLDERS
+    ),
+    *(
+        Place(path, blank=blank)
+        for files in (claude.PROTECTED_FILES, opencode.PROTECTED_FILES, gemini.PROTECTED_FILES)
+        for path, blank in files.items()
+    ),
+)
+"""Relative to the root of the workspace. The folders of git are found on disk: `GIT_PLACES`."""
+
+GIT_PLACES = (
+    Place("hooks", is_folder=True),
+    Place("info", is_folder=True),
+    Place("config"),
+    Place("config.worktree"),
+    Place("commondir", blank=".\n"),
+)
+"""What git runs and reads settings from, in each of its folders: a repository's, a submodule's, a worktree's."""
+_GIT = (
+    *(f".git/{place.path}{'/**' if place.is_folder else ''}" for place in GIT_PLACES),
+    "**/.git/hooks/**",
+    "**/.git/config",
+    "**/.git/modules/**/hooks/**",
+    "**/.git/modules/**/config",
+    "**/.git/worktrees/*/config.worktree",
+    "**/.git/worktrees/*/commondir",
+)
+_ANYWHERE = (
+    "**/.remit",
+    "**/.remit/**",
+    *(
+        f"**/{folder}/**"
+        for folder in (
+            *claude.AGENT_FOLDERS,
+            *claude.COMMAND_FOLDERS,
+            *opencode.AGENT_FOLDERS,
+            *opencode.COMMAND_FOLDERS,
+            *codex.AGENT_FOLDERS,
+        )
+    ),
+)
+"""Agent files of a harness, and Remit's own folder, below any folder of the workspace."""
+
+HARNESSES = {
+    "claude": Harness(
+        claude.HOME, claude.FOLDER_VARIABLE, claude.HOME_FOLDERS, claude.HOME_FILES, claude.HOME_PRIVATE,
+        claude.HOME_STATE,
+    ),
+    "codex": Harness(
+        codex.HOME, codex.FOLDER_VARIABLE, codex.HOME_FOLDERS, codex.HOME_FILES, state=codex.HOME_STATE,
+    ),
+    "opencode": Harness(
+        opencode.HOME, opencode.FOLDER_VARIABLE, opencode.HOME_FOLDERS, private=opencode.HOME_PRIVATE
+    ),
+    "gemini": Harness(gemini.HOME, "", gemini.HOME_FOLDERS, gemini.HOME_FILES, state=gemini.HOME_STATE),
+}  # fmt: skip
+
+
+def _list_patterns() -> tuple[str, ...]:
+    """Every place as a pattern, without those that another pattern covers."""
+    found = [f"{place.path}/**" if place.is_folder else place.path for place in _WORKSPACE]
+    found[found.index("agents/**")] = "agents/**/*.md"  # a folder of that name may contain a program
+    found += [claude.SETTINGS_PATTERN, f"{gemini.FOLDER}/**", *_ANYWHERE, *_GIT, "~/.config/remit/**"]
+    for harness in HARNESSES.values():
+        folders = dict.fromkeys((*harness.folders, *harness.private))
+        found += [f"{harness.home}/{name}/**".replace("//", "/") for name in folders]
+        found += [*(f"{harness.home}/{name}" for name in harness.files), *harness.state]
+    wide = tuple(each.removesuffix("**") for each in found if each.endswith("/**"))
+    return tuple(
+        each for each in found
+        if f"**/{each}" not in found and not any(each.startswith(one) and each != f"{one}**" for one in wide)
+    )  # fmt: skip
+
+
+PROTECTED = _list_patterns()
+"""Patterns of paths, relative to the root or to the home folder."""
+
+SECRET = ("**/.remit/server.json", "**/.remit/confine/tickets/**")
+"""Files that no agent reads either: the token of the server, and the tickets of commands."""
+
+
+def list_names(*, has_git: bool) -> list[str]:
+    """The protected names of a workspace, relative to its root, whether they exist or not."""
+    names = [place.path if place.path != "agents" else "agents/**/*.md" for place in _WORKSPACE]
+    return [*names, *((f".git/{place.path}" for place in GIT_PLACES) if has_git else (".git",))]
+
+
+def list_places(root: str, home: str, harness: str, environ: Mapping[str, str]) -> tuple[list[Place], list[str]]:
+    """The full paths that a confined run binds read-only, and the folders whose changes end with it.
+
+    `harness`: whose settings lie in folders that the run may write to. All others are read-only with the rest of the
+    machine.
+    """
+    places = [place._replace(path=f"{root.rstrip('/')}/{place.path}") for place in _WORKSPACE]
+    settings = HARNESSES.get(harness)
+    if settings is None:
+        return places, []
+    folders = [settings.home.replace("~", home, 1)]
+    named = environ.get(settings.variable, "") if settings.variable else ""
+    folders += [named.rstrip("/")] if named.startswith("/") else []
+    for folder in folders:
+        places += [Place(f"{folder}/{name}".rstrip("/"), is_folder=True) for name in settings.folders]
+        blanks = [_JSON if name.endswith(".json") else "" for name in settings.files]
+        places += [Place(f"{folder}/{name}", blank=blank) for name, blank in zip(settings.files, blanks, strict=True)]
+    return places, [f"{folder}/{name}".rstrip("/") for folder in folders for name in settings.private]

@@ -1,0 +1,125 @@
+"""The contract: a final message becomes a verdict. Pure: nothing here reads the disk, the clock or the environment.
+
+read_message   message → Reading (which object is meant, what stands in the way)
+choose_reading  returns that were handed in + the final message → the Reading that counts
+attach_entry   the manifest's last line → Reading (`manifest` only)
+judge          Reading + facts from the disk → Verdict
+check          all of it, for callers that have the facts already
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jiter import from_json
+
+from remit.model import ACCEPTABLE, NOTHING, Expectation, Verdict
+from remit.returns.formats import MANIFEST, get_dialect
+from remit.returns.parsed_message import Reading
+from remit.returns.rules import Trouble, judge_outcome
+from remit.returns.select_return import (
+    MAX_MESSAGE_CHARS,
+    choose_reading,
+    find_blanks,
+    find_conflicts,
+    find_return,
+    normalize,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.model import ArtifactFacts, Outcome, Status
+
+__all__ = ["Reading", "attach_entry", "check", "choose_reading", "judge", "read_message"]
+
+
+def check(
+    message: str | bytes,
+    *,
+    dialect: str | None = None,
+    session_id: str | None = None,
+    agent: str | None = None,
+    expectation: Expectation | None = None,
+    words: Mapping[str, Status] = NOTHING,
+    evidence: Mapping[str, ArtifactFacts] = NOTHING,
+    manifest_tail: str | None = None,
+    findings_text: str | None = None,
+) -> Verdict:
+    """Turn a final message into a verdict, given the facts as values. An `expectation` says all that is known."""
+    known = Expectation(session_id, agent) if expectation is None else expectation
+    reading = read_message(message, dialect=dialect, expectation=known, words=words)
+    attach_entry(reading, manifest_tail)
+    return judge(reading, evidence=evidence, findings_text=findings_text)
+
+
+def read_message(
+    message: str | bytes, *, dialect: str | None, expectation: Expectation, words: Mapping[str, Status] = NOTHING
+) -> Reading:
+    """Find the return in a final message. Bytes that aren't UTF-8 are replaced."""
+    # A little more than the cap is decoded, so that a message over the cap is still seen to be one.
+    text = message if isinstance(message, str) else message[: 4 * MAX_MESSAGE_CHARS + 4].decode("utf-8", "replace")
+    return find_return(text, None if dialect is None else get_dialect(dialect), expectation, words)
+
+
+def attach_entry(reading: Reading, manifest_tail: str | None, *, rival: str = "") -> None:
+    """Give a reply of the `manifest` format its entry: the last line of the manifest. None: no manifest is known.
+
+    `rival` is the status in another entry of the same work that says otherwise.
+    """
+    if reading.dialect is not MANIFEST or reading.reply_status is None:
+        return
+    line = next((line for line in reversed((manifest_tail or "").split("\n")) if line.strip()), "").lstrip("\ufeff")
+    if manifest_tail is None:
+        trouble = Trouble(
+            "no_entry", "no manifest is known, so the entry cannot be read", "Give the manifest (--manifest FILE)."
+        )
+    elif not line:
+        trouble = Trouble("no_entry", "the manifest has no entry", "Append the entry, then reply.")
+    else:
+        try:
+            entry = from_json(line.encode("utf-8", "replace"), allow_inf_nan=False, catch_duplicate_keys=True)
+        except ValueError:
+            entry = None
+        if type(entry) is dict:
+            reading.payload = entry
+            reading.located = False
+            reading.repairs += tuple(
+                (kind, 0) for kind in normalize(entry, MANIFEST, reading.expectation, reading.words, {})
+            )
+            reading.troubles += (*find_blanks(entry, MANIFEST), *find_conflicts(entry, MANIFEST, reading.words))
+            if rival:
+                reading.troubles += (
+                    Trouble(
+                        "rival",
+                        f"the manifest has two entries of this work, and one of them says {rival[:80]}",
+                        "Leave one entry of this work: correct it, and remove the other.",
+                        pointer="/status",
+                    ),
+                )
+            return
+        trouble = Trouble("bad_line", "the manifest's last line is not one JSON object",
+                          "Write the entry on one line, without indentation.")  # fmt: skip
+    reading.troubles += (trouble,)
+
+
+def judge(
+    reading: Reading, *, evidence: Mapping[str, ArtifactFacts] = NOTHING, findings_text: str | None = None
+) -> Verdict:
+    """Weigh a reading against what is on disk."""
+    reading.evidence = evidence
+    reading.findings_text = findings_text
+    findings = reading.explain()
+    outcome: Outcome = judge_outcome(findings)
+    if outcome == "accepted" and reading.repairs:
+        outcome = "repaired"
+    return Verdict(
+        outcome,
+        payload=reading.payload,
+        format=reading.dialect.name if reading.dialect else None,
+        transport=reading.transport,
+        findings=findings,
+        repairs=reading.list_repairs(),
+        returned=reading.build() if outcome in ACCEPTABLE else None,
+        evidence=evidence,
+    )

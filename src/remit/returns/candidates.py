@@ -1,0 +1,302 @@
+"""Final message → candidates: every object in it that tries to be a return, and what the message says around it.
+
+Owns the linear scan. Objects that were read are passed over as a whole, so a return that stands inside another
+object's texts (a file that was written, a log that was quoted) never becomes a candidate. Whether a candidate is
+any good is not decided here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from remit.lazy_regex import lazy
+from remit.returns.hidden_text import Hidden, find_thinking, is_quoted
+from remit.returns.key_names import ESCAPED, spell
+from remit.returns.status_conflicts import find_denials
+from remit.returns.tolerant_json import INVISIBLE, Parsed, UnreadableError, parse_object
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from remit.returns.formats import Dialect
+
+MAX_CANDIDATES = 64
+MAX_RETURN_FILES = 8
+MAX_SCANNED_VALUES = 20_000
+MAX_TRIES = 10_000
+MAX_PASSED = 30_000
+MAX_INCOMPLETE = 200
+
+
+class Candidate:
+    """An object that tries to be a return."""
+
+    __slots__ = ("alone", "dialect", "glued", "hidden", "marked", "parsed", "text", "wrapping")
+
+    def __init__(self, parsed: Parsed, dialect: Dialect, text: str, *, wrapping: tuple[str, ...] = ()) -> None:
+        self.parsed = parsed
+        self.dialect = dialect
+        self.text = text
+        """The text it stands in: the message, or what was unwrapped from it."""
+        self.hidden: Hidden | None = None
+        """Why it doesn't count: it stands inside thinking tags or on quoted lines."""
+        self.marked = False
+        """Whether it stands between the output markers."""
+        self.glued = False
+        """Whether it stands inside something that began like a return and cannot be read."""
+        self.alone = False
+        """Whether it is the whole message."""
+        self.wrapping = wrapping
+        """How it was unwrapped, outermost first."""
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether it has nearly all that its format asks for."""
+        return self.dialect.overlap(self.parsed.value) >= len(self.dialect.shape.required) - 1
+
+
+class Scan:
+    """What a scan of one text brought."""
+
+    __slots__ = ("broken_to", "candidates", "capped", "chars", "overflow", "tries", "unreadable", "values")
+
+    def __init__(self) -> None:
+        self.candidates: list[Candidate] = []
+        self.unreadable: tuple[str, int, int] | None = None
+        """The last thing that began like a return and could not be read: why, from where, and up to where."""
+        self.capped = False
+        """Whether a cap was the reason."""
+        self.broken_to = -1
+        """How far anything reached that began like a return and could not be read: what stands in it is part of it."""
+        self.overflow: str | None = None
+        """Why the scan gave up, where it did."""
+        self.tries = self.chars = self.values = 0
+        """What the scan has cost so far: objects tried, characters and values read."""
+
+    def is_exhausted(self, size: int) -> bool:
+        """Whether the scan has cost more than any honest message does: then it ends, whatever is left."""
+        return (
+            self.tries > MAX_TRIES
+            or self.values > MAX_SCANNED_VALUES
+            or self.chars > 2 * size + 500_000
+            or len(self.candidates) > MAX_CANDIDATES
+        )
+
+
+_OPENING = lazy(
+    rf"""\{{(?=(?:[\s{INVISIBLE}]|\\[nrt])*+(?:["'“”„«‘’‚}}/\#…,]|\.\.\.|[A-Za-z_$][\w$-]{{0,60}}+["']?+\s*+[:=]))"""
+)
+_LOST_OPENING = lazy(
+    r"""^[ \t]*+(?=["'](?:status|summary|artifacts|metadata|meta|next_steps|errors?)["']\s*+:)""", re.MULTILINE
+)
+"""A line that begins with a member of a return, if nothing opens the object that it belongs to."""
+_decode: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().scan_once  # type: ignore[attr-defined] # in C
+_WINDOWS = (256, 4096)
+_FAR = 200_000
+"""How far from its status word a return may begin, once a message holds a crowd of objects."""
+_CLOSE = 40
+"""What has its status word this close to its bracket began like a return, however soon it went wrong."""
+_TOO_MANY = "the message holds too many objects to tell the return from the rest"
+_PATIENCE = 20
+"""After so many objects, those that cannot be meant are passed over at C speed."""
+_WRAPPERS = frozenset({"return", "result", "response", "output", "answer", "final", "final_answer", "data", "payload",
+                       "subagent_return", "agent_output", "agent_return", "structured_output"})  # fmt: skip
+
+
+def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None) -> Scan:
+    """Find every candidate of these formats; of a crowd, only what may carry the issued session id."""
+    dialects = tuple(dialects)
+    scan = Scan()
+    names = sorted({dialect.status_at[0] for dialect in dialects})
+    keys = re.compile("|".join(map(spell, names) if ESCAPED in text else names))
+    key = keys.search(text)
+    has_key = key is not None
+    fence = text.rfind("\n```", 0, key.start()) if key else -1
+    more = sorted({name for dialect in dialects for name in dialect.shape.required} - {*names})
+    others = re.compile("|".join(map(spell, more) if ESCAPED in text else more))
+    pos, passed, other = 0, 0, -1
+    seen: set[str] = set()
+    while key and (opening := _OPENING.search(text, pos)):
+        start = opening.start()
+        if key.start() <= start:
+            seen_to = key.end()
+            key = keys.search(text, start)
+            if not key:
+                break
+            fence = max(fence, text.rfind("\n```", seen_to, key.start()))
+        if fence > start:  # no object reaches across a fence, so none before it can hold the key
+            pos = fence
+            continue
+        passed += 1
+        if passed > MAX_PASSED or scan.is_exhausted(len(text)):
+            scan.overflow = _TOO_MANY
+            break
+        if passed > _PATIENCE:
+            if other < start:
+                found = others.search(text, start)
+                other = found.start() if found else len(text) + _FAR  # then nothing that follows is a return
+            if max(key.start(), other) - start > _FAR:
+                pos = max(key.start(), other) - _FAR
+                continue
+            end = _pass_over(text, start, dialects, session_id, seen)
+            if end is not None:
+                pos = end
+                continue
+        inside = start <= scan.broken_to
+        pos, parsed = _attempt(scan, text, start, key.start())
+        if parsed and (candidate := _recognise(parsed, text, dialects, session_id)):
+            candidate.glued = inside
+            scan.candidates.append(candidate)
+    lost = None if scan.candidates or scan.overflow or not has_key else _LOST_OPENING.search(text)
+    if lost and text.count("{", 0, lost.end()) == text.count("}", 0, lost.end()):
+        _add_opening(scan, text, lost.end(), dialects)
+    _describe(scan.candidates, text)
+    return scan
+
+
+def find_incomplete(text: str, dialects: Iterable[Dialect], session_id: str | None) -> list[Candidate]:
+    """Objects without a status that carry the issued id or most of the fields: the field that is missing is named."""
+    dialects = tuple(dialects)
+    found: list[Candidate] = []
+    scan, pos = Scan(), 0
+    has_sign = "artifacts" in text or (session_id is not None and session_id in text)
+    while has_sign and (opening := _OPENING.search(text, pos)):
+        if scan.tries >= MAX_INCOMPLETE or scan.is_exhausted(len(text)):
+            break
+        pos, parsed = _attempt(scan, text, opening.start(), len(text))
+        if parsed is None:
+            continue
+        value = parsed.value
+        metadata = value.get("metadata")
+        ids = (value.get("session_id"), metadata.get("session_id") if isinstance(metadata, dict) else None)
+        for dialect in dialects:
+            has_most = dialect.overlap(value) >= len(dialect.shape.required) - 1
+            if has_most or (session_id is not None and session_id in ids and "session_id" in dialect.shape.known):
+                found.append(Candidate(parsed, dialect, text))
+                break
+    _describe(found, text)
+    return found
+
+
+def _add_opening(scan: Scan, text: str, at: int, dialects: tuple[Dialect, ...]) -> None:
+    """Read a return whose opening bracket is missing."""
+    whole = f"{text[:at]}{{{text[at:]}"
+    try:
+        parsed = parse_object(whole, at)
+    except UnreadableError:
+        return
+    if candidate := _recognise(parsed, whole, dialects, None):
+        candidate.wrapping = ("missing_open_bracket",)
+        scan.candidates.append(candidate)
+
+
+def _attempt(scan: Scan, text: str, start: int, key: int) -> tuple[int, Parsed | None]:
+    """Read one object: where to go on, and the object if there is one."""
+    scan.tries += 1
+    try:
+        parsed = parse_object(text, start)
+    except UnreadableError as error:
+        scan.chars += error.reached - start
+        scan.values += error.values
+        if key < max(error.reached, start + _CLOSE):
+            scan.unreadable, scan.capped = (error.reason, start, error.reached), error.capped
+            scan.broken_to = max(scan.broken_to, error.reached)
+        # Beyond a cap nothing inside can be a return either; after a plain failure an inner object may be one.
+        return (error.reached if error.capped else start + 1), None
+    scan.chars += parsed.end - start
+    scan.values += len(parsed.spans)
+    return (start + 1 if parsed.closed == "end" else parsed.end), parsed
+
+
+def _pass_over(
+    text: str, start: int, dialects: tuple[Dialect, ...], session_id: str | None, seen: set[str]
+) -> int | None:
+    """The end of a small well-formed object that cannot be meant, at C speed; None where it takes a closer look.
+
+    It cannot be meant when it is like no return, repeats an earlier one, or carries somebody else's session.
+    """
+    for size in _WINDOWS:
+        try:
+            value, length = _decode(text[start : start + size], 0)
+        except (StopIteration, ValueError, RecursionError):
+            continue
+        is_like = len(value) > 1 and any(_is_like(dialect, value, session_id) for dialect in dialects)
+        if not is_like and _find_wrapped(value) is None:
+            return start + length
+        chunk = text[start : start + length]
+        if chunk in seen or (session_id is not None and '"session_id"' in chunk and session_id not in chunk):
+            return start + length
+        seen.add(chunk)
+        return None
+    return None
+
+
+def _is_like(dialect: Dialect, value: dict[str, Any], session_id: str | None) -> bool:
+    """Whether an object tries to be a return of a format. One with the issued id and a known status does."""
+    has_id = session_id is not None and value.get("session_id") == session_id and "session_id" in dialect.shape.known
+    return dialect.is_like(value) or (has_id and dialect.word(value) in dialect.statuses)
+
+
+def _recognise(parsed: Parsed, text: str, dialects: tuple[Dialect, ...], session_id: str | None) -> Candidate | None:
+    """The object as a candidate; also where a small wrapper holds it."""
+    like = [dialect for dialect in dialects if _is_like(dialect, parsed.value, session_id)]
+    if like:
+        best = max(like, key=lambda dialect: dialect.overlap(parsed.value) / len(dialect.shape.required))
+        return Candidate(parsed, best, text)
+    name = _find_wrapped(parsed.value)
+    if name is not None and not parsed.flaws:
+        for dialect in dialects:
+            if dialect.is_like(parsed.value[name]):
+                inner = parse_object(text, parsed.spans[f"/{name}"][0], held=True)
+                return Candidate(inner, dialect, text, wrapping=("envelope",))
+    return None
+
+
+def _find_wrapped(value: dict[str, Any]) -> str | None:
+    """The key under which a small wrapper holds an object, besides plain values and no error."""
+    if _WRAPPERS.isdisjoint(value):
+        return None
+    names = [name for name in value if name in _WRAPPERS and isinstance(value[name], dict)]
+    if len(names) != 1:
+        return None
+    others = (inner for name, inner in value.items() if name != names[0])
+    is_plain = all(inner is None or isinstance(inner, bool | int | float | str) for inner in others)
+    return names[0] if is_plain and not any(find_denials(value)) else None
+
+
+RETURN_FILE = "return-meta.json"
+_PATH = lazy(r"[\w./-]{0,300}\Z")
+
+
+def find_return_files(text: str) -> list[str]:
+    """The last few paths in a message that name a file for returns."""
+    found: list[str] = []
+    at = text.rfind(RETURN_FILE)
+    while at >= 0 and len(found) < MAX_RETURN_FILES:
+        before = _PATH.search(text, max(0, at - 300), at)
+        found.insert(0, (before.group() if before else "") + RETURN_FILE)
+        at = text.rfind(RETURN_FILE, 0, at)
+    return found
+
+
+_START_MARKER = lazy(r"<!--\s*AGENT_OUTPUT_START\s*-->\s*(?:(?:```|~~~)[^\n]{0,40}\n)?\s*\Z")
+
+
+def _describe(candidates: list[Candidate], text: str) -> None:
+    """Note where each candidate stands: hidden, right below the output marker, or as the whole message."""
+    if not candidates:
+        return
+    thinking = find_thinking(text, [(each.parsed.start, each.parsed.end) for each in candidates])
+    first = len(text) - len(text.lstrip("` \t\r\n\ufeff"))
+    last = len(text.rstrip("` \t\r\n"))
+    for candidate in candidates:
+        start, end = candidate.parsed.start, candidate.parsed.end
+        before = text[max(0, start - 240) : start]
+        candidate.marked = "AGENT_OUTPUT_START" in before and _START_MARKER.search(before) is not None
+        if any(left <= start < right for left, right in thinking):
+            candidate.hidden = "thinking"
+        elif is_quoted(text, start):
+            candidate.hidden = "quoted"
+        candidate.alone = start <= first and end >= last

@@ -1,0 +1,168 @@
+"""The `hyper` format: meta, artifacts, next_steps, and an error when there is one (R3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from remit.model import Artifact, Fault, Return, Status
+from remit.returns.formats.base import Dialect, split
+from remit.returns.formats.standard import AFTER_WORK, paths
+from remit.returns.shapes import ListOf, Number, Path, Record, Text, Word
+
+STATUSES: dict[str, Status] = {"complete": "completed", "partial": "partial", "error": "failed"}
+KINDS = ("document", "code", "data")
+START_MARKER = "<!-- AGENT_OUTPUT_START -->"
+END_MARKER = "<!-- AGENT_OUTPUT_END -->"
+
+META = Record(
+    required={
+        "agent_name": Text("The name of the agent: its file name without the ending."),
+        "status": Word(tuple(STATUSES), "How the work ended."),
+        "execution_time_ms": Number("How long the work took, in milliseconds."),
+    },
+)
+ARTIFACT = Record(
+    required={
+        "type": Word(KINDS, "What kind of file it is."),
+        "path": Path("Where it is, relative to the workspace root."),
+        "summary": Text("What is in it, in one or two sentences."),
+        "key_points": ListOf(Text(), "Three to five points worth knowing."),
+    },
+)
+ERROR = Record(
+    required={"code": Text("A stable code."), "message": Text("What went wrong, for people.")},
+    optional={"details": Text("What else is known of it.")},
+)
+SHAPE = Record(
+    required={
+        "meta": META,
+        "artifacts": ListOf(ARTIFACT, "The files that were made, on disk before they are reported."),
+        "next_steps": ListOf(Text(), "What to do next, in the imperative."),
+    },
+    optional={"error": ERROR},
+    description="What a subagent reports at the end of its final message.",
+)
+
+
+def read(payload: dict[str, Any]) -> Return:
+    """Wire object → Return."""
+    meta = payload["meta"]
+    steps = tuple(payload["next_steps"])
+    artifacts = tuple(_read_artifact(item) for item in payload["artifacts"])
+    faults = _read_faults(payload, steps)
+    return Return(
+        status=STATUSES.get(meta["status"], "failed"),
+        summary=_derive_summary(artifacts, faults, steps),
+        artifacts=artifacts,
+        faults=faults,
+        next_steps=steps,
+        agent=meta["agent_name"],
+        duration_ms=meta["execution_time_ms"],
+        format="hyper",
+        word=meta["status"],
+        metadata=split(meta, META.known),
+        extra=split(payload, SHAPE.known),
+    )
+
+
+def write(returned: Return) -> dict[str, Any]:
+    """Return → wire object."""
+    meta = {"agent_name": returned.agent, "status": returned.word, "execution_time_ms": returned.duration_ms}
+    payload: dict[str, Any] = {
+        "meta": {key: value for key, value in meta.items() if value is not None} | dict(returned.metadata),
+        "artifacts": [_write_artifact(item) for item in returned.artifacts],
+        "next_steps": list(returned.next_steps),
+    }
+    for fault in returned.faults:
+        if "message" not in fault.derived:
+            payload["error"] = {"code": fault.code, "message": fault.message}
+            if fault.details is not None:
+                payload["error"]["details"] = fault.details
+            payload["error"] |= fault.extra
+            break
+    return payload | dict(returned.extra)
+
+
+def _read_artifact(item: dict[str, Any]) -> Artifact:
+    return Artifact(
+        kind=item["type"],
+        path=item["path"],
+        summary=item["summary"],
+        key_points=tuple(item["key_points"]),
+        word=item["type"],
+        extra=split(item, ARTIFACT.known),
+    )
+
+
+def _write_artifact(artifact: Artifact) -> dict[str, Any]:
+    item: dict[str, Any] = {"type": artifact.word or artifact.kind, "path": artifact.path}
+    if artifact.summary is not None:
+        item["summary"] = artifact.summary
+    return item | {"key_points": list(artifact.key_points or ())} | dict(artifact.extra)
+
+
+def _read_faults(payload: dict[str, Any], steps: tuple[str, ...]) -> tuple[Fault, ...]:
+    """What the format leaves out of an error is derived and marked so (C22)."""
+    advice = steps[0] if steps else "Look at the agent's answer and retry."
+    left_out = frozenset({"type", "recoverable", "recommendation"})
+    error = payload.get("error")
+    if error is not None:
+        return (
+            Fault(
+                type="execution",
+                message=error["message"],
+                code=error["code"],
+                recoverable=False,
+                recommendation=advice,
+                details=error.get("details"),
+                derived=left_out,
+                extra=split(error, ERROR.known),
+            ),
+        )
+    if payload["meta"]["status"] != "partial":
+        return ()
+    return (Fault("execution", advice, "UNKNOWN_ERROR", recoverable=False, recommendation=advice,
+                  derived=left_out | {"message", "code"}),)  # fmt: skip
+
+
+def _derive_summary(artifacts: tuple[Artifact, ...], faults: tuple[Fault, ...], steps: tuple[str, ...]) -> str:
+    """The format has no summary of its own: what it says of its files, its error or its next step."""
+    said = (
+        [item.summary for item in artifacts if item.summary] or [fault.message for fault in faults] or list(steps[:1])
+    )
+    sentences = [text if text.endswith((".", "!", "?")) else f"{text}." for text in map(str.strip, said)]
+    return clip(" ".join(sentences), 400)
+
+
+def clip(text: str, max_chars: int) -> str:
+    """Shorten a text at a word, with a sign that it goes on."""
+    return text if len(text) <= max_chars else text[: max_chars - 1].rsplit(" ", 1)[0] + "…"
+
+
+DIALECT = Dialect(
+    name="hyper",
+    title="Sub-agent output",
+    shape=SHAPE,
+    statuses=STATUSES,
+    status_at=("meta", "status"),
+    essential=frozenset({"meta", "artifacts", "next_steps", "error"}),
+    read=read,
+    write=write,
+    paths=paths,
+    schema_extras={
+        "allOf": [
+            {
+                "if": {"properties": {"meta": {"properties": {"status": {"const": "error"}}}}},
+                "then": {"required": ["error"], "properties": {"error": {"type": "object"}}},
+            },
+            {
+                "if": {"properties": {"meta": {"properties": {"status": {"const": "complete"}}}}},
+                "then": {"properties": {"error": {"properties": {"code": {"enum": list(AFTER_WORK)}}}}},
+            },
+            {
+                "if": {"properties": {"meta": {"properties": {"status": {"const": "partial"}}}}},
+                "then": {"properties": {"next_steps": {"minItems": 1}}},
+            },
+        ],
+    },
+)

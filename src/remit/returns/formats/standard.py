@@ -1,0 +1,248 @@
+"""The `standard` format: status, summary, artifacts, metadata; errors unless completed (R0, R2.8)."""
+
+from __future__ import annotations
+
+from sys import float_info
+from typing import Any
+
+from remit.model import ERROR_CODES, STATUSES, Artifact, Fault, Return
+from remit.returns.formats.base import Dialect, split
+from remit.returns.shapes import Anything, Flag, ListOf, Number, Path, Record, Text, TextOrList, Word
+
+KINDS = {
+    "research": "research",
+    "report": "research",
+    "plan": "plan",
+    "implementation": "implementation",
+    "summary": "summary",
+    "documentation": "documentation",
+    "review": "review",
+}
+"""Artifact words of the format and what they are called in the canon (C5)."""
+
+ARTIFACT = Record(
+    required={
+        "type": Word(tuple(KINDS), "What kind of file it is."),
+        "path": Path("Where it is, relative to the project root."),
+    },
+    expected={"summary": Text("What is in it, in one sentence.")},
+)
+FAULT = Record(
+    required={
+        "type": Text("The family of the error: timeout, validation, execution, permission, …"),
+        "message": Text("What went wrong, for people."),
+        "recoverable": Flag("Whether trying again can help."),
+        "recommendation": Text("What to do next."),
+    },
+    optional={"code": Text("A stable code such as TIMEOUT.")},
+)
+METADATA = Record(
+    required={},
+    expected={
+        "agent_type": Text("The name of the agent that answers."),
+        "delegation_depth": Number("How deep in the chain of delegations it ran.", whole=True),
+        "delegation_path": ListOf(Text(), "The agents from the orchestrator to this one."),
+        "duration_seconds": Number("How long the work took."),
+    },
+    optional={
+        "session_id": Text("The id that the caller issued for this delegation."),
+        "phase_count": Anything("Phases of a plan."),
+        "estimated_hours": Anything("Effort of a plan."),
+        "findings_count": Anything("Findings of a research."),
+    },
+)
+SHAPE = Record(
+    required={
+        "status": Word(STATUSES, "How the work ended."),
+        "summary": Text("What came out of it, in 2 to 5 sentences and under 100 tokens.", max_chars=500),
+        "artifacts": ListOf(ARTIFACT, "The files that were made; all of them exist when the work is completed."),
+        "metadata": METADATA,
+    },
+    optional={
+        "errors": ListOf(
+            FAULT, "What went wrong: at least one unless completed; if completed, only errors of steps after the work."
+        ),
+        "next_steps": TextOrList("What the caller should do next."),
+        "session_id": Text("Accepted here too; metadata is its place."),
+    },
+    description="What a subagent sends back, as one JSON object.",
+)
+
+
+def read(payload: dict[str, Any]) -> Return:
+    """Wire object → Return."""
+    metadata = payload["metadata"]
+    word = payload["status"]
+    return Return(
+        status=word,
+        summary=payload["summary"],
+        artifacts=tuple(_read_artifact(item) for item in payload["artifacts"]),
+        faults=tuple(_read_fault(item) for item in payload.get("errors") or ()),
+        next_steps=_read_steps(payload.get("next_steps")),
+        agent=metadata.get("agent_type"),
+        session_id=metadata.get("session_id") or payload.get("session_id"),
+        depth=metadata.get("delegation_depth"),
+        path=tuple(metadata["delegation_path"]) if metadata.get("delegation_path") is not None else None,
+        duration_ms=_to_ms(metadata.get("duration_seconds")),
+        format="standard",
+        word=word,
+        metadata=split(metadata, {**METADATA.expected, "session_id": 0}),
+        extra=split(payload, SHAPE.known),
+        form=_read_form(payload),
+    )
+
+
+def write(returned: Return) -> dict[str, Any]:
+    """Return → wire object."""
+    form = returned.form if returned.format == "standard" else {}
+    metadata: dict[str, Any] = {}
+    if returned.session_id is not None and form.get("session_id") != "top":
+        metadata["session_id"] = returned.session_id
+    if returned.duration_ms is not None:
+        seconds = form.get("duration_seconds")
+        metadata["duration_seconds"] = (
+            seconds if _to_ms(seconds) == returned.duration_ms else _to_s(returned.duration_ms)
+        )
+    named = {"agent_type": returned.agent, "delegation_depth": returned.depth,
+             "delegation_path": None if returned.path is None else list(returned.path)}  # fmt: skip
+    metadata |= {key: value for key, value in named.items() if value is not None}
+    payload: dict[str, Any] = {
+        "status": returned.word or returned.status,
+        "summary": returned.summary,
+        "artifacts": [_write_artifact(item) for item in returned.artifacts],
+        "metadata": metadata | dict(returned.metadata),
+    }
+    if returned.faults or "errors" in form:
+        payload["errors"] = [_write_fault(item) for item in returned.faults]
+    if "next_steps" in form and _read_steps(form["next_steps"]) == returned.next_steps:
+        payload["next_steps"] = form["next_steps"]
+    elif returned.next_steps:
+        payload["next_steps"] = " ".join(returned.next_steps)
+    if form.get("session_id") in ("top", "both"):
+        payload["session_id"] = returned.session_id
+    return payload | dict(returned.extra)
+
+
+def paths(payload: dict[str, Any]) -> list[tuple[str, str]]:
+    """Every claimed file, also of an object that does not fit the shape."""
+    artifacts = payload.get("artifacts")
+    if not isinstance(artifacts, list):
+        return []
+    return [
+        (f"/artifacts/{index}/path", item["path"])
+        for index, item in enumerate(artifacts)
+        if isinstance(item, dict) and isinstance(item.get("path"), str)
+    ]
+
+
+AFTER_WORK = ("GIT_COMMIT_FAILED", "STATUS_SYNC_FAILED")
+"""Errors of steps that follow the work: a completed return may report them (D6)."""
+
+AFTER_WORK_TYPES = [kind for kind, code in ERROR_CODES.items() if code in AFTER_WORK] + [*map(str.lower, AFTER_WORK)]
+
+
+def derive_code(error_type: str) -> str:
+    """The code that stands for an error's type, which may be the code itself in small letters."""
+    code = error_type.upper()
+    return ERROR_CODES.get(error_type) or (code if code in ERROR_CODES.values() else "UNKNOWN_ERROR")
+
+
+def is_after_work(error_type: object, code: object = None) -> bool:
+    """Whether an error is one of a step that follows the work, by its code or, without one, by its type."""
+    return code in AFTER_WORK if code else error_type in AFTER_WORK_TYPES
+
+
+def _read_artifact(item: dict[str, Any]) -> Artifact:
+    return Artifact(
+        kind=KINDS.get(item["type"], item["type"]),
+        path=item["path"],
+        summary=item.get("summary"),
+        word=item["type"],
+        extra=split(item, ARTIFACT.known),
+    )
+
+
+def _write_artifact(artifact: Artifact) -> dict[str, Any]:
+    item: dict[str, Any] = {"type": artifact.word or artifact.kind, "path": artifact.path}
+    if artifact.summary is not None:
+        item["summary"] = artifact.summary
+    return item | dict(artifact.extra)
+
+
+def _read_fault(item: dict[str, Any]) -> Fault:
+    return Fault(
+        type=item["type"],
+        message=item["message"],
+        code=item.get("code") or derive_code(item["type"]),
+        recoverable=item["recoverable"],
+        recommendation=item["recommendation"],
+        derived=frozenset() if item.get("code") is not None else frozenset({"code"}),
+        extra=split(item, FAULT.known),
+    )
+
+
+def _write_fault(fault: Fault) -> dict[str, Any]:
+    item: dict[str, Any] = {"type": fault.type, "message": fault.message}
+    if "code" not in fault.derived:
+        item["code"] = fault.code
+    item |= {"recoverable": fault.recoverable, "recommendation": fault.recommendation}
+    return item | dict(fault.extra)
+
+
+def _read_steps(value: str | list[str] | None) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,) if value.strip() else ()
+    return tuple(value or ())
+
+
+def _read_form(payload: dict[str, Any]) -> dict[str, Any]:
+    form = {"next_steps": payload["next_steps"]} if payload.get("next_steps") is not None else {}
+    if payload.get("errors") is not None:
+        form["errors"] = "given"
+    if payload["metadata"].get("duration_seconds") is not None:
+        form["duration_seconds"] = payload["metadata"]["duration_seconds"]
+    if payload.get("session_id") is not None:
+        form["session_id"] = "both" if payload["metadata"].get("session_id") is not None else "top"
+    return form
+
+
+def _to_ms(seconds: float | None) -> float | None:
+    """A duration that would leave the numbers stays the largest one; the agent's own number is kept for writing."""
+    return None if seconds is None else min(seconds * 1000, float_info.max)
+
+
+def _to_s(duration_ms: float) -> float:
+    return int(duration_ms // 1000) if duration_ms % 1000 == 0 else duration_ms / 1000
+
+
+DIALECT = Dialect(
+    name="standard",
+    title="Subagent return",
+    shape=SHAPE,
+    statuses={word: word for word in STATUSES},
+    status_at=("status",),
+    essential=frozenset({"status", "summary", "artifacts", "metadata", "errors", "error", "session_id"}),
+    read=read,
+    write=write,
+    paths=paths,
+    schema_extras={
+        "anyOf": [
+            {"properties": {"metadata": {"required": ["session_id"]}}},
+            {"required": ["session_id"]},
+        ],
+        "if": {"properties": {"status": {"const": "completed"}}},
+        "then": {
+            "properties": {
+                "errors": {
+                    "items": {
+                        "if": {"required": ["code"], "properties": {"code": {"type": "string"}}},
+                        "then": {"properties": {"code": {"enum": list(AFTER_WORK)}}},
+                        "else": {"properties": {"type": {"enum": AFTER_WORK_TYPES}}},
+                    }
+                },
+                "error": {"enum": [None, False, 0, "", [], {}]},
+            }
+        },
+        "else": {"required": ["errors"], "properties": {"errors": {"type": "array", "minItems": 1}}},
+    },
+)

@@ -1,0 +1,422 @@
+"""A manifest, line by line: every entry in it is judged, and what is no entry is told with its place.
+
+Owns the findings about the file itself (MAN…), whose documentation is the docstring of the function that makes each.
+What is wrong inside an entry, the rules of the contract say. Only the ids are kept: a manifest may have a million
+lines, and each of them is forgotten before the next one is read. A bad line hides nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jiter import from_json
+
+from remit.model import Finding, Place
+from remit.positions import Lines, escape_key
+from remit.returns.formats import MANIFEST
+from remit.returns.formats.manifest import read_aliases
+from remit.returns.rules import RULES, Case, Trouble, run_rules
+from remit.returns.select_return import find_blanks
+from remit.returns.shapes import drop_empty_items, find_escape, name_type
+from remit.returns.tolerant_json import UnreadableError, parse_object
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from remit.model import ArtifactFacts, Severity, Status
+    from remit.returns.rules import TroubleKind
+
+MAX_LINE_BYTES = 1024 * 1024
+_MAX_SPREAD_LINES = 500
+_MAX_TRIES = 20
+_MAX_ON_LINE = 50
+
+# --- what is told of the file -----------------------------------------------------------------------------------------
+
+
+def line_too_long(number: int) -> Finding:
+    """A line is longer than an entry may be (1 MiB), and was not read.
+
+    Why: an entry is a few sentences that point to a file. A line of megabytes is that file, or an accident.
+
+    Bad: the whole report in `key_findings`.
+
+    Good: the report in the findings file, three to seven sentences in the entry.
+    """
+    return Finding(
+        "MAN001",
+        "error",
+        f"the line has more than {MAX_LINE_BYTES:,} bytes and was not read",
+        "Keep the content in the findings file.",
+        "R4.7",
+        place=Place(number, 1, number, 2),
+    )
+
+
+def torn_tail(place: Place, reason: str) -> Finding:
+    """The last line is cut off: it is no JSON, and no line feed ends it.
+
+    Why: whoever wrote it was stopped in the middle. The next entry would be glued to it, and both would be lost.
+
+    Bad: `{"id":"auth-2026-01-19","file":"2026-01-` at the end of the file.
+
+    Good: the entry written in one piece, with the line feed; a torn one is completed or removed.
+    """
+    message = f"the last line was cut off: {reason}"
+    return Finding("MAN002", "error", message, "Complete the entry, or remove the line.", "R4.2 R4.7", place=place)
+
+
+def no_line_feed(place: Place) -> Finding:
+    """No line feed ends the last entry.
+
+    Why: the next program that appends an entry puts it on the same line, and then neither can be read.
+
+    Bad: a file that ends with `}`
+
+    Good: a file that ends with `}` and a line feed.
+    """
+    return Finding(
+        "MAN003", "warning", "no line feed ends the last entry", "Add one at the end of the file.", "R4.7", place=place
+    )
+
+
+def id_taken(entry_id: str, first_line: int, free: str, place: Place | None) -> Finding:
+    """Two entries have the same id.
+
+    Why: the id is how an entry is looked up and what a task links to. Of two, one is never found again.
+
+    Bad: two entries with `"id": "auth-2026-01-19"`
+
+    Good: a second entry on a topic and day gets a number: `"id": "auth-2026-01-19-2"`
+    """
+    return Finding(
+        "MAN004",
+        "error",
+        f"the id {entry_id[:80]} is taken by line {first_line}",
+        f"Call this one {free[:80]}, or remove it if it is the same entry twice.",
+        "R4.7 R4.9",
+        "/id",
+        place,
+    )
+
+
+def alias_read(key: str, field: str, place: Place | None) -> Finding:
+    """A field has another name than the standard gives it; it is read all the same. Told once for each name.
+
+    Why: manifests in the wild have `task_id`, `output_file`, `timestamp` and the like. Remit reads them, other programs
+    may not.
+
+    Bad: `"output_file": "2026-01-19_auth.md"`
+
+    Good: `"file": "2026-01-19_auth.md"`
+    """
+    message = f"{key} is read as {field}"
+    return Finding("MAN005", "note", message, f"Write {field}.", "C14", f"/{escape_key(key)}", place)
+
+
+def not_utf8(place: Place) -> Finding:
+    """A line is not UTF-8.
+
+    Why: JSON is. What cannot be decoded is read differently by every program, or not at all.
+
+    Bad: an entry written in Latin-1.
+
+    Good: the same entry in UTF-8.
+    """
+    return Finding("MAN006", "error", "the line is not UTF-8", "Write the file in UTF-8.", "R4.7", place=place)
+
+
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+    "MAN001": (line_too_long, "error", "R4.7"),
+    "MAN002": (torn_tail, "error", "R4.2 R4.7"),
+    "MAN003": (no_line_feed, "warning", "R4.7"),
+    "MAN004": (id_taken, "error", "R4.7 R4.9"),
+    "MAN005": (alias_read, "note", "C14"),
+    "MAN006": (not_utf8, "error", "R4.7"),
+}
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+class Told(NamedTuple):
+    """A finding, and the lines of the manifest that it is about."""
+
+    finding: Finding
+    text: str
+    first_line: int
+
+
+class Passage(NamedTuple):
+    """A line of the manifest, or several where an entry is spread over them."""
+
+    text: str
+    first_line: int
+
+    def tell(self, finding: Finding) -> Told:
+        """A finding about it."""
+        return Told(finding, self.text, self.first_line)
+
+    def locate(self, start: int, end: int) -> Place:
+        """Where in the manifest a part of it stands."""
+        return self.move(Lines(self.text).locate(start, end))
+
+    def move(self, place: Place) -> Place:
+        """A place in the passage as a place in the manifest."""
+        above = self.first_line - 1
+        return place._replace(line=place.line + above, end_line=place.end_line + above)
+
+
+class _Bad(NamedTuple):
+    """Why a text is no entry, and where."""
+
+    reason: str
+    at: int
+    hint: str = "Write the entry as one JSON object on one line."
+
+
+_SAID_BY_RET089 = frozenset({"RET051", "RET052"})
+_NOT_JSON = RULES["RET082"]
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"\s*+")
+_CONFLICT = re.compile(r"(?:<{7}|={7}|>{7}|\|{7})(?: |\Z)")
+_FLAWS: Mapping[str, tuple[TroubleKind, str, str]] = {
+    "conflict": ("conflict", "is given twice with different values", "Give each key once."),
+    "nonfinite": ("nonfinite", "is not a finite number", "Give a number, or leave the key out."),
+}
+
+
+def check_line(
+    data: bytes, *, look: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]
+) -> list[Finding]:
+    """Judge a line by itself, before it is written anywhere: its findings have no place."""
+    told = check_lines(((data, True),), look=look, words=words)
+    return [each.finding._replace(place=None) for each in told]
+
+
+def _read_entry(data: bytes) -> dict[str, Any] | None:
+    """The entry on a line; None where the line is not simply one object."""
+    if len(data) > MAX_LINE_BYTES:
+        return None
+    try:
+        entry = from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
+    except ValueError:
+        return None
+    return entry if type(entry) is dict else None
+
+
+def check_lines(
+    lines: Iterable[tuple[bytes, bool]], *, look: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]
+) -> Iterator[Told]:
+    """Judge a manifest. A line is given without its end, and with whether it has one; `look` tells of a file."""
+    check = _Check(look, words)
+    for number, (data, ended) in enumerate(lines, 1):
+        if not data and not check.spread:  # a file can hold millions of these
+            continue
+        entry = None if check.spread else _read_entry(data)
+        if entry is not None:
+            yield from check.judge(entry, data, number, ended=ended)
+        else:
+            yield from check.read_odd_line(data, number, ended=ended)
+    yield from check.close()
+
+
+class _Check:
+    """What has to be remembered from line to line: the ids, and an entry that is spread over several."""
+
+    def __init__(self, look: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]) -> None:
+        self.look = look
+        self.words = words
+        self.ids: dict[str, int] = {}
+        self.numbered: dict[str, int] = {}
+        self.aliases: set[str] = set()
+        self.spread: list[str] = []
+        """The lines of an object that was opened and not closed on its line."""
+        self.spread_from = 0
+        self.spread_size = 0
+        self.tries = 0
+
+    # -- lines that are no entry at first sight
+
+    def read_odd_line(self, data: bytes, number: int, *, ended: bool) -> Iterator[Told]:
+        """A line that is not simply one object, or that may belong to the object above it."""
+        if len(data) > MAX_LINE_BYTES:
+            yield from self.close()
+            yield Told(line_too_long(number), data[:200].decode("utf-8", "replace"), number)
+            return
+        text = data.decode("utf-8", "replace")
+        passage = Passage(text, number)
+        if self.spread and self._continues(text):
+            yield from self._go_on(text)
+            return
+        yield from self.close()
+        if not text.strip():
+            return
+        if "\ufffd" in text and (at := _find_undecodable(data)) is not None:
+            yield passage.tell(not_utf8(passage.locate(at, at + 1)))
+        entries, bad = _read_objects(text)
+        if bad is not None and not entries and ended and text.startswith("{") and bad.at >= len(text.rstrip()):
+            self.spread, self.spread_from, self.spread_size, self.tries = [text], number, len(text), 0
+            return
+        for start, entry in entries:
+            yield from self.check_entry(entry, passage, start)
+        if bad is not None:
+            yield passage.tell(self._tell_bad(bad, passage, ended=ended))
+        elif not ended:
+            yield passage.tell(no_line_feed(passage.locate(len(text), len(text))))
+
+    def _tell_bad(self, bad: _Bad, passage: Passage, *, ended: bool) -> Finding:
+        end = len(passage.text.rstrip())
+        place = passage.locate(min(bad.at, end - 1), min(bad.at, end - 1) + 1)
+        if not ended and bad.at >= end:
+            return torn_tail(place, bad.reason)
+        return Finding(_NOT_JSON.code, "error", bad.reason, bad.hint, _NOT_JSON.requirement, place=place)
+
+    def _continues(self, text: str) -> bool:
+        """Whether a line can be the next one of the object that was opened above it."""
+        room = len(self.spread) < _MAX_SPREAD_LINES and self.spread_size + len(text) <= MAX_LINE_BYTES
+        return room and (not text or text[0] in ' \t\r"}]')
+
+    def _go_on(self, text: str) -> Iterator[Told]:
+        self.spread.append(text)
+        self.spread_size += len(text)
+        if not text.startswith("}") or self.tries >= _MAX_TRIES:
+            return
+        self.tries += 1
+        passage = Passage("\n".join(self.spread), self.spread_from)
+        entries, bad = _read_objects(passage.text)
+        if bad is None and len(entries) == 1:
+            count, self.spread = len(self.spread), []
+            message = f"the entry is spread over {count} lines"
+            place = passage.locate(0, len(passage.text.rstrip()))
+            yield passage.tell(
+                Finding(_NOT_JSON.code, "error", message, "Write it on one line.", _NOT_JSON.requirement, place=place)
+            )
+            yield from self.check_entry(entries[0][1], passage, entries[0][0])
+
+    def close(self) -> Iterator[Told]:
+        """End an object that was opened and never closed: what stands there is one finding."""
+        if not self.spread:
+            return
+        passage = Passage("\n".join(self.spread), self.spread_from)
+        _, bad = _read_objects(passage.text)
+        count, self.spread = len(self.spread), []
+        reason = bad.reason if bad is not None else "the object does not end"
+        what = reason if count == 1 else f"{count} lines are no entry: {reason}"
+        place = passage.locate(0, len(passage.text.rstrip()))
+        yield passage.tell(
+            Finding(_NOT_JSON.code, "error", what, "Write the entry as one JSON object on one line.",
+                    _NOT_JSON.requirement, place=place)
+        )  # fmt: skip
+
+    # -- entries
+
+    def judge(self, entry: dict[str, Any], data: bytes, number: int, *, ended: bool) -> Iterator[Told]:
+        """Judge a line that is one object."""
+        passage = Passage(data.decode("utf-8", "replace"), number)
+        yield from self.check_entry(entry, passage, passage.text.index("{"))
+        if not ended:
+            yield passage.tell(no_line_feed(passage.locate(len(passage.text), len(passage.text))))
+
+    def _find_facts(self, entry: Mapping[str, Any]) -> dict[str, ArtifactFacts]:
+        file = entry.get("file")
+        facts = self.look(file) if isinstance(file, str) and file and find_escape(file) is None else None
+        return {} if facts is None else {facts.path: facts}
+
+    def check_entry(self, entry: dict[str, Any], passage: Passage, start: int) -> Iterator[Told]:
+        """Judge one entry with every rule, each finding with its place in the manifest."""
+        read_as, taken = read_aliases(entry)
+        spans, troubles = _find_spans(passage.text, start)
+        for field, key in taken.items():
+            spans[f"/{field}"] = spans.get(f"/{key}", (start, start + 1))
+        drop_empty_items(read_as, MANIFEST.shape, spans)
+        troubles += find_blanks(read_as, MANIFEST)
+        facts = self._find_facts(read_as)
+        case = Case(passage.text, MANIFEST, read_as, tuple(troubles), spans, words=self.words, evidence=facts)
+        findings = run_rules(case)
+        forgotten = any(finding.code == "RET089" for finding in findings)
+        for finding in findings:
+            if not (forgotten and finding.code in _SAID_BY_RET089):  # one file that is not there is told once
+                place = finding.place and passage.move(finding.place)
+                yield passage.tell(finding._replace(place=place))
+        yield from self._check_id(read_as.get("id"), passage, spans)
+        for field, key in taken.items():
+            if key not in self.aliases:
+                self.aliases.add(key)
+                yield passage.tell(alias_read(key, field, passage.locate(*spans[f"/{field}"])))
+
+    def _check_id(self, entry_id: object, passage: Passage, spans: Mapping[str, tuple[int, int]]) -> Iterator[Told]:
+        if not isinstance(entry_id, str) or not entry_id.strip():
+            return
+        first = self.ids.get(entry_id)
+        if first is None:
+            self.ids[entry_id] = passage.first_line
+            return
+        number = self.numbered.get(entry_id, 1) + 1
+        while f"{entry_id}-{number}" in self.ids:
+            number += 1
+        self.numbered[entry_id] = number
+        place = passage.locate(*spans["/id"]) if "/id" in spans else None
+        yield passage.tell(id_taken(entry_id, first, f"{entry_id}-{number}", place))
+
+
+def _find_undecodable(data: bytes) -> int | None:
+    """The offset, in characters, of the first byte that is not UTF-8."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return len(data[: error.start].decode("utf-8"))
+    return None
+
+
+def _find_spans(text: str, start: int) -> tuple[dict[str, tuple[int, int]], list[Trouble]]:
+    """Where each value stands, and what the strict parser would have tripped over."""
+    try:
+        parsed = parse_object(text, start)
+    except UnreadableError:  # too deep or too much to follow
+        return {"": (start, start + 1)}, []
+    troubles = []
+    for flaw in parsed.flaws:
+        if flaw.kind in _FLAWS:
+            kind, message, hint = _FLAWS[flaw.kind]
+            troubles.append(Trouble(kind, f"{flaw.pointer[1:]} {message}", hint, flaw.start, flaw.end, flaw.pointer))
+    return dict(parsed.spans), troubles
+
+
+def _read_objects(text: str) -> tuple[list[tuple[int, dict[str, Any]]], _Bad | None]:
+    """The objects on a line with where they begin, and what is wrong with there not being just one."""
+    found: list[tuple[int, dict[str, Any]]] = []
+    at = _skip(text, 1 if text.startswith("\ufeff") else 0)
+    if _CONFLICT.match(text.rstrip("\r")):
+        return [], _Bad("the mark of an unfinished merge", 0, "Keep the entries of both sides, and remove the mark.")
+    while at < len(text):
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError) as error:
+            return found, _explain(error, text)
+        if not isinstance(value, dict):
+            return found, _Bad(f"the line holds {name_type(value)}, not an object", at)
+        found.append((at, value))
+        at = _skip(text, end)
+        if len(found) > _MAX_ON_LINE:
+            break
+    if len(found) > 1:
+        hint = "Put each entry on a line of its own."
+        return found, _Bad(f"{len(found)} entries stand on the same line", found[1][0], hint)
+    return found, None
+
+
+def _skip(text: str, at: int) -> int:
+    return _SPACE.match(text, at).end()  # type: ignore[union-attr] # it matches nothing, too
+
+
+def _explain(error: Exception, text: str) -> _Bad:
+    at = getattr(error, "pos", 0)
+    if isinstance(error, RecursionError):
+        return _Bad("the object is nested too deeply", 0)
+    if at >= len(text.rstrip()) or getattr(error, "msg", "").startswith("Unterminated string"):
+        return _Bad("the object does not end", len(text))
+    reason = getattr(error, "msg", str(error))
+    return _Bad(f"the line is not JSON: {reason[:1].lower()}{reason[1:]}", at)

@@ -1,0 +1,76 @@
+"""Blanks: texts of a format description that the agent left unfilled.
+
+Recognizes ellipses, `<blanks>`, `{{TOKENS}}`, lists of alternatives where one word belongs, and the names of types. A
+caption in square brackets is ordinary text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.lazy_regex import lazy
+from remit.returns.shapes import Anything, ListOf, Record, TextOrList
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from remit.returns.shapes import Shape
+
+STOCK = frozenset({
+    "string", "number", "boolean", "agent_name", "agent-name", "agent_name_here", "your-agent-name", "session_id",
+    "unique_session_identifier", "unique_session_id", "your_session_id", "error_code", "placeholder", "tbd",
+    "lorem ipsum",
+    "todo", "to do", "fixme", "changeme", "change_me", "n/a", "none", "null", "undefined", "summary", "path", "xxx",
+})  # fmt: skip
+"""Whole texts that are blanks by themselves."""
+STOCK_CHARS = max(map(len, STOCK))
+STOCK_PATHS = ("path/to/", "relative/path")
+STOCK_SUMMARIES = ("Brief 2-5 sentence", "brief 2-5 sentence")
+"""How paths and summaries of format descriptions begin."""
+
+_WHOLE = lazy(r"(?:\.{2,}|…|\[(?:\.{3}|…)\]|<[\w…][^<>]{0,120}>|\{\{[^{}]{1,80}\}\}|\{[a-z][a-z0-9_ ]{0,60}\})\s*\Z")
+_TOKEN = lazy(r"\$\{?[A-Z_]{3,}|\{\{?\s*[A-Za-z][\w ]{1,40}\}?\}|<[a-zA-Z][\w -]{0,60}>|X{3,}")
+_ALTERNATIVES = lazy(r"[\w.-]{1,40}(?:\s?\|\s?[\w.-]{1,40}){1,20}\Z")
+_ONE_WORD = frozenset({"status", "type", "agent_type", "agent_name", "session_id"})
+_DECIDING = frozenset({"summary", "path", "file", "session_id", "agent_type", "agent_name"})
+_BLANK_IN_PATH = lazy(r"\{\{\s*\w[\w ]{0,40}\}\}|<[a-zA-Z][\w -]{0,60}>")
+
+
+def find_placeholders(payload: Mapping[str, Any], shape: Record) -> Iterator[tuple[str, str]]:
+    """The (JSON Pointer, text) of every unfilled blank in what the format requires or expects."""
+    for key, inner in shape.known.items():
+        if key in payload:
+            yield from _walk(payload[key], inner, key, f"/{key}")
+
+
+def _walk(value: object, shape: Shape, key: str, pointer: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str) and not isinstance(shape, Anything):
+        # A caption may be as short as it likes; the summary of the whole may not be a stock phrase.
+        name = "caption" if key == "summary" and pointer != "/summary" else key
+        if is_placeholder(value, name):
+            yield pointer, value
+    elif isinstance(value, dict) and isinstance(shape, Record):
+        for name, inner in shape.known.items():
+            if name in value:
+                yield from _walk(value[name], inner, name, f"{pointer}/{name}")
+    elif isinstance(value, list) and isinstance(shape, ListOf | TextOrList):
+        for index, item in enumerate(value):
+            yield from _walk(item, shape.item if isinstance(shape, ListOf) else shape, key, f"{pointer}/{index}")
+
+
+def is_placeholder(text: str, key: str) -> bool:
+    """Whether a text is a blank, given the key it stands under."""
+    plain = text.strip()
+    if len(text) <= STOCK_CHARS and key in _DECIDING and text.lower() in STOCK:
+        return True
+    if key in ("path", "file") and (text.startswith(STOCK_PATHS) or "..." in plain.split("/")):
+        return True
+    if key == "summary" and text.startswith(STOCK_SUMMARIES):
+        return True
+    if plain[:1] in (".", "…", "<", "{", "[") and _WHOLE.match(plain):
+        return True
+    if key in _ONE_WORD and "|" in plain and _ALTERNATIVES.match(plain):
+        return True
+    if key in ("path", "file"):
+        return bool(_BLANK_IN_PATH.search(plain))
+    return key in ("session_id", "id") and (bool(_TOKEN.search(plain)) or "..." in plain)

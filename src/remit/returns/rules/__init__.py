@@ -1,0 +1,8 @@
+"""Rules: what Remit has to say about a return. A module per subject; each registers its rules when it is loaded."""
+
+from __future__ import annotations
+
+from remit.returns.rules import artifacts, errors, hyper, identity, manifest, parsing, shape, summary  # noqa: F401 - loading them registers their rules
+from remit.returns.rules.register import RULES, Case, Rule, Trouble, TroubleKind, judge_outcome, run_rules
+
+__all__ = ["RULES", "Case", "Rule", "Trouble", "TroubleKind", "judge_outcome", "run_rules"]

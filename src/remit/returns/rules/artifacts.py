@@ -1,0 +1,175 @@
+"""Rules on the files that a return claims: where they may be, and whether they are there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.returns.rules.register import Case, Report, rule
+from remit.returns.shapes import find_escape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.model import FileState, Severity
+
+_FITTING = {"md": "document", "mdx": "document"} | dict.fromkeys(
+    ("json", "jsonl", "yaml", "yml", "csv", "toml"), "data"
+)
+"""What a file is by its ending; every other ending is code."""
+_WRITE = "Write the file before reporting it, name the one that is meant, or say partial."
+"""Not to leave it out: who was asked for it has not completed the work without it."""
+
+
+def _claimed(case: Case) -> list[tuple[str, str]]:
+    return case.dialect.paths(case.payload) if case.dialect and case.payload is not None else []
+
+
+@rule("RET050", "R0.6 R3.3")
+def path_escapes(case: Case) -> Iterator[Report]:
+    r"""A path leads out of the project, or could.
+
+    Why: whatever follows (linking, committing, showing) takes the path at its word.
+
+    Bad: `"path": "/etc/passwd"`, `"path": "../notes.md"`, `"path": "~/notes.md"`, `"path": "C:/notes.md"`,
+    `"path": "file:///notes.md"`
+
+    Good: `"path": "docs/notes.md"`
+    """
+    for problem in case.problems:
+        if problem.kind == "escape":
+            yield Report(problem.message, problem.hint, problem.pointer)
+
+
+def _on_disk(case: Case, *states: FileState) -> Iterator[tuple[str, str, Severity]]:
+    """Claimed files found in one of these states, and how grave that is."""
+    for pointer, path in _claimed(case):
+        facts = case.evidence.get(path)
+        if facts is not None and facts.state in states and find_escape(path) is None:
+            yield pointer, path, case.missing_severity
+
+
+@rule("RET051", "R0.12 R3.9 C11")
+def artifact_missing(case: Case) -> Iterator[Report]:
+    """A claimed file is not there.
+
+    Why: "completed" and no file is the oldest lie of agents. For other statuses it is a warning.
+
+    Bad: a completed return that names `specs/7_x/plans/implementation-001.md`, which nobody wrote.
+
+    Good: write the file first, then report it.
+    """
+    for pointer, path, severity in _on_disk(case, "missing", "unreadable"):
+        yield Report(f"{path} is not there", _WRITE, pointer, severity)
+
+
+@rule("RET052", "R0.6 R0.12")
+def artifact_outside(case: Case) -> Iterator[Report]:
+    """A claimed file lies outside the project once links are followed.
+
+    Why: a link inside the project can point anywhere.
+
+    Bad: `docs/notes.md` that is a link to `/tmp/notes.md`.
+
+    Good: a file of the project.
+    """
+    for pointer, path, _ in _on_disk(case, "outside"):
+        yield Report(f"{path} leads outside the project", "Report a file inside the project.", pointer)
+
+
+@rule("RET053", "R0.12")
+def artifact_special(case: Case) -> Iterator[Report]:
+    """A claimed file is a folder, a device or a pipe.
+
+    Why: an artifact is a file that somebody can read.
+
+    Bad: `docs/`
+
+    Good: `docs/notes.md`
+    """
+    for pointer, path, severity in _on_disk(case, "special"):
+        yield Report(f"{path} is not a regular file", "Report the file itself.", pointer, severity)
+
+
+@rule("RET054", "R0.12")
+def artifact_empty(case: Case) -> Iterator[Report]:
+    """A claimed file is empty.
+
+    Why: a file that was touched and never written passes every check for existence.
+
+    Bad: a report of 0 bytes.
+
+    Good: a report.
+    """
+    for pointer, path, severity in _on_disk(case, "empty"):
+        yield Report(f"{path} is empty", _WRITE, pointer, severity)
+
+
+@rule("RET055", "R0.5 C11")
+def completed_without_artifacts(case: Case) -> Iterator[Report]:
+    """The work is completed and no file was made.
+
+    Why: planning, research and implementation end in files. For utility agents, and where the agent's kind is not
+    known, it is a warning.
+
+    Bad: `{"status": "completed", "artifacts": [], …}` from a planner.
+
+    Good: the plan among the artifacts.
+    """
+    if case.is_dialect("standard") and case.status == "completed" and case.get("artifacts") == []:
+        known = case.expectation.kind not in (None, "utility")
+        yield Report("the work is completed, but no artifact is given", "Name the files that were made.", "/artifacts",
+                     "error" if known else "warning")  # fmt: skip
+
+
+@rule("RET056", "R0.5", severity="warning")
+def artifacts_of_nothing(case: Case) -> Iterator[Report]:
+    """The work failed or is blocked, and yet files are given.
+
+    Why: failed means that nothing usable was left. If something was, it is `partial`, and can be resumed.
+
+    Bad: `{"status": "failed", "artifacts": [{…}], …}`
+
+    Good: `{"status": "partial", "artifacts": [{…}], …}`
+    """
+    if case.is_dialect("standard") and case.status in ("failed", "blocked") and case.items_at("artifacts"):
+        message = f"the work is {case.status}, but artifacts are given"
+        yield Report(message, "Use partial where something usable was left.", "/artifacts")
+
+
+@rule("RET057", "R0.5", severity="warning")
+def artifact_twice(case: Case) -> Iterator[Report]:
+    """The same file is claimed twice.
+
+    Why: it is counted, linked and committed twice, or the second path was meant to be another.
+
+    Bad: `"artifacts": [{"type": "plan", "path": "docs/a.md"}, {"type": "plan", "path": "./docs/a.md"}]`
+
+    Good: each file once.
+    """
+    seen: set[str] = set()
+    for pointer, path in _claimed(case):
+        plain = "/".join(part for part in path.split("/") if part not in ("", "."))
+        if plain in seen:
+            yield Report(f"{path} is given twice", "Give each file once.", pointer)
+        seen.add(plain)
+
+
+@rule("RET058", "R3.10", severity="warning")
+def artifact_type_misfit(case: Case) -> Iterator[Report]:
+    """An artifact's type does not fit its file name (`hyper`).
+
+    Why: Markdown is a document, JSON and YAML are data, source files are code.
+
+    Bad: `"type": "code"` and `"path": "docs/findings.md"`
+
+    Good: `"type": "document"` and `"path": "docs/findings.md"`
+    """
+    if not case.is_dialect("hyper"):
+        return
+    for index, item in enumerate(case.items_at("artifacts")):
+        path = item.get("path") if isinstance(item, dict) else None
+        if not isinstance(path, str) or "." not in path.rpartition("/")[2]:
+            continue
+        fitting = _FITTING.get(path.rpartition(".")[2].lower(), "code")
+        if item.get("type") in ("document", "code", "data") and item["type"] != fitting:
+            yield Report(f"{path} is {fitting}, not {item['type']}", f"Use {fitting}.", f"/artifacts/{index}/type")

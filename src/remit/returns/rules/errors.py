@@ -1,0 +1,76 @@
+"""Rules on errors inside a return: there when something went wrong, absent when nothing did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.returns.formats.standard import is_after_work
+from remit.returns.rules.register import Case, Report, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@rule("RET060", "R0.9 R3.5")
+def error_missing(case: Case) -> Iterator[Report]:
+    """The work did not complete, and no error says why.
+
+    Why: the caller decides by the error whether to retry, to resume or to ask a person.
+
+    Bad: `{"status": "failed", "errors": [], …}`
+
+    Good: `"errors": [{"type": "timeout", "message": "…", "recoverable": true, "recommendation": "…"}]`
+    """
+    if case.is_dialect("standard") and case.status not in ("completed", None) and not case.get("errors"):
+        yield Report(f"the status is {case.word}, but errors is empty", "Add an error that says what stopped the work.",
+                     "/errors")  # fmt: skip
+    if case.is_dialect("hyper") and case.status == "failed" and case.get("error") is None:
+        yield Report("the status is error, but there is no error object", "Add error with code and message.", "/error")
+
+
+@rule("RET061", "R2.8")
+def completed_with_errors(case: Case) -> Iterator[Report]:
+    """The status is completed, and an error is reported.
+
+    Why: either the work isn't done or the error isn't one, and only the agent knows which. A failed commit or status
+    update (`GIT_COMMIT_FAILED`, `STATUS_SYNC_FAILED`, or a type that stands for them) happens after the work: it is
+    a warning, and the work counts.
+
+    Bad: `"status": "completed"` and `"errors": [{"type": "build_error", "message": "It does not build.",
+    "recoverable": true, "recommendation": "Fix line 3."}]`
+
+    Good: `{"status": "partial", "errors": [{"type": "build_error", …}], …}`
+    """
+    if case.status != "completed":
+        return
+    rows = []
+    if case.is_dialect("standard"):
+        rows = [(f"/errors/{index}", item) for index, item in enumerate(case.items_at("errors"))]
+    if case.is_dialect("standard", "hyper") and case.get("error"):
+        rows.append(("/error", case.get("error")))
+    for pointer, item in rows:
+        kind, code = (item.get("type"), item.get("code")) if isinstance(item, dict) else (None, None)
+        what = f"the status is {case.word}, but the error {str(code or kind or '')[:40]!r} is reported"
+        if is_after_work(kind, code):
+            yield Report(what, "Follow the recommendation of the error.", pointer, "warning")
+        else:
+            yield Report(what, "Report another status, or remove the error.", pointer)
+
+
+@rule("RET062", "R2.16", severity="warning")
+def code_form(case: Case) -> Iterator[Report]:
+    """An error's code is not in capitals.
+
+    Why: codes are for programs. The list is open, the form is not: `TIMEOUT`, `BUILD_ERROR`, `MCP_CONNECTION_FAILED`.
+
+    Bad: `"code": "the build failed"`
+
+    Good: `"code": "BUILD_ERROR"`
+    """
+    rows = [(f"/errors/{index}/code", item) for index, item in enumerate(case.items_at("errors"))]
+    if case.get("error") is not None:
+        rows.append(("/error/code", case.get("error")))
+    for pointer, item in rows:
+        code = item.get("code") if isinstance(item, dict) else None
+        if isinstance(code, str) and not (code.isascii() and code.replace("_", "").isalnum() and code == code.upper()):
+            yield Report(f"the error code {code[:40]!r} is not in capitals", "Write it like BUILD_ERROR.", pointer)

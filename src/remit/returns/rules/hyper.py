@@ -1,0 +1,83 @@
+"""Rules of the `hyper` format alone: markers, key points, captions, what is left of partial work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.returns.formats.hyper import END_MARKER, START_MARKER
+from remit.returns.rules.register import Case, Report, rule
+from remit.sentences import count_sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEY_POINTS = (3, 5)
+
+
+@rule("RET070", "R3.7", severity="warning")
+def markers_missing(case: Case) -> Iterator[Report]:
+    """The block does not stand between the output markers.
+
+    Why: the markers tell the report from every other block of JSON in the message.
+
+    Bad: a bare fenced block.
+
+    Good: `<!-- AGENT_OUTPUT_START -->`, the fenced block, `<!-- AGENT_OUTPUT_END -->`
+    """
+    if case.is_dialect("hyper") and not case.marked:
+        yield Report("the block does not stand between the output markers",
+                     f"Write {START_MARKER} before it and {END_MARKER} after it.")  # fmt: skip
+
+
+@rule("RET071", "R3.2", severity="warning")
+def key_point_count(case: Case) -> Iterator[Report]:
+    """An artifact does not have three to five key points.
+
+    Why: they are what the orchestrator reads instead of the file.
+
+    Bad: `"key_points": ["It works"]`
+
+    Good: three points, each worth knowing.
+    """
+    if not case.is_dialect("hyper"):
+        return
+    for index, item in enumerate(case.items_at("artifacts")):
+        points = item.get("key_points") if isinstance(item, dict) else None
+        if isinstance(points, list) and not KEY_POINTS[0] <= len(points) <= KEY_POINTS[1]:
+            yield Report(f"the artifact has {len(points)} key points, 3 to 5 are wanted", "Give 3 to 5 key points.",
+                         f"/artifacts/{index}/key_points")  # fmt: skip
+
+
+@rule("RET073", "R3.2", severity="warning")
+def artifact_summary_long(case: Case) -> Iterator[Report]:
+    """An artifact's summary has more than two sentences.
+
+    Why: it is a caption; the key points and the file say the rest.
+
+    Bad: a paragraph.
+
+    Good: `"summary": "Analysis of how sessions are stored"`
+    """
+    if not case.is_dialect("hyper"):
+        return
+    for index, item in enumerate(case.items_at("artifacts")):
+        summary = item.get("summary") if isinstance(item, dict) else None
+        if isinstance(summary, str) and count_sentences(summary) > 2:  # noqa: PLR2004 - the rule itself
+            yield Report("the artifact's summary has more than two sentences", "Say it in one or two.",
+                         f"/artifacts/{index}/summary")  # fmt: skip
+
+
+@rule("RET074", "R3.6")
+def partial_unexplained(case: Case) -> Iterator[Report]:
+    """The work is partial, and the next steps do not say what is left.
+
+    Why: they are the only place where this format can say it.
+
+    Bad: `"status": "partial"` and `"next_steps": []`
+
+    Good: `"next_steps": ["Rerun the mobile tests once the login page is fixed"]`
+    """
+    if case.is_dialect("hyper") and case.status == "partial" and not case.get("next_steps"):
+        yield Report(
+            "the work is partial, but next_steps is empty", "Say in next_steps what is left and why.", "/next_steps"
+        )

@@ -1,0 +1,131 @@
+"""Rules on who answers: the session that was issued, the agent, its depth and its path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.lazy_regex import lazy
+from remit.model import MAX_DEPTH
+from remit.returns.rules.register import Case, Report, rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.model import Severity
+
+_SESSION_FORM = lazy(r"sess_\d{8,}_[a-z0-9]{6}\Z")
+
+
+@rule("RET040", "R0.11 C1", outcome="missing")
+def wrong_session(case: Case) -> Iterator[Report]:
+    """The session id is not the one that was issued.
+
+    Why: agents make ids up, copy them from an example, or repeat an earlier return. Equality with the issued id is
+    what binds a return to its delegation.
+
+    Bad: `"session_id": "sess_1735460684_a1b2c3"` where `sess_1763200000_k3x9qz` was issued.
+
+    Good: the issued id, copied as it is.
+    """
+    issued = case.expectation.session_id
+    if issued is None or not case.is_dialect("standard"):
+        return
+    for pointer in ("/metadata/session_id", "/session_id"):
+        given = case.get(*pointer[1:].split("/"))
+        if isinstance(given, str) and given != issued:
+            yield Report(
+                f"the session id is not the issued one, {issued}", f"Put {issued} into metadata.session_id.", pointer
+            )
+
+
+@rule("RET041", "C2", outcome="ambiguous")
+def two_sessions(case: Case) -> Iterator[Report]:
+    """The session id at the top and the one in metadata differ.
+
+    Why: both places are read; two answers to "whose return is this" are none.
+
+    Bad: one id as `session_id` at the top, another in metadata.
+
+    Good: once, in metadata.
+    """
+    if not case.is_dialect("standard"):
+        return
+    top, inner = case.get("session_id"), case.get("metadata", "session_id")
+    if top is not None and inner is not None and top != inner:
+        yield Report("session_id differs between the top and metadata", "Give it once, in metadata.", "/session_id")
+
+
+@rule("RET042", "R2.2 C1", severity="warning")
+def session_form(case: Case) -> Iterator[Report]:
+    """The session id does not have the usual form `sess_{time}_{6 of a-z0-9}`.
+
+    Why: ids are opaque and any form works; an odd one is often made up. Nothing is said where the caller issued it.
+
+    Bad: `"session_id": "my-session"`
+
+    Good: `"session_id": "sess_1763200000_k3x9qz"`
+    """
+    if not case.is_dialect("standard"):
+        return
+    places = {"/metadata/session_id": case.text_at("metadata", "session_id"), "/session_id": case.text_at("session_id")}
+    pointer, given = next(((place, text) for place, text in places.items() if text), ("", ""))
+    if given and given != case.expectation.session_id and not _SESSION_FORM.match(given):
+        yield Report("the session id does not have the usual form", "Use the id that the caller issued.", pointer)
+
+
+@rule("RET043", "R0.7 R3.8")
+def other_agent(case: Case) -> Iterator[Report]:
+    """The return names another agent than the one that was asked.
+
+    Why: in `hyper`, which has no session id, the name is what tells an agent's own answer from one it quotes. Elsewhere
+    a different name is a warning, and the caller's name counts.
+
+    Bad: `"agent_type": "researcher"` from the agent `planner`.
+
+    Good: the agent's file name.
+    """
+    expected = case.expectation.agent
+    pointer = "/meta/agent_name" if case.is_dialect("hyper") else "/metadata/agent_type"
+    given = case.text_at(*pointer[1:].split("/"))
+    if expected is None or not given or case.expectation.names_agent(given):
+        return
+    severity: Severity = "error" if case.is_dialect("hyper") else "warning"
+    yield Report(f"the return names the agent {given}, asked was {expected}", f"Write {expected}.", pointer, severity)
+
+
+@rule("RET044", "R0.7 R2.3", severity="warning")
+def other_lineage(case: Case) -> Iterator[Report]:
+    """Depth or path differ from what the caller knows, or the depth is beyond the limit.
+
+    Why: the caller's values win, so this is a warning; but an agent that is wrong about where it stands may delegate
+    further than it should.
+
+    Bad: `"delegation_depth": 7`
+
+    Good: the depth and path that came with the delegation. The command in a path may be left out, or be written as
+    `research`, `/research` or `research-command`.
+    """
+    depth, path = case.get("metadata", "delegation_depth"), case.get("metadata", "delegation_path")
+    known = case.expectation
+    if type(depth) is int and known.depth is not None and depth != known.depth:
+        yield Report(
+            f"the depth is {depth}, known is {known.depth}", f"Write {known.depth}.", "/metadata/delegation_depth"
+        )
+    elif type(depth) is int and depth > MAX_DEPTH:
+        yield Report(f"the depth is {depth}, at most {MAX_DEPTH} is allowed", "Do not delegate this far.",
+                     "/metadata/delegation_depth")  # fmt: skip
+    if isinstance(path, list) and known.path is not None and not _is_same_path(path, known.path, known.depth):
+        yield Report(
+            "the delegation path is not the known one", f"Write {list(known.path)}.", "/metadata/delegation_path"
+        )
+
+
+def _is_same_path(given: list[object], known: tuple[str, ...], depth: int | None) -> bool:
+    """Whether two paths lead to the same agent, by the same command as far as both name one."""
+    at = 1 if depth is None else depth  # so many agents are below the orchestrator
+    agents = [(*path[:1], *path[len(path) - at :]) for path in (given, known)]
+    commands = [path[1:-at] for path in (given, known)]
+    if agents[0] != agents[1] or len(commands[0]) > 1:
+        return False
+    names = {str(each).strip().lstrip("/").removesuffix("-command") for command in commands for each in command}
+    return len(names) <= 1

@@ -1,0 +1,247 @@
+"""The register of rules, and the case that they look at.
+
+A rule is a short function whose docstring is its published documentation; it yields reports,
+and the register stamps code, severity and requirement on them. Codes are stable: one that is retired is not used
+again. RET0xx are the contract's.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
+
+from remit.light_namedtuple import NamedTuple
+from remit.model import NOTHING, Expectation, Finding
+from remit.positions import Lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from remit.model import ArtifactFacts, Outcome, Place, Severity, Status
+    from remit.returns.formats import Dialect
+    from remit.returns.shapes import Problem
+
+_NOTHING_KNOWN = Expectation()
+MAX_PROBLEMS = 100
+"""Of one kind: nobody reads more, and one is enough to refuse a return."""
+
+TroubleKind = Literal[
+    "absent", "empty", "too_big", "unreadable", "cut", "nonfinite", "conflict", "contradiction", "thinking", "quoted",
+    "template", "dialect", "reply", "no_entry", "bad_line", "rival",
+]  # fmt: skip
+
+
+class Trouble(NamedTuple):
+    """What went wrong while the return was looked for, before any rule could read it."""
+
+    kind: TroubleKind
+    message: str
+    hint: str
+    start: int | None = None
+    end: int | None = None
+    pointer: str = ""
+
+
+class Report(NamedTuple):
+    """What a rule yields; the register turns it into a Finding."""
+
+    message: str
+    hint: str
+    pointer: str = ""
+    severity: Severity | None = None
+    span: tuple[int, int] | None = None
+
+
+class Case:
+    """Everything that the rules may look at: one object (or none), and what is known around it."""
+
+    __slots__ = (
+        "_lines", "_problems", "after", "dialect", "evidence", "expectation", "final", "findings_text", "located",
+        "marked", "payload", "reply_status", "spans", "text", "troubles", "words",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        text: str,
+        dialect: Dialect | None,
+        payload: dict[str, Any] | None = None,
+        troubles: tuple[Trouble, ...] = (),
+        spans: Mapping[str, tuple[int, int]] = NOTHING,
+        *,
+        located: bool = True,
+        marked: bool = False,
+        expectation: Expectation = _NOTHING_KNOWN,
+        words: Mapping[str, Status] = NOTHING,
+        evidence: Mapping[str, ArtifactFacts] = NOTHING,
+        reply_status: str | None = None,
+        findings_text: str | None = None,
+        after: tuple[int, int] | None = None,
+        final: str = "",
+    ) -> None:
+        self.text = text
+        self.dialect = dialect
+        self.payload = payload
+        self.troubles = troubles
+        self.spans = spans
+        """Where in the text each value stands."""
+        self.located = located
+        """Whether offsets are offsets into the message itself (not so once it had to be unwrapped)."""
+        self.marked = marked
+        self.expectation = expectation
+        self.words = words
+        self.evidence = evidence
+        self.reply_status = reply_status
+        """The status word of the reply sentence (`manifest` only)."""
+        self.findings_text = findings_text
+        """The text of the findings file (`manifest` only)."""
+        self.after = after
+        """Where the first sentence after the return stands."""
+        self.final = final
+        """The first sentence of the final message, if the return was handed in apart from it."""
+        self._problems: tuple[Problem, ...] | None = None
+        self._lines: Lines | None = None
+
+    @property
+    def word(self) -> object:
+        """The status as the agent wrote it."""
+        return self.dialect.word(self.payload) if self.dialect and self.payload is not None else None
+
+    @property
+    def status(self) -> Status | None:
+        """The status in the canon; None where the word is not known."""
+        word = self.word
+        if not isinstance(word, str) or self.dialect is None:
+            return None
+        return self.dialect.statuses.get(word) or self.words.get(word)
+
+    @property
+    def missing_severity(self) -> Severity:
+        """How grave a file is that is not there as claimed: only a completed return fails for it (C11)."""
+        return "error" if self.status in ("completed", None) else "warning"
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Where the object does not fit its shape, short of what was said already.
+
+        A status word that the workspace maps is not held against it, and a blank is reported as a blank only.
+        """
+        if self._problems is None:
+            said = {trouble.pointer for trouble in self.troubles if trouble.kind == "template"}
+            mapped = "/" + "/".join(self.dialect.status_at) if self.dialect and self.status is not None else None
+            kept: dict[str, list[Problem]] = {}
+            for problem in self.dialect.shape.problems(self.payload, "") if self.dialect else ():
+                same = kept.setdefault(problem.kind, [])
+                known = problem.pointer in said or (problem.kind == "word" and problem.pointer == mapped)
+                if not known and len(same) < MAX_PROBLEMS:
+                    same.append(problem)
+            self._problems = tuple(problem for same in kept.values() for problem in same)
+        return self._problems
+
+    def get(self, *keys: str) -> Any:  # noqa: ANN401 - any JSON value
+        """The value at a path of keys; None where there is none."""
+        value: Any = self.payload
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        return value
+
+    def text_at(self, *keys: str) -> str:
+        """The text at a path of keys; empty where there is none."""
+        value = self.get(*keys)
+        return value if isinstance(value, str) else ""
+
+    def items_at(self, key: str) -> list[Any]:
+        """The list at a key; empty where there is none."""
+        value = self.get(key)
+        return value if isinstance(value, list) else []
+
+    def is_dialect(self, *names: str) -> bool:
+        """Whether the return is in one of these formats."""
+        return self.dialect is not None and self.dialect.name in names
+
+    def tell(self, kind: TroubleKind) -> Iterator[Report]:
+        """What went wrong in one way while the return was looked for."""
+        for trouble in self.troubles:
+            if trouble.kind == kind:
+                span = None if trouble.start is None else (trouble.start, trouble.end or trouble.start)
+                yield Report(trouble.message, trouble.hint, trouble.pointer, span=span)
+
+    def find_place(self, report: Report) -> Place | None:
+        """Where a report points to, in lines and columns; the nearest parent where the value itself is not there."""
+        # A reply's own place is in the message, also where its entry is not.
+        if not self.located and (report.span is None or not self.is_dialect("manifest")):
+            return None
+        if self._lines is None:
+            self._lines = Lines(self.text)
+        locate = self._lines.locate
+        if report.span is not None:
+            return locate(*report.span)
+        spans = self.spans
+        if report.pointer in spans:
+            return locate(*spans[report.pointer])
+        pointer = report.pointer
+        while pointer and pointer not in spans:
+            pointer = pointer.rpartition("/")[0]
+        return locate(spans[pointer][0], spans[pointer][0] + 1) if pointer in spans else None
+
+
+class Rule(NamedTuple):
+    """A rule of the contract."""
+
+    code: str
+    name: str
+    severity: Severity
+    requirement: str
+    outcome: Outcome
+    documentation: str
+    check: Callable[[Case], Iterator[Report]]
+    on_reading: bool
+
+
+RULES: dict[str, Rule] = {}
+
+
+def rule(
+    code: str,
+    requirement: str,
+    *,
+    severity: Severity = "error",
+    outcome: Outcome = "invalid",
+    on_reading: bool = False,
+) -> Callable[[Callable[[Case], Iterator[Report]]], Callable[[Case], Iterator[Report]]]:
+    """Register a function as a rule. `on_reading`: it speaks of the message, not of an object found in it."""
+
+    def register(check: Callable[[Case], Iterator[Report]]) -> Callable[[Case], Iterator[Report]]:
+        if code in RULES:
+            raise ValueError(f"two rules are called {code}")
+        name = check.__name__.replace("_", "-")
+        RULES[code] = Rule(code, name, severity, requirement, outcome, check.__doc__ or "", check, on_reading)
+        return check
+
+    return register
+
+
+def run_rules(case: Case, *, places: bool = True, codes: Iterable[str] | None = None) -> list[Finding]:
+    """Run every rule, or those named, over a case; errors first, then in the order of the text.
+
+    Places cost a look through the text.
+    """
+    findings = []
+    for each in RULES.values() if codes is None else [RULES[code] for code in codes]:
+        if case.payload is None and not each.on_reading:
+            continue
+        for report in islice(each.check(case), MAX_PROBLEMS):
+            severity = report.severity or each.severity
+            findings.append(Finding(each.code, severity, report.message, report.hint, each.requirement, report.pointer,
+                                    case.find_place(report) if places else None))  # fmt: skip
+    order = {"error": 0, "warning": 1, "note": 2}
+    findings.sort(key=lambda f: (order[f.severity], f.place.line if f.place else 0, f.place.column if f.place else 0))
+    return findings
+
+
+_PRECEDENCE: tuple[Outcome, ...] = ("missing", "malformed", "ambiguous", "degenerate", "invalid", "fabricated")
+
+
+def judge_outcome(findings: Iterable[Finding]) -> Outcome:
+    """The one word for a list of findings: the gravest error decides, warnings do not."""
+    outcomes = {RULES[finding.code].outcome for finding in findings if finding.severity == "error"}
+    return next((outcome for outcome in _PRECEDENCE if outcome in outcomes), "accepted")

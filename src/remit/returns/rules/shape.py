@@ -1,0 +1,163 @@
+"""Rules on the form of the object: required keys, types, words. What they report, the format's shape found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.returns.rules.register import Case, Report, rule
+from remit.spelling import SURE, find_meant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from remit.returns.shapes import ProblemKind
+
+
+def _problems(case: Case, kind: ProblemKind, *, ending: str = "") -> Iterator[Report]:
+    for problem in case.problems:
+        if problem.kind == kind and problem.pointer.endswith(ending):
+            yield Report(problem.message, problem.hint, problem.pointer)
+
+
+@rule("RET020", "R0.2 R0.6 R0.9 R3.1 R3.2 R4.7")
+def missing_field(case: Case) -> Iterator[Report]:
+    """A required field is missing.
+
+    Why: the caller acts on these fields.
+
+    Bad: no `"artifacts"`
+
+    Good: `"artifacts": []`, where there are none
+    """
+    yield from _problems(case, "missing")
+    if case.is_dialect("standard") and case.get("session_id") is None and case.get("metadata", "session_id") is None:
+        yield Report("session_id is missing", "Add the issued session_id to metadata.", "/metadata/session_id")
+
+
+@rule("RET021", "R0.2 R0.5 R3.1 R4.7")
+def wrong_type(case: Case) -> Iterator[Report]:
+    """A field has the wrong type.
+
+    Why: nothing is coerced. `"1"` is not 1, `"true"` is not true: a reader that guesses here guesses elsewhere.
+
+    Bad: `"delegation_depth": "1"`
+
+    Good: `"delegation_depth": 1`
+    """
+    yield from _problems(case, "type")
+
+
+@rule("RET022", "R0.3 R2.9 R3.1 C3")
+def unknown_status(case: Case) -> Iterator[Report]:
+    """The status is not one of the format's words.
+
+    Why: the list of words is closed. `success` and `done` have been taken for `completed` by one program and for an
+    error by the next. Another case (`Completed`) is repaired. A workspace that has words of its own maps them in
+    `remit.toml`.
+
+    Bad: `"status": "success"`
+
+    Good: `"status": "completed"`
+    """
+    yield from _problems(case, "word", ending="/status")
+
+
+@rule("RET023", "R0.6 R2.8 R3.2 C5")
+def unknown_artifact_type(case: Case) -> Iterator[Report]:
+    """An artifact's type is not one of the format's words.
+
+    Why: what happens to a file next (link a plan, index a report) hangs on it.
+
+    Bad: `"type": "file"`
+
+    Good: `"type": "report"`
+    """
+    yield from _problems(case, "word", ending="/type")
+
+
+@rule("RET024", "R2.10")
+def empty_text(case: Case) -> Iterator[Report]:
+    """A text that must say something is empty.
+
+    Why: an empty summary is how an agent that did nothing reports it.
+
+    Bad: `"summary": ""`
+
+    Good: `"summary": "Found no test that covers the parser. Nothing was changed."`
+    """
+    yield from _problems(case, "blank")
+
+
+@rule("RET025", "R0.8", severity="warning")
+def misspelt_key(case: Case) -> Iterator[Report]:
+    """A key that Remit does not know looks like one that is missing.
+
+    Why: unknown keys survive, so a misspelt one is lost without a sound.
+
+    Bad: `"artefacts": []` and no `"artifacts"`
+
+    Good: `"artifacts": []`
+    """
+    if case.dialect is None or case.payload is None:
+        return
+    yield from _misspelt(case.payload, case.dialect.shape.known, "")
+    for key in ("metadata", "meta"):
+        shape = case.dialect.shape.required.get(key)
+        value = case.get(key)
+        if shape is not None and isinstance(value, dict):
+            yield from _misspelt(value, getattr(shape, "known", {}), f"/{key}")
+
+
+_MAX_COMPARED = 100
+
+
+def _misspelt(value: Mapping[str, object], known: Mapping[str, object], pointer: str) -> Iterator[Report]:
+    absent = [key for key in known if key not in value]
+    unknown = [key for key in list(value)[:_MAX_COMPARED] if key not in known]
+    for key in unknown if absent else ():
+        if meant := find_meant(key, absent, least=SURE):
+            yield Report(f"{key} is not a known key", f"Did you mean {meant}?", f"{pointer}/{key}")
+
+
+@rule("RET026", "R0.7 R0.8")
+def number_out_of_range(case: Case) -> Iterator[Report]:
+    """A number is negative or not finite.
+
+    Why: durations, depths and counts start at 0.
+
+    Bad: `"delegation_depth": -1`
+
+    Good: `"delegation_depth": 1`
+    """
+    yield from _problems(case, "range")
+
+
+@rule("RET027", "R0.7 C18", severity="warning")
+def field_not_given(case: Case) -> Iterator[Report]:
+    """A field that one standard requires and another leaves open is not there.
+
+    Why: a duration helps to set better limits, a file's summary saves the caller from opening it. In a run, Remit
+    knows the agent, the depth and the path, and its own values count.
+
+    Bad: an artifact without `summary`, metadata without `agent_type`.
+
+    Good: `{"type": "plan", "path": "specs/7_x/plans/implementation-001.md", "summary": "Plan in 3 phases"}`
+    """
+    yield from _problems(case, "expected")
+
+
+@rule("RET028", "C3", outcome="ambiguous")
+def two_formats(case: Case) -> Iterator[Report]:
+    """The object speaks two formats, and its two statuses differ.
+
+    Why: whichever reader comes first would decide whether the work is done.
+
+    Bad: `{"status": "completed", "meta": {"status": "partial", …}, …}`
+
+    Good: one format, one status.
+    """
+    other = {"complete": "completed", "partial": "partial", "error": "failed"}.get(case.text_at("meta", "status"))
+    if case.is_dialect("standard") and other is not None and case.status is not None and other != case.status:
+        yield Report(
+            f"status is {case.word}, but meta.status is {case.get('meta', 'status')}", "Send one format.", "/status"
+        )

@@ -1,0 +1,110 @@
+"""Rules on the summary: it goes into the caller's context, so it is short, plain and says what came out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.lazy_regex import lazy
+from remit.returns.formats.hyper import clip
+from remit.returns.rules.register import Case, Report, rule
+from remit.returns.token_count import count_tokens
+from remit.sentences import count_sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_CHARS = 500
+WANTED_CHARS = 400
+MAX_TOKENS = 100
+SENTENCES = (2, 5)
+
+_MARKUP = lazy(r"(?m)^\s{0,3}(?:#{1,6}\s|[-*+]\s|>\s|\d{1,3}\.\s)|\*\*|__|```|`[^`\n]{1,200}`|\]\(|<[a-z]{1,12}>")
+_EMOJI = lazy("[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff]")
+
+
+@rule("RET030", "R0.4 C4")
+def summary_too_long(case: Case) -> Iterator[Report]:
+    """The summary has more than 500 characters or more than 100 tokens.
+
+    Why: the summary lands in the caller's context, with those of every other agent. A run and the hooks send it back
+    once; then they shorten it, and the work counts. Tokens are counted with a real tokenizer if one is installed
+    (`pip install '.[tokens]'`), else only characters are.
+
+    Bad: a summary that retells the work.
+
+    Good: outcomes in the summary, the story in an artifact.
+    """
+    for problem in case.problems:
+        if problem.kind == "long":
+            yield Report(problem.message, problem.hint, problem.pointer)
+    summary = case.text_at("summary") if case.is_dialect("standard") else ""
+    tokens = count_excess(summary) if len(summary) <= MAX_CHARS else 0
+    if tokens:
+        message = f"summary has {tokens} tokens, {MAX_TOKENS} are allowed"
+        yield Report(message, "Shorten summary; put the detail into an artifact.", "/summary")
+
+
+@rule("RET031", "R0.4 C4", severity="warning")
+def summary_long(case: Case) -> Iterator[Report]:
+    """The summary has more than 400 characters.
+
+    Why: that is what the standards ask for; up to 500 characters are let through.
+
+    Bad: 450 characters.
+
+    Good: 250.
+    """
+    summary = case.text_at("summary") if case.is_dialect("standard") else ""
+    if WANTED_CHARS < len(summary) <= MAX_CHARS:
+        hint = "Keep outcomes, leave out how they came about."
+        yield Report(f"the summary has {len(summary)} characters, {WANTED_CHARS} are wanted", hint, "/summary")
+
+
+def count_excess(summary: str) -> int:
+    """How many tokens a summary has that has too many of them; 0 if it hasn't, or if no tokenizer is installed.
+
+    A token is at least one byte; no other bound holds for every text. So a short text costs no tokenizer.
+    """
+    tokens = count_tokens(summary) if len(summary.encode("utf-8", "replace")) > MAX_TOKENS else None
+    return tokens if tokens is not None and tokens > MAX_TOKENS else 0
+
+
+def shorten(summary: str) -> str:
+    """A summary that is too long, cut at a word so that it is within both limits."""
+    summary = clip(summary, MAX_CHARS)
+    while tokens := count_excess(summary):
+        summary = clip(summary, len(summary) * MAX_TOKENS // tokens - 1)
+    return summary
+
+
+@rule("RET032", "R0.4 C18", severity="warning")
+def summary_sentences(case: Case) -> Iterator[Report]:
+    """The summary is not two to five sentences long.
+
+    Why: one sentence seldom says both what was done and what it means for the caller.
+
+    Bad: `"summary": "Done."`
+
+    Good: `"summary": "Wrote the plan in 3 phases. Phase 2 needs a decision on the cache."`
+    """
+    summary = case.text_at("summary") if case.is_dialect("standard") else ""
+    count = count_sentences(summary)
+    if summary.strip() and not SENTENCES[0] <= count <= SENTENCES[1]:
+        yield Report(f"the summary has {count} sentence{'s' * (count != 1)}, 2 to 5 are wanted",
+                     "Say in 2 to 5 sentences what came out.", "/summary")  # fmt: skip
+
+
+@rule("RET033", "R2.10", severity="warning")
+def summary_markup(case: Case) -> Iterator[Report]:
+    """The summary has markup or emoji in it.
+
+    Why: it is shown in terminals, logs and other agents' prompts, where markup is noise.
+
+    Bad: `"summary": "✅ **Done!** The plan is written."`
+
+    Good: `"summary": "The plan is written. It has 3 phases."`
+    """
+    summary = case.text_at("summary") if case.is_dialect("standard") else ""
+    for pattern, what in ((_MARKUP, "markup"), (_EMOJI, "an emoji")):
+        if pattern.search(summary, 0, 2 * MAX_CHARS):  # what is longer is refused anyway
+            yield Report(f"the summary has {what} in it", f"Leave {what} out.", "/summary")

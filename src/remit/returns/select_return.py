@@ -1,0 +1,528 @@
+"""Selection: which object in a final message is the return, by structure and by the issued id.
+
+Owns the choice between candidates. Candidates inside thinking tags or on quoted lines don't count. If an id was issued,
+those that carry it count; if they contradict each other, none is taken. What sentences say about a block isn't read.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+from posixpath import normpath
+from typing import TYPE_CHECKING, Any
+
+from remit.lazy_regex import lazy
+from remit.positions import escape_key
+from remit.returns.candidates import Candidate, Scan, find_incomplete, scan_message
+from remit.returns.formats import HYPER, MANIFEST, STANDARD
+from remit.returns.formats.manifest import SENTENCES
+from remit.returns.hidden_text import find_thinking
+from remit.returns.parsed_message import Reading
+from remit.returns.placeholders import find_placeholders
+from remit.returns.rules import Case, Trouble, TroubleKind, judge_outcome, run_rules
+from remit.returns.rules.summary import shorten
+from remit.returns.shapes import drop_empty_items, unquote_numbers
+from remit.returns.status_conflicts import find_denials, find_second_spellings
+from remit.returns.tolerant_json import join_surrogates
+from remit.returns.unwrap import MAX_LEVELS, unwrap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from remit.model import Expectation, Status
+    from remit.returns.formats import Dialect
+    from remit.returns.tolerant_json import Flaw
+
+MAX_MESSAGE_CHARS = 8 * 1024 * 1024
+_MAX_NOTE_CHARS = 200
+
+
+def find_return(text: str, wanted: Dialect | None, expectation: Expectation, words: Mapping[str, Status]) -> Reading:
+    """Find the return in a final message; what stands in the way is in the reading's troubles."""
+    if not text.isascii():
+        text = join_surrogates(text)  # half a surrogate pair cannot be printed
+    reading = Reading(text, wanted, expectation, words=words)
+    if len(text) > MAX_MESSAGE_CHARS:
+        limit = MAX_MESSAGE_CHARS // (1024 * 1024)
+        what = f"the message is longer than {limit} million characters"
+        reading.troubles = (Trouble("too_big", what, "Send a short report."),)
+    elif not text or text.isspace():
+        hint = "Send a return; use status failed if nothing could be done."
+        reading.troubles = (Trouble("empty", "the message is empty", hint),)
+    elif wanted is MANIFEST:
+        _read_sentence(reading)
+    else:
+        scan = _scan_and_unwrap(text, wanted, expectation.session_id)
+        if scan.candidates and not scan.overflow:
+            _select(reading, [_judge(candidate, reading) for candidate in scan.candidates], scan)
+        elif wanted is None and not scan.overflow and any(sentence in text for sentence in SENTENCES.values()):
+            _read_sentence(reading)
+        else:
+            trouble = _explain_absence(scan, text, wanted)
+            dialects = (wanted,) if wanted else (STANDARD, HYPER)
+            incomplete = find_incomplete(text, dialects, expectation.session_id) if trouble.kind == "absent" else []
+            if incomplete:
+                _select(reading, [_judge(candidate, reading) for candidate in incomplete], scan)
+            else:
+                reading.troubles = (trouble,)
+    return reading
+
+
+class _Judged:
+    """A candidate, and whether it is good as far as that can be decided without the disk."""
+
+    def __init__(self, candidate: Candidate, case: Case, repairs: list[tuple[str, int]]) -> None:
+        self.candidate = candidate
+        self.case = case
+        self.repairs = repairs
+
+    @cached_property
+    def is_good(self) -> bool:
+        """Whether every rule accepts it; only asked if there are several."""
+        return judge_outcome(run_rules(self.case, places=False)) == "accepted"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its list of files can be compared."""
+        is_readable = {trouble.kind for trouble in self.case.troubles} <= {"conflict"}
+        return self.is_good or (is_readable and isinstance(self.case.get("artifacts"), list))
+
+    @property
+    def denies_itself(self) -> bool:
+        """Whether it says two things about how the work ended."""
+        return any(trouble.kind == "conflict" for trouble in self.case.troubles)
+
+    @property
+    def is_template(self) -> bool:
+        return any(trouble.kind == "template" for trouble in self.case.troubles)
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether it carries the issued id; `hyper` has no id, and its agent's name takes that place."""
+        known = self.case.expectation
+        if self.candidate.dialect is HYPER:
+            return self.agent is None or known.names_agent(self.agent)
+        return known.session_id in (self.case.get("metadata", "session_id"), self.case.get("session_id"))
+
+    @property
+    def session_id(self) -> object:
+        return self.case.get("metadata", "session_id") or self.case.get("session_id")
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it ends before its id."""
+        return not self.session_id and any(flaw.kind == "cut" for flaw in self.candidate.parsed.flaws)
+
+    def is_after(self, other: _Judged) -> bool:
+        return self.candidate.parsed.start > other.candidate.parsed.start
+
+    @property
+    def agent(self) -> object:
+        return _get_agent(self.case)
+
+    def contradicts(self, other: _Judged) -> bool:
+        return _contradict(self.case, other.case, lambda: self.is_whole and other.is_whole)
+
+
+def _get_agent(case: Case) -> object:
+    return case.get("metadata", "agent_type") or case.get("meta", "agent_name")
+
+
+def _contradict(case: Case, other: Case, are_whole: Callable[[], bool]) -> bool:
+    """Whether two returns can't both be true: another status, other files, another agent.
+
+    The files are compared only if both lists are whole: one may be cut off or left out.
+    """
+    status, agent = _get_status(case), _get_agent(case)
+    return (
+        (None not in (status, _get_status(other)) and status != _get_status(other))
+        or (None not in (agent, _get_agent(other)) and agent != _get_agent(other))
+        or (are_whole() and _list_claims(case) != _list_claims(other))
+    )
+
+
+def _get_status(case: Case) -> object:
+    """The status, or the unknown word that stands in its place."""
+    return case.status or (case.dialect.word(case.payload or {}) if case.dialect else None)
+
+
+def _list_claims(case: Case) -> set[str]:
+    paths = case.dialect.paths(case.payload or {}) if case.dialect else ()
+    return {normpath(path) if path else path for _, path in paths}
+
+
+def choose_reading(readings: Sequence[Reading]) -> Reading:
+    """Choose between the returns that an agent handed in and its final message, which is the last.
+
+    A return that was handed in counts, if it can be used at all. If another one contradicts it, or can't be read, it is
+    unclear which one is meant.
+    """
+    *handed_in, said = readings
+    if not handed_in:
+        return said
+    outcomes = {id(each): judge_outcome(run_rules(each.case, places=False)) for each in readings}
+    returns = [each for each in readings if outcomes[id(each)] not in ("missing", "degenerate")] or handed_in[:1]
+    chosen = next((each for each in returns if outcomes[id(each)] != "malformed"), returns[-1])
+    for each in returns:
+        are_good = partial({"accepted"}.issuperset, (outcomes[id(each)], outcomes[id(chosen)]))
+        if each is not chosen and (each.payload is None or _contradict(chosen.case, each.case, are_good)):
+            what = "the agent handed in a return, and its final message or its file has one that contradicts it"
+            chosen.troubles += (Trouble("contradiction", what, "Hand in one return, and send no other."),)
+            break
+    if outcomes[id(said)] == "missing":
+        chosen.final = said.text.strip()[:_MAX_NOTE_CHARS]
+        sentence = _SENTENCE_END.search(chosen.final)
+        chosen.final = chosen.final[: sentence.end()] if sentence else chosen.final
+    return chosen
+
+
+def _scan_and_unwrap(text: str, wanted: Dialect | None, session_id: str | None) -> Scan:
+    """Scan the message as it stands; only where that brings nothing usable, what it may be wrapped in."""
+    dialects = (wanted,) if wanted else (STANDARD, HYPER)
+    first = scan = scan_message(text, dialects, session_id)
+    layers: list[tuple[tuple[str, ...], str]] = [((), text)]
+    for _ in range(MAX_LEVELS):
+        if any(candidate.is_strong for candidate in scan.candidates) or scan.overflow:
+            return scan
+        layers = [
+            ((*names, name), inner)
+            for names, outer in layers
+            for name, inner in unwrap(outer, lambda value: any(d.is_like(value) for d in dialects))
+        ][:8]
+        found = Scan()
+        for names, inner in layers:
+            for candidate in scan_message(inner, dialects, session_id).candidates:
+                candidate.wrapping = (*names, *candidate.wrapping)
+                found.candidates.append(candidate)
+        if found.candidates:
+            scan = found
+    return scan if scan.candidates else first
+
+
+def _explain_absence(scan: Scan, text: str, wanted: Dialect | None) -> Trouble:
+    if scan.overflow:
+        return Trouble("too_big", scan.overflow, "Send one return, at the end of a short message.")
+    if scan.unreadable:
+        reason, _, end = scan.unreadable
+        message = f"what looks like a return cannot be read: {reason}"
+        return Trouble(
+            "too_big" if scan.capped else "unreadable", message, "Send valid JSON.", end, min(end + 1, len(text))
+        )
+    if wanted is not None:
+        for other in (STANDARD, HYPER):
+            if other is not wanted and scan_message(text, (other,), None).candidates:
+                return Trouble("dialect", f"the return is in the format {other.name}, not {wanted.name}",
+                               f"Send a {wanted.name} return, or check with --format {other.name}.")  # fmt: skip
+    return Trouble("absent", "the message holds no return", "End the message with the JSON object that was asked for.")
+
+
+def _judge(candidate: Candidate, reading: Reading) -> _Judged:
+    """Turn what the parser found into troubles, and run every rule."""
+    parsed, dialect, known = candidate.parsed, candidate.dialect, reading.expectation
+    repairs = list(parsed.repairs.items())
+    if _lift_keys(candidate):
+        repairs.append(("lifted_keys", parsed.start))
+    troubles = [trouble for flaw in _tell_apart(parsed.flaws) if (trouble := _read_flaw(flaw, candidate, repairs))]
+    repairs += [(kind, parsed.start) for kind in normalize(parsed.value, dialect, known, reading.words, parsed.spans)]
+    if candidate.glued:
+        what = "the return stands inside another that cannot be read"
+        troubles.append(Trouble("unreadable", what, "Send one return.", parsed.start, parsed.start + 1))
+    troubles += find_blanks(parsed.value, dialect, known.session_id)
+    troubles += find_conflicts(parsed.value, dialect, reading.words)
+    case = Case(
+        candidate.text,
+        dialect,
+        parsed.value,
+        troubles=tuple(troubles),
+        spans=parsed.spans,
+        located=not candidate.wrapping,
+        marked=candidate.marked,
+        expectation=known,
+        words=reading.words,
+    )
+    return _Judged(candidate, case, repairs)
+
+
+def normalize(
+    value: dict[str, Any],
+    dialect: Dialect,
+    known: Expectation,
+    words: Mapping[str, Status],
+    spans: dict[str, tuple[int, int]],
+) -> Iterator[str]:
+    """Change spellings that mean the same to the spelling the format asks for; the repairs that were needed.
+
+    Empty items of lists are dropped (D5). A summary that is too long loses its end, if the caller wants that.
+    """
+    if drop_empty_items(value, dialect.shape, spans):
+        yield "empty_items"
+    if unquote_numbers(value, dialect.shape):
+        yield "quoted_number"
+    *outer, last = dialect.status_at
+    holder: Any = value
+    for key in outer:
+        holder = holder.get(key) if isinstance(holder, dict) else None
+    word = holder.get(last) if isinstance(holder, dict) else None
+    if isinstance(word, str) and word not in {*dialect.statuses, *words} and word.lower() in dialect.statuses:
+        holder[last] = word.lower()
+        yield "status_case"
+    for holder in (value, value.get("metadata")):
+        given = holder.get("session_id") if isinstance(holder, dict) else None
+        if isinstance(given, str) and given != given.strip() and holder is not None:
+            holder["session_id"] = given.strip()
+            yield "id_blanks"
+    artifacts = value.get("artifacts")
+    named = [(artifact, "path") for artifact in artifacts] if isinstance(artifacts, list) else []
+    named += [(value, "file")] if dialect is MANIFEST else []
+    prefixes = [f"{root.rstrip('/')}/" for root in known.roots]
+    for holder, key in named if prefixes else ():
+        path = holder.get(key) if isinstance(holder, dict) else None
+        prefix = next((each for each in prefixes if path.startswith(each)), None) if isinstance(path, str) else None
+        if isinstance(path, str) and prefix is not None:
+            holder[key] = path[len(prefix) :].lstrip("/")
+            yield "absolute_path"
+    summary = value.get("summary")
+    if known.shortens and dialect is STANDARD and isinstance(summary, str):
+        value["summary"] = shorten(summary)
+        if value["summary"] != summary:
+            yield "shortened"
+
+
+def find_blanks(payload: dict[str, Any], dialect: Dialect, session_id: str | None = None) -> Iterator[Trouble]:
+    """Every blank of a template that nobody filled in. An id that was issued is none, whatever it looks like."""
+    for pointer, text in find_placeholders(payload, dialect.shape):
+        if text == session_id and pointer.endswith("/session_id"):
+            continue
+        message = f"{pointer[1:]} is a blank that nobody filled in: {text[:60]}"
+        yield Trouble("template", message, "Put a real value there.", pointer=pointer)
+
+
+def find_conflicts(payload: dict[str, Any], dialect: Dialect, own: Mapping[str, Status]) -> Iterator[Trouble]:
+    """Members at the top that deny a completed status, and known keys in a second spelling.
+
+    `error` and `errors` of the format itself have rules of their own.
+    """
+    known = dialect.shape.known
+    word = str(dialect.word(payload))
+    is_completed = (dialect.statuses.get(word) or own.get(word)) == "completed"
+    for key in find_denials(payload) if is_completed else ():
+        if key not in ("error", "errors") or key not in known:
+            message = f"the status is completed, but {key} says otherwise"
+            yield Trouble("conflict", message, "Say once how the work ended.", pointer=f"/{escape_key(key)}")
+    yield from _find_twins(payload, dialect)
+
+
+def _find_twins(payload: dict[str, Any], dialect: Dialect) -> Iterator[Trouble]:
+    """Known keys that are there a second time in another spelling, with another value."""
+    known = dialect.shape.known
+    holders: list[tuple[str, Any, Mapping[str, object]]] = [("", payload, known)]
+    holders += [
+        (f"/{name}", payload.get(name), getattr(known[name], "known", {}))
+        for name in ("metadata", "meta")
+        if name in known
+    ]
+    for prefix, holder, names in holders:
+        for key in find_second_spellings(holder, names) if isinstance(holder, dict) else ():
+            message = f"{key} is a known key in another spelling, and its value differs"
+            yield Trouble("conflict", message, "Give each key once.", pointer=f"{prefix}/{escape_key(key)}")
+
+
+_FLAWS: dict[str, tuple[TroubleKind, str, str]] = {
+    "conflict": ("conflict", "is given twice with different values", "Give each key once."),
+    "nonfinite": ("nonfinite", "is not a finite number", "Give a number, or leave the key out."),
+    "ellipsis": ("template", "is left open with an ellipsis", "Write out everything."),
+    "template": ("template", "is a blank that nobody filled in", "Put a real value there."),
+    "cut": ("cut", "was cut off", "Send a shorter return that fits."),
+}
+
+
+def _lift_keys(candidate: Candidate) -> bool:
+    """Move top-level keys out of the inner object that lost its bracket and took them in."""
+    parsed, known = candidate.parsed, candidate.dialect.shape.known
+    inner_name = "meta" if candidate.dialect is HYPER else "metadata"
+    inner = parsed.value.get(inner_name)
+    if "missing_bracket" not in parsed.repairs or not isinstance(inner, dict):
+        return False
+    names = list(inner)
+    first = next((index for index, name in enumerate(names) if name in known and name not in _AT_HOME), len(names))
+    for name in names[first:]:
+        if name not in parsed.value:
+            parsed.value[name] = inner.pop(name)
+            prefix = f"/{inner_name}/{name}"
+            moved = {key: span for key, span in parsed.spans.items() if key == prefix or key.startswith(f"{prefix}/")}
+            parsed.spans |= {key.removeprefix(f"/{inner_name}"): span for key, span in moved.items()}
+    return first < len(names)
+
+
+_AT_HOME = frozenset({"session_id", "status"})
+"""Top-level keys that have a place in the inner object too."""
+
+
+def _tell_apart(flaws: list[Flaw]) -> list[Flaw]:
+    """Every flaw once: where a text is cut off, so is all that it stands in, which nobody needs to hear."""
+    first_cut = next((flaw for flaw in flaws if flaw.kind == "cut"), None)
+    return [flaw for flaw in flaws if flaw.kind != "cut" or flaw is first_cut]
+
+
+_DECIDING = frozenset({"status", "summary", "artifacts", "metadata", "errors"})
+"""Once all of these are there, nothing that is cut off behind them changes what a return of `standard` says."""
+
+
+def _read_flaw(flaw: Flaw, candidate: Candidate, repairs: list[tuple[str, int]]) -> Trouble | None:
+    top = flaw.pointer.split("/")[1].replace("~1", "/").replace("~0", "~") if flaw.pointer else ""
+    value, essential = candidate.parsed.value, candidate.dialect.essential
+    is_optional = not any(name.startswith(top) for name in essential) if top else value.keys() >= _DECIDING
+    if flaw.kind == "cut" and is_optional:
+        value.pop(top, None)
+        repairs.append(("cut_off", flaw.start))
+        return None
+    kind, what, hint = _FLAWS[flaw.kind]
+    name = flaw.pointer[1:] or "the return"
+    return Trouble(kind, f"{name} {what}", hint, flaw.start, flaw.end, flaw.pointer)
+
+
+def _select(reading: Reading, judged: list[_Judged], scan: Scan) -> None:
+    """Take the one return that counts; if several contradict each other, say so."""
+    visible = [each for each in judged if each.candidate.hidden is None]
+    if not visible:
+        last = judged[-1]
+        what = "inside thinking text" if last.candidate.hidden == "thinking" else "on quoted lines"
+        start = last.candidate.parsed.start
+        trouble = Trouble(
+            last.candidate.hidden or "quoted", f"the only return stands {what}", "Repeat it below.", start, start + 1
+        )
+        _take(reading, last, (trouble,))
+        return
+    has_id = reading.expectation.session_id is not None
+    pool = [each for each in visible if each.is_bound] if has_id else visible
+    pool = [each for each in pool if not each.is_template] or pool
+    if not pool:
+        _take(reading, _pick_best(visible), ())
+        return
+    marked = [each for each in pool if each.candidate.marked] or pool
+    chosen = _pick_best(marked)
+    # One that was cut off after the chosen one may have lost its id.
+    lost = [each for each in visible if each not in pool and each.is_cut and each.is_after(chosen)]
+    rivals = [each for each in (*pool, *lost) if each is not chosen and _rivals(each, chosen)]
+    troubles = [
+        Trouble("contradiction", "the message holds two returns that contradict each other", "Send one return.",
+                each.candidate.parsed.start, each.candidate.parsed.start + 1)
+        for each in rivals[-1:]
+    ]  # fmt: skip
+    _take(reading, chosen, (*troubles, *_explain_ruin(scan, chosen, reading.expectation.session_id)))
+
+
+def _pick_best(pool: list[_Judged]) -> _Judged:
+    """The last one that is good; if none is, the last of those that are nearly complete."""
+    if len(pool) == 1:
+        return pool[0]
+    return max(reversed(pool), key=lambda each: (each.is_good, each.candidate.is_strong))
+
+
+def _rivals(each: _Judged, chosen: _Judged) -> bool:
+    """Whether another return makes it unclear which one counts.
+
+    Output markers say which one is the report. A return outside of them still counts if it denies a completed one: with
+    the same id always, without an id (`hyper`) unless it is an earlier `partial` or names another agent.
+    """
+    is_later_denial = each.denies_itself and not chosen.denies_itself and each.is_after(chosen)
+    if not each.contradicts(chosen) and not is_later_denial:
+        return False
+    if not chosen.candidate.marked or each.candidate.marked:
+        return True
+    if chosen.case.status != "completed" or each.case.status in (None, "completed"):
+        return False
+    if each.session_id is not None and each.session_id == chosen.session_id:
+        return True
+    if None not in (each.agent, chosen.agent) and each.agent != chosen.agent:
+        return False
+    return each.case.status != "partial" or each.is_after(chosen)
+
+
+_QUOTED_KEY = lazy(r"[\"'“‘]status[\"'”’]\s{0,4}[:=]")
+_STATUS_KEY = lazy(r"status[\"'”’]?\s{0,4}[:=]")
+
+
+def _explain_ruin(scan: Scan, chosen: _Judged, session_id: str | None) -> tuple[Trouble, ...]:
+    """Something after the return began like another one and can't be read: what it says isn't known."""
+    if scan.unreadable is None or chosen.candidate.wrapping:
+        return ()
+    _, start, end = scan.unreadable
+    ruin = chosen.candidate.text[start : end + 80]
+    has_id = session_id is not None and session_id in chosen.candidate.text[start:]
+    is_foreign = session_id is not None and "session_id" in ruin and session_id not in ruin
+    key = (_STATUS_KEY if has_id or session_id is None else _QUOTED_KEY).search(ruin)  # code has keys without quotes
+    if start < chosen.candidate.parsed.end or is_foreign or not key:
+        return ()
+    what = "after the return stands another that cannot be read"
+    return (Trouble("contradiction", what, "Send one return.", start, start + 1),)
+
+
+def _take(reading: Reading, chosen: _Judged, troubles: tuple[Trouble, ...]) -> None:
+    candidate = chosen.candidate
+    reading.text = candidate.text
+    reading.dialect = candidate.dialect
+    reading.payload = candidate.parsed.value
+    reading.spans = candidate.parsed.spans
+    reading.troubles = (*chosen.case.troubles, *troubles)
+    reading.repairs = (*((name, candidate.parsed.start) for name in candidate.wrapping), *chosen.repairs)
+    reading.marked = candidate.marked
+    reading.located = not candidate.wrapping
+    reading.transport = "message" if candidate.alone else "block"
+    reading.after = _find_sentence_after(candidate)
+
+
+_CLOSERS = lazy(r"(?:[\s`~*_\"'\]);,}|>]|<[\w!/][^<>\n]{0,80}>|AGENT_OUTPUT_END)*+")
+_SENTENCE_END = lazy(r"[.!?](?=\s|\Z)|\n")
+
+
+def _find_sentence_after(candidate: Candidate) -> tuple[int, int] | None:
+    """Where the first sentence after a return stands, so that a reader sees a retraction; None if there is none."""
+    text = candidate.text
+    closers = _CLOSERS.match(text, candidate.parsed.end)
+    start = closers.end() if closers else candidate.parsed.end
+    found = _SENTENCE_END.search(text, start, start + _MAX_NOTE_CHARS)
+    end = start + len(text[start : found.end() if found else start + _MAX_NOTE_CHARS].rstrip())
+    return None if start == end or text[start] in "{[" else (start, end)
+
+
+_FENCE = lazy(r"^\s*+(?:```|~~~).*+$")
+
+
+def _read_sentence(reading: Reading) -> None:
+    """Read the reply of the `manifest` format; the entry itself comes from the manifest.
+
+    Each line that is one of the sentences counts, with or without its period; so does the end of the last line. Text
+    inside thinking tags and quoted lines don't count.
+    """
+    reading.dialect = MANIFEST
+    reading.transport = "manifest"
+    seen, at = [], 0
+    for start, end in find_thinking(reading.text, []):
+        seen.append(reading.text[at:start])
+        at = end
+    seen.append(reading.text[at:])
+    written = [line for line in "\n".join(seen).split("\n") if line.lstrip()[:1] != ">"]
+    lines = [(plain, line) for line in written if (plain := _FENCE.sub("", line).strip("`*\"'_ \t\r\ufeff"))]
+    found: dict[str, str] = {}
+    for word, sentence in SENTENCES.items():
+        bare = sentence.rstrip(".")
+        for index, (plain, line) in enumerate(lines):
+            if plain.rstrip(".") == bare or (index == len(lines) - 1 and plain.rstrip(".").endswith(bare)):
+                found[word] = line
+    first = SENTENCES["complete"]
+    if len(found) > 1:
+        reading.troubles = (Trouble("contradiction", "the reply holds two of the three sentences", f"Reply: {first}"),)
+    elif not found:
+        reading.troubles = (Trouble("absent", "the reply is none of the three sentences", f"Reply only: {first}"),)
+    else:
+        [(word, line)] = found.items()
+        reading.reply_status = word
+        at = reading.text.find(line)
+        if len(lines) > 2:  # noqa: PLR2004 - one line of prose is tolerated
+            hint = f"Reply only: {SENTENCES[word]}"
+            trouble = Trouble("reply", "the reply says more than its one sentence", hint, at, at + len(line))
+            reading.troubles = (trouble,)
+        elif len(lines) > 1 or SENTENCES[word].rstrip(".") != lines[0][0].rstrip("."):
+            reading.repairs = (("more_prose", at),)
+        elif not lines[0][0].endswith("."):
+            reading.repairs = (("no_period", at),)

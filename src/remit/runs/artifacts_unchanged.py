@@ -1,0 +1,83 @@
+"""Intact: whether what an earlier delegation made is still on disk.
+
+Owns that question for a result that is to be picked up instead of being done again. What an agent was believed then is
+no proof of what is there now.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from remit.errors import StateError
+from remit.evidence.artifacts import inspect_accepted
+from remit.ledger.activity import list_acts
+from remit.ledger.runs import load_delegation
+from remit.light_namedtuple import NamedTuple
+from remit.runs.admission.run_config import read_terms
+from remit.runs.results.full_result import load_report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from remit.ledger.home import Home
+    from remit.schemas import ResultArtifact
+
+    Contents = Mapping[str, set[tuple[int | None, str]]]
+
+
+class Left(NamedTuple):
+    """What a delegation has left on disk, as it was judged then."""
+
+    root: str = ""
+    artifacts: tuple[ResultArtifact, ...] = ()
+    noted: frozenset[str] = frozenset()
+    """Files that Remit itself may have written into since."""
+    workspace_root: str = ""
+    """The folder that the paths of a `hyper` return start at."""
+
+
+def load_left(home: Home, session_id: str) -> Left:
+    """What is to be there of a delegation that is settled; nothing where that is not for this folder to tell."""
+    row = load_delegation(home.ledger, session_id)
+    if row is None:
+        return Left()
+    try:
+        report = load_report(home, session_id)[0]
+    except StateError:  # whoever waits for it is told why
+        return Left()
+    terms = read_terms(row.details)
+    if terms.worktree or (terms.afar and report.status != "completed"):  # it is on a branch
+        return Left()
+    artifacts = tuple(each for each in report.artifacts if each.grade not in ("", "missing"))
+    moved = {each.path for each in artifacts} if row.task_number is not None else set()  # a plan follows its task
+    noted = {act.path for act in list_acts(home.ledger, session_id)} | moved
+    return Left(terms.root, artifacts, frozenset(noted), terms.workspace_root)
+
+
+def list_contents(lefts: Iterable[Left]) -> Contents:
+    """What each file was when some delegations ended, by path: where several changed one in turn, the last is there."""
+    contents: dict[str, set[tuple[int | None, str]]] = {}
+    for left in lefts:
+        for each in left.artifacts:
+            contents.setdefault(each.path, set()).add((each.size_bytes, each.sha256))
+    return contents
+
+
+def is_intact(left: Left, contents: Contents) -> bool:
+    """Whether all of it is there, and is what it was. Sizes come first: what has another needs no hash."""
+    if not left.artifacts:
+        return True
+    found = inspect_accepted([each.path for each in left.artifacts], left.root, left.workspace_root)
+    if any(facts.state != "file" for facts in found.values()):
+        return False
+    same = [each.path for each in left.artifacts if each.sha256 and each.path not in left.noted]
+    if any(found[path].size_bytes not in {size for size, _ in contents[path]} for path in same):
+        return False
+    from remit.evidence.grades import hash_file  # noqa: PLC0415 - only for files that are there
+
+    for path in same:
+        digest, _, _ = hash_file(os.path.realpath(os.path.join(left.root, path)))
+        if digest is not None and digest not in {known for _, known in contents[path]}:
+            return False
+    return True

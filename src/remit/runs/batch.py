@@ -1,0 +1,227 @@
+"""Fan-out: many delegations at once, as many of them at a time as was said.
+
+Owns that each gets its result, whatever becomes of the others, and that a batch which was interrupted is taken up again
+where it was. What is settled is not done twice, as long as its files are there: each delegation is found by a key that
+is made of all that was asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+from remit.errors import RefusedError, RemitError, UsageError
+from remit.ledger.events import read_clock_ms
+from remit.ledger.history import find_member, list_members
+from remit.model import Fault
+from remit.returns.formats import DIALECTS, STANDARD
+from remit.runs.admission.prepare import note_refusal
+from remit.runs.artifacts_unchanged import is_intact, list_contents, load_left
+from remit.runs.results.build_return import write_return
+from remit.runs.results.fit_budget import fit_result
+from remit.schemas import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from remit.ledger.history import BatchRun
+    from remit.runs.artifacts_unchanged import Contents
+    from remit.runs.request import Request
+    from remit.runs.workspace import Workspace
+
+    OnDone = Callable[[int, Result], None]
+
+_NO_WORK = ("cancelled", "rejected")
+"""Endings after which there is nothing to be picked up: whoever asks again wants it done."""
+_CLOCK_SLACK_MS = 60_000
+
+
+class Fanout:
+    """Many delegations at once.
+
+    With a `batch`, a name for what is asked, those that are settled already are picked up, and those that are open are
+    waited for or driven on; `again` does all of them anew.
+    """
+
+    def __init__(
+        self,
+        ws: Workspace,
+        requests: Sequence[Request],
+        *,
+        concurrency: int | None = None,
+        on_done: OnDone | None = None,
+        batch: str = "",
+        again: bool = False,
+    ) -> None:
+        if concurrency is not None and concurrency < 1:
+            raise UsageError(f"{concurrency} at a time are none", hint="give 1 or more")
+        limits = ws.settings.delegation.limits
+        self.ws = ws
+        self.requests = list(requests)
+        self.concurrency = concurrency or min(limits.running, limits.per_agent or limits.running)
+        self.running: dict[int, str] = {}
+        """The sessions that are waited for, by the place of their request."""
+        self.picked_up: set[int] = set()
+        """The places of those that were settled before."""
+        self._on_done = on_done
+        self._keys = make_keys(self.requests, batch) if batch else []
+        self._again = again
+        self._began_ms = 0
+        self._members: dict[str, BatchRun] = {}
+        self._contents: Contents | None = None
+        """What all that were settled before have left on disk."""
+        self._lost: set[str] = set()
+        """Sessions that were settled before, and whose files are not there any more."""
+        self._stopped = ""
+        self._waiting = iter(range(len(self.requests)))
+        self._results: dict[int, Result] = {}
+        self._bugs: list[Exception] = []
+
+    async def run(self) -> list[Result]:
+        """Have all of it done; what came of each, in the order in which they were asked for."""
+        self._began_ms = read_clock_ms() - _CLOCK_SLACK_MS
+        if self._keys and not self._again and self.ws.home.is_made:
+            self._members = list_members(self.ws.home.ledger)
+        workers = min(self.concurrency, len(self.requests))
+        await asyncio.gather(*(self._work() for _ in range(workers)))
+        if self._bugs:
+            raise self._bugs[0]
+        return [self._results[index] for index in range(len(self.requests))]
+
+    async def cancel(self, *, reason: str = "") -> None:
+        """Begin nothing more, and end what runs; returns when nothing of it is alive."""
+        self._stopped = reason or "the others were cancelled"
+        await asyncio.gather(*(self.ws.cancel(session_id, reason=reason) for session_id in self.running.values()))
+
+    def kill(self, *, reason: str = "") -> None:
+        """The same, without waiting."""
+        self._stopped = reason or "the others were cancelled"
+        for session_id in self.running.values():
+            self.ws.broker.cancel(session_id, reason=reason)
+
+    async def _work(self) -> None:
+        """One after the other, as long as there are any."""
+        for index in self._waiting:
+            try:
+                result = self._results[index] = await self._do(index)
+                if self._on_done is not None:
+                    self._on_done(index, result)
+            except Exception as error:  # noqa: BLE001 - a bug: it is raised once the others have their results
+                self._bugs.append(error)
+
+    async def _do(self, index: int) -> Result:
+        request = self.requests[index]
+        if self._stopped:
+            error = RefusedError(f"it was not begun: {self._stopped}", code="CANCELLED", hint="ask for it again")
+            return tell_refused(request, error, stop_reason="cancelled")
+        try:
+            self.running[index] = await self._begin(index)
+            return await self.ws.wait(self.running[index])
+        except RemitError as error:
+            return tell_refused(request, error, session_id=self.running.get(index, ""))
+        finally:
+            self.running.pop(index, None)
+
+    async def _begin(self, index: int) -> str:
+        """The session of a request: the one that it has already, or a new one."""
+        request = self.requests[index]
+        if not self._keys:
+            return (await self.ws.start(request)).row.session_id
+        await self._look(index)
+        found = self._find(index)
+        if found is not None:
+            return found
+        read, entered = await self.ws.draft(request._replace(batch=self._keys[index])), ""
+        try:
+            async with self.ws.engine.admitting(self.ws.caller_environ) as tell:
+                with self.ws.home.ledger.transaction(durable=True):  # two that ask for the same at once do it once
+                    found = self._find(index)
+                    if found is None:
+                        entered = self.ws.enter(read).row.session_id
+                if entered:
+                    await tell(entered)
+        except BaseException as error:
+            if entered:
+                await self.ws.withdraw(entered)
+            if isinstance(error, RefusedError):
+                note_refusal(self.ws.home, error)
+            raise
+        finally:
+            if not entered:
+                await self.ws.drop(read)
+        if found is not None:
+            return found
+        await self.ws.engine.submit(entered)
+        return entered
+
+    async def _look(self, index: int) -> None:
+        """See whether the files of an earlier result are there, before anybody counts on them."""
+        found = self._members.get(self._keys[index])
+        if found is None or not _is_done(found):
+            return
+        left = load_left(self.ws.home, found.session_id)
+        if await asyncio.to_thread(is_intact, left, list_contents([left])):
+            return
+        if self._contents is None:  # another of them may have changed the same file afterwards
+            settled = [each.session_id for each in map(self._members.get, self._keys) if each and _is_done(each)]
+            self._contents = list_contents(load_left(self.ws.home, session_id) for session_id in settled)
+        if not await asyncio.to_thread(is_intact, left, self._contents):
+            self._lost.add(found.session_id)
+
+    def _find(self, index: int) -> str | None:
+        """The session that a request has already."""
+        if self._again:
+            return None
+        key = self._keys[index]
+        found = find_member(self.ws.home.ledger, key, since_ms=self._began_ms) or self._members.get(key)
+        if found is None or found.ending in _NO_WORK or found.session_id in self._lost:
+            return None
+        self.picked_up |= {index} if found.state == "settled" else set()
+        return found.session_id
+
+
+def _is_done(member: BatchRun) -> bool:
+    return member.state == "settled" and member.ending not in _NO_WORK
+
+
+def make_keys(requests: Sequence[Request], batch: str) -> list[str]:
+    """A key for each request, made of all that it asks for; who asks for the same twice wants it twice."""
+    from hashlib import sha256  # noqa: PLC0415 - only for a batch
+
+    seen: dict[str, int] = {}
+    keys = []
+    for request in requests:
+        text = json.dumps([batch, _shape(request)], sort_keys=True, default=str)
+        seen[text] = seen.get(text, 0) + 1
+        keys.append(sha256(f"{text}{seen[text]}".encode("utf-8", "surrogatepass")).hexdigest()[:32])
+    return keys
+
+
+def _shape(request: Request) -> dict[str, Any]:
+    """What was asked. What a task says of itself changes while it is worked on; its number stays."""
+    asked: dict[str, Any] = {name: value for name, value in request._asdict().items() if name != "batch"}
+    asked["inputs"] = dict(request.inputs)
+    asked["task"] = None if request.task is None else request.task.number or request.task.id
+    asked["function"] = getattr(request.function, "__qualname__", None)
+    return asked
+
+
+def tell_refused(request: Request, error: RemitError, *, session_id: str = "", stop_reason: str = "rejected") -> Result:
+    """The result of a run that was not admitted, or that could not be waited for."""
+    advice = error.hint or "Fix the request, then run it again"
+    fault = Fault("refused", error.message, error.code, error.recoverable, advice)
+    result = Result(
+        session_id,
+        request.agent or "agent",
+        "failed",
+        error.message,
+        "missing",
+        "orphaned" if session_id else stop_reason,
+        errors=(fault,),
+        next_steps=(advice,),
+        # A format that doesn't exist may be the very reason of the refusal.
+        format=DIALECTS.get(request.return_format or "", STANDARD).name,
+        result_format=(request.format or "") if request.format in DIALECTS else "",
+    )
+    return fit_result(write_return(result))

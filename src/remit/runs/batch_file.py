@@ -1,0 +1,137 @@
+"""A file of prompts, one on each line: text in, requests out.
+
+Owns what may stand on such a line. The file may come from anywhere, so it says what is to be done and never what is to
+be run: agent, runner and command are the command line's.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errors import InputError, UsageError
+from remit.spelling import did_you_mean
+from remit.storage.files import MAX_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_LINES = 10_000
+_MAX_TASK = 200
+_KEYS = ("prompt", "inputs", "timeout", "return_format", "task")
+_MAX_TOLD = 5
+_HINT = 'write each line as "PROMPT" or {"prompt": "…", "inputs": {"NAME": "VALUE"}}'
+
+
+class Line(NamedTuple):
+    """What one line asks for."""
+
+    number: int
+    """In the file, from 1."""
+    prompt: str
+    inputs: dict[str, str]
+    timeout_s: float | None = None
+    return_format: str | None = None
+    task: int | str | None = None
+
+
+class _BadLineError(Exception):
+    """Why a line cannot be read."""
+
+
+def parse_each(data: bytes, name: str) -> list[Line]:
+    """The lines of a file, all of them; where some cannot be read, none, and these are named."""
+    if len(data) > MAX_BYTES:
+        raise InputError(f"'{name}' has more than {MAX_BYTES:,} bytes", hint="split it up")
+    lines, bad = [], []
+    for number, text in _split(data):
+        try:
+            lines.append(_parse(number, text))
+        except _BadLineError as error:
+            bad.append(f"line {number}: {error}")
+    if bad:
+        more = f"; {len(bad) - _MAX_TOLD} more" if len(bad) > _MAX_TOLD else ""
+        raise UsageError(f"'{name}' cannot be used: {'; '.join(bad[:_MAX_TOLD])}{more}", hint=_HINT)
+    if not lines:
+        raise UsageError(f"'{name}' has no prompt in it", hint=_HINT)
+    if len(lines) > MAX_LINES:
+        raise UsageError(f"'{name}' has more than {MAX_LINES:,} prompts", hint="split it up")
+    return lines
+
+
+def _split(data: bytes) -> Iterator[tuple[int, bytes]]:
+    for number, text in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        if text.strip():
+            yield number, text
+
+
+def _parse(number: int, text: bytes) -> Line:
+    value = _parse_json(text)
+    if isinstance(value, str):
+        value = {"prompt": value}
+    if not isinstance(value, dict):
+        raise _BadLineError("it is neither a text nor an object")
+    for key in value:
+        if key not in _KEYS:
+            raise _BadLineError(f"there is no '{key[:80]}'; {did_you_mean(key[:80], _KEYS)}")
+    prompt = value.get("prompt")
+    if not isinstance(prompt, str) or not prompt.strip():
+        raise _BadLineError("it has no prompt")
+    return Line(
+        number, prompt, _read_inputs(value.get("inputs", {})), _read_timeout(value.get("timeout")),
+        _read_format(value.get("return_format")), _read_task(value.get("task")),
+    )  # fmt: skip
+
+
+def _parse_json(text: bytes) -> Any:  # noqa: ANN401 - any JSON value
+    def refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise _BadLineError("a key is given twice")
+        return found
+
+    def refuse_constant(word: str) -> None:
+        raise _BadLineError(f"{word} is not JSON")
+
+    try:
+        return json.loads(text.decode("utf-8"), object_pairs_hook=refuse_twice, parse_constant=refuse_constant)
+    except UnicodeDecodeError:
+        raise _BadLineError("it is not UTF-8") from None
+    except (ValueError, RecursionError):
+        raise _BadLineError("it is not JSON") from None
+
+
+def _read_inputs(value: object) -> dict[str, str]:
+    if not isinstance(value, dict):
+        raise _BadLineError("its inputs are no object")
+    inputs = {}
+    for name, given in value.items():
+        if isinstance(given, bool):
+            inputs[name] = "true" if given else "false"
+        elif isinstance(given, str | int | float):
+            inputs[name] = str(given)
+        else:
+            raise _BadLineError(f"the input '{name[:80]}' is neither a text nor a number")
+    return inputs
+
+
+def _read_timeout(value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+        raise _BadLineError("its timeout is not a number of seconds")
+    return float(value)
+
+
+def _read_format(value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise _BadLineError("its return_format is not a text")
+    return value
+
+
+def _read_task(value: object) -> int | str | None:
+    if isinstance(value, str) and value.strip() and len(value) <= _MAX_TASK:
+        return value.strip()
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+        raise _BadLineError("its task is neither a number nor the id of an outside system")
+    return value

@@ -1,0 +1,255 @@
+"""Who does the work: the agent by its name, and the runner that it is given to."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.agent_files.discovery import find_agent_files, is_protected, load_agent_file
+from remit.agents.definition import ANYONE, define
+from remit.agents.profiles import UTILITY_AGENTS
+from remit.errors import ConfigError, InputError, RemitError, RunnerError, UsageError
+from remit.model import Finding
+from remit.returns.formats.hyper import START_MARKER
+from remit.returns.formats.manifest import SENTENCES
+from remit.runners.registry import RUNNERS
+from remit.spelling import find_meant
+from remit.storage.machine import find_program
+from remit.storage.settings import load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from remit.agent_files.discovery import Source
+    from remit.agents.definition import Definition
+    from remit.agents.document import Document
+    from remit.config import Settings
+    from remit.config.runs import AgentSettings
+    from remit.model import Severity
+    from remit.runs.request import Request
+
+HARNESSES = ("claude", "opencode", "codex")
+"""In the order in which one is looked for where nobody says which."""
+_MOST = 10**9
+"""A larger number in an agent file is none that a harness takes."""
+
+
+class Agent(NamedTuple):
+    """An agent and its file; without one, only a name."""
+
+    name: str
+    definition: Definition | None = None
+    document: Document | None = None
+
+    def get_word(self, key: str) -> str:
+        """A text of its frontmatter; empty where there is none."""
+        value = None if self.document is None else self.document.get(key)
+        return value.strip() if isinstance(value, str) else ""
+
+    def get_number(self, key: str) -> float | None:
+        """A number of its frontmatter that isn't negative; None if there is none."""
+        value = None if self.document is None else self.document.get(key)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return None
+        return float(value) if 0 <= value <= _MOST else None
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether Remit answers for it: a utility agent that has no file in the project (D1)."""
+        return self.definition is None and self.name in UTILITY_AGENTS
+
+    def find_owner(self, settings: AgentSettings) -> str:
+        """Who moves the task's status and commits by the settings, by the file's own word, or by what it calls."""
+        by_calls = "agent" if self.definition is not None and self.definition.owns_finish else "remit"
+        return settings.owner or self.get_word("owner") or by_calls
+
+    @property
+    def has_format(self) -> bool:
+        """Whether its file says what it returns: a key or a section for it, or what only a format has."""
+        document = self.document
+        if document is None:
+            return False
+        return (
+            bool(self.get_word("return") or document.get("lifecycle", "return_format"))
+            or document.outline.get("return_format") is not None
+            or any(mark in document.text for mark in (START_MARKER, *SENTENCES.values(), '"status"'))
+        )
+
+
+class Found(NamedTuple):
+    """The agent that was asked for, or None, and the names that there are."""
+
+    agent: Agent | None
+    known: frozenset[str]
+
+
+def find_agent(root: str, name: str, *, prefer: str | None, exclude: tuple[str, ...] = ()) -> Found:
+    """The agent of a name. Of several files that define it, the one of the runner, else the standard's."""
+    sources = _find_protected_files(root, exclude)
+    named = [each for each in sources if _get_stem(each.path) == name]
+    found = [agent for agent in map(_load, named) if agent is not None and agent.name == name]
+    if not found:
+        every = [agent for agent in map(_load, sources) if agent is not None]
+        found = [agent for agent in every if agent.name == name]
+        if not found:
+            return Found(None, frozenset(agent.name for agent in every))
+    ranked = sorted(found, key=lambda agent: _rank(agent, prefer))
+    return Found(ranked[0], frozenset({name}))
+
+
+def list_agents(root: str, *, exclude: tuple[str, ...] = ()) -> list[Agent]:
+    """Every agent that has a file, each once: of several files that define one, the standard's."""
+    found: dict[str, Agent] = {}
+    for agent in sorted(list_files_of_agents(root, exclude=exclude), key=lambda agent: _rank(agent, None)):
+        found.setdefault(agent.name, agent)
+    return list(found.values())
+
+
+def list_files_of_agents(root: str, *, exclude: tuple[str, ...] = ()) -> list[Agent]:
+    """Every agent file of the workspace, also several for one agent."""
+    loaded = map(_load, _find_protected_files(root, exclude))
+    return [agent for agent in loaded if agent is not None]
+
+
+def _find_protected_files(root: str, exclude: tuple[str, ...]) -> list[Source]:
+    """The agent files that an agent cannot have written."""
+    return [each for each in find_agent_files((), root=root, exclude=exclude) if is_protected(each.path)]
+
+
+def list_targets(definition: Definition) -> tuple[str, ...]:
+    """Whom an agent may call. A Claude Code file that does not list its tools has all of them: it may call anyone."""
+    if definition.profile == "claude" and definition.tools is None:
+        return (ANYONE,)
+    return tuple(target.name for target in definition.targets)
+
+
+def drop_missing(root: str, targets: tuple[str, ...], *, exclude: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The targets that exist: patterns, agents with a file, and the utility agents that are built in."""
+    sure = {name for name in targets if ANYONE in name or name in UTILITY_AGENTS}
+    if len(sure) == len(targets):
+        return targets
+    known = sure | {agent.name for agent in list_files_of_agents(root, exclude=exclude)}
+    return tuple(name for name in targets if name in known)
+
+
+def describe_permissions(definition: Definition) -> dict[str, Any]:
+    """What an agent's file allows and denies, as far as it says something; plain values."""
+    told = {"allow": dict(definition.allow), "deny": dict(definition.deny)}
+    permissions: dict[str, Any] = {
+        name: {tool: [*patterns] for tool, patterns in given.items()} for name, given in told.items() if given
+    }
+    if definition.unread is not None:
+        permissions["unread"] = definition.path
+    return permissions | ({} if definition.tools is None else {"tools": [*definition.tools]})
+
+
+def _get_stem(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[0]
+
+
+def _load(source: Any) -> Agent | None:  # noqa: ANN401 - a Source of the workspace
+    content = load_agent_file(source.file)
+    if not isinstance(content, bytes):
+        return None
+    from remit.agents.document import parse_document  # noqa: PLC0415 - YAML, only where there is a file
+
+    document = parse_document(source.path, content)
+    definition = define(document)
+    if definition is None or definition.profile == "command":
+        return None
+    return Agent(definition.name, definition, document)
+
+
+def _rank(agent: Agent, prefer: str | None) -> tuple[bool, bool, str]:
+    profile = agent.definition.profile if agent.definition is not None else ""
+    return profile != prefer, profile != "standard", profile
+
+
+def choose_runner(request: Request, agent: Agent, settings: Settings, own: AgentSettings, *, root: str) -> str:
+    """Who runs it: as was asked, as is set for the agent, as its file is made for, as is set, or what is there."""
+    if request.function is not None:
+        return "python"
+    if request.command is not None:
+        return request.runner or "command"
+    profile = agent.definition.profile if agent.definition is not None else None
+    native = profile if profile in HARNESSES else None
+    chosen = request.runner or own.runner or native or settings.delegation.delegate.runner
+    if chosen is not None:
+        return chosen
+    there = list_harnesses(root)
+    if not there:
+        other = '--runner gemini, --command "prog args"; in Python runner=, command=, function=; or remit.toml'
+        hint = f"install claude, opencode or codex, or name another runner ({other})"
+        raise RunnerError("no harness that could run an agent was found on the path", hint=hint)
+    return there[0]
+
+
+def list_harnesses(root: str) -> list[str]:
+    """The harnesses that are there, and are not the workspace's own."""
+    found = {name: find_program(name, root=root) for name in HARNESSES}
+    return [name for name, program in found.items() if program is not None and not program.is_foreign]
+
+
+def list_own_runners(settings: Settings) -> dict[str, str]:
+    """The runners that the workspace has set up by other names, and what each of them is."""
+    own = {}
+    for name, table in settings.delegation.runners.items():
+        if name not in RUNNERS:
+            kind = "python" if table.entry is not None else "command" if table.command is not None else None
+            if kind is None:
+                raise InputError(
+                    f"[runners.{name}] says neither command nor entry", hint="say one, or use the name of a harness"
+                )
+            own[name] = kind
+    return own
+
+
+def load_settings_or_usual(root: str) -> tuple[Settings, RemitError | None]:
+    """What the workspace has set; where that cannot be followed, what is usual, and why.
+
+    For whoever ends work, or looks at it: that must be possible whatever the settings say.
+    """
+    from remit.config import Settings  # noqa: PLC0415 - for what it makes
+
+    try:
+        settings = load_settings(root)
+        list_own_runners(settings)
+    except (ConfigError, InputError) as error:
+        return Settings(), error
+    return settings, None
+
+
+def refuse_agent_as_prompt(root: str, prompt: str, settings: Settings) -> None:
+    """Refuse a prompt that is the name of an agent: its user has left out the prompt, not the agent."""
+    if prompt and not any(letter.isspace() for letter in prompt):
+        found = find_agent(root, prompt, prefer=None, exclude=settings.lint.exclude)
+        if found.agent is not None:
+            hint = f'add the prompt: remit run {prompt} "What to do"'
+            raise UsageError(f"'{prompt}' is an agent, and there is no prompt for it", hint=hint)
+
+
+def get_label(request: Request, runner: str) -> str:
+    """What an agent without a file is called: like who runs it."""
+    if request.agent is not None:
+        return request.agent
+    return os.path.basename(runner) or "agent"
+
+
+def no_agent_file(name: str, known: Collection[str]) -> Finding:
+    """No file defines the agent, and the program that was given does its work under that name.
+
+    Why: a name that is misspelled finds no file, so nothing of that file holds: not its instructions, inputs, limits
+    and permissions.
+
+    Bad: `remit run reseacher "Look into it." --command "prog"`, where the agent is called researcher.
+
+    Good: the name of an agent that has a file, or no name: `remit run "Look into it." --command "prog"`.
+    """
+    meant = find_meant(name, sorted(known))
+    leave_out = "To run without an agent file, leave the name out."
+    hint = leave_out if meant is None else f"Did you mean {meant}? {leave_out}"
+    told = f"no file defines the agent '{name}', and the command runs under that name"
+    return Finding("ASK001", "warning", f"{told}{'' if meant is None else f'; did you mean {meant}?'}", hint, "R2.11")
+
+
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {"ASK001": (no_agent_file, "warning", "R2.11")}

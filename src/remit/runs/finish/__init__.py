@@ -1,0 +1,1 @@
+"""Finish steps: manifest, task, error log and git after a run."""

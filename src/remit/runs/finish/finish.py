@@ -1,0 +1,287 @@
+"""Settling: what a conclusion means for tasks, manifest, errors and git of this workspace.
+
+Loads tasks and git only where there are some to settle: a hook that does it is waited for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from remit.errorlog.errors_command import find_error_log
+from remit.errors import RemitError
+from remit.evidence import inspect_artifacts
+from remit.ledger.home import Home
+from remit.ledger.texts import load_text
+from remit.manifest.findings_command import place_manifest
+from remit.model import ERROR_CODES, Fault, Finding
+from remit.runs.admission.run_config import read_terms
+from remit.runs.finish.steps import Places, Settlement, Step, fail, log_failures, settle, tell_activity
+from remit.runs.tasks.artifacts import TOLD as ARTIFACTS_TOLD
+from remit.runs.tasks.artifacts import check_artifacts
+from remit.runs.tasks.outside_tasks import settle_outside
+from remit.runs.tasks.task_status import leave, open_store, tell_marker
+from remit.storage.checkouts import mark_checkout
+from remit.storage.context_files import NOT_THERE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from remit.config import Settings
+    from remit.git.commits import Committed
+    from remit.ledger.runs import Delegation
+    from remit.model import Artifact, ArtifactFacts, Severity
+    from remit.runs.admission.run_config import Terms
+    from remit.runs.judging.conclusion import Conclusion
+
+_USABLE = ("completed", "partial")
+_COUNTS = ("phase_count", "estimated_hours", "findings_count")
+_PLAN_COUNTS = {"phases": "phase_count", "total_effort_hours": "estimated_hours"}
+"""The names that planners use in `plan_metadata`, and the field of state.json for each."""
+
+
+def make_settle(root: str, settings: Settings) -> Callable[[Delegation, Conclusion], tuple[Step, ...]]:
+    """A function that settles delegations of a workspace, in any thread: each call opens the ledger for itself."""
+
+    def settle_one(row: Delegation, conclusion: Conclusion) -> tuple[Step, ...]:
+        home = Home(root)
+        try:
+            settlement = make_settlement(row, conclusion, read_terms(row.details))
+            settlement = settlement._replace(faults=(*settlement.faults, *_name_missing_context(home, row)))
+            try:
+                steps = _settle(home, settings, row, conclusion, settlement)
+            except Exception as error:  # noqa: BLE001 - the work is done: its result is reported, whatever fails now
+                steps = (fail("settle", error),)
+            return (*steps, *log_failures(home, settlement, find_error_log(root), steps))
+        finally:
+            home.close()
+
+    return settle_one
+
+
+def _settle(
+    home: Home, settings: Settings, row: Delegation, conclusion: Conclusion, settlement: Settlement
+) -> tuple[Step, ...]:
+    terms = read_terms(row.details)
+    first = _keep_worktree(home, row, conclusion, terms) if terms.worktree else ()
+    left = leave(home, settings, row, conclusion)
+    settlement = settlement._replace(stays=left.stays, files=left.files)
+    settlement, foreign = _refuse_foreign(home.root, settlement, terms)
+    steps = _tell_uncommitted(terms, settle(home, settlement, find_places(home, settings)))
+    steps = (*(step for step in steps if not foreign or step.name != "git"), *foreign)
+    outside = settle_outside(home, settings, row, conclusion)
+    told = () if left.steps else tell_marker(home, settings, row)
+    made = check_artifacts(home, settings, row, conclusion)
+    failed = {step.message for step in steps if step.state == "failed"}
+    before = (step for step in left.steps if step.message not in failed)  # one cause is reported once
+    return (*first, *before, *_tell_missing(terms, steps), *outside, *told, *made)
+
+
+def _name_missing_context(home: Home, row: Delegation) -> list[Fault]:
+    """The context files that the agent requires and that weren't there, for errors.json: the work began without them.
+
+    The result has them as diagnostics: they are no error of the agent's work.
+    """
+    context = json.loads(load_text(home, row.session_id, "context") or b"[]")
+    missing = [each["name"] for each in context if each["part"] == "required" and each.get("reason") == NOT_THERE]
+    return [
+        Fault(
+            "file_not_found", f"the required context file '{name}' is missing", ERROR_CODES["file_not_found"],
+            recoverable=True, recommendation="Correct the path in the agent's file, or write the file",
+        )
+        for name in missing
+    ]  # fmt: skip
+
+
+def _refuse_foreign(root: str, settlement: Settlement, terms: Terms) -> tuple[Settlement, tuple[Step, ...]]:
+    """Commit to no other repository than the one that was there when the work began."""
+    if not settlement.commits or mark_checkout(root) == terms.checkout:
+        return settlement, ()
+    told = "another repository lies there than when the work began, so nothing was committed"
+    return settlement._replace(commits=False), (Step("git", "failed", told),)
+
+
+def make_settlement(row: Delegation, conclusion: Conclusion, terms: Terms) -> Settlement:
+    """What a delegation leaves behind. What cannot be used is neither linked nor committed; its errors are logged."""
+    usable = conclusion.status in _USABLE
+    in_worktree = bool(terms.worktree)
+    told = (*(fault.message for fault in conclusion.faults), *conclusion.next_steps)
+    blocked = next((each for each in told if each.strip()), "") if conclusion.status == "blocked" else ""
+    format: Any = conclusion.format or terms.format
+    return Settlement(
+        session_id=row.session_id,
+        status=conclusion.task_status,
+        format=format,
+        kind=terms.kind,
+        task_number=row.task_number,
+        phase=terms.phase,
+        summary=conclusion.summary,
+        reason=blocked,
+        artifacts=_choose_artifacts(conclusion, terms) if usable and not in_worktree else (),
+        counts=read_counts(conclusion.metadata) if usable and not in_worktree else {},
+        faults=conclusion.faults,
+        path=row.path,
+        depth=row.depth,
+        command=terms.command or "run",
+        entry=conclusion.entry if not in_worktree else None,
+        commits=terms.commits and usable and not in_worktree,
+        owner=terms.owner,
+        working=terms.working,
+        outside=terms.outside,
+    )
+
+
+def read_counts(given: Mapping[str, Any]) -> dict[str, int | float]:
+    """The numbers that describe a plan or a report, among the metadata of a return or the inputs of a call (R0.8)."""
+    plan = given.get("plan_metadata")
+    planned: Mapping[str, Any] = plan if isinstance(plan, dict) else {}
+    renamed: Mapping[str, Any] = {name: planned.get(other) for other, name in _PLAN_COUNTS.items()}
+    sources = (renamed, planned, given)
+    found: dict[str, int | float] = {}
+    for source in sources:  # the last one with a number wins
+        found |= {name: source[name] for name in _COUNTS if type(source.get(name)) in (int, float)}
+    return found
+
+
+def _choose_artifacts(conclusion: Conclusion, terms: Terms) -> tuple[Artifact, ...]:
+    """What is the agent's for sure; a file that only changed while it worked may be the user's.
+
+    If the work was cut short, the file where the agent was told to write its artifact is the agent's (D17). A claim
+    that couldn't be verified is not.
+    """
+    is_cut_short = conclusion.ending != "exited" and conclusion.outcome != "unproven"
+    return tuple(
+        each
+        for each in conclusion.artifacts
+        if each.path not in conclusion.unsure or (is_cut_short and _is_own_place(each.path, terms))
+    )
+
+
+def _is_own_place(path: str, terms: Terms) -> bool:
+    """Whether the agent was told to write its artifact there; a findings file is beside the manifest (R4.1)."""
+    if terms.format != "manifest":
+        return path == terms.artifact_path
+    folder, _, name = os.path.join(terms.root, path).rpartition("/")
+    return folder == os.path.dirname(terms.manifest) and bool(terms.topic) and name.endswith(f"_{terms.topic}.md")
+
+
+def find_places(home: Home, settings: Settings) -> Places:
+    """Where a workspace keeps what is settled."""
+    manifest = f"{home.root}/{place_manifest(home.root, settings)}"
+    base = manifest.rpartition("/")[0]
+
+    def look(path: str) -> ArtifactFacts | None:
+        return inspect_artifacts((path,), root=home.root, bases=(base, home.root))[path]
+
+    return Places(
+        tasks=open_store(home, settings),
+        manifest=manifest,
+        error_log=find_error_log(home.root),
+        look=look,
+        words=settings.returns.status_words,
+        keep_days=settings.retention.days,
+        keep_megabytes=settings.retention.megabytes,
+    )
+
+
+def _keep_worktree(home: Home, row: Delegation, conclusion: Conclusion, terms: Terms) -> tuple[Step, ...]:
+    """What was made in a worktree becomes a commit on a branch of its own, for whoever wants it.
+
+    What the agent has committed itself is on no branch either, or on one that nobody has heard of.
+    """
+    if conclusion.status not in _USABLE:
+        return ()
+    from remit.git.commits import commit_paths  # noqa: PLC0415 - as above
+    from remit.git.worktrees import find_head, is_merged, name_branch  # noqa: PLC0415
+
+    root = home.root
+    stays, branch = f"stays in {terms.root}", f"remit/{row.session_id}"
+    try:
+        if find_head(root, terms.worktree) is None:  # the commit would be one of the repository around it
+            return (Step("worktree", "failed", f"the work {stays}, which is no worktree any more"),)
+        edited = tell_activity(home, row.session_id).files  # before the commit, so that it is in it
+        committed = commit_paths(terms.root, _list_paths(conclusion, terms), conclusion.summary[:200] or row.session_id)
+        findings = _tell_left(committed, [artifact.path for artifact in conclusion.artifacts])
+        head = find_head(root, terms.worktree)
+        if head is None or is_merged(root, head):
+            return (Step("worktree", "failed", f"the work {stays}", findings),) if findings else ()
+        name_branch(terms.root, branch, head)
+    except RemitError as error:
+        return (Step("worktree", "failed", f"the work {stays}: {error}"),)
+    if any(finding.code != "GIT006" for finding in findings):
+        told = f"the work {stays}; git merge {branch} brings in what the agent has committed"
+        return (Step("worktree", "failed", told, findings),)
+    told = f"git merge {branch} brings it in"
+    told = f"{told}; what git ignores of it {stays}" if findings else told
+    return (Step("worktree", "done", told, findings, edited),)
+
+
+def _list_paths(conclusion: Conclusion, terms: Terms) -> tuple[str, ...]:
+    """What is to be committed of a worktree: whatever the agent made there, claimed or not.
+
+    Git is asked as well: of what nobody claimed only so much is remembered, and nothing where nobody looked before.
+    """
+    from remit.git.unmerged_work import list_changes  # noqa: PLC0415 - as above
+
+    paths = [artifact.path for artifact in conclusion.artifacts if not artifact.path.startswith("/")]
+    paths += [change.path for change in conclusion.unclaimed if not change.path.startswith("/")]
+    paths += list_changes(terms.root).paths
+    if conclusion.entry is not None and terms.manifest:
+        paths.append(os.path.relpath(terms.manifest, terms.root))
+    return tuple(dict.fromkeys(paths))
+
+
+def _tell_left(committed: Committed, claimed: Sequence[str]) -> tuple[Finding, ...]:
+    """What of a worktree is in no commit. Who claims a file says that it is work, so to ignore it is more than a note.
+
+    It is not committed all the same: it may be a secret that is ignored for good reason, and whoever merges the branch
+    would have it in the history. Ignored files that nobody claimed are caches and the like.
+    """
+    from remit.git.git_errors import path_ignored  # noqa: PLC0415 - as above
+
+    refused = (finding for finding in committed.findings if finding.code != "GIT006")
+    left = (path_ignored(path)._replace(severity="warning") for path in committed.ignored if path in claimed)
+    return (*refused, *left)
+
+
+def _tell_uncommitted(terms: Terms, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Where a commit was asked for in so many words, a folder without git is more than a note."""
+    if not terms.must_commit:
+        return steps
+    return tuple(
+        step._replace(findings=tuple(each._replace(severity="warning") for each in step.findings))
+        if step.name == "git" and step.state == "nothing"
+        else step
+        for step in steps
+    )
+
+
+def _tell_missing(terms: Terms, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Where the agent was to do this itself (C19), say what Remit had to do instead."""
+    if terms.owner != "agent":
+        return steps
+    return tuple(
+        step._replace(findings=(*step.findings, left_undone(step.name))) if step.owed else step for step in steps
+    )
+
+
+def left_undone(step: str) -> Finding:
+    """An agent whose file says that it settles itself left a step to Remit.
+
+    Why: what two may do is done by none. Remit looks at what is there and does what is missing.
+
+    Bad: `owner: agent`, and the task was never moved.
+
+    Good: the agent does its postflight, or its file leaves it to Remit (`owner: remit`, the default).
+    """
+    return Finding(
+        "SET001", "warning", f"the agent left the step '{step}' undone, and Remit did it",
+        "Let the agent do it, or set owner: remit.", "C19",
+    )  # fmt: skip
+
+
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+    "SET001": (left_undone, "warning", "C19"),
+    **ARTIFACTS_TOLD,
+}

@@ -1,0 +1,272 @@
+"""Serving: delegations that a long-lived process hands on for whoever asks it to.
+
+Owns what becomes of them when nobody waits for them any more. Each is what a `remit run` would be, with the settings of
+its moment. Who takes a question back ends the work; that the server ends does not: what a person asked for goes on in
+a process of its own, and what an agent asked for ends, as everything does that an agent has handed on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.attempts.background import start_driver
+from remit.errors import RefusedError, RemitError
+from remit.ledger.events import read_clock_ms
+from remit.ledger.home import Home
+from remit.ledger.runs import load_delegation
+from remit.ledger.slots import claim, set_ticket
+from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.tickets import RANDOM_BYTES, SESSION, TICKET, find_caller, mint
+from remit.runs.progress import Following
+from remit.runs.wait_cancel import Waited, wait_for
+from remit.runs.wait_cancel import cancel as end_delegation
+from remit.runs.workspace import Workspace
+from remit.storage.settings import find_workspace
+from remit.storage.supervisors import Presence
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from remit.ledger.runs import Delegation
+    from remit.runs.admission.guard import Caller
+    from remit.runs.admission.prepare import Prepared
+    from remit.runs.admission.tickets import Ticket
+    from remit.runs.progress import Seen
+    from remit.runs.request import Request
+    from remit.schemas import Result
+
+    Tell = Callable[[list[Seen]], Awaitable[None]]
+    Ask = Callable[[Workspace], Request]
+
+LOOK_S = 1.0
+"""How often whoever waits is told how it goes."""
+ENDING_S = 8.0
+"""How long a server that ends waits for what was cancelled to be settled."""
+
+
+class Handed(NamedTuple):
+    """Work that was handed on."""
+
+    prepared: Prepared
+    result: Result | None
+    """None where it is not over."""
+
+
+class Serving:
+    """What one server has handed on, and is not over."""
+
+    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+        self.environ = dict(os.environ if environ is None else environ)
+        self.is_ending = False
+        """Set before those who wait are told that nobody does any more."""
+        self._open: set[_Carried] = set()
+        self._issued: dict[str, Ticket] = {}
+
+    def speak_for(self, session_id: str) -> dict[str, str]:
+        """The environment of whoever asks: this process's own, or that of an agent that a harness has started.
+
+        Such an agent has the server of its harness's session, which knows no ticket of it. It can only make less of
+        itself by naming a session: what is named has to be below whoever this server belongs to.
+        """
+        if not session_id:
+            return self.environ
+        home = Home(find_workspace())
+        try:
+            return self.environ | self._issue(home, session_id)
+        finally:
+            home.close()
+
+    def _issue(self, home: Home, session_id: str) -> dict[str, str]:
+        """A ticket of a session, good for what this process does in its name."""
+        own = find_caller(home, self.environ, now_ms=read_clock_ms(), harness=None)
+        if own is not None and own.session_id == session_id:
+            return {}
+        row = load_delegation(home.ledger, session_id) if home.is_made else None
+        if row is None or not read_terms(row.details).refereed or not (own is None or _is_below(home, row, own)):
+            hint = "leave caller out; only a subagent that its harness has started names its own session"
+            raise RefusedError(f"nobody asks here as '{session_id}'", hint=hint)
+        if session_id not in self._issued or self._issued[session_id].hash != row.ticket:
+            self._issued[session_id] = mint(os.urandom(RANDOM_BYTES))
+            set_ticket(home.ledger, session_id, self._issued[session_id].hash)
+        return {TICKET: self._issued[session_id].token, SESSION: session_id}
+
+    async def delegate(
+        self,
+        ask: Ask,
+        *,
+        caller: str = "",
+        wait_s: float | None = None,
+        tell: Tell | None = None,
+        on_begun: Callable[[], None] | None = None,
+    ) -> Handed:
+        """Hand work on and wait for it, so long at most. Whoever stops waiting ends it, unless the server ends.
+
+        `on_begun` is called once it is admitted: from then on it is not lost.
+        """
+        ws = Workspace.open(environ=self.speak_for(caller))
+        carried = _Carried(ws, ask(ws))
+        self._open.add(carried)
+        carried.work.add_done_callback(lambda _: self._open.discard(carried))
+        try:
+            prepared = await carried.begin()
+            session_id = prepared.row.session_id
+            if on_begun is not None:
+                on_begun()
+            await _watch(carried.work, Following(ws.home, session_id), wait_s=wait_s, tell=tell)
+        except asyncio.CancelledError:
+            if not self.is_ending:
+                carried.cancel("whoever asked for it took that back")
+            raise
+        return Handed(prepared, carried.work.result() if carried.work.done() else None)
+
+    def detach(self, ask: Ask, *, caller: str = "") -> Prepared:
+        """Hand work on and leave it to a process of its own."""
+        from remit.runs.detach import detach  # noqa: PLC0415 - only for this
+
+        ws = Workspace.open(environ=self.speak_for(caller))
+        try:
+            return detach(ws, ask(ws))
+        finally:
+            ws.home.close()
+
+    async def wait(self, session_id: str, *, wait_s: float, tell: Tell | None = None) -> Result | None:
+        """Wait for a delegation, whoever drives it; None where it is not over. Who stops waiting ends nothing."""
+        ws = Workspace.open(environ=self.environ, lenient=True)
+        waiting = asyncio.ensure_future(wait_for(ws, [session_id], timeout_s=wait_s))
+        try:
+            await _watch(waiting, Following(ws.home, session_id), wait_s=None, tell=tell)
+            (waited,) = waiting.result()
+        finally:
+            await _stop(waiting)
+            await ws.close()
+        if waited.trouble is not None:
+            raise waited.trouble
+        return waited.result
+
+    async def cancel(self, session_id: str, *, reason: str, caller: str = "") -> Waited:
+        """End a delegation and all below it."""
+        ws = Workspace.open(environ=self.speak_for(caller), lenient=True)
+        try:
+            return await end_delegation(ws, session_id, reason=reason)
+        finally:
+            await ws.close()
+
+    async def end(self) -> list[str]:
+        """Let go of everything; the sessions that go on by themselves."""
+        self.is_ending = True
+        for carried in self._open:
+            if TICKET in carried.ws.environ:
+                carried.cancel("whoever asked for it has gone")
+        ending = {carried.work for carried in self._open if carried.is_cancelled}
+        if ending:
+            await asyncio.wait(ending, timeout=ENDING_S)
+        left = [(await carried.leave(), carried.is_cancelled) for carried in [*self._open]]
+        goes_on = [each for each, is_cancelled in left if each and not is_cancelled]
+        for each in goes_on:
+            self._hand_over(each)
+        return goes_on
+
+    def _hand_over(self, session_id: str) -> None:
+        """Leave a delegation that nobody drives to a process of its own."""
+        home = Home(find_workspace())
+        try:
+            presence = Presence(home)
+            try:
+                row = load_delegation(home.ledger, session_id)
+                if row is None or not claim(home.ledger, row, presence.id):  # another was quicker, or it is over
+                    presence.end()
+                    return
+                start_driver(home, session_id, presence, environ=self.environ)
+            except BaseException:
+                presence.end()
+                raise
+            presence.hand_over()
+        except RemitError:  # whoever waits for it, or opens the workspace next, takes it up
+            return
+        finally:
+            home.close()
+
+
+def _is_below(home: Home, row: Delegation, above: Caller) -> bool:
+    """Whether a session was handed on by another, or by one below it."""
+    at: Delegation | None = row
+    while at is not None and at.parent_id is not None and at.parent_id != above.session_id:
+        at = load_delegation(home.ledger, at.parent_id)
+    return at is not None and at.parent_id == above.session_id
+
+
+class _Carried:
+    """One delegation that this process drives."""
+
+    def __init__(self, ws: Workspace, request: Request) -> None:
+        self.ws = ws
+        self._started: asyncio.Future[Prepared] = asyncio.get_running_loop().create_future()
+        self._cancelling: list[asyncio.Task[Sequence[str]]] = []
+        self.work: asyncio.Task[Result] = asyncio.ensure_future(self._carry(request))
+
+    async def _carry(self, request: Request) -> Result:
+        async with self.ws:
+            prepared = await self.ws.start(request)
+            self._started.set_result(prepared)
+            result = await self.ws.wait(prepared.row.session_id)
+            for cancelling in self._cancelling:
+                for each in await cancelling:  # those below it, whose brokers may have ended with their agents
+                    await self.ws.wait(each)
+            return result
+
+    async def begin(self) -> Prepared:
+        """Wait until it is admitted. Raises where it is not."""
+        both: set[asyncio.Future[Any]] = {self.work, self._started}
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        if not self._started.done():
+            self.work.result()
+        return self._started.result()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether somebody has asked for its end."""
+        return bool(self._cancelling)
+
+    def cancel(self, reason: str) -> None:
+        """Ask for its end; its work ends soon after, and is settled."""
+        if not self._cancelling:
+            self._cancelling.append(asyncio.ensure_future(self._cancel(reason)))
+
+    async def _cancel(self, reason: str) -> Sequence[str]:
+        try:
+            prepared = await self.begin()
+        except RemitError:  # it was never admitted
+            return ()
+        return await self.ws.cancel(prepared.row.session_id, reason=reason)
+
+    async def leave(self) -> str:
+        """Stop driving it, and leave its agent at work; its session, where it is not over."""
+        with suppress(RemitError):
+            prepared = await self.begin()  # what is being written down is still this process's
+            if not self.work.done():
+                await _stop(self.work)
+                return prepared.row.session_id
+        return ""
+
+
+async def _watch(work: asyncio.Future[Result] | asyncio.Future[list[Waited]], following: Following, *,
+                 wait_s: float | None, tell: Tell | None) -> None:  # fmt: skip
+    """Wait until some work is over or the time is up, and tell meanwhile how it goes."""
+    last = None if wait_s is None else time.monotonic() + wait_s
+    while True:
+        left_s = LOOK_S if last is None else min(LOOK_S, last - time.monotonic())
+        if (await asyncio.wait({work}, timeout=max(0.0, left_s)))[0] or (last is not None and left_s < LOOK_S):
+            return
+        if tell is not None:
+            with suppress(RemitError):  # who cannot be told how it goes still gets what comes of it
+                await tell(following.look())
+
+
+async def _stop(task: asyncio.Future[Result] | asyncio.Future[list[Waited]]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError, Exception):
+        await task

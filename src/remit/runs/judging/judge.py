@@ -1,0 +1,626 @@
+"""Judgement: what an agent says, compared with what it did.
+
+Owns the verdict with evidence. The contract says whether the message is a return; the tree before and after says
+whether it is true. A `completed` return is `fabricated` if the tree contradicts one of its claims, and `unproven` if
+Remit cannot decide one. The documentation of each finding (EVD…) is the docstring of the function that makes it.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING
+
+from remit import returns
+from remit.errors import RemitError
+from remit.evidence.artifacts import inspect_artifacts
+from remit.evidence.facts import find_bases, follow_to_file, load_findings, look_at_artifacts
+from remit.evidence.grades import CONTRADICTED, PROVED, WRITE, grade_artifacts, list_unclaimed
+from remit.evidence.written_path import find_way
+from remit.light_namedtuple import NamedTuple
+from remit.manifest.prefix_check import Beginning, has_kept
+from remit.model import ACCEPTABLE, NOTHING, Finding
+from remit.returns.formats import MANIFEST
+from remit.runs.judging.concurrent_writers import Site, find_origin, find_undoers, find_writers, has_written, list_seen
+from remit.runs.judging.manifest_entry import OwnEntry, find_entry, manifest_outside
+from remit.storage.safe_path import find_inside, name_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from remit.evidence.changes import Change, Comparison
+    from remit.evidence.grades import ArtifactGrade
+    from remit.evidence.tree import Tree
+    from remit.model import Expectation, Outcome, Return, Severity, Status, Verdict
+    from remit.runners import ToolUse
+    from remit.runs.judging.concurrent_writers import MadeEarlier
+
+_TOO_LONG = "RET030"
+_MADE_EARLIER = "EVD011"
+_EMPTY = "RET054"
+_NOT_THERE = frozenset({"RET051", _EMPTY, "RET089"})
+"""A file that is claimed is missing or empty."""
+
+
+class Earlier(NamedTuple):
+    """What was claimed in earlier attempts of the same session and was not there."""
+
+    missed: tuple[str, ...] = ()
+    known: frozenset[str] | None = frozenset()
+    """All that was claimed in the first attempt that missed a file: it stands in no other's place. None if too many."""
+
+
+class Scene(NamedTuple):
+    """Where the agent worked, and what is known of it."""
+
+    root: str
+    before: Tree | None = None
+    tools: tuple[ToolUse, ...] | None = None
+    """What it used; None where nobody can tell."""
+    site: Site = Site()
+    """Who else worked in the same tree meanwhile."""
+    manifest: str = ""
+    manifest_bytes: int = 0
+    topic: str = ""
+    task_number: int | None = None
+    below: tuple[str, ...] = ()
+    """Agents that it handed work to and that are not back yet."""
+    is_lost: bool = False
+    """Whether Remit should have a record of the tree before the run, and has none."""
+    earlier: Earlier = Earlier()
+    manifest_sha256: str = ""
+    """The hash of what the manifest held before the work."""
+    is_late: bool = False
+    """Whether Remit first saw the agent, and the tree, after its work had begun."""
+    lost: str = ""
+    """Why there is no record of the tree before the run."""
+    workspace_root: str = ""
+    """The folder that the paths of a `hyper` return start at."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether others worked in the same tree meanwhile."""
+        return bool(self.site.others)
+
+
+class Judgement(NamedTuple):
+    """What is to be thought of an answer."""
+
+    outcome: Outcome
+    findings: tuple[Finding, ...] = ()
+    returned: Return | None = None
+    """The canonical return, if the outcome allows to use it. An `unproven` one is `partial`."""
+    claimed: Return | None = None
+    """What the agent claims, also if it is not verified."""
+    grades: Mapping[str, ArtifactGrade] = {}
+    unclaimed: tuple[Change, ...] = ()
+    verdict: Verdict | None = None
+    unproven: tuple[str, ...] = ()
+    """The claimed files of an `unproven` return that Remit could not verify."""
+    doubts: tuple[Finding, ...] = ()
+    """The findings that make it `unproven`."""
+    after: Tree | None = None
+    """The tree that the claims were compared with."""
+
+    @property
+    def format(self) -> str | None:
+        """The format that the agent used; None if there is no return."""
+        return None if self.verdict is None else self.verdict.format
+
+    @property
+    def accepted(self) -> bool:
+        """Whether Remit accepts the return, whatever its status says."""
+        return self.outcome in ACCEPTABLE
+
+    @property
+    def is_usable_at_last(self) -> bool:
+        """Whether the agent can correct all that is wrong, and the return is used if it can't be sent back again."""
+        codes = {finding.code for finding in self.findings if finding.severity == "error"}
+        return bool(codes) and codes <= {_TOO_LONG, _MADE_EARLIER}
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the return goes to the caller instead of back to the agent."""
+        return self.returned is not None
+
+
+def judge_answer(
+    text: str,
+    scene: Scene,
+    *,
+    format: str,
+    any_format: bool = False,
+    expectation: Expectation,
+    words: Mapping[str, Status],
+    submitted: Sequence[str] = (),
+) -> Judgement:
+    """Judge a final message against the tree it was to change.
+
+    `format` is the one that the agent was instructed in; with `any_format` it may have used another. `submitted` are
+    the returns that the agent handed in, which count. If the final message has one too, all must agree.
+    """
+    root, manifest = scene.root, scene.manifest or None
+    expectation = expectation._replace(
+        roots=(root, os.path.realpath(root)), instructed=format if any_format else None
+    )  # fmt: skip
+    handed_in = () if format == MANIFEST.name else submitted
+    wanted = None if any_format else format
+    read = partial(returns.read_message, dialect=wanted, expectation=expectation, words=words)
+    reading = returns.choose_reading([read(each) for each in (*handed_in, text)])
+    if reading.payload is None:
+        reading = follow_to_file(reading, root, wanted) or reading
+    entry = find_entry(scene) if reading.dialect is MANIFEST else OwnEntry(None)
+    returns.attach_entry(reading, entry.line, rival=entry.rival)
+    facts = look_at_artifacts(reading, root, manifest, scene.workspace_root)
+    bases = find_bases(reading, root, manifest, scene.workspace_root)
+    after, failure = _look_again(scene.before) if facts and scene.before is not None else (None, "")
+    grades = grade_artifacts(
+        facts, before=scene.before, after=after, root=scene.root, bases=bases, tool_ledger=_list_writes(scene),
+        failure=failure,
+    )  # fmt: skip
+    seen = _name_below_root(list_seen(scene.tools), scene)
+    grades = {path: _attribute(grade, scene, seen) for path, grade in grades.items()}
+    undone = {path for path, grade in grades.items() if _may_be_undone(grade, scene)}
+    shown = facts | {path: facts[path]._replace(state="file", size_bytes=1) for path in undone}
+    verdict = returns.judge(reading, evidence=shown, findings_text=load_findings(facts, root, manifest))
+    withdrawn = _list_withdrawn(grades, scene, bases)
+    judgement = _weigh(verdict, grades, scene, withdrawn, undone, is_last=expectation.shortens)._replace(after=after)
+    if entry.refused is not None:
+        judgement = _refuse(judgement, entry.refused)
+    return _name_from_root(judgement) if len(bases) > 1 else judgement
+
+
+def _look_again(before: Tree) -> tuple[Tree | None, str]:
+    """The tree now, or why it can't be read."""
+    from remit.evidence.take_tree import take_again  # noqa: PLC0415 - starts git, which a return without claims doesn't need
+
+    try:
+        return take_again(before), ""
+    except RemitError as error:
+        return None, error.message
+
+
+def _name_from_root(judgement: Judgement) -> Judgement:
+    """The same, with every artifact named from the root (R0.6): some formats name it from elsewhere."""
+    names = {path: _find_place(path, grade.places) for path, grade in judgement.grades.items()}
+
+    def rename(returned: Return | None) -> Return | None:
+        if returned is None:
+            return None
+        artifacts = (
+            each._replace(path=names.get(each.path, each.path), named=each.path) for each in returned.artifacts
+        )
+        return returned._replace(artifacts=tuple(artifacts))
+
+    grades = {names[path]: grade for path, grade in judgement.grades.items()}
+    return judgement._replace(
+        returned=rename(judgement.returned), claimed=rename(judgement.claimed), grades=grades,
+        unproven=tuple(names.get(path, path) for path in judgement.unproven),
+    )  # fmt: skip
+
+
+def _find_place(path: str, places: Sequence[str]) -> str:
+    """What a file is called below the root: as it was named, rather than where a link leads."""
+    return next((place for place in places if f"/{place}".endswith(f"/{path}")), places[0] if places else path)
+
+
+def look_around(
+    scene: Scene,
+    grades: Mapping[str, ArtifactGrade],
+    own: Sequence[str] = (),
+    is_below: Callable[[Change], bool] | None = None,
+    after: Tree | None = None,
+) -> tuple[Comparison | None, tuple[Change, ...]]:
+    """What changed since the run began, and what of it the agent did not claim.
+
+    Without Remit's own files, and without the manifest if the agent has an entry in it. `is_below` says what was
+    accepted of a nested run: its caller need not name that too. `after` is the tree now, if it was just taken.
+    """
+    from remit.evidence.comparison import compare  # noqa: PLC0415 - starts git
+    from remit.evidence.take_tree import take_again  # noqa: PLC0415
+
+    if scene.before is None:
+        return None, ()
+    manifest = name_below(scene.root, scene.manifest) if scene.manifest and grades else None
+    own = (*own, manifest) if manifest else own
+    comparison = compare(scene.before, after or take_again(scene.before))
+    comparison = comparison._replace(
+        created=tuple(change for change in comparison.created if change.path not in own),
+        changed=tuple(change for change in comparison.changed if change.path not in own),
+    )
+    unclaimed = list_unclaimed(comparison, grades.values())
+    return comparison, tuple(change for change in unclaimed if is_below is None or not is_below(change))
+
+
+def _list_withdrawn(grades: Mapping[str, ArtifactGrade], scene: Scene, bases: Sequence[str]) -> list[str]:
+    """The files that were claimed before, are still not there, and have nothing in their place.
+
+    Who named the wrong path may name another, one for one. To write any file there proves no less than to write the one
+    that was claimed first.
+    """
+    if not scene.earlier.missed:
+        return []
+    found = inspect_artifacts(scene.earlier.missed, root=scene.root, bases=bases)
+    missed = [path for path, facts in found.items() if facts.state != "file"]
+    enough = ("unknown", *PROVED)  # an unknown one makes the return unproven
+    known = scene.earlier.known
+    fresh = [] if known is None else [grades[path] for path in grades if known.isdisjoint((path, *grades[path].places))]
+    return missed if len(missed) > sum(each.grade in enough for each in fresh) else []
+
+
+def _weigh(
+    verdict: Verdict,
+    grades: Mapping[str, ArtifactGrade],
+    scene: Scene,
+    withdrawn: Sequence[str],
+    undone: Collection[str],
+    *,
+    is_last: bool,
+) -> Judgement:
+    errors = [finding for finding in verdict.findings if finding.severity == "error"]
+    if not verdict.accepted:
+        codes = {finding.code for finding in errors}
+        absent = bool(codes) and codes <= _NOT_THERE and codes != {_EMPTY}  # the agent may have made an empty file
+        outcome: Outcome = "fabricated" if absent else verdict.outcome
+        findings = (*_find_loss(scene, "warning" if scene.shared else "error"), *verdict.findings)
+        return Judgement(outcome, findings, grades=grades, verdict=verdict)
+    returned = verdict.returned
+    is_done = returned is not None and returned.status == "completed"
+    earlier = _find_earlier(grades, scene)
+    standing = {path: grade for path, grade in grades.items() if path not in undone and path not in earlier}
+    contradictions = _find_contradictions(standing, scene, "error" if is_done else "warning")
+    if withdrawn and is_done:  # to say less than `completed` is honest
+        contradictions.append(claim_withdrawn(withdrawn))
+    doubts, reasons = _find_doubts(standing, scene)
+    if undone and not (scene.is_lost and grades):
+        doubts.append(may_be_undone(sorted(undone)))
+        reasons |= dict.fromkeys(sorted(undone), "another run in this folder may have undone it")
+    foreign = {path: run for path, run in earlier.items() if not run.is_same_task}
+    severity: Severity = "error" if is_done and not is_last else "warning"
+    doubts += [made_earlier(path, run.session_id, severity) for path, run in foreign.items()]
+    reasons |= {path: f"{run.session_id} made it" for path, run in foreign.items()}
+    listed = [made_earlier(path, run.session_id, "warning") for path, run in earlier.items() if path not in foreign]
+    findings = (*contradictions, *doubts, *listed, *verdict.findings)
+    if any(finding.severity == "error" for finding in contradictions):
+        return Judgement("fabricated", findings, claimed=returned, grades=grades, verdict=verdict)
+    if foreign and severity == "error":  # the agent can leave them out
+        return Judgement("invalid", findings, claimed=returned, grades=grades, verdict=verdict)
+    for path, reason in reasons.items():
+        grades = {**grades, path: grades[path]._replace(grade="unknown", reason=reason)}
+    if doubts and is_done and returned is not None:
+        lowered = returned._replace(status="partial")
+        return Judgement(
+            "unproven", findings, lowered, returned, grades, verdict=verdict, unproven=tuple(reasons),
+            doubts=tuple(doubts),
+        )  # fmt: skip
+    return Judgement(verdict.outcome, findings, returned, returned, grades, verdict=verdict)
+
+
+def _refuse(judgement: Judgement, finding: Finding) -> Judgement:
+    """The same, with one error more."""
+    findings = (finding, *judgement.findings)
+    outcome: Outcome = "invalid" if judgement.is_final else judgement.outcome
+    return judgement._replace(outcome=outcome, findings=findings, returned=None, unproven=())
+
+
+def _find_contradictions(
+    grades: Mapping[str, ArtifactGrade], scene: Scene, severity: Severity
+) -> list[Finding]:  # fmt: skip
+    """What shows that a claim is false."""
+    told = [
+        not_changed(path, grade.reason, severity)
+        for path, grade in grades.items()
+        if grade.grade in CONTRADICTED and not _may_predate(grade, scene)
+    ]
+    if scene.tools is not None:
+        own = [use for use in scene.tools if _may_have_written(use)]
+        if grades and not own:
+            told.append(no_tool_used(len(grades), severity))
+        taken = [path for path, grade in grades.items() if _is_taken(grade, scene)]
+        told += [not_changed(path, "another agent wrote it", severity) for path in taken]
+    told += [] if scene.shared else _find_loss(scene, severity)
+    return [*told, *([not_back(scene.below, severity)] if scene.below else [])]
+
+
+def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene) -> tuple[list[Finding], dict[str, str]]:
+    """What Remit cannot decide about the claims, and the files that this concerns, each with the reason."""
+    lost = _find_loss(scene, "warning") if scene.shared else []  # which of the agents did it is not known
+    if scene.is_lost and grades:
+        return [before_lost(scene.lost), *lost], dict.fromkeys(grades, "Remit has no record of the tree before the run")
+    reasons = {path: grade.reason for path, grade in grades.items() if grade.grade == "unknown"}
+    late = "Remit first saw this agent after its work had begun"
+    reasons |= {path: late for path, grade in grades.items() if _may_predate(grade, scene)}
+    doubts = [not_known(path, reason) for path, reason in reasons.items()]
+    changed = {path: grade for path, grade in grades.items() if grade.grade == "changed"}
+    unsure = [path for path, grade in changed.items() if find_writers(grade, scene.site)]
+    if unsure:
+        doubts.append(not_attributed(unsure))
+        reasons |= dict.fromkeys(unsure, "another run in this folder could have written it")
+    for path, grade in grades.items():
+        is_written = grade.grade == "attributed"
+        origin = find_origin(grade, scene.site, is_written=is_written) if grade.grade in PROVED else None
+        if origin is not None:
+            doubts.append(made_by_nested(path, origin.agent, origin.run.session_id))
+            reasons[path] = f"it comes from {origin.run.session_id}, whose work was not accepted"
+    return [*doubts, *lost], reasons
+
+
+def _find_earlier(grades: Mapping[str, ArtifactGrade], scene: Scene) -> dict[str, MadeEarlier]:
+    """The files that did not change and that an earlier run made, if the agent made another file that it claims.
+
+    A later phase of a task may list what the phases before it made.
+    """
+    if scene.site.find_made is None or not any(grade.grade in PROVED for grade in grades.values()):
+        return {}
+    listed = {path: grade for path, grade in grades.items() if grade.grade == "unchanged"}
+    made = scene.site.find_made() if listed else NOTHING
+    return {path: made[place] for path, grade in listed.items() for place in grade.places if place in made}
+
+
+def _attribute(grade: ArtifactGrade, scene: Scene, seen: set[str]) -> ArtifactGrade:
+    """The grade of a file that changed while a command of the agent ran: its own work, if records rule others out."""
+    is_seen = grade.grade == "changed" and not seen.isdisjoint(grade.places)
+    return grade._replace(grade="attributed") if is_seen and not find_writers(grade, scene.site, seen) else grade
+
+
+def _may_predate(grade: ArtifactGrade, scene: Scene) -> bool:
+    """Whether a file that seems unchanged may be work that the agent did before Remit saw it."""
+    return scene.is_late and grade.grade == "unchanged"
+
+
+def _is_taken(grade: ArtifactGrade, scene: Scene) -> bool:
+    """Whether another agent wrote a file that changed, and the records show that this one did not."""
+    is_known = grade.grade == "changed" and _is_unwritten(grade, scene)
+    return is_known and any(has_written(other, grade) for other in scene.site.others)
+
+
+def _may_be_undone(grade: ArtifactGrade, scene: Scene) -> bool:
+    """Whether the tree contradicts a claim only because another agent may have undone the work since."""
+    is_contradicted = grade.grade in CONTRADICTED and grade.facts.state in ("file", "missing", "empty")
+    return is_contradicted and not _is_unwritten(grade, scene) and bool(find_undoers(grade, scene.site))
+
+
+def _is_unwritten(grade: ArtifactGrade, scene: Scene) -> bool:
+    """Whether the records of the agent's own tools show that it didn't write a file."""
+    own = None if scene.tools is None else [use for use in scene.tools if _may_have_written(use)]
+    if own is None or any(use.path is None or use.operation not in ("write", "run") for use in own):
+        return False
+    named = _name_below_root([use.path for use in own if use.path], scene)
+    return {*grade.places}.isdisjoint(named)
+
+
+def _name_below_root(paths: Sequence[str], scene: Scene) -> set[str]:
+    """What files that tools name are called below the root."""
+    taken_ns = 0 if scene.before is None else scene.before.taken_ns
+    found = (find_way(scene.root, path, taken_ns) for path in paths)
+    return {path for path in found if path}
+
+
+def _find_loss(scene: Scene, severity: Severity) -> list[Finding]:
+    """Whether the manifest still has what it had. Nobody claims that file, so no grade would tell."""
+    if not scene.manifest or find_inside(scene.root, scene.manifest) is None:
+        return []
+    if has_kept(scene.manifest, Beginning(scene.manifest_bytes, scene.manifest_sha256)):
+        return []
+    return [manifest_rewritten(name_below(scene.root, scene.manifest) or scene.manifest, severity)]
+
+
+def _may_have_written(use: ToolUse) -> bool:
+    """A command that is known to have run may have written before it failed; nobody else who failed has."""
+    return use.operation != "read" and (not use.failed or (use.operation == "run" and use.ran))
+
+
+def _list_writes(scene: Scene) -> dict[str, tuple[str, ...]] | None:
+    """The files that the agent's own tools wrote, as they are called below the root."""
+    if scene.tools is None:
+        return None
+    paths = [use.path for use in scene.tools if use.operation == "write" and use.path and not use.failed]
+    if not scene.shared:  # then nobody else can have changed a file while its command ran
+        paths += list_seen(scene.tools)
+    return dict.fromkeys(_name_below_root(paths, scene), (WRITE,))
+
+
+# --- what is told -----------------------------------------------------------------------------------------------------
+
+
+def not_changed(path: str, reason: str, severity: Severity) -> Finding:
+    """A file that the agent claims did not change since the delegation began.
+
+    Why: a file that was there before is nobody's work. Agents report what they meant to write as often as what they
+    wrote.
+
+    Bad: `completed` with a report that another agent wrote last week.
+
+    Good: every artifact was made or changed in this delegation; what was only read is not claimed.
+    """
+    message = f"'{path[:200]}' is claimed and not borne out: {reason}"
+    return Finding("EVD001", severity, message, "Write the file, or do not claim it.", "R0.12", pointer="/artifacts")
+
+
+def no_tool_used(count: int, severity: Severity) -> Finding:
+    """The agent claims files, and its harness says that no tool that it used could have made any.
+
+    Why: without a tool nothing is written, and who only reads writes nothing. Whatever is there, this agent did not
+    make it.
+
+    Bad: an answer in one turn, with a list of files.
+
+    Good: the files are written with the harness's tools, then claimed.
+    """
+    what = "a file" if count == 1 else f"{count} files"
+    message = f"the agent claims {what} and used no tool that could have made any"
+    return Finding("EVD002", severity, message, "Do the work, then report it.", "R0.12", pointer="/artifacts")
+
+
+def not_attributed(paths: list[str]) -> Finding:
+    """A claimed file changed while another agent ran that could have written it, and no tool record shows who did.
+
+    Why: with several agents in one folder, a change alone proves nothing about any one of them. Another agent counts
+    only if it ran before the file's last change and its permissions allow the path. The verdict is `unproven`: Remit
+    neither accepts the claim nor calls it false.
+
+    Bad: two agents at once in one folder, whose harness does not report which files they write.
+
+    Good: a worktree for each of them (`--worktree`), or a harness that reports its tools.
+    """
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    message = f"'{paths[0][:200]}'{more} changed while another run was active in this folder; nothing shows who did it"
+    return Finding("EVD003", "warning", message, "Give each agent its own worktree: --worktree.", "R0.12")
+
+
+def not_back(agents: Sequence[str], severity: Severity) -> Finding:
+    """The agent handed work on, and says that all is done before that work is.
+
+    Why: what an agent starts ends with it. Whoever does not wait for a part of the work does not know what came of it.
+
+    Bad: `completed` while an agent below still runs.
+
+    Good: wait for every return, look at it, and then say what came of the whole.
+    """
+    more = f" and {len(agents) - 1} more" if len(agents) > 1 else ""
+    message = f"{agents[0][:200]}{more} was handed work and is not back"
+    return Finding("EVD004", severity, message, "Wait for whoever was handed work.", "R0.12", pointer="/status")
+
+
+def before_lost(reason: str = "") -> Finding:
+    """Files are claimed, and Remit has no usable record of the tree before the run.
+
+    Why: without the record, Remit cannot distinguish a file from last week from one that was just made. The verdict is
+    `unproven`, so an agent that removes the record gains nothing.
+
+    Bad: git isn't installed, or something deletes `.remit` while an agent works.
+
+    Good: `git --version` answers, and only Remit writes below `.remit`.
+    """
+    why = f": {reason}" if reason else ""
+    message = f"Remit has no record of the tree before the run, so it cannot verify any claimed file{why}"
+    return Finding("EVD005", "warning", message, "Check the claimed files yourself.", "R0.12", pointer="/artifacts")
+
+
+def claim_withdrawn(paths: Sequence[str]) -> Finding:
+    """The agent claimed a file that is not there, was sent back, and now says that all is done without it.
+
+    Why: what had to be made did not come to be by not being named any more. An agent that is told of its lie finds that
+    the shortest way out.
+
+    Bad: `completed` with `report.md`, which is not there; then `completed` with no artifact at all.
+
+    Good: write the file and claim it, claim the one that was meant, or say `partial` or `failed`.
+    """
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    message = f"'{paths[0][:200]}'{more} was claimed before, is still not there, and nothing is claimed in its place"
+    return Finding(
+        "EVD006", "error", message, "Write the file, name the one that is meant, or say partial.", "R0.12",
+        pointer="/artifacts",
+    )  # fmt: skip
+
+
+def manifest_rewritten(path: str, severity: Severity) -> Finding:
+    """The manifest does not begin any more with what it held before the work.
+
+    Why: a manifest only grows. Whoever writes it anew can lose the entries of everybody else, and nobody would miss
+    them until they are looked for.
+
+    Bad: the manifest is written with the agent's own entry alone, or with the older lines sorted or tidied up.
+
+    Good: the older lines are put back as they were, and the entry is appended below them, as `remit manifest add` does.
+    """
+    message = f"'{path[:200]}' does not begin any more with what it held before: entries were removed or changed"
+    hint = "Put back what was there, byte for byte, and only append your entry."
+    return Finding("EVD007", severity, message, hint, "R4.7")
+
+
+def not_known(path: str, reason: str) -> Finding:
+    """A claimed file is there, and Remit cannot decide whether the run changed it.
+
+    Why: git ignores the file and its times don't show who changed it, the file can't be read, or Remit saw the agent
+    too late. The verdict is `unproven`: Remit neither accepts the claim nor calls it false.
+
+    Bad: an edit to an existing file that git ignores, outside the folders where artifacts are expected.
+
+    Good: artifacts are in folders that git doesn't ignore, or where Remit expects them.
+    """
+    message = f"Remit cannot verify '{path[:200]}': {reason}"
+    return Finding("EVD008", "warning", message, "Check the file yourself.", "R0.12", pointer="/artifacts")
+
+
+def made_by_nested(path: str, agent: str, session_id: str) -> Finding:
+    """A claimed file comes from a nested run whose work was not accepted.
+
+    Why: work that failed, or that Remit could not verify, does not become good work because the caller claims it or
+    adds a line to it. The verdict is `unproven`. If a record of the caller's tools shows that the caller wrote the file
+    afterwards, it is the caller's work.
+
+    Bad: a nested run returns `failed` with `report.md`, and its caller claims `report.md` as `completed`.
+
+    Good: the caller repairs the file with its harness's tools, runs the agent again, or returns `partial` and says what
+    is missing.
+    """
+    message = f"'{path[:200]}' comes from {agent[:100]} ({session_id}), whose work was not accepted"
+    hint = f"See remit show {session_id}; write the file with a tool that is recorded, or run the agent again."
+    return Finding("EVD009", "warning", message, hint, "R0.12", pointer="/artifacts")
+
+
+def may_be_undone(paths: Sequence[str]) -> Finding:
+    """A claimed file is missing or unchanged, and another agent that ran meanwhile may have undone the work on it.
+
+    Why: with several agents in one folder, one may delete or restore what another wrote. The verdict is `unproven`:
+    Remit neither accepts the claim nor calls it false.
+
+    Bad: two agents at once in one folder, and one of them runs `git checkout .` or `git clean`.
+
+    Good: a worktree for each of them (`--worktree`).
+    """
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    message = f"'{paths[0][:200]}'{more} is not there or not changed; another run in this folder may have undone it"
+    return Finding("EVD010", "warning", message, "Give each agent its own worktree: --worktree.", "R0.12",
+                   pointer="/artifacts")  # fmt: skip
+
+
+def made_earlier(path: str, session_id: str, severity: Severity) -> Finding:
+    """A claimed file did not change in this run; an earlier run whose work was accepted made it.
+
+    Why: a later phase of a task may list what the earlier phases made, and that is no false claim. If the earlier run
+    worked on the same task, the claim counts. Otherwise the return is sent back; if that isn't possible, the verdict is
+    `unproven`.
+
+    Bad: an agent lists a file of another task among its own.
+
+    Good: an agent claims the files that it made or changed.
+    """
+    message = f"'{path[:200]}' did not change in this run; {session_id} made it"
+    return Finding("EVD011", severity, message, "Claim only what you made or changed.", "R0.12", pointer="/artifacts")
+
+
+def protected_name(sentence: str) -> Finding:
+    """A file or folder appeared at a protected name while the agent worked, or a protected file was changed.
+
+    Why: such a name decides what agents may do or what a program starts: settings of a harness, agent files, hooks of
+    git. The kernel protects those that exist. A new one is found after the command or at the return. Remit moves it to
+    `.remit/quarantine` if nobody else is known who can have made it; otherwise it only reports it. If the kernel didn't
+    limit the command, Remit also compares the files that exist with their kept bytes and restores them. Nothing is
+    deleted.
+
+    Bad: a command of the agent writes `.mcp.json`, or changes `remit.toml`.
+
+    Good: the agent says in its return which setting it needs, and the user makes it. If a file in `.remit/quarantine`
+    is yours, move it back.
+    """
+    return Finding("EVD013", "warning", sentence, "Check it before you start a harness or git there.", "R0.12")
+
+
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+    "EVD001": (not_changed, "error", "R0.12"),
+    "EVD002": (no_tool_used, "error", "R0.12"),
+    "EVD003": (not_attributed, "warning", "R0.12"),
+    "EVD004": (not_back, "error", "R0.12"),
+    "EVD005": (before_lost, "warning", "R0.12"),
+    "EVD006": (claim_withdrawn, "error", "R0.12"),
+    "EVD007": (manifest_rewritten, "error", "R4.7"),
+    "EVD008": (not_known, "warning", "R0.12"),
+    "EVD009": (made_by_nested, "warning", "R0.12"),
+    "EVD010": (may_be_undone, "warning", "R0.12"),
+    "EVD011": (made_earlier, "error", "R0.12"),
+    "EVD012": (manifest_outside, "error", "R4.7"),
+    "EVD013": (protected_name, "warning", "R0.12"),
+}

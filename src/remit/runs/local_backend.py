@@ -1,0 +1,144 @@
+"""The engine of one machine: ledger and shims, no server.
+
+Owns the tasks of this process: each drives one delegation. What another process drives is waited for by looking at the
+ledger; where that process is gone, this one drives.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from remit.attempts.folders import list_living
+from remit.errors import BusyError, RemitError, UsageError
+from remit.ledger.runs import list_delegations, load_delegation
+from remit.ledger.slots import claim
+from remit.runs.results.full_result import load_report
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+
+    from remit.ledger.runs import Delegation
+    from remit.runs.backend import Admit
+    from remit.runs.supervisor.supervisor import Broker
+    from remit.schemas import Result
+
+_LOOK_S = 0.1
+_ENDING_S = 0.02
+CANCEL_S = 30.0
+"""How long `cancel` waits for what it has cancelled."""
+
+
+class Local:
+    """This machine."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.broker = broker
+        self.home = broker.home
+        self._tasks: dict[str, asyncio.Task[Result]] = {}
+
+    @property
+    def id(self) -> str:
+        """The broker of this process."""
+        return self.broker.id
+
+    @asynccontextmanager
+    async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[Admit]:  # noqa: ARG002 - the ledger knows who
+        """Whoever admits does it in one transaction of the ledger: nothing more is needed."""
+        yield _note_nothing
+
+    async def submit(self, session_id: str) -> None:
+        """Begin to drive a delegation that is this broker's."""
+        if session_id not in self._tasks and not self.broker.is_driving(session_id):
+            task = self._tasks[session_id] = asyncio.ensure_future(self.broker.drive(session_id))
+            task.add_done_callback(partial(self._forget, session_id))
+
+    def _forget(self, session_id: str, task: asyncio.Task[Result]) -> None:
+        """What is settled is in the ledger; what went wrong is kept for whoever waits."""
+        if not task.cancelled() and task.exception() is None and self._tasks.get(session_id) is task:
+            del self._tasks[session_id]
+
+    async def wait(self, session_id: str) -> Result:
+        """Wait until a delegation is settled, whoever drives it."""
+        while True:
+            if session_id in self._tasks:
+                return await self._attend(session_id)
+            row = self._load(session_id)
+            if row.state == "settled":
+                return load_report(self.home, session_id)[0]
+            self.broker.check_reach(row)
+            if self.broker.has_stopped(row):
+                await self.submit(session_id)
+                continue
+            if self.broker.is_left(row) and claim(self.home.ledger, row, self.id):
+                await self.submit(session_id)
+                continue
+            await asyncio.sleep(_LOOK_S)
+
+    async def _attend(self, session_id: str) -> Result:
+        """Wait for what is driven here. What cannot be driven on goes on by itself, and is taken up again."""
+        task = self._tasks[session_id]
+        try:
+            return await asyncio.shield(task)
+        except RemitError as error:
+            if self._tasks.get(session_id) is task:
+                del self._tasks[session_id]
+                told = f"it is not over, and this takes it up: remit wait {session_id}"
+                error.hint = f"{error.hint}; {told}" if error.hint else told
+            raise
+
+    async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
+        """Cancel a run and all nested runs, whichever process drives them; returns when nothing of them is alive.
+
+        Raises `BusyError` if something stays alive: a process that is frozen or waits for a disk can't be ended.
+        """
+        self._load(session_id)
+        told = self.broker.cancel(session_id, reason=reason)
+        last = time.monotonic() + CANCEL_S
+        while living := {each.session_id for each in list_living(self.home)} & set(told):
+            if time.monotonic() > last:
+                raise tell_unended(living)
+            await asyncio.sleep(_ENDING_S)
+            for each in living:  # its shim may have begun to listen only now
+                self.broker.tell_end(each)
+        return told
+
+    def list(self, *, only_open: bool = True) -> Sequence[Delegation]:
+        """The delegations that there are, newest first."""
+        return list_delegations(self.home.ledger, only_open=only_open, limit=10_000)
+
+    async def recover(self) -> Sequence[str]:
+        """Take over what brokers have left that are no longer there."""
+        taken = self.broker.claim_abandoned()
+        for session_id in taken:
+            await self.submit(session_id)
+        return taken
+
+    async def close(self) -> None:
+        """Stop driving; agents go on."""
+        tasks = [task for task in self._tasks.values() if not task.done()]
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+        self.broker.end()
+
+    def _load(self, session_id: str) -> Delegation:
+        row = load_delegation(self.home.ledger, session_id)
+        if row is None:
+            raise UsageError(f"there is no delegation {session_id}", hint="remit ps --all shows what there is")
+        return row
+
+
+def tell_unended(sessions: Iterable[str]) -> BusyError:
+    """The error for runs that are cancelled and still alive."""
+    message = f"cancelled, but still alive after {CANCEL_S:.0f} s: {', '.join(sorted(sessions))}"
+    return BusyError(message, hint="a frozen process, or one that waits for a disk, ends later; see: remit ps")
+
+
+async def _note_nothing(session_id: str) -> None:
+    """The ledger has it."""

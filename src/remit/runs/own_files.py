@@ -1,0 +1,36 @@
+"""Remit's own files below a workspace's root: what it changes itself while agents work.
+
+Loaded when a hook judges a return, so it takes what is set as plain values and imports little.
+"""
+
+from __future__ import annotations
+
+from remit.errorlog import FILE as ERROR_LOG
+from remit.light_namedtuple import NamedTuple
+from remit.manifest.findings_command import find_place
+from remit.storage.spec_root import ARCHIVE, ARCHIVED_TEXTS, FOLDERS, STATE, TODO, find_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from remit.config import Settings
+
+
+class Kept(NamedTuple):
+    """Where a workspace has set that things are kept; None where it leaves that to Remit."""
+
+    tasks: str | None = None
+    manifest: str | None = None
+    outputs: str | None = None
+
+
+def get_kept(settings: Settings) -> Kept:
+    """Where things are kept, as the settings have it."""
+    return Kept(settings.tasks.folder, settings.manifest.path, settings.manifest.output_dir)
+
+
+def list_own_files(root: str, kept: Kept) -> tuple[str, ...]:
+    """Tasks, errors and the manifest, below the root."""
+    folder = kept.tasks or find_folder(root)
+    names = (STATE, TODO, ARCHIVE, ARCHIVED_TEXTS, ERROR_LOG)
+    places = FOLDERS if folder is None else (folder,)  # before the first task, each of them may become the one
+    return (*(f"{place}/{name}" for place in places for name in names), find_place(root, kept.manifest, kept.outputs))

@@ -1,0 +1,164 @@
+"""Following: a delegation and all below it, as they stand at this moment.
+
+Owns what is told of a delegation while it runs. It is read from the ledger, so it is the same whoever drives.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.config.runs import LimitSettings
+from remit.errors import RemitError
+from remit.ledger.events import load_events
+from remit.ledger.hook_runs import GRACE_MS, OWNER, load_last_use
+from remit.ledger.runs import list_delegations, load_delegation
+from remit.ledger.slots import Slots, list_holders, list_waiting
+from remit.storage.secrets import redact
+from remit.storage.settings import load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+
+_MOST_ROWS = 1000
+
+
+class Seen(NamedTuple):
+    """A delegation at this moment."""
+
+    row: Delegation
+    level: int
+    """How far below the one that is followed."""
+    said: str = ""
+    """The last thing that was heard of its agent."""
+    heard_ms: int | None = None
+    idle_s: int = 0
+    """For how long nothing was heard, once that is worth telling."""
+    tokens: int | None = None
+    cost_usd: float | None = None
+    is_held: bool = False
+    """Whether it waits for a slot, rather than to be begun."""
+    worker: str = ""
+    """Who does it, if another machine does."""
+
+
+class Room:
+    """Who of those that have not begun waits for a slot; the others are about to begin."""
+
+    def __init__(self, home: Home, rows: Sequence[Delegation]) -> None:
+        if any(row.state == "admitted" for row in rows):
+            self._slots = _load_slots(home)
+            with home.ledger.reading() as db:
+                holders, self._waiting = list_holders(db), list_waiting(db)
+            self._holding = len(holders)
+            self._agents = Counter(agent for agent, _ in holders)
+            self._trees = Counter(root_id for _, root_id in holders)
+
+    def is_held(self, row: Delegation) -> bool:
+        """Whether there is no room for a delegation."""
+        if row.state != "admitted":
+            return False
+        ahead = bisect_left(self._waiting, row.created_ms)
+        counts = (self._holding + ahead, self._agents[row.agent], self._trees[row.root_id])
+        return any(limit is not None and count >= limit for count, limit in zip(counts, self._slots, strict=True))
+
+
+def _load_slots(home: Home) -> Slots:
+    try:
+        return Slots(*load_settings(home.root).delegation.limits)
+    except RemitError:  # what is at work can be seen whatever the settings say
+        return Slots(*LimitSettings())
+
+
+class _Heard(NamedTuple):
+    number: int = 0
+    said: str = ""
+    heard_ms: int | None = None
+    idle_s: int = 0
+    tokens: int | None = None
+    cost_usd: float | None = None
+    worker: str = ""
+
+
+class Following:
+    """Follows one delegation; each look reads only what is new since the last."""
+
+    def __init__(self, home: Home, session_id: str) -> None:
+        self.home = home
+        self.session_id = session_id
+        self._root_id = ""
+        self._heard: dict[str, _Heard] = {}
+
+    def look(self) -> list[Seen]:
+        """The delegation and all below it, each under the one that handed it on, the oldest first."""
+        if not self._root_id:
+            own = load_delegation(self.home.ledger, self.session_id)
+            if own is None:
+                return []
+            self._root_id = own.root_id
+        rows = list_delegations(self.home.ledger, root_id=self._root_id, limit=_MOST_ROWS)
+        room = Room(self.home, rows)
+        return [self._see(row, level, room) for row, level in arrange(list(reversed(rows)), self.session_id)]
+
+    def _see(self, row: Delegation, level: int, room: Room) -> Seen:
+        heard = self._hear(row)
+        tokens = heard.tokens if row.tokens is None else row.tokens
+        cost_usd = heard.cost_usd if row.cost_usd is None else row.cost_usd
+        return Seen(
+            row, level, heard.said, heard.heard_ms, heard.idle_s, tokens, cost_usd, room.is_held(row), heard.worker
+        )
+
+    def _hear(self, row: Delegation) -> _Heard:
+        """What was noted of it since the last look."""
+        heard = self._heard.get(row.session_id, _Heard())
+        while events := load_events(self.home.ledger, after=heard.number, session_id=row.session_id):
+            for event in events:
+                told = event.details
+                if event.kind == "progress":
+                    heard = heard._replace(
+                        said=str(told.get("said") or heard.said), heard_ms=event.at_ms, idle_s=0,
+                        tokens=told.get("tokens"), cost_usd=told.get("cost_usd"),
+                    )  # fmt: skip
+                elif event.kind == "idle":
+                    heard = heard._replace(idle_s=int(told.get("seconds") or 0))
+                elif event.kind == "taken":
+                    heard = heard._replace(worker=redact(str(told.get("worker") or "")))
+            heard = heard._replace(number=events[-1].number)
+        self._heard[row.session_id] = heard
+        used = hear_harness(self.home, row)
+        return heard if used is None else heard._replace(said=used[0], heard_ms=used[1])
+
+
+def is_in_harness(row: Delegation, now_ms: int) -> bool:
+    """Whether a harness has started the agent of a delegation and is to tell of its end; not once it is long late."""
+    return row.owner == OWNER and row.state != "settled" and now_ms <= (row.deadline_ms or 0) + GRACE_MS
+
+
+def hear_harness(home: Home, row: Delegation) -> tuple[str, int] | None:
+    """The tool that an agent of a harness used last, and when; None for others, and for one that has used none."""
+    if row.owner != OWNER or row.state == "settled":
+        return None
+    with home.ledger.reading() as db:
+        used = load_last_use(db, row.session_id)
+    return None if used is None else (name_use(used[0], used[1]), used[2])
+
+
+def name_use(tool: str, path: str | None) -> str:
+    """A tool and the file that it was used on."""
+    return redact(f"{tool} {path}" if path else tool)
+
+
+def arrange(rows: list[Delegation], first: str) -> Iterator[tuple[Delegation, int]]:
+    """The rows from one on downwards, each before those below it."""
+    below: dict[str | None, list[Delegation]] = {}
+    for row in rows:
+        below.setdefault(row.parent_id, []).append(row)
+    waiting = [(row, 0) for row in rows if row.session_id == first]
+    while waiting:
+        row, level = waiting.pop()
+        yield row, level
+        waiting += [(child, level + 1) for child in reversed(below.get(row.session_id, []))]

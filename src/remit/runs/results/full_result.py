@@ -1,0 +1,287 @@
+"""The report of a run: its whole result, kept.
+
+Owns how a result is made of a conclusion, and how both are kept until the finish steps and `remit show` read them. The
+caller gets this result within its token budget.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Protocol
+
+from remit.errors import StateError
+from remit.ledger.texts import load_text
+from remit.light_hash import take_sha256
+from remit.model import Artifact, Fault, Finding
+from remit.runs.admission.run_config import read_terms
+from remit.runs.judging.conclusion import Conclusion, Writes
+from remit.schemas import FailedStep, Result, ResultArtifact, ResultUsage
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from remit.evidence.changes import Change
+    from remit.evidence.grades import ArtifactGrade
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+    from remit.runners import Usage
+    from remit.runs.admission.run_config import Terms
+    from remit.runs.finish.steps import Step
+
+_MOST_UNCLAIMED = 200
+_NOTED = ("worktree", "preflight", "follow-ups", "outside", "pending", "phases", "status", "summary", "errors")
+"""The steps of settling that the caller wants to know of, also where they went well."""
+
+
+class Told(Protocol):
+    """What is told of the attempts of a delegation by whoever followed them."""
+
+    @property
+    def usage(self) -> Usage:
+        """What they used."""
+        ...
+
+    @property
+    def answer(self) -> str | None:
+        """The last answer, word for word."""
+        ...
+
+    @property
+    def turns(self) -> Sequence[object]:
+        """The attempts."""
+        ...
+
+    def check_held(self) -> Sequence[Finding]:
+        """What is to be said of limits that could not be held."""
+        ...
+
+
+def make_report(row: Delegation, drive: Told | None, conclusion: Conclusion, *, ended_ms: int) -> Result:
+    """The whole result of a run, before the finish steps."""
+    from remit.runners.protocol import Usage  # noqa: PLC0415
+    from remit.runs.results.build_return import write_return  # noqa: PLC0415 - whoever has judged has it already
+
+    terms = read_terms(row.details)
+    format = conclusion.format or terms.format or "standard"
+    usage = Usage() if drive is None else drive.usage
+    answer = None if drive is None else drive.answer
+    seconds = None if row.started_ms is None else (ended_ms - row.started_ms) / 1000
+    result = Result(
+        row.session_id,
+        row.agent,
+        conclusion.status,
+        conclusion.summary,
+        conclusion.outcome,
+        conclusion.ending,
+        _name_paths(gather_artifacts(conclusion.artifacts, conclusion.grades), terms, format),
+        tuple(change.path for change in conclusion.unclaimed[:_MOST_UNCLAIMED]),
+        len(conclusion.unclaimed),
+        (*conclusion.findings, *(() if drive is None else drive.check_held())),
+        conclusion.faults,
+        conclusion.next_steps,
+        ResultUsage(usage.tokens, usage.cost_usd, usage.turns, seconds),
+        max(1, 0 if drive is None else len(drive.turns)),
+        row.depth,
+        row.path,
+        notes=conclusion.notes,
+        answer="" if answer is None else take_sha256(answer.encode("utf-8", "surrogatepass")),
+        needs_user=not all(fault.recoverable for fault in conclusion.faults),
+        format=format,
+        metadata=conclusion.metadata,
+        extra=conclusion.extra,
+        result_format=terms.result_format,
+        task_id=terms.outside or str(row.task_number or ""),
+    )
+    return write_return(result)
+
+
+def gather_artifacts(artifacts: Sequence[Artifact], grades: Mapping[str, ArtifactGrade]) -> tuple[ResultArtifact, ...]:
+    """The artifacts of a return with the grade of each."""
+    gathered = []
+    for artifact in artifacts:
+        grade = grades.get(artifact.path)
+        reported = ResultArtifact(
+            artifact.path, artifact.word or artifact.kind, artifact.summary or "", key_points=artifact.key_points,
+            extra=artifact.extra, named=artifact.named,
+        )  # fmt: skip
+        if grade is not None:
+            reported = reported._replace(
+                grade=grade.grade, reason=grade.reason, sha256=grade.sha256 or "", size_bytes=grade.facts.size_bytes
+            )
+        gathered.append(reported)
+    return tuple(gathered)
+
+
+def _name_paths(artifacts: Sequence[ResultArtifact], terms: Terms, format: str) -> tuple[ResultArtifact, ...]:
+    """The artifacts with the path of each from the folder where paths of the format start, if the file is in there.
+
+    An agent that was stopped has named none of its files.
+    """
+    start = {"hyper": terms.workspace_root, "manifest": os.path.dirname(terms.manifest)}.get(format)
+    if not start or not terms.root:
+        return tuple(artifacts)
+    base = os.path.join(terms.root, start)
+    named = []
+    for each in artifacts:
+        path = os.path.relpath(os.path.join(terms.root, each.path), base)
+        is_inside = not each.named and path.split("/")[0] != ".."
+        named.append(each._replace(named=path) if is_inside else each)
+    return tuple(named)
+
+
+def add_steps(report: Result, steps: Sequence[Step], *, root: str = "") -> Result:
+    """The report of a run with its finish steps: what failed is reported, and changes nothing about the work.
+
+    Sizes and hashes of artifacts that a step wrote into are those after it (D17).
+    """
+    edited = {os.path.realpath(os.path.join(root, file)) for step in steps if step.name != "git" for file in step.files}
+    artifacts = tuple(_hash_again(each, os.path.join(root, each.path), edited) for each in report.artifacts)
+    failed = [(step.name, step.error) for step in steps if step.state == "failed"]
+    failed_steps = tuple(FailedStep(name, each.message, each.code, each.recommendation) for name, each in failed)
+    told = tuple(finding for step in steps for finding in step.findings if finding.severity != "note")
+    noted = [step for step in steps if step.name in _NOTED and step.state == "done" and step.message]
+    notes = tuple(f"{step.name}: {step.message}" for step in noted)
+    return report._replace(
+        artifacts=artifacts,
+        failed_steps=(*report.failed_steps, *failed_steps),
+        diagnostics=(*report.diagnostics, *told),
+        notes=(*notes, *report.notes),
+    )
+
+
+def _hash_again(artifact: ResultArtifact, file: str, edited: Collection[str]) -> ResultArtifact:
+    """The artifact as it is now, if it is one of the files that were edited."""
+    if not artifact.sha256 or os.path.realpath(file) not in edited:
+        return artifact
+    from remit.evidence.grades import hash_file  # noqa: PLC0415 - whoever has judged has it already
+
+    digest, _, found = hash_file(os.path.realpath(file))
+    return artifact if found is None else artifact._replace(sha256=digest or "", size_bytes=found.st_size)
+
+
+# --- kept ------------------------------------------------------------------------------------------------------------
+
+
+def render_report(report: Result, conclusion: Conclusion) -> bytes:
+    """Both as bytes. Of the conclusion, what settling needs."""
+    kept: dict[str, Any] = {
+        "result": {
+            **report._asdict(),
+            "artifacts": [each._asdict() | {"extra": dict(each.extra)} for each in report.artifacts],
+            "diagnostics": [[*finding[:6]] for finding in report.diagnostics],
+            "errors": [_shape_fault(fault) for fault in report.errors],
+            "usage": report.usage._asdict(),
+            "failed_steps": [each._asdict() for each in report.failed_steps],
+            "metadata": dict(report.metadata),
+            "extra": dict(report.extra),
+            "returned": dict(report.returned),
+            "fitted": {},
+        },
+        "artifacts": [
+            [artifact.kind, artifact.path, artifact.summary, artifact.word] for artifact in conclusion.artifacts
+        ],
+        "unclaimed": [[change.path, change.kind] for change in conclusion.unclaimed[:_MOST_UNCLAIMED]],
+        "entry": conclusion.entry,
+        "unsure": [*conclusion.unsure],
+        "made": [*conclusion.made],
+        "format": conclusion.format,
+        "lowered": conclusion.lowered,
+    }
+    writes = conclusion.writes
+    if writes is not None:
+        kept["writes"] = [writes.changed, sorted(writes.seen), writes.is_recorded]
+    return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def _shape_fault(fault: Fault) -> list[Any]:
+    return [*fault[:6], sorted(fault.derived), dict(fault.extra)]
+
+
+def load_report(home: Home, session_id: str) -> tuple[Result, Conclusion]:
+    """The report of a delegation whose agent has ended, and what is settled of it."""
+    kept = _load_kept(home, session_id)
+    if kept is None:
+        raise _tell_nothing_kept(home, session_id)
+    return read_report(kept)
+
+
+def read_report(kept: dict[str, Any]) -> tuple[Result, Conclusion]:
+    """A report as it was kept, here or by another machine."""
+    if "result" not in kept:
+        raise StateError("another version of Remit recorded this run", hint="run it again")
+    report = _read_result(kept["result"])
+    artifacts = tuple(Artifact(kind, path, summary, word=word) for kind, path, summary, word in kept["artifacts"])
+    unclaimed = _read_unclaimed(kept["unclaimed"]) if kept["unclaimed"] else ()
+    status: Any = report.status
+    conclusion = Conclusion(
+        report.stop_reason, report.verdict, status, report.summary, artifacts, {}, unclaimed, report.errors,
+        report.next_steps, report.diagnostics, report.notes, kept["entry"], tuple(kept.get("unsure", ())),
+        _read_made(kept), _read_writes(kept) if "writes" in kept else None,
+        report.extra, kept["format"], report.metadata, kept["lowered"],
+    )  # fmt: skip
+    return report, conclusion
+
+
+def _read_unclaimed(told: list[Any]) -> tuple[Change, ...]:
+    from remit.evidence.changes import Change  # noqa: PLC0415 - only where there are some
+
+    return tuple(Change(path, kind) for path, kind in told)
+
+
+def _tell_nothing_kept(home: Home, session_id: str) -> StateError:
+    from remit.ledger.runs import load_delegation  # noqa: PLC0415 - only to say why
+
+    row = load_delegation(home.ledger, session_id)
+    if row is not None and row.state == "settled":  # a harness's own agent
+        message = f"the delegation {session_id} was only looked on, so nothing is kept of its answer"
+        return StateError(message, hint="remit ps --all shows how it ended")
+    return StateError(f"the delegation {session_id} is not over", hint=f"remit wait {session_id} waits for it")
+
+
+def load_made(home: Home, session_id: str) -> tuple[tuple[str, str], ...]:
+    """What was accepted of an agent, by place and hash; nothing where it is not over, or not kept any more."""
+    kept = _load_kept(home, session_id)
+    return () if kept is None else _read_made(kept)
+
+
+def load_writes(home: Home, session_id: str) -> Writes:
+    """What shows which files an agent wrote that has ended; unknown if that isn't kept."""
+    return _read_writes(_load_kept(home, session_id) or {})
+
+
+def _read_writes(kept: dict[str, Any]) -> Writes:
+    changed, seen, is_recorded = kept.get("writes", (None, (), False))
+    return Writes(changed, frozenset(seen), is_recorded)
+
+
+def _load_kept(home: Home, session_id: str) -> Any:  # noqa: ANN401 - JSON
+    data = load_text(home, session_id, "report")
+    return None if data is None else json.loads(data.decode("utf-8", "surrogatepass"))
+
+
+def _read_made(kept: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((place, digest) for place, digest in kept.get("made", ()))
+
+
+def _read_result(values: dict[str, Any]) -> Result:
+    known: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    known |= {
+        "artifacts": tuple(_read_artifact(each) for each in values["artifacts"]),
+        "diagnostics": tuple(Finding(*each) for each in values["diagnostics"]),
+        "errors": tuple(_read_fault(each) for each in values["errors"]),
+        "usage": ResultUsage(**values["usage"]),
+        "failed_steps": tuple(FailedStep(**each) for each in values["failed_steps"]),
+    }
+    return Result(**known)
+
+
+def _read_artifact(values: dict[str, Any]) -> ResultArtifact:
+    points = values["key_points"]
+    return ResultArtifact(**values | {"key_points": None if points is None else tuple(points)})
+
+
+def _read_fault(values: list[Any]) -> Fault:
+    *known, details, derived, extra = values
+    kind, message, code, recoverable, recommendation = known
+    return Fault(kind, message, code, recoverable, recommendation, details, frozenset(derived), extra)

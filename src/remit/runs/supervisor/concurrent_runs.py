@@ -1,0 +1,160 @@
+"""Company: who else is at work beside an agent, above it and below it.
+
+Owns the questions whose answers decide what a changed file proves: with other runs in the same folder, a change alone
+does not show which of them made it.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from remit.hooks.tool_calls import read_uses
+from remit.ledger.home import Home
+from remit.ledger.hook_runs import GRACE_MS, has_command, list_layers, list_tool_uses
+from remit.ledger.runs import list_delegations
+from remit.model import NOTHING
+from remit.runs.judging.child_artifacts import HandedOn, load_handed_on
+from remit.runs.judging.conclusion import Writes
+from remit.runs.judging.concurrent_writers import UNTIL_NOW, MadeEarlier, Nested, Other, Site, is_recorded, list_seen
+from remit.runs.results.full_result import load_made, load_report, load_writes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.ledger.runs import Delegation
+    from remit.ledger.store import Connection, Ledger
+
+# Two questions that an index answers each: who is at work, and who has ended since. A run that was long late before
+# this one began is not at work: its harness ended without a word.
+_OTHERS = """
+    SELECT session_id, started_ms, ended_ms, layers, coalesce(json_extract(details, '$.confine'), 0) FROM (
+        SELECT session_id, started_ms, ended_ms, details FROM delegations
+        WHERE state <> 'settled' AND started_ms IS NOT NULL AND ended_ms IS NULL
+            AND (deadline_ms IS NULL OR deadline_ms >= :since - :grace)
+        UNION
+        SELECT session_id, started_ms, ended_ms, details FROM delegations
+        WHERE ended_ms > :since AND started_ms IS NOT NULL
+    ) LEFT JOIN refereed USING (session_id)
+    WHERE session_id <> :session AND json_extract(details, '$.root') = :root
+"""
+# The nested runs that have ended and were not accepted, or say themselves that they failed.
+_NESTED = """
+    WITH RECURSIVE below (session_id) AS (
+        SELECT session_id FROM delegations WHERE parent_id = ?
+        UNION
+        SELECT child.session_id FROM delegations AS child JOIN below ON child.parent_id = below.session_id
+    )
+    SELECT delegations.agent, awaited, json_extract(details, '$.root'), session_id, started_ms, ended_ms, layers,
+        coalesce(json_extract(details, '$.confine'), 0)
+    FROM delegations JOIN below USING (session_id) LEFT JOIN refereed USING (session_id)
+    WHERE started_ms IS NOT NULL AND ended_ms IS NOT NULL
+        AND (outcome NOT IN ('accepted', 'repaired') OR status IN ('failed', 'blocked'))
+"""
+_EARLIER = """
+    SELECT session_id, task_number, outcome FROM delegations
+    WHERE ended_ms <= ? AND outcome IN ('accepted', 'repaired', 'unproven') AND json_extract(details, '$.root') = ?
+    ORDER BY ended_ms DESC LIMIT ?
+"""
+_MOST_EARLIER = 200
+"""How many earlier runs are asked what they made."""
+
+
+def find_site(
+    home: Home, row: Delegation, root: str, *, since: Mapping[str, int], live: Mapping[str, Other] = NOTHING
+) -> Site:
+    """Where an agent worked, and the agents that worked there meanwhile: no caller that only waits, no nested run.
+
+    `since`: the sessions that it continues, and when each began. `live`: the records of the runs that this process
+    drives, by session, which are not in the ledger yet.
+    """
+    began_ms = min((row.started_ms or 0, *since.values()))
+    values = {"since": began_ms, "grace": GRACE_MS, "session": row.session_id, "root": root}
+    with home.ledger.reading() as db:
+        found = {each[0]: each for each in db.execute(_OTHERS, values) if each[0] not in since}
+        tree = _load_tree(home.ledger, row) if found else {}
+        waiting = _list_waiting(tree, row.session_id)
+        others = [
+            _load_other(home, db, each, began_ms, live.get(session_id))
+            for session_id, each in found.items()
+            if session_id not in waiting and row.session_id not in _list_above(tree, session_id)
+        ]
+        nested = [
+            Nested(agent, _load_other(home, db, tuple(each), began_ms, None), bool(is_awaited), where == root)
+            for agent, is_awaited, where, *each in db.execute(_NESTED, (row.session_id,))
+        ]
+    below = load_handed_on(home, (row.session_id, *since), root) if nested else HandedOn()
+    find_made = partial(_find_made, home.root, row, root, began_ms)
+    return Site(root, began_ms, tuple(others), tuple(nested), below.made, below.accepted_ms, find_made)
+
+
+def _find_made(workspace: str, row: Delegation, root: str, began_ms: int) -> dict[str, MadeEarlier]:
+    """The files that earlier runs in the same folder made, as far as known; by a run on the same task, if there is one.
+
+    A file that an earlier run claimed and that could not be verified counts as another task's: it stays unproven.
+    """
+    made: dict[str, MadeEarlier] = {}
+    with closing(Home(workspace)) as home:  # a run is judged in a thread, which needs a connection of its own
+        found = home.ledger.db.execute(_EARLIER, (began_ms, root, _MOST_EARLIER)).fetchall()
+        for session_id, task_number, outcome in found:
+            is_unproven = outcome == "unproven"
+            is_same = row.task_number is not None and task_number == row.task_number and not is_unproven
+            claimed = load_report(home, session_id)[0].artifacts if is_unproven else ()
+            for place in (*(each.path for each in claimed), *(each for each, _ in load_made(home, session_id))):
+                if place not in made or (is_same and not made[place].is_same_task):
+                    made[place] = MadeEarlier(session_id, is_same)
+    return made
+
+
+def _load_other(home: Home, db: Connection, found: tuple[Any, ...], began_ms: int, live: Other | None) -> Other:
+    """Another agent, with its permissions and the records of its tools."""
+    session_id, started_ms, ended_ms, layers, is_confined = found
+    is_by_harness = layers is not None
+    if layers is None:  # a run: those of its callers hold as well
+        layers = f"[{','.join(list_layers(db, session_id))}]"
+    query = "SELECT path FROM activity WHERE session_id = ? AND operation = 'write' AND at_ms >= ?"
+    written = frozenset(each[0] for each in db.execute(query, (session_id, began_ms)))
+    other = Other(session_id, started_ms, ended_ms, tuple(json.loads(layers)), bool(is_confined), written)
+    if ended_ms is not None:
+        return other._replace(writes=load_writes(home, session_id))
+    if live is not None:
+        return other._replace(written=written | live.written, writes=live.writes, recorded_ms=live.recorded_ms)
+    if not is_by_harness:  # another process drives it, and reports its tools when it has ended
+        return other
+    used = read_uses(list_tool_uses(db, session_id))
+    writes = Writes(None, frozenset(list_seen(used)), is_recorded(used) and not has_command(db, session_id))
+    return other._replace(writes=writes, recorded_ms=UNTIL_NOW)
+
+
+def list_below(ledger: Ledger, session_id: str) -> tuple[str, ...]:
+    """The agents that were handed work by another and are not back yet."""
+    query = "SELECT agent FROM delegations WHERE parent_id = ? AND state <> 'settled' ORDER BY created_ms"
+    with ledger.reading() as db:
+        return tuple(each[0] for each in db.execute(query, (session_id,)))
+
+
+def _load_tree(ledger: Ledger, row: Delegation) -> dict[str, Delegation]:
+    """The runs that have the same first caller, by session."""
+    return {each.session_id: each for each in list_delegations(ledger, root_id=row.root_id, limit=100_000)}
+
+
+def _list_above(tree: Mapping[str, Delegation], session_id: str | None) -> list[str]:
+    """The sessions above one, nearest first."""
+    above: list[str] = []
+    row = tree.get(session_id or "")
+    while row is not None and row.parent_id is not None:
+        above.append(row.parent_id)
+        row = tree.get(row.parent_id)
+    return above
+
+
+def _list_waiting(tree: Mapping[str, Delegation], session_id: str) -> list[str]:
+    """The sessions above one that do nothing but wait for it."""
+    waiting: list[str] = []
+    row = tree.get(session_id)
+    while row is not None and row.parent_id is not None and row.awaited:
+        waiting.append(row.parent_id)
+        row = tree.get(row.parent_id)
+    return waiting

@@ -1,0 +1,73 @@
+"""Functions: a delegation whose agent is a function of this process.
+
+Owns its one attempt: what it is called with, how long it is waited for, and what is kept of what it said or raised.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from remit.ledger.events import read_clock_ms
+from remit.ledger.texts import keep_texts
+from remit.runners import Heard
+from remit.runners.command import join_prompt
+from remit.runs.admission.tickets import CARRIED
+from remit.runs.supervisor.attempt import Turn
+from remit.runs.supervisor.function_call import Call
+from remit.runs.supervisor.launch import make_order, mint
+from remit.runs.supervisor.watch import LOOK_EVERY_S
+from remit.storage.secrets import redact
+
+if TYPE_CHECKING:
+    from remit.runs.supervisor.run_loop import Drive
+
+_MOST_FRAMES, _MOST_TRACE_CHARS = -100, 100_000
+"""Of an exception's trace: the innermost frames."""
+
+
+async def call(drive: Drive, function: Any) -> Turn:  # noqa: ANN401 - whatever can be called
+    """Call a function with the order; what came of it."""
+    order = make_order(drive, 1, {})
+    ticket = await drive.broker.together.write(lambda _: mint(drive), durable=False)
+    CARRIED.set(ticket)  # for this task and what it awaits
+    drive.calling = Call(function, join_prompt(order))
+    try:
+        return await _attend(drive, drive.calling)
+    finally:
+        drive.calling.cancel()
+
+
+async def _attend(drive: Drive, calling: Call) -> Turn:
+    """Wait for a function, as long as it may take and nobody has cancelled it."""
+    answer = calling.answer
+    while not answer.done():
+        seconds = ((drive.row.deadline_ms or 0) - read_clock_ms()) / 1000
+        if seconds <= 0:
+            return Turn(1, "timeout", Heard(notes=calling.notes))
+        await asyncio.wait({answer}, timeout=min(seconds, LOOK_EVERY_S))
+        if not answer.done() and drive.broker.is_cancelled(drive.row.session_id):
+            return Turn(1, "cancelled", Heard(notes=calling.notes), reason=drive.cancelling)
+    if answer.cancelled():
+        return Turn(1, "cancelled", Heard(notes=calling.notes), reason=drive.cancelling)
+    error = answer.exception()
+    if error is not None and not isinstance(error, Exception):
+        raise error
+    if error is not None:
+        trace = _render_trace(error)
+        texts = {"trace": trace.encode("utf-8", "surrogatepass")}
+        keep = partial(keep_texts, drive.home, drive.row.session_id, texts, durable=False)
+        await drive.broker.together.write(lambda db: keep(db=db), durable=False)
+        heard = Heard(cause="crash", trouble=f"{type(error).__name__}: {str(error)[:300]}")
+        return Turn(1, "exited", heard, trace=trace)
+    heard = Heard(answer.result())
+    await drive.broker.together.write(partial(drive.keep_answer, heard, 1), durable=False)
+    return Turn(1, "exited", heard, 0, judgement=await drive.judge(heard))
+
+
+def _render_trace(error: Exception) -> str:
+    """Where an exception came from (R2.12): a function has no standard error that would tell."""
+    from traceback import format_exception  # noqa: PLC0415 - only where one was raised
+
+    return redact("".join(format_exception(error, limit=_MOST_FRAMES))[:_MOST_TRACE_CHARS])

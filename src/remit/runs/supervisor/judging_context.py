@@ -1,0 +1,115 @@
+"""Surroundings: what the work of a delegation is compared with.
+
+Owns the tree as it was before the work, the sessions that it goes on with, and what is known of its scene: which tools
+were used, who else was there, what those below it made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from remit.attempts.folders import find_folder, has_session
+from remit.attempts.results import load_result
+from remit.evidence.saved_tree import BEFORE, Before, list_expected, read_before, take_before
+from remit.ledger.events import read_clock_ms
+from remit.ledger.runs import count_attempts, load_delegation
+from remit.ledger.texts import keep_texts, load_text
+from remit.runs.admission.run_config import read_terms
+from remit.runs.judging.attempt_record import load_earlier
+from remit.runs.judging.child_artifacts import HandedOn, load_handed_on
+from remit.runs.judging.concurrent_writers import Site
+from remit.runs.judging.judge import Scene
+from remit.runs.supervisor.attempt import listen_to
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.runners import Heard, ToolUse
+    from remit.runs.supervisor.run_loop import Drive
+
+_NOTICED_MS = 200
+
+
+# --- before -----------------------------------------------------------------------------------------------------------
+
+
+async def look_before(drive: Drive) -> Before:
+    """The tree before the run; for a run that another process began, or that is resumed, as it was then."""
+    terms = drive.terms
+    if not terms.evidence:
+        return Before()
+    if kept := drive.load_text(BEFORE):
+        return read_before(kept)
+    resumed = (load_text(drive.home, terms.resume_of, BEFORE) or b"").decode() if terms.resume_of else ""
+    if resumed:
+        return _keep_before(drive, read_before(resumed))
+    if count_attempts(drive.home.ledger, drive.row.session_id):
+        return read_before("")
+    began_ms = read_clock_ms()
+    expected = list_expected(
+        terms.root, manifest=terms.manifest, artifact_path=terms.artifact_path, workspace_root=terms.workspace_root
+    )  # fmt: skip
+    taken = await asyncio.to_thread(take_before, drive.home, terms.root, expected=expected)
+    if read_clock_ms() - began_ms > _NOTICED_MS:  # a large tree is not the agent's fault
+        drive.row = drive.broker.restart_clock(drive.row)
+    return _keep_before(drive, taken)
+
+
+def _keep_before(drive: Drive, before: Before) -> Before:
+    with drive.home.ledger.transaction(durable=True) as db:
+        keep_texts(drive.home, drive.row.session_id, {BEFORE: before.as_text().encode()}, db=db)
+    return before
+
+
+def hear_earlier(drive: Drive) -> Iterator[tuple[ToolUse, ...] | None]:
+    """The tools that were used in what this goes on with; None where nobody can tell any more."""
+    home, earlier, known = drive.home, drive.terms.resume_of, {""}
+    while earlier not in known:
+        known.add(earlier)
+        row = load_delegation(home.ledger, earlier)
+        count = count_attempts(home.ledger, earlier)
+        if row is None or not count or not has_session(home, earlier):
+            yield None
+            return
+        for number in range(1, count + 1):
+            folder = find_folder(home, earlier, number)
+            yield listen_to(folder, drive.listen(number), load_result(folder)).tools
+        earlier = read_terms(row.details).resume_of
+
+
+# --- afterwards -------------------------------------------------------------------------------------------------------
+
+
+def make_scene(drive: Drive, heard: Heard) -> Scene:
+    """What is known of the agent's work: the tools of all its attempts, unless one of them did not tell."""
+    row, terms, before = drive.row, drive.terms, drive.before
+    told = [*drive.earlier_tools, *(turn.heard.tools for turn in drive.turns), heard.tools]
+    tools = None if any(each is None for each in told) else tuple(use for each in told for use in each or ())
+    is_asked = before is not None or bool(terms.manifest)  # else nothing is told by what changed
+    since = _list_resumed(drive)
+    site = drive.broker.find_site(row, terms.root, since=since) if is_asked else Site(terms.root)
+    return Scene(
+        terms.root, before, tools, site, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
+        drive.broker.list_below(row.session_id), terms.evidence and before is None,
+        load_earlier(drive.home.ledger, row.session_id, until=len(drive.turns)), terms.manifest_sha256,
+        lost=drive.lost, workspace_root=terms.workspace_root,
+    )  # fmt: skip
+
+
+def find_handed_on(drive: Drive) -> HandedOn:
+    """What was accepted of those below it. All that is in a worktree of its own becomes its commit, and is its."""
+    if drive.before is None or drive.terms.worktree:
+        return HandedOn()
+    return load_handed_on(drive.home, (drive.row.session_id, *_list_resumed(drive)), drive.terms.root)
+
+
+def _list_resumed(drive: Drive) -> dict[str, int]:
+    """The delegations that this one goes on with, and when each began: the tree is compared with before them."""
+    found: dict[str, int] = {}
+    earlier = drive.terms.resume_of
+    while earlier and earlier not in found:
+        row = load_delegation(drive.home.ledger, earlier)
+        found[earlier] = 0 if row is None else row.started_ms or row.created_ms
+        earlier = "" if row is None else read_terms(row.details).resume_of
+    return found

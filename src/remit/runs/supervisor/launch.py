@@ -1,0 +1,154 @@
+"""Launching: how an agent is started for an attempt, and what it finds in its environment.
+
+Owns the way from the terms of a delegation to a shim that runs: the runner's order, its command line, the ticket.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from remit.attempts.confine import Confinement, Fixed, find_common_folder
+from remit.attempts.confined_calls import NAME
+from remit.attempts.folders import find_return_file, make_attempt
+from remit.attempts.start import ShimOrder, Started, start_shim
+from remit.ledger.hook_runs import list_layers
+from remit.ledger.runs import begin_attempt
+from remit.ledger.slots import set_ticket
+from remit.ledger.texts import keep_texts
+from remit.model import NOTHING
+from remit.policy import Ground, Permissions
+from remit.policy.paths import is_below
+from remit.policy.protected_paths import GIT_PLACES, list_places
+from remit.returns.formats import MANIFEST
+from remit.runners import Order
+from remit.runners.registry import STATE_PLACES
+from remit.runs.admission.runner_environment import fill_values
+from remit.runs.admission.tickets import RETURN_FILE, SESSION, SOCKET, TICKET
+from remit.runs.admission.trace_context import hand_on, load_trace
+from remit.storage.model_ports import find_model_ports
+
+if TYPE_CHECKING:
+    from remit.confine import Profile
+    from remit.runners import Launch
+    from remit.runs.supervisor.run_loop import Drive
+
+
+CONFINED = "confined"
+"""The text with a sentence for each permission that the kernel enforces differently."""
+
+_PERMISSIONS = Permissions()._asdict()
+
+
+def start(drive: Drive, number: int, message: str | None) -> Started:
+    """Start an attempt: with the work, or with a message to an agent that has ended."""
+    broker, home, session_id = drive.broker, drive.home, drive.row.session_id
+    environ = broker.environ | mint(drive)
+    environ |= {"REMIT_ROOT": home.root}
+    for name in (RETURN_FILE, SOCKET):  # of an agent above
+        environ.pop(name, None)
+    if drive.terms.confine and not drive.terms.afar:
+        environ[SOCKET] = f"{drive.find_folder(number)}/{NAME}"
+    if drive.terms.format != MANIFEST.name:
+        environ[RETURN_FILE] = find_return_file(drive.find_folder(number))
+    environ |= hand_on(broker.environ, drive.row, load_trace(home, drive.row))
+    order = make_order(drive, number, environ)._replace(settings=_fill_settings(drive))
+    launch = _make_launch(drive, order, message)
+    attempt = make_attempt(home, session_id, number)
+    # Between its folder and its shim: one that is begun and has no folder has lost it.
+    begin_attempt(home.ledger, session_id, number)
+    return start_shim(home, attempt, _make_shim_order(drive, launch, environ))
+
+
+def mint(drive: Drive) -> dict[str, str]:
+    """A new ticket for the agent; one that an earlier attempt had is no longer good."""
+    ticket = drive.broker.mint(drive.row)
+    set_ticket(drive.home.ledger, drive.row.session_id, ticket.hash)
+    return {TICKET: ticket.token, SESSION: drive.row.session_id}
+
+
+def make_order(drive: Drive, number: int, environ: dict[str, str]) -> Order:
+    """What a runner is told of an attempt."""
+    row, terms, budget = drive.row, drive.terms, drive.allowance.find_left(drive.usage)
+    return Order(
+        row.session_id, row.agent, drive.load_text("prompt"), terms.root, drive.find_folder(number),
+        drive.load_text("instructions"), terms.is_native, terms.description, terms.model, terms.tools,
+        budget.max_turns, budget.max_usd, environ, terms.settings, tuple(terms.words),
+        terms.temperature, terms.max_output_tokens,
+    )  # fmt: skip
+
+
+def _fill_settings(drive: Drive) -> dict[str, Any]:
+    """What is set for the runner, with the variables that it is started with."""
+    now = drive.broker.variables.get(drive.row.runner, NOTHING)
+    return fill_values(drive.terms.settings, now, runner=drive.row.runner)
+
+
+def _make_launch(drive: Drive, order: Order, message: str | None) -> Launch:
+    runner, harness_id = drive.runner, drive.harness_id
+    if message is None:
+        is_resumed = bool(drive.terms.harness_id)
+        return runner.resume(order, harness_id, order.prompt) if is_resumed else runner.start(order)
+    if runner.can_resume and harness_id:
+        return runner.resume(order, harness_id, message)
+    return runner.start(order._replace(prompt=f"{order.prompt}\n\n{message}"))
+
+
+def _make_shim_order(drive: Drive, launch: Launch, environ: dict[str, str]) -> ShimOrder:
+    environ = environ | dict(launch.environ)
+    confinement = _make_confinement(drive, environ) if drive.terms.confine else None
+    return ShimOrder(
+        launch.argv, drive.terms.root, drive.row.deadline_ms or 0, environ, launch.stdin,
+        launch.files, confinement=confinement,
+    )  # fmt: skip
+
+
+def _make_confinement(drive: Drive, environ: dict[str, str]) -> Confinement:
+    """Let the agent write to its folder and the harness to its state, and neither to what decides about agents."""
+    from remit.policy.confinement_profile import list_caches  # noqa: PLC0415 - no other run needs it
+
+    root, harness = drive.terms.root, drive.terms.base or drive.runner.name
+    home = environ.get("HOME", "")
+    writable = (_expand(each, environ) for each in STATE_PLACES.get(harness, ()))
+    places, private = list_places(root, home, harness, environ)
+    permitted, new_files = _apply_permissions(drive, home)
+    return Confinement(
+        root, tuple(filter(None, writable)), tuple(Fixed(*place) for place in places),
+        tuple(Fixed(*place) for place in GIT_PLACES),
+        (*private, environ.get("TMPDIR", ""), *list_caches(home, environ, permitted.write)),
+        permitted, new_files, drive.terms.network,
+        find_model_ports(harness, environ) if drive.terms.network == "model" else (),
+    )  # fmt: skip
+
+
+def _apply_permissions(drive: Drive, home: str) -> tuple[Profile, tuple[str, ...]]:
+    """Return what the agent and all its callers may write and read, with the files to make before it starts.
+
+    The sentences about what differs are kept for the result.
+    """
+    from remit.confine import find_level  # noqa: PLC0415 - no other run needs it
+    from remit.policy.confinement_profile import WRITING, judge_harness, list_new_files, make_profile  # noqa: PLC0415
+
+    with drive.home.ledger.reading() as db:
+        texts = list_layers(db, drive.row.session_id)
+    said = [json.loads(each) for each in texts]
+    layers = [Permissions(*(each.get(name, default) for name, default in _PERMISSIONS.items())) for each in said]
+    may_write = all(layer.tools is None or {*WRITING} & {*layer.tools} for layer in layers)
+    own_git = (find_common_folder(drive.terms.root),) if may_write else ()
+    ground = Ground(drive.terms.root, drive.terms.root, home, os.path.realpath)
+    profile, sentences = make_profile(layers, ground, write=(*drive.terms.build_places, *own_git))
+    profile = judge_harness(profile, sentences, is_judged=drive.terms.judges and find_level().has_judge)
+    own = os.path.realpath(f"{drive.home.root}/.remit")
+    if any(is_below(own, each) for each in profile.hide):  # the files that the runner starts the agent with
+        profile = profile._replace(hide=tuple(each for each in profile.hide if not is_below(own, each)))
+        sentences.append("deny read: the agent needs its files in '.remit', so what contains them isn't hidden")
+    keep_texts(drive.home, drive.row.session_id, {CONFINED: "\n".join(sentences).encode()}, durable=False)
+    return profile, tuple(sorted(list_new_files(layers, ground).intersection(profile.write)))
+
+
+def _expand(place: str, environ: dict[str, str]) -> str:
+    """A place in the user's home, or one that a variable names."""
+    if place.startswith("$"):
+        return environ.get(place[1:], "")
+    return place.replace("~", environ.get("HOME", "~"), 1)

@@ -1,0 +1,165 @@
+"""The line: delegations of this process that wait for a slot, in the order in which they came.
+
+Owns the waiting. One look at the ledger serves all who wait: it lets in as many as there is room for, and tells those
+that nobody wants any more. It is made when a slot of this process becomes free, and now and then for those of others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextvars import copy_context
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.errors import StateError
+from remit.ledger.events import add_event, read_clock_ms
+from remit.ledger.slots import list_left, list_strangers, list_unwanted, take_slot
+from remit.model import NOTHING
+from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.tickets import CARRIED
+
+if TYPE_CHECKING:
+    from remit.ledger.runs import Delegation
+    from remit.ledger.store import Connection
+    from remit.runs.supervisor.supervisor import Broker
+
+_LOOK_S = (0.01, 0.25)
+"""How soon is looked again for slots that other processes leave."""
+_RECOVER_EVERY_S = 2.0
+_GIVES_WAY_MS = 600
+"""So long a slot is left to those of other processes who came before; after that they are not going to take it."""
+
+
+class _Waiter(NamedTuple):
+    row: Delegation
+    limit_ms: int | None
+    """When its caller's time is up."""
+    ended: asyncio.Future[str]
+    """Empty where it may begin; else why it never did: cancelled or timeout."""
+
+
+class Line:
+    """Those who wait for a slot."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self._waiters: dict[str, _Waiter] = {}
+        self._called = asyncio.Event()
+        self._usher: asyncio.Task[None] | None = None
+        self._gives_way_ms: int | None = None
+        """Since when a slot is left to others."""
+
+    async def wait(self, row: Delegation, limit_ms: int | None) -> str:
+        """Wait until a delegation runs; "", or how it ended before: cancelled, or timeout.
+
+        Its time begins then, and ends no later than its caller's.
+        """
+        loop = asyncio.get_running_loop()
+        waiter = _Waiter(row, limit_ms, loop.create_future())
+        self._waiters[row.session_id] = waiter
+        self._called.set()
+        if self._usher is None or self._usher.done():
+            self._gives_way_ms = None
+            context = copy_context()
+            context.run(CARRIED.set, NOTHING)  # what is driven from here is not called by whoever comes first
+            self._usher = loop.create_task(self._let_in(), context=context)
+        try:
+            return await waiter.ended
+        finally:
+            self._waiters.pop(row.session_id, None)
+
+    def call(self) -> None:
+        """Say that there may be room now, or that somebody is not wanted any more."""
+        self._called.set()
+
+    def end(self) -> None:
+        """Let nobody in any more."""
+        if self._usher is not None:
+            self._usher.cancel()
+
+    async def _let_in(self) -> None:
+        """Look, again and again, as long as somebody waits; nobody waits for one that looks no more."""
+        try:
+            await self._look_on()
+        except asyncio.CancelledError:
+            for waiter in self._waiters.values():
+                waiter.ended.cancel()
+            raise
+        except BaseException as error:
+            for waiter in self._waiters.values():
+                _tell(waiter, error)
+            if not isinstance(error, Exception):
+                raise
+
+    async def _look_on(self) -> None:
+        pause, waited = _LOOK_S[0], 0.0
+        while self._waiters:
+            self._called.clear()
+            told = await self._broker.together.write(self._look)
+            for waiter, word in told:
+                _tell(waiter, word)
+            pause = _LOOK_S[0] if told else min(pause * 1.5, _LOOK_S[1])
+            waited = 0.0 if told else waited + pause
+            if waited >= _RECOVER_EVERY_S:  # what holds the slots may be dead
+                waited = 0.0
+                self._broker.recover_soon()
+            await self._wait(pause)
+
+    async def _wait(self, seconds: float) -> None:
+        handle = asyncio.get_running_loop().call_later(seconds, self._called.set)
+        try:
+            await self._called.wait()
+        finally:
+            handle.cancel()
+
+    def _look(self, db: Connection) -> list[tuple[_Waiter, str | Exception]]:
+        """Let in those for whom there is room; who leaves the line, and what each is told once that is on disk."""
+        now_ms = read_clock_ms()
+        unwanted = list_unwanted(db)
+        left = list_left(db) if any(waiter.row.parent_id for waiter in self._waiters.values()) else frozenset()
+        told: list[tuple[_Waiter, str | Exception]] = []
+        full: set[str] = set()
+        strangers = list_strangers(db, self._broker.id)
+        is_patient = self._gives_way_ms is None or now_ms - self._gives_way_ms < _GIVES_WAY_MS
+        for session_id, waiter in sorted(self._waiters.items(), key=lambda each: each[1].row.created_ms):
+            row = waiter.row
+            if waiter.ended.done():
+                continue
+            if session_id in left and session_id not in unwanted:
+                add_event(db, "cancel", {"reason": "its caller had ended"}, session_id=session_id)
+            if session_id in unwanted or session_id in left:
+                told.append((waiter, "cancelled"))
+            elif waiter.limit_ms is not None and now_ms >= waiter.limit_ms:
+                told.append((waiter, "timeout"))
+            elif full.isdisjoint(("running", f"agent {row.agent}", f"tree {row.root_id}")):
+                deadline_ms = find_deadline(row, now_ms, waiter.limit_ms)
+                try:
+                    ahead = sum(since_ms < row.created_ms for since_ms in strangers) if is_patient else 0
+                    limit = take_slot(db, row, self._broker.slots, deadline_ms=deadline_ms, ahead=ahead)
+                except StateError as error:  # another has driven it on
+                    told.append((waiter, error))
+                    continue
+                if limit is None:
+                    told.append((waiter, ""))
+                else:
+                    full.add("running" if limit == "line" else limit)
+                    self._give_way(now_ms, is_needed=limit == "line")
+        return told
+
+    def _give_way(self, now_ms: int, *, is_needed: bool) -> None:
+        """Note since when a slot is left to others; none is where there is none."""
+        self._gives_way_ms = (self._gives_way_ms or now_ms) if is_needed else None
+
+
+def _tell(waiter: _Waiter, word: str | BaseException) -> None:
+    if waiter.ended.done():
+        return
+    if isinstance(word, BaseException):
+        waiter.ended.set_exception(word)
+    else:
+        waiter.ended.set_result(word)
+
+
+def find_deadline(row: Delegation, now_ms: int, limit_ms: int | None) -> int:
+    """When the time of a delegation that begins now is up."""
+    deadline_ms = now_ms + int(read_terms(row.details).timeout_s * 1000)
+    return deadline_ms if limit_ms is None else min(deadline_ms, limit_ms)

@@ -1,0 +1,426 @@
+"""The broker: a process that drives delegations, and what all of them have in common.
+
+Owns who drives what: it waits for slots, drives to the end, settles, and takes over what brokers have left that are no
+longer there. The rows of the ledger are what it works on; it holds nothing that another broker could not read there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from remit.attempts.folders import find_folder, is_alive
+from remit.attempts.shims import send_control
+from remit.errors import BusyError, RefusedError, RemitError, RunnerError, StateError
+from remit.ledger.events import add_event, load_last_event, read_clock_ms
+from remit.ledger.hook_runs import GRACE_MS
+from remit.ledger.hook_runs import OWNER as REFEREE
+from remit.ledger.remote_rows import OWNER as AFAR
+from remit.ledger.runs import advance, count_attempts, list_branch, list_delegations, load_delegation
+from remit.ledger.slots import Slots, claim, set_deadline, set_ticket, take_slot
+from remit.ledger.texts import keep_texts
+from remit.model import ERROR_CODES, NOTHING
+from remit.runners import Heard
+from remit.runners.registry import get_runner
+from remit.runs.admission.run_config import BUILT_IN, find_retry, read_terms
+from remit.runs.admission.tickets import RANDOM_BYTES, Ticket, mint
+from remit.runs.judging.conclusion import Ended, conclude
+from remit.runs.results.full_result import add_steps, load_report, make_report, render_report
+from remit.runs.supervisor.concurrent_runs import find_site, list_below
+from remit.runs.supervisor.group_commit import Together
+from remit.runs.supervisor.run_loop import Drive
+from remit.runs.supervisor.slot_queue import Line, find_deadline
+from remit.storage.supervisors import Presence, clear_departed, is_present
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from remit.cluster.caller.client import Afar
+    from remit.cluster.caller.remote_run import Errand
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+    from remit.ledger.store import Connection
+    from remit.runners import Runner
+    from remit.runs.finish.steps import Step
+    from remit.runs.judging.conclusion import Conclusion
+    from remit.runs.judging.concurrent_writers import Site
+    from remit.schemas import Result
+
+    Begin = Callable[[Delegation], None]
+    Settle = Callable[[Delegation, Conclusion], tuple[Step, ...]]
+    Answer = Callable[[Delegation], Conclusion]
+
+NO_LIMITS = Slots()
+_BUSY_TRIES, _BUSY_PAUSE_S = 10, 1.0
+_ENDING_S, _UNENDED_S = 0.02, 30.0
+
+
+class Broker:
+    """A process that drives delegations."""
+
+    def __init__(
+        self,
+        home: Home,
+        *,
+        slots: Slots = NO_LIMITS,
+        begin: Begin | None = None,
+        settle: Settle | None = None,
+        answer: Answer | None = None,
+        own_runners: Mapping[str, str] | None = None,
+        environ: Mapping[str, str] | None = None,
+        list_own_files: Callable[[], tuple[str, ...]] = tuple,
+    ) -> None:
+        """`list_own_files` tells what Remit itself writes below the root while agents work there.
+
+        `answer` does the work of a utility agent that is built in.
+        """
+        self.home = home
+        self.list_own_files = list_own_files
+        self.slots = slots
+        self.begin = begin
+        self.settle = settle
+        self.answer = answer
+        self.environ = dict(os.environ if environ is None else environ)
+        self.functions: dict[str, Any] = {}
+        """Functions that run in this process, by session."""
+        self.variables: Mapping[str, Mapping[str, str]] = NOTHING
+        """What the workspace sets in the environment of each runner."""
+        self.afar: Afar | None = None
+        """Where delegations go that are not done on this machine."""
+        self.mint: Callable[[Delegation], Ticket] = lambda _: mint(os.urandom(RANDOM_BYTES))
+        """Makes the ticket of an agent."""
+        self.drives: dict[str, Drive | Errand] = {}
+        self.together = Together(home)
+        self.line = Line(self)
+        self._own_runners = own_runners or {}
+        self._runners: dict[tuple[str, str], Runner] = {}
+        self._driving: set[str] = set()
+        self._reports: dict[str, Result] = {}
+        """The results of runs whose agent has ended, until the ledger has them."""
+        self._recovering: set[asyncio.Task[Result]] = set()
+        self._presence: Presence | None = None
+
+    @property
+    def id(self) -> str:
+        """Who drives. It is present from the moment it is asked."""
+        if self._presence is None:
+            self._presence = Presence(self.home)
+        return self._presence.id
+
+    def end(self) -> None:
+        """Go; agents that run go on, and are taken over."""
+        self.line.end()
+        if self._presence is not None:
+            self._presence.end()
+            self._presence = None
+
+    def get_runner(self, name: str, base: str = "") -> Runner:
+        """A runner by its name; `base` says what one was that the workspace may have had only then."""
+        if (name, base) not in self._runners:
+            own = {**self._own_runners, name: base} if base else self._own_runners
+            self._runners[name, base] = get_runner(name, own)
+        return self._runners[name, base]
+
+    # --- one delegation -----------------------------------------------------------------------------------------------
+
+    async def drive(self, session_id: str) -> Result:
+        """Take a delegation that is this broker's to its end; what the caller is told of it.
+
+        While another process keeps the ledger for itself it is waited for: the agent goes on all the same, and what
+        has become of it is on disk. If the ledger can't be written once the agent has ended, its result is returned
+        all the same, and whoever waits for the run again repeats what is missing.
+        """
+        self._driving.add(session_id)
+        try:
+            for _ in range(_BUSY_TRIES):
+                with suppress(BusyError):
+                    return await self._drive(session_id)
+                await asyncio.sleep(_BUSY_PAUSE_S)
+            return await self._drive(session_id)
+        except RemitError as error:
+            if session_id not in self._reports:
+                raise
+            from remit.runs.finish.steps import Step  # noqa: PLC0415 - as below
+
+            hint = f"repeat the finish steps: remit wait {session_id}"
+            step = Step("ledger", "failed", error.message, code=error.code, hint=hint)
+            return add_steps(self._reports[session_id], (step,))
+        finally:
+            self._driving.discard(session_id)
+            self._reports.pop(session_id, None)
+
+    def is_driving(self, session_id: str) -> bool:
+        """Whether a delegation is on its way here."""
+        return session_id in self._driving
+
+    def has_stopped(self, row: Delegation) -> bool:
+        """Whether a delegation is this broker's, and could not be driven on."""
+        is_own = self._presence is not None and row.owner == self._presence.id
+        return is_own and row.session_id not in self._driving
+
+    async def _drive(self, session_id: str) -> Result:
+        row = self._load(session_id)
+        if row.state == "settled":
+            return load_report(self.home, session_id)[0]
+        if row.state == "settling":
+            return await self._settle(row)
+        if row.runner == BUILT_IN and self.answer is not None:
+            return await self._answer(row, self.answer)
+        self.check_reach(row)
+        if self.afar is not None and self.afar.takes(row):
+            return await self._send(self.afar, row)
+        return await self._work(row)
+
+    async def _answer(self, row: Delegation, answer: Answer) -> Result:
+        """Answer for a utility agent. No process runs, so no slot is needed; a repeated call changes nothing."""
+        if row.state == "admitted":
+            with self.home.ledger.transaction() as db:
+                take_slot(db, row, NO_LIMITS, deadline_ms=find_deadline(row, read_clock_ms(), self._find_limit(row)))
+            row = self._load(row.session_id)
+        return await self._finish(row, None, await asyncio.to_thread(answer, row))
+
+    def check_reach(self, row: Delegation) -> None:
+        """Refuse to drive here what was sent to other machines, where nobody knows any more which."""
+        if self._is_out_of_reach(row):
+            hint = "set `engine`, or REMIT_ENGINE, to the database that it was sent through"
+            raise StateError(f"{row.session_id} is done by another machine, and no engine is set", hint=hint)
+
+    def _is_out_of_reach(self, row: Delegation) -> bool:
+        return self.afar is None and row.state in ("admitted", "running") and read_terms(row.details).afar
+
+    async def _work(self, row: Delegation) -> Result:
+        """Have a delegation done on this machine."""
+        session_id = row.session_id
+        early = await self._wait_for_slot(row) if row.state == "admitted" else None
+        row = self._load(session_id)
+        if early is None and row.state != "running":
+            return await self._settle(row)
+        early = early or await self._begin(row)
+        if early is not None:
+            return await self._finish(row, None, early)
+        try:
+            drive = self.drives[session_id] = Drive(self, row)
+        except RunnerError as error:
+            return await self._finish(row, None, await self._lose(row, error))
+        try:
+            conclusion = await drive.run()
+        finally:
+            del self.drives[session_id]
+        return await self._finish(row, drive, conclusion)
+
+    async def _send(self, afar: Afar, row: Delegation) -> Result:
+        """Have a delegation done by another machine. What comes before and after is done on this one, as always."""
+        early = await self._begin(row)
+        if early is not None:
+            return await self._finish(row, None, early)
+        errand = self.drives[row.session_id] = afar.make_errand(self, row)
+        try:
+            conclusion = await errand.run()
+        finally:
+            del self.drives[row.session_id]
+        return await self._finish(self._load(row.session_id), errand, conclusion)
+
+    async def _lose(self, row: Delegation, error: RunnerError) -> Conclusion:
+        """What becomes of a delegation whose runner nobody knows any more: its agent could not be understood."""
+        number = count_attempts(self.home.ledger, row.session_id)
+        last = time.monotonic() + _UNENDED_S
+        while number and is_alive(find_folder(self.home, row.session_id, number)) and time.monotonic() < last:
+            self.tell_end(row.session_id)
+            await asyncio.sleep(_ENDING_S)
+        return conclude(Ended("orphaned", row.agent, reason=error.message, retry=find_retry(row)))
+
+    def _load(self, session_id: str) -> Delegation:
+        row = load_delegation(self.home.ledger, session_id)
+        if row is None:
+            raise RemitError(f"the ledger has no delegation {session_id}", hint="remit ps shows what there is")
+        return row
+
+    async def _wait_for_slot(self, row: Delegation) -> Conclusion | None:
+        """Wait until there is room; what became of it where it never began."""
+        ending = await self.line.wait(row, self._find_limit(row))
+        if not ending:
+            return None
+        reason = "no slot was free in its caller's time"
+        if ending == "cancelled":
+            reason = self.find_reason(row.session_id) or "it had not begun"
+        return conclude(Ended(ending, row.agent, reason=reason, retry=find_retry(row)))
+
+    def _find_limit(self, row: Delegation) -> int | None:
+        """When the caller's own time is up."""
+        parent = None if row.parent_id is None else load_delegation(self.home.ledger, row.parent_id)
+        return None if parent is None else parent.deadline_ms
+
+    def restart_clock(self, row: Delegation) -> Delegation:
+        """Let the time of a delegation begin now: until now it was only looked at the tree."""
+        deadline_ms = find_deadline(row, read_clock_ms(), self._find_limit(row))
+        set_deadline(self.home.ledger, row.session_id, deadline_ms)
+        return row._replace(deadline_ms=deadline_ms)
+
+    async def _begin(self, row: Delegation) -> Conclusion | None:
+        """Do what comes before the work on a task, as often as needed; what became of it where it may not begin."""
+        if read_terms(row.details).refereed:  # begun by a harness, and nothing of it can be heard here
+            return conclude(Ended("orphaned", row.agent, reason="its harness ended without a word of it"))
+        if self.begin is None or row.details.keys().isdisjoint(("working", "phase", "outside")):
+            return None
+        try:
+            await asyncio.to_thread(self.begin, row)
+        except RefusedError as error:
+            return conclude(Ended("rejected", row.agent, reason=str(error)))
+        except RemitError as error:
+            code = error.code if error.code == RunnerError.code else ERROR_CODES["status_sync"]
+            heard = Heard(trouble=error.message)
+            return conclude(Ended("rejected", row.agent, heard, reason=str(error), code=code))
+        return None
+
+    async def _finish(self, row: Delegation, drive: Drive | Errand | None, conclusion: Conclusion) -> Result:
+        """Write down what became of it, then settle."""
+        await self._end_below(row)
+        self.functions.pop(row.session_id, None)  # not when somebody stops waiting: it may not have begun
+        now_ms = read_clock_ms()
+        told = drive.report if drive is not None else None
+        report = self._reports[row.session_id] = told or make_report(row, drive, conclusion, ended_ms=now_ms)
+        usage = report.usage
+        is_over = self.settle is None or not read_terms(row.details).settles
+
+        def write(db: Connection) -> None:
+            keep_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+            advance(
+                db, row.session_id, "settling", ended_ms=now_ms, ending=conclusion.ending, outcome=conclusion.outcome,
+                status=conclusion.status, tokens=usage.tokens, cost_usd=usage.cost_usd,
+                turns=usage.turns,
+            )  # fmt: skip
+            set_ticket(self.home.ledger, row.session_id, None)  # good while its session runs
+            if is_over:
+                advance(db, row.session_id, "settled")
+
+        await self.together.write(write)
+        self.line.call()
+        return report if is_over else await self._settle(row)
+
+    async def _end_below(self, row: Delegation) -> None:
+        """End all nested runs with their caller: those that another supervisor drives, such as a server's, as well."""
+        with self.home.ledger.reading() as db:
+            query = "SELECT session_id FROM delegations WHERE parent_id = ? AND state <> 'settled'"
+            below = [each[0] for each in db.execute(query, (row.session_id,))]
+        for session_id in below:
+            child = self._load(session_id)
+            if child.owner == AFAR:  # it ends with the one above it, where that is
+                continue
+            reason = f"its caller {row.agent} had ended"
+            if is_present(self.home, child.owner):
+                self.cancel(session_id, reason=reason)
+                await self._wait_until_settled(session_id)
+            elif claim(self.home.ledger, child, self.id):
+                if not self.is_cancelled(session_id):
+                    self.note(session_id, "cancel", {"reason": reason})
+                await self.drive(session_id)
+
+    async def _wait_until_settled(self, session_id: str) -> None:
+        """Wait until another supervisor has ended a run, but not without a limit: it may hang."""
+        last = time.monotonic() + _UNENDED_S
+        while self._load(session_id).state != "settled" and time.monotonic() < last:  # noqa: ASYNC110 - the ledger tells nobody
+            await asyncio.sleep(_ENDING_S)
+
+    async def _settle(self, row: Delegation) -> Result:
+        """Do on disk what follows from it, as often as needed: each step does only what is missing."""
+        report, conclusion = load_report(self.home, row.session_id)
+        steps: tuple[Step, ...] = ()
+        if self.settle is not None and read_terms(row.details).settles:
+            try:
+                steps = await asyncio.to_thread(self.settle, row, conclusion)
+            except RemitError as error:  # reported with the rest, and no reason to have no result
+                from remit.runs.finish.steps import fail  # noqa: PLC0415 - 20 ms, and whoever settles has it already
+
+                steps = (fail("settle", error),)
+        report = self._reports[row.session_id] = add_steps(report, steps, root=read_terms(row.details).root)
+        with self.home.ledger.transaction(durable=True) as db:
+            if self._load(row.session_id).state != "settled":
+                keep_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
+                advance(db, row.session_id, "settled")
+        return report
+
+    # --- others -------------------------------------------------------------------------------------------------------
+
+    def cancel(self, session_id: str, *, reason: str = "") -> list[str]:
+        """Cancel a run and all nested runs, whichever process drives them; the sessions that were cancelled."""
+        told = list_branch(self.home.ledger, session_id)
+        with self.home.ledger.transaction() as db:
+            for each in told:
+                add_event(db, "cancel", {"reason": reason}, session_id=each)
+        self.line.call()
+        for each in told:
+            if each in self.drives:
+                self.drives[each].cancel(reason)
+            self.tell_end(each)
+        return told
+
+    def tell_end(self, session_id: str) -> None:
+        """Ask the shim of a run to end its agent."""
+        number = count_attempts(self.home.ledger, session_id)
+        if number:
+            send_control(find_folder(self.home, session_id, number), "cancel")
+
+    def is_cancelled(self, session_id: str) -> bool:
+        """Whether somebody has asked for its end."""
+        with self.home.ledger.reading() as db:
+            query = "SELECT 1 FROM events WHERE session_id = ? AND kind = 'cancel' LIMIT 1"
+            return db.execute(query, (session_id,)).fetchone() is not None
+
+    def find_reason(self, session_id: str) -> str:
+        """Why somebody has asked for its end, as they said it."""
+        event = load_last_event(self.home.ledger, session_id, "cancel")
+        return "" if event is None else str(event.details.get("reason") or "")
+
+    def find_site(self, row: Delegation, root: str, *, since: Mapping[str, int]) -> Site:
+        """Who else worked in the same folder meanwhile. `since`: the sessions that the run continues."""
+        drives = [each for each in self.drives.values() if isinstance(each, Drive) and each.terms.root == root]
+        live = {each.row.session_id: each.describe() for each in drives}
+        return find_site(self.home, row, root, since=since, live=live)
+
+    def list_below(self, session_id: str) -> tuple[str, ...]:
+        """The agents that were handed work by another and are not back yet."""
+        return list_below(self.home.ledger, session_id)
+
+    def note(self, session_id: str, kind: str, details: Mapping[str, Any]) -> None:
+        """Tell those who follow; where it cannot be written down, nobody is told, and the work goes on."""
+        with suppress(RemitError), self.home.ledger.transaction() as db:
+            add_event(db, kind, details, session_id=session_id)
+
+    # --- recovery -----------------------------------------------------------------------------------------------------
+
+    def claim_abandoned(self) -> list[str]:
+        """Take over every delegation whose broker is gone; the sessions that are this one's now."""
+        clear_departed(self.home)
+        rows = list_delegations(self.home.ledger, only_open=True, limit=100_000)
+        gone = {owner: not is_present(self.home, owner) for owner in {row.owner for row in rows}}
+        left = [row for row in reversed(rows) if gone[row.owner] and self._is_mute(row)]
+        return [row.session_id for row in left if claim(self.home.ledger, row, self.id)]
+
+    def is_left(self, row: Delegation) -> bool:
+        """Whether nobody but a broker will bring a delegation to its end."""
+        return not is_present(self.home, row.owner) and self._is_mute(row)
+
+    def _is_mute(self, row: Delegation) -> bool:
+        """Whether nothing more is heard of it: a harness tells of a refereed one, until it is judged or long late."""
+        if row.owner == AFAR or self._is_out_of_reach(row):
+            return False
+        if row.owner != REFEREE or row.state == "settling":
+            return True
+        return read_clock_ms() > (row.deadline_ms or 0) + GRACE_MS
+
+    def recover_soon(self) -> list[asyncio.Task[Result]]:
+        """Drive what others have left, beside whatever is being done."""
+        tasks = [asyncio.ensure_future(self.drive(session)) for session in self.claim_abandoned()]
+        for task in tasks:
+            self._recovering.add(task)
+            task.add_done_callback(self._forget)
+        return tasks
+
+    def _forget(self, task: asyncio.Task[Result]) -> None:
+        self._recovering.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, RemitError):  # else whoever waits for it tries again
+            raise error

@@ -1,0 +1,125 @@
+"""Watching: an attempt while it runs.
+
+Owns what is done about it meanwhile: listen, hold the budget, ask to hand back in time, end what does not end, and tell
+those who follow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from remit.attempts.results import wait_result
+from remit.attempts.shims import send_control
+from remit.errors import RemitError
+from remit.ledger.events import read_clock_ms
+from remit.runs.supervisor.attempt import ANSWERED, BUDGET, HANDBACK, TIMEOUT
+from remit.runs.supervisor.confined_calls import open_calls
+from remit.runs.supervisor.output_reader import PIECE_BYTES, Hearing
+from remit.storage.secrets import redact
+
+if TYPE_CHECKING:
+    from remit.runs.supervisor.run_loop import Drive
+
+HANDBACK_SHARE, HANDBACK_MAX_S, HANDBACK_MIN_S = 0.1, 60.0, 3.0
+"""How long before its end an agent is asked to hand back what it has; under the least there is no time for it."""
+LOOK_EVERY_S = 0.25
+_LATE_MS = 1000
+_TELL_EVERY_S = 1.0
+_WAITING_MS = 5000
+"""How long a program may wait for commands in the background once its agent has answered."""
+_GRACE_MS = 4000
+"""So long an agent whose budget is used up is let be, while somebody whom it handed work to ends for the same."""
+_SAID = 200
+"""How much of what an agent says is shown."""
+
+
+async def watch(drive: Drive, number: int) -> None:
+    """Wait until an attempt is over, and look at it now and then."""
+    folder = drive.find_folder(number)
+    started, drive.started = drive.started, None
+    waiter = asyncio.ensure_future(wait_result(folder, started=started))
+    watcher = _Watcher(drive, folder)
+    calls = open_calls(drive, folder)
+    try:
+        while not (await asyncio.wait({waiter}, timeout=LOOK_EVERY_S))[0]:
+            with suppress(RemitError):  # the ledger is busy: the agent goes on, and is looked at again
+                watcher.look()
+        waiter.result()
+    finally:
+        waiter.cancel()
+        if calls is not None:
+            calls.close()
+
+
+class _Watcher:
+    """Looks at an attempt now and then while it runs."""
+
+    def __init__(self, drive: Drive, folder: str) -> None:
+        self.drive = drive
+        self.folder = folder
+        self.hearing = Hearing(folder, drive.listen(1))
+        self.heard_ms = self.told_ms = read_clock_ms()
+        self.told = ""
+        self.stopped = False
+        self.idle = False
+        self.exhausted_ms: int | None = None
+
+    def look(self) -> None:
+        """Take in what was printed since, and act on it."""
+        now_ms = read_clock_ms()
+        begin = self.hearing.offset
+        if self.hearing.go_on():
+            self.drive.live = self.hearing.listener.tell()
+            self.heard_ms, self.idle = now_ms, False
+        if self.hearing.offset - begin < PIECE_BYTES:  # nothing is left to read
+            self.drive.live_ms = now_ms
+        if not self.stopped and self.drive.broker.is_cancelled(self.drive.row.session_id):
+            self._stop("cancel")  # whoever asked was too early for the shim
+        if not self.stopped:
+            self._hold_limits(now_ms)
+        self._tell(now_ms)
+
+    def _stop(self, word: str) -> None:
+        """Have the agent ended."""
+        self.stopped = send_control(self.folder, word)
+
+    def _hold_limits(self, now_ms: int) -> None:
+        drive = self.drive
+        if now_ms > (drive.row.deadline_ms or now_ms) + _LATE_MS:
+            # The shim keeps the deadline by a clock that stands still while the machine sleeps.
+            self._stop(f"stop {TIMEOUT}")
+        elif drive.allowance.is_exhausted(drive.usage, is_running=True):
+            self.exhausted_ms = now_ms if self.exhausted_ms is None else self.exhausted_ms
+            if drive.allowance.has_open_below() and now_ms - self.exhausted_ms < _GRACE_MS:
+                return  # they are held to the same, and shall write down first what became of them
+            self._stop(f"stop {BUDGET}")
+        elif drive.live.is_waiting and now_ms - self.heard_ms >= _WAITING_MS:
+            self._stop(f"stop {ANSWERED}")
+        elif drive.runner.can_resume and self._is_time_to_hand_back(now_ms):
+            self._stop(f"stop {HANDBACK}")
+
+    def _is_time_to_hand_back(self, now_ms: int) -> bool:
+        drive = self.drive
+        window_s = min(HANDBACK_SHARE * drive.terms.timeout_s, HANDBACK_MAX_S)
+        asked = any(turn.ending == HANDBACK for turn in drive.turns)
+        known = bool(drive.live.harness_id or drive.harness_id)
+        is_time = now_ms >= (drive.row.deadline_ms or 0) - window_s * 1000
+        return window_s >= HANDBACK_MIN_S and not asked and known and is_time
+
+    def _tell(self, now_ms: int) -> None:
+        """Tell those who follow, not too often; and once when nothing was heard for long."""
+        drive, live = self.drive, self.drive.live
+        if not self.idle and now_ms - self.heard_ms > drive.terms.idle_s * 1000:
+            self.idle = True
+            drive.broker.note(drive.row.session_id, "idle", {"seconds": (now_ms - self.heard_ms) // 1000})
+        told = f"{live.said}{live.usage}"
+        if told != self.told and now_ms - self.told_ms >= _TELL_EVERY_S * 1000:
+            self.told, self.told_ms = told, now_ms
+            usage = drive.usage
+            said = redact(live.said)[:_SAID]  # in this order: of half a key nobody can tell that it is one
+            details = {"said": said, "tokens": usage.tokens, "cost_usd": usage.cost_usd}
+            with drive.home.ledger.transaction() as db:
+                drive.allowance.note_usage(db, usage)
+                drive.broker.note(drive.row.session_id, "progress", details)

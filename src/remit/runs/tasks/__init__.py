@@ -1,0 +1,1 @@
+"""Task commands: runs that research, plan, implement, revise and review a task."""

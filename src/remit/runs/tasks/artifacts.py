@@ -1,0 +1,108 @@
+"""Artifacts of a command: whether what was made is what the command is for, and where it belongs (R1.20, R1.32).
+
+Whoever comes next looks there. The documentation of each finding is the docstring of the function that makes it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.errors import RemitError
+from remit.model import Finding
+from remit.runs.admission.run_config import read_terms
+from remit.runs.finish.steps import Step
+from remit.runs.tasks.task_status import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from remit.config import Settings
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+    from remit.model import Severity
+    from remit.runs.admission.run_config import Terms
+    from remit.runs.judging.conclusion import Conclusion
+
+_ONE_FILE = ("research", "planning")
+"""The kinds whose work is their artifact; that of the others are files all over the project, and a summary beside."""
+
+
+def check_artifacts(home: Home, settings: Settings, row: Delegation, conclusion: Conclusion) -> tuple[Step, ...]:
+    """What there is to say of the artifacts of a command that is completed and settled."""
+    terms = read_terms(row.details)
+    if not terms.command or not terms.artifact_path or terms.worktree or conclusion.status != "completed":
+        return ()
+    from remit.returns.formats import MANIFEST  # noqa: PLC0415 - only for a command
+
+    if terms.format == MANIFEST.name:  # its files have a place of their own (R4.1)
+        return ()
+    try:
+        return tuple(_check(home, settings, row, conclusion))
+    except RemitError as error:
+        return (Step("artifact", "failed", str(error)),)
+
+
+def _check(home: Home, settings: Settings, row: Delegation, conclusion: Conclusion) -> Iterator[Step]:
+    terms = read_terms(row.details)
+    paths = [artifact.path for artifact in conclusion.artifacts]
+    if terms.artifact_path not in paths:
+        yield _tell_place(terms, paths)
+    store = open_store(home, settings) if terms.kind == "planning" else None
+    plan = None if store is None or row.task_number is None else store.load_plan(row.task_number)
+    if plan is not None and plan.path in paths and not plan.phases:
+        yield Step("plan", "nothing", "", (no_phases(plan.path),))
+
+
+def _tell_place(terms: Terms, paths: list[str]) -> Step:
+    if terms.kind not in _ONE_FILE:
+        return Step("summary", "done", f"none is at {terms.artifact_path}")
+    return Step("artifact", "nothing", "", (made_elsewhere(paths[0] if paths else "", terms.artifact_path),))
+
+
+def made_elsewhere(path: str, wanted: str) -> Finding:
+    """A report or a plan was not written to where it belongs.
+
+    Why: whoever looks for it, people and the next command, looks in the task's folder. What was written is linked to
+    the task where it is.
+
+    Bad: `research.md` at the top of the project, for task 12
+
+    Good: `specs/12_cache_uploads/reports/research-001.md`, as the agent was told.
+    """
+    message = f"the artifact belongs to '{wanted}' and is at '{path[:200]}'" if path else f"nothing is at '{wanted}'"
+    return Finding("SET002", "warning", message, "Move it there, or tell the agent to write it there.", "R1.20")
+
+
+def no_phases(path: str) -> Finding:
+    """A plan has no phases.
+
+    Why: work goes through a plan phase by phase and goes on at the first that is open. Without phases there is nothing
+    to go through, and the task is done as a whole.
+
+    Bad: a plan that is only prose
+
+    Good: `## Implementation Phases`, and below it `### Phase 1: Name [NOT STARTED]`
+    """
+    hint = "Have it revised, with headings like: ### Phase 1: Name [NOT STARTED]."
+    return Finding("SET003", "warning", f"the plan '{path[:200]}' has no phases", hint, "R1.32 S4")
+
+
+def place_denied(agent: str, path: str, rule: str) -> Finding:
+    """An agent's own permissions deny the path at which its artifact belongs, so Remit doesn't tell it to write there.
+
+    Why: an agent that gets two contradicting orders fails, or breaks one of them.
+
+    Bad: tasks in `specs`, and an agent with `allow: [{write: [".opencode/specs/**/*"]}]`
+
+    Good: `allow: [{write: ["specs/**/*"]}]`, or tasks in `.opencode/specs`
+    """
+    message = f"'{agent}' may not write '{path[:200]}', where its artifact belongs ({rule[:200]})"
+    hint = "Allow the path in the agent's file, or set folder under [tasks] in remit.toml to one that it may write to."
+    return Finding("SET004", "warning", message, hint, "R1.20 D9")
+
+
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+    "SET002": (made_elsewhere, "warning", "R1.20"),
+    "SET003": (no_phases, "warning", "R1.32 S4"),
+    "SET004": (place_denied, "warning", "R1.20 D9"),
+}

@@ -1,0 +1,128 @@
+"""Tasks of an outside system: shown and taken up before the work, completed and linked after it (R4.8, R4.11).
+
+Owns when each of its commands runs. They run only in a workspace whose settings the user trusts, each once for a
+delegation; one that fails after the work is told and fails nobody's work. Loads what runs them where there are some.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from remit.errors import RemitError
+from remit.ledger.events import add_event, load_events
+from remit.runs.admission.run_config import read_terms
+from remit.runs.finish.steps import Step, fail, is_exploratory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.config import Settings
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+    from remit.runs.instructions import TaskFacts
+    from remit.runs.judging.conclusion import Conclusion
+
+OUTSIDE = "outside"
+_PREFIX = "tasks."
+_MAX_SHOWN = 20_000
+_DONE = ("done", "completed")
+
+
+def list_outside(root: str, settings: Settings) -> dict[str, str]:
+    """The commands of an outside task system; none where the workspace keeps its own tasks (C24)."""
+    from remit.runs.consent import get_executing  # noqa: PLC0415 - as above
+
+    told = get_executing(settings, root=root).commands
+    return {name.removeprefix(_PREFIX): command for name, command in told if name.startswith(_PREFIX)}
+
+
+def show_outside(root: str, settings: Settings, task_id: str) -> TaskFacts:
+    """What the system tells of a task."""
+    from remit.runs.instructions import TaskFacts  # noqa: PLC0415 - as above
+    from remit.tasks.outside_system import OutsideError  # noqa: PLC0415
+
+    commands = list_outside(root, settings)
+    try:
+        text = _run(root, settings, "show", task_id) if "show" in commands else ""
+    except OutsideError as error:
+        if task_id.isdigit():  # a number is Remit's own way to name a task
+            program = commands["show"].split()[0]
+            hint = f"tasks are kept by {program} here: name one as it does, such as T{task_id}"
+            raise OutsideError(error.message, hint=hint) from error
+        raise
+    answers = {"task_id": task_id, "task_number": task_id, "task_description": text, "description": text}
+    return TaskFacts(0, text=text[:_MAX_SHOWN], id=task_id, answers=answers)
+
+
+def focus_outside(home: Home, settings: Settings, row: Delegation) -> None:
+    """Tell the system that a task is taken up."""
+    task_id = read_terms(row.details).outside
+    if "focus" in list_outside(home.root, settings):
+        _run_once(home, settings, row, "focus", task_id)
+
+
+def settle_outside(home: Home, settings: Settings, row: Delegation, conclusion: Conclusion) -> tuple[Step, ...]:
+    """Complete and link a task whose work is done; what is blocked or failed stays open (R4.12, R4.13).
+
+    What the task shows as done isn't done again: an agent may have completed and linked it as its own file says.
+    """
+    terms = read_terms(row.details)
+    is_manifest = (conclusion.format or terms.format) == "manifest"
+    is_done = conclusion.task_status == "completed" or (conclusion.task_status == "partial" and is_manifest)
+    if not terms.outside or not is_done:
+        return ()
+    commands = list_outside(home.root, settings)
+    found = conclusion.entry or {}
+    entry = "" if is_exploratory(found) else str(found.get("id") or "")
+    wanted = [name for name in ("complete", "link") if name in commands and (name == "complete" or entry)]
+    task = _read_task(home.root, settings, terms.outside) if wanted and "show" in commands else {}
+    is_there = {"complete": task.get("status") in _DONE, "link": entry in _list_linked(task)}
+    told = []
+    for name in wanted:
+        if is_there[name]:
+            continue
+        try:
+            ran = _run_once(home, settings, row, name, terms.outside, research=entry if name == "link" else "")
+        except RemitError as error:
+            failed = fail(OUTSIDE, error)
+            return (failed._replace(message=f"{name}: {failed.message}"),)
+        told += [name] if ran else []
+    done = {"complete": f"task {terms.outside} is completed", "link": f"linked to {entry}"}
+    return (Step(OUTSIDE, "done" if told else "there", ", ".join(done[name] for name in told)),)
+
+
+def _read_task(root: str, settings: Settings, task_id: str) -> dict[str, Any]:
+    """What the system shows of a task as JSON, bare or below `task`; empty if it shows something else."""
+    try:
+        value = json.loads(_run(root, settings, "show", task_id))
+    except (RemitError, ValueError, RecursionError):  # the command that follows says what is wrong with the system
+        return {}
+    task = value.get("task", value) if isinstance(value, dict) else None
+    return task if isinstance(task, dict) else {}
+
+
+def _list_linked(task: Mapping[str, Any]) -> list[Any]:
+    """The entries that a task is linked to: ids, or objects with an id."""
+    listed = task.get("linkedResearch") or task.get("linked_research")
+    return [each.get("id") if isinstance(each, dict) else each for each in listed] if isinstance(listed, list) else []
+
+
+def _run_once(home: Home, settings: Settings, row: Delegation, name: str, task_id: str, *, research: str = "") -> bool:
+    """Run a command that was not run for this delegation; whether it was run now."""
+    events = load_events(home.ledger, session_id=row.session_id)
+    if any(event.kind == OUTSIDE and event.details.get("command") == name for event in events):
+        return False
+    _run(home.root, settings, name, task_id, research=research)
+    with home.ledger.transaction() as db:
+        add_event(db, OUTSIDE, {"command": name}, session_id=row.session_id)
+    return True
+
+
+def _run(root: str, settings: Settings, name: str, task_id: str, *, research: str = "") -> str:
+    from remit.runs.consent import check_trust  # noqa: PLC0415 - as above
+    from remit.tasks.outside_system import run_outside  # noqa: PLC0415
+
+    check_trust(root, settings)
+    commands = list_outside(root, settings)
+    return run_outside(commands, name, task_id=task_id, research=research, folder=root).output

@@ -1,0 +1,124 @@
+"""Phases: what is left of a task's plan once work on it has ended.
+
+Owns the comparison of the plan as it was before the agent began with what stands there now. An agent can
+write there, so what it says of phases that it was not asked for is no proof: who was to do one, and is believed, has
+done it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from remit.ledger.events import load_last_event
+from remit.light_namedtuple import NamedTuple
+from remit.runs.admission.run_config import read_terms
+from remit.runs.finish.steps import Step
+from remit.runs.tasks.task_owner import list_moved
+
+if TYPE_CHECKING:
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+    from remit.tasks.plan import Phase
+    from remit.tasks.store import PlanFacts, TaskStore
+
+PREFLIGHT = "preflight"
+"""The event that notes what was true before an agent began."""
+PHASES = "phases"
+_USABLE = ("completed", "partial")
+"""What could complete a task; everything else leaves it open by itself."""
+
+
+class Rest(NamedTuple):
+    """What is left of a plan."""
+
+    steps: tuple[Step, ...] = ()
+    stays: bool = False
+    """Whether the task may not become what the status of the return would make it."""
+    ends: bool = False
+    """Whether nobody goes on by himself, so that a task that stays is PARTIAL."""
+    files: tuple[str, ...] = ()
+
+
+def note_phases(store: TaskStore, number: int) -> list[list[str | None]]:
+    """The phases of a plan as they are now, for who compares later."""
+    plan = store.load_plan(number)
+    return [] if plan is None else [[phase.number, phase.marker] for phase in plan.phases]
+
+
+def find_phase(store: TaskStore, number: int, phase: int | str) -> Phase | None:
+    """A phase of a task's plan, by what it is called there."""
+    return _index(store.load_plan(number)).get(str(phase).upper())
+
+
+def check_rest(home: Home, store: TaskStore, row: Delegation, status: str) -> Rest:
+    """What is left of the plan once work has ended so; a phase that was closed without being done is opened again.
+
+    Whoever has lost a phase, or the plan, does not know what is left. So nobody goes on by himself: a person looks.
+    """
+    from remit.tasks.plan import tell_phases  # noqa: PLC0415 - only with a task
+
+    terms, number, before = read_terms(row.details), row.task_number or 0, _load_before(home, row)
+    steps = _open_again(home, store, row, before) if terms.phase is not None else []
+    plan = store.load_plan(number)
+    lost = [name for name in before.open if name not in _index(plan)]
+    if lost:
+        steps.append(Step("phase", "failed", _tell_lost(number, lost, plan)))
+    rest = Rest(tuple(steps), files=() if plan is None or terms.phase is None else (plan.path,))
+    left = () if plan is None else plan.open
+    if status not in _USABLE or not (lost or left):
+        return rest
+    is_whole = bool(terms.command) and terms.phase is None  # nobody has begun to go from phase to phase
+    resumes = plan is not None and plan.resume is not None and status == "completed" and not is_whole
+    if not lost and not resumes and status == "completed":
+        told = Step(PHASES, "done", f"task {number} is not done: {tell_phases(left)}")
+        rest = rest._replace(steps=(*rest.steps, told))
+    return rest._replace(stays=True, ends=bool(lost) or not resumes)
+
+
+class _Before(NamedTuple):
+    """What a plan was when the work began."""
+
+    open: dict[str, str | None]
+    """The phases that were open, and the one that was worked on, each with its marker."""
+    event: int = 0
+    """The number of the event that noted it."""
+
+
+def _load_before(home: Home, row: Delegation) -> _Before:
+    from remit.tasks.moves import ENDS  # noqa: PLC0415 - only with a task
+
+    own, noted = read_terms(row.details).phase, load_last_event(home.ledger, row.session_id, PREFLIGHT)
+    known: dict[str, str | None] = {} if own is None else {str(own).upper(): None}
+    if noted is None:
+        return _Before(known)
+    listed = {name.upper(): marker for name, marker in noted.details.get(PHASES, ()) if marker not in ENDS}
+    return _Before(known | listed, noted.number)
+
+
+def _index(plan: PlanFacts | None) -> dict[str, Phase]:
+    """Phases by what they are called; of two of one name the first."""
+    return {} if plan is None else {phase.number.upper(): phase for phase in reversed(plan.phases)}
+
+
+def _tell_lost(number: int, lost: list[str], plan: PlanFacts | None) -> str:
+    if plan is None:
+        return f"the plan of task {number} is gone, so nobody knows what is left of it"
+    return f"the plan of task {number} has no phase {' and no phase '.join(lost[:5])} any more"
+
+
+def _open_again(home: Home, store: TaskStore, row: Delegation, before: _Before) -> list[Step]:
+    """Give phases that were closed in the plan itself their marker back. What a command closed, a person did."""
+    from remit.tasks.moves import ENDS  # noqa: PLC0415 - only with a task
+
+    number, own = row.task_number or 0, str(read_terms(row.details).phase).upper()
+    now = _index(store.load_plan(number))
+    closed = [name for name in before.open if name != own and name in now and now[name].marker in ENDS]
+    moved = list_moved(home, "phase moved", number, after=before.event) if closed else set()
+    steps = []
+    for name in closed:
+        marker, again = now[name].marker, before.open[name] or "NOT STARTED"
+        if (name, marker) not in moved:
+            store.move_phase(number, name, again)
+            told = f"phase {now[name].number} was made {marker} in the plan while {row.agent} was to do phase {own}"
+            steps.append(Step(PHASES, "done", f"{told}; it is {again} again"))
+    return steps

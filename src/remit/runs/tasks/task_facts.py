@@ -1,0 +1,80 @@
+"""The task that work belongs to, as its agent is told of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.errors import UsageError
+from remit.lazy_regex import lazy
+from remit.runs.instructions import TaskFacts
+from remit.storage.spec_root import find_folder
+from remit.tasks.store import TaskStore
+
+_STATUS_LINE = lazy(r"(?m)^[ \t]{0,8}(?:[-*+][ \t]{1,4})?\*\*Status(?:\*\*[ \t]{0,4}:|:\*\*)[^\n]{0,200}\n?")
+"""Is told beside it: the task is moved before the agent reads it."""
+
+if TYPE_CHECKING:
+    from remit.config import Settings
+    from remit.ledger.home import Home
+    from remit.tasks.store import TaskFacts as Stored
+
+
+def find_task(home: Home, settings: Settings, task: int | str) -> dict[str, Any]:
+    """The fields of a request for work on a task: the workspace's own, or one that an outside system keeps (D16)."""
+    from remit.manifest.entries import make_slug  # noqa: PLC0415
+    from remit.runs.tasks.outside_tasks import list_outside, show_outside  # noqa: PLC0415 - only for the work on a task
+
+    if list_outside(home.root, settings):
+        task_id = str(task)
+        facts = show_outside(home.root, settings, task_id)
+        return {"task": facts, "outside": task_id, "topic": make_slug(f"{task_id} {facts.title}")}
+    if not isinstance(task, int):
+        raise UsageError(f"'{task[:80]}' isn't the number of a task", hint="remit task list shows them")
+    return {"task": load_task_facts(home, settings, task)}
+
+
+def load_task_facts(home: Home, settings: Settings, number: int) -> TaskFacts:
+    """A task of the workspace with its plan. One that is over has no work left."""
+    folder = find_folder(home.root, settings.tasks.folder)
+    if folder is None:
+        raise UsageError("there are no tasks here", hint="make the first one: remit task new TITLE")
+    store = TaskStore(home, folder)
+    task = store.get(number)
+    if task.is_over:
+        raise UsageError(f"task {number} is over", hint="remit task list shows what is open")
+    return describe_task(store, task)
+
+
+def describe_task(store: TaskStore, task: Stored) -> TaskFacts:
+    """What is told of a task of a store."""
+    plan = store.load_plan(task.number)
+    title = store.read_titles().get(task.number) or task.title
+    plan_path = "" if plan is None else plan.path
+    return TaskFacts(
+        task.number,
+        title,
+        task.marker or "",
+        str(task.fields.get("language") or ""),
+        _STATUS_LINE.sub("", store.read_section(task.number)),
+        plan_path,
+        "" if plan is None or plan.resume is None else plan.resume.number,
+        answers=_answer(store, task, title) | ({"plan_path": plan_path} if plan_path else {}),
+    )
+
+
+def _answer(store: TaskStore, task: Stored, title: str) -> dict[str, str]:
+    """What a task answers of an agent's inputs: its own fields, and more by the names that agents give to it (D15)."""
+    number, fields = task.number, task.fields
+    own = {key: str(value) for key, value in fields.items() if type(value) in (str, int, float)}
+    about = own.get("description") or store.read_field(number, "Description")
+    language = own.get("language") or store.read_field(number, "Language")
+    reports = store.find_linked(number, fields, "research")
+    return own | {
+        "task_number": str(number),
+        **dict.fromkeys(("title", "task_title", "research_topic", "topic"), title),
+        **dict.fromkeys(("description", "task_description"), about or title),
+        "language": language,
+        "acceptance_criteria": store.read_field(number, "Acceptance Criteria"),
+        "research_path": reports[0] if reports else "",
+        "research_paths": "\n".join(reversed(reports)),
+    }

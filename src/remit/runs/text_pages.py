@@ -1,0 +1,59 @@
+"""Pages: long texts of a delegation, shown a part at a time.
+
+Owns how a text is cut. Secrets are taken out of the whole of it first, so that none is missed for lying on a cut.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.errors import StateError, UsageError
+from remit.ledger.texts import list_texts, load_text
+from remit.storage.secrets import redact
+
+if TYPE_CHECKING:
+    from remit.ledger.home import Home
+
+_MAX_CHARS = 8 * 1024 * 1024
+_ANSWER = "answer-"
+
+
+class TextPage(NamedTuple):
+    """A part of a text."""
+
+    text: str
+    page: int
+    pages: int
+    characters: int
+    """Of the whole text."""
+
+
+def cut_page(text: str, page: int, *, size: int) -> TextPage:
+    """One page of a text, counted from 1; an empty text has one, too."""
+    pages = max(1, -(-len(text) // size))
+    if not 1 <= page <= pages:
+        raise UsageError(f"there is no page {page}", hint=f"it has {pages} page{'' if pages == 1 else 's'}")
+    return TextPage(text[(page - 1) * size : page * size], page, pages, len(text))
+
+
+def load_answer(home: Home, session_id: str) -> str:
+    """The last thing that an agent answered, word for word but for secrets."""
+    kinds = [kind for kind in list_texts(home, session_id) if kind.removeprefix(_ANSWER).isdecimal()]
+    last = max((int(kind.removeprefix(_ANSWER)) for kind in kinds), default=0)
+    data = load_text(home, session_id, f"{_ANSWER}{last}") if last else None
+    if data is None:
+        hint = "status shows how it stands; what is old is not kept"
+        raise StateError(f"no answer of {session_id} is kept", hint=hint)
+    return redact_once(data)
+
+
+def redact_once(data: bytes) -> str:
+    """A text that is kept, without its secrets, as much of it as can be shown."""
+    return _redact_once(data[: 4 * _MAX_CHARS].decode("utf-8", "replace")[:_MAX_CHARS])
+
+
+@lru_cache(maxsize=2)
+def _redact_once(text: str) -> str:
+    """The same text is asked for page after page."""
+    return redact(text)

@@ -1,0 +1,147 @@
+"""Ending: waiting for delegations, and cancelling them, whoever drives them.
+
+Owns what holds for whoever asks: an agent that waits for its own child gives its slot back meanwhile, and it ends only
+what it has handed on itself. Where nobody drives a delegation any more, whoever waits for it does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.attempts.folders import list_living
+from remit.attempts.shims import send_control
+from remit.errors import RefusedError, RemitError
+from remit.ledger.events import read_clock_ms
+from remit.ledger.runs import list_delegations, load_delegation
+from remit.ledger.slots import set_awaited
+from remit.runs.admission.tickets import find_caller
+from remit.runs.progress import is_in_harness
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+    from remit.runs.admission.guard import Caller
+    from remit.runs.workspace import Workspace
+    from remit.schemas import Result
+
+SETTLE_S = 10.0
+"""How long a cancelled delegation is given to be settled by whoever drives it: a function cannot be ended."""
+
+_LOOK_S = 0.1
+_MOST_ROWS = 100_000
+
+
+class Waited(NamedTuple):
+    """What came of waiting for one delegation."""
+
+    session_id: str
+    result: Result | None
+    """None where it is not over."""
+    trouble: RemitError | None = None
+    """Why nobody could wait for it."""
+    harness: str = ""
+    """The harness that it runs in, where it was cancelled and only that can end it."""
+
+
+async def wait_for(ws: Workspace, session_ids: Sequence[str], *, timeout_s: float | None = None) -> list[Waited]:
+    """Wait for delegations, all at once; each as far as it came in that time. What is not over goes on."""
+    awaited = _begin_to_wait(ws, session_ids)
+    tasks = {each: asyncio.ensure_future(ws.wait(each)) for each in dict.fromkeys(session_ids)}
+    try:
+        await asyncio.wait(tasks.values(), timeout=timeout_s)
+        return [_tell(each, task) for each, task in tasks.items()]
+    finally:
+        for task in tasks.values():
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+        for each in awaited:
+            set_awaited(ws.home.ledger, each, awaited=False)
+
+
+def _tell(session_id: str, task: asyncio.Future[Result]) -> Waited:
+    """What came of one: that another cannot be waited for costs it nothing."""
+    error = task.exception() if task.done() else None
+    if isinstance(error, RemitError):
+        return Waited(session_id, None, error)
+    return Waited(session_id, task.result() if task.done() else None)
+
+
+def _begin_to_wait(ws: Workspace, session_ids: Sequence[str]) -> list[str]:
+    """Say that a caller waits for what it has handed on; those that it did not wait for before."""
+    caller: Caller | None = None
+    with suppress(RefusedError):  # who shows no ticket waits all the same
+        caller = _find_caller(ws)
+    rows = [load_delegation(ws.home.ledger, each) for each in session_ids] if caller is not None else []
+    own = [row.session_id for row in rows if row is not None and caller is not None
+           and row.parent_id == caller.session_id and not row.awaited]  # fmt: skip
+    for each in own:
+        set_awaited(ws.home.ledger, each, awaited=True)
+    return own
+
+
+def _find_caller(ws: Workspace) -> Caller | None:
+    return find_caller(ws.home, ws.caller_environ, now_ms=read_clock_ms())
+
+
+async def cancel(ws: Workspace, session_id: str, *, reason: str) -> Waited:
+    """End a delegation and all below it; what came of it, where it is settled. One that is over stays as it is.
+
+    Nothing is alive when this ends that Remit has started for them. An agent that a harness has started can only be
+    ended there: from now on its tools are refused, and nobody waits until it stops.
+    """
+    caller = _find_caller(ws)
+    if caller is not None and not _is_below(ws, session_id, caller.session_id):
+        message = f"{session_id} was not handed on by {caller.agent}, which asks for its end"
+        raise RefusedError(message, hint="an agent ends only what it has handed on")
+    told = await ws.cancel(session_id, reason=reason)
+    await _end_living(ws, session_id)
+    rows = {each: load_delegation(ws.home.ledger, each) for each in (*told, session_id)}
+    now_ms = read_clock_ms()
+    apart = {each: row.runner for each, row in rows.items() if row is not None and _is_apart(row, now_ms)}
+    if session_id in apart:  # of a harness that Remit has started, all ends with it
+        if len(rows) > len(apart):
+            await wait_for(ws, [each for each in rows if each not in apart], timeout_s=SETTLE_S)
+        return Waited(session_id, None, harness=apart[session_id])
+    waited = await wait_for(ws, [*told, session_id], timeout_s=SETTLE_S)
+    own = next(each for each in waited if each.session_id == session_id)
+    if own.trouble is not None:
+        raise own.trouble
+    return own
+
+
+def list_open(home: Home, session_id: str) -> list[str]:
+    """The ids of a run and of all nested runs below it that are not over."""
+    own = load_delegation(home.ledger, session_id)
+    rows = [] if own is None else list_delegations(home.ledger, root_id=own.root_id, limit=_MOST_ROWS)
+    below = {session_id}
+    for row in reversed(rows):  # parents are older than their children
+        if row.parent_id in below:
+            below.add(row.session_id)
+    return [row.session_id for row in reversed(rows) if row.session_id in below and row.state != "settled"]
+
+
+def _is_apart(row: Delegation, now_ms: int) -> bool:
+    """Whether only a harness can end an agent. One that is judged is settled by whoever waits for it."""
+    return row.state == "running" and is_in_harness(row, now_ms)
+
+
+async def _end_living(ws: Workspace, session_id: str) -> None:
+    """End an agent that lives although its delegation is over."""
+    while own := [each for each in list_living(ws.home) if each.session_id == session_id]:
+        for attempt in own:
+            send_control(attempt.folder, "cancel")
+        await asyncio.sleep(_LOOK_S)
+
+
+def _is_below(ws: Workspace, session_id: str, above: str) -> bool:
+    row: Delegation | None = load_delegation(ws.home.ledger, session_id)
+    while row is not None and row.parent_id is not None:
+        if row.parent_id == above:
+            return True
+        row = load_delegation(ws.home.ledger, row.parent_id)
+    return False

@@ -1,0 +1,77 @@
+"""The application: all routes behind the guard.
+
+Owns how the parts are put together: the operations of the table, the dashboard's files and pages, and the way in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from starlette.routing import Route, Router
+
+from remit.server.assets import PAGE, Assets
+from remit.server.endpoint import Endpoint
+from remit.server.event_stream import Streams
+from remit.server.idempotency import Kept
+from remit.server.login import Login
+from remit.server.operations import BASE, OPERATIONS
+from remit.server.problems import MissingError, ProblemError
+from remit.server.security import LOGIN, SAFE, Guard, Headers
+from remit.server.state import Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from remit.server.operations import Operation
+    from remit.server.rate_limit import Rates
+    from remit.server.security import Place
+    from remit.server.tokens import Tokens
+
+PAGES = ("runs", "agents", "tasks", "findings", "errors", "compliance", "workers")
+"""What the dashboard draws; each may have something below it."""
+
+
+def _forget(sessions: dict[str, float]) -> None:
+    """Who is logged in is nobody's business after the server's end."""
+    del sessions
+
+
+def make_desk(place: Place, tokens: Tokens, *, keep: Callable[[dict[str, float]], None] = _forget) -> Desk:
+    """What a server has at hand. `keep`: writes down who is logged in."""
+    return Desk(place, tokens, Streams(tokens), Assets(), Kept(), keep, asyncio.Lock())
+
+
+def make_application(desk: Desk, *, rates: Rates | None = None) -> ASGIApp:
+    """The whole server, as ASGI has it."""
+    by_path: dict[str, list[Operation]] = {}
+    for each in OPERATIONS:
+        by_path.setdefault(each.path, []).append(each)
+    routes = [Route(f"{BASE}{path}", Endpoint(operations, desk)) for path, operations in by_path.items()]
+    routes.append(Route(LOGIN, Login(desk)))
+    routes.append(Route("/web/{name}", _Files(desk.assets)))
+    routes.append(Route("/", _Files(desk.assets)))
+    routes += [Route(path, _Files(desk.assets)) for page in PAGES for path in (f"/{page}", f"/{page}/{{below:path}}")]
+    return Guard(Router(routes, redirect_slashes=False, default=_tell_missing), desk.place, desk.tokens, rates=rates)
+
+
+class _Files:
+    """The dashboard's files; what is no file of it is one of its pages."""
+
+    def __init__(self, assets: Assets) -> None:
+        self._assets = assets
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send a file."""
+        if scope["method"] not in SAFE:
+            headers = {"Allow": ", ".join(sorted(SAFE))}
+            raise ProblemError(405, "METHOD_NOT_ALLOWED", "this is only to be looked at", headers=headers)
+        name = scope["path_params"].get("name", PAGE)
+        await self._assets.answer(name, Headers(scope))(scope, receive, send)
+
+
+async def _tell_missing(scope: Scope, receive: Receive, send: Send) -> None:
+    del receive, send
+    raise MissingError(f"there is no '{scope['path'][:100]}'", hint="the dashboard is at /, the API below /api/v1")

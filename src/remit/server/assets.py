@@ -1,0 +1,81 @@
+"""Assets: the files of the dashboard, as browsers get them.
+
+Owns the way from `server/web` to an answer: compressed once, told apart by their content, and asked after each time.
+Only files of that folder, of kinds that the dashboard is made of; a name is looked up, never followed.
+"""
+
+from __future__ import annotations
+
+import gzip
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from starlette.responses import Response
+
+from remit.server.problems import MissingError
+from remit.storage.files import load_bytes
+
+if TYPE_CHECKING:
+    from remit.server.security import Headers
+
+FOLDER = Path(__file__).with_name("web")
+PAGE = "index.html"
+_KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+}
+_MAX_BYTES = 2 * 1024 * 1024
+
+
+class Asset(NamedTuple):
+    """A file, ready to be sent."""
+
+    kind: str
+    data: bytes
+    packed: bytes
+    etag: str
+    stamp: tuple[int, int]
+    """When it was changed and how long it was: a checkout that is worked on needs no new start."""
+
+
+class Assets:
+    """The files of a folder, each packed when it is first asked for."""
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self._folder = folder
+        self._packed: dict[str, Asset] = {}
+
+    def answer(self, name: str, headers: Headers) -> Response:
+        """A file, or that the browser has it already."""
+        found = self._find(name)
+        told = {"ETag": found.etag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+        if is_known(headers.get_list("if-none-match"), found.etag):
+            return Response(None, 304, told)
+        takes_packed = "gzip" in headers.get_list("accept-encoding").lower()
+        if takes_packed and len(found.packed) < len(found.data):
+            return Response(found.packed, 200, {**told, "Content-Encoding": "gzip"}, found.kind)
+        return Response(found.data, 200, told, found.kind)
+
+    def _find(self, name: str) -> Asset:
+        file = self._folder / name
+        kind = _KINDS.get(file.suffix)
+        if kind is None or file.parent != self._folder or not file.is_file():
+            raise MissingError(f"there is no '{name[:100]}'", hint="the dashboard is at /")
+        seen = file.stat()
+        stamp = seen.st_mtime_ns, seen.st_size
+        found = self._packed.get(name)
+        if found is None or found.stamp != stamp:
+            data = load_bytes(file, max_bytes=_MAX_BYTES)
+            etag = f'"{sha256(data).hexdigest()[:24]}"'
+            found = self._packed[name] = Asset(kind, data, gzip.compress(data, 9, mtime=0), etag, stamp)
+        return found
+
+
+def is_known(told: str, etag: str) -> bool:
+    """Whether who asks has what there is: one of the tags that it names, or any."""
+    named = [each.strip().removeprefix("W/") for each in told.split(",")]
+    return etag.removeprefix("W/") in named or "*" in named

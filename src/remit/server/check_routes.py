@@ -1,0 +1,37 @@
+"""Judging: handlers that judge a message or the agent files; nothing of them is kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.views.render import shape_verdict
+
+if TYPE_CHECKING:
+    from remit.server.endpoint import Asked
+
+_NAME = "message"
+
+
+def check_message(asked: Asked) -> dict[str, Any]:
+    """Judge a final message, with its artifacts as they are in this workspace."""
+    from pathlib import Path
+
+    from remit.runs import check_message
+    from remit.storage.settings import find_workspace
+    from remit.views.run_details import clean
+
+    given = asked.body
+    verdict = check_message.check(
+        given["text"],
+        format=given.get("format"),
+        session_id=given.get("session_id"),
+        root=Path(find_workspace()),
+    )
+    return clean(shape_verdict(verdict, _NAME))
+
+
+def lint_agents(asked: Asked) -> dict[str, Any]:
+    """Judge agent files."""
+    from remit.views.agents import lint_files
+
+    return lint_files(asked.body.get("paths", ()))

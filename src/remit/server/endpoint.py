@@ -1,0 +1,168 @@
+"""Calling: from a request to the function that answers it, and back.
+
+Owns what a handler is given and gives. A handler is a plain function that takes what was asked, checked against the
+table of operations, and gives what JSON has: it runs in a thread, since everything that it reads lies on disk. One that
+is a coroutine reads nothing, or sees to it by itself; it may give a whole response.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from hashlib import sha256
+from importlib import import_module
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qsl
+
+from starlette.responses import Response
+
+from remit.errors import UsageError
+from remit.mcp.arguments import check_arguments, list_kinds
+from remit.server.assets import is_known
+from remit.server.problems import ProblemError
+from remit.server.request_body import load_body
+from remit.server.security import Headers
+from remit.spelling import did_you_mean
+from remit.views.render import render_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from starlette.types import Receive, Scope, Send
+
+    from remit.server.operations import Operation
+    from remit.server.state import Desk
+    from remit.server.tokens import Guest
+
+_PASSING = re.compile(r'"(?:left_ms|idle_s|lease_left_s|waited_s)": ?[0-9.e+-]+')
+"""What is another at every moment, without anything having happened. In a text its quotation marks are escaped."""
+_MAX_FIELDS = 50
+
+
+class Asked(NamedTuple):
+    """A request, as far as it fits what the table says."""
+
+    desk: Desk
+    guest: Guest
+    headers: Headers
+    path: Mapping[str, Any]
+    query: Mapping[str, Any]
+    body: Mapping[str, Any]
+    peer: tuple[str, int] | None = None
+    """The other end of the connection."""
+    own: tuple[str, int] | None = None
+    """This end."""
+
+
+class Answer(NamedTuple):
+    """What is answered, where it is more than a value."""
+
+    value: Mapping[str, Any] | None
+    status: int = 200
+    headers: Mapping[str, str] = {}
+
+
+class Endpoint:
+    """All that one path takes."""
+
+    def __init__(self, operations: Sequence[Operation], desk: Desk) -> None:
+        self._operations = {each.method: each for each in operations}
+        self._desk = desk
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        operation = self._operations.get(method)
+        if operation is None:
+            allow = sorted({*self._operations} | ({"HEAD"} if "GET" in self._operations else set()))
+            message = f"nobody can {scope['method']} this"
+            raise ProblemError(405, "METHOD_NOT_ALLOWED", message, headers={"Allow": ", ".join(allow)})
+        asked = Asked(
+            self._desk,
+            scope["guest"],
+            Headers(scope),
+            check_arguments(_type_all(scope["path_params"], operation.names), operation.names),
+            parse_query(scope["query_string"], operation.takes),
+            {}
+            if operation.body is None
+            else check_body(await load_body(scope, receive, max_bytes=operation.max_bytes), operation.body),
+            scope.get("client"),
+            scope.get("server"),
+        )
+        handler = find_handler(operation)
+        if iscoroutinefunction(handler):
+            given = await handler(asked)
+            response = given if isinstance(given, Response) else _render(given, asked, operation.status)
+        else:
+            response = await asyncio.to_thread(_carry_out, handler, asked, operation.status)
+        await response(scope, receive, send)
+
+
+def find_handler(operation: Operation) -> Callable[[Asked], Any]:
+    """The function that answers an operation: it is called as the operation is."""
+    found: Callable[[Asked], Any] = getattr(import_module(operation.home), operation.name)
+    return found
+
+
+def _carry_out(handler: Callable[[Asked], Any], asked: Asked, status: int) -> Response:
+    return _render(handler(asked), asked, status)
+
+
+def _render(given: Answer | Mapping[str, Any], asked: Asked, status: int) -> Response:
+    """What a handler gives, as an answer; or that who asks has it already."""
+    answer = given if isinstance(given, Answer) else Answer(given, status)
+    if answer.value is None:
+        return Response(None, answer.status, answer.headers)
+    text = render_json(answer.value)
+    headers = dict(answer.headers)
+    if "event" in answer.value and status == 200:  # noqa: PLR2004 - it can be asked for again and again
+        headers["ETag"] = make_etag(text, answer.value["event"])
+        if is_known(asked.headers.get_list("if-none-match"), headers["ETag"]):
+            return Response(None, 304, headers)
+    return Response(text, answer.status, headers, "application/json")
+
+
+def make_etag(text: str, event: object) -> str:
+    """The mark of an answer: the last event that it knows of, and what it says but for what only time changes."""
+    return f'W/"e{event}-{sha256(_PASSING.sub("", text).encode()).hexdigest()[:16]}"'
+
+
+def check_body(body: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """What a request carries, where it fits. Null is as good as nothing, but not for a name that nobody knows."""
+    for name in body.keys() - schema["properties"].keys():
+        known = (*schema["properties"],)
+        hint = did_you_mean(name[:60], known) if known else "leave it out"
+        raise UsageError(f"there is no '{name[:60]}' here", hint=hint)
+    return check_arguments(body, schema)
+
+
+# --- queries ---------------------------------------------------------------------------------------------------------
+
+
+def parse_query(query: bytes, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """What stands behind the question mark, typed as the table says; each name once."""
+    try:
+        pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS)
+    except ValueError:
+        raise UsageError("the query of the address cannot be read", hint="encode it as UTF-8") from None
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise UsageError(f"{name[:60]} is given twice", hint="give it once")
+        found[name] = value
+    return check_arguments(_type_all(found, schema), schema)
+
+
+def _type_all(given: Mapping[str, str], schema: Mapping[str, Any]) -> dict[str, Any]:
+    kinds = {name: [kind["type"] for kind in list_kinds(each)] for name, each in schema["properties"].items()}
+    return {name: _type(value, kinds.get(name, ["string"])) for name, value in given.items()}
+
+
+def _type(value: str, kinds: Sequence[str]) -> object:
+    """A text as a number or as yes and no, where that is what is wanted; else it stays what it is, and is told."""
+    if "integer" in kinds and re.fullmatch(r"-?[0-9]{1,18}", value, re.ASCII):
+        return int(value)
+    if "boolean" in kinds and value in ("true", "false"):
+        return value == "true"
+    return value

@@ -1,0 +1,285 @@
+"""Streams: server-sent events for everybody who follows.
+
+Owns the channels. However many follow one, it is looked at once: what is new is written as text once and handed to all.
+Nobody waits for who reads slowly: its connection is closed, and when it comes back it says how far it got and is told
+the rest. All of it happens on the event loop, but for the looking, which is done in threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from starlette.responses import Response
+
+from remit.errors import RemitError
+from remit.server.problems import ProblemError, take_down
+from remit.views.render import render_json
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable
+
+    from starlette.types import Receive, Scope, Send
+
+    from remit.server.tokens import Guest, Tokens
+
+MOST_STREAMS = 256
+PING_S = 15.0
+SEND_S = 20.0
+"""How long somebody may take nothing."""
+_QUEUED = 256
+_PING = b": still here\n\n"
+_RETRY = b"retry: 1000\n"
+_AGAIN_S = 2
+
+
+class Batch(NamedTuple):
+    """What is new in a channel, written as it is sent."""
+
+    number: int
+    """Up to where it goes."""
+    parts: tuple[tuple[str, bytes], ...]
+    """Each with the run that it belongs to."""
+    whole: bytes
+    end: bytes = b""
+    """What everybody is told after that, whatever they follow."""
+    is_last: bool = False
+
+
+class Channel:
+    """Something that changes, and those who follow it."""
+
+    quick_s = 0.05
+    idle_s = 0.1
+    patience = 600
+    """After so many looks that showed nothing, it is looked at less often."""
+
+    def __init__(self) -> None:
+        self.position = 0
+        self._farewell: Batch | None = None
+        """What the last ones were told, for who comes after that."""
+        self._followers: set[Follower] = set()
+        self._looking: asyncio.Task[None] | None = None
+        self._ready: asyncio.Future[None] | None = None
+
+    def find_position(self) -> int:
+        """Where it stands."""
+        raise NotImplementedError
+
+    def look(self) -> Batch | None:
+        """What is new since the position."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Let go of what was opened to look. All three are called in one thread."""
+
+    async def join(self, follower: Follower) -> int:
+        """Let somebody follow from now on; the position from which on that is."""
+        self._followers.add(follower)
+        if self._ready is None:
+            self._ready = asyncio.get_running_loop().create_future()
+            self._looking = asyncio.ensure_future(self._look_on(self._ready))
+        await asyncio.shield(self._ready)
+        follower.is_listening = True
+        if self._farewell is not None:
+            follower.put(self._farewell)
+        return self.position
+
+    def leave(self, follower: Follower) -> None:
+        """Let somebody go; who is the last ends the looking."""
+        self._followers.discard(follower)
+        if not self._followers and self._looking is not None:
+            self._looking.cancel()
+            self._looking = self._ready = None
+
+    async def _look_on(self, ready: asyncio.Future[None]) -> None:
+        thread = ThreadPoolExecutor(1, "remit-http-look")  # its own: a connection to the ledger stays in one thread
+        loop = asyncio.get_running_loop()
+        try:
+            self.position = await loop.run_in_executor(thread, self.find_position)
+            ready.set_result(None)
+            quiet = 0
+            while self._farewell is None:
+                batch = await loop.run_in_executor(thread, self.look)
+                quiet = quiet + 1 if batch is None else 0
+                if batch is not None:
+                    self._hand_out(batch)
+                await asyncio.sleep(self.quick_s if quiet < self.patience else self.idle_s)
+        except Exception as error:  # noqa: BLE001 - a ledger that fails: who follows comes back, and is told then
+            self._give_up(ready, error)
+        finally:
+            thread.submit(self.close)
+            thread.shutdown(wait=False)
+
+    def _give_up(self, ready: asyncio.Future[None], error: Exception) -> None:
+        if not ready.done():
+            ready.set_exception(error)
+        elif not isinstance(error, RemitError):
+            take_down(error)
+        self._looking = self._ready = None
+        for each in self._followers:
+            each.end()
+
+    def _hand_out(self, batch: Batch) -> None:
+        self.position = batch.number
+        if batch.is_last:
+            self._farewell = batch._replace(parts=(), whole=b"")
+        for each in self._followers:
+            if each.is_listening:
+                each.put(batch)
+
+
+class Follower:
+    """Somebody who follows a channel."""
+
+    def __init__(self, guest: Guest, *, root_id: str = "") -> None:
+        self.guest = guest
+        self.is_listening = False
+        self._root_id = root_id
+        self._queue: asyncio.Queue[Batch | None] = asyncio.Queue(_QUEUED)
+
+    def put(self, batch: Batch) -> None:
+        """Hand on what is new; who has not taken what was new before is let go."""
+        try:
+            self._queue.put_nowait(batch)
+        except asyncio.QueueFull:
+            self.end()
+
+    def end(self) -> None:
+        """Have it end with what was sent by now: what waits here is told when it comes back."""
+        self.is_listening = False
+        while not self._queue.empty():
+            self._queue.get_nowait()
+        self._queue.put_nowait(None)
+
+    async def take(self) -> tuple[bytes, bool]:
+        """What to send next, and whether it is the last: what is new, or a sign of life."""
+        try:
+            async with asyncio.timeout(PING_S):
+                batch = await self._queue.get()
+        except TimeoutError:
+            return _PING, False
+        if batch is None:
+            return b"", True
+        own = (part for root_id, part in batch.parts if root_id == self._root_id)
+        return (b"".join(own) if self._root_id else batch.whole) + batch.end, batch.is_last
+
+
+class Streams:
+    """All who follow something of this server."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+        self._channels: dict[str, Channel] = {}
+        self._followers: dict[Follower, str] = {}
+        self.is_ending = False
+
+    @property
+    def count(self) -> int:
+        """How many follow something."""
+        return len(self._followers)
+
+    async def join(self, name: str, make: Callable[[], Channel], follower: Follower) -> int:
+        """Let somebody follow a channel, which is made where there is none; where it stands."""
+        if self.is_ending or len(self._followers) >= MOST_STREAMS:
+            headers = {"Retry-After": str(_AGAIN_S)}
+            raise ProblemError(503, "BUSY", "too many follow already", hint="close a page", headers=headers)
+        channel = self._channels.get(name)
+        if channel is None:
+            channel = self._channels[name] = make()
+        self._followers[follower] = name
+        try:
+            return await channel.join(follower)
+        except BaseException:
+            self.leave(follower)
+            raise
+
+    def leave(self, follower: Follower) -> None:
+        """Let somebody go, and a channel that nobody follows any more."""
+        name = self._followers.pop(follower, None)
+        channel = None if name is None else self._channels.get(name)
+        if name is None or channel is None:
+            return
+        channel.leave(follower)
+        if name not in self._followers.values():
+            del self._channels[name]
+
+    def drop(self, guest: Guest) -> None:
+        """End all that somebody follows who has logged out."""
+        for each in self._followers:
+            if each.guest == guest and guest.kind == "cookie":
+                each.end()
+
+    def end(self) -> None:
+        """End everything: the server goes."""
+        self.is_ending = True
+        for each in self._followers:
+            each.end()
+
+    def is_welcome(self, follower: Follower) -> bool:
+        """Whether somebody may still follow: a session ends, also while it is used."""
+        return self._tokens.is_good(follower.guest)
+
+
+class EventStream(Response):
+    """A response that goes on until one of the two ends it."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, streams: Streams, follower: Follower, first: AsyncIterator[bytes]) -> None:
+        super().__init__()
+        self._streams = streams
+        self._follower = follower
+        self._first = first
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send until nobody reads any more, or nothing more comes."""
+        sending = asyncio.ensure_future(self._send_all(scope["method"] == "HEAD", send))
+        leaving = asyncio.ensure_future(_wait_for_leave(receive))
+        try:
+            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._streams.leave(self._follower)
+            for task in (sending, leaving):
+                task.cancel()
+            told, _ = await asyncio.gather(sending, leaving, return_exceptions=True)
+        if isinstance(told, Exception) and not isinstance(told, RemitError | OSError):  # who took nothing is an OSError
+            take_down(told)
+
+    async def _send_all(self, is_bare: bool, send: Send) -> None:  # noqa: FBT001 - of this class alone
+        headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        is_over = is_bare
+        if not is_over:
+            await self._send(_RETRY, send)
+            async for data in self._first:
+                await self._send(data, send)
+        while not is_over and self._streams.is_welcome(self._follower):
+            data, is_over = await self._follower.take()
+            await self._send(data, send)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _send(self, data: bytes, send: Send) -> None:
+        if data:
+            async with asyncio.timeout(SEND_S):  # who takes nothing for so long is not there
+                await send({"type": "http.response.body", "body": data, "more_body": True})
+
+
+async def _wait_for_leave(receive: Receive) -> None:
+    with suppress(OSError):
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+
+def render_event(kind: str, value: Any, number: int | None = None) -> bytes:  # noqa: ANN401 - any JSON value
+    """One event as it goes over the wire. JSON has no line breaks in it, so that nothing can end an event early."""
+    head = "" if number is None else f"id: {number}\n"
+    return f"{head}event: {kind}\ndata: {render_json(value)}\n\n".encode("utf-8", "replace")
+
+
+def make_batch(number: int, parts: Iterable[tuple[str, bytes]], *, end: bytes = b"", is_last: bool = False) -> Batch:
+    """What is new, written once for all."""
+    kept = tuple(parts)
+    return Batch(number, kept, b"".join(part for _, part in kept), end, is_last)

@@ -1,0 +1,129 @@
+"""Problems: what is answered where something cannot be done.
+
+Owns the shape of RFC 9457 that errors have on the wire, the codes that only this door has, and the small pages that
+people get instead. The status of an error of ours is in the table of `views/render.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from html import escape as escape_html
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import Response
+
+from remit.errors import BusyError, InputError, RemitError, UsageError
+from remit.storage.secrets import redact
+from remit.terminal import write
+from remit.views.render import get_http_status, render_json, shape_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+CONTENT_TYPE = "application/problem+json"
+TYPE = "urn:remit:problem:"
+_BUSY_S = 1
+_MAX_CHARS = 4_000
+
+
+class ProblemError(RemitError):
+    """A request cannot be answered, for a reason that HTTP has a number for."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        hint: str = "",
+        headers: Mapping[str, str] | None = None,
+        **data: object,
+    ) -> None:
+        super().__init__(message, hint=hint, **data)
+        self.code = code
+        self.status = status
+        self.headers = dict(headers or {})
+
+
+class MissingError(ProblemError):
+    """What a request names is not there."""
+
+    def __init__(self, message: str, *, hint: str = "", **data: object) -> None:
+        super().__init__(404, "NOT_FOUND", message, hint=hint, headers=None, **data)
+
+
+@contextmanager
+def missing() -> Iterator[None]:
+    """What is asked for by its name, and is not there, is missing: elsewhere that is a mistake of who asks."""
+    try:
+        yield
+    except (UsageError, InputError) as error:
+        raise MissingError(error.message, hint=error.hint, **error.data) from None
+
+
+def find_status(error: BaseException) -> int:
+    """The status that an error is answered with."""
+    return error.status if isinstance(error, ProblemError) else get_http_status(error)
+
+
+def shape_problem(error: BaseException) -> dict[str, Any]:
+    """An error as RFC 9457 has it, without secrets."""
+    status, told = find_status(error), shape_error(error)["error"]
+    return {
+        "type": f"{TYPE}{told['code']}",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": _clean(told["message"]),
+        "hint": _clean(told["hint"]),
+        "code": told["code"],
+        "data": {name: _clean(value) for name, value in told["data"].items()},
+    }
+
+
+def _clean(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """The same without secrets; what is long is cut."""
+    if isinstance(value, str):
+        return redact(value[: 2 * _MAX_CHARS])[:_MAX_CHARS]
+    if isinstance(value, list | tuple):
+        return [_clean(each) for each in value]
+    return {str(name): _clean(each) for name, each in value.items()} if isinstance(value, dict) else value
+
+
+def answer_problem(error: BaseException, *, for_people: bool) -> Response:
+    """An error as an answer: JSON for programs, a small page for people."""
+    known = error if isinstance(error, RemitError) else take_down(error)
+    shaped = shape_problem(known)
+    headers = dict(known.headers) if isinstance(known, ProblemError) else {}
+    if isinstance(known, BusyError):
+        headers["Retry-After"] = str(_BUSY_S)
+    if for_people:
+        return Response(render_page(shaped), shaped["status"], headers, "text/html")
+    return Response(render_json(shaped), shaped["status"], headers, CONTENT_TYPE)
+
+
+def take_down(bug: BaseException) -> ProblemError:
+    """Tell of a bug without telling what is in it: only a reference, by which it is found on standard error."""
+    reference = os.urandom(4).hex()
+    told = f"remit: bug {reference}: {type(bug).__name__}\n"
+    if os.environ.get("REMIT_DEBUG"):
+        import traceback
+
+        told += "".join(traceback.format_exception(bug))
+    write(told, stream=sys.stderr)
+    hint = "start the server with REMIT_DEBUG=1, which writes the traceback to its standard error"
+    message = f"this is a bug: {type(bug).__name__}"
+    return ProblemError(500, RemitError.code, message, hint=hint, reference=reference)
+
+
+def render_page(shaped: Mapping[str, Any]) -> str:
+    """What people see who are not let in, or ask for what is not there."""
+    title, detail, hint = (escape_html(str(shaped[name])) for name in ("title", "detail", "hint"))
+    return (
+        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        '<meta name="viewport" content="width=device-width">\n'
+        f"<title>Remit: {title}</title>\n<h1>{title}</h1>\n<p>{detail}.</p>\n<p>{hint}</p>\n</html>\n"
+    )

@@ -1,0 +1,202 @@
+"""Delegations: handlers of what can be seen of them, and done about them.
+
+Owns the way from a request to these use cases and back; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from remit.server.endpoint import Answer
+from remit.server.operations import BASE, USUAL
+from remit.server.problems import missing
+from remit.views.render import render_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from remit.ledger.home import Home
+    from remit.server.endpoint import Asked
+    from remit.server.state import Desk
+    from remit.views.page_actions import Asker, Begun
+
+_FILTERS = ("state", "agent", "outcome", "status", "ending", "task", "q", "roots")
+_LIMITS = {"tokens": "max_tokens", "cost_usd": "max_usd", "turns": "max_turns"}
+
+
+def open_workspace() -> closing[Home]:
+    """The workspace, for one request: what it opens is not shared between threads."""
+    from remit.views.run_details import open_home
+
+    return closing(open_home())
+
+
+# --- what can be seen ------------------------------------------------------------------------------------------------
+
+
+def list_delegations(asked: Asked) -> dict[str, Any]:
+    """A page of the list."""
+    from remit.views import run_list
+
+    wanted = run_list.Asked(**_read_task({name: asked.query[name] for name in _FILTERS if name in asked.query}))
+    with open_workspace() as home:
+        return run_list.list_runs(
+            home, wanted, limit=asked.query.get("limit", USUAL), cursor=asked.query.get("cursor", "")
+        )
+
+
+def get_delegation(asked: Asked) -> dict[str, Any]:
+    """One delegation in full."""
+    from remit.views.run_tree import load_node
+
+    with open_workspace() as home, missing():
+        return load_node(home, asked.path["id"], result_format=asked.query.get("format", ""))
+
+
+def get_tree(asked: Asked) -> dict[str, Any]:
+    """The run that a delegation is in."""
+    from remit.views.run_tree import load_tree
+
+    with open_workspace() as home, missing():
+        return load_tree(home, asked.path["id"])
+
+
+def get_prompt(asked: Asked) -> dict[str, Any]:
+    """The first message of an agent."""
+    from remit.views.run_tree import load_prompt_page
+
+    with open_workspace() as home, missing():
+        return load_prompt_page(home, asked.path["id"], page=asked.query.get("page", 1))
+
+
+def get_answer(asked: Asked) -> dict[str, Any]:
+    """An answer of an agent."""
+    from remit.views.run_tree import load_answer_page
+
+    with open_workspace() as home, missing():
+        return load_answer_page(home, asked.path["id"], asked.path["number"], page=asked.query.get("page", 1))
+
+
+def get_diff(asked: Asked) -> dict[str, Any]:
+    """What became of a file."""
+    from remit.views.diffs import load_diff
+
+    with open_workspace() as home, missing():
+        return load_diff(home, asked.path["id"], asked.query["path"])
+
+
+def get_log(asked: Asked) -> dict[str, Any]:
+    """What an agent has printed."""
+    from remit.views.live import load_log
+
+    given = {name: asked.query[name] for name in ("after", "attempt", "limit") if name in asked.query}
+    with missing():
+        return load_log(asked.path["id"], **given)._asdict()
+
+
+# --- what can be done ------------------------------------------------------------------------------------------------
+
+
+def delegate(asked: Asked) -> Answer:
+    """Hand work to an agent."""
+    from remit.views import page_actions
+
+    given = _read_task(asked.body)
+    budget = {_LIMITS[name]: value for name, value in given.pop("budget", {}).items()}
+    work = page_actions.Work(**_rename_time(given), budget=budget)
+    return _begin(asked, "delegate", lambda home, asker: page_actions.delegate(home, work, asker=asker))
+
+
+def retry_delegation(asked: Asked) -> Answer:
+    """Ask for the same once more."""
+    from remit.views import page_actions
+
+    session_id, given = _find_session(asked.path["id"]), _rename_time(dict(asked.body))
+    return _begin(
+        asked, f"retry {session_id}", lambda home, asker: page_actions.retry(home, session_id, **given, asker=asker)
+    )
+
+
+def resume_delegation(asked: Asked) -> Answer:
+    """Go on where an agent has ended."""
+    from remit.views import page_actions
+
+    session_id, prompt = _find_session(asked.path["id"]), asked.body["prompt"]
+    return _begin(
+        asked, f"resume {session_id}", lambda home, asker: page_actions.resume(home, session_id, prompt, asker=asker)
+    )
+
+
+def cancel_delegation(asked: Asked) -> dict[str, Any]:
+    """End a delegation."""
+    from remit.views import page_actions
+
+    session_id = _find_session(asked.path["id"])
+    with open_workspace() as home:
+        ended = page_actions.cancel(home, session_id, reason=asked.body.get("reason", ""), asker=_name_asker(asked))
+    return {"cancelled": [*ended.cancelled], "note": ended.note}
+
+
+def _read_task(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with the task as the command line reads it."""
+    if "task" not in given:
+        return dict(given)
+    from remit.cli.commands.task_changes import parse_task
+
+    return {**given, "task": parse_task(str(given["task"]))}
+
+
+def _rename_time(given: dict[str, Any]) -> dict[str, Any]:
+    if "timeout_seconds" in given:
+        given["timeout_s"] = given.pop("timeout_seconds")
+    return given
+
+
+def _find_session(word: str) -> str:
+    from remit.views.run_tree import load_row
+
+    with open_workspace() as home, missing():
+        return load_row(home, word).session_id
+
+
+def _name_asker(asked: Asked) -> Asker:
+    """Who is at the other end of the connection, as far as it is of this machine."""
+    ticket = asked.headers.get("remit-ticket") or ""
+    return name_ends(asked.desk, asked.own, asked.peer)._replace(ticket=ticket, is_browser=asked.guest.kind == "cookie")
+
+
+def name_ends(desk: Desk, own: tuple[str, int] | None, peer: tuple[str, int] | None) -> Asker:
+    """The two ends of a connection; one that was broken off before it was taken has no other."""
+    from remit.storage.peers import End
+    from remit.views.page_actions import Asker
+
+    return Asker(End(*(own or (desk.place.host, desk.place.port))), None if peer is None else End(*peer))
+
+
+def check_person(asked: Asked) -> None:
+    """Refuse what only people ask for, where an agent does."""
+    from remit.views import page_actions
+
+    with open_workspace() as home:
+        page_actions.check_person(home, _name_asker(asked))
+
+
+def _begin(asked: Asked, what: str, begin: Callable[[Home, Asker], Begun]) -> Answer:
+    """Begin some work, once for each key that it is asked for with."""
+    from remit.cli.result_output import shape_asides
+    from remit.views.json_shapes import shape_standing
+    from remit.views.run_details import look_at
+    from remit.views.run_tree import load_row
+
+    def act() -> Answer:
+        with open_workspace() as home:
+            begun = begin(home, _name_asker(asked))
+            (standing,) = look_at(home, [load_row(home, begun.session_id)])
+        told = shape_standing(standing)
+        told |= {"request_findings": shape_asides(begun.findings)} if begun.findings else {}
+        return Answer(told, 201, {"Location": f"{BASE}/delegations/{quote(begun.session_id)}"})
+
+    fingerprint = f"{asked.guest.id} {what} {render_json(dict(asked.body))}"
+    return asked.desk.kept.carry_out(asked.headers.get("idempotency-key"), fingerprint, act)

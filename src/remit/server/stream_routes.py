@@ -1,0 +1,217 @@
+"""Following: the events of the ledger and the lines that an agent prints, as streams.
+
+Owns what each of the two channels looks at, and how who comes back is told what was missed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from remit.server.event_stream import Channel, EventStream, Follower, make_batch, render_event
+from remit.server.problems import missing
+from remit.server.run_routes import open_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.responses import Response
+
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+    from remit.server.endpoint import Asked
+    from remit.server.event_stream import Batch
+    from remit.views.live import Changes, Tail
+
+_EVENTS, _LOG = "events", "log "
+_MAX_DIGITS = 15
+MOST_LINES = 5_000
+"""So many lines of before are told to who begins to follow; `/log` has the rest."""
+
+
+# --- events ----------------------------------------------------------------------------------------------------------
+
+
+class _Events(Channel):
+    """What happens in the ledger. It stays open: to open it for every look would cost more than the look."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._home: Home | None = None
+        self._file: tuple[int, int] | None = None
+
+    def find_position(self) -> int:
+        """The number of the last event."""
+        from remit.views.live import find_last
+
+        return find_last(self._open())
+
+    def look(self) -> Batch | None:
+        """What happened since."""
+        from remit.views.live import find_last, list_changes
+
+        home = self._open()
+        if find_last(home) == self.position:
+            return None
+        found = list_changes(home, after=self.position)
+        if found.is_reset:  # more happened at once than is told, or the ledger is another one
+            return make_batch(found.last, (), end=_render_reset(found.last))
+        return make_batch(found.next, ((each["root_id"] or "", _render_change(each)) for each in found.items))
+
+    def close(self) -> None:
+        """Close the ledger."""
+        if self._home is not None:
+            self._home.close()
+            self._home = None
+
+    def _open(self) -> Home:
+        """The ledger, opened again where its file is another by now."""
+        from remit.views.run_details import open_home
+
+        home = self._home or open_home()
+        try:
+            seen = Path(home.ledger_file).stat()
+            file = seen.st_dev, seen.st_ino
+        except OSError:  # nothing was delegated yet
+            file = None
+        if file != self._file:
+            self.close()
+            home, self._file = open_home(), file
+        self._home = home
+        return home
+
+
+def _render_change(change: dict[str, Any]) -> bytes:
+    return render_event("change", change, change["number"])
+
+
+def _render_reset(last: int) -> bytes:
+    return render_event("reset", {"event": last}, last)
+
+
+async def get_events(asked: Asked) -> Response | dict[str, Any]:
+    """What happens: as it happens, or a page of what did."""
+    session = asked.query.get("session", "")
+    root_id = (await asyncio.to_thread(_find_row, session)).root_id if session else ""
+    if _wants_page(asked):
+        after, limit = asked.query.get("after", 0), asked.query.get("limit", 100)
+        found = await asyncio.to_thread(_load_changes, after, root_id, limit)
+        return {"items": found.items, "next": found.next, "last": found.last, "reset": found.is_reset}
+    start = _find_start(asked)
+    follower = Follower(asked.guest, root_id=root_id)
+    streams = asked.desk.streams
+    position = await streams.join(_EVENTS, _Events, follower)
+    return EventStream(streams, follower, _catch_up(start, position, root_id))
+
+
+def _wants_page(asked: Asked) -> bool:
+    accepted = asked.headers.get_list("accept").lower()
+    return "application/json" in accepted and "text/event-stream" not in accepted
+
+
+def _find_start(asked: Asked) -> int | None:
+    """The number after which somebody wants to be told: a browser that comes back knows better than the address."""
+    told = asked.headers.get("last-event-id") or ""
+    if told.isascii() and told.isdecimal() and len(told) <= _MAX_DIGITS:
+        return int(told)
+    after: int | None = asked.query.get("after")
+    return after
+
+
+def _find_row(word: str) -> Delegation:
+    from remit.views.run_tree import load_row
+
+    with open_workspace() as home, missing():
+        return load_row(home, word)
+
+
+def _load_changes(after: int, root_id: str, limit: int = 500) -> Changes:
+    from remit.views.live import list_changes
+
+    with open_workspace() as home:
+        return list_changes(home, after=after, session=root_id, limit=limit)
+
+
+async def _catch_up(after: int | None, position: int, root_id: str) -> AsyncIterator[bytes]:
+    """The beginning of a stream: where it begins, and what was missed since."""
+    start = position if after is None else after
+    yield render_event("hello", {"event": position}, start)
+    if start > position:  # of another ledger, which is gone
+        yield _render_reset(position)
+        return
+    while start < position:
+        found = await asyncio.to_thread(_load_changes, start, root_id)
+        if found.is_reset:
+            yield _render_reset(position)
+            return
+        # What comes after the position is told by the channel.
+        yield b"".join(_render_change(each) for each in found.items if each["number"] <= position)
+        start = max(found.next, start + 1)
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+class _Log(Channel):
+    """What one agent prints."""
+
+    quick_s, idle_s, patience = 0.2, 0.5, 150
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__()
+        self._session_id = session_id
+        self._tail: Tail | None = None
+
+    def find_position(self) -> int:
+        """The number of the last line."""
+        from remit.views.live import Tail
+
+        tail = Tail(self._session_id)
+        found = tail.read()
+        while found.lines and not found.over:
+            found = tail.read()
+        self._tail = tail
+        return found.next
+
+    def look(self) -> Batch | None:
+        """The lines that are new."""
+        if self._tail is None:
+            return None
+        found = self._tail.read()
+        if not found.lines and not found.over:
+            return None
+        end = render_event("over", {"next": found.next}) if found.over else b""
+        return make_batch(found.next, (("", _render_line(each)) for each in found.lines), end=end, is_last=found.over)
+
+
+def _render_line(line: dict[str, Any]) -> bytes:
+    return render_event("line", line, line["number"])
+
+
+async def stream_log(asked: Asked) -> Response:
+    """What an agent prints, as it comes."""
+    session_id = (await asyncio.to_thread(_find_row, asked.path["id"])).session_id
+    start = _find_start(asked) or 0
+    follower = Follower(asked.guest)
+    streams = asked.desk.streams
+    position = await streams.join(f"{_LOG}{session_id}", lambda: _Log(session_id), follower)
+    return EventStream(streams, follower, _catch_up_lines(session_id, start, position))
+
+
+async def _catch_up_lines(session_id: str, after: int, position: int) -> AsyncIterator[bytes]:
+    """The lines before those that the channel tells."""
+    from remit.views.live import Tail
+
+    skipped = max(0, position - after - MOST_LINES)
+    after += skipped
+    yield render_event("hello", {"next": position, "skipped": skipped}, after)
+    if after >= position:
+        return
+    tail = await asyncio.to_thread(lambda: Tail(session_id, after=after))
+    while after < position:
+        found = await asyncio.to_thread(tail.read)
+        yield b"".join(_render_line(each) for each in found.lines if each["number"] <= position)
+        if not found.lines:
+            return
+        after = found.next

@@ -1,0 +1,105 @@
+"""Looking: handlers of what a workspace keeps besides its delegations.
+
+Owns the way from a request to these use cases and back; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit import __version__
+from remit.server.problems import missing
+from remit.server.run_routes import check_person, open_workspace
+
+if TYPE_CHECKING:
+    from remit.server.endpoint import Asked
+
+
+def list_agents(asked: Asked) -> dict[str, Any]:
+    """The agent files and who calls whom."""
+    from remit.views.agents import load_agents
+
+    del asked
+    return load_agents()
+
+
+def get_compliance(asked: Asked) -> dict[str, Any]:
+    """How often agents kept to their contract."""
+    from remit.views.compliance import load_compliance
+
+    with open_workspace() as home:
+        return load_compliance(home, **asked.query)
+
+
+# --- work ------------------------------------------------------------------------------------------------------------
+
+
+def list_tasks(asked: Asked) -> dict[str, Any]:
+    """The tasks by their markers."""
+    from remit.views.stores import load_board
+
+    del asked
+    return load_board()
+
+
+def get_task(asked: Asked) -> dict[str, Any]:
+    """One task."""
+    from remit.cli.commands.task_changes import parse_number
+    from remit.views.stores import load_outside_task, load_task
+
+    task_id = str(asked.path["number"])
+    with missing():
+        return load_outside_task(task_id) or load_task(parse_number(task_id))
+
+
+def move_task(asked: Asked) -> dict[str, Any]:
+    """Give a task another marker."""
+    from remit.cli.commands.task_changes import parse_number
+    from remit.views import stores
+
+    check_person(asked)
+    number = parse_number(str(asked.path["number"]))
+    return stores.move_task(number, asked.body["marker"], reason=asked.body.get("reason", ""))
+
+
+def list_entries(asked: Asked) -> dict[str, Any]:
+    """A page of the manifest."""
+    from remit.views.stores import find_entries
+
+    return find_entries(**asked.query)
+
+
+def get_entry(asked: Asked) -> dict[str, Any]:
+    """One entry of the manifest."""
+    from remit.views.stores import load_entry
+
+    with missing():
+        return load_entry(asked.path["id"])
+
+
+def list_errors(asked: Asked) -> dict[str, Any]:
+    """The errors by their causes."""
+    from remit.views.stores import load_error_groups
+
+    return load_error_groups(only_open=asked.query.get("open", False))
+
+
+# --- all of it -------------------------------------------------------------------------------------------------------
+
+
+def get_cluster(asked: Asked) -> dict[str, Any]:
+    """The machines that work for this workspace."""
+    from remit.views.workers import load_cluster
+
+    del asked
+    with open_workspace() as home:
+        return load_cluster(home)
+
+
+def get_status(asked: Asked) -> dict[str, Any]:
+    """The workspace at a glance: what costs the same however much has happened in it."""
+    from remit.views.stores import load_glance
+
+    del asked
+    with open_workspace() as home:
+        return {"version": __version__} | load_glance(home)

@@ -1,0 +1,214 @@
+"""Context files: what an agent is given to read before it begins, taken from disk.
+
+Owns the loading of what an agent's file names (R1.4): inside the root, regular files only, text, whole, within bytes.
+A file that does not fit is named with its size, so that the agent can read it itself; none is ever cut. What is loaded
+is data of the repository, and nothing in it is followed here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from remit.errors import InputError
+from remit.light_namedtuple import NamedTuple
+from remit.model import Finding
+from remit.storage.safe_path import find_inside, hold_spot, read_spot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from remit.agents.context import ContextPlan, Wanted
+    from remit.model import Severity
+
+_SHOWN = 200
+NOT_THERE = "it is not there"
+_REFUSED = "its name is forbidden"
+
+
+class Loaded(NamedTuple):
+    """A file that was loaded, whole."""
+
+    path: str
+    """Below the root, where it was found."""
+    part: str
+    text: str
+    size_bytes: int
+
+
+class Named(NamedTuple):
+    """A file that was not loaded."""
+
+    path: str
+    """Below the root, where it was found; as the agent's file writes it, where it was not."""
+    part: str
+    reason: str = ""
+    """Why it was not; empty where it is there to be read when it is needed."""
+    size_bytes: int | None = None
+
+
+class Context(NamedTuple):
+    """What an agent begins with, and what it can ask for."""
+
+    loaded: tuple[Loaded, ...] = ()
+    named: tuple[Named, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def context_missing(path: str, reason: str) -> Finding:
+    """A context file that the agent requires could not be loaded.
+
+    Why: the agent begins without what its author counted on. It is told so, and the work goes on.
+
+    Bad: `required: ["core/format.md"]`, and there is no such file, or it lies outside of the workspace.
+
+    Good: the file is where its path says, is text, and may be read.
+    """
+    return Finding("INP020", "warning", f"the required context file {_show(path)} was not loaded: {reason}",
+                   "Correct the path in the agent's file, or write the file.", "R1.4")  # fmt: skip
+
+
+def context_too_large(path: str, size_bytes: int, left_bytes: int) -> Finding:
+    """A context file that the agent requires does not fit into what may be loaded.
+
+    Why: half of a file misleads more than none. The agent is told its path and size, and can read it in parts.
+
+    Bad: a required file of 80,000 bytes and the strategy lazy, which loads 50,000.
+
+    Good: shorter files, or a larger `max_context_size`.
+    """
+    message = f"the required context file {_show(path)} has {size_bytes:,} bytes, and {left_bytes:,} were left"
+    return Finding("INP021", "warning", message, "Shorten it, or raise max_context_size.", "R1.4")
+
+
+def context_forbidden(path: str) -> Finding:
+    """A context file is called like an input that the agent's file forbids.
+
+    Why: what must not be given as an input must not come in as a file either. It is not loaded.
+
+    Bad: `required: ["context/conversation_history.md"]` and `<forbidden>conversation_history</forbidden>`
+
+    Good: one of the two is taken out.
+    """
+    return Finding("INP022", "warning", f"the context file {_show(path)} was not loaded: {_REFUSED}",
+                   "Take it out of context_loading, or out of inputs_forbidden.", "R1.11")  # fmt: skip
+
+
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+    "INP020": (context_missing, "warning", "R1.4"),
+    "INP021": (context_too_large, "warning", "R1.4"),
+    "INP022": (context_forbidden, "warning", "R1.11"),
+}
+
+
+def load_context(root: str, plan: ContextPlan, *, forbidden: Collection[str] = ()) -> Context:
+    """Load what a plan wants now, and name the rest. `forbidden` are names of inputs, as the agent's file has them."""
+    loading = _Loading(root, plan, forbidden)
+    for wanted in plan.files:
+        if plan.strategy != "minimal" or wanted.part == "required":
+            loading.take(wanted)
+    return Context(tuple(loading.loaded), tuple(loading.named), tuple(loading.findings))
+
+
+def render_context(context: Context) -> str:
+    """Which files an agent begins with and which it was only told of, as JSON for whoever looks later."""
+    loaded = [{"name": each.path, "part": each.part, "chars": len(each.text)} for each in context.loaded]
+    named = [{"name": each.path, "part": each.part, "chars": None, "reason": each.reason} for each in context.named]
+    return json.dumps([*loaded, *named], ensure_ascii=False)
+
+
+class _Loading:
+    """What was loaded so far, and how many bytes are left."""
+
+    def __init__(self, root: str, plan: ContextPlan, forbidden: Collection[str]) -> None:
+        from remit.agents.inputs import fold_name  # noqa: PLC0415 - unicodedata, for who loads a context only
+
+        self.root = root
+        self.left_bytes = plan.budget_bytes
+        self.loads = ("required", "optional") if plan.strategy == "eager" else ("required",)
+        self.fold = fold_name
+        self.forbidden = {fold_name(name) for name in forbidden}
+        self.seen: set[str] = set()
+        self.loaded: list[Loaded] = []
+        self.named: list[Named] = []
+        self.findings: list[Finding] = []
+
+    def take(self, wanted: Wanted) -> None:
+        """Load a file, or name it."""
+        if self._is_forbidden(wanted.path):
+            self._refuse(wanted)
+            return
+        reason = NOT_THERE if wanted.places else "it does not name a file inside the workspace"
+        for place in wanted.places:
+            below = find_inside(self.root, place)
+            if below is None:
+                reason = "it leads out of the workspace"
+            elif below in self.seen:
+                return
+            elif self._is_forbidden(below):
+                self._refuse(wanted)
+                return
+            else:
+                found = self._take_at(below, wanted)
+                if found is None:
+                    return
+                reason = found if found != NOT_THERE else reason
+        self._miss(wanted.path, wanted.part, reason)
+
+    def _is_forbidden(self, path: str) -> bool:
+        name = path.strip().rpartition("/")[2]
+        return bool(self.forbidden) and not self.forbidden.isdisjoint(map(self.fold, (name, name.partition(".")[0])))
+
+    def _refuse(self, wanted: Wanted) -> None:
+        self.named.append(Named(wanted.path, wanted.part, _REFUSED))
+        self.findings.append(context_forbidden(wanted.path))
+
+    def _miss(self, path: str, part: str, reason: str) -> None:
+        if part == "required":
+            self.named.append(Named(path, part, reason))
+            self.findings.append(context_missing(path, reason))
+
+    def _take_at(self, below: str, wanted: Wanted) -> str | None:
+        """Take the file at a place; why not, where the next place has to be looked at."""
+        try:
+            with hold_spot(self.root, below) as spot:
+                found = os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)
+                if not stat.S_ISREG(found.st_mode):
+                    return "it is not a file"
+                self.seen.add(below)
+                if wanted.part not in self.loads:
+                    self.named.append(Named(below, wanted.part, size_bytes=found.st_size))
+                    return None
+                data = read_spot(spot, max_bytes=self.left_bytes) if found.st_size <= self.left_bytes else None
+        except FileNotFoundError:
+            return NOT_THERE
+        except (OSError, InputError) as error:
+            return f"it cannot be read ({(getattr(error, 'strerror', '') or str(error)).lower()})"
+        if data is None or len(data) > self.left_bytes:  # it may have grown since
+            self._pass_over(below, wanted.part, max(found.st_size, len(data or b"")))
+        else:
+            self._keep(below, wanted.part, data)
+        return None
+
+    def _pass_over(self, below: str, part: str, size_bytes: int) -> None:
+        self.named.append(Named(below, part, f"it does not fit: {self.left_bytes:,} bytes were left", size_bytes))
+        if part == "required":
+            self.findings.append(context_too_large(below, size_bytes, self.left_bytes))
+
+    def _keep(self, below: str, part: str, data: bytes) -> None:
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = "\0"
+        if "\0" in text:
+            self._miss(below, part, "it is not text")
+            return
+        self.left_bytes -= len(data)
+        self.loaded.append(Loaded(below, part, text, len(data)))
+
+
+def _show(path: str) -> str:
+    shown = "".join(char if char.isprintable() else "?" for char in path[: _SHOWN + 1])
+    return f"'{shown[:_SHOWN]}…'" if len(shown) > _SHOWN else f"'{shown}'"

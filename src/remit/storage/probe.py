@@ -1,0 +1,100 @@
+"""Probing: programs that are run once, to see what they do.
+
+Owns starting them: a harness in a throwaway folder, and the scripted model that it talks to. Each has a time limit, and
+ends with everything it started.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errors import RunnerError
+from remit.storage.subprocesses import end, finish, read_line, run_bounded, start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_MAX_OUTPUT_BYTES = 4 * 1024 * 1024
+_MODEL_SECONDS = 20.0
+_GRACE_SECONDS = 10.0
+
+
+class Ran(NamedTuple):
+    """How a program ended, None where it took too long, and what it said."""
+
+    code: int | None
+    out: str
+    err: str
+
+
+@contextmanager
+def make_stage() -> Iterator[str]:
+    """A folder that is gone afterwards."""
+    folder = tempfile.mkdtemp(prefix="remit-probe-")
+    try:
+        yield os.path.realpath(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def append_text(file: str, text: str) -> None:
+    """Add to a file of the stage."""
+    with open(file, "a", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+@contextmanager
+def play_model(command: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """A program that plays a model until it is told to stop; what it says of itself in its first line."""
+    process = start(command, cwd="/", with_input=True, with_errors=False)
+    try:
+        yield _read_first(process)
+    finally:
+        with suppress(OSError, subprocess.TimeoutExpired):
+            process.communicate(timeout=_GRACE_SECONDS)
+        end(process)
+
+
+def _read_first(process: subprocess.Popen[bytes]) -> Mapping[str, Any]:
+    line = read_line(process, _MODEL_SECONDS, _MAX_OUTPUT_BYTES)
+    try:
+        told: Mapping[str, Any] = json.loads(line)
+    except ValueError:
+        hint = "see whether Python can open a port on 127.0.0.1"
+        raise RunnerError("the model that plays a part does not start", hint=hint) from None
+    return told
+
+
+def run_apart(
+    command: Sequence[str], *, folder: str, environ: Mapping[str, str], given: str = "", seconds: float
+) -> Ran:
+    """Run a program to its end, or until its time is over."""
+    try:
+        process = start(command, cwd=folder, env=environ, with_input=True)
+        try:
+            ran = finish(process, given.encode("utf-8", "surrogateescape"), seconds, _MAX_OUTPUT_BYTES)
+        finally:
+            end(process)
+    except OSError as error:
+        return Ran(127, "", (error.strerror or str(error)).lower())
+    return Ran(ran.code, ran.out.decode("utf-8", "replace"), ran.err.decode("utf-8", "replace"))
+
+
+def converse(
+    command: Sequence[str], *, environ: Mapping[str, str], lines: Sequence[str], until: str, seconds: float
+) -> str:
+    """The first line with `until` in it that a program answers to some lines; empty if it answers none."""
+    given, mark = "".join(f"{line}\n" for line in lines).encode(), until.encode()
+    try:
+        ran = run_bounded(
+            command, cwd="/", env=environ, given=given, until=mark, seconds=seconds, cap=_MAX_OUTPUT_BYTES
+        )
+    except OSError:
+        return ""
+    return next((line.decode("utf-8", "replace") for line in ran.out.split(b"\n")[:-1] if mark in line), "")

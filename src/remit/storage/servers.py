@@ -1,0 +1,124 @@
+"""Servers: the one that shows a workspace, and how others find it.
+
+Owns `.remit/server.json`, the sessions that outlive a server, and the lock that says whether who wrote them still
+lives: a file outlives its process, a lock does not. The first has the server's token in it, so that only its owner may
+read it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errors import InputError, UsageError
+from remit.model import NOTHING
+from remit.storage.files import load_bytes, name_half_written, remove, tell_failure, write_all
+from remit.storage.locks import find_holder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from remit.ledger.home import Home
+
+FILE = "server.json"
+SESSIONS = "sessions.json"
+_LOCK = "server"
+_MAX_BYTES = 64 * 1024
+_LOCK_SECONDS, _ASK_SECONDS = 2.0, 0.005
+
+
+class Server(NamedTuple):
+    """A server of this workspace."""
+
+    url: str
+    pid: int
+    token: str
+
+
+class Sessions(NamedTuple):
+    """Who is logged in. A server that was started again on its port knows the browsers that have its pages open."""
+
+    key: str
+    """What tells one server's from another's: a hash of the token that a person chose, else empty."""
+    until_ms: Mapping[str, int] = NOTHING
+    """The hash of each session's token, and when it ends by the clock on the wall."""
+
+
+class Announcement:
+    """This process as the server of a workspace, as long as it lives. Nothing is told before the address is known."""
+
+    def __init__(self, home: Home) -> None:
+        self._folder = home.make_folder()
+        self._lock = f"{home.make_folder('locks')}/{_LOCK}.lock"
+        try:
+            self._handle = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise tell_failure(self._lock, error) from error
+        last = time.monotonic() + _LOCK_SECONDS
+        while not self._take():
+            # A process that only checks for a server has the lock for a moment, shared. A server has it exclusively.
+            if find_holder(self._lock) is not None or time.monotonic() > last:
+                os.close(self._handle)
+                other = load_server(home)
+                where = "" if other is None else f" at {other.url}, by process {other.pid}"
+                raise UsageError(f"this workspace is served already{where}", hint="open it with: remit ui")
+            time.sleep(_ASK_SECONDS)
+
+    def _take(self) -> bool:
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+    def tell(self, url: str, token: str) -> None:
+        """Write down where the server is."""
+        self._write(FILE, {"url": url, "pid": os.getpid(), "token": token})
+
+    def keep_sessions(self, sessions: Sessions) -> None:
+        """Write down who is logged in, for the server that comes after this one."""
+        self._write(SESSIONS, {"key": sessions.key, "until_ms": dict(sessions.until_ms)})
+
+    def _write(self, name: str, told: Mapping[str, Any]) -> None:
+        file, temporary = f"{self._folder}/{name}", f"{self._folder}/{name_half_written(name)}"
+        try:
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            try:
+                write_all(handle, f"{json.dumps(told, indent=2)}\n".encode())
+            finally:
+                os.close(handle)
+            os.replace(temporary, file)  # also where somebody has put a link there
+        except OSError as error:
+            remove(temporary)
+            raise tell_failure(file, error) from error
+
+    def end(self) -> None:
+        """Take it back."""
+        remove(f"{self._folder}/{FILE}")
+        os.close(self._handle)
+
+
+def load_server(home: Home) -> Server | None:
+    """The server that shows a workspace now; None where none does."""
+    if find_holder(f"{home.folder}/locks/{_LOCK}.lock") is None:
+        return None
+    try:
+        told = json.loads(load_bytes(f"{home.folder}/{FILE}", max_bytes=_MAX_BYTES))
+        return Server(str(told["url"]), int(told["pid"]), str(told["token"]))
+    except (InputError, ValueError, KeyError, TypeError):  # it is just beginning or ending
+        return None
+
+
+def load_sessions(home: Home, *, key: str) -> Sessions:
+    """Who was logged in at the server before this one; nobody where that was another's, or it cannot be read."""
+    try:
+        told = json.loads(load_bytes(f"{home.folder}/{SESSIONS}", max_bytes=_MAX_BYTES))
+        if told["key"] == key:
+            found = {str(each): int(until_ms) for each, until_ms in told["until_ms"].items() if each.isascii()}
+            return Sessions(key, found)
+    except (InputError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    return Sessions(key)

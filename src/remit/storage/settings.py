@@ -1,0 +1,121 @@
+"""Where a workspace is, and what it has set."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from remit.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from remit.config import Settings
+
+SIGNS = ("remit.toml", ".remit", ".git")
+"""What a workspace is known by: one of them lies in its root."""
+
+
+def find_root(start: str | None = None) -> str:
+    """The workspace's root: what REMIT_ROOT says, else the nearest folder upwards that looks like one, else here."""
+    named = os.environ.get("REMIT_ROOT")
+    if named:
+        if not os.path.isdir(named):
+            raise InputError(f"REMIT_ROOT is '{named}', which is not a folder", hint="name the workspace's root folder")
+        _has_sign(named)
+        return os.path.abspath(named)
+    try:
+        here = folder = os.path.abspath(start or os.getcwd())
+    except OSError as error:
+        raise InputError("the current folder is gone", hint="go to one that is there") from error
+    while True:
+        if _has_sign(folder):
+            return folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return here
+        folder = above
+
+
+def _has_sign(folder: str) -> bool:
+    """Whether a folder looks like a workspace. One that nobody may look into is told: it is not one without tasks."""
+    for sign in SIGNS:
+        file = f"{folder}/{sign}"
+        try:
+            os.stat(file)
+        except PermissionError:
+            check_open(file)  # else it is a link to where nobody may look
+        except (OSError, ValueError):
+            continue
+        else:
+            return True
+    return False
+
+
+def check_open(file: str) -> None:
+    """Refuse to take a file for missing in a folder that may not be looked into."""
+    try:
+        os.lstat(file)
+    except PermissionError as error:
+        folder = os.path.dirname(file)
+        hint = "check the permissions of the folder"
+        raise InputError(f"'{folder}' cannot be read: permission denied", hint=hint) from error
+    except (OSError, ValueError):
+        return
+
+
+def find_root_of(paths: Sequence[str]) -> str:
+    """The root by which some paths are judged: a workspace of its own below this one, where all of them lie in it."""
+    here = find_root()
+    inner = {_find_inner(path, here) for path in paths} if not os.environ.get("REMIT_ROOT") else set()
+    return inner.pop() if len(inner) == 1 else here
+
+
+def _find_inner(path: str, root: str) -> str:
+    folder = os.path.abspath(path)
+    if not folder.startswith(f"{root.rstrip('/')}/"):
+        return root
+    while len(folder) > len(root) and not os.path.isfile(f"{folder}/remit.toml"):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def find_workspace(start: str | None = None) -> str:
+    """The root whose ledger and tasks count: from a linked worktree, that of the main checkout."""
+    root = find_root(start)
+    if not os.path.isfile(f"{root}/.git") or os.environ.get("REMIT_ROOT"):
+        return root
+    from remit.storage.checkouts import find_main_checkout  # noqa: PLC0415 - only in a worktree
+
+    return find_main_checkout(root) or root
+
+
+def is_inside(file: str, root: str) -> bool:
+    """Whether a file lies in the workspace, links followed."""
+    from remit.storage.safe_path import name_below  # noqa: PLC0415 - only where a link may lead elsewhere
+
+    return bool(name_below(os.path.realpath(root), os.path.realpath(file)))
+
+
+def load_settings(root: str | Path) -> Settings:
+    """What the workspace has set in remit.toml; without that file, what pyproject.toml says about linting."""
+    from remit.config import Settings, parse_settings  # noqa: PLC0415 - only with a root
+    from remit.storage.files import load_bytes  # noqa: PLC0415
+
+    if not os.path.isdir(root):
+        raise InputError(f"{root} is not a folder", hint="name the project's root folder")
+    check_open(f"{root}/remit.toml")
+    for name, table in (("remit.toml", ()), ("pyproject.toml", ("tool", "remit"))):
+        file = f"{root}/{name}"
+        if os.path.isfile(file):
+            try:
+                settings = parse_settings(load_bytes(file).decode("utf-8", "replace"), table=table)
+            except ConfigError as error:
+                raise ConfigError(f"{file}: {error.message}", hint=error.hint) from error
+            if name == "remit.toml" or settings != Settings():
+                return settings
+        elif name == "remit.toml" and os.path.lexists(file):
+            # A pipe, a folder, a link to nowhere: limits that somebody has set must not be left out in silence.
+            raise ConfigError(f"{file} is not a file", hint="move it away, or put the settings there")
+    return Settings()

@@ -1,0 +1,106 @@
+"""Brokers: the processes that drive delegations, and whether they still live.
+
+Owns `.remit/brokers`. A broker holds a lock as long as it lives: it ends with its process, however that ends, so that
+a delegation whose broker is gone is known at once and taken over by another.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from remit.storage.files import tell_failure
+from remit.storage.locks import find_holder
+
+if TYPE_CHECKING:
+    from remit.ledger.home import Home
+
+
+class Presence:
+    """This process as a broker. To be present costs one open file."""
+
+    def __init__(self, home: Home) -> None:
+        self.id = f"{os.getpid()}-{os.urandom(6).hex()}"
+        self._file = _find_file(home, self.id)
+        try:
+            self.handle = _open_locked(self._file)
+        except OSError as error:
+            raise tell_failure(self._file, error) from error
+
+    def end(self) -> None:
+        """Go. What was driven is taken over by whoever comes next."""
+        with suppress(OSError):  # somebody may have cleared it away
+            os.unlink(self._file)
+        self.hand_over()
+
+    def hand_over(self) -> None:
+        """Leave it to a process that was started with the open file: the broker lives as long as that has it."""
+        with suppress(OSError):
+            os.close(self.handle)
+
+
+def _open_locked(file: str) -> int:
+    """Make the file and lock it. Who clears up may find it between the two, and remove it: then it is made again."""
+    while True:
+        handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return handle
+        os.close(handle)
+
+
+def is_present(home: Home, broker: str | None) -> bool:
+    """False if a supervisor is known to be gone; True if it lives or if that can't be found out."""
+    return broker is not None and find_holder(_find_file(home, broker)) is not None
+
+
+def find_process(home: Home, broker: str | None) -> int | None:
+    """The process that a broker is, if it can be seen from here: in another namespace its number means another."""
+    pid = (broker or "").partition("-")[0]
+    if broker is None or not (pid.isascii() and pid.isdecimal()):
+        return None
+    if not os.path.exists("/proc/self/fd"):  # a system without namespaces
+        return int(pid)
+    with suppress(OSError):
+        own = os.stat(_find_file(home, broker))
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            with suppress(OSError):  # it was closed meanwhile
+                if os.path.samestat(own, os.stat(f"/proc/{pid}/fd/{name}")):
+                    return int(pid)
+    return None
+
+
+def clear_departed(home: Home) -> None:
+    """Remove what brokers have left that were killed."""
+    for file in _list_files(home):
+        _clear(file)
+
+
+def count_departed(home: Home) -> int:
+    """How many brokers were killed, and have left their file."""
+    return sum(find_holder(file) is None for file in _list_files(home))
+
+
+def _list_files(home: Home) -> list[str]:
+    folder = home.make_folder("brokers")
+    try:
+        return [f"{folder}/{name}" for name in os.listdir(folder) if name.endswith(".lock")]
+    except OSError as error:
+        raise tell_failure(folder, error) from error
+
+
+def _clear(file: str) -> None:
+    """Remove a file that nobody has locked, with its lock held, so that nobody comes to be present meanwhile."""
+    with suppress(OSError):  # another has removed it, or its broker lives
+        handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(file)
+        finally:
+            os.close(handle)
+
+
+def _find_file(home: Home, broker: str) -> str:
+    return f"{home.make_folder('brokers')}/{broker.replace('/', '_')}.lock"

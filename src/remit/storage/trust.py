@@ -1,0 +1,289 @@
+"""Trust: which workspaces may have their settings executed.
+
+Owns the list of them, in the user's own folder and never in a repository. Settings that name a program (task commands,
+runners, hooks) come with a repository, so they wait for one consent per user and workspace. Consent is given to the
+settings as they are: when they change, it is asked for again. A list that cannot be relied on is no consent.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errors import InputError, StorageError
+from remit.model import Finding
+from remit.storage.files import tell_failure, write_bytes
+from remit.storage.locks import hold
+from remit.storage.safe_path import name_below
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from remit.model import Severity
+
+FILE = "trust.json"
+MAX_BYTES = 4 * 1024 * 1024
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+class Trusted(NamedTuple):
+    """A workspace, the settings that were consented to, and when."""
+
+    root: str
+    digest: str
+    time: str
+
+
+class _Loaded(NamedTuple):
+    """The list, and why it cannot be relied on."""
+
+    trusted: dict[str, Trusted]
+    fault: str | None = None
+
+
+# --- what is said ----------------------------------------------------------------------------------------------------
+
+
+def not_trusted(root: str) -> Finding:
+    """A workspace's settings name programs or free agents from confinement, and nobody has consented to them.
+
+    Why: the settings came with the repository, and so did the programs that they name.
+
+    Bad: a fresh clone whose remit.toml says `show = "./tool show {id}"`.
+
+    Good: `remit trust`, once the commands have been read.
+    """
+    message = f"the settings of '{root}' name programs or loosen confinement, and you have not trusted them"
+    return Finding("TRU001", "error", message, "Read them, then run remit trust.", "R4.11")
+
+
+def trust_outdated(root: str) -> Finding:
+    """The settings that name programs have changed since they were trusted.
+
+    Why: whoever changed them may not be who was trusted: a pull, or an agent.
+
+    Bad: another command in remit.toml, after `remit trust`.
+
+    Good: `remit trust` again, once the change has been read.
+    """
+    message = f"the settings of '{root}' name other programs than when you trusted them"
+    return Finding("TRU002", "error", message, "Read what has changed, then run remit trust again.", "R4.11")
+
+
+def trust_unreadable(file: str, reason: str) -> Finding:
+    """The list of trusted workspaces cannot be relied on, so none is trusted.
+
+    Why: a list that is broken, or that others can write to, may say anything.
+
+    Bad: a trust.json that every user of the machine may write.
+
+    Good: a trust.json of your own that only you may write.
+    """
+    message = f"no workspace is trusted: '{file}' {reason}"
+    return Finding("TRU003", "error", message, "Remove it, then run remit trust where it is needed.", "R4.11")
+
+
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+    "TRU001": (not_trusted, "error", "R4.11"),
+    "TRU002": (trust_outdated, "error", "R4.11"),
+    "TRU003": (trust_unreadable, "error", "R4.11"),
+}
+
+
+# --- asking ----------------------------------------------------------------------------------------------------------
+
+
+def make_digest(settings: str) -> str:
+    """What settings that execute something are known by: any other text has another digest."""
+    from hashlib import blake2b  # noqa: PLC0415 - only where settings execute something
+
+    return blake2b(settings.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
+
+
+def is_trusted(root: str, digest: str) -> bool:
+    """Whether the user has consented to exactly these settings of a workspace."""
+    return check_trust(root, digest) is None
+
+
+def check_trust(root: str, digest: str) -> Finding | None:
+    """Why settings of a workspace may not be executed; None where they may."""
+    real = os.path.realpath(root)
+    file = find_file()
+    if _is_inside(file, real):
+        return trust_unreadable(file, "lies in the workspace that it is about")
+    loaded = _load(file)
+    if loaded.fault is not None:
+        return trust_unreadable(file, loaded.fault)
+    known = loaded.trusted.get(real)
+    if known is None:
+        return not_trusted(real)
+    return None if known.digest == digest else trust_outdated(real)
+
+
+def list_trusted() -> tuple[Trusted, ...]:
+    """Every workspace that is trusted, by its root; none where the list cannot be relied on."""
+    return tuple(sorted(_load(find_file()).trusted.values()))
+
+
+def find_file() -> str:
+    """Where the list is kept: in the folder for the user's settings."""
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    if not os.path.isabs(base):  # the standard has it ignored then
+        base = os.path.join(os.path.expanduser("~"), ".config")
+    if not os.path.isabs(base):
+        raise InputError("your home folder is not known", hint="set HOME, or XDG_CONFIG_HOME to a folder of your own")
+    return os.path.join(base, "remit", FILE)
+
+
+def _is_inside(file: str, root: str) -> bool:
+    """Whether the list, or what it is a link to, lies where the repository could bring it along."""
+    return any(name_below(root, place) is not None for place in (file, os.path.realpath(file)))
+
+
+# --- consenting ------------------------------------------------------------------------------------------------------
+
+
+def trust(root: str, digest: str) -> Trusted:
+    """Consent to settings of a workspace, instead of any before."""
+    real = os.path.realpath(root)
+    file = find_file()
+    if _is_inside(file, real):
+        raise InputError(f"'{file}' lies in the workspace that it is about",
+                         hint="set XDG_CONFIG_HOME to a folder outside of it")  # fmt: skip
+    entry = Trusted(real, digest, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+    _make_folder(file)
+    with hold(f"{file}.lock"):
+        loaded = _load_to_change(file)
+        if loaded.fault is not None:
+            _put_aside(file)
+        _write(file, {**loaded.trusted, real: entry})
+    return entry
+
+
+def revoke(root: str) -> bool:
+    """Take the consent to a workspace back; whether there was one."""
+    real = os.path.realpath(root)
+    file = find_file()
+    if not os.path.lexists(file):
+        return False
+    with hold(f"{file}.lock"):
+        loaded = _load_to_change(file)
+        if loaded.fault is not None:  # it must not come back to life once somebody puts it right
+            _put_aside(file)
+        if real not in loaded.trusted:
+            return False
+        _write(file, {key: entry for key, entry in loaded.trusted.items() if key != real})
+    return True
+
+
+def _make_folder(file: str) -> None:
+    try:
+        os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise _tell(file, error) from error
+
+
+def _put_aside(file: str) -> None:
+    """Keep a list that cannot be relied on, for whoever wants to know what became of it."""
+    try:
+        os.replace(file, f"{file}.bad")
+    except OSError as error:
+        raise _tell(file, error) from error
+
+
+def _write(file: str, trusted: Mapping[str, Trusted]) -> None:
+    import json  # noqa: PLC0415 - only where a consent is given or taken back
+
+    table = {key: {"digest": entry.digest, "time": entry.time} for key, entry in sorted(trusted.items())}
+    data = json.dumps({"version": 1, "workspaces": table}, indent=2).encode() + b"\n"
+    try:
+        # Made empty first: what is replaced keeps its permissions, and these are for the user alone.
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600))
+        write_bytes(file, data)
+    except OSError as error:
+        raise _tell(file, error) from error
+
+
+def _tell(file: str, error: OSError) -> StorageError:
+    told = tell_failure(file, error)
+    return StorageError(told.message, hint=f"{told.hint}, or set XDG_CONFIG_HOME to a folder of your own")
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _load(file: str) -> _Loaded:
+    """The list, for asking: one that cannot be read is no consent."""
+    try:
+        return _load_list(file)
+    except OSError as error:
+        return _Loaded({}, f"cannot be read ({(error.strerror or str(error)).lower()})")
+
+
+def _load_to_change(file: str) -> _Loaded:
+    """The list, for changing it: a disk that fails for a moment must not cost the consents that are in it."""
+    try:
+        return _load_list(file)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        hint = "check the disk and the file's permissions, then try again"
+        raise StorageError(f"'{file}' cannot be read: {reason}", hint=hint) from error
+
+
+def _load_list(file: str) -> _Loaded:
+    """The list as it is on disk. Whatever does not fit exactly makes it no list."""
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return _Loaded({})
+    try:
+        fault = _find_fault(os.fstat(handle))
+        if fault is not None:
+            return _Loaded({}, fault)
+        with os.fdopen(os.dup(handle), "rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    finally:
+        with suppress(OSError):  # nothing was written through it
+            os.close(handle)
+    if len(data) > MAX_BYTES:
+        return _Loaded({}, "is too large")
+    return _parse(data) if data else _Loaded({})
+
+
+def _find_fault(found: os.stat_result) -> str | None:
+    if not stat.S_ISREG(found.st_mode):
+        return "is not a file"
+    if found.st_uid != os.geteuid():
+        return "belongs to another user"
+    return "can be written by others" if found.st_mode & _OTHERS_WRITE else None
+
+
+def _parse(data: bytes) -> _Loaded:
+    import json  # noqa: PLC0415 - only where settings execute something
+
+    try:
+        table = json.loads(data, object_pairs_hook=_refuse_twice)
+        if table["version"] != 1:
+            return _Loaded({}, "is of another version of Remit")
+        entries = {root: _read(root, entry) for root, entry in table["workspaces"].items()}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return _Loaded({}, "is broken")
+    return _Loaded(entries)
+
+
+def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) != len(pairs):
+        raise ValueError("a key is given twice")
+    return table
+
+
+def _read(root: str, entry: dict[str, Any]) -> Trusted:
+    if entry.keys() != {"digest", "time"} or not os.path.isabs(root):
+        raise ValueError("the entry does not fit")
+    if type(entry["digest"]) is not str or type(entry["time"]) is not str:
+        raise TypeError("the entry does not fit")
+    return Trusted(root, entry["digest"], entry["time"])

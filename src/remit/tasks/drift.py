@@ -1,0 +1,628 @@
+"""Drift: where state.json and TODO.md disagree.
+
+Owns the findings about the two (SYN…). The documentation of each is the docstring of the function that makes it.
+state.json is the truth, TODO.md is its rendering: what differs is told at the place that has to change, with both
+values and the one command that puts it right.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.model import Finding
+from remit.tasks.archived import NO_TASKS, find_next_number, list_taken
+from remit.tasks.links import KINDS, find_unlinked
+from remit.tasks.moves import ENDS, as_sentence, suggest_marker
+from remit.tasks.values import MARKERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from remit.model import Place, Severity
+    from remit.tasks.state import State
+    from remit.tasks.todo import Todo
+    from remit.tasks.values import Counter, Flaw, Task
+
+_SHOWN = 60
+_PATH = 120
+_WORD_LENGTH = 3
+_PAUSED = ("BLOCKED", "ON HOLD", "EXPANDED")
+_STAGES = {
+    **dict.fromkeys(("NOT STARTED", "RESEARCHING", "RESEARCHED", "PLANNING", "PLANNED", "REVISING", "REVISED"), 1),
+    **dict.fromkeys(("IMPLEMENTING", "IN PROGRESS", "PARTIAL"), 2),
+}
+"""What a task and its plan may each call the same: nothing of the plan is done yet, or some of it."""
+
+
+class Drift(NamedTuple):
+    """What there is to say about each of the two files."""
+
+    in_state: tuple[Finding, ...]
+    in_todo: tuple[Finding, ...]
+
+
+def state_broken(flaw: Flaw) -> Finding:
+    """state.json is not JSON.
+
+    Why: it is the truth about every task. Whoever writes it next, starting from nothing, loses all of them.
+
+    Bad: two objects one after the other, a file that was cut off, the marks of a merge.
+
+    Good: one JSON object.
+    """
+    hint = f"{flaw.hint} To restore it from git and TODO.md, or join both sides of a merge: remit sync --repair."
+    return Finding("SYN001", "error", flaw.message, hint, "S1 S9", place=flaw.place)
+
+
+def only_in_state(task: Task) -> Finding:
+    """A task is in state.json and not in TODO.md.
+
+    Why: people and agents look into TODO.md for what is to be done; what is not there is not done.
+
+    Bad: project 12 among the active projects, and no `### 12.` in TODO.md.
+
+    Good: the task in both, or among completed_projects once it is over.
+    """
+    over = task.marker in ENDS
+    way = "Move it to completed_projects with" if over else "Write it into TODO.md with"
+    if not is_known(task):
+        way = f"Its status {task.word[:_SHOWN]!r} is not a marker: give it one in state.json by hand, then run"
+    return Finding(
+        "SYN002",
+        "error",
+        f"task {task.number} is {f'{task.word} ' if over else ''}in state.json and not in TODO.md",
+        f"{way}: remit sync --repair.",
+        "S1 S5 S9",
+        place=task.place,
+    )
+
+
+def only_in_todo(task: Task) -> Finding:
+    """A task is in TODO.md and not in state.json.
+
+    Why: state.json gives out the numbers and is what commands move tasks in. A task that it does not know cannot be
+    worked on, and its number may be given to another.
+
+    Bad: the heading `### 12. Export button` in TODO.md, and no project 12 in state.json.
+
+    Good: the task in both.
+    """
+    hint = "Take it into state.json with: remit sync --repair; or take it out of TODO.md."
+    if not is_known(task):
+        hint = f"{_correct(task, f'[{task.word[:_SHOWN]}]')}, then run: remit sync --repair; or take it out of TODO.md."
+    return Finding(
+        "SYN003",
+        "error",
+        f"task {task.number} is in TODO.md and not in state.json",
+        hint,
+        "S1 S5 S9",
+        place=task.place,
+    )
+
+
+def status_differs(todo: Task, state: Task) -> Finding:
+    """A task has one status in TODO.md and another in state.json.
+
+    Why: a status move changes both or neither. Where they differ a move was half done, or somebody edited one of them.
+
+    Bad: `- **Status**: [PLANNED]` and `"status": "implementing"`
+
+    Good: `- **Status**: [IMPLEMENTING]` and `"status": "implementing"`; case, spaces and underscores do not matter.
+    """
+    line = (state.marker_place or state.place).line
+    says = state.word or "completed"
+    return Finding(
+        "SYN004",
+        "error",
+        f"task {todo.number} is [{todo.word}] here and {says[:_SHOWN]} in state.json (line {line})",
+        _tell_ways(todo, state),
+        "S2 S5 S9",
+        place=todo.marker_place or todo.place,
+    )
+
+
+def _tell_ways(todo: Task, state: Task) -> str:
+    """What to do about two statuses. One that is not a marker is followed by no command."""
+    here, there = f"[{todo.word[:_SHOWN]}]", (state.word or "completed")[:_SHOWN]
+    if not is_known(todo) and not is_known(state):
+        return "Neither is a marker: write one into both files by hand."
+    if not is_known(todo):
+        return f"If {there} is true: remit sync --from state. {_correct(todo, here)}, then run: remit sync --from todo."
+    if not is_known(state):
+        return (
+            f"If {here} is true: remit sync --from todo. {_correct(state, there)}, then run: remit sync --from state."
+        )
+    return f"If {there} is true: remit sync --from state. If {here} is: remit sync --from todo."
+
+
+def _correct(task: Task, shown: str) -> str:
+    """What to do with a status that is not a marker."""
+    meant = suggest_marker((task.marker or "")[:_SHOWN])
+    return f"{shown} is not a marker{f' ({meant})' if meant.endswith('?') else ''}: write one in its place by hand"
+
+
+def is_known(task: Task) -> bool:
+    """Whether the status of a task, if it has one, is a marker."""
+    return task.marker is None or task.marker in MARKERS
+
+
+def duplicate_number(task: Task, first: Task) -> Finding:
+    """A number is given to two tasks of one file.
+
+    Why: a number is how a task is found, in commands, folders and commits. Two branches that each took the next number
+    leave this after a merge.
+
+    Bad: `### 12. Export button` and, further down, `### 12. Login page`
+
+    Good: the second gets the next free number.
+    """
+    both = f"{first.title[:_SHOWN]!r} and {task.title[:_SHOWN]!r}" if first.title != task.title else "the same title"
+    return Finding(
+        "SYN005",
+        "error",
+        f"number {task.number} is taken on line {first.place.line} already ({both})",
+        "Give one of them the next free number, or remove the copy, with: remit sync --repair.",
+        "S9 C13",
+        place=task.place,
+    )
+
+
+def next_number_taken(counter: Counter, taken: int, free: int) -> Finding:
+    """next_project_number is not above the numbers that are taken; where numbers start again, it is one of them.
+
+    Why: the next task would get a number that another one has, or had.
+
+    Bad: `"next_project_number": 12` while there is a task 14.
+
+    Good: `"next_project_number": 15`
+    """
+    return Finding(
+        "SYN006",
+        "error",
+        f"the next number is {counter.number}, and {taken} is taken already",
+        f"Make it {free} with: remit sync --repair.",
+        "S1 C13",
+        "/next_project_number",
+        counter.place,
+    )
+
+
+def unknown_marker(task: Task) -> Finding:
+    """A task has no status, or one that is not a marker.
+
+    Why: what may follow is decided by the marker; from an unknown one no command knows the way.
+
+    Bad: `- **Status**: [DONE]`
+
+    Good: `- **Status**: [COMPLETED]`
+    """
+    if task.marker is None:
+        message, hint = f"task {task.number} has no status", "Give it one, such as [NOT STARTED]."
+    else:
+        message = f"task {task.number} has the status {task.word[:_SHOWN]!r}, which is not a marker"
+        hint = as_sentence(suggest_marker(task.marker[:_SHOWN]))
+    return Finding("SYN007", "warning", message, hint, "S2", place=task.marker_place or task.place)
+
+
+def file_missing(name: str, other: str) -> Finding:
+    """One of the two files is not there.
+
+    Why: state.json without TODO.md shows nobody what is to be done; TODO.md without state.json gives out no numbers.
+
+    Bad: a folder of specs with TODO.md alone.
+
+    Good: both.
+    """
+    hint = f"Restore it, or write it from {other} with: remit sync --repair."
+    return Finding("SYN008", "error", f"{name} is not there, and {other} is", hint, "S1")
+
+
+def next_number_differs(todo: Counter, state: Counter, free: int) -> Finding:
+    """The header of TODO.md gives another next number than state.json.
+
+    Why: whoever reads the header takes a number that is taken, or leaves a gap.
+
+    Bad: `next_project_number: 12` in the header, `"next_project_number": 15` in state.json.
+
+    Good: the same number in both.
+    """
+    return Finding(
+        "SYN009",
+        "error",
+        f"the next number is {todo.number} here and {state.number} in state.json (line {state.place.line})",
+        f"Make it {free} in both with: remit sync --repair.",
+        "S1 C13",
+        place=todo.place,
+    )
+
+
+def not_a_task(flaw: Flaw) -> Finding:
+    """A part of state.json is not what it should be: a list of tasks, a task with a number, the next number.
+
+    Why: what cannot be read as a task is left out of every answer, and nobody notices.
+
+    Bad: `{"project_name": "export_button", "status": "planned"}`
+
+    Good: `{"project_number": 12, "project_name": "export_button", "status": "planned"}`
+    """
+    return Finding("SYN010", "error", flaw.message, flaw.hint, "S1", place=flaw.place)
+
+
+def also_archived(task: Task, file: str) -> Finding:
+    """A task is open and in the archive at once.
+
+    Why: whoever looks it up gets one of two answers. An archived number is taken for good; an open task that has it
+    was archived by half, or is another one.
+
+    Bad: project 12 among the active projects of state.json and among those of archive/state.json.
+
+    Good: the task in one of them.
+    """
+    word = f"[{task.word[:_SHOWN]}]" if file == "TODO.md" else task.word[:_SHOWN]
+    return Finding(
+        "SYN011",
+        "error",
+        f"task {task.number} is {f'{word} ' if task.word else ''}here and in archive/state.json too",
+        f"If it is over, take it out of {file}; if it is another task, give it the next free number.",
+        "C13",
+        place=task.place,
+    )
+
+
+def plan_differs(task: Task, marker: str) -> Finding:
+    """The plan of a task has another status than the task.
+
+    Why: a status move changes TODO.md, state.json and the plan together. Work resumes at what the plan says.
+
+    Bad: a plan with `- **Status**: [NOT STARTED]`, of a task that is `completed`.
+
+    Good: the same status in both.
+    """
+    return Finding(
+        "SYN012",
+        "warning",
+        f"task {task.number} is {task.word[:_SHOWN]} here and its plan is [{marker[:_SHOWN]}]",
+        "Make the plan follow with: remit sync --repair.",
+        "S4 S5",
+        place=task.marker_place or task.place,
+    )
+
+
+def task_lost(number: int, place: Place) -> Finding:
+    """A broken state.json names a task that neither its restored version nor TODO.md has.
+
+    Why: the task was made after the commit that state.json was restored from. Its number is not given again.
+
+    Bad: a state.json that was cut off, with a task 12 that was never committed and is not in TODO.md.
+
+    Good: every task in TODO.md as well.
+    """
+    return Finding(
+        "SYN013",
+        "warning",
+        f"task {number} is named here, and neither the restored state.json nor TODO.md has it",
+        "Copy what is whole of it into state.json, then run: remit sync --repair.",
+        "S9",
+        place=place,
+    )
+
+
+def changed_in_both(todo: Task, state: Task, before: str) -> Finding:
+    """The status of a task was changed in TODO.md and in state.json, each to something else.
+
+    Why: both were edited since they last agreed, so neither can be taken for the older one.
+
+    Bad: a task that was planned is `[BLOCKED]` in TODO.md and `implementing` in state.json.
+
+    Good: a status that is changed with `remit task move`, or in one of the files.
+    """
+    line = (state.marker_place or state.place).line
+    says = state.word or "completed"
+    return Finding(
+        "SYN017",
+        "error",
+        f"task {todo.number} was {before}, is [{todo.word}] here now and {says[:_SHOWN]} in state.json (line {line})",
+        _tell_ways(todo, state),
+        "S5 S9",
+        place=todo.marker_place or todo.place,
+    )
+
+
+def move_not_legal(todo: Task, state: Task, refusal: str) -> Finding:
+    """The status of a task was changed in TODO.md by hand to one that may not follow.
+
+    Why: a hand edit is taken into state.json where the move is one that a command could have made. Another may be a
+    slip, so somebody has to say that it is meant.
+
+    Bad: `[NOT STARTED]` changed to `[COMPLETED]`.
+
+    Good: `[IMPLEMENTING]` changed to `[COMPLETED]`.
+    """
+    says = state.word or "completed"
+    ways = f"If [{todo.word}] is meant: remit sync --from todo. If not: remit sync --from state."
+    return Finding(
+        "SYN018",
+        "error",
+        f"task {todo.number} is [{todo.word}] here, by hand, and {says[:_SHOWN]} in state.json: {refusal}",
+        ways if is_known(todo) and is_known(state) else _tell_ways(todo, state),
+        "S3 S5",
+        place=todo.marker_place or todo.place,
+    )
+
+
+def todo_unmerged(place: Place) -> Finding:
+    """TODO.md holds the marks of a merge that was not finished.
+
+    Why: between the marks the file says two things at once. Whoever edits it there takes one for the other.
+
+    Bad: `<<<<<<< HEAD`, `=======` and `>>>>>>> branch` among the tasks.
+
+    Good: the tasks of both branches, each with a number of its own.
+    """
+    hint = "Finish the merge; or join both sides, with the original kept, with: remit sync --repair."
+    return Finding("SYN019", "error", "TODO.md holds the marks of an unfinished merge", hint, "S9", place=place)
+
+
+def another_task(todo: Task, state: Task) -> Finding:
+    """A number stands for one task in TODO.md and, it seems, for another in state.json: their titles share no word.
+
+    Why: two branches each gave the number to a task of theirs, and of the merge one file was kept from each side. A
+    move of one would then be a move of the other.
+
+    Bad: `### 2. Pay invoices` and `"project_number": 2, "project_name": "delete_backups"`
+
+    Good: each of them with a number of its own, in both files.
+    """
+    both = f"{todo.title[:_SHOWN]!r} here and {state.title[:_SHOWN]!r} in state.json (line {state.place.line})"
+    hint = (
+        "If it is one task, say which title holds: remit sync --from todo or --from state. If they are two, give this "
+        f"one a free number instead of {todo.number} in TODO.md, then run: remit sync --repair."
+    )
+    return Finding("SYN020", "error", f"task {todo.number} is {both}", hint, "S9 C13", place=todo.place)
+
+
+def title_differs(todo: Task, state: Task) -> Finding:
+    """A task is called one thing in TODO.md and another in state.json.
+
+    Why: somebody has changed the title in one of them; whoever reads the other looks for the old one.
+
+    Bad: `### 12. Pay all invoices` and `"title": "Pay invoices"`
+
+    Good: one title in both.
+    """
+    both = f"{todo.title[:_SHOWN]!r} here and {state.title[:_SHOWN]!r} in state.json (line {state.place.line})"
+    hint = "Say which holds: remit sync --from todo or --from state."
+    return Finding("SYN021", "warning", f"task {todo.number} is called {both}", hint, "S1 S5", place=todo.place)
+
+
+def priority_differs(todo: Task, state: Task) -> Finding:
+    """A task has one priority in TODO.md and another in state.json.
+
+    Why: somebody has changed it in one of them; whoever reads the other takes up the wrong task first.
+
+    Bad: `- **Priority**: Low` and `"priority": "high"`
+
+    Good: `- **Priority**: High` and `"priority": "high"`; case does not matter.
+    """
+    both = f"{todo.priority[:_SHOWN]!r} here and {state.priority[:_SHOWN]!r} in state.json (line {state.place.line})"
+    return Finding(
+        "SYN022",
+        "warning",
+        f"task {todo.number} has the priority {both}",
+        "Say which holds: remit sync --from todo or --from state.",
+        "S1 S5",
+        place=todo.priority_place or todo.place,
+    )
+
+
+def key_given_twice(flaw: Flaw) -> Finding:
+    """A task of state.json gives one key twice.
+
+    Why: most readers, Remit too, see the last and others the first; so two of them may see two statuses of one task.
+    A merge that kept the lines of both sides leaves this, and it is valid JSON.
+
+    Bad: `{"project_number": 12, "status": "blocked", "status": "completed"}`
+
+    Good: `{"project_number": 12, "status": "blocked"}`
+    """
+    return Finding("SYN023", "error", flaw.message, flaw.hint, "S1 S9", place=flaw.place)
+
+
+def link_differs(todo: Task, state: Task, kind: str, listed: str, known: str) -> Finding:
+    """A plan, a report or a summary of a task is linked in one of TODO.md and state.json and not in the other.
+
+    Why: people and agents look for it in either file. Who finds no link to the plan works without it.
+
+    Bad: `"plan_path": "specs/12_export/plans/implementation-002.md"`, and TODO.md links `implementation-001.md`
+
+    Good: `- **Plan**: [implementation-002.md](specs/12_export/plans/implementation-002.md)`; older reports may be left
+    out of either file.
+    """
+    named = {"research": "report"}.get(kind, kind)
+    line = state.place.line
+    if listed and known:
+        told = f"the {named} of task {todo.number} is '{listed[-_PATH:]}' here and '{known[-_PATH:]}' in state.json"
+    elif listed:
+        told = f"the {named} '{listed[-_PATH:]}' of task {todo.number} is linked here and not in state.json"
+    else:
+        told = f"the {named} '{known[-_PATH:]}' of task {todo.number} is in state.json and isn't linked here"
+    hint = "Say which is current: remit sync --from todo or --from state."
+    if not (listed and known):
+        hint = "Link it in both files with: remit sync --repair."
+    return Finding("SYN024", "warning", f"{told} (line {line})", hint, "S5 D8", place=todo.place)
+
+
+TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+    "SYN001": (state_broken, "error", "S1 S9"),
+    "SYN002": (only_in_state, "error", "S1 S5 S9"),
+    "SYN003": (only_in_todo, "error", "S1 S5 S9"),
+    "SYN004": (status_differs, "error", "S2 S5 S9"),
+    "SYN005": (duplicate_number, "error", "S9 C13"),
+    "SYN006": (next_number_taken, "error", "S1 C13"),
+    "SYN007": (unknown_marker, "warning", "S2"),
+    "SYN008": (file_missing, "error", "S1"),
+    "SYN009": (next_number_differs, "error", "S1 C13"),
+    "SYN010": (not_a_task, "error", "S1"),
+    "SYN011": (also_archived, "error", "C13"),
+    "SYN012": (plan_differs, "warning", "S4 S5"),
+    "SYN013": (task_lost, "warning", "S9"),
+    "SYN017": (changed_in_both, "error", "S5 S9"),
+    "SYN018": (move_not_legal, "error", "S3 S5"),
+    "SYN019": (todo_unmerged, "error", "S9"),
+    "SYN020": (another_task, "error", "S9 C13"),
+    "SYN021": (title_differs, "warning", "S1 S5"),
+    "SYN022": (priority_differs, "warning", "S1 S5"),
+    "SYN023": (key_given_twice, "error", "S1 S9"),
+    "SYN024": (link_differs, "warning", "S5 D8"),
+}
+
+
+def check_drift(state: State | None, todo: Todo | None, archive: Mapping[int, str] = NO_TASKS) -> Drift:
+    """Compare the two files; None is one that is not there. Of a broken state.json only that is told.
+
+    `archive` are the tasks of archive/state.json, name by number: their numbers are taken, too.
+    """
+    in_state: list[Finding] = []
+    in_todo: list[Finding] = []
+    known = None if state is None or state.broken is not None else state
+    listed = None if todo is None else todo
+    if state is None and todo is not None:
+        in_state.append(file_missing("state.json", "TODO.md"))
+    elif state is not None and state.broken is not None:
+        in_state.append(state_broken(state.broken))
+    if todo is None and state is not None:
+        in_todo.append(file_missing("TODO.md", "state.json"))
+    if known is not None:
+        in_state += _check_state(known, listed, archive)
+    if listed is not None:
+        in_todo += _check_todo(listed, known, archive)
+    return Drift(_order(in_state), _order(in_todo))
+
+
+def _order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda each: (each.place or (0,), each.code)))
+
+
+def _check_state(state: State, todo: Todo | None, archive: Mapping[int, str]) -> Iterator[Finding]:
+    yield from (not_a_task(flaw) for flaw in state.flaws)
+    yield from (key_given_twice(flaw) for flaw in state.repeated)
+    yield from _check_tasks(state.tasks)
+    listed = None if todo is None else {task.number for task in todo.tasks}
+    if listed is not None:
+        unique = {task.number: task for task in reversed(state.tasks) if not task.closed}
+        yield from (only_in_state(task) for task in unique.values() if task.number not in listed)
+    for task in state.tasks:
+        if not task.closed and is_archived(task, archive, wraps=state.wraps):
+            yield also_archived(task, "state.json")
+    if state.next_number is not None:
+        taken = list_taken(state, todo, archive)
+        highest, here = max(taken, default=-1), state.next_number.number
+        if here <= highest and (not state.wraps or here in taken):
+            one = here if state.wraps else highest
+            yield next_number_taken(state.next_number, one, _find_next(state, todo, taken))
+
+
+def _find_next(state: State, todo: Todo | None, taken: set[int]) -> int:
+    """The number that a repair would make the next one."""
+    counters = (each.next_number for each in (state, todo) if each is not None)
+    return find_next_number([each.number for each in counters if each is not None], taken, wraps=state.wraps)
+
+
+def is_archived(task: Task, archive: Mapping[int, str], *, wraps: range) -> bool:
+    """Whether a task is in the archive. Where numbers start again, one with another name is another task."""
+    return task.number in archive and (not wraps or archive[task.number] == task.title)
+
+
+def _check_todo(todo: Todo, state: State | None, archive: Mapping[int, str]) -> Iterator[Finding]:
+    known: dict[int, Task] = {}
+    for task in state.tasks if state is not None else ():
+        known.setdefault(task.number, task)
+    tasks = [task for task in todo.tasks if not task.bare or task.number in known]
+    yield from _check_tasks(tasks)
+    if state is None:
+        return
+    here, there = todo.next_number, state.next_number
+    if here is not None and there is not None and here.number != there.number:
+        yield next_number_differs(here, there, _find_next(state, todo, list_taken(state, todo, archive)))
+    first = {task.number: task for task in reversed(tasks)}
+    for task in first.values():
+        if task.number not in known:
+            archived = is_archived(task, archive, wraps=state.wraps)
+            yield also_archived(task, "TODO.md") if archived else only_in_todo(task)
+            continue
+        if not agrees(task, known[task.number]):
+            yield status_differs(task, known[task.number])
+        yield from _check_title(task, known[task.number])
+        if not _has_one_priority(task, known[task.number]):
+            yield priority_differs(task, known[task.number])
+        yield from _check_links(task, known[task.number])
+
+
+def _check_title(todo: Task, state: Task) -> Iterator[Finding]:
+    """Compare titles as far as that tells anything: a project's name is often a shorter form of its title."""
+    here, there = list_words(todo.title), list_words(state.title)
+    if here and there and not state.closed:
+        if not here & there:
+            yield another_task(todo, state)
+        elif state.titled and here != there:
+            yield title_differs(todo, state)
+
+
+def _check_links(todo: Task, state: Task) -> Iterator[Finding]:
+    for kind, listed, known in walk_links(todo, state):
+        yield link_differs(todo, state, kind, listed, known)
+
+
+def walk_links(todo: Task, state: Task) -> Iterator[tuple[str, str, str]]:
+    """Each kind of link that differs: its path in TODO.md and in state.json, empty in the file that doesn't have it."""
+    if state.closed or todo.bare:
+        return
+    listed = {each.kind: each.path for each in find_unlinked(todo.number, todo.links, state.links)}
+    known = {each.kind: each.path for each in find_unlinked(todo.number, state.links, todo.links)}
+    for kind in KINDS:
+        if kind in listed or kind in known:
+            yield kind, listed.get(kind, ""), known.get(kind, "")
+
+
+def _has_one_priority(todo: Task, state: Task) -> bool:
+    """Whether two tasks have one priority. Where a file gives none, there is nothing to compare."""
+    return state.closed or not (todo.priority and state.priority) or todo.priority == state.priority
+
+
+def list_words(title: str) -> set[str]:
+    """The words of a title that say something, however it is spelt."""
+    words = "".join(char if char.isalnum() else " " for char in title[:400].casefold()).split()
+    return {word for word in words if len(word) >= _WORD_LENGTH or word.isdigit()}
+
+
+def _check_tasks(tasks: Iterable[Task]) -> Iterator[Finding]:
+    """What can be said of one file alone."""
+    first: dict[int, Task] = {}
+    for task in tasks:
+        if task.number in first:
+            yield duplicate_number(task, first[task.number])
+        else:
+            first[task.number] = task
+        if task.marker not in MARKERS and not (task.closed and task.marker is None):
+            yield unknown_marker(task)
+
+
+def check_plans(state: State, plans: Mapping[int, str | None]) -> Iterator[Finding]:
+    """Compare tasks with the statuses of their plans, by number. A plan may wait while its task is prepared."""
+    for task in state.tasks:
+        marker = plans.get(task.number)
+        stages = [_STAGES.get(each or "", each) for each in (task.marker, marker)]
+        if marker in MARKERS and task.marker in MARKERS and task.marker not in _PAUSED and stages[0] != stages[1]:
+            yield plan_differs(task, marker)
+
+
+def is_difference(finding: Finding) -> bool:
+    """Whether a finding says that the two files differ; a warning about a plan or a marker does not."""
+    return finding.severity == "error" or finding.code in ("SYN021", "SYN022", "SYN024")
+
+
+def agrees(todo: Task, state: Task) -> bool:
+    """Whether two tasks have one status. One among the completed may go without a word for how it ended."""
+    if todo.marker is None or (state.marker is None and not state.closed):
+        return True  # that one of them says nothing is told by itself
+    return todo.marker == state.marker if state.marker is not None else todo.marker in ENDS

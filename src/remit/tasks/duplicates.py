@@ -1,0 +1,273 @@
+"""Numbers that several tasks have: the first task keeps it, the later ones get the next free ones, in both files.
+
+Owns who keeps a number after a merge of two branches that each took it, and what becomes of a task that stands in a
+file twice. Pure: texts come in, texts and sentences go out. Every change is worked out from one reading of the two.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.tasks import state_edits, todo_edits
+from remit.tasks.archived import list_taken, walk_free_numbers
+from remit.tasks.drift import list_words
+from remit.tasks.import_task import make_name
+from remit.tasks.state import NUMBER_KEY, parse_state
+from remit.tasks.todo import parse_todo
+from remit.tasks.values import TOO_HIGH, read_marker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+NO_FOLDERS: Mapping[int, list[str]] = {}
+
+_STATUS = re.compile(r"[ \t]{0,8}(?:[-*+][ \t]{1,4})?\*\*Status(?:\*\*[ \t]{0,4}:|:\*\*)", re.IGNORECASE)
+_SHOWN = 60
+_MAX_NAMED = 3
+_MAX_SHARED = 50
+"""A number that more tasks have than a merge could leave is no matter for a repair."""
+_DATES = ("created", "created_at", "added")
+_LATE = "9"  # above every date: a task that does not say when it was made is not the older one
+
+
+class Parted(NamedTuple):
+    """Both texts, each number given once, and what was done."""
+
+    state: str
+    todo: str
+    told: tuple[str, ...]
+    renumbered: tuple[Renumbered, ...] = ()
+    has_dropped: bool = False
+    """Whether a value of state.json is gone: of two versions of a task one gives it differently."""
+
+
+class Renumbered(NamedTuple):
+    """A task that has another number now."""
+
+    name: str
+    old: int
+    new: int
+
+
+class _Owner(NamedTuple):
+    """A task with a number that others have too: what each file says of it, as far as it does."""
+
+    entry: state_edits.Entry | None
+    section: todo_edits.Entry | None
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        if self.entry is not None:
+            return _name(self.entry)
+        return "" if self.section is None else self.section.title
+
+
+def part_numbers(
+    state: str, todo: str, archive: Mapping[int, str], folders: Mapping[int, list[str]] = NO_FOLDERS
+) -> Parted:
+    """Give each task a number of its own. Where no number is given twice, both texts stay as they are.
+
+    `folders` are those of tasks, by number. None is renamed: it stays with the task that keeps its number.
+    """
+    work = _Parting(state, todo, archive, folders)
+    for number in work.find_shared():
+        entries = work.join_copies(number)
+        sections = work.join_sections(number, entries)
+        work.part(number, entries, sections)
+    for number in work.find_repeated():
+        work.drop_headings(number)
+    return Parted(work.state.apply(), work.todo.apply(), tuple(work.told), tuple(work.renumbered), work.has_dropped)
+
+
+def tell_entries(task: Renumbered, ids: Sequence[str]) -> str:
+    """Say of entries of the manifest, which name the old number of a task, what to do with them."""
+    some = ", ".join(repr(each[:_SHOWN]) for each in ids[:_MAX_NAMED])
+    more = f" and {len(ids) - _MAX_NAMED} more" if len(ids) > _MAX_NAMED else ""
+    return (
+        f"entries of the manifest that name task {task.old} were left as they are ({some}{more}): where "
+        f"{task.name[:_SHOWN]!r} is meant, run remit task link {task.new} ENTRY, and correct linked_tasks by hand"
+    )
+
+
+class _Parting:
+    """Both texts while numbers are given out."""
+
+    def __init__(self, state: str, todo: str, archive: Mapping[int, str], folders: Mapping[int, list[str]]) -> None:
+        self.state = state_edits.Edits(state)
+        self.todo = todo_edits.Edits(todo)
+        self.archive = archive
+        self.folders = folders
+        self.renumbered: list[Renumbered] = []
+        self.has_dropped = False
+        self.told: list[str] = []
+        self.entries: dict[int, list[state_edits.Entry]] = {}
+        self.sections: dict[int, list[todo_edits.Entry]] = {}
+        for entry in state_edits.list_tasks(state):
+            self.entries.setdefault(entry.number, []).append(entry)
+        for section in todo_edits.list_tasks(todo):
+            self.sections.setdefault(section.number, []).append(section)
+
+    def find_shared(self) -> list[int]:
+        shared = []
+        for number in self.entries | self.sections:
+            times = max(len(self.entries.get(number, ())), len(self.list_sections(number)))
+            if 1 < times <= _MAX_SHARED:
+                shared.append(number)
+        return sorted(shared)
+
+    def find_repeated(self) -> list[int]:
+        """The tasks whose heading stands somewhere once more, with nothing below it."""
+        known = ((number, self.sections.get(number, ())) for number in self.entries)
+        return sorted(number for number, found in known if len(found) > 1 and any(each.bare for each in found))
+
+    @cached_property
+    def numbers(self) -> Iterator[int]:
+        """The free numbers that TODO.md can hold, in their order."""
+        known, listed = parse_state(self.state.text), parse_todo(self.todo.text)
+        taken = list_taken(known, listed, self.archive) | (self.folders.keys() if known.wraps else set())
+        counters = [each.next_number.number for each in (known, listed) if each.next_number is not None]
+        free = walk_free_numbers(counters, taken, wraps=known.wraps)
+        return takewhile(lambda number: number < TOO_HIGH, free)
+
+    def list_sections(self, number: int) -> list[todo_edits.Entry]:
+        return [section for section in self.sections.get(number, ()) if not section.bare]
+
+    def join_copies(self, number: int) -> list[state_edits.Entry]:
+        """Of a task that stands in state.json twice one copy goes; what only that one says comes to the other."""
+        kept: dict[str, state_edits.Entry] = {}
+        for entry in self.entries.get(number, ()):
+            other = kept.setdefault(_name(entry), entry)
+            if other is not entry:
+                kept[_name(entry)] = self._join(other, entry)
+        found = {entry.start: entry for entry in self.entries.get(number, ())}
+        for entry in kept.values():
+            self.state.set_fields(entry, {k: v for k, v in entry.value.items() if k not in found[entry.start].value})
+        return sorted(kept.values(), key=lambda entry: entry.start)
+
+    def _join(self, first: state_edits.Entry, second: state_edits.Entry) -> state_edits.Entry:
+        newer = (_updated(second), second.closed) > (_updated(first), first.closed)
+        kept, copy = (second, first) if newer and first.value != second.value else (first, second)
+        different = any(kept.value.get(key) != value for key, value in copy.value.items())
+        self.has_dropped |= different
+        self.state.remove(copy)
+        how = f"they were joined, and {_tell(kept)} was kept as the newer" if different else "one copy was removed"
+        self.told.append(f"task {kept.number} stood in state.json twice ({_tell(kept)}, {_tell(copy)}): {how}")
+        return kept._replace(value={**kept.value, **{k: v for k, v in copy.value.items() if k not in kept.value}})
+
+    def join_sections(self, number: int, entries: list[state_edits.Entry]) -> list[todo_edits.Entry]:
+        """Of a section that stands in TODO.md twice, with one status or two, one goes."""
+        markers = {read_marker(str(entry.value.get("status") or "")) for entry in entries}
+        kept: dict[tuple[str, ...], todo_edits.Entry] = {}
+        for section in self.list_sections(number):
+            words = self._read_words(section)
+            pair = kept.setdefault(words, section), section
+            if pair[0] is section:
+                continue
+            statuses = [self._read_status(each) for each in pair]
+            copy = 0 if [read_marker(word) in markers for word in statuses] == [False, True] else 1
+            kept[words] = pair[1 - copy]
+            self.todo.remove(pair[copy])
+            changed = f"[{statuses[1 - copy]}] was kept, [{statuses[copy]}] was not"
+            how = "word for word" if statuses[0] == statuses[1] else changed
+            self.told.append(f"task {number} stood in TODO.md twice: one copy was removed ({how})")
+        return sorted(kept.values(), key=lambda section: section.start)
+
+    def _read_words(self, section: todo_edits.Entry) -> tuple[str, ...]:
+        """What a section says, but for its status."""
+        lines = self.todo.text[section.start : section.end].rstrip("- \t\r\n").split("\n")
+        return tuple(" ".join(line.split()) for line in lines if line.strip() and not _STATUS.match(line))
+
+    def _read_status(self, section: todo_edits.Entry) -> str:
+        return parse_todo(self.todo.text[section.start : section.end]).tasks[0].word
+
+    def part(self, number: int, entries: Sequence[state_edits.Entry], sections: Sequence[todo_edits.Entry]) -> None:
+        """Let the older task keep the number, or the first, and give the others new ones in both files."""
+        owners = self._find_owners(entries, sections)
+        keeper = owners[0].name[:_SHOWN] if owners else ""
+        for owner, new in zip(owners[1:], self.numbers, strict=False):
+            name, files = owner.name[:_SHOWN], []
+            if owner.entry is not None:
+                self.state.set_fields(owner.entry, {NUMBER_KEY: new})
+                files.append("state.json")
+            if owner.section is not None:
+                self.todo.renumber(owner.section, new)
+                files.append("TODO.md")
+            self.renumbered.append(Renumbered(owner.name, number, new))
+            self.told.append(
+                f"number {number} was given twice: {keeper!r} keeps it, and {name!r}, the later one, is {new} now in "
+                f"{' and '.join(files)}"
+            )
+            self.told += [
+                f"the folder {folder!r} stays with {keeper!r}: if files of {name!r} are in it, move them to a folder "
+                f"of number {new}, and correct the paths that name them"
+                for folder in self.folders.get(number, ())
+            ]
+
+    def _find_owners(self, entries: Sequence[state_edits.Entry], sections: Sequence[todo_edits.Entry]) -> list[_Owner]:
+        """The tasks of one number, the older before the later: first those of state.json, each with its section.
+
+        That is the section of its name, else the first with a title that shares a word with it.
+        """
+        left = sorted(sections, key=self._read_date)
+        found: dict[int, todo_edits.Entry] = {}
+        ordered = sorted(entries, key=lambda entry: (_read_date(entry), entry.start))
+        for is_alike in (_has_name, _shares_word):
+            for entry in ordered:
+                alike = (each for each in left if entry.start not in found and is_alike(entry, each))
+                section = next(alike, None)
+                if section is not None:
+                    found[entry.start] = section
+                    left.remove(section)
+        # The number is that of a section, too. If it is another task, drift says so.
+        if ordered and left and ordered[0].start not in found:
+            found[ordered[0].start] = left.pop(0)
+        names = {make_name(section.title) for section in found.values()}
+        alone = [section for section in left if make_name(section.title) not in names]  # else for a person
+        return [_Owner(each, found.get(each.start)) for each in ordered] + [_Owner(None, each) for each in alone]
+
+    def _read_date(self, section: todo_edits.Entry) -> tuple[str, int]:
+        field = self.todo.find_field(section, "created")
+        return (field.value if field is not None else "") or _LATE, section.start
+
+    def drop_headings(self, number: int) -> None:
+        """Of the headings of a task those go that have nothing below them, where another one has its title."""
+        sections = sorted(self.sections[number], key=lambda section: section.bare)
+        titles = {make_name(section.title): section for section in reversed(sections)}
+        for section in sections:
+            if section.bare and len(self._read_words(section)) == 1 and titles[make_name(section.title)] is not section:
+                self.todo.remove(section)
+                self.told.append(f"the heading of task {number} stood in TODO.md again, alone: it was removed")
+
+
+def _name(entry: state_edits.Entry) -> str:
+    return str(entry.value.get("project_name") or entry.value.get("title") or "")
+
+
+def _read_date(entry: state_edits.Entry) -> str:
+    """When a task was made."""
+    return next((str(entry.value[key]) for key in _DATES if entry.value.get(key)), _LATE)
+
+
+def _updated(entry: state_edits.Entry) -> str:
+    return str(entry.value.get("last_updated") or entry.value.get("created") or "")
+
+
+def _tell(entry: state_edits.Entry) -> str:
+    return str(entry.value.get("status") or ("completed" if entry.closed else "no status"))[:_SHOWN]
+
+
+def _list_names(entry: state_edits.Entry) -> list[str]:
+    return [str(entry.value[key]) for key in ("title", "project_name") if entry.value.get(key)]
+
+
+def _has_name(entry: state_edits.Entry, section: todo_edits.Entry) -> bool:
+    return make_name(section.title) in map(make_name, _list_names(entry))
+
+
+def _shares_word(entry: state_edits.Entry, section: todo_edits.Entry) -> bool:
+    words = list_words(section.title)
+    return any(not words.isdisjoint(list_words(name)) for name in _list_names(entry))

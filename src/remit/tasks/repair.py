@@ -1,0 +1,498 @@
+"""Repair: state.json and TODO.md made to say the same, and what of it needs a person.
+
+Owns which of the two is followed. state.json is the truth; a hand edit of TODO.md that is clear is taken in, and what
+both have changed is left and told with both values. Every change is made by the edits of the two files, so whatever it
+is not about stays as it is. Pure: texts come in, texts, sentences and findings go out. Each step reads the two once and
+changes them in one pass, so that the whole is linear in both.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from remit.tasks import state_edits, todo_edits
+from remit.tasks.archived import NO_TASKS, find_next_number, list_taken, parse_archive
+from remit.tasks.drift import (
+    agrees,
+    changed_in_both,
+    check_drift,
+    check_plans,
+    is_archived,
+    is_known,
+    move_not_legal,
+    state_broken,
+    status_differs,
+    walk_links,
+)
+from remit.tasks.duplicates import NO_FOLDERS, part_numbers
+from remit.tasks.import_task import read_fields
+from remit.tasks.markdown import clean_title
+from remit.tasks.moves import ENDS, NEED_REASON, check_move
+from remit.tasks.state import OPEN_LISTS, State, parse_state
+from remit.tasks.todo import Todo, parse_todo
+from remit.tasks.values import MARKERS, TOO_HIGH, Linked, read_marker, read_priority
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from remit.model import Finding, Place
+    from remit.tasks.duplicates import Renumbered
+    from remit.tasks.values import Task
+
+Prefer = Literal["newest", "state", "todo"]
+Kind = Literal["same", "todo_edited", "state_edited", "both", "unknown"]
+
+_SHOWN = 60
+_SHOWN_FIELDS = ("priority", "language", "type", "effort", "created")
+_NO_MARKERS: Mapping[int, str] = {}
+_BY_HAND = "Give one of them another number, or remove it, by hand: which of them is meant only a person can tell."
+
+
+class Restored(NamedTuple):
+    """What is known about a broken state.json and the earlier version of it that takes its place."""
+
+    named: Mapping[int, tuple[int, int]]
+    """The numbers of tasks in the broken file, and where it names each first."""
+    markers: Mapping[int, str | None] = MappingProxyType({})
+    """What TODO.md said of each task in the commit of that version."""
+
+
+class Repair(NamedTuple):
+    """Both files as they should be."""
+
+    state: str
+    todo: str
+    told: tuple[str, ...]
+    """One sentence for each change."""
+    left: tuple[Finding, ...]
+    """What needs a person; places are in the new texts."""
+    plans: Mapping[int, str] = _NO_MARKERS
+    """The marker that the plan of a task should get."""
+    renumbered: tuple[Renumbered, ...] = ()
+    lost: tuple[int, ...] = ()
+    """The tasks of a broken state.json that neither the restored version nor TODO.md has."""
+    has_dropped: bool = False
+    """Whether a value of state.json is gone, so that the file has to be kept as it was."""
+
+
+def classify_drift(state: State, todo: Todo, baseline: Mapping[int, str] | None) -> dict[int, Kind]:
+    """Say for each task of both files which of them was edited since they last agreed.
+
+    `baseline` is the marker that each task had then; a task that is not in it is unknown where the two differ.
+    """
+    before = {number: read_marker(marker) for number, marker in (baseline or {}).items()}
+    kinds: dict[int, Kind] = {}
+    for listed, known in _walk_pairs(state, todo):
+        old = before.get(known.number)
+        if agrees(listed, known):
+            kinds[known.number] = "same"
+        elif old is None:
+            kinds[known.number] = "unknown"
+        elif listed.marker == old:
+            kinds[known.number] = "state_edited"
+        else:
+            kinds[known.number] = "todo_edited" if _marker(known) == old else "both"
+    return kinds
+
+
+def plan_repair(
+    state_text: str | None,
+    todo_text: str | None,
+    *,
+    archive_text: str | None = None,
+    prefer: Prefer = "newest",
+    baseline: Mapping[int, str] | None = None,
+    plans: Mapping[int, str | None] | None = None,
+    folders: Mapping[int, list[str]] = NO_FOLDERS,
+    restored: Restored | None = None,
+) -> Repair:
+    """Work out how the two files become one again; None is a file that is not there.
+
+    `prefer` says which is followed where they differ: one of them, in status, priority and title; or, as "newest", the
+    one that was edited, by the `baseline`, and state.json where that is not known. `plans` are the statuses of plans,
+    `folders` the names of folders, each by the numbers of their tasks. `restored` is given if state.json is an earlier
+    version of a broken file: then a status that TODO.md has got since is followed, whatever is preferred.
+    """
+    work = _Work(state_text, todo_text, parse_archive(archive_text), restored)
+    broken = work.read_state().broken
+    if broken is not None:
+        return Repair(work.state, todo_text or "", (), (state_broken(broken),))
+    work.drop_archived()
+    work.part_numbers(folders)
+    work.share_tasks()
+    work.settle_statuses(prefer, baseline)
+    if prefer != "newest":
+        work.settle_fields(prefer)
+    work.settle_links(prefer)
+    work.settle_next_number()
+    return work.finish(plans or {}, repaired=True)
+
+
+def plan_intake(state_text: str, todo_text: str, baseline: Mapping[int, str] | None) -> Repair:
+    """Work out what is clear without being asked: a status that was edited in one of the files, and legally.
+
+    Everything else stays as it is, and is told.
+    """
+    work = _Work(state_text, todo_text, NO_TASKS)
+    broken = work.read_state().broken
+    if broken is not None:
+        return Repair(state_text, todo_text, (), (state_broken(broken),))
+    work.settle_statuses(None, baseline)
+    return work.finish({})
+
+
+def _walk_pairs(state: State, todo: Todo) -> Iterator[tuple[Task, Task]]:
+    """Each task that both files have, as TODO.md and as state.json tell of it: the first of its number in each."""
+    known = _index(state.tasks)
+    listed = _index(todo.tasks) | _index(todo.tasks, bare=False)
+    for number in sorted(listed.keys() & known.keys()):
+        yield listed[number], known[number]
+
+
+def _index(tasks: tuple[Task, ...], *, bare: bool = True) -> dict[int, Task]:
+    """The first task of each number, by number; or the first that is more than a heading."""
+    first = {task.number: task for task in reversed(tasks) if bare or not task.bare}
+    return {number: first[number] for number in sorted(first)}
+
+
+def _marker(known: Task) -> str | None:
+    """What a task of state.json is. One that is put away without a word is over."""
+    return "COMPLETED" if known.closed and known.marker is None else known.marker
+
+
+class _Work:
+    """Both texts on their way."""
+
+    def __init__(
+        self, state: str | None, todo: str | None, archive: Mapping[int, str], restored: Restored | None = None
+    ) -> None:
+        self.archive = archive
+        self.restored = restored
+        self.lost: tuple[int, ...] = ()
+        self.has_dropped = False
+        self.told: list[str] = []
+        self.renumbered: tuple[Renumbered, ...] = ()
+        self.doubts: dict[int, str] = {}
+        """Why a status is left to a person, by number; empty where both were edited."""
+        self.before: dict[int, str] = {}
+        self._reasons: dict[int, list[tuple[str, str]]] | None = None
+        if state is None:
+            self.told.append("state.json was not there, and was written from TODO.md")
+        if todo is None:
+            self.told.append("TODO.md was not there, and was written from state.json")
+        self.state = state_edits.render_empty_state() if state is None else state
+        self.todo = todo_edits.render_empty_todo() if todo is None else todo
+        self._known: tuple[str | None, State] = None, State()
+        self._listed: tuple[str | None, Todo] = None, Todo(())
+
+    def read_state(self) -> State:
+        """The text of state.json as tasks, read anew only where it has changed."""
+        if self._known[0] is not self.state:
+            self._known = self.state, parse_state(self.state)
+        return self._known[1]
+
+    def read_todo(self) -> Todo:
+        """The text of TODO.md as tasks, read anew only where it has changed."""
+        if self._listed[0] is not self.todo:
+            self._listed = self.todo, parse_todo(self.todo)
+        return self._listed[1]
+
+    def find_unlike(self) -> set[Place | None]:
+        """Where tasks of TODO.md stand that, by their titles, are others than those of their number in state.json."""
+        drift = check_drift(self.read_state(), self.read_todo(), self.archive)
+        return {each.place for each in drift.in_todo if each.code == "SYN020"}
+
+    def find_entries(self) -> dict[int, state_edits.Entry]:
+        """The first task of each number in state.json."""
+        return {entry.number: entry for entry in reversed(state_edits.list_tasks(self.state))}
+
+    def find_sections(self) -> dict[int, todo_edits.Entry]:
+        """The first task of each number in TODO.md that is more than a heading, or the first."""
+        sections = todo_edits.list_tasks(self.todo)[::-1]
+        whole = {section.number: section for section in sections if not section.bare}
+        return {section.number: section for section in sections} | whole
+
+    def drop_archived(self) -> None:
+        """Take those tasks out of an earlier version that were archived after it, and are open nowhere else."""
+        if self.restored is None:
+            return
+        state, listed = self.read_state(), {task.number for task in self.read_todo().tasks}
+        over = {
+            task.number
+            for task in state.tasks
+            if task.number not in listed and is_archived(task, self.archive, wraps=state.wraps)
+        }
+        gone = [entry for entry in state_edits.list_tasks(self.state) if entry.number in over and not entry.closed]
+        self.state = state_edits.remove_tasks(self.state, gone)[0]
+        self.told += [f"task {entry.number} is in the archive, and was taken out of state.json" for entry in gone]
+
+    def part_numbers(self, folders: Mapping[int, list[str]]) -> None:
+        """Give each number to one task."""
+        parted = part_numbers(self.state, self.todo, self.archive, folders)
+        self.state, self.todo, told, self.renumbered, self.has_dropped = parted
+        self.told += told
+
+    def share_tasks(self) -> None:
+        """Write what only one of the files has into the other one."""
+        state, todo = self.read_state(), self.read_todo()
+        listed = {task.number for task in todo.tasks}
+        known = _index(state.tasks)
+        new = [task for task in _index(todo.tasks, bare=False).values() if task.number not in known]
+        new = [task for task in new if is_known(task) and not is_archived(task, self.archive, wraps=state.wraps)]
+        taken_in = sorted(read_fields(self.todo, new), key=lambda pair: pair[0].number)
+        missing = [task for task in known.values() if not task.closed and task.number not in listed]
+        if missing:
+            self._list(missing)
+        for task, fields in taken_in:
+            marker = task.marker or "NOT STARTED"
+            fields["status"] = state_edits.spell_status(self.state, marker)
+            self.told.append(f"task {task.number} was only in TODO.md, and was taken into state.json as {marker}")
+        self.state = state_edits.add_tasks(self.state, [fields for _, fields in taken_in])
+
+    def _list(self, missing: list[Task]) -> None:
+        """Write tasks into TODO.md, and put those away that are over."""
+        entries = self.find_entries()
+        over = [task for task in missing if task.marker in ENDS]
+        # The list cannot hold every number, nor a status that is none.
+        shown = [task for task in missing if task.number < TOO_HIGH and task.marker in (None, *MARKERS)]
+        shown = [task for task in shown if task.marker not in ENDS]
+        for task in over:
+            self.told.append(f"task {task.number} is {task.word} and not in TODO.md: it went to completed_projects")
+        for task in shown:
+            self.told.append(f"task {task.number} was only in state.json, and was written into TODO.md")
+        self.todo = todo_edits.add_tasks(self.todo, [_present(task, entries[task.number].value) for task in shown])
+        self.state = state_edits.move_tasks(self.state, [entries[task.number] for task in over])
+
+    def settle_statuses(self, prefer: Prefer | None, baseline: Mapping[int, str] | None) -> None:
+        """Make each task say one status in both files; `prefer` None changes only what is clear."""
+        state, todo = self.read_state(), self.read_todo()
+        kinds = classify_drift(state, todo, baseline)
+        unlike = self.find_unlike() if prefer in ("newest", None) or self.restored is not None else set()
+        sides: dict[str, list[tuple[Task, Task]]] = {"todo": [], "state": []}
+        for listed, known in _walk_pairs(state, todo):
+            kind = kinds[known.number]
+            if listed.place in unlike:
+                winner = None  # what is true of one task may be false of another
+            elif kind == "same":
+                winner = self._fill_in(listed, known) if prefer is not None else None
+            else:
+                self.before[known.number] = read_marker((baseline or {}).get(known.number, ""))
+                winner = self._choose(listed, known, kind, prefer)
+            if winner is not None:
+                sides[winner].append((listed, known))
+        self._follow_todo(sides["todo"])
+        self._follow_state(sides["state"])
+
+    def _fill_in(self, listed: Task, known: Task) -> str | None:
+        """Where one of the files gives no status, whose is taken."""
+        if listed.bare:
+            return None
+        if listed.marker is None and _marker(known) in MARKERS:
+            return "state"
+        return "todo" if known.marker is None and not known.closed and listed.marker in MARKERS else None
+
+    def _choose(self, listed: Task, known: Task, kind: Kind, prefer: Prefer | None) -> str | None:
+        """Whose status is followed; None where it is left to a person."""
+        chosen: str | None = prefer if prefer in ("state", "todo") else None
+        if self.restored is not None:
+            is_later = listed.marker != self.restored.markers.get(listed.number)
+            chosen = "todo" if is_later else chosen or "state"
+        elif chosen is None and kind == "todo_edited":
+            reason = self._find_reason(listed)
+            refusal = check_move(_marker(known), listed.word, reason=reason)
+            if refusal is not None:
+                self.doubts[known.number] = refusal.message
+                return None
+            chosen = "todo"
+        elif chosen is None and kind == "both":
+            self.doubts[known.number] = ""
+            return None
+        elif chosen is None and kind == "unknown" and prefer is None:
+            return None
+        chosen = chosen or "state"
+        real = {"state": _marker(known) in MARKERS, "todo": listed.marker in MARKERS}
+        if real[chosen]:
+            return chosen
+        # What somebody wrote or chose, and is no marker, does not give way to its opposite.
+        return "todo" if prefer == "newest" and kind == "unknown" and real["todo"] else None
+
+    def _find_reason(self, listed: Task) -> str:
+        """The reason that a section gives for its status."""
+        if listed.marker not in NEED_REASON:
+            return ""
+        wanted = {f"{listed.marker.lower()} reason", "reason", "blocking reason"}
+        if self._reasons is None:
+            self._reasons = _find_reasons(self.todo)
+        return next((value for name, value in self._reasons.get(listed.number, ()) if name in wanted), "")
+
+    def _follow_todo(self, pairs: list[tuple[Task, Task]]) -> None:
+        """Give tasks of state.json the status that TODO.md gives them; one that was put away may come back by it."""
+        entries = self.find_entries() if pairs else {}
+        edits = state_edits.Edits(self.state)
+        reopened = set()
+        for listed, known in pairs:
+            marker, entry = listed.marker or "NOT STARTED", entries[known.number]
+            edits.set_status(entry, marker)
+            if entry.closed and marker not in ENDS:
+                reopened.add(known.number)
+            was = known.word[:_SHOWN] or "without a status"
+            self.told.append(f"task {known.number} was {was} in state.json, and is {marker} now, as in TODO.md")
+        self.state = edits.apply()
+        if reopened:
+            entries = self.find_entries()
+            back = [entries[number] for number in sorted(reopened)]
+            self.state = state_edits.move_tasks(self.state, back, home=OPEN_LISTS[0])
+
+    def _follow_state(self, pairs: list[tuple[Task, Task]]) -> None:
+        """Give tasks of TODO.md the status that state.json gives them."""
+        sections = self.find_sections() if pairs else {}
+        edits = todo_edits.Edits(self.todo)
+        for listed, known in pairs:
+            marker = _marker(known) or "NOT STARTED"
+            edits.set_status(sections[known.number], marker)
+            was = f"[{listed.word[:_SHOWN]}]" if listed.word else "without a status"
+            self.told.append(f"task {known.number} was {was} in TODO.md, and is [{marker}] now, as in state.json")
+        self.todo = edits.apply()
+
+    def settle_fields(self, prefer: Prefer) -> None:
+        """Make priority and title follow one of the files, where both give them."""
+        tasks = _index(self.read_todo().tasks, bare=False)
+        entries = {entry.number: entry for entry in reversed(state_edits.list_tasks(self.state)) if not entry.closed}
+        sections, unlike = self.find_sections(), self.find_unlike()
+        fields = _Fields(prefer, state_edits.Edits(self.state), todo_edits.Edits(self.todo))
+        for task, given in read_fields(self.todo, tasks.values()):
+            entry = entries.get(task.number)
+            if entry is None:
+                continue
+            priority, title = entry.value.get("priority"), entry.value.get("title")
+            if not title and task.place in unlike:
+                title = _make_title(entry.value.get("project_name"))
+            listed = str(given.get("priority") or "")
+            if isinstance(priority, str) and listed and read_priority(priority) not in ("", listed):
+                self.told += fields.settle(entry, sections[task.number], "priority", priority, listed)
+            if isinstance(title, str) and clean_title(title) and clean_title(title) != clean_title(task.title):
+                self.told += fields.settle(entry, sections[task.number], "title", title, task.title)
+        self.state, self.todo = fields.state.apply(), fields.todo.apply()
+
+    def settle_links(self, prefer: Prefer) -> None:
+        """Link the current plan, report and summary of each open task in both files.
+
+        Reports and summaries that one file has are added to the other. A task has one plan: that of the file that is
+        preferred, by default state.json.
+        """
+        samples = todo_edits.read_samples(self.todo)
+        for listed, known in _walk_pairs(self.read_state(), self.read_todo()):
+            for kind, here, there in walk_links(listed, known):
+                named = {"research": "report"}.get(kind, kind)
+                if here and (not there or kind != "plan" or prefer == "todo"):
+                    self.state = state_edits.add_link(self.state, known.number, Linked(kind, here))
+                    self.told.append(f"the {named} '{here}' of task {known.number} is in state.json, too")
+                if there and (not here or kind != "plan" or prefer != "todo"):
+                    self.todo = todo_edits.add_link(self.todo, known.number, Linked(kind, there), samples)
+                    self.told.append(f"the {named} '{there}' of task {known.number} is linked in TODO.md, too")
+
+    def settle_next_number(self) -> None:
+        """Raise the next number above all that are taken, and give it alike in both files."""
+        state, todo = self.read_state(), self.read_todo()
+        counters = [each.next_number.number for each in (state, todo) if each.next_number is not None]
+        taken = list_taken(state, todo, self.archive)
+        named = self.restored.named if self.restored is not None else {}
+        self.lost = tuple(sorted(named.keys() - taken - self.archive.keys()))
+        number = find_next_number(counters, taken.union(self.lost), wraps=state.wraps)
+        before = self.state, self.todo
+        self.state = state_edits.set_next_number(self.state, number)
+        self.todo = todo_edits.set_next_number(self.todo, number)
+        if (self.state, self.todo) != before:
+            self.told.append(f"the next number is {number}")
+
+    def finish(self, plans: Mapping[int, str | None], *, repaired: bool = False) -> Repair:
+        """What came of it, and what is still wrong."""
+        state, todo = self.read_state(), self.read_todo()
+        drift = check_drift(state, todo, self.archive)
+        better = dict(self._tell_doubts(state, todo))
+        if repaired:  # it has just been tried, so it is no advice any more
+            better |= {each: each._replace(hint=_BY_HAND) for each in drift.in_todo if each.code == "SYN005"}
+        left = [better.get(each, each) for each in (*drift.in_state, *drift.in_todo) if each.severity == "error"]
+        markers = {task.number: task.marker for task in state.tasks if task.marker is not None}
+        following = {number: markers[number] for number in _find_late_plans(state, plans)}
+        for number, marker in following.items():
+            self.told.append(f"the plan of task {number} is [{marker}] now, as in state.json")
+        told, last = tuple(self.told), (self.renumbered, self.lost, self.has_dropped)
+        return Repair(self.state, self.todo, told, tuple(left), following, *last)
+
+    def _tell_doubts(self, state: State, todo: Todo) -> Iterator[tuple[Finding, Finding]]:
+        """Each status that is left to a person, as it is told without a baseline and with one."""
+        for listed, known in _walk_pairs(state, todo):
+            doubt = self.doubts.get(known.number)
+            if doubt:
+                yield status_differs(listed, known), move_not_legal(listed, known, doubt)
+            elif doubt is not None:
+                yield status_differs(listed, known), changed_in_both(listed, known, self.before[known.number])
+
+
+class _Fields(NamedTuple):
+    """Both files while fields of the one come to follow those of the other."""
+
+    prefer: Prefer
+    state: state_edits.Edits
+    todo: todo_edits.Edits
+
+    def settle(
+        self, entry: state_edits.Entry, section: todo_edits.Entry, key: str, known: str, listed: str
+    ) -> list[str]:
+        """Settle one field of a task that has two values; a sentence, if that was to be done."""
+        if self.prefer == "todo":
+            value = listed.capitalize() if key == "priority" and known[:1].isupper() else listed
+            changed = self.state.set_fields(entry, {key: value})
+            now, old, where = listed, known, "state.json"
+        else:
+            now, old, where = known, listed, "TODO.md"
+            if key == "title":
+                changed = self.todo.set_title(section, known)
+            else:
+                there = self.todo.find_field(section, key) is not None
+                changed = there and self.todo.set_field(section, key, known.capitalize())
+        sentence = f"task {entry.number} had the {key} {old[:_SHOWN]!r} in {where}, and has {now[:_SHOWN]!r}"
+        return [sentence] if changed else []
+
+
+def _find_reasons(todo: str) -> dict[int, list[tuple[str, str]]]:
+    """The fields of each number in TODO.md that may say why it is as it is, in their order."""
+    edits = todo_edits.Edits(todo)
+    found: dict[int, list[tuple[str, str]]] = {}
+    for section in todo_edits.list_tasks(todo):
+        named = ((field.name.lower(), field.value) for field in edits.walk_fields(section) if field.value)
+        found.setdefault(section.number, []).extend(pair for pair in named if "reason" in pair[0])
+    return found
+
+
+def _make_title(name: object) -> str:
+    """The name of a project as a title."""
+    return name.replace("_", " ").capitalize() if isinstance(name, str) else ""
+
+
+def _present(known: Task, value: Mapping[str, object]) -> todo_edits.NewTask:
+    """A task of state.json as TODO.md would tell of it."""
+    shown = {"Status": f"[{known.marker or 'NOT STARTED'}]"}
+    for key in _SHOWN_FIELDS:
+        given = value.get(key)
+        if isinstance(given, str) and given.strip():
+            shown[key.capitalize()] = given.capitalize() if key == "priority" else given
+    named, about = value.get("title"), value.get("description")
+    title = (named if isinstance(named, str) else "") or _make_title(known.title)
+    return todo_edits.NewTask(
+        known.number,
+        title if clean_title(title) else f"Task {known.number}",
+        shown,
+        str(value.get("priority") or ""),
+        about if isinstance(about, str) else "",
+    )
+
+
+def _find_late_plans(state: State, plans: Mapping[int, str | None]) -> list[int]:
+    return [
+        task.number
+        for task in state.tasks
+        if task.number in plans and any(check_plans(state._replace(tasks=(task,)), plans))
+    ]

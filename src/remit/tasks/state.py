@@ -1,0 +1,221 @@
+"""state.json as tasks, each with its place.
+
+Owns the file's dialects: where tasks are kept in it, and how their numbers and statuses are spelt. A file that is no
+JSON is told with the place where it breaks and, where that can be seen, with what happened to it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jiter import from_json
+
+from remit.model import Place
+from remit.storage.json_edit import Member, explain_breakage, skip_space, walk_items, walk_members
+from remit.tasks.links import read_state_links
+from remit.tasks.values import MAX_NUMBER_DIGITS, NO_WRAP, TOO_HIGH, Counter, Flaw, Task, read_marker, read_priority
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OPEN_LISTS = ("active_projects", "pending_tasks")
+CLOSED_LISTS = ("completed_projects",)
+NUMBERING_KEY = "project_numbering"
+NEXT_KEY = "next_project_number"
+NUMBER_KEY = "project_number"
+STATUS_KEY = "status"
+RESTORE = "restore it from git and TODO.md, with the original kept: remit sync --repair"
+"""What to do about a state.json that isn't JSON."""
+_MODULO = re.compile(r"modulo[ _-]?([0-9]{1,9})(?![0-9])")
+_MAX_POLICY = 100
+_MAX_REPEATED = 5
+_SHOWN = 60
+
+
+class State(NamedTuple):
+    """What state.json says. `broken` is set where it is no JSON, and then there is nothing else."""
+
+    tasks: tuple[Task, ...] = ()
+    next_number: Counter | None = None
+    wraps: range = NO_WRAP
+    """The numbers that are gone through again and again, so that the next need not be the highest; else none."""
+    flaws: tuple[Flaw, ...] = ()
+    repeated: tuple[Flaw, ...] = ()
+    """Keys that a task gives twice."""
+    broken: Flaw | None = None
+
+
+class _Lines:
+    """Offsets as lines and columns, asked for nearly in the order of the text: each is counted from the one before."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at, self.line, self.start = 0, 1, 0
+
+    def locate(self, start: int, end: int) -> Place:
+        return Place(*self._find(start), *self._find(end))
+
+    def _find(self, at: int) -> tuple[int, int]:
+        crossed = self.text.count("\n", min(at, self.at), max(at, self.at))
+        if crossed:  # else the line begins where it did: in a file of one line that is far away
+            self.line += crossed if at > self.at else -crossed
+            self.start = self.text.rfind("\n", 0, at) + 1
+        self.at = at
+        return self.line, at - self.start + 1
+
+
+def parse_state(text: str) -> State:
+    """Read the tasks of a state.json."""
+    lines = _Lines(text)
+    start = 1 if text.startswith("\ufeff") else 0
+    try:
+        value, repeats = _load(text)
+    except (ValueError, RecursionError) as error:
+        told = explain_breakage(error, text, "state.json", offset=start)
+        return State(broken=Flaw(told.message, told.hint, told.span and lines.locate(*told.span)))
+    if not isinstance(value, dict):
+        flaw = Flaw("state.json is not an object", "Make it an object with active_projects.", lines.locate(0, 1))
+        return State(broken=flaw)
+    state = _read(text, lines, skip_space(text, start))
+    return state._replace(repeated=tuple(_find_repeated(text))) if repeats else state
+
+
+def _load(text: str) -> tuple[object, bool]:
+    """A text as a JSON value, and whether some object in it may give a key twice."""
+    try:
+        return from_json(text.removeprefix("\ufeff").encode(), cache_mode="keys", catch_duplicate_keys=True), False
+    except ValueError:
+        return load_json(text), True
+
+
+def load_json(text: str) -> object:
+    """A text as a JSON value. Raise `ValueError` or `RecursionError`, with the place, where it is none."""
+    text = text.removeprefix("\ufeff")
+    try:
+        return from_json(text.encode(), cache_mode="keys")
+    except ValueError:  # it is the quicker one, but refuses half of a surrogate pair and tells no offset
+        return json.loads(text)
+
+
+def _read(text: str, lines: _Lines, start: int) -> State:
+    tasks: list[Task] = []
+    flaws: list[Flaw] = []
+    counter, wraps, seen = None, NO_WRAP, set()
+    for member in walk_members(text, start):
+        place = lines.locate(member.start, member.end)
+        lists = member.key in OPEN_LISTS or member.key in CLOSED_LISTS
+        if member.key in seen and (lists or member.key == NEXT_KEY):
+            flaws.append(Flaw(f"{member.key} is given twice", "Join the two: most readers see the last.", place))
+        seen.add(member.key)
+        if lists and isinstance(member.value, list):
+            for item in walk_items(text, member.start):
+                _read_task(item, text, lines, tasks, flaws, closed=member.key in CLOSED_LISTS)
+        elif lists and member.value is not None:
+            flaws.append(Flaw(f"{member.key} is not a list", "Make it a list of tasks.", place))
+        elif member.key == NEXT_KEY:
+            number = read_number(member.value)
+            if number is None:
+                flaws.append(Flaw(f"{NEXT_KEY} is not a number", "Give the number of the next task.", place))
+            else:
+                counter = Counter(number, place)
+        elif member.key == NUMBERING_KEY:
+            wraps = read_numbering(member.value)
+    return State(tuple(tasks), counter, wraps, tuple(flaws))
+
+
+def read_numbering(value: object) -> range:
+    """The numbers that `project_numbering` has tasks go through again and again; none where they only rise.
+
+    A policy such as increment_modulo_1000 goes from 0 to 999, unless `min` says that it begins later.
+    """
+    given = value if isinstance(value, dict) else {}
+    policy, first, last = str(given.get("policy"))[:_MAX_POLICY], given.get("min"), given.get("max")
+    if "modulo" not in policy:
+        return NO_WRAP
+    found = _MODULO.search(policy)
+    stop = int(found[1]) if found is not None else (read_number(last) or TOO_HIGH) + 1
+    start = read_number(first) or 0
+    return range(start if start < stop else 0, min(stop, TOO_HIGH))
+
+
+def read_number(value: object) -> int | None:
+    """The number of a task as state.json gives it; None where it is none."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= MAX_NUMBER_DIGITS:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _read_task(item: Member, text: str, lines: _Lines, tasks: list[Task], flaws: list[Flaw], *, closed: bool) -> None:
+    value = item.value if isinstance(item.value, dict) else {}
+    members = {each.key: each for each in walk_members(text, item.start)} if value else {}
+    given = members.get(NUMBER_KEY)
+    number = read_number(value.get(NUMBER_KEY))
+    if given is None or number is None:
+        at = item if given is None else given
+        flaws.append(Flaw("an entry has no project_number", "Give it one.", lines.locate(at.start, at.end)))
+        return
+    status = members.get(STATUS_KEY)
+    word = status.value if status is not None and isinstance(status.value, str) else ""
+    tasks.append(
+        Task(
+            number,
+            read_title(value),
+            read_marker(word) or None,
+            word,
+            lines.locate(given.start, given.end),
+            lines.locate(status.start, status.end) if status is not None else None,
+            closed=closed,
+            titled=bool(value.get("title")),
+            priority=read_priority(value.get("priority")),
+            links=read_state_links(value),
+        )
+    )
+
+
+def _find_repeated(text: str) -> Iterator[Flaw]:
+    """The keys that tasks give twice. Walked only where some object does."""
+    lines = _Lines(text)
+    for home in walk_members(text, skip_space(text, 1 if text.startswith("\ufeff") else 0)):
+        if home.key in (*OPEN_LISTS, *CLOSED_LISTS) and isinstance(home.value, list):
+            for item in walk_items(text, home.start):
+                number = read_number(item.value.get(NUMBER_KEY)) if isinstance(item.value, dict) else None
+                found = () if number is None else _walk_repeated(text, item)
+                for member, told in islice(found, _MAX_REPEATED):
+                    place = lines.locate(member.key_start, member.end)
+                    yield Flaw(f"task {number} gives {told}", "Remove one of the two by hand.", place)
+
+
+def _walk_repeated(text: str, item: Member) -> Iterator[tuple[Member, str]]:
+    """The members of a task that are there for the second time, or hold an object with such a one."""
+    seen: dict[str, Member] = {}
+    for member in walk_members(text, item.start):
+        first = seen.setdefault(member.key, member)
+        if first is not member:
+            both = " and ".join(" ".join(text[each.start : each.end].split())[:_SHOWN] for each in (first, member))
+            yield member, f"{member.key[:_SHOWN]!r} twice: {both}"
+        elif isinstance(member.value, dict | list):
+            for key in _list_repeated(text[member.start : member.end]):
+                yield member, f"{key[:_SHOWN]!r} twice within {member.key[:_SHOWN]!r}"
+
+
+def _list_repeated(text: str) -> list[str]:
+    """The keys that the objects of a value give twice, each once."""
+    found: dict[str, None] = {}
+
+    def look(pairs: list[tuple[str, object]]) -> None:
+        keys: set[str] = set()
+        for key, _ in pairs:
+            if key in keys:
+                found[key] = None
+            keys.add(key)
+
+    json.JSONDecoder(object_pairs_hook=look, parse_int=str).decode(text)
+    return list(found)
+
+
+def read_title(value: dict[str, Any]) -> str:
+    """What a task of state.json is called: its title, else the name of its project."""
+    return next((str(value[key]) for key in ("title", "project_name") if value.get(key)), "")

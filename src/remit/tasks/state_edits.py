@@ -1,0 +1,376 @@
+"""state.json changed as a text: tasks, their fields, the next number.
+
+Owns every edit of that file. An edit changes only what it is about: unknown keys, order, indentation, line ends, the
+spelling of other values and what is given twice stay as they are; an edit that sets what is there already gives the
+same text. Pure: texts come in, texts go out.
+
+A task is named by its number or, where a number is given twice, by the `Entry` that `find_tasks` gives; an entry holds
+for the text it was found in. Many tasks are changed in one pass (`Edits`, and what ends in `_tasks`).
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errors import InputError, UsageError
+from remit.storage.json_edit import (
+    REMOVE,
+    Change,
+    Member,
+    Source,
+    add_items,
+    apply,
+    remember,
+    remove_parts,
+    same,
+    set_members,
+    skip_space,
+    walk_items,
+    walk_members,
+)
+from remit.tasks.state import (
+    CLOSED_LISTS,
+    NEXT_KEY,
+    NUMBER_KEY,
+    OPEN_LISTS,
+    STATUS_KEY,
+    load_json,
+    parse_state,
+    read_number,
+)
+from remit.tasks.values import read_marker, spell_marker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from remit.tasks.values import Linked
+
+_LISTS = (*OPEN_LISTS, *CLOSED_LISTS)
+_HOME = OPEN_LISTS[0]
+_DATE_LENGTH = len("2026-01-02")
+_MAX_SPELLINGS = 32
+
+
+class Entry(NamedTuple):
+    """A task in the text of a state.json: what it says, which list it is in, and where it stands."""
+
+    number: int
+    value: dict[str, Any]
+    home: str
+    start: int
+    end: int
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is kept among the completed ones."""
+        return self.home in CLOSED_LISTS
+
+
+def render_empty_state(next_number: int = 1) -> str:
+    """A state.json without a task."""
+    return json.dumps({NEXT_KEY: next_number, _HOME: [], CLOSED_LISTS[0]: []}, indent=2) + "\n"
+
+
+def find_task(text: str, number: int) -> Entry:
+    """The task that has a number: an open one before a closed one. Raise `UsageError` where there is none, or two."""
+    found = find_tasks(text, number)
+    chosen = [entry for entry in found if not entry.closed] or list(found[-1:])
+    if not chosen:
+        raise UsageError(
+            f"there is no task {number} in state.json", hint="see the tasks that are there with: remit task list"
+        )
+    if len(chosen) > 1:
+        raise UsageError(
+            f"the number {number} is given to {len(chosen)} tasks in state.json",
+            hint="give one of them a new number with: remit sync --repair",
+        )
+    return chosen[0]
+
+
+def find_tasks(text: str, number: int) -> tuple[Entry, ...]:
+    """Every task that has a number, in the order of the file."""
+    return tuple(entry for entry in list_tasks(text) if entry.number == number)
+
+
+@remember
+def _load(text: str) -> dict[str, Any]:
+    """The whole file as a value, to look into and never to change. A command asks for the same text several times."""
+    try:
+        value = load_json(text)
+    except (ValueError, RecursionError):
+        broken = parse_state(text).broken
+        raise InputError(
+            broken.message if broken is not None else "state.json cannot be read",
+            hint="see where it breaks with: remit sync --check",
+        ) from None
+    if not isinstance(value, dict):
+        raise InputError("state.json is not an object", hint="make it an object with active_projects")
+    return value
+
+
+def _list(value: dict[str, Any], home: str) -> list[Any]:
+    found = value.get(home)
+    return found if isinstance(found, list) else []
+
+
+def _number(item: object) -> int | None:
+    return read_number(item.get(NUMBER_KEY)) if isinstance(item, dict) else None
+
+
+@remember
+def list_tasks(text: str) -> tuple[Entry, ...]:
+    """Every task, in the order of the file."""
+    _load(text)
+    numbered = (
+        (home, item, _number(item.value)) for home in _walk_lists(text) for item in walk_items(text, home.start)
+    )
+    return tuple(
+        Entry(number, item.value, home.key, item.start, item.end)
+        for home, item, number in numbered
+        if number is not None
+    )
+
+
+def _walk_lists(text: str) -> Iterator[Member]:
+    """The lists of tasks; one that is given twice comes twice."""
+    for member in walk_members(text, _find_top(text)):
+        if member.key in _LISTS and isinstance(member.value, list):
+            yield member
+
+
+def _find_top(text: str) -> int:
+    return skip_space(text, 1 if text.startswith("\ufeff") else 0)
+
+
+class Edits:
+    """Changes of many tasks: worked out from one reading of the text, and made in one pass."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._changes: list[Change] = []
+        self._gone: set[int] = set()
+
+    def set_fields(self, entry: Entry, fields: Mapping[str, object]) -> bool:
+        """Set fields of a task; whether that changes it. A field is set once, and all new ones of a task at once."""
+        changes = _set_members(self.text, entry.start, fields)
+        self._changes += changes
+        return bool(changes)
+
+    def set_status(self, entry: Entry, marker: str) -> bool:
+        """Set the status of a task, spelt as the file spells it."""
+        return self.set_fields(entry, _want_status(self.text, entry, marker))
+
+    def remove(self, entry: Entry) -> None:
+        """Take a task out of the file."""
+        self._gone.add(entry.start)
+
+    def apply(self) -> str:
+        """The text with all changes."""
+        changes = [*self._changes, *self._cut_gone()]
+        return apply(self.text, changes) if changes else self.text
+
+    def _cut_gone(self) -> Iterator[Change]:
+        for home in _walk_lists(self.text) if self._gone else ():
+            items = list(walk_items(self.text, home.start))
+            gone = [index for index, item in enumerate(items) if item.start in self._gone]
+            if items and len(gone) == len(items):
+                yield Change(home.start + 1, home.end - 1, "")
+            else:
+                yield from remove_parts(self.text, items, gone)
+
+
+def set_fields(text: str, task: int | Entry, fields: Mapping[str, object], *, now: str = "") -> str:
+    """Set fields of a task, or take them away (`REMOVE`). A new field is the last one.
+
+    `now` is the time as `2026-01-02T03:04:05Z`. With it, where anything changes, `last_updated` of the task and
+    `_last_updated` of the file follow in the form they have; where they are not there they are not added.
+    """
+    entry = _resolve(text, task)
+    changes = _set_members(text, entry.start, fields)
+    if not changes:
+        return text
+    old = entry.value.get("last_updated")
+    if now and old is not None and "last_updated" not in fields:
+        changes = _set_members(text, entry.start, {**fields, "last_updated": render_stamp(old, now)})
+    return apply(text, [*changes, *_change_stamps(text, now)])
+
+
+def set_status(
+    text: str, task: int | Entry, marker: str, fields: Mapping[str, object] | None = None, *, now: str = ""
+) -> str:
+    """Set the status of a task, spelt as the file spells it, and with it other fields."""
+    entry = _resolve(text, task)
+    return set_fields(text, entry, {**_want_status(text, entry, marker), **(fields or {})}, now=now)
+
+
+def _want_status(text: str, entry: Entry, marker: str) -> dict[str, object]:
+    """The field that gives a task a marker; none where it has it."""
+    word = str(entry.value.get(STATUS_KEY) or "")
+    return {} if read_marker(word) == marker else {STATUS_KEY: spell_status(text, marker, word)}
+
+
+def spell_status(text: str, marker: str, word: str = "") -> str:
+    """A marker as this state.json spells it: as `word`, the task's present one, then as the other tasks' statuses."""
+    return spell_marker(marker, (word, *_list_spellings(text), "not_started"))
+
+
+@remember
+def _list_spellings(text: str) -> tuple[str, ...]:
+    """The statuses of the file, each once. More of them than there are markers, by far, are no way of spelling them."""
+    value = _load(text)
+    words = (item.get(STATUS_KEY) for home in _LISTS for item in _list(value, home) if isinstance(item, dict))
+    return tuple(islice(dict.fromkeys(each for each in words if isinstance(each, str)), _MAX_SPELLINGS))
+
+
+def add_link(
+    text: str, task: int | Entry, link: Linked, fields: Mapping[str, object] | None = None, *, now: str = ""
+) -> str:  # fmt: skip
+    """Note a file as an artifact of a task, unless it is one; a plan is the task's plan from then on.
+
+    `fields` are what the artifact says of itself. A list of artifacts that are mere paths stays such a list.
+    """
+    entry = _resolve(text, task)
+    listed = entry.value.get("artifacts")
+    artifacts = listed if isinstance(listed, list) else []
+    paths = [each.get("path") if isinstance(each, dict) else each for each in artifacts]
+    if link.path not in paths:
+        told = {"path": link.path, "type": link.kind, **{key: value for key, value in (fields or {}).items() if value}}
+        is_plain = bool(artifacts) and all(isinstance(each, str) for each in artifacts)
+        text = append_to_list(text, entry, "artifacts", link.path if is_plain else told, now=now)
+    return set_fields(text, entry.number, {"plan_path": link.path}, now=now) if link.kind == "plan" else text
+
+
+def append_to_list(text: str, task: int | Entry, key: str, value: object, *, now: str = "") -> str:
+    """Add a value to a list of a task (artifacts, linkedResearch), unless it is in it. The list is made if needed."""
+    entry = _resolve(text, task)
+    listed = entry.value.get(key)
+    if not listed and listed in (None, []):
+        return set_fields(text, entry, {key: [value]}, now=now)
+    if not isinstance(listed, list):
+        raise InputError(f"{key} of task {entry.number} in state.json is not a list", hint="make it a list")
+    if any(same(each, value) for each in listed):
+        return text
+    member = {each.key: each for each in walk_members(text, entry.start)}[key]
+    added = add_items(text, member.start, [*walk_items(text, member.start)], [value])
+    stamp = {"last_updated": render_stamp(entry.value["last_updated"], now)} if "last_updated" in entry.value else {}
+    stamps = _set_members(text, entry.start, stamp) if now else []
+    return apply(text, [added, *stamps, *_change_stamps(text, now)])
+
+
+def set_next_number(text: str, number: int, *, now: str = "") -> str:
+    """Set the number that the next task gets."""
+    if read_number(_load(text).get(NEXT_KEY)) == number:
+        return text
+    return apply(text, [*_change_top(text, {NEXT_KEY: number}), *_change_stamps(text, now)])
+
+
+def set_file_fields(text: str, fields: Mapping[str, object]) -> str:
+    """Set members of the whole file."""
+    return apply(text, _change_top(text, fields)) if fields else text
+
+
+def add_task(text: str, fields: Mapping[str, object], *, next_number: int | None = None, now: str = "") -> str:
+    """Add an open task, first or last as the file has the newest, and set the number of the next one.
+
+    `fields` holds its number. With `now`, `created` and `last_updated` are added in the form other tasks have them.
+    """
+    value = _load(text)
+    others = [item for item in _list(value, _HOME) if isinstance(item, dict)]
+    stamps: dict[str, object] = {}
+    for key in ("created", "last_updated") if now else ():
+        stamps[key] = render_stamp(next((item[key] for item in others if item.get(key)), ""), now)
+    wanted = {NEXT_KEY: next_number} if next_number not in (None, read_number(value.get(NEXT_KEY))) else {}
+    return _insert(text, _HOME, [{**fields, **{k: v for k, v in stamps.items() if k not in fields}}], wanted, now)
+
+
+def add_tasks(text: str, tasks: Sequence[Mapping[str, object]]) -> str:
+    """Add open tasks, first or last as the file has the newest. They come in the order of their numbers."""
+    return _insert(text, _HOME, tasks) if tasks else text
+
+
+def insert_tasks(text: str, objects: Sequence[Source], *, home: str = CLOSED_LISTS[0], now: str = "") -> str:
+    """Put tasks that were taken out elsewhere into a list, word for word. They come in the order of their numbers."""
+    return _insert(text, home, objects, now=now) if objects else text
+
+
+def remove_tasks(text: str, entries: Sequence[Entry], *, now: str = "") -> tuple[str, list[Source]]:
+    """Take tasks out of the file. Gives the text without them, and each task's own text."""
+    edits = Edits(text)
+    for entry in entries:
+        edits.remove(entry)
+    rest = edits.apply()
+    stamps = _change_stamps(rest, now) if entries else []
+    return apply(rest, stamps) if stamps else rest, [Source(text[entry.start : entry.end]) for entry in entries]
+
+
+def move_tasks(text: str, entries: Sequence[Entry], *, home: str = CLOSED_LISTS[0], now: str = "") -> str:
+    """Move tasks to a list, word for word. They come in the order of their numbers."""
+    rest, removed = remove_tasks(text, entries)
+    return insert_tasks(rest, removed, home=home, now=now)
+
+
+def _resolve(text: str, task: int | Entry) -> Entry:
+    return task if isinstance(task, Entry) else find_task(text, task)
+
+
+def render_stamp(old: object, now: str) -> str:
+    """The time in the form of another: a date alone, an offset for the Z, or as it is given."""
+    shape = old if isinstance(old, str) else ""
+    if len(shape) == _DATE_LENGTH:
+        return now[:_DATE_LENGTH]
+    return now.removesuffix("Z") + "+00:00" if shape.endswith("+00:00") else now
+
+
+def _change_stamps(text: str, now: str) -> list[Change]:
+    """The time of the file's last change, where it gives one."""
+    value = _load(text)
+    known = [key for key in ("_last_updated", "last_updated") if isinstance(value.get(key), str)]
+    return _change_top(text, {key: render_stamp(value[key], now) for key in known}) if now and known else []
+
+
+def _change_top(text: str, fields: Mapping[str, object]) -> list[Change]:
+    """The changes that set members of the whole file."""
+    return _set_members(text, _find_top(text), fields)
+
+
+def _set_members(text: str, start: int, fields: Mapping[str, object]) -> list[Change]:
+    """The changes that set members. A number that the file writes as a text stays one."""
+    known = {each.key: each for each in walk_members(text, start)} if {NUMBER_KEY, NEXT_KEY} & fields.keys() else {}
+    spelled = {key: _spell_number(known[key], value) if key in known else value for key, value in fields.items()}
+    return set_members(text, start, spelled)
+
+
+def _spell_number(member: Member, value: object) -> object:
+    if member.key not in (NUMBER_KEY, NEXT_KEY) or not isinstance(member.value, str) or value is REMOVE:
+        return value
+    return member.value if read_number(member.value) == value else str(value)
+
+
+def _insert(
+    text: str,
+    home: str,
+    new: Sequence[Mapping[str, object] | Source],
+    top: Mapping[str, object] | None = None,
+    now: str = "",
+) -> str:
+    """Put tasks into a list, and set members of the whole file."""
+    listed = _load(text).get(home)
+    if listed is not None and not isinstance(listed, list):
+        raise InputError(
+            f"{home} in state.json is not a list",
+            hint="make it a list of tasks by hand, such as [], then run the command again",
+        )
+    if not listed:
+        begun = apply(text, [*_change_top(text, {home: [new[0]], **(top or {})}), *_change_stamps(text, now)])
+        return _insert(begun, home, new[1:]) if new[1:] else begun
+    (*_, start) = (member.start for member in walk_members(text, _find_top(text)) if member.key == home)
+    items = list(walk_items(text, start))
+    change = add_items(text, start, items, new, first=_newest_first(listed))
+    return apply(text, [change, *_change_top(text, top or {}), *_change_stamps(text, now)])
+
+
+def _newest_first(listed: list[Any]) -> bool:
+    numbers = [number for number in map(_number, listed) if number is not None]
+    return len(numbers) > 1 and numbers[0] == max(numbers)

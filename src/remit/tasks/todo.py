@@ -1,0 +1,112 @@
+"""TODO.md as tasks, each with its place.
+
+Owns the file's dialects: `### 12. Title` with `- **Status**: [MARKER]` below it, with or without the dash, the
+brackets, and a YAML header. What stands in a fence is an example, not a task.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.model import Place
+from remit.tasks.links import find_links
+from remit.tasks.markdown import find_fences, find_header_end, find_line_end, is_within, read_status, walk_fields
+from remit.tasks.values import Counter, Linked, Task, read_marker, read_priority
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.tasks.markdown import Field, Span
+
+HEADING = r"###[ \t]+(?:[Tt]ask[ \t]+)?#?({number})[.:)](?:[ \t\r]|(?=\n)|\Z)"
+"""The heading of a task, with the digits of its number to be put in."""
+ANY_HEADING = re.compile(HEADING.replace("{number}", "[0-9]{1,9}"))
+"""The heading of any task."""
+SECTION = re.compile(r"\n#{1,3}[ \t]")
+"""Where a section of the first three levels begins: the line break before it."""
+_NEXT = re.compile(r"^next_project_number:[ \t]{0,8}([0-9]{1,9})[ \t\r]*$", re.MULTILINE)
+
+
+class Todo(NamedTuple):
+    """What TODO.md says."""
+
+    tasks: tuple[Task, ...]
+    next_number: Counter | None = None
+
+
+def parse_todo(text: str) -> Todo:
+    """Read the tasks of a TODO.md."""
+    text = text.removeprefix("\ufeff")
+    fences = find_fences(text)
+    tasks: list[Task] = []
+    line, counted = 1, 0
+    for start, end in walk_sections(text, fences):
+        line, counted = line + text.count("\n", counted, start), start
+        found = ANY_HEADING.match(text, start, end)
+        if found is not None:
+            tasks.append(_read_task(text, found, end, line, fences))
+    return Todo(tuple(tasks), _read_counter(text))
+
+
+def walk_sections(text: str, fences: list[Span]) -> Iterator[Span]:
+    """The headings of the first three levels with what stands below each, outside the header and fences."""
+    header = find_header_end(text)
+    start = -1
+    for found in SECTION.finditer("\n" + text.removeprefix("\ufeff")):
+        at = found.start() + text.startswith("\ufeff")
+        if at < header or is_within(at, fences):
+            continue
+        if start >= 0:
+            yield start, at
+        start = at
+    if start >= 0:
+        yield start, len(text)
+
+
+def find_counter(text: str) -> Span | None:
+    """Where the header gives the next number."""
+    found = _NEXT.search(text, 0, find_header_end(text))
+    return found.span(1) if found is not None else None
+
+
+def _read_counter(text: str) -> Counter | None:
+    span = find_counter(text)
+    if span is None:
+        return None
+    line_start = text.rfind("\n", 0, span[0]) + 1
+    place = _place(text.count("\n", 0, span[0]) + 1, span[0] - line_start, span[1] - line_start)
+    return Counter(int(text[slice(*span)]), place)
+
+
+def _place(line: int, start: int, end: int) -> Place:
+    return Place(line, start + 1, line, end + 1)
+
+
+def _read_task(text: str, heading: re.Match[str], end: int, line: int, fences: list[Span]) -> Task:
+    """A task from its heading and the fields below it; the first of each name is the task's."""
+    start = heading.start()
+    stop = find_line_end(text, start, end)
+    place = _place(line, heading.start(1) - start, heading.end(1) - start)
+    task = Task(int(heading[1]), text[heading.end() : stop].strip(), None, "", place, bare=True)
+    for field in walk_fields(text, stop + 1, end, fences):
+        task = task._replace(bare=False) if task.bare else task
+        name = field.name.lower()
+        if name == "status" and task.marker_place is None:
+            task = _read_marker(task, text, field, line + text.count("\n", start, field.start))
+        elif name == "priority" and task.priority_place is None:
+            number = line + text.count("\n", start, field.start)
+            place = _place(number, field.value_start - field.start, field.value_end - field.start)
+            task = task._replace(priority=read_priority(field.value), priority_place=place)
+        if task.marker_place is not None and task.priority_place is not None:
+            break
+    links = tuple(Linked(each.kind, each.path) for each in find_links(text, stop + 1, end, fences))
+    return task._replace(links=links) if links else task
+
+
+def _read_marker(task: Task, text: str, field: Field, line: int) -> Task:
+    status = read_status(text, field.value_start, field.value_end)
+    if status is None:
+        return task._replace(marker_place=_place(line, 0, field.value_end - field.start))
+    place = _place(line, status.start - field.start, status.end - field.start)
+    return task._replace(marker=read_marker(status.word) or None, word=status.word, marker_place=place)

@@ -1,0 +1,440 @@
+"""TODO.md changed as a text: a status, a field, a task more or less, the next number.
+
+Owns every edit of that file. An edit changes only what it is about and writes as the file does: its bullets, its line
+ends, the newest task first or last, `---` between tasks or not. What users and agents give is data: it comes to stand
+on one line and can make no heading, field or fence of its own. Pure: texts come in, texts go out.
+
+A task is named by its number or, where a number is given twice, by the `Entry` that `find_tasks` gives; an entry holds
+for the text it was found in. Many tasks are changed in one pass (`Edits`, `add_tasks`, `remove_tasks`).
+
+Counts in the header (`task_counts`) belong to whoever writes them: they count what was archived, too, and are left.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from remit.errors import UsageError
+from remit.tasks.links import find_links, find_samples, place_link
+from remit.tasks.markdown import (
+    clean_line,
+    clean_title,
+    find_content_end,
+    find_fences,
+    find_header_end,
+    find_line_end,
+    is_rule,
+    is_within,
+    read_line_break,
+    read_status,
+    render_status,
+    walk_fields,
+    walk_lines,
+)
+from remit.tasks.moves import suggest_marker
+from remit.tasks.todo import ANY_HEADING, HEADING, SECTION, find_counter, walk_sections
+from remit.tasks.todo_insert import PRIORITIES, ends_with_rule, place_tasks
+from remit.tasks.values import MARKERS, read_marker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from remit.tasks.links import Link
+    from remit.tasks.markdown import Field, Span
+    from remit.tasks.values import Linked
+
+_STATUS_STYLE = re.compile(
+    r"\n([ \t]{0,8}(?:[-*+][ \t]{1,4})?)\*\*Status(\*\*[ \t]{0,4}:|:\*\*)[ \t]{1,8}"
+    r"(\[[^\]\[\n]{1,40}\]|[A-Za-z]{2,20})",
+    re.IGNORECASE,
+)
+_MAX_DESCRIPTION = 4000
+_NAME = re.compile(r"[^*:\n\r]{1,60}")
+
+
+class Entry(NamedTuple):
+    """A task in the text of a TODO.md: from its heading to the next one."""
+
+    number: int
+    title: str
+    start: int
+    end: int
+    bare: bool
+    """Without a field, so that it may be no task at all."""
+
+
+class NewTask(NamedTuple):
+    """A task to be written. Its status is NOT STARTED unless a field says otherwise."""
+
+    number: int
+    title: str
+    fields: Mapping[str, str]
+    priority: str = ""
+    description: str = ""
+
+
+class _Change(NamedTuple):
+    """A stretch of the text and what stands there afterwards."""
+
+    start: int
+    end: int
+    new: str
+
+
+class _Style(NamedTuple):
+    """How a file writes its fields and its statuses."""
+
+    prefix: str = "- "
+    colon: str = "**:"
+    status: str = "[NOT STARTED]"
+
+
+def render_empty_todo(next_number: int = 1) -> str:
+    """A TODO.md without a task."""
+    sections = "".join(f"\n## {name} Priority\n" for name in PRIORITIES)
+    return f"---\nnext_project_number: {next_number}\n---\n\n# TODO\n{sections}"
+
+
+def find_task(text: str, number: int) -> Entry:
+    """The task that has a number. Raise `UsageError` where there is none, or two."""
+    found = find_tasks(text, number)
+    chosen = [entry for entry in found if not entry.bare] or list(found)
+    if not chosen:
+        raise UsageError(f"there is no task {number} in TODO.md", hint="compare the two files with: remit sync --check")
+    if len(chosen) > 1:
+        raise UsageError(
+            f"the number {number} is given to {len(chosen)} tasks in TODO.md",
+            hint="give one of them a new number with: remit sync --repair",
+        )
+    return chosen[0]
+
+
+def find_tasks(text: str, number: int) -> tuple[Entry, ...]:
+    """Every task that has a number, in the order of the file."""
+    heading = re.compile(HEADING.replace("{number}", f"0{{0,8}}{number}"))
+    hits = [hit for hit in heading.finditer(text) if text[hit.start() - 1 : hit.start()] in ("\n", "\ufeff", "")]
+    if not hits:
+        return ()
+    fences, header = find_fences(text), find_header_end(text)
+    found = []
+    for hit in hits:
+        start = hit.start()
+        if start >= header and not is_within(start, fences):
+            end = _find_end(text, start, fences)
+            stop = find_line_end(text, start, end)
+            bare = next(walk_fields(text, stop + 1, end, fences), None) is None
+            found.append(Entry(number, text[hit.end() : stop].strip(), start, end, bare))
+    return tuple(found)
+
+
+def list_tasks(text: str) -> tuple[Entry, ...]:
+    """Every task, in the order of the file."""
+    fences = find_fences(text)
+    found = []
+    for start, end in walk_sections(text, fences):
+        heading = ANY_HEADING.match(text, start, end)
+        if heading is not None:
+            stop = find_line_end(text, start, end)
+            bare = next(walk_fields(text, stop + 1, end, fences), None) is None
+            found.append(Entry(int(heading[1]), text[heading.end() : stop].strip(), start, end, bare))
+    return tuple(found)
+
+
+def _find_end(text: str, start: int, fences: list[Span]) -> int:
+    """Where the next heading begins."""
+    for found in SECTION.finditer(text, start):
+        if not is_within(found.start() + 1, fences):
+            return found.start() + 1
+    return len(text)
+
+
+def _resolve(text: str, task: int | Entry) -> Entry:
+    return task if isinstance(task, Entry) else find_task(text, task)
+
+
+class Edits:
+    """Changes of many tasks: worked out from one reading of the text, and made in one pass."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._changes: list[_Change] = []
+        self._gone: list[Entry] = []
+
+    @cached_property
+    def _fences(self) -> list[Span]:
+        return find_fences(self.text)
+
+    @cached_property
+    def _style(self) -> _Style:
+        return _read_style(self.text)
+
+    @cached_property
+    def _line_break(self) -> str:
+        return read_line_break(self.text)
+
+    def _find_fences(self, entry: Entry) -> list[Span]:
+        """The fences, looked for only where the task has some."""
+        marked = any(self.text.find(mark, entry.start, entry.end) >= 0 for mark in ("```", "~~~"))
+        return self._fences if marked else []
+
+    def walk_fields(self, entry: Entry) -> Iterator[Field]:
+        """The fields of a task."""
+        below = find_line_end(self.text, entry.start, entry.end) + 1
+        return walk_fields(self.text, below, entry.end, self._find_fences(entry))
+
+    def find_field(self, entry: Entry, name: str) -> Field | None:
+        """The first field of a task that has a name."""
+        return next((each for each in self.walk_fields(entry) if each.name.lower() == name.lower()), None)
+
+    def set_status(self, entry: Entry, marker: str) -> bool:
+        """Set the status of a task, spelt as it is spelt now. One without a status gets it after its other fields."""
+        wanted = _read_known(marker)
+        field = self.find_field(entry, "status")
+        if field is None:
+            return self._add_field(entry, "Status", render_status(wanted, self._style.status))
+        status = read_status(self.text, field.value_start, field.value_end)
+        if status is None:
+            space = "" if self.text[field.value_start - 1] in " \t" else " "
+            return self._put(field.value_start, field.value_start, f"{space}[{wanted}]")
+        if read_marker(status.word) == wanted:
+            return False
+        return self._put(status.start, status.end, render_status(wanted, self.text[status.start : status.end]))
+
+    def set_field(self, entry: Entry, name: str, value: str | None) -> bool:
+        """Set a field of a task, or take it away (None); whether that changes it."""
+        field = self.find_field(entry, name)
+        if value is None:
+            return field is not None and self._cut_field(entry, field)
+        cleaned = clean_line(value)
+        if field is None:
+            return self._add_field(entry, name, cleaned)
+        if field.value == cleaned:
+            return False
+        start = field.value_start
+        while not cleaned and self.text[start - 1] in " \t":
+            start -= 1
+        space = " " if cleaned and self.text[start - 1] not in " \t" else ""
+        return self._put(start, field.value_end, space + cleaned)
+
+    def find_links(self, entry: Entry) -> list[Link]:
+        """The links of a task."""
+        below = find_line_end(self.text, entry.start, entry.end) + 1
+        return list(find_links(self.text, below, entry.end, self._find_fences(entry)))
+
+    def add_link(self, entry: Entry, link: Linked, samples: Mapping[str, Link]) -> bool:
+        """Link a file in a task, as the task links others, else as `samples` of other tasks do."""
+        own, fields = self.find_links(entry), list(self.walk_fields(entry))
+        placed = place_link(self.text, link, own, fields, samples.get(link.kind))
+        text = placed.text.replace("\n", self._line_break)
+        if placed.label:
+            return self._add_line(entry, placed.label, text)
+        return self._put(placed.start, placed.end, text)
+
+    def set_title(self, entry: Entry, title: str) -> bool:
+        """Give a task another title; whether that changes it."""
+        stop = find_line_end(self.text, entry.start, entry.end)
+        end = entry.start + len(self.text[entry.start : stop].rstrip())
+        start = end - len(entry.title)
+        space = "" if self.text[start - 1] in " \t" else " "
+        cleaned = clean_title(title)
+        return bool(cleaned) and cleaned != entry.title and self._put(start, end, space + cleaned)
+
+    def renumber(self, entry: Entry, new: int) -> bool:
+        """Give a task another number. What else names the old number is not touched: it may mean another task."""
+        found = ANY_HEADING.match(self.text, entry.start)
+        return found is not None and int(found[1]) != new and self._put(*found.span(1), str(new))
+
+    def remove(self, entry: Entry) -> None:
+        """Take a task out of the file, with the `---` that kept it apart."""
+        self._gone.append(entry)
+
+    def apply(self) -> str:
+        """The text with all changes."""
+        changes = [*self._changes, *self._cut_gone()]
+        pieces: list[str] = []
+        at = 0
+        for change in sorted(changes):
+            pieces += self.text[at : change.start], change.new
+            at = change.end
+        return "".join([*pieces, self.text[at:]]) if changes else self.text
+
+    def _put(self, start: int, end: int, new: str) -> bool:
+        self._changes.append(_Change(start, end, new))
+        return True
+
+    def _add_field(self, entry: Entry, name: str, value: str) -> bool:
+        """A field more, after the ones that are there and in their style."""
+        return self._add_line(entry, name, f" {value}")
+
+    def _add_line(self, entry: Entry, name: str, rest: str) -> bool:
+        """A field more, with what follows its name."""
+        if _NAME.fullmatch(name) is None:
+            raise UsageError(f"'{clean_line(name, 60)}' cannot be the name of a field", hint="use a few plain words")
+        first = next(self.walk_fields(entry), None)
+        style = self._style if first is None else _Style(first.prefix, first.colon)
+        tail = ""
+        if first is not None and not style.prefix.strip():  # two spaces at its end break a line that has no bullet
+            tail = self.text[first.value_end : find_line_end(self.text, first.start, entry.end)].rstrip("\r")
+        at = self._find_fields_end(entry, first)
+        return self._put(at, at, f"{self._line_break}{style.prefix}**{name}{style.colon}{rest}{tail}")
+
+    def _find_fields_end(self, entry: Entry, field: Field | None) -> int:
+        """Where a new field goes: below the lines that begin with the first field, or below the heading."""
+        text, fences = self.text, self._find_fences(entry)
+        at = first = entry.start if field is None else field.start
+        for start, stop in walk_lines(text, first, entry.end):
+            line = text[start:stop]
+            over = not line.strip() or is_rule(text, start, stop) or not (field or line[0] in " \t")
+            if over and start > first and not is_within(start, fences):
+                break
+            at = stop
+        return at
+
+    def _cut_field(self, entry: Entry, field: Field) -> bool:
+        """Take a field away, with the lines that are indented below it."""
+        text, indent = self.text, len(field.prefix) - len(field.prefix.lstrip())
+        end = field.start
+        for start, stop in walk_lines(text, field.start, entry.end):
+            line = text[start:stop]
+            deeper = line.strip() and len(line) - len(line.lstrip()) > indent
+            if start > field.start and not deeper:
+                break
+            end = stop
+        before = field.start - 1
+        return self._put(before - (text[before - 1] == "\r"), end, "")
+
+    def _cut_gone(self) -> Iterator[_Change]:
+        """The changes that take tasks out. Those that follow each other go as one, up to what stands above them all."""
+        if not self._gone:
+            return
+        above = {stop: start for start, stop in walk_sections(self.text, self._fences)}
+        runs: list[Span] = []
+        for start, end in sorted((entry.start, entry.end) for entry in self._gone):
+            joined = runs and runs[-1][1] == start
+            runs[-1:] = [(runs[-1][0], end)] if joined else [*runs[-1:], (start, end)]
+        for start, end in runs:
+            yield _cut(self.text, start, end, above.get(start))
+
+
+def _cut(text: str, start: int, end: int, above: int | None) -> _Change:
+    """The change that takes a stretch of tasks out; `above` is where the section above it begins."""
+    if ANY_HEADING.match(text, end) is not None:  # another task follows, and takes its place
+        return _Change(start, end, "")
+    first = above or 0
+    stop, before = find_content_end(text, start, end), find_content_end(text, first, start)
+    ruled = ends_with_rule(text, first, before) and not ends_with_rule(text, start, end)
+    if ruled and above is not None and ANY_HEADING.match(text, above):
+        rule = text.rfind("\n", first, first + len(text[first:before].rstrip())) + 1
+        before = find_content_end(text, first, rule)
+    if stop == len(text) and not text.endswith("\n") and text[before - 1 : before] == "\n":
+        before -= 2 if text[before - 2 : before] == "\r\n" else 1
+    return _Change(before, stop, "")
+
+
+def set_status(text: str, task: int | Entry, marker: str) -> str:
+    """Set the status of a task, spelt as it is spelt now. One without a status gets it after its other fields."""
+    edits = Edits(text)
+    edits.set_status(_resolve(text, task), marker)
+    return edits.apply()
+
+
+def _read_known(marker: str) -> str:
+    wanted = read_marker(marker.strip("[] \t"))
+    if wanted not in MARKERS:
+        raise UsageError(f"'{clean_line(marker, 60)}' is not a marker", hint=suggest_marker(wanted))
+    return wanted
+
+
+def set_field(text: str, task: int | Entry, name: str, value: str | None) -> str:
+    """Set a field of a task, or take it away (None), with the lines that are indented below it.
+
+    A new field comes after the ones that are there. What stands below a field stays when its line changes.
+    """
+    edits = Edits(text)
+    edits.set_field(_resolve(text, task), name, value)
+    return edits.apply()
+
+
+def add_link(text: str, task: int | Entry, link: Linked, samples: Mapping[str, Link]) -> str:
+    """Link a file in a task, as the task links others, else as `samples` of other tasks do."""
+    edits = Edits(text)
+    edits.add_link(_resolve(text, task), link, samples)
+    return edits.apply()
+
+
+def read_samples(text: str) -> dict[str, Link]:
+    """How the file links a plan, a report and a summary."""
+    edits = Edits(text)
+    return find_samples(link for entry in list_tasks(text) for link in edits.find_links(entry))
+
+
+def _read_style(text: str) -> _Style:
+    """How the file writes a status, told from the first."""
+    found = _STATUS_STYLE.search(text)
+    return _Style(found[1], found[2], found[3]) if found is not None else _Style()
+
+
+def _render_field(style: _Style, name: str, value: str) -> str:
+    return f"{style.prefix}**{name}{style.colon} {value}"
+
+
+def set_next_number(text: str, number: int) -> str:
+    """Set the next number in the header, where it gives one."""
+    span = find_counter(text)
+    if span is None or int(text[slice(*span)]) == number:
+        return text
+    return f"{text[: span[0]]}{number}{text[span[1] :]}"
+
+
+def add_task(
+    text: str,
+    number: int,
+    title: str,
+    fields: Mapping[str, str],
+    *,
+    priority: str = "",
+    description: str = "",
+) -> str:
+    """Add a task to the section of its priority, to `## Tasks`, or to where the tasks are, as the file has it.
+
+    The status is NOT STARTED unless `fields` says otherwise. An empty text becomes a new file.
+    """
+    return add_tasks(text or render_empty_todo(number), [NewTask(number, title, fields, priority, description)])
+
+
+def add_tasks(text: str, tasks: Iterable[NewTask]) -> str:
+    """Add tasks, each to where its priority belongs. They come in the order of their numbers."""
+    style = _read_style(text)
+    return place_tasks(text, [(task.priority, _render_task(task, style)) for task in tasks])
+
+
+def _render_task(task: NewTask, style: _Style) -> list[str]:
+    """The lines of a task."""
+    named = clean_title(task.title)
+    if not named:
+        raise UsageError("a task needs a title", hint="say in a few words what is to be done")
+    lines = [f"### {task.number}. {named}"]
+    status = render_status(_read_known(task.fields.get("Status", "NOT STARTED")), style.status)
+    for name, value in {**({} if "Status" in task.fields else {"Status": ""}), **task.fields}.items():
+        if _NAME.fullmatch(name) is None:
+            raise UsageError(f"'{clean_line(name, 60)}' cannot be the name of a field", hint="use a few plain words")
+        lines.append(_render_field(style, name, status if name == "Status" else clean_line(value)))
+    if task.description:
+        lines += ["", f"**Description**: {clean_line(task.description, _MAX_DESCRIPTION)}"]
+    return lines
+
+
+def remove_tasks(text: str, entries: Iterable[Entry]) -> tuple[str, list[str]]:
+    """Take tasks out of the file, with the `---` that kept them apart. Gives the text without them, and their own."""
+    edits, removed = Edits(text), []
+    for entry in entries:
+        edits.remove(entry)
+        removed.append(read_section(text, entry))
+    return edits.apply(), removed
+
+
+def read_section(text: str, entry: Entry) -> str:
+    """What the file says of a task, word for word."""
+    return text[entry.start : find_content_end(text, entry.start, entry.end)]

@@ -1,0 +1,1 @@
+"""Telemetry: finished runs as OpenTelemetry spans and metrics."""

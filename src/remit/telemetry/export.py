@@ -1,0 +1,219 @@
+"""Telemetry: what was delegated, sent to an OpenTelemetry receiver.
+
+Owns when it is sent, how long that may take, and what is said where it fails. Telemetry follows the ledger: nothing is
+sent while agents work. A command that touches delegations sends, at its end, all that was settled since the last time,
+by whomever; a server does so every few seconds. What the receiver did not take stays for the next one. Whatever happens
+here, the command ends as it would have without.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+from remit.errors import BusyError, RemitError, how_to_install
+from remit.runs.admission.tickets import TICKET
+from remit.runs.admission.trace_context import is_on
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from remit.ledger.followers import SettledBatch
+    from remit.ledger.home import Home
+    from remit.telemetry.otlp import Answer
+
+TAKES_S = 2.0
+"""So much longer a command may take, whatever the receiver does."""
+_EVERY_S, _RARELY_S = 5.0, 60.0
+"""How often a server sends, and how often it tries while that fails."""
+_SIGNALS = ("traces", "metrics")
+_SERVERS = frozenset({"mcp", "serve", "ui"})
+_SPOKEN = "http/protobuf"
+_DAY_MS = 24 * 60 * 60 * 1000
+_LATER = "what is not sent stays for the next command"
+
+
+def carry_out(args: list[str], run: Callable[[list[str]], int], say: Callable[[str], None]) -> int:
+    """Run a command line, and send what was settled until its end; the command's exit code.
+
+    An agent sends nothing: whoever started it does. Where to is not to be its choice, nor that of the settings that a
+    repository has for its runner.
+    """
+    if not (is_on(os.environ) and TICKET not in os.environ and _touches_delegations(args)):
+        return run(args)
+    begun_ms = time.time_ns() // 1_000_000
+    following = _Following(begun_ms, say) if args[0] in _SERVERS else None
+    try:
+        return run(args)
+    finally:
+        if following is not None:
+            following.end()
+        trouble = send(begun_ms)
+        if trouble:
+            say(trouble)
+
+
+def _touches_delegations(args: list[str]) -> bool:
+    """Whether a command line asks for one of Remit's delegating commands, or for one of the workspace's own."""
+    from remit.cli.group import COMMANDS, HIDDEN, SECTIONS
+
+    name = args[0] if args else "-"
+    is_own = name not in COMMANDS and not name.startswith("-")
+    return name in SECTIONS["Delegate"] or name in _SERVERS or name in HIDDEN or is_own
+
+
+class _Following:
+    """Sends every few seconds, beside what a server does."""
+
+    def __init__(self, begun_ms: int, say: Callable[[str], None]) -> None:
+        self._over = Event()
+        Thread(target=self._go_on, args=(begun_ms, say), name="remit-telemetry", daemon=True).start()
+
+    def _go_on(self, begun_ms: int, say: Callable[[str], None]) -> None:
+        pause_s, last = _EVERY_S, ""
+        while not self._over.wait(pause_s):
+            trouble = _send_safely(begun_ms, time.monotonic() + TAKES_S)
+            if trouble and trouble != last:
+                say(trouble)
+            last = trouble
+            pause_s = min(2 * pause_s, _RARELY_S) if trouble else _EVERY_S
+
+    def end(self) -> None:
+        """Send no more."""
+        self._over.set()
+
+
+def send(begun_ms: int) -> str:
+    """Send what was settled and is not sent yet; what went wrong, in a sentence, or nothing.
+
+    `begun_ms`: who sends for the first time begins with what was settled from then on. It is done in a thread of its
+    own: a receiver that answers drop by drop can keep a connection open for as long as it likes.
+    """
+    deadline = time.monotonic() + TAKES_S
+    said: list[str] = []
+    thread = Thread(target=lambda: said.append(_send_safely(begun_ms, deadline)), name="remit-send", daemon=True)
+    thread.start()
+    try:
+        thread.join(TAKES_S)
+    except KeyboardInterrupt:  # nobody wants to wait for this
+        return ""
+    return said[0] if said else _tell("traces", f"did not take it within {TAKES_S:.0f} s")
+
+
+def _send_safely(begun_ms: int, deadline: float) -> str:
+    try:
+        return _send(begun_ms, deadline)
+    except RemitError as error:
+        return f"telemetry: {error.message}; {_LATER}"
+    except Exception as error:  # noqa: BLE001 - a door's outermost line: no command fails for this
+        return f"telemetry: {type(error).__name__} kept it from being sent; {_LATER}"
+
+
+def _send(begun_ms: int, deadline: float) -> str:
+    from remit.ledger.home import Home
+    from remit.storage.locks import hold
+    from remit.storage.settings import find_workspace
+
+    try:
+        home = Home(find_workspace())
+    except RemitError:  # the command has told
+        return ""
+    if not os.path.lexists(home.ledger_file):
+        return ""
+    try:
+        with hold(f"{home.make_folder('locks')}/telemetry.lock", seconds=TAKES_S / 2):
+            told = [_send_all(home, signal, begun_ms, deadline) for signal in _SIGNALS if _is_wanted(signal)]
+            return next(filter(None, told), "")
+    except BusyError:  # another is at it
+        return ""
+    finally:
+        home.close()
+
+
+def _is_wanted(signal: str) -> bool:
+    """Whether spans, or numbers, are to be sent anywhere: each has a cursor, since who takes one may not the other."""
+    given = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get(_name_variable(signal, "ENDPOINT"))
+    return bool(given) and os.environ.get(f"OTEL_{signal.upper()}_EXPORTER", "otlp").strip().lower() != "none"
+
+
+def _name_variable(signal: str, what: str) -> str:
+    return f"OTEL_EXPORTER_OTLP_{signal.upper()}_{what}"
+
+
+def _send_all(home: Home, signal: str, begun_ms: int, deadline: float) -> str:
+    """Send page after page, as long as there is time; what went wrong."""
+    from remit.ledger.followers import finish_batch, take_batch
+
+    told = ""
+    while time.monotonic() < deadline:
+        batch = take_batch(home.ledger, signal, since_ms=begun_ms)
+        if batch is None:
+            break
+        unable = _find_unable(signal)
+        if unable:
+            return _tell_once_a_day(home, unable)
+        answer = _send_batch(home, batch, deadline)
+        if not answer.is_taken:
+            told = _tell(signal, answer.told, is_final=answer.is_final)
+        if not (answer.is_taken or answer.is_final):
+            break
+        finish_batch(home.ledger, batch)
+    return told
+
+
+def _find_unable(signal: str) -> str:
+    """Why nothing can be sent from here, whoever the receiver is."""
+    name = _name_variable(signal, "PROTOCOL")
+    name = name if os.environ.get(name) else "OTEL_EXPORTER_OTLP_PROTOCOL"
+    spoken = os.environ.get(name) or _SPOKEN
+    if spoken.strip().lower() != _SPOKEN:
+        return f"telemetry: {name} asks for another protocol than {_SPOKEN}, which is what Remit speaks"
+    try:
+        import remit.telemetry.otlp  # noqa: F401 - only whether it can be
+    except ImportError:
+        return f"telemetry: an endpoint is set, and opentelemetry is not installed; {how_to_install('otel')}"
+    return ""
+
+
+def _send_batch(home: Home, batch: SettledBatch, deadline: float) -> Answer:
+    from remit.telemetry.metrics import add_up
+    from remit.telemetry.otlp import send_points, send_spans
+    from remit.telemetry.spans import list_spans, load_told
+
+    every = [told for told in (load_told(home, each) for each in batch.settled) if told is not None]
+    seconds = max(deadline - time.monotonic(), 0.1)
+    if batch.follower == "traces":
+        spans = [span for told in every for span in list_spans(home, told)]
+        return send_spans(spans, place=home.folder, seconds=seconds)
+    points, begin_ms = add_up(every), batch.cursor.at_ms
+    return send_points(points, place=home.folder, seconds=seconds, begin_ms=begin_ms, end_ms=batch.until_ms)
+
+
+def _tell(signal: str, what: str, *, is_final: bool = False) -> str:
+    """One sentence, with no more of the receiver's address than who it is: the rest may be secret."""
+    from urllib.parse import urlsplit
+
+    from remit.storage.secrets import redact
+
+    given = os.environ.get(_name_variable(signal, "ENDPOINT")) or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+    try:
+        parts = urlsplit(given)
+        name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if parts.netloc else "the receiver"
+    except ValueError:
+        name = "the receiver"
+    then = "it will never take this, and it is left out" if is_final else _LATER
+    return f"telemetry: {redact(name)} {what}; {then}"
+
+
+def _tell_once_a_day(home: Home, told: str) -> str:
+    from remit.ledger.events import read_clock_ms
+    from remit.ledger.notes import get_note, set_note
+
+    note, now_ms = "telemetry told", read_clock_ms()
+    last = get_note(home.ledger, note) or ""
+    if last.isdigit() and 0 <= now_ms - int(last) < _DAY_MS:
+        return ""
+    set_note(home.ledger, note, str(now_ms))
+    return told

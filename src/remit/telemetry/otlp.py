@@ -1,0 +1,168 @@
+"""OTLP: spans and numbers in the form that OpenTelemetry receivers take, and one try to hand them over.
+
+Owns everything of opentelemetry; only `telemetry` imports this, once there is something to send. Where to, with which
+headers, certificates and compression is what the SDK reads from its environment variables. Nothing is tried twice here:
+what was not taken stays in the ledger.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import requests
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.metrics.export import (
+    AggregationTemporality,
+    Histogram,
+    HistogramDataPoint,
+    Metric,
+    MetricsData,
+    NumberDataPoint,
+    ResourceMetrics,
+    ScopeMetrics,
+    Sum,
+)
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
+
+from remit import __version__
+from remit.light_hash import take_sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from remit.telemetry.metrics import Measure, Point
+    from remit.telemetry.spans import Span
+
+_NS = 1_000_000
+_TAKEN = 2
+_NEVER_TAKEN = frozenset({400, 413, 422})
+"""What a receiver says of the words themselves, and will say of the same words again."""
+_KINDS = {"client": SpanKind.CLIENT, "internal": SpanKind.INTERNAL}
+_SCOPE = InstrumentationScope("remit", __version__)
+
+for _name in ("opentelemetry", "urllib3"):  # what goes wrong is told in one line, and by us
+    logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
+
+
+class Answer(NamedTuple):
+    """What a receiver made of what it was sent."""
+
+    is_taken: bool
+    told: str = ""
+    """Why not, to follow its name."""
+    is_final: bool = False
+    """Whether it will never take it."""
+
+
+class _Ended(requests.RequestException):
+    """The one try is over. The SDK would try again after some errors, and take being sent elsewhere for success."""
+
+
+class _Once(requests.Session):
+    """A session that remembers what became of its one request."""
+
+    answer = Answer(is_taken=False, told="cannot be sent what there is")
+
+    def request(self, *args: Any, **options: Any) -> requests.Response:  # noqa: ANN401 - as it is
+        """Send a request."""
+        try:  # what it has to say besides its status is not waited for, however much that is
+            response = super().request(*args, **{**options, "stream": True})
+        except requests.RequestException as error:
+            self.answer = Answer(is_taken=False, told=_tell(error))
+            raise _Ended from error
+        response.close()
+        status = response.status_code
+        self.answer = Answer(status // 100 == _TAKEN, f"answered {status}", status in _NEVER_TAKEN)
+        if not self.answer.is_taken:
+            raise _Ended
+        return response
+
+
+def send_spans(spans: Sequence[Span], *, place: str, seconds: float) -> Answer:
+    """Send spans. `place`: where they come from, of which only a hash is told."""
+    if not spans:
+        return Answer(is_taken=True)
+    resource = _describe_origin(place)
+    with _Once() as session:
+        exporter = OTLPSpanExporter(timeout=seconds, session=session)
+        exporter.export([_shape_span(span, resource) for span in spans])
+        return session.answer
+
+
+def send_points(points: Sequence[Point], *, place: str, seconds: float, begin_ms: int, end_ms: int) -> Answer:
+    """Send numbers, as what was added between two moments."""
+    if not points:
+        return Answer(is_taken=True)
+    by_measure: dict[Measure, list[Point]] = {}
+    for point in points:
+        by_measure.setdefault(point.measure, []).append(point)
+    metrics = [_shape_metric(each, own, begin_ms * _NS, end_ms * _NS) for each, own in by_measure.items()]
+    told = ResourceMetrics(_describe_origin(place), [ScopeMetrics(_SCOPE, metrics, "")], "")
+    with _Once() as session:
+        OTLPMetricExporter(timeout=seconds, session=session).export(MetricsData([told]))
+        return session.answer
+
+
+def _tell(error: requests.RequestException) -> str:
+    if isinstance(error, requests.exceptions.SSLError):
+        return "has no certificate that is trusted"
+    if isinstance(error, requests.Timeout):
+        return "did not answer in time"
+    if isinstance(error, requests.ConnectionError):
+        return "cannot be reached"
+    return f"cannot be sent to ({type(error).__name__})"
+
+
+def _describe_origin(place: str) -> Resource:
+    """Who sends; whatever the environment says of it goes first. The same workspace is always the same instance."""
+    from socket import gethostname
+    from uuid import UUID
+
+    number = UUID(take_sha256(f"{gethostname()}:{place}".encode("utf-8", "surrogateescape"))[:32])
+    own = {"service.name": "remit", "service.version": __version__, "service.instance.id": str(number)}
+    said = os.environ.get("OTEL_RESOURCE_ATTRIBUTES", "")
+    named = {each.partition("=")[0].strip() for each in said.split(",")}
+    named |= {"service.name"} if os.environ.get("OTEL_SERVICE_NAME") else set()
+    return Resource.create({name: value for name, value in own.items() if name not in named})
+
+
+def _shape_span(span: Span, resource: Resource) -> ReadableSpan:
+    context = _shape_context(span.trace_id, span.span_id)
+    parent = _shape_context(span.trace_id, span.parent_id) if span.parent_id else None
+    return ReadableSpan(
+        span.name,
+        context,
+        parent,
+        resource,
+        dict(span.attributes),
+        kind=_KINDS[span.kind],
+        status=Status(StatusCode.ERROR, span.error) if span.error else Status(),
+        start_time=span.begin_ms * _NS,
+        end_time=span.end_ms * _NS,
+        instrumentation_scope=_SCOPE,
+    )
+
+
+def _shape_context(trace_id: str, span_id: str) -> SpanContext:
+    return SpanContext(int(trace_id, 16), int(span_id, 16), is_remote=False, trace_flags=TraceFlags(1))
+
+
+def _shape_metric(measure: Measure, points: Iterable[Point], begin_ns: int, end_ns: int) -> Metric:
+    delta = AggregationTemporality.DELTA
+    if not measure.bounds:
+        sums = [NumberDataPoint(dict(each.attributes), begin_ns, end_ns, sum(each.values)) for each in points]
+        return Metric(measure.name, measure.description, measure.unit, Sum(sums, delta, is_monotonic=True))
+    found = [
+        HistogramDataPoint(
+            dict(each.attributes), begin_ns, end_ns, len(each.values), sum(each.values), each.buckets,
+            measure.bounds, min(each.values), max(each.values),
+        )
+        for each in points
+    ]  # fmt: skip
+    return Metric(measure.name, measure.description, measure.unit, Histogram(found, delta))

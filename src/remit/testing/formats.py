@@ -1,0 +1,131 @@
+"""What every format must do, as tests to run on one's own.
+
+    class TestMine(DialectSuite):
+        dialect = MINE
+        samples = ({"state": "done", "files": ["a.md"]}, {"state": "gave up", "why": "no access"})
+
+Owns the conformance suite of `remit.returns.formats`. pytest collects the methods of a subclass whose name begins
+with Test; nothing here imports pytest. The samples are clean objects of the format, one for each of its status words.
+"""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+from remit.model import STATUSES
+from remit.returns.formats import render_schema
+from remit.returns.placeholders import find_placeholders
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from remit.returns.formats import Dialect
+
+_ODD: Mapping[str, Any] = {"x-own": {"deep": [1, None, "ünï"]}, "x-none": None, "x-big": 10**18}
+_GARBAGE: tuple[Any, ...] = (None, True, 7, 1.5, "", "text", [], [None], {}, {"a": {}}, [[[]]], "\0")
+
+
+class DialectSuite:
+    """Tests of a dialect. Say in `dialect` which, and in `samples` what its agents send, one for each status word."""
+
+    dialect: Dialect
+    samples: tuple[dict[str, Any], ...] = ()
+
+    # --- words --------------------------------------------------------------------------------------------------------
+
+    def test_its_words_mean_one_of_the_four_statuses(self) -> None:
+        """And completed can be said."""
+        _check(set(self.dialect.statuses.values()) <= set(STATUSES), self.dialect.statuses)
+        _check("completed" in self.dialect.statuses.values(), self.dialect.statuses)
+
+    def test_there_is_a_sample_for_each_word(self) -> None:
+        """The suite proves nothing about a word that nobody says."""
+        said = {self.dialect.word(sample) for sample in self.samples}
+        _check(said == set(self.dialect.statuses), (said, set(self.dialect.statuses)))
+
+    # --- there and back -----------------------------------------------------------------------------------------------
+
+    def test_nothing_is_lost_on_the_way_there_and_back(self) -> None:
+        """Reading and writing gives the same object, with what the format does not know."""
+        for sample in (*self.samples, *(each | dict(_ODD) for each in self.samples)):
+            before = deepcopy(sample)
+            again = self.dialect.write(self.dialect.read(sample))
+            _check(again == before, (before, again))
+            _check(sample == before, "the object that was read has changed")
+            _check(json.loads(json.dumps(again)) == before, again)
+
+    def test_what_is_read_means_what_was_said(self) -> None:
+        """The status word, whose format it is, and every file that is claimed."""
+        for sample in self.samples:
+            returned = self.dialect.read(sample)
+            _check(returned.status == self.dialect.statuses[str(self.dialect.word(sample))], returned)
+            _check((returned.format, returned.word) == (self.dialect.name, self.dialect.word(sample)), returned)
+            claimed = [path for _, path in self.dialect.paths(sample)]
+            _check([artifact.path for artifact in returned.artifacts] == claimed, (returned.artifacts, claimed))
+            _check(returned.status == "completed" or bool(returned.faults), "it did not end well, and says not why")
+
+    def test_pointers_lead_to_the_paths(self) -> None:
+        """So that a finding can show where a path stands."""
+        for sample in self.samples:
+            for pointer, path in self.dialect.paths(sample):
+                _check(_follow(sample, pointer) == path, (pointer, path))
+
+    # --- what is not one ----------------------------------------------------------------------------------------------
+
+    def test_its_own_is_told_from_anything_else(self) -> None:
+        """A sample is like a return, and an object with none of its keys is not."""
+        for sample in self.samples:
+            _check(self.dialect.is_like(sample), sample)
+            _check(not any(True for _ in find_placeholders(sample, self.dialect.shape)), sample)
+        for other in ({}, {"a": 1}, {"name": "x", "value": "completed"}):
+            _check(not self.dialect.is_like(other), other)
+
+    def test_no_object_makes_it_fail(self) -> None:
+        """Paths and words are looked for in objects of any shape."""
+        for sample in self.samples:
+            for broken in _break(sample):
+                _check(all(isinstance(path, str) for _, path in self.dialect.paths(broken)), broken)
+                self.dialect.word(broken)
+                self.dialect.is_like(broken)
+
+    def test_the_status_is_essential(self) -> None:
+        """Cut off there, an object says nothing."""
+        _check(self.dialect.status_at[0] in self.dialect.essential, self.dialect.essential)
+
+    def test_its_schema_is_one(self) -> None:
+        """Plain JSON, with every key that is required, and the words of the status."""
+        schema = render_schema(self.dialect)
+        _check(json.loads(json.dumps(schema)) == schema, "it is not plain JSON")
+        _check(set(schema["required"]) >= set(self.dialect.shape.required), schema["required"])
+        place: Any = schema
+        for key in self.dialect.status_at:
+            place = place["properties"][key]
+        _check(set(place["enum"]) == set(self.dialect.statuses), place)
+
+
+def _follow(payload: Any, pointer: str) -> Any:  # noqa: ANN401 - any value of JSON
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        payload = payload[int(key)] if isinstance(payload, list) else payload[key]
+    return payload
+
+
+def _break(sample: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The object with garbage in the place of each of its values, one level down too, or without them."""
+    for key, value in sample.items():
+        yield {name: each for name, each in sample.items() if name != key}
+        for garbage in _GARBAGE:
+            yield sample | {key: garbage}
+            if isinstance(value, dict):
+                yield from (sample | {key: value | {inner: garbage}} for inner in value)
+            elif isinstance(value, list):
+                yield sample | {key: [garbage]}
+                yield from (sample | {key: [each | {inner: garbage}]} for each in value if isinstance(each, dict)
+                            for inner in each)  # fmt: skip
+
+
+def _check(holds: bool, told: object) -> None:  # noqa: FBT001 - as `assert`, which others may have switched off
+    if not holds:
+        raise AssertionError(told)

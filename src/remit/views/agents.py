@@ -1,0 +1,83 @@
+"""Agents: the agent files of a workspace, what there is to say of each, and who may call whom.
+
+Owns the view of them. Nothing is written: a baseline is neither made nor made shorter by somebody who looks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.agent_files.lint import Asked, survey
+from remit.agents.graph_render import shape_graph
+from remit.errors import UsageError
+from remit.runs.choose_agent import list_harnesses, list_own_runners, load_settings_or_usual
+from remit.storage.settings import find_root, is_inside
+from remit.views.json_shapes import shape_finding
+from remit.views.run_details import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from remit.agents.definition import Definition
+    from remit.agents.graph import Graph
+    from remit.model import Finding, Severity
+
+_SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+MOST_PATHS = 100
+
+
+def load_agents() -> dict[str, Any]:
+    """All agent files with their findings, the graph of calls, how many findings there are, and who can run them."""
+    linted = survey()
+    defined = _list_defined(linted.graph)
+    files = [_shape_file(path, defined.get(path), found) for path, found in linted.findings.items()]
+    graph = shape_graph(linted.graph)
+    unknown = [{"from": agent.name, "to": target.name} for agent, target in linted.graph.unknown]
+    return {
+        "files": files, "graph": graph | {"unknown": unknown}, "counts": _count(linted.findings),
+        "runners": list_runners(),
+    }  # fmt: skip
+
+
+def list_runners() -> list[str]:
+    """Who can run an agent here: the harnesses that are there, and what the workspace has set up itself."""
+    root = find_root()
+    settings, _ = load_settings_or_usual(root)
+    return [*list_harnesses(root), *list_own_runners(settings)]
+
+
+def lint_files(paths: Sequence[str] = ()) -> dict[str, Any]:
+    """What there is to say of the agent files below some paths of the workspace, or of all."""
+    root = find_root()
+    if len(paths) > MOST_PATHS:
+        raise UsageError(f"{len(paths)} paths are too many", hint=f"name at most {MOST_PATHS}")
+    within = [path if path.startswith("/") else f"{root}/{path}" for path in paths]
+    for path, place in zip(paths, within, strict=True):
+        if "\0" in path or not (is_inside(place, root) or place.rstrip("/.") == root):
+            raise UsageError(f"'{path[:200]}' is not in the workspace", hint="name a file or a folder inside it")
+    found = survey(Asked(paths=tuple(within))).findings
+    files = [{"file": path, "findings": [*map(shape_finding, each)]} for path, each in found.items()]
+    return {"files": files, "counts": _count(found)}
+
+
+def _list_defined(graph: Graph) -> dict[str, Definition]:
+    """What each file defines, by its path."""
+    others = (*graph.commands, *(each for pair in graph.twins for each in pair))
+    return {each.path: each for each in (*others, *graph.agents.values())}
+
+
+def _shape_file(path: str, defined: Definition | None, findings: Sequence[Finding]) -> dict[str, Any]:
+    told = {"path": path, "findings": [*map(shape_finding, findings)]}
+    if defined is None:  # no agent is defined in it, or a file of another harness has its name
+        return told | {"name": None, "description": "", "profile": None, "kind": None}
+    return told | {
+        "name": defined.name,
+        "description": clean(defined.description),
+        "profile": defined.profile,
+        "kind": defined.kind,
+    }
+
+
+def _count(findings: Mapping[str, Sequence[Finding]]) -> dict[str, int]:
+    severities = [each.severity for found in findings.values() for each in found]
+    return {"files": len(findings)} | {name: severities.count(name) for name in _SEVERITIES}

@@ -1,0 +1,80 @@
+"""Compliance: how well agents keep to what they are held to, by agent and by day.
+
+Owns what is counted. Every delegation that is settled is in exactly one class, as `list_settled` says; what is still
+open is in none.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import date, timedelta
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from remit.errors import UsageError
+from remit.ledger.events import read_clock_ms
+from remit.ledger.queries import list_settled
+from remit.schemas import DEFAULT_TOKENS
+from remit.views.run_details import has_ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from remit.ledger.home import Home
+    from remit.ledger.queries import SettledRun
+
+CLASSES = ("at_once", "repaired", "reasked", "unproven", "rejected", "timed_out", "lied", "cancelled", "other")
+MOST_DAYS, USUAL_DAYS = 366, 30
+_BYTES_A_TOKEN = 4
+"""About; so that what is kept out is an estimate."""
+
+
+def load_compliance(home: Home, *, days: int = USUAL_DAYS, agent: str | None = None) -> dict[str, Any]:
+    """How often agents were accepted at once, repaired, asked again, unproven, rejected, too late, or lied, by day."""
+    if not 1 <= days <= MOST_DAYS:
+        raise UsageError(f"{days} days cannot be shown", hint=f"ask for 1 to {MOST_DAYS}")
+    today = date.fromtimestamp(read_clock_ms() / 1000)  # noqa: DTZ012 - the days of whoever looks
+    first = today - timedelta(days=days - 1)
+    since_ms = int(time.mktime(first.timetuple())) * 1000
+    found = list_settled(home.ledger, since_ms=since_ms, agent=agent) if has_ledger(home) else []
+    by_agent = _group(found, (each.agent for each in found))
+    by_day = _group(found, (each.day for each in found))
+    shown = [(first + timedelta(days=number)).isoformat() for number in range(days)]
+    return {
+        "agents": [{"agent": name} | _count(own) | _measure(own) for name, own in sorted(by_agent.items())],
+        "days": [{"day": day} | _count(by_day.get(day, ())) for day in shown],
+        "total": _count(found) | _measure(found),
+        "kept_out_estimated": True,
+    }
+
+
+def _group(found: Sequence[SettledRun], names: Iterable[str]) -> dict[str, list[SettledRun]]:
+    groups: dict[str, list[SettledRun]] = {}
+    for name, each in zip(names, found, strict=True):
+        groups.setdefault(name, []).append(each)
+    return groups
+
+
+def _count(found: Sequence[SettledRun]) -> dict[str, int]:
+    counts = dict.fromkeys(CLASSES, 0)
+    for each in found:
+        counts[each.kind] += 1
+    return {"total": len(found)} | counts
+
+
+def _measure(found: Sequence[SettledRun]) -> dict[str, Any]:
+    """What they took: time in the middle, tokens, money, and what their callers did not have to read."""
+    times = [each.duration_ms for each in found if each.duration_ms is not None]
+    tokens = [each.tokens for each in found if each.tokens is not None]
+    costs = [each.cost_usd for each in found if each.cost_usd is not None]
+    return {
+        "median_ms": round(median(times)) if times else None,
+        "tokens": sum(tokens) if tokens else None,
+        "cost_usd": sum(costs) if costs else None,
+        "kept_out_tokens": sum(map(_estimate_kept_out, found)),
+    }
+
+
+def _estimate_kept_out(each: SettledRun) -> int:
+    """What an agent answered beyond the result that its caller got."""
+    return max(0, each.answered_bytes // _BYTES_A_TOKEN - (each.result_tokens or DEFAULT_TOKENS))

@@ -1,0 +1,186 @@
+"""Diffs: what an agent has made of a file, against the commit that was checked out when it was handed the work.
+
+Owns which files are shown and how. Only what a delegation names or changed is: this is no way to read other files.
+Whatever stands in them is data, and secrets are taken out of both sides before they are compared.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from remit.errors import InputError, UsageError
+from remit.git.file_history import compare_texts, load_earlier
+from remit.ledger.runs import list_attempts
+from remit.runs.admission.run_config import read_terms
+from remit.runs.results.full_result import load_report
+from remit.storage.safe_path import find_inside, hold_spot, read_spot
+from remit.storage.secrets import redact
+from remit.views.run_details import load_kept_report
+from remit.views.run_tree import load_row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+
+State = Literal["diff", "new", "same", "gone", "binary", "unknown"]
+MAX_BYTES = 1024 * 1024
+MAX_LINES = 4_000
+_MAX_LINE = 2_000
+_NO_FILE = "It is no file of the workspace, or a link."
+
+
+class Side(NamedTuple):
+    """A file on one side of a comparison."""
+
+    state: str
+    """file, none, large, link, other."""
+    data: bytes = b""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is anything at that path."""
+        return self.state != "none"
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether it is no text."""
+        return b"\0" in self.data
+
+
+def load_diff(home: Home, word: str, path: str) -> dict[str, Any]:
+    """What became of a file: path, base, state, note, hunks, truncated."""
+    row = load_row(home, word)
+    claims = _list_claims(home, row)
+    if path not in claims:
+        hint = "its attempts and what is unclaimed say which files there are"
+        raise UsageError(f"{row.session_id} neither names nor changed '{path[:200]}'", hint=hint)
+    terms = read_terms(row.details)
+    # A worktree is removed once its work is in the main one.
+    root = terms.root if terms.root and os.path.isdir(terms.root) else home.root
+    below = find_inside(root, path)
+    now = Side("other") if below is None else _load_now(root, below)
+    earlier = load_earlier(home.root, terms.commit, below, max_bytes=MAX_BYTES) if terms.commit and below else None
+    before = None if earlier is None else Side(earlier.state, earlier.data)
+    state, note, text = _compare(home.root, before, now)
+    notes = (note, _tell_later(claims[path], now))
+    hunks, is_cut = _read_hunks(text)
+    return {
+        "path": path,
+        "base": terms.commit or None if before is not None else None,
+        "state": state,
+        "note": " ".join(filter(None, notes)),
+        "hunks": hunks,
+        "truncated": is_cut or "large" in (now.state, "" if before is None else before.state),
+    }
+
+
+def _list_claims(home: Home, row: Delegation) -> dict[str, str]:
+    """The files that a delegation names or changed, and the hash that each had when it was judged last."""
+    found: dict[str, str | None] = {}
+    if load_kept_report(home, row) is not None:
+        report, conclusion = load_report(home, row.session_id)
+        found |= dict.fromkeys(change.path for change in conclusion.unclaimed)
+        found |= {each.path: each.sha256 or "" for each in report.artifacts}
+    for attempt in list_attempts(home.ledger, row.session_id):
+        found |= {str(each["path"]): str(each.get("sha256") or "") for each in attempt.claims if isinstance(each, dict)}
+    return {path: digest or "" for path, digest in found.items()}
+
+
+def _load_now(root: str, path: str) -> Side:
+    """A file as it is, by a path without links."""
+    try:
+        with hold_spot(root, path) as spot:
+            data = read_spot(spot, max_bytes=MAX_BYTES + 1)
+    except FileNotFoundError:
+        return Side("none")
+    except (OSError, InputError):
+        return Side("other")
+    if data is None:
+        return Side("none")
+    return Side("large") if len(data) > MAX_BYTES else Side("file", data)
+
+
+def _compare(root: str, before: Side | None, now: Side) -> tuple[State, str, str]:
+    """How a file stands, a word about it, and the lines that show it."""
+    if before is None and now.state == "other":
+        return "unknown", _NO_FILE, ""
+    if before is None:
+        told = "Nobody knows what it was before: there is no commit to compare with."
+        return ("unknown", told, _put(" ", now)) if now.is_there else ("gone", f"It is not there. {told}", "")
+    untold = _find_untold(before, now)
+    if untold is not None:
+        return (*untold, "")
+    if not now.is_there:
+        return "gone", "It is not there any more.", _put("-", before)
+    return _differ(root, before, now) if before.is_there else ("new", "", _put("+", now))
+
+
+def _find_untold(before: Side, now: Side) -> tuple[State, str] | None:
+    """Why no line of a file is shown; None where some are."""
+    states = {before.state, now.state}
+    told: tuple[tuple[bool, State, str], ...] = (
+        (bool(states & {"other", "link"}), "unknown", _NO_FILE),
+        (states == {"none"}, "gone", "It is not there, and was not there before."),
+        ("large" in states, "diff", f"It has more than {MAX_BYTES // 1024:,} kB, which is more than is compared."),
+        (before.is_binary or now.is_binary, "binary", "It is no text."),
+        (before == now, "same", "It is as it was at that commit."),
+    )
+    return next(((state, note) for holds, state, note in told if holds), None)
+
+
+def _differ(root: str, before: Side, now: Side) -> tuple[State, str, str]:
+    old, new = _clean(before), _clean(now)
+    if old == new:
+        return "diff", "Only secrets differ, which are not shown.", ""
+    found = compare_texts(root, old.encode(), new.encode())
+    if found is None:
+        return "unknown", "It differs, and git could not be asked how.", ""
+    return "diff", "", found.decode("utf-8", "replace")
+
+
+def _clean(side: Side) -> str:
+    return redact(side.data.decode("utf-8", "replace"))
+
+
+def _put(mark: str, side: Side) -> str:
+    """A whole file as one hunk."""
+    if side.state == "large" or side.is_binary or not side.data:
+        return ""
+    lines = _clean(side).removesuffix("\n").split("\n")
+    spans = {"+": f"-0,0 +1,{len(lines)}", "-": f"-1,{len(lines)} +0,0"}
+    head = f"@@ {spans.get(mark, f'-1,{len(lines)} +1,{len(lines)}')} @@"
+    return "\n".join([head, *(f"{mark}{line}" for line in lines)])
+
+
+def _tell_later(digest: str, now: Side) -> str:
+    """Whether a file is still what was judged."""
+    if not digest or now.state != "file" or sha256(now.data).hexdigest() == digest:
+        return ""
+    return "It was changed since the agent ended."
+
+
+def _read_hunks(text: str) -> tuple[list[dict[str, Any]], bool]:
+    """A diff as values, and whether it had to be cut."""
+    hunks: list[dict[str, Any]] = []
+    for number, line in enumerate(_split(text)):
+        if number >= MAX_LINES:
+            return hunks, True
+        if line.startswith("@@ "):
+            hunks.append({"header": line[:_MAX_LINE], "lines": []})
+        elif hunks and line[:1] in (" ", "+", "-"):
+            hunks[-1]["lines"].append({"kind": line[0], "text": line[1:_MAX_LINE]})
+    return hunks, False
+
+
+def _split(text: str) -> Iterator[str]:
+    """The lines of a diff. In one, every line begins with a mark, so that none of a file is taken for a heading."""
+    at = 0
+    while at < len(text):
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        yield text[at:end]
+        at = end + 1

@@ -1,0 +1,59 @@
+"""Shapes: a delegation and a finding as JSON, the same wherever they are shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from remit.model import Finding
+    from remit.views.run_details import Standing
+
+
+def shape_standing(each: Standing) -> dict[str, Any]:
+    """A delegation as it stands, as JSON."""
+    row, seen = each.row, each.seen
+    left_ms = None if row.deadline_ms is None or not each.is_open else max(0, row.deadline_ms - each.now_ms)
+    return {
+        "session_id": row.session_id,
+        "agent": row.agent,
+        "state": row.state,
+        "standing": each.word,
+        "status": row.status,
+        "outcome": row.outcome,
+        "ending": row.ending,
+        "depth": row.depth,
+        "path": [*row.path],
+        "parent_id": row.parent_id,
+        "root_id": row.root_id,
+        "task_number": row.task_number,
+        "task_id": row.details.get("outside") or None,
+        "runner": row.runner,
+        "work": each.work,
+        "created_ms": row.created_ms,
+        "started_ms": row.started_ms,
+        "deadline_ms": row.deadline_ms,
+        "ended_ms": row.ended_ms,
+        "left_ms": left_ms,
+        "heard_ms": seen.heard_ms,
+        "said": seen.said,
+        "idle_s": seen.idle_s,
+        "tokens": seen.tokens,
+        "cost_usd": seen.cost_usd,
+        "turns": row.turns,
+        "driven": each.is_driven,
+        "driver_pid": each.driver_pid,
+        "harness": each.harness or None,
+        "alive": each.is_alive,
+        "waits_for": [*each.waits_for],
+        "worker": seen.worker or None,
+        "machine": None if each.place is None else each.place._asdict(),
+    }
+
+
+def shape_finding(finding: Finding) -> dict[str, Any]:
+    """What is said of a text: as the ledger keeps it of attempts, and without its secrets."""
+    from remit.storage.secrets import redact
+
+    told = {"code": finding.code, "severity": finding.severity, "message": redact(finding.message)}
+    rare = {"hint": redact(finding.hint), "pointer": finding.pointer, "place": finding.place and [*finding.place]}
+    return told | {name: value for name, value in rare.items() if value}

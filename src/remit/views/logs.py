@@ -1,0 +1,359 @@
+"""Logs: what an agent has printed, read as it comes.
+
+Owns how its output becomes lines for people: of a harness whose stream is understood, what it said and which tools it
+used, and its final message; of any other program, what it printed. Of an agent that a harness has started itself there
+is what its hooks have told: its tools and its answers. Secrets are taken out, unless it is asked for raw.
+"""
+
+from __future__ import annotations
+
+import codecs
+from os import strerror
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from remit.attempts.folders import find_folder, has_session, is_alive
+from remit.attempts.output import Tail, load_tail, read_out
+from remit.attempts.results import load_result
+from remit.cluster.workers_status import is_elsewhere
+from remit.errors import RunnerError, UsageError
+from remit.ledger.events import read_clock_ms
+from remit.ledger.hook_runs import OWNER, list_later_uses
+from remit.ledger.runs import count_attempts, list_attempts, load_delegation
+from remit.ledger.texts import list_texts, load_text
+from remit.model import ACCEPTABLE
+from remit.runners import Order
+from remit.runners.registry import get_runner
+from remit.runs.admission.run_config import read_terms
+from remit.runs.choose_agent import list_own_runners
+from remit.runs.progress import is_in_harness, name_use
+from remit.storage.secrets import MARK, redact
+from remit.storage.supervisors import is_present
+from remit.views.remote_output import Fetched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from remit.attempts.results import Result
+    from remit.config import Settings
+    from remit.errors import RemitError
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Attempt, Delegation
+    from remit.runners import Heard, Listener, Runner
+
+Stream = Literal["out", "err"]
+_PIECE_BYTES = 256 * 1024
+_MAX_CODES = 8
+_MAX_LINE = 64 * 1024
+"""What is longer is no line of text: it is shown in pieces."""
+
+
+class Line(NamedTuple):
+    """Something that an agent printed."""
+
+    attempt: int
+    kind: Literal["said", "text", "final", "trouble"]
+    """What it said or did in short; a line as it is; a line of its final message; what went wrong."""
+    text: str
+
+
+class Log:
+    """The output of a delegation's attempts; each reading gives what is new since the last."""
+
+    def __init__(
+        self, home: Home, settings: Settings, session_id: str, *, attempt: int | None = None, stream: Stream = "out"
+    ) -> None:
+        self.home = home
+        self.session_id = session_id
+        self.stream = stream
+        self._row = self._load_row()
+        self._runner = _find_runner(self._row, settings)
+        self._only = attempt
+        self._number = attempt or 1
+        self._reading: _Reading | None = None
+        self._hooks = _Hooks(home, session_id) if read_terms(self._row.details).refereed else None
+        self._fetched = Fetched(home, session_id)
+        self._fetched.fetch(self._row)
+        last = self._count_kept()
+        if attempt is not None and not 1 <= attempt <= last:
+            have = f"it has {last}" if last else "nothing of it is kept"
+            raise UsageError(f"there is no attempt {attempt} of {session_id}", hint=have)
+
+    def move(self, home: Home) -> None:
+        """Read on by another opening of the same workspace: one is not shared between threads."""
+        self.home = self._fetched.home = home
+        if self._hooks is not None:
+            self._hooks.home = home
+
+    def _load_row(self) -> Delegation:
+        row = load_delegation(self.home.ledger, self.session_id)
+        if row is None:
+            raise UsageError(f"there is no delegation {self.session_id}", hint="remit ps --all shows what there is")
+        return row
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come. It is asked before the last reading."""
+        if self._only is not None and self._hooks is None:
+            return not self._is_alive(self._only)
+        return self._load_row().ended_ms is not None or self._fetched.is_done
+
+    @property
+    def trouble(self) -> RemitError | None:
+        """Why what another machine has of it could not be fetched."""
+        return self._fetched.trouble
+
+    def _is_alive(self, number: int) -> bool:
+        """Whether more may come of an attempt. Of one on another machine nothing is alive here."""
+        row = self._load_row()
+        if not is_elsewhere(row):
+            return is_alive(self._find_folder(number))
+        return row.ended_ms is None and not self._fetched.is_done and number >= self._count_kept()
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether nobody drives it, and its agent has ended: nothing comes until somebody does."""
+        row = self._load_row()
+        if row.owner == OWNER:
+            return row.ended_ms is None and not is_in_harness(row, read_clock_ms())
+        if is_elsewhere(row):
+            return self.trouble is not None and not self.trouble.recoverable
+        folder = self._find_folder(max(1, self._count_kept()))
+        if row.ended_ms is not None or is_present(self.home, row.owner) or is_alive(folder):
+            return False
+        now = self._load_row()  # whoever had it may have handed it on, or ended it, since it was looked at
+        return now.owner == row.owner and now.ended_ms is None
+
+    def read(self) -> Iterator[Line]:
+        """The lines that are new."""
+        if self._hooks is not None:
+            yield from self._hooks.read(self._only) if self.stream == "out" else ()
+            return
+        self._fetched.fetch(self._load_row())
+        if not self._count_kept():
+            yield from self._read_answers()
+            return
+        while True:
+            folder = self._find_folder(self._number)
+            reading = self._reading = self._reading or _Reading(self._number, self._make_listener(folder))
+            is_alive = self._is_alive(self._number)  # before the reading, so that nothing comes after the last one
+            while data := read_out(folder, reading.offset, _PIECE_BYTES, stream=self.stream):
+                yield from reading.take(data)
+            is_last = self._only is not None or self._number >= self._count_kept()
+            if not is_alive and not reading.is_finished:
+                yield from self._finish(reading, folder)
+            if is_alive or is_last:
+                return
+            self._number, self._reading = self._number + 1, None
+
+    def read_raw(self) -> Iterator[bytes]:
+        """What is new, word for word."""
+        if self._hooks is not None:
+            yield from self._hooks.read_raw(self._only) if self.stream == "out" else ()
+            return
+        self._fetched.fetch(self._load_row())
+        while True:
+            folder = self._find_folder(self._number)
+            reading = self._reading = self._reading or _Reading(self._number, None)
+            is_alive = self._is_alive(self._number)
+            while data := read_out(folder, reading.offset, _PIECE_BYTES, stream=self.stream):
+                reading.offset += len(data)
+                yield data
+            is_last = self._only is not None or self._number >= self._count_kept()
+            if is_alive or is_last:
+                return
+            self._number, self._reading = self._number + 1, None
+
+    def _count_kept(self) -> int:
+        """The attempts that there is something of: a function has none, and of an old session they are removed."""
+        if self._hooks is not None:
+            return count_attempts(self.home.ledger, self.session_id)
+        is_function = bool(self._row.details.get("settings", {}).get("in_process"))
+        has_any = not is_function and has_session(self.home, self.session_id)
+        return count_attempts(self.home.ledger, self.session_id) if has_any else 0
+
+    def _find_folder(self, number: int) -> str:
+        return find_folder(self.home, self.session_id, number)
+
+    def _make_listener(self, folder: str) -> Listener | None:
+        """Somebody who understands the stream; nobody for plain text."""
+        runner: Runner = self._runner
+        if self.stream == "err" or not runner.tells_tools:
+            return None
+        return runner.listen(Order(self.session_id, self._row.agent, "", self.home.root, folder))
+
+    def _finish(self, reading: _Reading, folder: str) -> Iterator[Line]:
+        """The end of an attempt: what is left, its final message, and what went wrong."""
+        result = load_result(folder)
+        tail = None if result is None else load_tail(folder, result, stream=self.stream)
+        errors = read_out(folder, 0, _PIECE_BYTES, stream="err") if reading.listener is not None else b""
+        if result is not None and reading.listener is not None and _has_crashed(result):
+            yield from _read_errors(reading.number, folder, result)  # how it ended, the listener says
+        yield from reading.finish(tail, errors=errors, exit_code=None if result is None else result.exit_code)
+        if result is not None and reading.listener is None and self.stream == "out":
+            yield from _read_crash(reading.number, folder, result)
+
+    def _read_answers(self) -> Iterator[Line]:
+        """What a function answered, and the trace of its exception: it has no output of its own."""
+        if self._reading is not None:
+            return
+        kinds = list_texts(self.home, self.session_id)
+        answers = sorted(each for each in kinds if each.startswith("answer-")) if self.stream == "out" else []
+        for kind in (*answers, *(each for each in kinds if each == "trace")):
+            self._reading = _Reading(1, None)
+            text = (load_text(self.home, self.session_id, kind) or b"").decode("utf-8", "replace")
+            shown: Literal["trouble", "final"] = "trouble" if kind == "trace" else "final"
+            yield from (Line(1, shown, line) for line in redact(text).rstrip("\n").split("\n"))
+
+
+class _Hooks:
+    """What the hooks of a harness have told of an agent, as far as it was read."""
+
+    def __init__(self, home: Home, session_id: str) -> None:
+        self.home = home
+        self.session_id = session_id
+        self._answered = 0
+        self._used = 0
+
+    def read(self, only: int | None) -> Iterator[Line]:
+        """The tools and answers that are new, in the order of time."""
+        with self.home.ledger.reading() as db:
+            uses = list_later_uses(db, self.session_id, self._used)
+        for attempt in self._list_answered():
+            before = [use for use in uses if use[4] <= (attempt.ended_ms or 0)]
+            uses = uses[len(before) :]
+            for line in (*self._tell_uses(before, attempt.number), *self._tell_answer(attempt)):
+                if only in (None, attempt.number):
+                    yield line
+        yield from (line for line in self._tell_uses(uses, self._answered + 1) if only in (None, line.attempt))
+
+    def read_raw(self, only: int | None) -> Iterator[bytes]:
+        """The answers that are new, word for word."""
+        for attempt in self._list_answered():
+            if only in (None, attempt.number):
+                yield self._load_answer(attempt) + b"\n"
+
+    def _list_answered(self) -> list[Attempt]:
+        found = list_attempts(self.home.ledger, self.session_id)
+        new = [each for each in found if each.number > self._answered and each.ended_ms is not None]
+        self._answered = max((each.number for each in new), default=self._answered)
+        return new
+
+    def _tell_uses(self, uses: Sequence[tuple[int, str, str | None, bool, int]], number: int) -> list[Line]:
+        self._used = max((use[0] for use in uses), default=self._used)
+        return [Line(number, "said", name_use(use[1], use[2]) + (" (failed)" if use[3] else "")) for use in uses]
+
+    def _tell_answer(self, attempt: Attempt) -> Iterator[Line]:
+        """An answer, and what is wrong with it."""
+        text = redact(self._load_answer(attempt).decode("utf-8", "replace")).rstrip("\n")
+        yield from (Line(attempt.number, "final", line) for line in (text.split("\n") if text else ()))
+        if attempt.outcome not in ACCEPTABLE:
+            codes = dict.fromkeys(str(each.get("code", "")) for each in attempt.findings if isinstance(each, dict))
+            told = f": {', '.join([*codes][:_MAX_CODES])}" if codes else ""
+            yield Line(attempt.number, "trouble", redact(f"{attempt.outcome or 'no answer'}{told}"))
+
+    def _load_answer(self, attempt: Attempt) -> bytes:
+        return load_text(self.home, self.session_id, f"answer-{attempt.number}") or b""
+
+
+def _read_crash(number: int, folder: str, result: Result) -> Iterator[Line]:
+    """What a program printed on standard error and how it ended; nothing of one that ended with exit code 0."""
+    if result.exit_code == 0:
+        return
+    yield from _read_errors(number, folder, result)
+    if result.signal is not None:
+        from signal import Signals
+
+        name = Signals(result.signal).name if result.signal in {*Signals} else f"signal {result.signal}"
+        yield Line(number, "trouble", f"the program was ended by {name}")
+    elif result.exit_code is not None:
+        yield Line(number, "trouble", f"the program ended with exit code {result.exit_code}")
+    elif result.errno is not None:
+        yield Line(number, "trouble", f"the program could not be started: {strerror(result.errno).lower()}")
+
+
+def _has_crashed(result: Result) -> bool:
+    """Whether a program failed by itself: nobody stopped it, and its time was not up."""
+    return result.ending == "crashed" or (result.ending == "exited" and result.exit_code != 0)
+
+
+def _read_errors(number: int, folder: str, result: Result) -> Iterator[Line]:
+    """What a program printed on standard error."""
+    errors = _Reading(number, None)
+    while data := read_out(folder, errors.offset, _PIECE_BYTES, stream="err"):
+        yield from errors.take(data)
+    yield from errors.finish(load_tail(folder, result, stream="err"), errors=b"", exit_code=None)
+
+
+def _find_runner(row: Delegation, settings: Settings) -> Runner:
+    """Who understands what was printed; where nobody knows its runner any more, it is shown as it is."""
+    own, base = list_own_runners(settings), row.details.get("base")
+    try:
+        return get_runner(row.runner, own | {row.runner: str(base)} if base else own)
+    except RunnerError:
+        return get_runner("command")
+
+
+class _Reading:
+    """One attempt, as far as it was read."""
+
+    def __init__(self, number: int, listener: Listener | None) -> None:
+        self.number = number
+        self.listener = listener
+        self.offset = 0
+        self.is_finished = False
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._text = ""
+        self._said = ""
+        self._is_in_key = False
+
+    def take(self, data: bytes) -> Iterator[Line]:
+        """What was printed since, as lines."""
+        self.offset += len(data)
+        yield from self._digest(data)
+
+    def _digest(self, data: bytes) -> Iterator[Line]:
+        if self.listener is None:
+            yield from self._split(self._decoder.decode(data))
+            return
+        for line in data.splitlines(keepends=True):
+            self.listener.feed(line)
+            if line.endswith(b"\n"):
+                yield from self._tell(self.listener.tell())
+
+    def _tell(self, heard: Heard) -> Iterator[Line]:
+        if heard.said and heard.said != self._said:
+            self._said = heard.said
+            yield Line(self.number, "said", redact(heard.said))
+
+    def _split(self, text: str) -> Iterator[Line]:
+        *whole, self._text = f"{self._text}{text}".split("\n")
+        for line in whole:
+            yield Line(self.number, "text", self._clean(line.removesuffix("\r")))
+        while len(self._text) > _MAX_LINE:
+            yield Line(self.number, "text", self._clean(self._text[:_MAX_LINE]))
+            self._text = self._text[_MAX_LINE:]
+
+    def _clean(self, line: str) -> str:
+        """A line without its secrets; a private key has many lines, of which only the first and the last look so."""
+        if self._is_in_key:
+            self._is_in_key = "-----END " not in line
+            return f"{MARK} private key]"
+        self._is_in_key = "-----BEGIN " in line and "PRIVATE KEY" in line and "-----END " not in line
+        return redact(line)
+
+    def finish(self, tail: Tail | None, *, errors: bytes, exit_code: int | None) -> Iterator[Line]:
+        """The end: no more comes."""
+        self.is_finished = True
+        if tail is not None:
+            yield Line(self.number, "trouble", f"{tail.skipped_bytes:,} bytes were not kept here")
+            yield from self._digest(b"\n" + tail.data)
+        if self.listener is None:
+            if self._text:
+                yield from self._split("\n")
+            return
+        heard = self.listener.finish(errors=errors, exit_code=exit_code)
+        yield from self._tell(heard)
+        if heard.text:
+            yield from (Line(self.number, "final", line) for line in redact(heard.text).split("\n"))
+        if heard.trouble:
+            yield Line(self.number, "trouble", redact(heard.trouble))

@@ -1,0 +1,103 @@
+"""Fetched: what an agent on another machine prints, where nobody here follows it.
+
+Owns when it is fetched, and that it is put where the output of agents of this machine is: whoever reads a log need not
+know where the agent runs. What is there already is not fetched again.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Literal
+
+from remit.attempts.folders import Attempt, find_folder, make_attempt
+from remit.attempts.output import add_copy, measure_copy
+from remit.cluster.workers_status import find_address, is_elsewhere, run
+from remit.errors import ClusterError, RemitError
+from remit.ledger.remote_rows import OWNER
+from remit.ledger.runs import begin_attempt, count_attempts
+from remit.storage.supervisors import is_present
+
+if TYPE_CHECKING:
+    from remit.cluster.database.session_rows import Row
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+
+_EVERY_S, _QUIET_S = 1.0, 5.0
+"""How often it is looked for more, and how long a database that did not answer is left alone."""
+_SECONDS = 10.0
+"""How long one fetching may take: what an agent has printed can be much."""
+_MOST_ATTEMPTS = 100
+_STREAMS: tuple[Literal["out", "err"], ...] = ("out", "err")
+
+
+class Fetched:
+    """The output of one delegation that another machine does."""
+
+    def __init__(self, home: Home, session_id: str) -> None:
+        self.home = home
+        self.session_id = session_id
+        self.trouble: RemitError | None = None
+        """Why nothing could be fetched, the last time."""
+        self.is_done = False
+        """Whether its worker has said what came of it: nothing more is printed."""
+        self._next_s = 0.0
+
+    def fetch(self, row: Delegation) -> None:
+        """Fetch what is new, where nobody does, and not more often than it is worth it."""
+        is_here = row.owner != OWNER and (row.ended_ms is not None or is_present(self.home, row.owner))
+        if not is_elsewhere(row) or is_here or self.is_done or time.monotonic() < self._next_s:
+            return
+        try:
+            self._fetch()
+            self.trouble = None
+        except RemitError as error:
+            self.trouble = error
+        self._next_s = time.monotonic() + (_EVERY_S if self.trouble is None else _QUIET_S)
+
+    def _fetch(self) -> None:
+        url = find_address(self.home.root)
+        if not url:
+            hint = "set `engine`, or REMIT_ENGINE, to the database that it was sent through"
+            raise ClusterError(f"{self.session_id} is done by another machine, and no engine is set", hint=hint)
+        places = {
+            (number, stream): measure_copy(self._get_attempt(number), stream)
+            for number in range(1, count_attempts(self.home.ledger, self.session_id) + 1)
+            for stream in _STREAMS
+        }
+        from remit.cluster.database.driver import render_url
+
+        told, pieces = run(lambda: _load(url, self.session_id, places), render_url(url), _SECONDS)
+        for (number, stream), data in pieces.items():
+            begin_attempt(self.home.ledger, self.session_id, number)
+            attempt = make_attempt(self.home, self.session_id, number)
+            add_copy(attempt, stream, places.get((number, stream), 0), data)
+        self.is_done = told is not None and told.state == "done"
+
+    def _get_attempt(self, number: int) -> Attempt:
+        return Attempt(self.session_id, number, find_folder(self.home, self.session_id, number))
+
+
+async def _load(
+    url: str, session_id: str, places: dict[tuple[int, Literal["out", "err"]], int]
+) -> tuple[Row | None, dict[tuple[int, Literal["out", "err"]], bytes]]:
+    """How a session stands, and what it has printed since, by attempt and stream."""
+    from remit.cluster.database import output, session_rows
+    from remit.cluster.database.store import Database
+
+    db = Database(url, name="remit logs")
+    try:
+        row = await session_rows.load_row(db, session_id)  # before the output, so that nothing comes after the last
+        extents = {(each.attempt, each.stream): each.end for each in await output.list_attempts(db, session_id)}
+        found: dict[tuple[int, Literal["out", "err"]], bytes] = {}
+        for number in sorted({number for number, _ in extents if 1 <= number <= _MOST_ATTEMPTS}):
+            for stream in _STREAMS:
+                at, data = places.get((number, stream), 0), bytearray()
+                while at + len(data) < extents.get((number, stream), 0):
+                    piece = await output.load_output(db, session_id, number, stream, at + len(data))
+                    if not piece:
+                        break
+                    data += piece
+                found[number, stream] = bytes(data)
+        return row, found
+    finally:
+        await db.close()

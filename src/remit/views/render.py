@@ -1,0 +1,312 @@
+"""Rendering: findings, verdicts and errors as JSON, as GitHub annotations, as one line each; and the exit codes.
+
+Owns the one JSON shape that a finding has in the whole program, that of an error, and the tables from an error to how
+a process ends and to the status of HTTP. A finding at length, with the line it is about, is `excerpt`'s.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.errors import (
+    BusyError,
+    ClusterError,
+    ConfigError,
+    EditedError,
+    InputError,
+    RefusedError,
+    RemitError,
+    RunnerError,
+    StateError,
+    StorageError,
+    UsageError,
+)
+from remit.model import ACCEPTABLE
+from remit.terminal import escape, is_visible, quote, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from remit.model import Finding, Fix, Outcome, Repair, Severity, Verdict
+    from remit.runs.submit_return import OwnVerdict
+    from remit.terminal import Paint
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+ACCEPTED, NOT_ACCEPTED, COULD_NOT_RUN, INTERRUPTED = 0, 1, 2, 130
+
+EXIT_CODES: Mapping[type[BaseException], int] = {
+    UsageError: COULD_NOT_RUN,
+    InputError: COULD_NOT_RUN,
+    ConfigError: COULD_NOT_RUN,
+    StateError: NOT_ACCEPTED,  # the workspace answered, and the answer is no
+    RemitError: COULD_NOT_RUN,
+    KeyboardInterrupt: INTERRUPTED,
+    BaseException: COULD_NOT_RUN,  # a bug
+}
+
+
+def get_exit_code(error: BaseException) -> int:
+    """How a process ends that an error stopped: the row of the nearest class in the table."""
+    return next(EXIT_CODES[each] for each in type(error).__mro__ if each in EXIT_CODES)
+
+
+HTTP_STATUSES: Mapping[type[BaseException], int] = {
+    UsageError: 400,
+    InputError: 422,
+    ConfigError: 409,  # the request is well, the workspace is not
+    StorageError: 503,
+    BusyError: 503,
+    EditedError: 503,
+    StateError: 409,
+    RefusedError: 403,
+    RunnerError: 422,
+    ClusterError: 503,
+    RemitError: 409,
+    BaseException: 500,  # a bug
+}
+
+
+def get_http_status(error: BaseException) -> int:
+    """What HTTP answers to a request that an error stopped: the row of the nearest class in the table.
+
+    A delegation that is not admitted for what its request lacks can be asked for again; one that may not be cannot.
+    """
+    if isinstance(error, RefusedError) and error.code == "VALIDATION_FAILED":
+        return HTTP_STATUSES[InputError]
+    return next(HTTP_STATUSES[each] for each in type(error).__mro__ if each in HTTP_STATUSES)
+
+
+# JSON
+
+
+def shape_own(verdict: OwnVerdict, filename: str) -> dict[str, Any]:
+    """The JSON shape of what Remit thinks of an agent's own return."""
+    return {
+        "accepted": verdict.accepted,
+        "outcome": verdict.outcome,
+        "format": verdict.format,
+        "status": verdict.status,
+        "session_id": verdict.session_id,
+        "artifacts": [{"path": path, "grade": each.grade, "reason": each.reason}
+                      for path, each in verdict.grades.items()],
+        "repairs": [repair.message for repair in verdict.repairs],
+        "findings": [shape_finding(finding, filename) for finding in verdict.findings],
+    }  # fmt: skip
+
+
+def shape_finding(finding: Finding, filename: str) -> dict[str, Any]:
+    """A finding's one JSON shape."""
+    place = finding.place
+    return {
+        "code": finding.code,
+        "severity": finding.severity,
+        "message": finding.message,
+        "hint": finding.hint,
+        "requirement": finding.requirement,
+        "pointer": finding.pointer,
+        "filename": filename,
+        "location": None if place is None else {"row": place.line, "column": place.column},
+        "end_location": None if place is None else {"row": place.end_line, "column": place.end_column},
+        "fix": None if finding.fix is None else _shape_fix(finding.fix),
+        "url": None,  # where other linters lead to their pages; `remit explain CODE` is ours
+    }
+
+
+def _shape_fix(fix: Fix) -> dict[str, Any]:
+    edits = []
+    for edit in fix.edits:
+        place = edit.place
+        location = None if place is None else {"row": place.line, "column": place.column}
+        end = None if place is None else {"row": place.end_line, "column": place.end_column}
+        edits.append({"content": edit.content, "location": location, "end_location": end})
+    return {"applicability": fix.applicability, "message": fix.message, "edits": edits}
+
+
+def shape_verdict(verdict: Verdict, filename: str) -> dict[str, Any]:
+    """What became of one message. The status is told of an accepted return only: what is refused has none."""
+    return {
+        "filename": filename,
+        "accepted": verdict.accepted,
+        "outcome": verdict.outcome,
+        "format": verdict.format,
+        "transport": verdict.transport,
+        "status": verdict.returned.status if verdict.returned else None,
+        "payload": verdict.payload,
+        "repairs": [_shape_repair(repair) for repair in verdict.repairs],
+        "findings": [shape_finding(finding, filename) for finding in verdict.findings],
+        "evidence": [
+            {"path": facts.path, "state": facts.state, "size_bytes": facts.size_bytes}
+            for facts in verdict.evidence.values()
+        ],
+    }
+
+
+def _shape_repair(repair: Repair) -> dict[str, Any]:
+    place = repair.place
+    location = None if place is None else {"row": place.line, "column": place.column}
+    return {"kind": repair.kind, "message": repair.message, "location": location}
+
+
+_JSON = (str, int, float, list, tuple, dict, type(None))
+
+
+def shape_error(error: BaseException) -> dict[str, Any]:
+    """Why a command could not run, in the one JSON shape that an error has."""
+    known = _name_bug(error)
+    return {
+        "error": {
+            "code": known.code,
+            "message": known.message,
+            "hint": known.hint,
+            "recoverable": known.recoverable,
+            "data": {name: value if isinstance(value, _JSON) else str(value) for name, value in known.data.items()},
+        }
+    }
+
+
+def render_json(value: object, *, indent: int | None = None) -> str:
+    """Any value of ours as JSON that every reader takes: a number that JSON does not have becomes null.
+
+    On one line it has no spaces: what an agent is given costs a seventh less of its context.
+    """
+    import json
+
+    between = (",", ":") if indent is None else None
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=between)
+    except ValueError:
+        text = json.dumps(_make_finite(value), ensure_ascii=False, indent=indent, separators=between)
+    return escape_json(text)
+
+
+def escape_json(text: str) -> str:
+    """JSON that says the same and is safe on a screen.
+
+    Other scripts stay as they are, what is invisible or steers a terminal is escaped, and half a surrogate pair, which
+    no encoding has, becomes U+FFFD.
+    """
+    import json
+
+    unsafe = {char for char in set(text) if char != "\n" and not is_visible(char)}
+    halves = {ord(char): "\ufffd" for char in unsafe if "\ud800" <= char <= "\udfff"}
+    others = {ord(char): json.dumps(char)[1:-1] for char in unsafe}
+    return text.translate(others | halves) if unsafe else text
+
+
+def _make_finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """A copy without NaN and the infinities. How deep it goes was bounded when the text was parsed."""
+    if isinstance(value, dict):
+        return {key: _make_finite(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_make_finite(inner) for inner in value]
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    return value
+
+
+# One line each
+
+
+def render_github(finding: Finding, filename: str | None) -> str:
+    """A finding as a workflow command, which GitHub shows beside the line; without a file, on the run itself."""
+    properties = []
+    place = finding.place
+    if filename is not None:
+        properties.append(f"file={_escape_property(filename)}")
+    if filename is not None and place is not None:
+        properties += [f"line={place.line}", f"col={place.column}", f"endLine={place.end_line}"]
+    properties.append(f"title={_escape_property(finding.code)}")
+    command = {"error": "error", "warning": "warning", "note": "notice"}[finding.severity]
+    at = f" (at {finding.pointer})" if place is None and finding.pointer else ""
+    message = f"{shorten(finding.message)}{shorten(at)}\n{shorten(finding.hint)}"
+    return f"::{command} {','.join(properties)}::{_escape_data(message)}"
+
+
+def _escape_data(text: str) -> str:
+    text = escape(text, keep="\r\n")
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _escape_property(text: str) -> str:
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def render_line(finding: Finding, filename: str) -> str:
+    """A finding on one line, where editors and `grep` look for it."""
+    place = finding.place
+    where = f"{filename}:{place.line}:{place.column}" if place else filename
+    at = f" (at {quote(finding.pointer)})" if place is None and finding.pointer else ""
+    return f"{escape(where)}: {finding.code} {finding.severity} {quote(finding.message)}{at}"
+
+
+def render_title(finding: Finding, *, paint: Paint) -> str:
+    """What a finding says, as compilers put it: `error[RET011]: …`."""
+    label = paint(finding.severity, f"{finding.severity}[{finding.code}]")
+    return f"{label}{paint('strong', f': {quote(finding.message)}')}"
+
+
+def render_losses(findings: Sequence[Finding], *, paint: Paint) -> list[str]:
+    """Findings without a place, one line each; advice that several share is given once, after the last of them."""
+    lines = []
+    for hint in dict.fromkeys(finding.hint for finding in findings):
+        lines += [render_title(finding, paint=paint) for finding in findings if finding.hint == hint]
+        lines.append(f"  {paint('frame', '=')} {paint('strong', 'help')}: {quote(hint)}")
+    return lines
+
+
+def render_headline(verdict: Verdict, filename: str, *, paint: Paint) -> str:
+    """What became of a message, in one line."""
+    mark = paint("good", "✓") if verdict.accepted else paint("error", "✗")
+    outcome = paint("good" if verdict.accepted else "error", verdict.outcome)
+    status = verdict.returned.status if verdict.returned else None
+    facts = [fact for fact in (outcome, verdict.format, status, count_findings(verdict.findings)) if fact]
+    return f"{mark} {paint('strong', escape(filename))}: {' · '.join(facts)}"
+
+
+def render_repairs(verdict: Verdict) -> list[str]:
+    """What had to be repaired before an accepted return could be read."""
+    return [
+        f"  = repaired: {quote(repair.message)}{f' (line {repair.place.line})' if repair.place else ''}"
+        for repair in (verdict.repairs if verdict.accepted else ())
+    ]
+
+
+def render_summary(outcomes: Sequence[Outcome | None]) -> str:
+    """What became of several messages: how many, and which way; None is one that could not be read."""
+    total = count(len(outcomes), "message")
+    good = [_count_outcome(outcomes, each) for each in ACCEPTABLE if each in outcomes]
+    bad = [outcome for outcome in outcomes if outcome is not None and outcome not in ACCEPTABLE]
+    if bad:
+        which = ", ".join(_count_outcome(bad, each) for each in dict.fromkeys(bad))
+        good.append(f"{len(bad)} not accepted ({which})")
+    if None in outcomes:
+        good.append(f"{outcomes.count(None)} could not be read")
+    return f"{total}: {', '.join(good)}"
+
+
+def _count_outcome(outcomes: Sequence[Outcome | None], outcome: Outcome) -> str:
+    return f"{outcomes.count(outcome)} {outcome}"
+
+
+def render_error(error: BaseException) -> str:
+    """Why a command could not run, as one sentence that says what to do next."""
+    known = _name_bug(error)
+    return f"{quote(known.message)}; {quote(known.hint)}" if known.hint else quote(known.message)
+
+
+def _name_bug(error: BaseException) -> RemitError:
+    """An error of ours as it is; whatever else it is, it is a bug."""
+    if isinstance(error, RemitError):
+        return error
+    return RemitError(f"this is a bug: {type(error).__name__}: {error}", hint="set REMIT_DEBUG=1 for the traceback")
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: `1 error`, `3 errors`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def count_findings(findings: Sequence[Finding]) -> str:
+    """How many findings there are of each severity: `2 errors, 1 warning`."""
+    totals = [(sum(each.severity == severity for each in findings), severity) for severity in SEVERITIES]
+    return ", ".join(count(total, severity) for total, severity in totals if total)

@@ -1,0 +1,195 @@
+"""Shape: what the forms of a report say in the same words.
+
+Owns the words for how a delegation stands and for what was found of what it claimed, and how times and sums are told.
+A word that came from outside is shown as it is; which class or mark it gets is looked up among our own.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.cli.result_output import render_duration
+from remit.model import ACCEPTABLE
+from remit.views.render import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_LAST_MS = 253_402_300_799_000
+"""The end of the year 9999: no calendar here goes further."""
+
+
+class Look(NamedTuple):
+    """A word, a mark for it, and the class of its colour."""
+
+    word: str
+    mark: str
+    tone: str
+
+
+_STANDINGS = {
+    "completed": ("✓", "good"), "partial": ("◐", "warn"), "blocked": ("■", "warn"), "failed": ("✗", "bad"),
+    "running": ("▶", "live"), "waiting": ("…", "wait"), "queued": ("○", "wait"), "starting": ("…", "wait"),
+    "settling": ("…", "live"), "abandoned": ("!", "bad"),
+}  # fmt: skip
+_ENDINGS = {"timeout": Look("timed out", "◷", "warn"), "cancelled": Look("cancelled", "⊘", "off")}
+_LIED = Look("lied", "⚑", "lied")
+_UNPROVEN = Look("unproven", "?", "warn")
+_STATES = {
+    "missing": Look("claimed, not there", "⚑", "lied"),
+    "outside": Look("claimed, outside the root", "⚑", "lied"),
+    "empty": Look("claimed, but empty", "✗", "bad"),
+    "special": Look("claimed, but no plain file", "✗", "bad"),
+    "unreadable": Look("claimed, cannot be read", "✗", "bad"),
+}
+_GRADES = {
+    "missing": Look("claimed, no such artifact", "✗", "bad"),
+    "unchanged": Look("there, but not changed", "!", "warn"),
+    "unknown": Look("there, not verified", "?", "warn"),
+    "changed": Look("there, changed since dispatch", "✓", "good"),
+    "attributed": Look("there, written by this agent", "✓", "good"),
+}
+_SEVERITIES = {"error": ("✗", "bad"), "warning": ("!", "warn"), "note": ("i", "live")}
+
+
+def describe(row: Mapping[str, Any]) -> Look:
+    """How a delegation stands."""
+    standing = str(row["standing"])
+    mark, tone = _STANDINGS.get(standing, ("·", "off"))
+    if row["state"] == "settled":
+        if row["outcome"] == "fabricated":
+            return _LIED
+        if row["outcome"] == "unproven":
+            return _UNPROVEN
+        if standing != "completed" and row["ending"] in _ENDINGS:
+            return _ENDINGS[row["ending"]]
+    return Look(standing, mark, tone)
+
+
+def describe_attempt(attempt: Mapping[str, Any]) -> Look:
+    """What came of one try."""
+    if attempt["ended_ms"] is None:
+        return Look("at work", "▶", "live")
+    word = str(attempt["outcome"] or attempt["ending"] or "ended")
+    if word == "fabricated":
+        return _LIED
+    if word == "unproven":
+        return _UNPROVEN
+    if word in ACCEPTABLE:
+        return Look(word, "✓", "good")
+    return _ENDINGS.get(word, Look(word, "✗", "bad"))
+
+
+def describe_claim(claim: Mapping[str, Any]) -> Look:
+    """What was found of a file that an agent says it made."""
+    found = _STATES.get(str(claim.get("state"))) or _GRADES.get(str(claim.get("grade")))
+    return found or Look(str(claim.get("grade") or claim.get("state") or "claimed"), "!", "warn")
+
+
+def describe_severity(finding: Mapping[str, Any]) -> Look:
+    """How bad a finding is."""
+    severity = str(finding.get("severity"))
+    mark, tone = _SEVERITIES.get(severity, ("·", "off"))
+    return Look(severity, mark, tone)
+
+
+# --- times and sums --------------------------------------------------------------------------------------------------
+
+
+def tell_time(at_ms: int | None) -> str:
+    """A moment, the same for every reader: `2026-11-16 10:54:31 UTC`."""
+    if at_ms is None:
+        return ""
+    return f"{datetime.fromtimestamp(max(0, min(at_ms, _LAST_MS)) / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def tell_span(begin_ms: int | None, end_ms: int | None) -> str:
+    """How long it was from one moment to another; nothing where one of them is not known."""
+    return "" if begin_ms is None or end_ms is None else render_duration(max(0, end_ms - begin_ms) / 1000)
+
+
+def tell_spent(told: Mapping[str, Any]) -> str:
+    """Tokens and money, as far as they are known."""
+    tokens, cost = told.get("tokens"), told.get("cost_usd")
+    parts = ["" if tokens is None else f"{tokens:,} tokens", "" if cost is None else f"${cost:,.2f}"]
+    return ", ".join(part for part in parts if part)
+
+
+def tell_head(report: Mapping[str, Any]) -> str:
+    """What the run is, in one line."""
+    totals = report["totals"]
+    words = ", ".join(f"{number} {word}" for word, number in totals["standings"].items())
+    return f"{count(totals['delegations'], 'delegation')}: {words}"
+
+
+def tell_as_of(report: Mapping[str, Any]) -> str:
+    """When it was so."""
+    told = tell_time(report["made_ms"])
+    return f"The run is not over: all of this is as of {told}." if report["open"] else f"The run is over; as of {told}."
+
+
+def list_facts(report: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is worth knowing of a delegation: a name and a value each."""
+    standing, terms = node["standing"], node["terms"]
+    end_ms = report["made_ms"] if standing["ended_ms"] is None else standing["ended_ms"]
+    facts = (
+        ("Session", standing["session_id"]),
+        ("Path", f"{' → '.join(map(str, standing['path']))}, depth {standing['depth']}"),
+        ("Task", standing["task_number"]),
+        ("Runner", ", ".join(str(each) for each in (standing["runner"], terms["model"]) if each)),
+        ("Kind", terms["kind"]),
+        ("Asked", tell_time(standing["created_ms"])),
+        ("Begun", tell_time(standing["started_ms"])),
+        ("Took", tell_span(standing["started_ms"], end_ms)),
+        ("Time given", render_duration(terms["timeout_s"]) if terms["timeout_s"] else ""),
+        ("Spent", tell_spent(standing)),
+        ("Budget", ", ".join(f"{name} {value}" for name, value in (terms["budget"] or {}).items())),
+        ("Resumes", terms["resume_of"]),
+        ("Retries", terms["retry_of"]),
+    )
+    yield from ((name, str(value)) for name, value in facts if value not in (None, ""))
+
+
+def list_claims(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The files that an attempt names; where its record has none, those of the result stand for the last one."""
+    is_last = attempt is node["attempts"][-1]
+    graded = node["result"]["remit"]["grades"] if is_last and node["result"] else []
+    return attempt["claims"] or graded
+
+
+def tell_cut(told: Mapping[str, Any], name: str) -> str:
+    """What is said below a long text that is not shown whole."""
+    return f"Cut: {len(told['text']):,} of {told['characters']:,} characters of the {name}." if told["cut"] else ""
+
+
+def tell_finding(finding: Mapping[str, Any]) -> str:
+    """The sentence of a finding, where it is, and what helps."""
+    place = finding.get("place")
+    where = f" (line {place[0]})" if place else f" ({finding['pointer']})" if finding.get("pointer") else ""
+    hint = f". {finding['hint']}" if finding.get("hint") else ""
+    return f"{finding.get('message', '')}{where}{hint}"
+
+
+def tell_context(context: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What an agent was given to read: the name of each, and how long it is or why it was not there."""
+    told = []
+    for each in context:
+        size = f"{each['chars']:,} characters" if isinstance(each.get("chars"), int) else each.get("reason") or ""
+        told.append(f"{each.get('name', '')}{f' ({size})' if size else ''}")
+    return told
+
+
+def tell_steps(steps: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What was done after the work, as far as there was something to do."""
+    return [
+        f"{each['name']}: {each['state']}{', ' if each['message'] else ''}{each['message']}"
+        for each in steps
+        if each["state"] != "nothing"
+    ]
+
+
+def tell_fault(fault: Mapping[str, Any]) -> str:
+    """What went wrong, and what helps."""
+    advice = fault.get("recommendation")
+    return f"{fault.get('code') or fault.get('type')}: {fault.get('message', '')}{f' ({advice})' if advice else ''}"

@@ -1,0 +1,200 @@
+"""HTML: a report as one file that needs nothing else and runs nothing.
+
+The file holds no script, no address but those of its own parts, and one style, whose hash is all that its policy lets
+in: even a fault in the escaping would not make a browser do or fetch anything.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from remit.views.report import content
+from remit.views.report.markup import Markup, element, join, trust
+from remit.views.report.style import POLICY, STYLE
+from remit.views.report.timeline import count_left_out, draw_timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+_DEEPEST = 6
+
+
+def render_html(report: Mapping[str, Any]) -> str:
+    """The whole page."""
+    root = report["tree"][0]
+    title = f"{root['agent']}: {content.describe(root).word}"
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("title", f"Remit report: {title}"),
+        element("style", trust(STYLE)),
+    )
+    body = element(
+        "body",
+        element("header", _render_head(report)),
+        element("main", _render_tree(report), _render_timeline(report), _render_nodes(report)),
+    )
+    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+
+
+def _render_look(look: content.Look) -> Markup:
+    return element("span", f"{look.mark} {look.word}", class_=f"tone {look.tone}")
+
+
+def _render_head(report: Mapping[str, Any]) -> Iterator[Markup]:
+    root, totals = report["tree"][0], report["totals"]
+    took = content.tell_span(totals["started_ms"], totals["ended_ms"] or report["made_ms"])
+    facts = (content.tell_head(report), took and f"{took} in all", content.tell_spent(totals))
+    yield element("h1", root["agent"], " ", _render_look(content.describe(root)))
+    yield element("p", root["work"])
+    yield element("p", " · ".join(fact for fact in facts if fact), class_="soft")
+    yield element("p", f"Project {report['project']}, run ", element("code", report["root_id"]), class_="soft")
+    yield element("p", content.tell_as_of(report), class_="note")
+    if report["left_out"]:
+        yield element("p", " ".join(report["left_out"]), class_="note")
+
+
+# --- the run ---------------------------------------------------------------------------------------------------------
+
+
+def _render_tree(report: Mapping[str, Any]) -> Markup:
+    numbers = _number(report)
+    heads = [element("th", name, scope="col", class_=kind) for name, kind in (
+        ("State", None), ("Agent", None), ("Work", None), ("Took", "number"), ("Tokens", "number"), ("Cost", "number"),
+    )]  # fmt: skip
+    rows = [_render_row(report, row, numbers.get(row["session_id"])) for row in report["tree"]]
+    table = element("table", element("thead", element("tr", heads)), element("tbody", rows))
+    return element("section", element("h2", "The run"), element("div", table, class_="wide"))
+
+
+def _number(report: Mapping[str, Any]) -> dict[str, int]:
+    """The number by which the part of each delegation is linked to: its id is no word of ours."""
+    return {node["session_id"]: number for number, node in enumerate(report["nodes"], 1)}
+
+
+def _render_row(report: Mapping[str, Any], row: Mapping[str, Any], number: int | None) -> Markup:
+    end_ms = report["made_ms"] if row["ended_ms"] is None else row["ended_ms"]
+    tokens, cost = row["tokens"], row["cost_usd"]
+    name = row["agent"] if number is None else element("a", row["agent"], href=f"#n{number}")
+    return element(
+        "tr",
+        element("td", _render_look(content.describe(row))),
+        element("td", name, class_=f"l{min(row['level'], _DEEPEST)}"),
+        element("td", row["work"]),
+        element("td", content.tell_span(row["started_ms"], end_ms), class_="number"),
+        element("td", "" if tokens is None else f"{tokens:,}", class_="number"),
+        element("td", "" if cost is None else f"${cost:,.2f}", class_="number"),
+    )
+
+
+def _render_timeline(report: Mapping[str, Any]) -> Markup | None:
+    drawn = draw_timeline(report)
+    if drawn is None:
+        return None
+    missing = count_left_out(report)
+    more = f" {missing} more have no bar here." if missing else ""
+    note = element("p", f"A dashed line is where its time was up.{more}", class_="soft")
+    return element("section", element("h2", "Timeline"), element("div", drawn, class_="wide"), note)
+
+
+# --- one delegation --------------------------------------------------------------------------------------------------
+
+
+def _render_nodes(report: Mapping[str, Any]) -> Markup:
+    nodes = [_render_node(report, node, number) for number, node in enumerate(report["nodes"], 1)]
+    return element("section", element("h2", "Delegations"), nodes)
+
+
+def _render_node(report: Mapping[str, Any], node: Mapping[str, Any], number: int) -> Markup:
+    standing = node["standing"]
+    facts = [
+        element("div", element("dt", name), element("dd", value)) for name, value in content.list_facts(report, node)
+    ]
+    left_out = element("p", f"Not everything is shown: {', '.join(node['left_out'])}.", class_="soft")
+    return element(
+        "article",
+        element("h3", standing["agent"], " ", _render_look(content.describe(standing))),
+        element("dl", facts),
+        _render_asked(node["asked"]),
+        _render_result(node["result"]) if node["result"] else _render_open(standing),
+        [_render_attempt(node, attempt) for attempt in node["attempts"]],
+        _render_list("Changed, but not named", [f"{each['path']} ({each['kind']})" for each in node["unclaimed"]]),
+        _render_list("Settled", content.tell_steps(node["steps"])),
+        left_out if node["left_out"] else None,
+        id=f"n{number}",
+    )
+
+
+def _render_list(title: str, lines: Sequence[str | Markup]) -> Markup | None:
+    return join(element("h4", title), element("ul", [element("li", line) for line in lines])) if lines else None
+
+
+def _render_long(told: Mapping[str, Any], name: str) -> Iterator[Markup]:
+    yield element("pre", told["text"])
+    if told["cut"]:
+        yield element("p", content.tell_cut(told, name), class_="soft")
+
+
+def _render_asked(asked: Mapping[str, Any]) -> Iterator[Markup | None]:
+    if asked["text"]:
+        yield element("h4", "Asked")
+        yield join(_render_long(asked, "prompt"))
+    yield _render_list("Inputs", [f"{name} = {value}" for name, value in asked["inputs"].items()])
+    yield _render_list("Given to read", content.tell_context(asked["context"]))
+
+
+def _render_open(standing: Mapping[str, Any]) -> Iterator[Markup]:
+    yield element("h4", "Now")
+    yield element("p", standing["said"] or "It has not answered yet.")
+    if standing["waits_for"]:
+        yield element("p", f"Waits for {', '.join(map(str, standing['waits_for']))}.")
+
+
+def _render_result(result: Mapping[str, Any]) -> Iterator[Markup | None]:
+    yield element("h4", "Handed back")
+    yield element("p", result["summary"] or "It has no summary.")
+    artifacts = [
+        join(element("code", each.get("path", "")), f" {each.get('summary', '')}") for each in result["artifacts"] or ()
+    ]
+    yield _render_list("Files", artifacts)
+    yield _render_list("Errors", [content.tell_fault(each) for each in result.get("errors", ())])
+    yield _render_list("Next", [result["next_steps"]] if result.get("next_steps") else [])
+    yield _render_list("Notes", [str(each) for each in result["remit"].get("notes", ())])
+
+
+def _render_attempt(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> Iterator[Markup | None]:
+    span = content.tell_span(attempt["started_ms"], attempt["ended_ms"])
+    yield element("h4", f"Attempt {attempt['number']}")
+    yield element("p", _render_look(content.describe_attempt(attempt)), f" {span}")
+    findings = [
+        join(_render_look(content.describe_severity(each)), " ", element("code", each.get("code", "")),
+             f" {content.tell_finding(each)}")
+        for each in attempt["findings"]
+    ]  # fmt: skip
+    yield element("ul", [element("li", each) for each in findings]) if findings else None
+    yield _render_list("Repaired", [str(each.get("message", "")) for each in attempt["repairs"]])
+    claims = content.list_claims(node, attempt)
+    if claims:
+        yield element("h4", "Claimed against done")
+        yield element("div", _render_claims(claims), class_="wide")
+    if attempt["answer"]:
+        told = attempt["answer"]
+        size = f"Answer, {told['characters']:,} characters"
+        yield element("details", element("summary", size), _render_long(told, "answer"))
+
+
+def _render_claims(claims: Iterable[Mapping[str, Any]]) -> Markup:
+    heads = [element("th", name, scope="col") for name in ("Claimed", "Found", "Why")]
+    rows = [
+        element(
+            "tr",
+            element("td", element("code", claim.get("path", ""))),
+            element("td", _render_look(content.describe_claim(claim))),
+            element("td", str(claim.get("reason") or "")),
+        )
+        for claim in claims
+    ]
+    return element("table", element("thead", element("tr", heads)), element("tbody", rows))

@@ -1,0 +1,167 @@
+"""Markdown: a report for wikis, merge requests and other agents.
+
+Owns how text gets into Markdown. A line of foreign text has every sign escaped that could begin something; a long text
+stands in a fence that is longer than any in it. What is invisible is shown as `<U+202E>`. So nothing that an agent
+wrote becomes a link, a picture, HTML, a heading or the end of the block that it stands in.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from remit.terminal import escape
+from remit.views.report import content
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_SIGNS = re.compile(r"[\\`*\[\]<>|~&$@]|(?<![^\W_])_|_(?![^\W_])")
+"""What means something inside a line; an underscore does where no letters are on both sides of it."""
+_ADDRESS = re.compile(r"(?i)(?<=[a-z0-9]):(?=/)|(?<=www)\.|(?<=mailto):|(?<=xmpp):")
+_FIRST = re.compile(r"()[-+=#:]|(\d{1,10})[.)](?=\s|$)")
+"""What makes something of a line that begins with it: a heading, a rule, an item of a list."""
+_TICKS = re.compile(r"`+")
+_DEEPEST = 12
+
+
+def render_markdown(report: Mapping[str, Any]) -> str:
+    """The whole document."""
+    return "\n".join([*_render_head(report), *_render_tree(report), *_render_nodes(report)]) + "\n"
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+
+def quote(text: object) -> str:
+    """Foreign text as a part of one line."""
+    line = " ".join(escape(str(text), keep="\n\t").split())
+    line = _SIGNS.sub(lambda sign: f"\\{sign.group()}", line)
+    line = _ADDRESS.sub(lambda sign: f"\\{sign.group()}", line)
+    first = _FIRST.match(line)
+    at = 0 if first is None else len(first[2] or "")
+    return line if first is None else f"{line[:at]}\\{line[at:]}"
+
+
+def fence(text: str) -> Iterator[str]:
+    """A long text in a block of its own, which ends where it ends."""
+    shown = escape(text, keep="\n\t")
+    ticks = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(shown)), default=0))
+    yield ""
+    yield f"{ticks}text"
+    yield shown
+    yield ticks
+    yield ""
+
+
+def code(text: object) -> str:
+    """Foreign text of one line, letter by letter."""
+    shown = " ".join(escape(str(text), keep="\n\t").split())
+    ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(shown)), default=0))
+    return f"{ticks} {shown} {ticks}" if "`" in shown else f"`{shown or ' '}`"
+
+
+def _list(title: str, lines: Iterable[str]) -> Iterator[str]:
+    shown = [f"- {line}" for line in lines]
+    if shown:
+        yield from ("", f"**{title}**", "", *shown)
+
+
+def _look(look: content.Look) -> str:
+    return f"{look.mark} {quote(look.word)}"
+
+
+# --- the run ---------------------------------------------------------------------------------------------------------
+
+
+def _render_head(report: Mapping[str, Any]) -> Iterator[str]:
+    root, totals = report["tree"][0], report["totals"]
+    took = content.tell_span(totals["started_ms"], totals["ended_ms"] or report["made_ms"])
+    facts = (content.tell_head(report), took and f"{took} in all", content.tell_spent(totals))
+    yield f"# {quote(root['agent'])}: {_look(content.describe(root))}"
+    yield ""
+    yield from (quote(root["work"]), "") if root["work"] else ()
+    yield from (f"- {quote(fact)}" for fact in facts if fact)
+    yield f"- Project {quote(report['project'])}, run {code(report['root_id'])}"
+    yield f"- {quote(content.tell_as_of(report))}"
+    yield from (f"- {quote(told)}" for told in report["left_out"])
+
+
+def _render_tree(report: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("", "## The run", "")
+    for row in report["tree"]:
+        end_ms = report["made_ms"] if row["ended_ms"] is None else row["ended_ms"]
+        facts = (content.tell_span(row["started_ms"], end_ms), content.tell_spent(row))
+        told = ", ".join(fact for fact in facts if fact)
+        lead = "  " * min(row["level"], _DEEPEST)
+        name = f"**{quote(row['agent'])}**{f' ({quote(told)})' if told else ''}"
+        yield f"{lead}- {_look(content.describe(row))} {name}{': ' if row['work'] else ''}{quote(row['work'])}"
+
+
+# --- one delegation --------------------------------------------------------------------------------------------------
+
+
+def _render_nodes(report: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("", "## Delegations")
+    for node in report["nodes"]:
+        standing = node["standing"]
+        yield from ("", f"### {quote(standing['agent'])}: {_look(content.describe(standing))}", "")
+        yield from (f"- {name}: {quote(value)}" for name, value in content.list_facts(report, node))
+        yield from _render_asked(node["asked"])
+        yield from _render_result(node["result"]) if node["result"] else _render_open(standing)
+        for attempt in node["attempts"]:
+            yield from _render_attempt(node, attempt)
+        unclaimed = (f"{code(each['path'])} {quote(each['kind'])}" for each in node["unclaimed"])
+        yield from _list("Changed, but not named", unclaimed)
+        yield from _list("Settled", map(quote, content.tell_steps(node["steps"])))
+        if node["left_out"]:
+            yield from ("", f"Not everything is shown: {quote(', '.join(node['left_out']))}.")
+
+
+def _render_long(told: Mapping[str, Any], name: str) -> Iterator[str]:
+    yield from fence(told["text"])
+    if told["cut"]:
+        yield quote(content.tell_cut(told, name))
+
+
+def _render_asked(asked: Mapping[str, Any]) -> Iterator[str]:
+    if asked["text"]:
+        yield from ("", "**Asked**")
+        yield from _render_long(asked, "prompt")
+    yield from _list("Inputs", (f"{code(name)} = {quote(value)}" for name, value in asked["inputs"].items()))
+    yield from _list("Given to read", map(quote, content.tell_context(asked["context"])))
+
+
+def _render_open(standing: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("", "**Now**", "", quote(standing["said"] or "It has not answered yet."))
+    if standing["waits_for"]:
+        yield from ("", f"Waits for {quote(', '.join(map(str, standing['waits_for'])))}.")
+
+
+def _render_result(result: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("", "**Handed back**", "", quote(result["summary"] or "It has no summary."))
+    artifacts = result["artifacts"] or ()
+    yield from _list("Files", (f"{code(each.get('path', ''))} {quote(each.get('summary', ''))}" for each in artifacts))
+    yield from _list("Errors", (quote(content.tell_fault(each)) for each in result.get("errors", ())))
+    yield from _list("Next", map(quote, [result["next_steps"]] if result.get("next_steps") else ()))
+    yield from _list("Notes", map(quote, result["remit"].get("notes", ())))
+
+
+def _render_attempt(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> Iterator[str]:
+    span = content.tell_span(attempt["started_ms"], attempt["ended_ms"])
+    yield from ("", f"#### Attempt {attempt['number']}: {_look(content.describe_attempt(attempt))} {span}".rstrip())
+    findings = (
+        f"{_look(content.describe_severity(each))} {code(each.get('code', ''))} {quote(content.tell_finding(each))}"
+        for each in attempt["findings"]
+    )
+    yield from _list("Findings", findings)
+    yield from _list("Repaired", (quote(each.get("message", "")) for each in attempt["repairs"]))
+    claims = (
+        f"{code(each.get('path', ''))}: {_look(content.describe_claim(each))}"
+        + (f" ({quote(each['reason'])})" if each.get("reason") else "")
+        for each in content.list_claims(node, attempt)
+    )
+    yield from _list("Claimed against done", claims)
+    if attempt["answer"]:
+        yield from ("", "**Answer**")
+        yield from _render_long(attempt["answer"], "answer")

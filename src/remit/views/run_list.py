@@ -1,0 +1,157 @@
+"""Runs: the list of all delegations, a page at a time.
+
+Owns what a page is asked for with, where the next one begins, and the row of a list. A page costs the same however many
+delegations there are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errors import UsageError
+from remit.ledger.queries import (
+    NOTHING_BELOW,
+    PageEnd,
+    RunFilter,
+    count_wanted,
+    list_agents,
+    list_page,
+    load_last_number,
+    load_summaries,
+    sum_below,
+)
+from remit.storage.secrets import redact
+from remit.views.run_details import has_ledger, look_at
+from remit.views.workers import look_lately
+
+if TYPE_CHECKING:
+    from remit.ledger.home import Home
+    from remit.ledger.queries import Below
+    from remit.views.run_details import Standing
+
+STATES = {"all": None, "open": True, "settled": False}
+MOST, USUAL = 500, 100
+_MOST_CURSOR = 200
+_MOST_DIGITS = 15
+_MOST_TASK = 10**9
+
+
+class Asked(NamedTuple):
+    """Which delegations somebody wants to see; what is left out does not matter."""
+
+    state: str = "all"
+    """open, settled or all."""
+    agent: str | None = None
+    outcome: str | None = None
+    status: str | None = None
+    ending: str | None = None
+    """How the agent ended: exited, timeout, cancelled, crashed, refused, orphaned, budget."""
+    task: int | str | None = None
+    """Its number, or its id in an outside system."""
+    q: str = ""
+    """Words that all must be in the agent's name, the work, the session's id or the summary."""
+    roots: bool = False
+    """Only those that no agent has handed on."""
+
+
+EVERYTHING = Asked()
+
+
+def list_runs(home: Home, asked: Asked = EVERYTHING, *, limit: int = USUAL, cursor: str = "") -> dict[str, Any]:
+    """One page of the delegations, newest first: items, next_cursor, total, event and the names of all agents."""
+    wanted, after = _read_asked(home, asked), read_cursor(cursor)
+    if not 1 <= limit <= MOST:
+        raise UsageError(f"a page has no {limit} rows", hint=f"ask for 1 to {MOST}")
+    if not has_ledger(home):
+        return {"items": [], "next_cursor": None, "total": 0, "event": 0, "agents": []}
+    ledger = home.ledger
+    event = load_last_number(ledger)  # before the rows, so that nothing is missed by who follows from it on
+    rows = list_page(ledger, wanted, limit=limit + 1, after=after)
+    shown = rows[:limit]
+    is_all = after is None and len(rows) <= limit  # who has all of them need not look through the history once more
+    below, summaries = sum_below(ledger, shown), load_summaries(ledger, [row.session_id for row in shown])
+    standings = look_at(home, shown, look_lately(home, shown))
+    return {
+        "items": [
+            shape_run(each, below.get(each.row.session_id, NOTHING_BELOW), summaries.get(each.row.session_id, ""))
+            for each in standings
+        ],
+        "next_cursor": render_cursor(PageEnd(shown[-1].created_ms, shown[-1].session_id))
+        if len(rows) > limit
+        else None,
+        "total": len(rows) if is_all else count_wanted(ledger, wanted),
+        "event": event,
+        "agents": list_agents(ledger),
+    }
+
+
+def _read_asked(home: Home, asked: Asked) -> RunFilter:
+    if asked.state not in STATES:
+        raise UsageError(f"there is no state '{asked.state}'", hint=f"known are: {', '.join(STATES)}")
+    number, task_id = (None, None) if asked.task is None else _read_task(home, asked.task)
+    return RunFilter(
+        STATES[asked.state], asked.agent, asked.outcome, asked.status, asked.ending, number,
+        tuple(asked.q.split()), asked.roots, task_id,
+    )  # fmt: skip
+
+
+def _read_task(home: Home, task: int | str) -> tuple[int | None, str | None]:
+    """The number of a task of the workspace, or the id of one of an outside system."""
+    from remit.runs.tasks.outside_tasks import list_outside
+    from remit.storage.settings import load_settings
+
+    if isinstance(task, int) and abs(task) > _MOST_TASK:
+        raise UsageError(f"there is no task {task}", hint="remit task list shows what there is")
+    if list_outside(home.root, load_settings(home.root)):
+        return None, str(task)
+    if not isinstance(task, int):
+        raise UsageError(f"'{task[:80]}' isn't the number of a task", hint="remit task list shows them")
+    return task, None
+
+
+def render_cursor(spot: PageEnd) -> str:
+    """Where a page ended, for whoever asks for the next one."""
+    return f"{spot.created_ms}.{spot.session_id}"
+
+
+def read_cursor(cursor: str) -> PageEnd | None:
+    """Where the last page ended; None for the first one."""
+    if not cursor:
+        return None
+    number, _, session_id = cursor[:_MOST_CURSOR].partition(".")
+    if not (number.isascii() and number.isdecimal() and len(number) <= _MOST_DIGITS and session_id):
+        raise UsageError("the cursor is none of ours", hint="give next_cursor of the page before, as it was")
+    return PageEnd(int(number), session_id)
+
+
+def shape_run(each: Standing, below: Below, summary: str) -> dict[str, Any]:
+    """A delegation as a row of the list, with all below it in numbers."""
+    row = each.row
+    return {
+        "session_id": row.session_id,
+        "agent": row.agent,
+        "standing": each.word,
+        "state": row.state,
+        "status": row.status,
+        "outcome": row.outcome,
+        "ending": row.ending,
+        "depth": row.depth,
+        "parent_id": row.parent_id,
+        "root_id": row.root_id,
+        "task_number": row.task_number,
+        "task_id": row.details.get("outside") or None,
+        "runner": row.runner,
+        "work": each.work,
+        "summary": redact(summary),
+        "created_ms": row.created_ms,
+        "started_ms": row.started_ms,
+        "ended_ms": row.ended_ms,
+        "deadline_ms": row.deadline_ms,
+        "tokens": each.seen.tokens,
+        "cost_usd": each.seen.cost_usd,
+        "children": below.children,
+        "open_below": below.open_below,
+        "tree_tokens": below.tokens,
+        "tree_cost_usd": below.cost_usd,
+        "worker": each.seen.worker or None,
+    }

@@ -1,0 +1,235 @@
+"""Reporting: a whole run as one value, for a file that is kept or handed on.
+
+Owns what a report holds and how large it gets. Every delegation is in its tree; as many as there is room for are told
+in full, those that went wrong before those that went well. Whatever is cut or left out is said. Nothing of the machine
+is in it that nobody asked for: no folder of the workspace, no process, no command line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.errors import RemitError
+from remit.ledger.events import read_clock_ms
+from remit.views.run_details import clean, find_session
+from remit.views.run_tree import load_answer_page, load_node, load_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.ledger.home import Home
+
+SCHEMA = "remit-report"
+SCHEMA_VERSION = 1
+"""Goes up when a name changes its meaning or goes away; names that are added leave it as it is."""
+MOST_ROWS = 1_000
+MOST_FULL = 200
+ROOM = 3_000_000
+"""How much all that is told in full may weigh: about the bytes of the largest file."""
+_TERMS = (
+    "timeout_s", "kind", "format", "budget", "may_call", "model", "tools", "artifact_path", "phase", "commit",
+    "runner", "resume_of", "retry_of",
+)  # fmt: skip
+_ROW = (
+    "session_id", "agent", "state", "standing", "status", "outcome", "ending", "depth", "path", "parent_id",
+    "task_number", "runner", "work", "created_ms", "started_ms", "deadline_ms", "ended_ms", "said", "tokens",
+    "cost_usd", "turns", "waits_for", "level",
+)  # fmt: skip
+_MARKUP = "&<>\"'`"
+_HEAVY_MARKUP, _HEAVY_CHAR = 5, 14
+
+
+class Sizes(NamedTuple):
+    """How much of one delegation is told."""
+
+    text: int
+    """Characters of a message, a path, a summary."""
+    long: int
+    """Characters of a prompt or an answer."""
+    items: int
+    """Findings, files, steps: of each kind so many."""
+
+
+_SIZES = (Sizes(text=2_000, long=8_000, items=100), Sizes(text=300, long=1_000, items=10))
+
+
+class _Cutter:
+    """Cuts what is too long, and remembers that it did."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        self.sizes = sizes
+        self.texts = self.items = 0
+
+    def cut(self, value: Any) -> Any:  # noqa: ANN401 - JSON
+        """The same value, each text and each list of it no longer than it may be."""
+        if isinstance(value, str) and len(value) > self.sizes.text:
+            self.texts += 1
+            return f"{value[: self.sizes.text]} … ({len(value)} characters)"
+        if isinstance(value, list):
+            self.items += max(0, len(value) - self.sizes.items)
+            return [self.cut(each) for each in value[: self.sizes.items]]
+        if isinstance(value, dict):
+            return {self.cut(name): self.cut(each) for name, each in value.items()}
+        return value
+
+    def cut_names(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Values whose names are not ours, no more of them than there may be."""
+        self.items += max(0, len(values) - self.sizes.items)
+        shown: dict[str, Any] = self.cut(dict([*values.items()][: self.sizes.items]))
+        return shown
+
+    def cut_long(self, text: str, characters: int) -> dict[str, Any]:
+        """A prompt or an answer: its beginning, and how long it is in all."""
+        return {"text": text[: self.sizes.long], "characters": characters, "cut": characters > self.sizes.long}
+
+    def tell(self) -> list[str]:
+        """What was cut, in sentences without an end."""
+        texts = f"{self.texts} {'text was' if self.texts == 1 else 'texts were'} cut"
+        items = f"{self.items} {'item is' if self.items == 1 else 'items are'} not shown"
+        return [told for number, told in ((self.texts, texts), (self.items, items)) if number]
+
+
+def load_run_report(home: Home, word: str | None = None) -> dict[str, Any]:
+    """The run that a delegation is in, as it stands now: its tree, and each of its delegations in full."""
+    tree = load_tree(home, find_session(home, word))
+    rows = [_shape_row(item) for item in tree["items"][:MOST_ROWS]]
+    nodes = _load_nodes(home, rows)
+    return {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "made_ms": read_clock_ms(),
+        "event": tree["event"],
+        "project": clean(home.root.rstrip("/").rpartition("/")[2]),
+        "root_id": tree["root_id"],
+        "open": any(item["state"] != "settled" for item in tree["items"]),
+        "totals": _count(tree["items"]),
+        "tree": rows,
+        "nodes": nodes,
+        "left_out": _tell_left_out(len(tree["items"]), len(rows), nodes, is_cut=tree["truncated"]),
+    }
+
+
+def _shape_row(item: dict[str, Any]) -> dict[str, Any]:
+    shown: dict[str, Any] = _Cutter(_SIZES[1]).cut(clean({name: item[name] for name in _ROW}))
+    return shown
+
+
+def _count(items: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The whole run in numbers; null where nobody told any."""
+    tokens = [item["tokens"] for item in items if item["tokens"] is not None]
+    costs = [item["cost_usd"] for item in items if item["cost_usd"] is not None]
+    begun = [item["started_ms"] for item in items if item["started_ms"] is not None]
+    ended = [item["ended_ms"] for item in items if item["ended_ms"] is not None]
+    words = [item["standing"] for item in items]
+    return {
+        "delegations": len(items),
+        "standings": {word: words.count(word) for word in dict.fromkeys(words)},
+        "tokens": sum(tokens) if tokens else None,
+        "cost_usd": sum(costs) if costs else None,
+        "started_ms": min(begun, default=None),
+        "ended_ms": max(ended, default=None) if all(item["state"] == "settled" for item in items) else None,
+    }
+
+
+def _tell_left_out(known: int, shown: int, nodes: Sequence[dict[str, Any]], *, is_cut: bool) -> list[str]:
+    told = []
+    if shown < known or is_cut:
+        told.append(f"The run has {'more than ' if is_cut else ''}{known} delegations; {shown} are in the tree.")
+    if len(nodes) < shown:
+        told.append(f"{len(nodes)} of {shown} delegations are told in full; remit show ID tells the others.")
+    cut = sum(bool(node["left_out"]) for node in nodes)
+    if cut:
+        told.append(f"Of {cut} of them not everything is shown; remit show ID --full shows it.")
+    return told
+
+
+# --- one delegation --------------------------------------------------------------------------------------------------
+
+
+def _load_nodes(home: Home, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As many as there is room for, in the order of the tree; the large ones are cut shorter before any is left out."""
+    chosen = sorted(range(len(rows)), key=lambda at: _rank(rows[at], at))[:MOST_FULL]
+    made = {at: node for at in chosen if (node := _load_node(home, rows[at]["session_id"], _SIZES[0])) is not None}
+    weights = {at: weigh(node) for at, node in made.items()}
+    if sum(weights.values()) > ROOM:
+        share = ROOM // len(made)
+        for at in [at for at, weight in weights.items() if weight > share]:
+            made[at] = _load_node(home, rows[at]["session_id"], _SIZES[1]) or made[at]
+            weights[at] = weigh(made[at])
+    room, shown = ROOM, []
+    for at in made:
+        if weights[at] <= room:
+            room -= weights[at]
+            shown.append(at)
+    return [made[at] for at in sorted(shown)]
+
+
+def _load_node(home: Home, session_id: str, sizes: Sizes) -> dict[str, Any] | None:
+    try:
+        return _shape_node(home, load_node(home, session_id, result_format="standard"), sizes)
+    except RemitError:  # it was forgotten just now
+        return None
+
+
+def _rank(row: dict[str, Any], at: int) -> tuple[bool, bool, int]:
+    """The first of the run, then what did not go well, then the others."""
+    return at > 0, row["standing"] == "completed" and row["outcome"] != "fabricated", at
+
+
+def _shape_node(home: Home, node: dict[str, Any], sizes: Sizes) -> dict[str, Any]:
+    cutter = _Cutter(sizes)
+    standing, asked, result = node["standing"], node["asked"], node["result"]
+    words = asked["words"] or asked["prompt"]
+    shaped = {
+        "session_id": standing["session_id"],
+        "standing": cutter.cut(clean({name: standing[name] for name in _ROW if name != "level"})),
+        "terms": cutter.cut({name: node["terms"].get(name) for name in _TERMS}),
+        "asked": {
+            **cutter.cut_long(words, len(words) if asked["words"] else asked["characters"]),
+            "message_characters": asked["characters"],
+            "context": cutter.cut(asked["context"]),
+            "inputs": cutter.cut_names(asked["inputs"]),
+        },
+        "attempts": [_shape_attempt(home, standing["session_id"], each, cutter)
+                     for each in node["attempts"][-sizes.items :]],
+        "result": result and cutter.cut(result),
+        "steps": cutter.cut(node["steps"]),
+        "unclaimed": cutter.cut(node["unclaimed"]),
+    }  # fmt: skip
+    cutter.items += max(0, len(node["attempts"]) - sizes.items)
+    longs = [shaped["asked"], *(each["answer"] for each in shaped["attempts"] if each["answer"])]
+    cutter.texts += sum(each["cut"] for each in longs)
+    return shaped | {"left_out": cutter.tell()}
+
+
+def _shape_attempt(home: Home, session_id: str, attempt: dict[str, Any], cutter: _Cutter) -> dict[str, Any]:
+    answer = None
+    if attempt["answer"] is not None:
+        page = load_answer_page(home, session_id, attempt["number"])
+        answer = cutter.cut_long(page["text"], page["characters"])
+    shaped: dict[str, Any] = cutter.cut({name: value for name, value in attempt.items() if name != "answer"})
+    return shaped | {"answer": answer}
+
+
+def weigh(value: Any) -> int:  # noqa: ANN401 - JSON
+    """About how many bytes a value takes in a file where markup and what is invisible is spelled out."""
+    weight, waiting = 0, [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            weight += len(each.encode("utf-8", "replace")) + sum(map(each.count, _MARKUP)) * _HEAVY_MARKUP
+            if not each.replace("\n", "").isprintable():
+                weight += _HEAVY_CHAR * sum(not char.isprintable() for char in each)
+        elif isinstance(each, list):
+            waiting += each
+        elif isinstance(each, dict):
+            waiting += [*each.keys(), *each.values()]
+        weight += _HEAVY_CHAR  # its own marks
+    return weight
+
+
+def write_report(file: str, text: str) -> None:
+    """Write a report to a file, whole or not at all."""
+    from remit.storage.files import write_text
+
+    write_text(file, text)

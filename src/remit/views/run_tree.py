@@ -1,0 +1,209 @@
+"""Nodes: the tree that a delegation is in, and one delegation in full.
+
+Owns what is shown of each: what was asked, every try with its findings, repairs and claims, what became of it, and what
+can be done about it. Long texts are shown a page at a time.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from remit.errors import RemitError, UsageError
+from remit.ledger.history import list_steps
+from remit.ledger.queries import list_children, list_tree, load_last_number
+from remit.ledger.runs import list_attempts, load_delegation
+from remit.ledger.texts import load_text
+from remit.runs.admission.run_config import read_terms
+from remit.runs.request import read_request
+from remit.runs.results.full_result import load_report
+from remit.runs.text_pages import cut_page, redact_once
+from remit.views.json_shapes import shape_standing
+from remit.views.page_actions import tell_possible
+from remit.views.run_details import clean, find_session, has_ledger, hide_environ, load_kept_report, look_at
+from remit.views.workers import look_lately
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Attempt, Delegation
+    from remit.runs.admission.run_config import Terms
+    from remit.schemas import Result
+
+MOST_NODES = 5_000
+PAGE_CHARS = 60_000
+_SHOWN_PROMPT = 20_000
+_TERMS = (
+    "timeout_s", "kind", "format", "budget", "may_call", "max_depth", "model", "tools", "reasks", "retry", "root",
+    "worktree", "commit", "artifact_path", "phase", "command", "confine", "evidence", "settles", "commits",
+    "result_tokens", "refereed", "resume_of", "retry_of", "batch", "settings", "description",
+)  # fmt: skip
+"""What of the terms is worth a look."""
+
+
+# --- the tree --------------------------------------------------------------------------------------------------------
+
+
+def load_tree(home: Home, word: str) -> dict[str, Any]:
+    """All delegations of the run that one is in, each behind the one that handed it on."""
+    own = load_row(home, word)
+    event = load_last_number(home.ledger)
+    rows = list_tree(home.ledger, own.root_id, limit=MOST_NODES + 1)
+    is_cut = len(rows) > MOST_NODES
+    ordered = [*_arrange(rows[:MOST_NODES])]
+    standings = look_at(home, [row for row, _ in ordered], look_lately(home, rows, own.root_id))
+    items = [shape_standing(each) | {"level": level} for each, (_, level) in zip(standings, ordered, strict=True)]
+    return {"root_id": own.root_id, "items": items, "truncated": is_cut, "event": event}
+
+
+def _arrange(rows: Sequence[Delegation]) -> Iterator[tuple[Delegation, int]]:
+    """Each row before those below it, and how far down it is; one whose caller is forgotten stands by itself."""
+    known = {row.session_id for row in rows}
+    below: dict[str | None, list[Delegation]] = {}
+    for row in rows:
+        below.setdefault(row.parent_id if row.parent_id in known else None, []).append(row)
+    waiting = [(row, 0) for row in reversed(below.pop(None, []))]
+    while waiting:
+        row, level = waiting.pop()
+        yield row, level
+        waiting += [(child, level + 1) for child in reversed(below.pop(row.session_id, []))]
+
+
+def load_row(home: Home, word: str) -> Delegation:
+    """The delegation that a person means, by its id or a part of it."""
+    row = load_delegation(home.ledger, word) if has_ledger(home) else None
+    if row is None:
+        session_id = find_session(home, word)  # before the ledger is asked for, which would make one
+        row = load_delegation(home.ledger, session_id)
+    if row is None:  # it was forgotten just now
+        raise UsageError(f"there is no delegation '{word}'", hint="remit ps --all shows what there is")
+    return row
+
+
+# --- one of them -----------------------------------------------------------------------------------------------------
+
+
+def load_node(home: Home, word: str, *, result_format: str = "") -> dict[str, Any]:
+    """All that is known of one run; its result in the agent's format, or in another."""
+    row = load_row(home, word)
+    event = load_last_number(home.ledger)
+    (standing,) = look_at(home, [row], look_lately(home, [row], row.root_id))
+    terms = clean(hide_environ(read_terms(row.details)))
+    report = clean(load_kept_report(home, row))
+    return {
+        "standing": shape_standing(standing),
+        "terms": _shape_terms(row, terms),
+        "asked": _load_asked(home, row, standing.work),
+        "attempts": [_shape_attempt(home, row, each) for each in list_attempts(home.ledger, row.session_id)],
+        "result": None if report is None else _shape_result(report, result_format),
+        "steps": [clean(each)._asdict() for each in list_steps(home.ledger, row.session_id)],
+        "unclaimed": [] if report is None else _list_unclaimed(home, row),
+        "children": list_children(home.ledger, row.session_id),
+        "can": tell_possible(home, row),
+        "event": event,
+    }
+
+
+def _shape_result(report: Result, result_format: str) -> dict[str, Any]:
+    if not result_format:
+        return report.to_dict()
+    from remit.runs.results.build_return import write_return
+
+    return write_return(report._replace(result_format=result_format)).to_dict()
+
+
+def _shape_terms(row: Delegation, terms: Terms) -> dict[str, Any]:
+    told = terms._asdict()
+    shaped = {name: [*told[name]] if isinstance(told[name], tuple) else told[name] for name in _TERMS}
+    return shaped | {
+        "runner": row.runner, "budget": dict(terms.budget), "settings": dict(terms.settings),
+        "worktree": terms.worktree or None, "commit": terms.commit or None, "path": [*row.path], "depth": row.depth,
+    }  # fmt: skip
+
+
+def _load_asked(home: Home, row: Delegation, work: str) -> dict[str, Any]:
+    """What an agent was told: its first message, as much as is read at once, and what that was made of."""
+    prompt = _load(home, row.session_id, "prompt") or ""
+    kept = load_text(home, row.session_id, "request")
+    words, inputs = "", {}
+    if kept is not None:
+        request, _ = read_request(kept.decode("utf-8", "replace"))
+        words, inputs = clean(request.prompt)[:_SHOWN_PROMPT], clean(dict(request.inputs))
+    return {
+        "prompt": prompt[:_SHOWN_PROMPT],
+        "characters": len(prompt),
+        "words": words,
+        "work": work,
+        "context": _load_context(home, row.session_id),
+        "inputs": inputs,
+    }
+
+
+def _load_context(home: Home, session_id: str) -> list[dict[str, Any]]:
+    """The files that an agent was given to read, or was told of."""
+    kept = load_text(home, session_id, "context")
+    found: Any = [] if kept is None else json.loads(kept)
+    shown: list[dict[str, Any]] = clean(found)
+    return shown
+
+
+def _shape_attempt(home: Home, row: Delegation, attempt: Attempt) -> dict[str, Any]:
+    return {
+        "number": attempt.number,
+        "started_ms": attempt.started_ms or None,
+        "ended_ms": attempt.ended_ms,
+        "ending": attempt.ending,
+        "outcome": attempt.outcome,
+        "findings": clean([*attempt.findings]),
+        "repairs": clean([*attempt.repairs]),
+        "claims": clean([*attempt.claims]),
+        "usage": clean(dict(attempt.usage)),
+        "answer": _measure(home, row.session_id, f"answer-{attempt.number}"),
+    }
+
+
+def _measure(home: Home, session_id: str, kind: str) -> dict[str, int] | None:
+    """How long a text is; None where none is kept. To take secrets out of it only for this would take long."""
+    try:
+        data = load_text(home, session_id, kind)
+    except RemitError as error:  # shown instead of it
+        data = str(error).encode()
+    text = "" if data is None else data.decode("utf-8", "replace")
+    return None if data is None else {"chars": len(text), "lines": text.count("\n") + 1}
+
+
+def _list_unclaimed(home: Home, row: Delegation) -> list[dict[str, str]]:
+    """What changed on disk and is not named by the return."""
+    _, conclusion = load_report(home, row.session_id)
+    return [{"path": clean(change.path), "kind": change.kind} for change in conclusion.unclaimed]
+
+
+# --- long texts ------------------------------------------------------------------------------------------------------
+
+
+def load_answer_page(home: Home, word: str, number: int, *, page: int = 1) -> dict[str, Any]:
+    """A page of what an agent answered in one of its tries."""
+    row = load_row(home, word)
+    return {"number": number} | _load_page(home, row, f"answer-{number}", f"no answer {number}", page)
+
+
+def load_prompt_page(home: Home, word: str, *, page: int = 1) -> dict[str, Any]:
+    """A page of an agent's first message."""
+    return _load_page(home, load_row(home, word), "prompt", "no prompt", page)
+
+
+def _load_page(home: Home, row: Delegation, kind: str, none: str, page: int) -> dict[str, Any]:
+    text = _load(home, row.session_id, kind)
+    if text is None:
+        raise UsageError(f"{none} of {row.session_id} is kept", hint="its attempts say which there are")
+    return cut_page(text, page, size=PAGE_CHARS)._asdict()
+
+
+def _load(home: Home, session_id: str, kind: str) -> str | None:
+    """A text without its secrets; None where none is kept. One whose file is gone or damaged says so."""
+    try:
+        data = load_text(home, session_id, kind)
+    except RemitError as error:
+        return f"({error})"
+    return None if data is None else redact_once(data)

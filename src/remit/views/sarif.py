@@ -1,0 +1,91 @@
+"""SARIF: findings as code scanning services take them.
+
+Owns the log's shape (SARIF 2.1.0) and GitHub's limits: at most 5,000 results in a run are shown, the gravest first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from remit.model import Finding, Fix
+    from remit.views.explanations import Explanation
+
+MAX_RESULTS = 5_000
+MAX_TEXT = 1_000
+_LEVELS = {"error": "error", "warning": "warning", "note": "note"}
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def shape_sarif(
+    findings: Mapping[str, Sequence[Finding]], *, version: str, explain: Mapping[str, Explanation]
+) -> dict[str, Any]:
+    """One log with one run: the rules that were broken, and where."""
+    rows = [(path, finding) for path, found in findings.items() for finding in found]
+    order = ("error", "warning", "note")
+    rows.sort(key=lambda row: order.index(row[1].severity))
+    rows = rows[:MAX_RESULTS]
+    codes = sorted({finding.code for _, finding in rows})
+    driver = {
+        "name": "remit",
+        "semanticVersion": version,
+        "rules": [_shape_rule(explain[code]) for code in codes],
+    }
+    results = [_shape_result(path, finding, codes.index(finding.code)) for path, finding in rows]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _shape_rule(explanation: Explanation) -> dict[str, Any]:
+    first, _, rest = explanation.documentation.partition("\n")
+    text = f"{first}\n{rest}".strip()[:MAX_TEXT]
+    return {
+        "id": explanation.code,
+        "name": explanation.name.title().replace("-", ""),
+        "shortDescription": {"text": first[:MAX_TEXT]},
+        "fullDescription": {"text": text},
+        "help": {"text": text, "markdown": text},
+        "defaultConfiguration": {"level": _LEVELS[explanation.severity]},
+        "properties": {"tags": explanation.requirement.split()[:10], "precision": "high"},
+    }
+
+
+def _shape_result(path: str, finding: Finding, index: int) -> dict[str, Any]:
+    uri = quote(path.encode("utf-8", "surrogateescape"))
+    artifact = {"uri": f"file://{uri}" if path.startswith("/") else uri}
+    location: dict[str, Any] = {"artifactLocation": artifact}
+    if finding.place is not None:
+        location["region"] = _shape_region(finding.place)
+    result = {
+        "ruleId": finding.code,
+        "ruleIndex": index,
+        "level": _LEVELS[finding.severity],
+        "message": {"text": _clean(f"{finding.message}. {finding.hint}"[:MAX_TEXT])},
+        "locations": [{"physicalLocation": location}],
+    }
+    if finding.fix is not None and all(edit.place for edit in finding.fix.edits):
+        result["fixes"] = [_shape_fix(finding.fix, artifact)]
+    return result
+
+
+def _shape_region(place: tuple[int, int, int, int]) -> dict[str, int]:
+    line, column, end_line, end_column = place
+    return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+
+
+def _shape_fix(fix: Fix, artifact: dict[str, str]) -> dict[str, Any]:
+    replacements = [
+        {"deletedRegion": _shape_region(edit.place), "insertedContent": {"text": _clean(edit.content)}}
+        for edit in fix.edits
+        if edit.place is not None
+    ]
+    change = {"artifactLocation": artifact, "replacements": replacements}
+    return {"description": {"text": _clean(fix.message[:MAX_TEXT])}, "artifactChanges": [change]}
+
+
+def _clean(text: str) -> str:
+    """Half a surrogate, which no JSON file may hold, becomes U+FFFD."""
+    return text.encode("utf-8", "replace").decode() if not text.isascii() else text

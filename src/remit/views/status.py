@@ -1,0 +1,167 @@
+"""The overview: what is going on in a workspace, on one screen."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from remit.errors import RemitError, StateError
+from remit.storage.settings import check_open, find_workspace, load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from remit.config import Settings
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+    from remit.manifest.counts import QuickCount
+    from remit.tasks.store import TaskFacts
+    from remit.views.run_details import Standing
+
+    T = TypeVar("T")
+
+SETTLED = 5
+OPEN = 50
+_MANIFEST_BYTES = 4 * 1024 * 1024
+_WORKING = ("IN PROGRESS", "IMPLEMENTING", "PLANNING", "RESEARCHING", "REVISING", "PARTIAL")
+_WAITING = ("BLOCKED", "NOT STARTED", "ON HOLD", "EXPANDED", "COMPLETED", "ABANDONED")
+
+
+class TaskOverview(NamedTuple):
+    """The tasks in numbers, and those that somebody works on or waits for."""
+
+    folder: str
+    counts: tuple[tuple[str, int], ...]
+    """Markers, the most lively first."""
+    working: tuple[TaskFacts, ...]
+    blocked: tuple[TaskFacts, ...]
+    focus: int | None
+    differences: int
+    """How often state.json and TODO.md disagree."""
+
+
+class ManifestOverview(NamedTuple):
+    """Where the manifest is, and how much is in it."""
+
+    path: str
+    seen: QuickCount
+
+
+class Overview(NamedTuple):
+    """A workspace at a glance. What could not be looked at is None, and told among the faults."""
+
+    root: str
+    branch: str | None
+    now_ms: int
+    tasks: TaskOverview | None = None
+    outside: tuple[str, ...] = ()
+    """The commands of an outside task system, where the workspace has no tasks of its own."""
+    running: tuple[Standing, ...] = ()
+    settled: tuple[Delegation, ...] = ()
+    manifest: ManifestOverview | None = None
+    open_errors: int = 0
+    open_causes: int = 0
+    ledger_bytes: int | None = None
+    faults: tuple[tuple[str, str], ...] = ()
+    """What could not be looked at, and why."""
+
+
+def look_over() -> Overview:
+    """Look at everything that goes on in the workspace."""
+    from remit.git.head import find_branch
+    from remit.ledger.home import Home
+
+    root = find_workspace()
+    settings = load_settings(root)
+    home = Home(root)
+    faults: list[tuple[str, str]] = []
+
+    def attempt(name: str, look: Callable[[], T]) -> T | None:
+        """One part that cannot be looked at does not hide the others."""
+        try:
+            return look()
+        except RemitError as error:
+            faults.append((name, str(error)))
+            return None
+
+    try:
+        tasks, outside = attempt("tasks", _look_at_tasks) or (None, ())
+        running, settled = attempt("delegations", lambda: _look_at_delegations(home)) or ((), ())
+        manifest = attempt("manifest", lambda: _look_at_manifest(home, settings))
+        errors, causes = attempt("errors", _look_at_errors) or (0, 0)
+        size = attempt("ledger", lambda: _measure(home))
+    finally:
+        home.close()
+    now_ms = time.time_ns() // 1_000_000
+    return Overview(
+        root, find_branch(root), now_ms, tasks, outside, running, settled, manifest, errors, causes, size, tuple(faults)
+    )
+
+
+def _look_at_tasks() -> tuple[TaskOverview | None, tuple[str, ...]]:
+    from remit.tasks.tasks_command import Tasks, check_sync
+
+    tasks = Tasks()
+    if not tasks.is_begun:
+        return None, tuple(tasks.outside.values())
+    try:
+        checked = check_sync(tasks)
+        differences = 0 if checked is None else checked.differences
+        facts = [each for each in tasks.list_tasks() if not each.closed or each.marker]
+        focus = tasks.get_focus()
+    finally:
+        tasks.home.close()
+    markers = [each.marker or "NO STATUS" for each in facts]
+    counts = sorted({marker: markers.count(marker) for marker in markers}.items(), key=lambda row: _rank(row[0]))
+    working = tuple(each for each in facts if not each.closed and each.marker in _WORKING)
+    blocked = tuple(each for each in facts if not each.closed and each.marker == "BLOCKED")
+    return TaskOverview(tasks.store.folder, tuple(counts), working, blocked, focus, differences), ()
+
+
+def _rank(marker: str) -> tuple[int, str]:
+    """Work first, then what is ready for the next step, then what waits, then what is over."""
+    if marker in _WORKING:
+        return 0, marker
+    return (_WAITING.index(marker) + 2 if marker in _WAITING else 1), marker
+
+
+def _look_at_delegations(home: Home) -> tuple[tuple[Standing, ...], tuple[Delegation, ...]]:
+    check_open(home.ledger_file)
+    if not os.path.lexists(home.ledger_file):
+        return (), ()
+    from remit.ledger.runs import list_delegations
+    from remit.views.run_details import list_work
+
+    running = list_work(home, limit=OPEN)
+    recent = list_delegations(home.ledger, limit=SETTLED + len(running))
+    return tuple(running), tuple([each for each in recent if each.state == "settled"][:SETTLED])
+
+
+def _look_at_manifest(home: Home, settings: Settings) -> ManifestOverview | None:
+    from remit.manifest.findings_command import place_manifest
+
+    path = place_manifest(home.root, settings)
+    check_open(f"{home.root}/{path}")
+    if not os.path.lexists(f"{home.root}/{path}"):
+        return None
+    from remit.manifest.counts import count_quickly
+
+    return ManifestOverview(path, count_quickly(home, f"{home.root}/{path}", max_bytes=_MANIFEST_BYTES))
+
+
+def _look_at_errors() -> tuple[int, int]:
+    from remit.errorlog.errors_command import load_errors
+
+    found = load_errors(only_open=True)
+    broken = next((finding for finding in found.findings if finding.severity == "error"), None)
+    if broken is not None:
+        raise StateError(broken.message, hint="see: remit errors")
+    return len(found.records), len(found.groups)
+
+
+def _measure(home: Home) -> int | None:
+    check_open(home.ledger_file)
+    if not os.path.lexists(home.ledger_file):
+        return None
+    return os.lstat(home.ledger_file).st_size

@@ -1,0 +1,134 @@
+"""Machines: who works for a workspace besides this machine, and what waits for them.
+
+Owns what is shown of it as JSON, and that a page which looks again and again does not ask the database each time.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from remit.cluster.workers_status import Cluster, ask, find_address, is_elsewhere, watch
+from remit.errors import RemitError
+from remit.ledger.runs import load_delegation
+from remit.storage.secrets import redact
+from remit.views.run_details import has_ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from remit.cluster.database.session_rows import Row
+    from remit.cluster.database.workers import WorkerRow
+    from remit.ledger.home import Home
+    from remit.ledger.runs import Delegation
+
+_FRESH_S = 1.0
+_QUIET_S = 10.0
+"""So long a database that did not answer is left alone."""
+_MOST_LEASES = 200
+_MOST_KEPT = 100
+
+
+class _Kept(NamedTuple):
+    cluster: Cluster | None
+    until_s: float
+
+    @property
+    def is_fresh(self) -> bool:
+        return time.monotonic() < self.until_s
+
+
+_kept: dict[tuple[str, str], _Kept] = {}
+_silent: dict[str, _Kept] = {}
+"""The databases that did not answer, by the workspaces that asked."""
+_asking = threading.Lock()
+
+
+def load_cluster(home: Home) -> dict[str, Any]:
+    """Workers, queues, and the leases that are held now, of whichever workspace."""
+    cluster = _recall((home.root, ""), lambda: ask(home.root, only_open=True))
+    if cluster is None:
+        return {"engine": "local"}
+    rows = [] if cluster.look is None else [row for row in cluster.look.rows if row.state == "running"]
+    leases = [_shape_lease(row) | {"here": _is_known(home, row.session_id)} for row in rows[:_MOST_LEASES]]
+    return {"engine": "postgresql"} | shape_cluster(cluster) | {"leases": leases}
+
+
+def _is_known(home: Home, session_id: str) -> bool:
+    return has_ledger(home) and load_delegation(home.ledger, session_id) is not None
+
+
+def look_lately(home: Home, rows: Sequence[Delegation], root_id: str | None = None) -> Cluster | None:
+    """What the database said a moment ago, where some delegations are done elsewhere: of all that is open, or a tree.
+
+    Of what is over only a tree is asked for: a list of many has what was told here.
+    """
+    if not any(is_elsewhere(row) and (root_id is not None or row.state != "settled") for row in rows):
+        return None
+    return _recall((home.root, root_id or "-"), lambda: watch(home, root_id))
+
+
+def name_engine(home: Home) -> str:
+    """Where delegations run: local, or postgresql."""
+    try:
+        return "postgresql" if find_address(home.root) else "local"
+    except RemitError:  # one is named, and may not be used as it is
+        return "postgresql"
+
+
+def _recall(key: tuple[str, str], look: Callable[[], Cluster | None]) -> Cluster | None:
+    """What was said a moment ago, or is said now. While another asks, what was said before is good enough."""
+    kept = _kept.get(key)
+    if kept is not None and (kept.is_fresh or _asking.locked()):
+        return kept.cluster
+    with _asking:
+        silent, kept = _silent.get(key[0]), _kept.get(key)
+        if silent is not None and silent.is_fresh:
+            return silent.cluster
+        if kept is not None and kept.is_fresh:
+            return kept.cluster
+        cluster, now_s = look(), time.monotonic()
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        _kept[key] = _Kept(cluster, now_s + _FRESH_S)
+        if cluster is not None and cluster.trouble is not None:
+            _silent[key[0]] = _Kept(cluster, now_s + _QUIET_S)
+        return cluster
+
+
+# --- shapes ----------------------------------------------------------------------------------------------------------
+
+
+def shape_cluster(cluster: Cluster) -> dict[str, Any]:
+    """What the database says, as JSON."""
+    look = cluster.look
+    return {
+        "database": cluster.database,
+        "trouble": None if cluster.trouble is None else redact(str(cluster.trouble)),
+        "workers": [] if look is None else [*map(_shape_worker, look.workers)],
+        "queues": [] if look is None else [_shape_queue(each._asdict()) for each in look.queues],
+        "lag_s": _round(cluster.lag_s),
+        "manned": cluster.is_manned,
+    }
+
+
+def _shape_worker(worker: WorkerRow) -> dict[str, Any]:
+    told = worker._asdict() | {"agents": [*worker.agents], "beat_ago_s": _round(worker.beat_ago_s)}
+    return {{"is_live": "live"}.get(name, name): value for name, value in told.items()}
+
+
+def _shape_queue(told: dict[str, Any]) -> dict[str, Any]:
+    return told | {"oldest_s": _round(told["oldest_s"])}
+
+
+def _shape_lease(row: Row) -> dict[str, Any]:
+    return {
+        "session_id": row.session_id, "agent": redact(row.agent), "depth": row.depth, "worker": row.worker_id,
+        "host": row.host, "fence": row.fence, "lease_left_s": _round(row.lease_left_s), "queue": row.queue,
+        "waited_s": _round(row.waited_s), "cancelled": row.cancel_reason is not None,
+    }  # fmt: skip
+
+
+def _round(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 1)
