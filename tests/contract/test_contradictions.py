@@ -58,7 +58,8 @@ def test_a_later_return_that_denies_itself_contradicts() -> None:
     [
         ("blocked", {"reason": "key"}), ("blocked", "waiting for the key"), ("blocked", ["needs key"]),
         ("blocked", "yes"), ("partial", "half is missing"), ("partial", 1), ("partial", True), ("success", 0),
-        ("success", "no"), ("success", "failed"), ("success", False), ("error", "boom"),
+        ("success", "no"), ("success", "failed"), ("success", False), ("success", None), ("success", "null"),
+        ("ok", None), ("errored", True), ("error", "boom"),
     ],
 )  # fmt: skip
 def test_one_object_that_says_two_things_is_refused(key: str, value: object) -> None:
@@ -68,7 +69,7 @@ def test_one_object_that_says_two_things_is_refused(key: str, value: object) -> 
 @pytest.mark.parametrize(
     ("key", "value"),
     [("blocked", []), ("blocked", False), ("blocked", "no"), ("partial", None), ("success", True), ("success", "yes"),
-     ("error", None), ("failed", 0)],
+     ("error", None), ("errored", False), ("failed", 0), ("failed", None)],
 )  # fmt: skip
 def test_one_object_that_says_the_same_twice_is_accepted(key: str, value: object) -> None:
     assert judge(make(**{key: value})) == "accepted"

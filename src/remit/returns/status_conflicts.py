@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _DENIED_BY_ANYTHING = frozenset({"partial", "blocked"})
-_DENIED_BY_TRUE = frozenset({"failed", "is_error", "iserror"})
+_DENIED_BY_TRUE = frozenset({"failed", "errored", "is_error", "iserror"})
 _DENIED_BY_FALSE = frozenset({"success", "ok", "succeeded"})
 _EXIT_CODES = frozenset({"exit_code", "exitcode", "returncode", "return_code"})
 _MEMBERS = _DENIED_BY_ANYTHING | _DENIED_BY_TRUE | _DENIED_BY_FALSE | _EXIT_CODES | {"error"}
-_FALSE = (False, "false", "no", "failed", "0")
 _TRUE = (True, "true")
 _NO_ERROR = ("", "none", "null", "false")
+_FALSE = (None, False, *_NO_ERROR, "no", "failed", "0")
+"""A success that is left empty isn't one."""
 _NOTHING = (*_NO_ERROR, "no", "n/a", "0")
 """Literals that were written as a text."""
 
@@ -40,7 +41,7 @@ def find_denials(value: Mapping[str, Any]) -> Iterator[str]:
             denies = said not in _NOTHING if isinstance(said, str) else bool(said)
         elif name == "success" and isinstance(said, int):
             denies = not said
-        elif isinstance(said, bool | str):
+        elif said is None or isinstance(said, bool | str):
             denies = said in (_FALSE if name in _DENIED_BY_FALSE else _TRUE)
         else:  # a number counts something, and a list or an object says nothing by itself
             denies = False
