@@ -30,6 +30,8 @@ from tests.contract.samples import entry, hyper, standard
         ("TBD", "summary"),
         ("path/to/artifact.md", "path"),
         ("Brief 2-5 sentence summary (<100 tokens)", "summary"),
+        ("[Insert the summary here]", "summary"),
+        ("\u3010\u5728\u6b64\u586b\u5199\u6458\u8981\u3011", "summary"),
     ],
 )
 def test_a_blank_is_known_by_its_spelling(text: str, key: str) -> None:
@@ -45,8 +47,10 @@ def test_a_blank_is_known_by_its_spelling(text: str, key: str) -> None:
         ("string", "message"),
         ("<!-- a --> is kept", "summary"),
         ("src/[id]/page.tsx", "path"),
-        ("[see file]", "summary"),
-        ("[Fixed the bug in the parser]", "summary"),
+        ("[see file]", "caption"),
+        ("[Fixed the bug in the parser]", "caption"),
+        ("[parser] Fixed the bug. See [1].", "summary"),
+        ("[Fixed] the bug in [the parser]", "summary"),
         ("docs/a...b.md", "path"),
         ("TBD items are listed in the report. There are 3.", "summary"),
     ],
