@@ -177,6 +177,24 @@ def test_an_absolute_path_elsewhere_is_refused() -> None:
     assert "RET050" in codes(check_values(fenced(payload), dialect="standard", expectation=known))
 
 
+def color(text: str) -> str:
+    """What a highlighter of a terminal makes of it: each text in a color, each line ended with a reset and an erase."""
+    return text.replace(': "', ': \x1b[32m"').replace('",\n', '"\x1b[39;49m,\n').replace("\n", "\x1b[0m\x1b[K\n")
+
+
+def test_the_color_codes_of_a_terminal_are_left_out() -> None:
+    verdict = check(color(fenced(standard())), session_id=ISSUED)
+    assert (verdict.outcome, verdict.payload) == ("repaired", standard())
+    assert [(repair.kind, repair.place) for repair in verdict.repairs] == [("colors", None)]
+
+
+def test_colors_hide_no_contradiction() -> None:
+    message = color(f"{fenced(standard())}\n{fenced(stopped())}")
+    assert check(message, session_id=ISSUED).outcome == "ambiguous"
+    ruin = f'{{"status": "failed", "summary": "It broke, "metadata": {{"session_id": "{ISSUED}"'
+    assert not check(color(f"{fenced(standard())}\n{ruin}"), session_id=ISSUED).accepted
+
+
 @pytest.mark.parametrize("member", [("success", False), ("partial", True), ("blocked", True), ("error", "It broke.")])
 def test_one_object_that_says_two_things_at_its_top_is_refused(member: tuple[str, object]) -> None:
     verdict = check(fenced({**standard(), member[0]: member[1]}), session_id=ISSUED)

@@ -46,7 +46,7 @@ REPAIRED: dict[str, tuple[str, dict[str, Any]]] = {
 """The repairs that the parser makes by itself."""
 ELSEWHERE = {"json_string", "escaped", "envelope", "html", "cut_off", "lifted_keys", "missing_open_bracket",
              "status_case", "quoted_number", "id_blanks", "absolute_path", "shortened", "no_period", "more_prose",
-             "empty_items"}  # fmt: skip
+             "empty_items", "colors"}  # fmt: skip
 """The repairs that unwrapping and the choice of a candidate make; their own tests show them."""
 
 

@@ -34,12 +34,15 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE_CHARS = 8 * 1024 * 1024
 _MAX_NOTE_CHARS = 200
+_COLORS = lazy(r"\x1b\[[0-9;:]*+[mK]")
+"""What terminals read as a color, and never show."""
 
 
 def find_return(text: str, wanted: Dialect | None, expectation: Expectation, words: Mapping[str, Status]) -> Reading:
     """Find the return in a final message; what stands in the way is in the reading's troubles."""
     if not text.isascii():
         text = join_surrogates(text)  # half a surrogate pair cannot be printed
+    said, text = text, _COLORS.sub("", text) if "\x1b" in text else text
     reading = Reading(text, wanted, expectation, words=words)
     if len(text) > MAX_MESSAGE_CHARS:
         limit = MAX_MESSAGE_CHARS // (1024 * 1024)
@@ -64,6 +67,9 @@ def find_return(text: str, wanted: Dialect | None, expectation: Expectation, wor
                 _select(reading, [_judge(candidate, reading) for candidate in incomplete], scan)
             else:
                 reading.troubles = (trouble,)
+    if len(text) < len(said) and reading.dialect is not None:
+        reading.located = False
+        reading.repairs = (("colors", 0), *reading.repairs)
     return reading
 
 

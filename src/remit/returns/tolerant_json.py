@@ -59,6 +59,7 @@ REPAIRS = {
     "escaped": "removed backslashes before quotes",
     "envelope": "took the message out of an envelope",
     "html": "decoded HTML entities",
+    "colors": "left out the color codes of a terminal",
     "status_case": "read a status word in another case",
     "quoted_number": "read a quoted number as a number",
     "id_blanks": "removed blanks around the session id",
