@@ -31,6 +31,7 @@ from tests.contract.samples import entry, hyper, standard
         ("path/to/artifact.md", "path"),
         ("Brief 2-5 sentence summary (<100 tokens)", "summary"),
         ("[Insert the summary here]", "summary"),
+        ("[Insert summary here]. [Second sentence].", "summary"),
         ("\u3010\u5728\u6b64\u586b\u5199\u6458\u8981\u3011", "summary"),
     ],
 )

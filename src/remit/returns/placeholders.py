@@ -1,7 +1,7 @@
 """Blanks: texts of a format description that the agent left unfilled.
 
 Recognizes ellipses, `<blanks>`, `{{TOKENS}}`, lists of alternatives where one word belongs, the names of types, and a
-summary of the whole that is one pair of square brackets. A caption in square brackets is ordinary text.
+summary of the whole that stands in square brackets. A caption in square brackets is ordinary text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STOCK_SUMMARIES = ("Brief 2-5 sentence", "brief 2-5 sentence")
 """How paths and summaries of format descriptions begin."""
 
 _WHOLE = lazy(r"(?:\.{2,}|…|\[(?:\.{3}|…)\]|<[\w…][^<>]{0,120}>|\{\{[^{}]{1,80}\}\}|\{[a-z][a-z0-9_ ]{0,60}\})\s*\Z")
-_BRACKETED = lazy(r"(?:\[[^\[\]]{1,300}\]|【[^【】]{1,300}】)\Z")
+_BRACKETED = lazy(r"(?:(?:\[[^\[\]]{1,300}\]|【[^【】]{1,300}】)[.!?。]?\s*+)++\Z")
 _TOKEN = lazy(r"\$\{?[A-Z_]{3,}|\{\{?\s*[A-Za-z][\w ]{1,40}\}?\}|<[a-zA-Z][\w -]{0,60}>|X{3,}")
 _ALTERNATIVES = lazy(r"[\w.-]{1,40}(?:\s?\|\s?[\w.-]{1,40}){1,20}\Z")
 _ONE_WORD = frozenset({"status", "type", "agent_type", "agent_name", "session_id"})
