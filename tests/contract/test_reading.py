@@ -111,6 +111,15 @@ def test_evidence_can_refuse_a_clean_return() -> None:
         assert (verdict.outcome, verdict.evidence) == (outcome, facts)
 
 
+def test_a_file_with_backslashes_that_is_not_there_is_answered_with_the_separator() -> None:
+    path = r"docs\plan.md"
+    message = fenced(standard({"/artifacts/0/path": path}))
+    missing = check_values(message, evidence={path: ArtifactFacts(path, "missing", 1)})
+    errors = [each for each in missing.findings if each.severity == "error"]
+    assert [(each.code, each.hint.startswith("Write / between folders")) for each in errors] == [("RET051", True)]
+    assert check_values(message, evidence={path: ArtifactFacts(path, "file", 1)}).accepted
+
+
 def test_a_return_of_a_word_that_the_workspace_maps() -> None:
     """C3: a word outside the dialect's list is refused unless the workspace maps it."""
     text = fenced(standard({"/status": "planned"}))

@@ -18,6 +18,7 @@ _FITTING = {"md": "document", "mdx": "document"} | dict.fromkeys(
 """What a file is by its ending; every other ending is code."""
 _WRITE = "Write the file before reporting it, name the one that is meant, or say partial."
 """Not to leave it out: who was asked for it has not completed the work without it."""
+_SEPARATE = "Write / between folders and not a backslash, which is part of a name here."
 
 
 def _claimed(case: Case) -> list[tuple[str, str]]:
@@ -59,7 +60,7 @@ def artifact_missing(case: Case) -> Iterator[Report]:
     Good: write the file first, then report it.
     """
     for pointer, path, severity in _on_disk(case, "missing", "unreadable"):
-        yield Report(f"{path} is not there", _WRITE, pointer, severity)
+        yield Report(f"{path} is not there", _SEPARATE if "\\" in path else _WRITE, pointer, severity)
 
 
 @rule("RET052", "R0.6 R0.12")
