@@ -64,9 +64,11 @@ def test_the_messages_are_many_and_of_both_kinds() -> None:
      '{"status": "ok", "summary": "x"}\n' * 150_000, '{"status": "x", "' + "k" * 5_000_000 + '": 1}',
      "<" * 5_000_000, "<a " * 1_700_000, "</think>\n" * 550_000, '{"status": "x", "summary": "' + "\\u00" * 1_200_000,
      '{"status": "x", "summary": "' + "\\ud83d" * 800_000 + '"}', "> " + '{"a": 1} ' * 550_000,
-     "\x1b[0m" * 1_300_000, "\x1b[" + "0;" * 2_500_000],
+     "\x1b[0m" * 1_300_000, "\x1b[" + "0;" * 2_500_000, '{"status":[' + "ab," * 1_600_000,
+     '{"status":ab,' + "k:ab," * 1_000_000, '{"status":[' + "`a," * 1_600_000],
     ids=["quotes", "commas", "tags", "comments", "escapes", "objects", "key", "angles", "open tags", "closing tags",
-         "half escapes", "half characters", "quoted", "colors", "one color"],
+         "half escapes", "half characters", "quoted", "colors", "one color", "bare words", "bare members",
+         "backticks"],
 )  # fmt: skip
 def test_a_hostile_message_takes_little_time(text: str) -> None:
     began = time.process_time()

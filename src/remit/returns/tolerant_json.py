@@ -210,8 +210,8 @@ _COLON_AHEAD = lazy(r"\s*+:")
 _PREFIX = lazy(r"""[rRfFuU](?:'|"(?!\s*+[,;}\]\n]))""")
 """How a text of Python with a prefix begins."""
 _MAX_LINE = 2_000
-_HALF_TEXT = lazy(r"""([A-Za-z][^"\n\\{}\[\]]*+)"(?=\s*+(?:[,;}\]]|\n))""")
-"""A text with its closing quote only."""
+_HALF_TEXT = lazy(rf"""([A-Za-z][^"\n\\{{}}\[\]]{{0,{_MAX_LINE}}}+)"(?=\s*+(?:[,;}}\]]|\n))""")
+"""A text with its closing quote only. It is looked for at each bare word, so not as far as the line goes."""
 _OPEN_TEXT = lazy(r""""([^"\n\\]*+)\n(?=\s*+(?:"[^"\n\\]{1,80}+"\s*+:|[}\]]))""")
 """A text with its opening quote only: its line has no other one, and the next line goes on with a key or a bracket."""
 _BARE_TEXT = lazy(r"(?:[A-Za-z_][\w.-]*+|\d{4}-\d\d-\d\d[\w.:+-]*+)(?=\s*+(?:[,;}\]]|\n|\Z))")
