@@ -21,7 +21,7 @@ from bench.clock import SOURCE, find_share
 from bench.rows import choose, finish, make_row
 from bench.web_clients import measure_clients
 from remit.ledger.home import Home
-from remit.ledger.runs import Delegation, add_delegation, advance
+from remit.ledger.runs import Run, add_delegation, advance
 from tests.browser.stage import Server, find_chromium, list_flags, make_workspace, open_page, wait_until
 from tests.watching.staging import Kept, insert, name, opened
 
@@ -169,7 +169,7 @@ def _change(seen: Seen, home: Home, at: int) -> float:
     """Let something happen to a run that is in sight; the milliseconds until that is seen."""
     now_ms = int(time.time() * 1e3)
     session = f"sess_{now_ms // 1000}_b{at:05}"
-    row = Delegation(session, "planner", 1, ("orchestrator", "planner"), created_ms=now_ms, runner="command",
+    row = Run(session, "planner", 1, ("orchestrator", "planner"), created_ms=now_ms, runner="command",
                      details={"work": f"Change {at}."})  # fmt: skip
     add_delegation(home.ledger, row)
     with home.ledger.transaction() as db:

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from remit.errors import ConfigError, InputError, RemitError, UsageError
-from remit.model import ERROR_CODES, NOTHING, STATUSES, Artifact, Expectation, Fault, Finding, Place, Return
+from remit.model import ERROR_CODES, NOTHING, STATUSES, AgentError, Artifact, Diagnostic, Expectation, Place, Return
 from remit.spelling import did_you_mean
 
 
@@ -13,9 +13,9 @@ from remit.spelling import did_you_mean
     ("value", "name"),
     [
         (Artifact("plan", "a.md"), "path"),
-        (Fault("timeout", "m", "TIMEOUT", recoverable=True, recommendation="r"), "message"),
+        (AgentError("timeout", "m", "TIMEOUT", recoverable=True, recommendation="r"), "message"),
         (Return("completed", "Done. It works."), "status"),
-        (Finding("RET001", "error", "m", "h", "R0.1"), "code"),
+        (Diagnostic("RET001", "error", "m", "h", "R0.1"), "code"),
         (Place(1, 1, 1, 2), "line"),
         (Expectation(), "agent"),
     ],

@@ -8,10 +8,10 @@ import pytest
 import remit
 
 PUBLIC_NAMES = [
+    "AgentError",
     "Artifact",
     "Budget",
-    "Fault",
-    "Finding",
+    "Diagnostic",
     "RefusedError",
     "RemitError",
     "Repair",

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from remit.ledger.followers import SettledEvent
+from remit.ledger.followers import FinishedEvent
 from remit.ledger.home import Home
-from remit.ledger.runs import Attempt, Delegation, add_delegation, record_attempt
-from remit.runs.admission.run_config import Terms
+from remit.ledger.runs import Attempt, Run, add_delegation, record_attempt
+from remit.runs.admission.run_config import RunConfig
 from remit.telemetry.metrics import DURATION, TOKENS, Point, add_up
 from remit.telemetry.spans import Span, Told, list_spans, load_told
 
@@ -25,18 +25,18 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 
 def tell(
-    home: Home, *attempts: Attempt, terms: Terms | None = None, runner: str = "claude", **columns: Any,  # noqa: ANN401 - of any kind
+    home: Home, *attempts: Attempt, terms: RunConfig | None = None, runner: str = "claude", **columns: Any,  # noqa: ANN401 - of any kind
 ) -> Told:  # fmt: skip
     """A delegation that was settled at 10 s after the epoch."""
-    row = Delegation(
+    row = Run(
         OWN, "scout", 1, ("orchestrator", "scout"), state="settled", created_ms=1000, started_ms=2000, runner=runner,
-        details=(terms or Terms()).as_details(),
+        details=(terms or RunConfig()).as_details(),
     )._replace(**columns)  # fmt: skip
     add_delegation(home.ledger, row)
     with home.ledger.transaction() as db:
         for attempt in attempts:
             record_attempt(db, row.session_id, attempt)
-    told = load_told(home, SettledEvent(1, 10_000, row.session_id))
+    told = load_told(home, FinishedEvent(1, 10_000, row.session_id))
     assert told is not None
     return told
 
@@ -74,32 +74,36 @@ def test_one_alone_is_no_run(home: Home) -> None:
 
 def test_a_row_that_is_gone_is_nothing_to_tell_of(home: Home) -> None:
     assert home.ledger.file
-    assert load_told(home, SettledEvent(1, 1, "sess_1_gone00")) is None
+    assert load_told(home, FinishedEvent(1, 1, "sess_1_gone00")) is None
 
 
 @pytest.mark.parametrize(
     ("terms", "kind"),
-    [(Terms(), "client"), (Terms(refereed=True), "internal"), (Terms(settings={"in_process": True}), "internal")],
+    [
+        (RunConfig(), "client"),
+        (RunConfig(refereed=True), "internal"),
+        (RunConfig(settings={"in_process": True}), "internal"),
+    ],
 )
-def test_who_runs_in_another_process_is_called_there(home: Home, terms: Terms, kind: str) -> None:
+def test_who_runs_in_another_process_is_called_there(home: Home, terms: RunConfig, kind: str) -> None:
     assert find(list_spans(home, tell(home, terms=terms, **DONE)), "invoke_agent").kind == kind
 
 
 @pytest.mark.parametrize(
     ("runner", "terms", "name"),
     [
-        ("claude", Terms(), "anthropic"),
-        ("codex", Terms(model="o"), "openai"),
-        ("gemini", Terms(), "gcp.gemini"),
-        ("mine", Terms(base="claude"), "anthropic"),
-        ("opencode", Terms(), "opencode"),
-        ("opencode", Terms(model="anthropic/some"), "anthropic"),
-        ("opencode", Terms(model="google/some"), "gcp.gemini"),
-        ("command", Terms(), "command"),
-        ("", Terms(), "remit"),
+        ("claude", RunConfig(), "anthropic"),
+        ("codex", RunConfig(model="o"), "openai"),
+        ("gemini", RunConfig(), "gcp.gemini"),
+        ("mine", RunConfig(base="claude"), "anthropic"),
+        ("opencode", RunConfig(), "opencode"),
+        ("opencode", RunConfig(model="anthropic/some"), "anthropic"),
+        ("opencode", RunConfig(model="google/some"), "gcp.gemini"),
+        ("command", RunConfig(), "command"),
+        ("", RunConfig(), "remit"),
     ],
 )
-def test_whose_model_it_is(home: Home, runner: str, terms: Terms, name: str) -> None:
+def test_whose_model_it_is(home: Home, runner: str, terms: RunConfig, name: str) -> None:
     assert tell(home, runner=runner, terms=terms, **DONE).common["gen_ai.provider.name"] == name
 
 
@@ -121,7 +125,7 @@ def test_what_attempts_used_is_added_up(home: Home, runner: str, expected: tuple
 def test_a_sum_is_not_told_as_one_of_its_parts(home: Home) -> None:
     """Of its own agents a harness tells what they used in all."""
     tried = Attempt(1, 2000, 3000, "exited", "accepted", usage={"output_tokens": 500})
-    told = tell(home, tried, terms=Terms(refereed=True), tokens=500, **DONE)
+    told = tell(home, tried, terms=RunConfig(refereed=True), tokens=500, **DONE)
     attributes = find(list_spans(home, told), "invoke_agent").attributes
     assert attributes["remit.tokens"] == 500
     assert "gen_ai.usage.output_tokens" not in attributes
@@ -143,11 +147,11 @@ def test_attempts_are_spans_below_it(home: Home) -> None:
 
 def test_a_run_lasts_until_the_last_of_it(home: Home) -> None:
     told = tell(home, ended_ms=5000, **DONE)
-    child = Delegation("sess_2_bbbbbb", "child", 2, ("orchestrator", "scout", "child"), OWN, OWN, state="settled")
+    child = Run("sess_2_bbbbbb", "child", 2, ("orchestrator", "scout", "child"), OWN, OWN, state="settled")
     add_delegation(home.ledger, child._replace(created_ms=3000, ended_ms=7000))
     run = find(list_spans(home, told), "invoke_workflow")
     assert (run.begin_ms, run.end_ms, run.attributes["remit.delegations"]) == (1000, 7000, 2)
-    below = load_told(home, SettledEvent(2, 7000, child.session_id))
+    below = load_told(home, FinishedEvent(2, 7000, child.session_id))
     assert below is not None
     (span,) = list_spans(home, below)
     assert (span.trace_id, span.parent_id) == (run.trace_id, find(list_spans(home, told), "invoke_agent").span_id)

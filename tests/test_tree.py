@@ -88,7 +88,7 @@ def test_the_page_names_only_what_is_there() -> None:
 
 
 def test_a_page_that_is_out_of_date_is_caught() -> None:
-    text = "`model.py:Finding.code` `model.py:Fnding` `model.py:Finding.coda` `modell.py` `agents/` `agent/` `model.py`"
+    text = "`model.py:Diagnostic.code` `model.py:Fnding` `model.py:Diagnostic.coda` `modell.py` `agents/` `agent/` `model.py`"
     assert find_missing(text) == ["agent", "model.py:Finding.coda", "model.py:Fnding", "modell.py"]
 
 

@@ -33,7 +33,7 @@ from remit.testing import ScriptedAgent
 from torture.tally import tell
 
 if TYPE_CHECKING:
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
 
 KINDS = 5
 """So many agents that differ in how long they take."""
@@ -185,7 +185,7 @@ def torture(folder: Path, options: Any, recoverers: int) -> Report:  # noqa: ANN
     return report
 
 
-def _find_complaints(home: Home, rows: list[Delegation], starts: Counter[str], folder: Path) -> list[str]:
+def _find_complaints(home: Home, rows: list[Run], starts: Counter[str], folder: Path) -> list[str]:
     """All that is not as it would be if nobody had been killed."""
     told = [f"{session} was started {count} times" for session, count in starts.items() if count != 1]
     known = {row.session_id for row in rows}

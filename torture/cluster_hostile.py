@@ -13,7 +13,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, LiteralString
 
-from remit.cluster.orders import Outcome, render_outcome
+from remit.cluster.orders import RemoteResult, render_outcome
 from remit.cluster.sealing import Signed, seal, sign_ticket
 from remit.testing import ScriptedAgent
 from tests.cluster.machines import Settings
@@ -143,7 +143,7 @@ def _has_posted(stage: Stage, number: int) -> bool:
 
 def _harm(stage: Stage, what: str, query: LiteralString, own: str, other: str) -> None:
     """Forge something, and see that something was changed."""
-    outcome = Outcome(own, 1, "x", {"status": "completed"})
+    outcome = RemoteResult(own, 1, "x", {"status": "completed"})
     new = {**render_outcome(outcome), "protocol": 99}
     given = {
         "own": own, "other": other, "false_order": seal(_FALSE_KEY, "order", {"session_id": own, "protocol": 1}),

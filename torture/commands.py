@@ -24,10 +24,10 @@ from remit.ledger.condition import list_set_aside
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import add_act
 from remit.ledger.retention import forget_old
-from remit.ledger.runs import Attempt, Delegation, add_delegation, advance, list_delegations, record_attempt
+from remit.ledger.runs import Attempt, Run, add_delegation, advance, list_delegations, record_attempt
 from remit.ledger.texts import load_spill, write_spill
 from remit.maintenance import leftovers
-from remit.model import Artifact, ArtifactFacts, Fault
+from remit.model import AgentError, Artifact, ArtifactFacts
 from remit.runs.finish.steps import Places, Settlement, settle
 from remit.tasks.store import TaskStore
 from remit.views.render import get_exit_code
@@ -124,7 +124,7 @@ def write_naively(root: Path) -> int:
 def admit(root: Path) -> None:
     """Write a delegation down."""
     home = Home(str(root))
-    add_delegation(home.ledger, Delegation(SESSION, "researcher", 1, ("orchestrator", "researcher")))
+    add_delegation(home.ledger, Run(SESSION, "researcher", 1, ("orchestrator", "researcher")))
     home.close()
 
 
@@ -175,7 +175,9 @@ def settle_all(root: Path) -> None:
     """Settle a delegation: manifest, task, errors, activity and a commit."""
     os.chdir(root)
     home = Home(str(root))
-    fault = Fault("execution", "one test is flaky", "UNKNOWN_ERROR", recoverable=True, recommendation="Run it again.")
+    fault = AgentError(
+        "execution", "one test is flaky", "UNKNOWN_ERROR", recoverable=True, recommendation="Run it again."
+    )
     settlement = Settlement(
         SESSION,
         "completed",

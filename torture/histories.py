@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from sqlite3 import Connection
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
 
 EACH_PLACE = 50
 """So many histories share a workspace."""
@@ -214,7 +214,7 @@ class History:
             else:
                 await asyncio.sleep(self.chance.choice((0, 0, 0.001, 0.01)))
 
-    async def _cancel(self, life: Life, row: Delegation) -> None:
+    async def _cancel(self, life: Life, row: Run) -> None:
         life.ws.broker.cancel(row.session_id, reason="so it is written")
         await asyncio.sleep(0)
 
@@ -260,7 +260,7 @@ class History:
             told += [f"{row.session_id}: {each}" for each in self._find_wrong(row, events)]
         return told + self.complaints
 
-    def _find_wrong(self, row: Delegation, events: Counter[tuple[str, str]]) -> list[str]:
+    def _find_wrong(self, row: Run, events: Counter[tuple[str, str]]) -> list[str]:
         wrong = [] if row.state == "settled" else [f"lost: it is {row.state}"]
         counts = {kind: events[row.session_id, kind] for kind in ("admitted", "settling", "settled")}
         wrong += [f"{kind} {count} times" for kind, count in counts.items() if count != 1]
@@ -276,7 +276,7 @@ class History:
             wrong.append(f"{way}, cut short while {states}: it ended {row.ending}, {row.status}, not {sorted(allowed)}")
         return wrong
 
-    def _predict(self, row: Delegation, fate: Fate | None, *, is_cancelled: bool) -> set[tuple[str | None, str | None]]:
+    def _predict(self, row: Run, fate: Fate | None, *, is_cancelled: bool) -> set[tuple[str | None, str | None]]:
         """The endings that a history allows."""
         states = self.crashed.get(row.session_id, ())
         allowed: set[tuple[str | None, str | None]] = set()
@@ -313,7 +313,7 @@ def _list_open(ws: Workspace) -> list[tuple[object, ...]]:
     return [(row.session_id, row.state, row.owner, row.parent_id, _get_way(row)) for row in ws.list()]
 
 
-def _get_way(row: Delegation) -> str:
+def _get_way(row: Run) -> str:
     return str(row.details["work"]).removeprefix("Do it, ").removesuffix(".")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from remit.errors import RefusedError, RemitError, RunnerError
-    from remit.model import Artifact, Fault, Finding, Repair, Return, Verdict
+    from remit.model import AgentError, Artifact, Diagnostic, Repair, Return, Verdict
     from remit.runs.admission.limits import Budget
     from remit.runs.check_message import check, convert, instructions, schema
     from remit.runs.request import Request
@@ -26,14 +26,14 @@ _HOMES = {
     "remit.schemas": ("Result",),
     "remit.runs.admission.limits": ("Budget",),
     "remit.errors": ("RefusedError", "RemitError", "RunnerError"),
-    "remit.model": ("Artifact", "Fault", "Finding", "Repair", "Return", "Verdict"),
+    "remit.model": ("AgentError", "Artifact", "Diagnostic", "Repair", "Return", "Verdict"),
 }
 
 __all__ = [
+    "AgentError",
     "Artifact",
     "Budget",
-    "Fault",
-    "Finding",
+    "Diagnostic",
     "RefusedError",
     "RemitError",
     "Repair",

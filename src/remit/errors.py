@@ -12,7 +12,7 @@
     ├── RunnerError     an agent cannot be started: no such program, no such runner
     └── ClusterError    the database that machines share does not answer, or may not be used as it is
 
-Wrong content is never raised: it is a `Finding`. A bug propagates as what it is.
+Wrong content is never raised: it is a `Diagnostic`. A bug propagates as what it is.
 """
 
 from __future__ import annotations

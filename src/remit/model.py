@@ -19,10 +19,10 @@ Status = Literal["completed", "partial", "failed", "blocked"]
 Severity = Literal["error", "warning", "note"]
 DialectName = Literal["standard", "hyper", "manifest"]
 Transport = Literal["message", "block", "manifest", "file"]
-Outcome = Literal[
+VerdictName = Literal[
     "accepted", "repaired", "missing", "malformed", "invalid", "ambiguous", "degenerate", "fabricated", "unproven",
 ]  # fmt: skip
-ACCEPTABLE: tuple[Outcome, ...] = ("accepted", "repaired")
+ACCEPTABLE: tuple[VerdictName, ...] = ("accepted", "repaired")
 """The outcomes of a return that holds."""
 
 STATUSES: tuple[Status, ...] = ("completed", "partial", "failed", "blocked")
@@ -69,7 +69,7 @@ class Artifact(NamedTuple):
     """The path as the agent wrote it, if its format names files from another folder than the root."""
 
 
-class Fault(NamedTuple):
+class AgentError(NamedTuple):
     """An error reported inside a return. `derived` names the fields that the agent did not write."""
 
     type: str
@@ -93,7 +93,7 @@ class Return(NamedTuple):
     status: Status
     summary: str
     artifacts: tuple[Artifact, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[AgentError, ...] = ()
     next_steps: tuple[str, ...] = ()
     agent: str | None = None
     session_id: str | None = None
@@ -133,7 +133,7 @@ class Fix(NamedTuple):
     edits: tuple[Edit, ...]
 
 
-class Finding(NamedTuple):
+class Diagnostic(NamedTuple):
     """What Remit says about a text. Shared by every room that checks something."""
 
     code: str
@@ -190,12 +190,12 @@ class Verdict:
 
     def __init__(
         self,
-        outcome: Outcome,
+        outcome: VerdictName,
         *,
         payload: dict[str, Any] | None = None,
         format: DialectName | None = None,
         transport: Transport | None = None,
-        findings: tuple[Finding, ...] = (),
+        findings: tuple[Diagnostic, ...] = (),
         repairs: tuple[Repair, ...] = (),
         returned: Return | None = None,
         evidence: Mapping[str, ArtifactFacts] = NOTHING,

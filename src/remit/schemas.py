@@ -14,7 +14,7 @@ from remit.model import NOTHING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.model import Fault, Finding
+    from remit.model import AgentError, Diagnostic
 
 DEFAULT_TOKENS = 400
 MIN_TOKENS = 320
@@ -83,8 +83,8 @@ class Result(NamedTuple):
     unclaimed: tuple[str, ...] = ()
     """Files that changed and that the agent did not report; of many, the first."""
     unclaimed_count: int = 0
-    diagnostics: tuple[Finding, ...] = ()
-    errors: tuple[Fault, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    errors: tuple[AgentError, ...] = ()
     next_steps: tuple[str, ...] = ()
     usage: ResultUsage = ResultUsage()
     attempts: int = 1

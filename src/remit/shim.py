@@ -139,7 +139,7 @@ class Sink:
             self.tail_kept = len(data)
 
 
-class Run:
+class AgentProcess:
     """What is known about the agent, and the descriptors that belong to it."""
 
     def __init__(self, order: Order, folder: int, control: int) -> None:
@@ -352,7 +352,7 @@ def _reap() -> list[tuple[int, int]]:
 # The keeper
 
 
-def _keep(run: Run, life: int, told: int, streams: tuple[int, int, int]) -> None:
+def _keep(run: AgentProcess, life: int, told: int, streams: tuple[int, int, int]) -> None:
     """Run the agent when told to, tell how it ended, and end everything when told to or when the shim is gone.
 
     It holds the session's lock as well: the lock is free when nothing is alive any more.
@@ -376,7 +376,7 @@ def _keep(run: Run, life: int, told: int, streams: tuple[int, int, int]) -> None
     _tell(told, b"s%d\n" % _end_all(run))
 
 
-def _attend(run: Run, life: int, told: int, woken: int) -> None:
+def _attend(run: AgentProcess, life: int, told: int, woken: int) -> None:
     """Wait on the agent until everything is to end."""
     poll = select.poll()
     poll.register(life, select.POLLIN)
@@ -397,7 +397,7 @@ def _attend(run: Run, life: int, told: int, woken: int) -> None:
                 _send([-run.agent], signal.SIGTERM)
 
 
-def _end_all(run: Run) -> int:
+def _end_all(run: AgentProcess) -> int:
     """End everything that the agent has left; how many there were at least, without the agent."""
     _reap()
     is_over = run.status is not None or run.agent < 0
@@ -425,7 +425,7 @@ def _tell(told: int, word: bytes) -> None:
         return
 
 
-def _start_agent(run: Run, told: int, streams: tuple[int, int, int]) -> int:
+def _start_agent(run: AgentProcess, told: int, streams: tuple[int, int, int]) -> int:
     pid = os.fork()
     if pid:
         return pid
@@ -484,7 +484,7 @@ def _wake_on(*numbers: int) -> int:
     return hear
 
 
-def _begin(run: Run) -> None:
+def _begin(run: AgentProcess) -> None:
     """Put the agent into the best containment that is to be had, and let it go."""
     try:
         stdin = _open_at(run.folder, "stdin", os.O_RDONLY)
@@ -518,7 +518,7 @@ def _choose_containment(wanted: str) -> str:
     return kind
 
 
-def _write_pids(run: Run) -> None:
+def _write_pids(run: AgentProcess) -> None:
     """Say which processes these are, so that a caller can find out that it is inside."""
     spaces = []
     for name in ("pid", "pid_for_children"):
@@ -548,7 +548,7 @@ def _announce(outer: int, inner: int) -> object:
     return made
 
 
-def _supervise(run: Run) -> None:
+def _supervise(run: AgentProcess) -> None:
     """Hear the agent until it ends or is ended."""
     _hear(run, run.deadline, lambda: run.status is not None or bool(run.ending) or not run.is_kept)
     if run.status is None and run.is_kept:
@@ -559,7 +559,7 @@ def _supervise(run: Run) -> None:
         _linger(run)
 
 
-def _finish(run: Run) -> None:
+def _finish(run: AgentProcess) -> None:
     """See to it that nothing is left."""
     _tell(run.life, b"k")
     _hear(run, time.monotonic() + KEEPER_SECONDS, lambda: not run.is_kept)
@@ -588,7 +588,7 @@ def _wait_for(pid: int, seconds: float) -> bool:
     return True
 
 
-def _linger(run: Run) -> None:
+def _linger(run: AgentProcess) -> None:
     """Hear the rest of what an agent has printed, and not for long what a daemon of its still prints."""
     last = time.monotonic() + LINGER_SECONDS
     before = -1
@@ -598,15 +598,15 @@ def _linger(run: Run) -> None:
         _hear(run, until, lambda before=before: _count(run) > before or not _is_any_open(run))  # type: ignore[misc] # mypy cannot tell
 
 
-def _count(run: Run) -> int:
+def _count(run: AgentProcess) -> int:
     return sum(sink.total for sink in run.sinks)
 
 
-def _is_any_open(run: Run) -> bool:
+def _is_any_open(run: AgentProcess) -> bool:
     return any(sink.is_open for sink in run.sinks)
 
 
-def _hear(run: Run, until: float, is_enough: Callable[[], bool]) -> None:
+def _hear(run: AgentProcess, until: float, is_enough: Callable[[], bool]) -> None:
     """Take in whatever comes, until a moment or until it is enough."""
     poll = select.poll()
     for handle in (run.told, run.control, run.woken, *(sink.pipe for sink in run.sinks if sink.is_open)):
@@ -632,7 +632,7 @@ def _hear(run: Run, until: float, is_enough: Callable[[], bool]) -> None:
             return
 
 
-def _hear_keeper(run: Run) -> None:
+def _hear_keeper(run: AgentProcess) -> None:
     data = os.read(run.told, _PIECE_BYTES)
     run.is_kept = bool(data)
     *lines, run.heard = (run.heard + data).split(b"\n")
@@ -648,7 +648,7 @@ def _hear_keeper(run: Run) -> None:
             run.survivors = number
 
 
-def _hear_control(run: Run) -> None:
+def _hear_control(run: AgentProcess) -> None:
     try:
         run.words = (run.words + os.read(run.control, _MAX_WORD_BYTES))[-_MAX_WORD_BYTES:]
     except BlockingIOError:
@@ -663,7 +663,7 @@ def _hear_control(run: Run) -> None:
             _decide(run, "stopped", "".join(sign if sign.isalnum() and sign.isascii() else "_" for sign in plain)[:64])
 
 
-def _decide(run: Run, ending: str, reason: str) -> None:
+def _decide(run: AgentProcess, ending: str, reason: str) -> None:
     """The first who ends an agent has ended it."""
     if not run.ending and run.status is None:
         run.ending, run.reason = ending, reason
@@ -672,7 +672,7 @@ def _decide(run: Run, ending: str, reason: str) -> None:
 # Blanks: what takes the place of protected files that don't exist, while a confined agent runs
 
 
-def _make_blanks(run: Run) -> None:
+def _make_blanks(run: AgentProcess) -> None:
     """Make the blanks, and lock each of them: the last agent that has one mounted removes it."""
     import fcntl  # noqa: PLC0415 - only for a confined agent
 
@@ -698,7 +698,7 @@ def _make_blanks(run: Run) -> None:
             os.close(parent)
 
 
-def _remove_blanks(run: Run) -> None:
+def _remove_blanks(run: AgentProcess) -> None:
     """Remove the blanks that no other agent needs and that nobody has changed."""
     for handle, path, is_folder in run.blanks:
         try:
@@ -740,7 +740,7 @@ def _lock_parent(path: bytes) -> int:
 # The result
 
 
-def _render_result(run: Run) -> str:
+def _render_result(run: AgentProcess) -> str:
     code = None if run.status is None or run.errno else os.waitstatus_to_exitcode(run.status)
     number = -code if code is not None and code < 0 else None
     ending = run.ending or ("exited" if code is not None and code >= 0 else "crashed")
@@ -771,7 +771,7 @@ def _render_value(value: int | str | bool | None) -> str:  # noqa: FBT001 - a va
     return "null" if value is None else str(value).lower()
 
 
-def _write_all_down(run: Run) -> None:
+def _write_all_down(run: AgentProcess) -> None:
     """Write the output, and then, once, how it ended; retry while the disk is full.
 
     No result is better than a false one. Of output that can't be written at all, the result says how much there was.
@@ -866,7 +866,7 @@ def main() -> None:
 
 
 def _run(folder: int, control: int) -> None:
-    run = Run(_read_order(folder), folder, control)
+    run = AgentProcess(_read_order(folder), folder, control)
     if time.monotonic() >= run.deadline:
         run.ending = "timeout"
     else:

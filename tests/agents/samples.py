@@ -11,7 +11,7 @@ from remit.agents.rules.register import Case, run_rules
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from remit.model import Finding
+    from remit.model import Diagnostic
 
 STANDARD = """\
 ---
@@ -294,16 +294,16 @@ def change(old: str, new: str, *, base: str = STANDARD) -> str:
 
 def lint(
     text: str | bytes, path: str = STANDARD_PATH, *, sizes: Mapping[str, int | None] | None = None
-) -> list[Finding]:
+) -> list[Diagnostic]:
     """Every finding on one file, by itself."""
     import remit.agents.rules.all  # noqa: F401, PLC0415 - loads every rule
 
     return run_rules(Case(parse_document(path, text), SIZES if sizes is None else sizes))
 
 
-def fix_until_stable(text: str, check: Callable[[str], Iterable[Finding]], *, unsafe: bool) -> Fixed:
+def fix_until_stable(text: str, check: Callable[[str], Iterable[Diagnostic]], *, unsafe: bool) -> Fixed:
     """Fix, look again, and go on until nothing is left to fix; a text that comes back is left as it was then."""
-    applied: list[Finding] = []
+    applied: list[Diagnostic] = []
     seen = {text}
     for _ in range(MAX_ROUNDS):
         fixed = apply_fixes(check(text), text, unsafe=unsafe)

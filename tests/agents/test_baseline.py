@@ -6,13 +6,13 @@ import pytest
 
 from remit.agents.baseline import count_known, fingerprint, parse_baseline, render_baseline, subtract, take_stock
 from remit.errors import ConfigError
-from remit.model import Finding, Place
+from remit.model import Diagnostic, Place
 
 TEXT = ["name: a", "timeout: 5", "timeout: 5", "mode: x"]
 
 
-def make(line: int, code: str = "AGT101", pointer: str = "") -> Finding:
-    return Finding(code, "error", "it is wrong", "Change it.", "R1.1", pointer, Place(line, 1, line, 2))
+def make(line: int, code: str = "AGT101", pointer: str = "") -> Diagnostic:
+    return Diagnostic(code, "error", "it is wrong", "Change it.", "R1.1", pointer, Place(line, 1, line, 2))
 
 
 def load(path: str) -> list[str]:
@@ -79,7 +79,7 @@ def test_codes_that_were_not_asked_for_keep_theirs() -> None:
 
 
 def test_a_finding_without_a_place_or_behind_the_end_is_known_by_its_code() -> None:
-    nowhere = Finding("GRF004", "warning", "it is wrong", "Change it.", "R1.1")
+    nowhere = Diagnostic("GRF004", "warning", "it is wrong", "Change it.", "R1.1")
     assert fingerprint(nowhere, TEXT) == fingerprint(nowhere, [])
     assert fingerprint(make(99), TEXT).startswith("AGT101:")
 

@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.agents.fixes import apply_fixes
-from remit.model import Edit, Finding, Fix
+from remit.model import Diagnostic, Edit, Fix
 
 TEXT = "0123456789"
 Changes = Sequence[tuple[int, int, str]]
 
 
-def make(*edits: tuple[int, int, str], safe: bool = True, code: str = "AGT999") -> Finding:
+def make(*edits: tuple[int, int, str], safe: bool = True, code: str = "AGT999") -> Diagnostic:
     fix = Fix("safe" if safe else "unsafe", "Change it.", tuple(Edit(*edit) for edit in edits))
-    return Finding(code, "warning", "it is wrong", "Change it.", "R1.1", fix=fix)
+    return Diagnostic(code, "warning", "it is wrong", "Change it.", "R1.1", fix=fix)
 
 
 def apply(*fixes: Changes, text: str = TEXT, unsafe: bool = True) -> tuple[str, int]:
@@ -89,7 +89,7 @@ def test_an_unsafe_fix_is_applied_only_when_asked_for() -> None:
 
 
 def test_a_finding_without_a_fix_changes_nothing() -> None:
-    finding = Finding("AGT999", "error", "it is wrong", "Look.", "R1.1")
+    finding = Diagnostic("AGT999", "error", "it is wrong", "Look.", "R1.1")
     assert apply_fixes([finding], TEXT, unsafe=True) == (TEXT, ())
 
 

@@ -12,7 +12,7 @@ from remit.agents.definition import Definition, Target
 from remit.agents.fixes import apply_fixes
 from remit.agents.graph import build_graph, find_components, is_round, render_path
 from remit.agents.rules.graph import GRAPH_RULES, check_graph
-from remit.model import Finding, Place
+from remit.model import Diagnostic, Place
 from tests.agents.graph_samples import (
     WORKSPACES,
     Files,
@@ -24,7 +24,7 @@ from tests.agents.graph_samples import (
 from tests.amounts import choose
 
 
-def find(files: Files, code: str) -> list[tuple[str, Finding]]:
+def find(files: Files, code: str) -> list[tuple[str, Diagnostic]]:
     return [(path, finding) for path, finding in check_graph(read_graph(files)) if finding.code == code]
 
 

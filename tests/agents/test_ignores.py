@@ -7,17 +7,17 @@ import pytest
 from remit.agents.document import MAX_IGNORES, parse_document
 from remit.agents.fixes import apply_fixes
 from remit.agents.ignores import TOLD, apply_ignores
-from remit.model import Finding, Place
+from remit.model import Diagnostic, Place
 from tests.agents.samples import CLAUDE, CLAUDE_PATH
 
 HEAD = "---\nname: a\ntimeout: 5\n---\n\n"
 
 
-def make(line: int, code: str = "AGT101") -> Finding:
-    return Finding(code, "error", "it is wrong", "Change it.", "R1.1", place=Place(line, 1, line, 2))
+def make(line: int, code: str = "AGT101") -> Diagnostic:
+    return Diagnostic(code, "error", "it is wrong", "Change it.", "R1.1", place=Place(line, 1, line, 2))
 
 
-def judge(text: str, *findings: Finding) -> list[tuple[str, int | None]]:
+def judge(text: str, *findings: Diagnostic) -> list[tuple[str, int | None]]:
     """Code and line of what is left, and of what is said of the ignores."""
     heard = apply_ignores(findings, parse_document(CLAUDE_PATH, text).ignores)
     return [(finding.code, finding.place.line if finding.place else None) for finding in heard]
@@ -47,7 +47,7 @@ def test_a_comment_in_the_frontmatter_is_yamls_own() -> None:
 
 def test_a_whole_file_can_be_silenced_also_where_a_finding_has_no_place() -> None:
     text = f"{HEAD}<!-- remit: ignore-file[AGT101, GRF] -->\n"
-    nowhere = Finding("GRF004", "warning", "it is wrong", "Change it.", "R1.1")
+    nowhere = Diagnostic("GRF004", "warning", "it is wrong", "Change it.", "R1.1")
     assert judge(text, make(1), make(99), nowhere) == []
     assert judge(text, make(1)) == [("IGN001", 6)]
 

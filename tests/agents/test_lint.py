@@ -6,13 +6,13 @@ import pytest
 
 from remit.agents.document import parse_document
 from remit.agents.lint import Checked, Choice, check_document, choose, lint, matches_path, sort_findings
-from remit.model import Finding, Place, Severity
+from remit.model import Diagnostic, Place, Severity
 from tests.agents.graph_samples import WORKSPACES
 from tests.agents.samples import CLAUDE, CLAUDE_PATH, CODEX, CODEX_PATH
 
 
-def make(code: str, line: int = 1, column: int = 1) -> Finding:
-    return Finding(code, "error", "it is wrong", "Change it.", "R1.1", place=Place(line, column, line, column + 1))
+def make(code: str, line: int = 1, column: int = 1) -> Diagnostic:
+    return Diagnostic(code, "error", "it is wrong", "Change it.", "R1.1", place=Place(line, column, line, column + 1))
 
 
 def check(files: Mapping[str, str]) -> list[Checked]:
@@ -155,7 +155,7 @@ def test_what_is_said_of_ignores_can_be_chosen_like_everything_else() -> None:
 
 
 def test_findings_without_a_place_come_first() -> None:
-    nowhere = Finding("AGT001", "error", "it is wrong", "Change it.", "R1.1")
+    nowhere = Diagnostic("AGT001", "error", "it is wrong", "Change it.", "R1.1")
     assert sort_findings([make("B", 2), make("A", 2), make("C", 1, 9), nowhere]) == [
         nowhere, make("C", 1, 9), make("A", 2), make("B", 2),
     ]  # fmt: skip

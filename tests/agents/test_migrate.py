@@ -14,7 +14,7 @@ from remit.agents.profiles import KINDS
 from remit.agents.rules.all import Case, run_rules
 from remit.agents.scaffold import scaffold
 from remit.errors import InputError, UsageError
-from remit.model import Edit, Finding, Fix
+from remit.model import Diagnostic, Edit, Fix
 from tests.agents.samples import CLAUDE, CLAUDE_PATH, CODEX, CODEX_PATH, OPENCODE, OPENCODE_PATH, STANDARD, change
 from tests.amounts import choose
 
@@ -98,7 +98,7 @@ def read(text: str, path: str = PATH, *, kind: str | None = None) -> Document:
     return parse_document(path, run(text, path, kind=kind).text)
 
 
-def find(document: Document) -> list[Finding]:
+def find(document: Document) -> list[Diagnostic]:
     """Every finding, judged by the standard."""
     document.profile = "standard"
     return run_rules(Case(document))
@@ -351,7 +351,7 @@ def test_a_fix_that_takes_words_away_is_not_used(edits: list[Edit], gentle: bool
     document = parse_document(PATH, "---\nname: x\n---\n\n# plain <rolx></rolx>\n")
     assert document.text[19:24] == "plain"
     fix = Fix("unsafe", "", tuple(edits))
-    assert is_gentle(Finding("X", "error", "", "", "", fix=fix), document) is gentle
+    assert is_gentle(Diagnostic("X", "error", "", "", "", fix=fix), document) is gentle
 
 
 PIECES = st.sampled_from([

@@ -15,7 +15,7 @@ from remit.agents.profiles import KINDS, TIMEOUTS_S, TOOLS, UTILITY_AGENTS, Prof
 from remit.agents.scaffold import PROFILES, ContextFacts, NewFile, check_name, choose_place, scaffold
 from remit.errors import UsageError
 from remit.harnesses import claude, codex, opencode
-from remit.model import Finding
+from remit.model import Diagnostic
 from tests.amounts import choose
 
 FINAL = {"planning": "[PLANNED]", "implementation": "[COMPLETED]", "research": "[RESEARCHED]"}
@@ -35,7 +35,7 @@ def make(kind: str, name: str = "api-helper", *, profile: Profile = "standard", 
     return parse_document(new.path, new.text)
 
 
-def check(files: tuple[NewFile, ...], sizes: dict[str, int | None] | None = None) -> tuple[Finding, ...]:
+def check(files: tuple[NewFile, ...], sizes: dict[str, int | None] | None = None) -> tuple[Diagnostic, ...]:
     """Every finding on the agent among these files, the graph's included; a context file not made is missing."""
     document = parse_document(files[0].path, files[0].text)
     named = document.get("context_loading") or {}

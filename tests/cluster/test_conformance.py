@@ -10,7 +10,7 @@ import pytest
 
 from remit.runs.workspace import Workspace
 from remit.storage.files import load_bytes
-from remit.testing.backends import EngineSuite
+from remit.testing.backends import BackendSuite
 from tests.amounts import IS_WHOLE
 from tests.cluster.machines import KEY, Settings, machines
 
@@ -44,7 +44,7 @@ def workers(postgres: Server, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield
 
 
-class TestCluster(EngineSuite):
+class TestCluster(BackendSuite):
     """Every test of the suite."""
 
     def open(self, root: str) -> Workspace:
@@ -58,11 +58,11 @@ def leave_to_the_whole(name: str) -> Callable[[TestCluster, Path], None]:
 
     @pytest.mark.thorough
     def test(self: TestCluster, tmp_path: Path) -> None:
-        getattr(EngineSuite, name)(self, tmp_path)
+        getattr(BackendSuite, name)(self, tmp_path)
 
     return test
 
 
-for each in vars(EngineSuite):
+for each in vars(BackendSuite):
     if each.startswith("test_") and each not in DAILY:
         setattr(TestCluster, each, leave_to_the_whole(each))

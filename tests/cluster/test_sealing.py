@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.cluster.database.key_file import KEY, KEY_FILE, find_fingerprint, load_key, make_key
-from remit.cluster.orders import Order, Outcome, Packed, Source, read_order, read_outcome, render_order, render_outcome
+from remit.cluster.orders import (
+    Order,
+    Packed,
+    RemoteResult,
+    Source,
+    read_order,
+    read_outcome,
+    render_order,
+    render_outcome,
+)
 from remit.cluster.sealing import Signed, read_ticket, seal, sign_ticket, unseal
 from remit.errors import ClusterError, RefusedError
 from remit.git.bundles import File
@@ -48,7 +57,7 @@ def test_orders_and_outcomes_travel_whole() -> None:
     )  # fmt: skip
     assert read_order(unseal(OURS, "order", seal(OURS, "order", render_order(order)))) == order
     packed = Packed("e" * 40, "f" * 40, (File("a\nb", "100644", "0" * 64),), Source("remote", "remit/x", history=True))
-    outcome = Outcome("sess_1_abcdef", 2, "w", {"result": {}}, ({"number": 1},), {"answer-1": "x"}, packed, 1, 2)
+    outcome = RemoteResult("sess_1_abcdef", 2, "w", {"result": {}}, ({"number": 1},), {"answer-1": "x"}, packed, 1, 2)
     assert read_outcome(unseal(OURS, "outcome", seal(OURS, "outcome", render_outcome(outcome)))) == outcome
 
 

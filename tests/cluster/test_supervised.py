@@ -17,7 +17,7 @@ from remit.cluster.worker.worker import Worker
 from remit.config.cluster import ClusterSettings
 from remit.errors import BusyError, StorageError
 from remit.ledger.home import Home
-from remit.ledger.runs import Delegation, load_delegation
+from remit.ledger.runs import Run, load_delegation
 from tests.cluster.sent import make, meet
 from tests.cluster.test_worker import until
 
@@ -42,7 +42,7 @@ def test_a_busy_ledger_is_reported_and_looked_at_again(tmp_path: Path, url: str)
             await submissions.post(afar.db, make(name, root="one"))
         other = sqlite3.connect(home.ledger.file, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        async with afar.follow(Delegation("one", "worker", 1, ("o", "worker"), root_id="one")) as followed:
+        async with afar.follow(Run("one", "worker", 1, ("o", "worker"), root_id="one")) as followed:
             await until(lambda: followed.trouble)
             assert type(followed.trouble) is BusyError
             other.execute("ROLLBACK")

@@ -23,7 +23,7 @@ from remit.cluster.database.workers import Worker, enter, set_draining
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.remote_rows import OWNER
-from remit.ledger.runs import Delegation, add_delegation, advance, load_delegation
+from remit.ledger.runs import Run, add_delegation, advance, load_delegation
 from remit.runs.request import Request
 from remit.views import workers as shown
 from remit.views.run_list import list_runs
@@ -70,7 +70,7 @@ class Stage:
         if parent is None:
             home = Home(str(self.folder))
             details = {"afar": True, "timeout_s": 60, "work": "Do it."}
-            add_delegation(home.ledger, Delegation(name, path[-1], 1, path, owner="1-gone", details=details))
+            add_delegation(home.ledger, Run(name, path[-1], 1, path, owner="1-gone", details=details))
             home.close()
         posted = Posted(name, root, parent, path[-1], len(path) - 1, path, "command", {"timeout_s": 60}, b"order")
 
@@ -209,7 +209,7 @@ def test_what_the_database_does_not_know_of_yet_waits_too(stage: Stage) -> None:
     assert stage.remit("ps").text.endswith("; nothing waits\n")
     home = Home(str(stage.folder))
     details = {"afar": True, "timeout_s": 60, "work": "Do it."}
-    add_delegation(home.ledger, Delegation(OWN, "planner", 1, ("orchestrator", "planner"), details=details))
+    add_delegation(home.ledger, Run(OWN, "planner", 1, ("orchestrator", "planner"), details=details))
     home.close()
     told = stage.remit("ps").text
     assert "queued 0:0" in told

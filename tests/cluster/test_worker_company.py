@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.cluster.database import session_rows, submissions
-from remit.cluster.orders import Order, Outcome, Source, read_outcome, render_order
+from remit.cluster.orders import Order, RemoteResult, Source, read_outcome, render_order
 from remit.cluster.row_conversion import shape_posted
 from remit.cluster.sealing import Signed, seal, sign_ticket, unseal
-from remit.ledger.runs import Delegation
+from remit.ledger.runs import Run
 from remit.runs.admission.limits import Budget
 from remit.runs.request import Request
 from remit.testing import ScriptedAgent
@@ -134,7 +134,7 @@ def test_orders_that_nobody_should_carry_out_are_refused(tmp_path: Path, url: st
 
     async def post(db: Database) -> None:
         for name, body in bodies.items():
-            row = Delegation(name, "scout", 1, ("orchestrator", "scout"), root_id=name, details={"timeout_s": 60})
+            row = Run(name, "scout", 1, ("orchestrator", "scout"), root_id=name, details={"timeout_s": 60})
             assert await submissions.post(db, shape_posted(row, body))
 
     with machines(tmp_path / "machines", url, 1, key=KEY):
@@ -146,7 +146,7 @@ def test_orders_that_nobody_should_carry_out_are_refused(tmp_path: Path, url: st
         assert word in result["summary"], result["summary"]
 
 
-def load_outcome(caller: Caller, session: str) -> Outcome:
+def load_outcome(caller: Caller, session: str) -> RemoteResult:
     return read_outcome(
         unseal(bytes.fromhex(KEY), "outcome", caller.ask(lambda db: session_rows.load_outcome(db, session)))
     )

@@ -27,7 +27,7 @@ from tests.contract.samples import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.model import Outcome, Severity, Verdict
+    from remit.model import Severity, Verdict, VerdictName
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Sample:
     good: Message
     bad: Message
     severity: Severity
-    outcome: Outcome
+    outcome: VerdictName
     """Of the bad message; a warning alone leaves it accepted."""
     pointer: str = ""
     shown: str | None = None

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from remit import check, convert
 from remit.errors import UsageError
-from remit.model import Finding
+from remit.model import Diagnostic
 from remit.returns import check as check_values
 from remit.returns.convert import Known, convert_return, render_message
 from remit.returns.formats import DIALECTS, HYPER, MANIFEST
@@ -328,7 +328,7 @@ def _is_among(leaf: tuple[str, object], others: list[tuple[str, object]]) -> boo
     return any(_key(pointer) == _key(where) and value == other for where, other in others)
 
 
-def _is_told(leaf: tuple[str, object], findings: Sequence[Finding]) -> bool:
+def _is_told(leaf: tuple[str, object], findings: Sequence[Diagnostic]) -> bool:
     """Whether a finding names the value's key, or says that the list item it belongs to was left out."""
     names = {_key(leaf[0]), CANONICAL.get(_key(leaf[0]), "")}
     for finding in findings:

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.model import ArtifactFacts, Finding
+from remit.model import ArtifactFacts, Diagnostic
 from remit.returns.manifest_lines import MAX_LINE_BYTES, Told, check_line, check_lines
 from tests.workspace.manifests import ENTRY, make_entry, make_line
 
 
-def check(text: str | bytes, **files: str) -> list[Finding]:
+def check(text: str | bytes, **files: str) -> list[Diagnostic]:
     """The findings of a manifest; a file is there unless it is said to be something else."""
     return [told.finding for told in tell(text, **files)]
 
@@ -25,7 +25,7 @@ def tell(text: str | bytes, **files: Any) -> list[Told]:  # noqa: ANN401 - file 
     return list(check_lines(lines, look=lambda path: ArtifactFacts(path, files.get("state", "file"), 1), words={}))
 
 
-def codes(findings: Iterable[Finding]) -> list[tuple[str, int]]:
+def codes(findings: Iterable[Diagnostic]) -> list[tuple[str, int]]:
     """Each code with the line it is about."""
     return [(finding.code, finding.place.line if finding.place else 0) for finding in findings]
 

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from remit import convert
-from remit.model import ArtifactFacts, Expectation, FileState, Finding
+from remit.model import ArtifactFacts, Diagnostic, Expectation, FileState
 from remit.returns.convert import TOLD
 from remit.returns.formats import HYPER, STANDARD, render_schema
 from remit.returns.rules import RULES, judge_outcome
@@ -185,13 +185,13 @@ def test_a_code_cannot_be_given_twice() -> None:
     assert before == RULES
 
 
-def _find(code: str, message: Message) -> Finding:
+def _find(code: str, message: Message) -> Diagnostic:
     found = [finding for finding in message.judge().findings if finding.code == code]
     assert len(found) == 1, found
     return found[0]
 
 
-def _convert(passage: Passage) -> tuple[Finding, ...]:
+def _convert(passage: Passage) -> tuple[Diagnostic, ...]:
     return convert(passage.text, to=passage.to, **passage.known).findings  # type: ignore[arg-type]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from remit import check
-from remit.model import Finding
+from remit.model import Diagnostic
 from remit.returns.formats.hyper import END_MARKER, START_MARKER
 from remit.returns.formats.manifest import SENTENCES
 from tests.contract.samples import entry, fenced, line, pretty, standard, stopped
@@ -25,7 +25,7 @@ def write_artifacts(root: Path, payload: dict[str, Any]) -> None:
         file.write_text("Written.\n")
 
 
-def told(findings: tuple[Finding, ...]) -> set[tuple[str, str]]:
+def told(findings: tuple[Diagnostic, ...]) -> set[tuple[str, str]]:
     return {(finding.code, finding.pointer) for finding in findings}
 
 

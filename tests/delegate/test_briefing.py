@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit import check
-from remit.model import Finding
+from remit.model import Diagnostic
 from remit.runs.instructions import (
     MAX_REASK_BYTES,
     Assignment,
@@ -197,7 +197,7 @@ def test_any_text_stays_between_its_marks(prompt: str, inputs: dict[str, str], l
 
 # --- later messages ---------------------------------------------------------------------------------------------------
 
-WRONG = Finding(
+WRONG = Diagnostic(
     "RET011", "error", "the session id is 'x', not the issued one", "Copy it.", "R0.11", "/metadata/session_id"
 )
 

@@ -16,7 +16,7 @@ from remit.runs.workspace import Workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.schemas import Result
 
 AGENT = """---
@@ -76,11 +76,11 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def spend(root: Path, spends: str, **options: Any) -> tuple[Result, dict[str, Delegation]]:  # noqa: ANN401 - fields of Request
+def spend(root: Path, spends: str, **options: Any) -> tuple[Result, dict[str, Run]]:  # noqa: ANN401 - fields of Request
     """Let `a` spend, and `b` below it: for each, how many steps before and after it hands on, and how long it stays."""
     path = f"{root.parent / 'bin'}:{os.environ['PATH']}"
 
-    async def run() -> tuple[Result, dict[str, Delegation]]:
+    async def run() -> tuple[Result, dict[str, Run]]:
         async with Workspace.open(root, environ={**os.environ, "PATH": path, "SPEND": spends}) as ws:
             result = await ws.delegate("a", "Spend.", runner="opencode", timeout_s=30, **options)
             return result, {row.agent: row for row in ws.list(only_open=False)}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.ledger.home import Home
-from remit.ledger.runs import Delegation, add_delegation
+from remit.ledger.runs import Run, add_delegation
 from remit.runs.supervisor.concurrent_runs import find_site
 from remit.runs.workspace import Workspace
 
@@ -128,7 +128,7 @@ def test_a_later_run_that_lists_the_files_of_an_earlier_one_is_not_false(root: P
 def test_another_agent_has_the_permissions_of_all_its_files_and_of_its_callers(tmp_path: Path) -> None:
     reading, denied, above = {"tools": ["read"]}, {"deny": {"write": ["src/**"]}}, {"deny": {"bash": ["rm *"]}}
     root = str(tmp_path)
-    own = Delegation("sess_1_own000", "reporter", 1, ("o", "reporter"), state="running", started_ms=1,
+    own = Run("sess_1_own000", "reporter", 1, ("o", "reporter"), state="running", started_ms=1,
                      details={"root": root})  # fmt: skip
     caller = own._replace(session_id="sess_1_caller", details={"root": f"{root}/elsewhere", "permissions": above})
     other = own._replace(session_id="sess_1_other0", parent_id=caller.session_id,

@@ -14,7 +14,7 @@ import pytest
 from remit.attempts.folders import find_folder, is_alive
 from remit.attempts.process_owner import load_pids
 from remit.errors import StorageError
-from remit.ledger.runs import Delegation, add_delegation, load_delegation
+from remit.ledger.runs import Run, add_delegation, load_delegation
 from remit.runs.request import Request
 from remit.runs.wait_cancel import wait_for
 from remit.runs.workspace import Workspace
@@ -183,7 +183,7 @@ def test_a_delegation_whose_runner_nobody_knows_ends_and_costs_no_other_its_resu
 
     async def wait() -> tuple[list[str], str]:
         async with Workspace.open(root) as ws:
-            row = Delegation("sess_bad", "worker", 1, ("orchestrator", "worker"), owner="1-gone", runner="ghost")
+            row = Run("sess_bad", "worker", 1, ("orchestrator", "worker"), owner="1-gone", runner="ghost")
             add_delegation(ws.home.ledger, row)
             waited = await wait_for(ws, ["sess_bad", good.session_id], timeout_s=20)
             bad = load_delegation(ws.home.ledger, "sess_bad")

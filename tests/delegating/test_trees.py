@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from remit.attempts.folders import list_living
-from remit.ledger.runs import Delegation, count_attempts
+from remit.ledger.runs import Run, count_attempts
 from remit.runs.workspace import Workspace
 
 REMIT = f"{sys.executable} -m remit"
@@ -29,11 +29,11 @@ def nest(command: str, *options: str) -> str:
     return f"sh -c {shlex.quote(inner)}"
 
 
-def find(ws: Workspace, depth: int) -> Delegation | None:
+def find(ws: Workspace, depth: int) -> Run | None:
     return next((row for row in ws.list(only_open=False) if row.depth == depth), None)
 
 
-async def wait_for_child(ws: Workspace, depth: int) -> Delegation:
+async def wait_for_child(ws: Workspace, depth: int) -> Run:
     """The delegation at a depth, once its agent is at work."""
     last = time.monotonic() + 60
     while time.monotonic() < last:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from remit.model import Finding, Place
+from remit.model import Diagnostic, Place
 from remit.terminal import Paint, escape_char, is_visible, measure
 from remit.views.excerpt import MAX_FINDINGS, Text, render_excerpt, render_finding, render_findings
 
@@ -20,9 +20,9 @@ def show(text: str, place: Place, *, columns: int = 100) -> str:
     return "\n".join(lines) + "\n"
 
 
-def make_finding(place: Place | None = None, pointer: str = "/status") -> Finding:
+def make_finding(place: Place | None = None, pointer: str = "/status") -> Diagnostic:
     """A finding about a status."""
-    return Finding(
+    return Diagnostic(
         "RET022", "error", "the status is not known", "Use one of: completed, failed.", "R0.3", pointer, place
     )
 

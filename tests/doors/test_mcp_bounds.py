@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.mcp.output_limits import MAX_CHARS, MAX_TOTAL_CHARS, Bounds, fit_findings
-from remit.model import Finding
+from remit.model import Diagnostic
 from remit.storage.secrets import MARK
 
 SECRET = "ghp_" + "a1B2" * 9
@@ -61,8 +61,8 @@ def test_no_secret_goes_out() -> None:
 
 
 def test_findings_come_with_the_gravest_first() -> None:
-    found = [Finding(f"N{each}", "note", "n", "", "R0") for each in range(150)] + [
-        Finding("E1", "error", SECRET, "", "R0")
+    found = [Diagnostic(f"N{each}", "note", "n", "", "R0") for each in range(150)] + [
+        Diagnostic("E1", "error", SECRET, "", "R0")
     ]
     told = fit_findings([(each, "a.md") for each in found])
     assert told["findings"][0]["code"] == "E1"

@@ -18,7 +18,7 @@ from remit.confine import find_level
 from remit.ledger.events import load_events, read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import OWNER
-from remit.ledger.runs import Delegation, add_delegation
+from remit.ledger.runs import Run, add_delegation
 from remit.testing.agent import ScriptedAgent
 from tests.amounts import choose
 from tests.doors.mcp_peer import Peer, make_workspace
@@ -46,7 +46,7 @@ class Place(NamedTuple):
         """What these agents say came of it, the innermost first."""
         return [json.loads(line) for line in self.log.read_text().splitlines()]
 
-    def rows(self) -> list[Delegation]:
+    def rows(self) -> list[Run]:
         """All delegations, oldest first."""
         return list_rows(self.root)[::-1]
 
@@ -459,7 +459,7 @@ def add_refereed(root: Path) -> str:
     """A subagent that a harness has started itself; its session."""
     now_ms = read_clock_ms()
     session_id = "sess_1794800000_refer1"
-    row = Delegation(session_id, "scribe", 1, ("orchestrator", "scribe"), state="running", started_ms=now_ms,
+    row = Run(session_id, "scribe", 1, ("orchestrator", "scribe"), state="running", started_ms=now_ms,
                      runner="claude", deadline_ms=now_ms + 60_000, owner=OWNER,
                      details={"refereed": True, "may_call": ["*"]})  # fmt: skip
     home = Home(str(root))

@@ -14,7 +14,7 @@ from remit.cli import run
 from remit.errors import RemitError, StateError, UsageError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import Delegation, add_delegation, load_delegation
+from remit.ledger.runs import Run, add_delegation, load_delegation
 from remit.mcp.catalog import BY_NAME
 from remit.mcp.resources import list_resources, read_resource
 from remit.mcp.tools import Call, call
@@ -322,7 +322,7 @@ def enter(folder: Path, depth: int, **details: Any) -> str:  # noqa: ANN401 - of
     session_id = f"sess_1794800000_refer{depth}"
     path = ("orchestrator", *(f"agent-{number}" for number in range(1, depth + 1)))
     now_ms = read_clock_ms()
-    row = Delegation(session_id, path[-1], depth, path, state="running", started_ms=now_ms, runner="claude",
+    row = Run(session_id, path[-1], depth, path, state="running", started_ms=now_ms, runner="claude",
                      deadline_ms=now_ms + 60_000, owner="harness", details={"refereed": True, **details})  # fmt: skip
     add_delegation(home.ledger, row)
     home.close()

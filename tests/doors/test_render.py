@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from remit.errors import BusyError, ConfigError, InputError, RemitError, UsageError
-from remit.model import Edit, Finding, Fix, Outcome, Place, Severity
+from remit.model import Diagnostic, Edit, Fix, Place, Severity, VerdictName
 from remit.runs import check_message
 from remit.terminal import Paint, is_visible
 from remit.views import render
@@ -25,9 +25,9 @@ def make_finding(
     severity: Severity = "error",
     pointer: str = "/status",
     place: Place | None = None,
-) -> Finding:
+) -> Diagnostic:
     """A finding about a status."""
-    return Finding("RET022", severity, message, "Use one of: completed, failed.", "R0.3", pointer, place)
+    return Diagnostic("RET022", severity, message, "Use one of: completed, failed.", "R0.3", pointer, place)
 
 
 def refuse_constant(name: str) -> None:
@@ -229,12 +229,12 @@ def test_the_headline_of_a_message(message: str, headline: str) -> None:
         (["accepted", None], "2 messages: 1 accepted, 1 could not be read"),
     ],
 )
-def test_the_summary_of_several_messages(outcomes: list[Outcome | None], summary: str) -> None:
+def test_the_summary_of_several_messages(outcomes: list[VerdictName | None], summary: str) -> None:
     assert render.render_summary(outcomes) == summary
 
 
 def test_advice_that_several_share_is_given_once() -> None:
-    findings = [make_finding("one"), Finding("CNV003", "warning", "two", "Give it.", "C3"), make_finding("three")]
+    findings = [make_finding("one"), Diagnostic("CNV003", "warning", "two", "Give it.", "C3"), make_finding("three")]
     assert render.render_losses(findings, paint=PLAIN) == snapshot(
         [
             "error[RET022]: one",

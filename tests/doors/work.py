@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.testing.agent import ScriptedAgent
     from tests.doors.conftest import Ended, Remit
 
@@ -38,7 +38,7 @@ def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
     return json.loads(ended.out)
 
 
-def list_rows(folder: Path) -> list[Delegation]:
+def list_rows(folder: Path) -> list[Run]:
     """All delegations, newest first."""
     home = Home(str(folder))
     try:

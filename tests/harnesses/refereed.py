@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.schemas import Result
     from remit.testing import Turn
     from remit.testing.clis import CliName
@@ -205,13 +205,13 @@ def _free_claude(args: tuple[str, ...]) -> tuple[str, ...]:
     return args if any("permission-mode" in word for word in args) else ("--permission-mode=bypassPermissions", *args)
 
 
-def list_delegations(stage: Stage) -> list[Delegation]:
+def list_delegations(stage: Stage) -> list[Run]:
     """Who was delegated to, from the first."""
     rows = ledger.list_delegations(Home(str(stage.root)).ledger, limit=1000)
     return sorted(rows, key=lambda row: (row.created_ms, row.depth))
 
 
-def get_report(stage: Stage, row: Delegation) -> Result:
+def get_report(stage: Stage, row: Run) -> Result:
     """What was kept of a delegation."""
     return load_report(Home(str(stage.root)), row.session_id)[0]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.testing import Turn
     from tests.harnesses.stage import Stage
 
@@ -142,7 +142,7 @@ def play(
         yield row, stage
 
 
-def list_runs(stage: Stage) -> list[Delegation]:
+def list_runs(stage: Stage) -> list[Run]:
     return [run for run in list_delegations(stage) if run.agent == "scribe"]
 
 

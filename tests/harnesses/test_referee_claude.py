@@ -29,7 +29,7 @@ from tests.harnesses.refereed import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from tests.harnesses.stage import Stage
 
 pytestmark = pytest.mark.slow
@@ -130,7 +130,7 @@ def test_each_of_a_session_is_held_to_its_own(stage: Stage) -> None:
     assert '"result":"No return is owed."' in session.output
 
 
-def check_corrected(stage: Stage, row: Delegation) -> None:
+def check_corrected(stage: Stage, row: Run) -> None:
     """A bad return is blocked, and corrected."""
     assert (row.agent, row.depth, row.path) == ("scribe", 1, ("orchestrator", "scribe"))
     assert (row.state, row.status, row.outcome, row.runner) == ("settled", "completed", "accepted", "claude")
@@ -150,7 +150,7 @@ def check_corrected(stage: Stage, row: Delegation) -> None:
     assert [(each.path, each.grade) for each in get_report(stage, row).artifacts] == [("notes.md", "attributed")]
 
 
-def check_rejected(stage: Stage, row: Delegation) -> None:
+def check_rejected(stage: Stage, row: Run) -> None:
     """A liar is sent back twice, and then rejected."""
     assert (row.status, row.outcome) == ("failed", "fabricated")
     assert [len(stage.asked("lie", step)) for step in (1, 2, 3, 4)] == [1, 1, 1, 0]
@@ -160,7 +160,7 @@ def check_rejected(stage: Stage, row: Delegation) -> None:
     assert "completed" not in json.dumps(list_results(stage, "main", 3))
 
 
-def check_denied(stage: Stage, row: Delegation) -> None:
+def check_denied(stage: Stage, row: Run) -> None:
     """What is denied does not run, though the harness permits everything."""
     assert not (stage.root / "reached").exists()
     assert not (stage.root / "private").exists()
@@ -172,7 +172,7 @@ def check_denied(stage: Stage, row: Delegation) -> None:
     assert (row.agent, row.status) == ("keeper", "completed")
 
 
-def check_looked_on(stage: Stage, row: Delegation) -> None:
+def check_looked_on(stage: Stage, row: Run) -> None:
     """The harness's own agents are held to nothing."""
     lines = [line.strip() for line in "\n".join(list_results(stage, "main", 5)).splitlines()]
     assert "Just an answer." in lines

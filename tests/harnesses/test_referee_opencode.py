@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from tests.harnesses.stage import Stage
 
 pytestmark = pytest.mark.slow
@@ -94,7 +94,7 @@ def test_each_of_a_session_is_held_to_its_own(stage: Stage) -> None:
     check_denied(stage, reach)
 
 
-def check_corrected(stage: Stage, row: Delegation) -> None:
+def check_corrected(stage: Stage, row: Run) -> None:
     """The contract goes in, a bad return goes back and is corrected, and the result comes out."""
     assert (row.agent, row.depth, row.path, row.runner) == ("scribe", 1, ("orchestrator", "scribe"), "opencode")
     (first,) = stage.asked("work", 0)
@@ -116,7 +116,7 @@ def check_corrected(stage: Stage, row: Delegation) -> None:
     assert [(each.path, each.grade) for each in get_report(stage, row).artifacts] == [("report.md", "attributed")]
 
 
-def check_rejected(stage: Stage, row: Delegation) -> None:
+def check_rejected(stage: Stage, row: Run) -> None:
     """A liar is sent back twice, and then rejected."""
     assert (row.status, row.outcome) == ("failed", "fabricated")
     assert [len(stage.asked("lie", step)) for step in (1, 2, 3, 4)] == [1, 1, 1, 0]
@@ -125,7 +125,7 @@ def check_rejected(stage: Stage, row: Delegation) -> None:
     assert [error["code"] for error in result["errors"]] == ["FABRICATED", "FILE_NOT_FOUND"]
 
 
-def check_denied(stage: Stage, row: Delegation) -> None:
+def check_denied(stage: Stage, row: Run) -> None:
     """What is denied does not run."""
     assert not (stage.root / "reached").exists()
     assert not (stage.root / "private").exists()

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.hooks.main import respond
 from remit.hooks.tool_calls import list_patched
 from remit.ledger.home import Home
-from remit.ledger.runs import Delegation, list_delegations
+from remit.ledger.runs import Run, list_delegations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -221,7 +221,7 @@ class Stage:
 
     # --- the ledger ---------------------------------------------------------------------------------------------------
 
-    def rows(self) -> list[Delegation]:
+    def rows(self) -> list[Run]:
         """All delegations, the first first."""
         home = Home(str(self.root))
         try:
@@ -229,7 +229,7 @@ class Stage:
         finally:
             home.close()
 
-    def row(self, session_id: str) -> Delegation:
+    def row(self, session_id: str) -> Run:
         """A delegation."""
         return next(row for row in self.rows() if row.session_id == session_id)
 
@@ -280,7 +280,7 @@ class Child:
         return "sess_" + self.told.partition("session sess_")[2].partition(",")[0]
 
     @property
-    def row(self) -> Delegation:
+    def row(self) -> Run:
         """Its delegation, as the ledger has it."""
         found = self.stage.ask(
             "SELECT session_id FROM refereed WHERE harness_session = ? AND tool_use_id = ?",

@@ -12,7 +12,7 @@ from remit.runs.results.full_result import load_report
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from tests.refereeing.stage import Child, Stage
 
 
@@ -29,14 +29,14 @@ def finish(child: Child, *paths: str) -> None:
     child.hand_over(child.report(*paths))
 
 
-def take_up(child: Child) -> Delegation:
+def take_up(child: Child) -> Run:
     """Its caller gives it another message; the delegation that this is."""
     child.start()
     child.stops = 0
     return child.stage.rows()[-1]
 
 
-def say(child: Child, row: Delegation, *paths: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+def say(child: Child, row: Run, *paths: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
     """It gives a return of the later session."""
     return child.stop(child.report(*paths, **more).replace(child.row.session_id, row.session_id))
 

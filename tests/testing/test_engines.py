@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from remit.runs.workspace import Workspace
-from remit.testing.backends import EngineSuite
+from remit.testing.backends import BackendSuite
 
 
 @pytest.mark.slow
-class TestLocal(EngineSuite):
+class TestLocal(BackendSuite):
     """Ledger and shims."""
 
     def open(self, root: str) -> Workspace:

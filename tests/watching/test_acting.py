@@ -17,7 +17,7 @@ import pytest
 from remit.attempts.process_owner import find_enclosing
 from remit.errors import RefusedError, RemitError, UsageError
 from remit.ledger.hook_runs import OWNER, Refereed, add_refereed
-from remit.ledger.runs import Delegation, list_delegations, load_delegation
+from remit.ledger.runs import Run, list_delegations, load_delegation
 from remit.runs.consent import Trust, get_executing, give_trust
 from remit.storage.peers import End, Peers
 from remit.storage.process_ancestry import find_mark
@@ -54,7 +54,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def wait_for(home: Home, session_id: str, is_so: Callable[[Delegation], bool]) -> Delegation:
+def wait_for(home: Home, session_id: str, is_so: Callable[[Run], bool]) -> Run:
     last = time.monotonic() + 60
     while time.monotonic() < last:
         row = load_delegation(home.ledger, session_id)

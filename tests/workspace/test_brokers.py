@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from remit.ledger.home import Home
-from remit.ledger.runs import Delegation, add_delegation
-from remit.runs.supervisor.supervisor import Broker
+from remit.ledger.runs import Run, add_delegation
+from remit.runs.supervisor.supervisor import Supervisor
 from remit.storage.supervisors import Presence, clear_departed, is_present
 from tests.workspace.scarcity import few_files
 
@@ -78,8 +78,8 @@ def test_a_process_without_free_descriptors_does_not_take_a_living_supervisor_fo
 
 def test_runs_are_claimed_only_if_their_supervisor_is_known_to_be_gone(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
-    presence, broker = Presence(home), Broker(home, environ={})
-    row = Delegation("sess_1_aaaaaa", "worker", 1, ("orchestrator", "worker"), owner=presence.id)
+    presence, broker = Presence(home), Supervisor(home, environ={})
+    row = Run("sess_1_aaaaaa", "worker", 1, ("orchestrator", "worker"), owner=presence.id)
     add_delegation(home.ledger, row)
     file = Path(home.folder, "brokers", f"{presence.id}.lock")
     file.unlink()
@@ -97,12 +97,12 @@ def test_runs_are_claimed_only_if_their_supervisor_is_known_to_be_gone(tmp_path:
 def test_nested_runs_are_cancelled_whatever_the_clock_said(tmp_path: Path) -> None:
     """A clock that was set back gives a nested run an earlier time than its caller's."""
     home = Home(str(tmp_path))
-    broker = Broker(home, environ={})
+    broker = Supervisor(home, environ={})
     try:
         above: str | None = None
         for name, created_ms in (("parent", 3000), ("childx", 2000), ("grandx", 1000), ("otherx", 500)):
             parent = None if name == "otherx" else above
-            row = Delegation(name, name, 1, (name,), parent_id=parent, root_id="parent" if parent else name,
+            row = Run(name, name, 1, (name,), parent_id=parent, root_id="parent" if parent else name,
                              created_ms=created_ms, owner=broker.id)  # fmt: skip
             above = add_delegation(home.ledger, row).session_id
         assert broker.cancel("childx") == ["childx", "grandx"]

@@ -99,7 +99,7 @@ class Site:
             fields += b"blank=%s\0blank_text=%s\0" % (
                 os.fsencode(each.path), b"/" if each.is_folder else each.blank.encode(),
             )  # fmt: skip
-        run = shim.Run(shim.Order(fields), -1, -1)
+        run = shim.AgentProcess(shim.Order(fields), -1, -1)
         shim._make_blanks(run)  # noqa: SLF001 - as the shim does
         environ = {"PATH": os.environ["PATH"], "HOME": str(self.home), "GIT_CONFIG_GLOBAL": os.devnull}
         with out.open("wb") as file:

@@ -16,7 +16,7 @@ from remit.ledger.activity import list_acts
 from remit.ledger.events import load_events
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import add_act
-from remit.model import Artifact, ArtifactFacts, Fault
+from remit.model import AgentError, Artifact, ArtifactFacts
 from remit.runs.finish.steps import Places, Settlement, settle
 from remit.tasks.store import TaskStore
 from tests.amounts import STRIDE, choose
@@ -39,7 +39,7 @@ ENTRY = {
     "needs_followup": [],
     "linked_tasks": ["1"],
 }
-FAULT = Fault("execution", "one test is flaky", "UNKNOWN_ERROR", recoverable=True, recommendation="Run it again.")
+FAULT = AgentError("execution", "one test is flaky", "UNKNOWN_ERROR", recoverable=True, recommendation="Run it again.")
 
 
 def git(folder: Path, *args: str) -> str:

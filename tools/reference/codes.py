@@ -11,7 +11,7 @@ from remit import errors
 from remit.errorlog.records import FixStatus
 from remit.evidence.grades import Grade
 from remit.ledger.runs import STATES
-from remit.model import ERROR_CODES, STATUSES, FileState, Outcome, Severity, Transport
+from remit.model import ERROR_CODES, STATUSES, FileState, Severity, Transport, VerdictName
 from remit.tasks.moves import NEED_REASON, list_moves
 from remit.tasks.values import MARKERS
 from remit.views import render
@@ -38,7 +38,7 @@ def render_codes() -> dict[str, str]:
     parts = ["# Codes and words", _render_about(), *_render_errors(), *_render_refusals(), *_render_protocols()]
     for title, about, told, names in (
         ("Outcomes", "What became of a final message. The codes of its findings are [elsewhere](rules/README.md).",
-         OUTCOMES, get_args(Outcome)),
+         OUTCOMES, get_args(VerdictName)),
         ("Statuses", "What an agent says of its work. Dialects spell them otherwise; these are Remit's own.",
          STATUS_WORDS, STATUSES),
         ("Endings", "How an agent's work ended, whatever it said.", ENDINGS, _list_endings()),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from remit.agents.graph import Graph
     from remit.agents.lint import Checked
     from remit.config import LintSettings
-    from remit.model import Finding, Severity
+    from remit.model import Diagnostic, Severity
 
 _CACHE = ".remit/cache/lint.json"
 _FAMILIES = ("AGT", "GRF", "IGN")
@@ -52,7 +52,7 @@ class Linted(NamedTuple):
 
     root: str
     sources: Mapping[str, Source]
-    findings: Mapping[str, tuple[Finding, ...]]
+    findings: Mapping[str, tuple[Diagnostic, ...]]
     graph: Graph
     fail_on: Severity
     known: int = 0
@@ -81,7 +81,7 @@ class Change(NamedTuple):
     source: Source
     before: str
     after: str
-    applied: tuple[Finding, ...]
+    applied: tuple[Diagnostic, ...]
 
 
 EVERYTHING = Asked()
@@ -109,7 +109,7 @@ def fix(asked: Asked = EVERYTHING, *, unsafe: bool = False, write: bool = True) 
     linted = job.lint()
     texts: dict[str, list[str]] = {}
     """What each file with a fix was, and what it has been since."""
-    applied: dict[str, list[Finding]] = {}
+    applied: dict[str, list[Diagnostic]] = {}
     for _ in range(MAX_ROUNDS):
         new = [path for path in linted.findings if path not in texts and job.may_fix(path, linted.findings[path])]
         if new:  # judged by the very text that will be changed: on disk it may have changed since
@@ -220,7 +220,7 @@ class _Job:
         """The lines of a file."""
         return self.load_text(path).split("\n")
 
-    def may_fix(self, path: str, findings: Sequence[Finding]) -> bool:
+    def may_fix(self, path: str, findings: Sequence[Diagnostic]) -> bool:
         """Whether a file can be put right: not one that a link of the workspace leads out to."""
         if not any(each.fix for each in findings):
             return False

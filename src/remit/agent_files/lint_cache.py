@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agent_files.discovery import hash_content, load_agent_file, measure
 from remit.errors import InputError
-from remit.model import Edit, Finding, Fix, Place
+from remit.model import Diagnostic, Edit, Fix, Place
 
 if TYPE_CHECKING:
     from remit.agent_files.discovery import Judged, Source
@@ -169,12 +169,12 @@ _PROFILES = frozenset({"standard", "claude", "opencode", "codex", "command"})
 _SEVERITIES = frozenset({"error", "warning", "note"})
 
 
-def _read_finding(row: list[Any]) -> Finding:
+def _read_finding(row: list[Any]) -> Diagnostic:
     code, severity, message, hint, requirement, pointer, place, fix = row
     _expect_text(code, message, hint, requirement, pointer)
     _expect(severity in _SEVERITIES)
     where, cure = None if place is None else _read_place(place), None if fix is None else _read_fix(*fix)
-    return Finding(code, severity, message, hint, requirement, pointer, where, cure)
+    return Diagnostic(code, severity, message, hint, requirement, pointer, where, cure)
 
 
 def _read_fix(applicability: Any, message: str, edits: list[Any]) -> Fix:  # noqa: ANN401 - whatever was there

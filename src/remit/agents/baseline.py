@@ -15,7 +15,7 @@ from remit.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from remit.model import Finding
+    from remit.model import Diagnostic
 
     Baseline = Mapping[str, Mapping[str, int]]
     """For each file, how often it has each fingerprint."""
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _FORM = 1
 
 
-def fingerprint(finding: Finding, lines: list[str]) -> str:
+def fingerprint(finding: Diagnostic, lines: list[str]) -> str:
     """What a finding is known by: its code and the line it is on."""
     number = finding.place.line if finding.place else 0
     line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
@@ -53,7 +53,7 @@ def render_baseline(baseline: Baseline) -> str:
     return json.dumps({"remit_baseline": _FORM, "files": files}, indent=1, ensure_ascii=False) + "\n"
 
 
-def take_stock(found: Mapping[str, tuple[Finding, ...]], load_lines: Callable[[str], list[str]]) -> Baseline:
+def take_stock(found: Mapping[str, tuple[Diagnostic, ...]], load_lines: Callable[[str], list[str]]) -> Baseline:
     """The baseline of what there is now."""
     baseline: dict[str, dict[str, int]] = {}
     for path, findings in found.items():
@@ -68,17 +68,17 @@ def take_stock(found: Mapping[str, tuple[Finding, ...]], load_lines: Callable[[s
 
 
 def subtract(
-    found: Mapping[str, tuple[Finding, ...]],
+    found: Mapping[str, tuple[Diagnostic, ...]],
     baseline: Baseline,
     load_lines: Callable[[str], list[str]],
     *,
     is_asked: Callable[[str, str], bool] | None = None,
-) -> tuple[dict[str, tuple[Finding, ...]], Baseline]:
+) -> tuple[dict[str, tuple[Diagnostic, ...]], Baseline]:
     """The findings that are new, and the baseline without what is gone.
 
     What was not looked at this time stays: other files, and codes that are not asked for in a file.
     """
-    new: dict[str, tuple[Finding, ...]] = {}
+    new: dict[str, tuple[Diagnostic, ...]] = {}
     rest: dict[str, Mapping[str, int]] = {path: counts for path, counts in baseline.items() if path not in found}
     for path, findings in found.items():
         left = dict(baseline.get(path, {}))

@@ -14,7 +14,7 @@ from remit.light_namedtuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from remit.model import Edit, Finding
+    from remit.model import Diagnostic, Edit
 
 MAX_ROUNDS = 12
 """So often is a text looked at again: fixes that bring each other to light would go on for ever."""
@@ -24,13 +24,13 @@ class Fixed(NamedTuple):
     """A text after its fixes, and which findings they put right."""
 
     text: str
-    applied: tuple[Finding, ...]
+    applied: tuple[Diagnostic, ...]
 
 
-def apply_fixes(findings: Iterable[Finding], text: str, *, unsafe: bool) -> Fixed:
+def apply_fixes(findings: Iterable[Diagnostic], text: str, *, unsafe: bool) -> Fixed:
     """Apply every fix that no earlier one overlaps: all edits of a fix, or none."""
     taken: list[Edit] = []
-    applied: list[Finding] = []
+    applied: list[Diagnostic] = []
     for finding in findings:
         fix = finding.fix
         if fix is None or (fix.applicability == "unsafe" and not unsafe):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.light_namedtuple import NamedTuple
-from remit.model import Edit, Finding, Fix
+from remit.model import Diagnostic, Edit, Fix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,7 +30,7 @@ class Ignore(NamedTuple):
     """What to cut to be rid of it: the comment, and its line where it stands alone."""
 
 
-def unused_ignore(ignore: Ignore, codes: Sequence[str]) -> Finding:
+def unused_ignore(ignore: Ignore, codes: Sequence[str]) -> Diagnostic:
     """An ignore silences nothing.
 
     Why: the fault it was written for is gone, or the code is misspelt; the next fault would be silenced unseen.
@@ -51,7 +51,7 @@ def unused_ignore(ignore: Ignore, codes: Sequence[str]) -> Finding:
     message = f"the ignore {' and '.join(filter(None, told))}"
     fix = Fix("safe", "Remove the comment.", (Edit(*ignore.cut, "", ignore.place),)) if whole else None
     hint = "Correct it (`remit explain --all` lists the codes), or remove it." if strange else _UNNEEDED
-    return Finding("IGN001", "warning", message, hint, "C17", "", ignore.place, fix)
+    return Diagnostic("IGN001", "warning", message, hint, "C17", "", ignore.place, fix)
 
 
 _UNNEEDED = "Remove what is not needed."
@@ -70,7 +70,7 @@ def _find_strange(codes: Sequence[str]) -> list[str]:
     return [code for code in codes if not any(each.startswith(code) for each in known)]
 
 
-def bare_ignore(ignore: Ignore) -> Finding:
+def bare_ignore(ignore: Ignore) -> Diagnostic:
     """An ignore names no code.
 
     Why: it silences every finding on its line, also those that nobody has seen yet.
@@ -79,17 +79,17 @@ def bare_ignore(ignore: Ignore) -> Finding:
 
     Good: `<!-- remit: ignore[AGT122] -->`
     """
-    return Finding("IGN002", "warning", "the ignore names no code", "Name the codes: ignore[AGT122].", "C17", "",
+    return Diagnostic("IGN002", "warning", "the ignore names no code", "Name the codes: ignore[AGT122].", "C17", "",
                    ignore.place)  # fmt: skip
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str | None]] = {
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str | None]] = {
     "IGN001": (unused_ignore, "warning", "safe"),
     "IGN002": (bare_ignore, "warning", None),
 }
 
 
-def apply_ignores(findings: Iterable[Finding], ignores: Sequence[Ignore]) -> list[Finding]:
+def apply_ignores(findings: Iterable[Diagnostic], ignores: Sequence[Ignore]) -> list[Diagnostic]:
     """The findings that no ignore silences, and those about the ignores themselves."""
     if not ignores:
         return list(findings)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from remit.agents.document import Document
     from remit.agents.graph import Graph
     from remit.agents.ignores import Ignore
-    from remit.model import Finding, Severity
+    from remit.model import Diagnostic, Severity
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 
@@ -28,7 +28,7 @@ class Checked(NamedTuple):
     """What one file says by itself."""
 
     path: str
-    findings: tuple[Finding, ...]
+    findings: tuple[Diagnostic, ...]
     definition: Definition | None = None
     ignores: tuple[Ignore, ...] = ()
 
@@ -54,14 +54,14 @@ def check_document(document: Document, sizes: Mapping[str, int | None] = NOTHING
     return Checked(document.path, tuple(findings), define(document), tuple(document.ignores))
 
 
-def lint(files: Sequence[Checked], choice: Choice) -> tuple[dict[str, tuple[Finding, ...]], Graph]:
+def lint(files: Sequence[Checked], choice: Choice) -> tuple[dict[str, tuple[Diagnostic, ...]], Graph]:
     """Every finding that is wanted, by file, in the order of the text; and the graph of the agents."""
     from remit.agents.graph import build_graph  # noqa: PLC0415 - with it
     from remit.agents.ignores import apply_ignores  # noqa: PLC0415
     from remit.agents.rules.graph import check_graph  # noqa: PLC0415
 
     graph = build_graph(file.definition for file in files if file.definition is not None)
-    found: dict[str, list[Finding]] = {file.path: list(file.findings) for file in files}
+    found: dict[str, list[Diagnostic]] = {file.path: list(file.findings) for file in files}
     for path, finding in check_graph(graph):
         found[path].append(finding)
     result = {}
@@ -72,7 +72,7 @@ def lint(files: Sequence[Checked], choice: Choice) -> tuple[dict[str, tuple[Find
     return result, graph
 
 
-def choose(findings: Iterable[Finding], path: str, choice: Choice) -> list[Finding]:
+def choose(findings: Iterable[Diagnostic], path: str, choice: Choice) -> list[Diagnostic]:
     """The findings that are wanted, with the severities that somebody gave them."""
     is_wanted = make_sieve(path, choice)
     kept = []
@@ -117,6 +117,6 @@ def matches_path(pattern: str, path: str) -> bool:
     )
 
 
-def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
+def sort_findings(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
     """In the order of the text."""
     return sorted(findings, key=lambda f: (f.place.line if f.place else 0, f.place.column if f.place else 0, f.code))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from remit.agents.edits import Change
     from remit.agents.tags import Tag
-    from remit.model import Finding, Place
+    from remit.model import Diagnostic, Place
 
 MAX_TURNS = 200
 DEFAULT_KIND = "utility"
@@ -132,7 +132,7 @@ class _Work:
         """Note something that a user should check, by the pointer of its key or the name of its section."""
         self.assumptions.append((message, hint, pointer))
 
-    def check(self) -> list[Finding]:
+    def check(self) -> list[Diagnostic]:
         """The diagnostics of the file as it is."""
         return run_rules(Case(self.document))
 
@@ -158,7 +158,7 @@ class _Work:
             findings = after
             self.done += [f"fixed: {each.message}" for each in fixed.applied]
 
-    def _can_fix(self, finding: Finding, codes: tuple[str, ...]) -> bool:
+    def _can_fix(self, finding: Diagnostic, codes: tuple[str, ...]) -> bool:
         return (not codes or finding.code.startswith(codes)) and is_gentle(finding, self.document)
 
     def list_left(self) -> Iterator[Remainder]:
@@ -170,7 +170,7 @@ class _Work:
             section = self.document.outline.get(pointer)
             span = section.name_span if section is not None else self.document.key_span(pointer)
             yield Remainder(message, hint, self.document.locate(span))
-        by_code: dict[str, list[Finding]] = {}
+        by_code: dict[str, list[Diagnostic]] = {}
         for finding in self.check():
             if finding.severity != "note":
                 by_code.setdefault(finding.code, []).append(finding)
@@ -184,11 +184,11 @@ def _has_postflight(document: Document) -> bool:
     return any(step.role == "postflight" for step in document.outline.steps)
 
 
-def _count(findings: list[Finding], code: str) -> int:
+def _count(findings: list[Diagnostic], code: str) -> int:
     return sum(each.code == code for each in findings)
 
 
-def is_gentle(finding: Finding, document: Document) -> bool:
+def is_gentle(finding: Diagnostic, document: Document) -> bool:
     """Whether a fix keeps every word of the body except the names of tags, and every value of the frontmatter."""
     if finding.fix is None:
         return False

@@ -16,7 +16,7 @@ from remit.views.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from remit.model import Finding
+    from remit.model import Diagnostic
     from remit.schemas import Result, ResultArtifact, ResultUsage
     from remit.terminal import Paint
 
@@ -33,7 +33,7 @@ def get_result_code(result: Result) -> int:
     return COULD_NOT_RUN if result.stop_reason == "rejected" else NOT_ACCEPTED
 
 
-def shape_result(result: Result, diagnostics: Sequence[Finding] = (), **more: object) -> dict[str, Any]:
+def shape_result(result: Result, diagnostics: Sequence[Diagnostic] = (), **more: object) -> dict[str, Any]:
     """A result as JSON, with the diagnostics of the request itself and what else a command knows under `remit`."""
     shaped = result.to_dict()
     added: dict[str, Any] = {**shaped[KEY]}
@@ -42,7 +42,7 @@ def shape_result(result: Result, diagnostics: Sequence[Finding] = (), **more: ob
     return shaped | {KEY: added | ({"diagnostics": [*known, *rest]} if rest else {}) | more}
 
 
-def shape_asides(diagnostics: Sequence[Finding]) -> list[dict[str, Any]]:
+def shape_asides(diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]:
     """The diagnostics of a request, as JSON."""
     return [{"code": each.code, "severity": each.severity, "message": each.message} for each in diagnostics]
 

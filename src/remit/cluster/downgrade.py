@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.model import ERROR_CODES, Fault
+from remit.model import ERROR_CODES, AgentError
 from remit.runs.results.build_return import write_return
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def name_files(paths: Sequence[str]) -> str:
 def doubt(report: Result, conclusion: Conclusion, message: str, advice: str) -> tuple[Result, Conclusion]:
     """The result and the conclusion of work that is not all there."""
     status: Any = "partial" if conclusion.status == "completed" else conclusion.status
-    fault = Fault("execution", message, ERROR_CODES["execution"], recoverable=True, recommendation=advice)
+    fault = AgentError("execution", message, ERROR_CODES["execution"], recoverable=True, recommendation=advice)
     steps = (advice, *conclusion.next_steps)
     report = report._replace(status=status, errors=(fault, *report.errors), next_steps=steps)
     conclusion = conclusion._replace(

@@ -70,7 +70,7 @@ class Order(NamedTuple):
     protocol: int = PROTOCOL
 
 
-class Outcome(NamedTuple):
+class RemoteResult(NamedTuple):
     """What became of an order."""
 
     session_id: str
@@ -101,17 +101,17 @@ def read_order(body: Mapping[str, Any]) -> Order:
     return Order(**known)
 
 
-def render_outcome(outcome: Outcome) -> dict[str, Any]:
+def render_outcome(outcome: RemoteResult) -> dict[str, Any]:
     """An outcome as a body to seal."""
     return {**outcome._asdict(), "packed": render_packed(outcome.packed)}
 
 
-def read_outcome(body: Mapping[str, Any]) -> Outcome:
+def read_outcome(body: Mapping[str, Any]) -> RemoteResult:
     """The outcome in a body."""
     _check_protocol(body)
-    known = _choose(Outcome, body)
+    known = _choose(RemoteResult, body)
     known |= {"attempts": tuple(body.get("attempts", ())), "packed": read_packed(body.get("packed", {}))}
-    return Outcome(**known)
+    return RemoteResult(**known)
 
 
 def render_packed(packed: Packed) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from remit.cluster.database import session_rows, submissions
 from remit.ledger.events import read_clock_ms
-from remit.ledger.runs import Delegation
+from remit.ledger.runs import Run
 
 SIGNED = "remit2_"
 """How a ticket begins that is good on every machine."""
@@ -16,7 +16,7 @@ _MOST_ATTEMPTS = 1000
 _NAMES = ("budget", "may_call", "max_depth", "timeout_s", "timeout_default_s", "timeout_max_s", "retry")
 
 
-def shape_posted(row: Delegation, order: bytes) -> submissions.Posted:
+def shape_posted(row: Run, order: bytes) -> submissions.Posted:
     """A delegation, as the cluster knows it."""
     terms: dict[str, Any] = {name: row.details[name] for name in _NAMES if name in row.details}
     return submissions.Posted(
@@ -24,11 +24,11 @@ def shape_posted(row: Delegation, order: bytes) -> submissions.Posted:
     )  # fmt: skip
 
 
-def shape_row(row: session_rows.Row) -> Delegation:
+def shape_row(row: session_rows.Row) -> Run:
     """What the cluster knows of a session, as the ledger has it. Times are those of this machine's clock."""
     now_ms = read_clock_ms()
     left_ms, state = row.deadline_left_ms, STATES[row.state]
-    return Delegation(
+    return Run(
         row.session_id, row.agent, row.depth, tuple(row.path), row.parent_id, row.root_id, None, state,
         row.posted_ms, row.taken_ms, None if left_ms is None else now_ms + left_ms,
         row.done_ms, row.ending, None, row.status,

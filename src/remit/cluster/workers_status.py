@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from remit.cluster.database.overview import Look
     from remit.cluster.database.session_rows import Row
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
 
 LOOK_S = 2.0
 """So long is waited for a database that somebody only wants to look at."""
@@ -77,12 +77,12 @@ class Place(NamedTuple):
         return self.state == "running" and self.lease_left_s is not None and self.lease_left_s < 0
 
 
-def is_elsewhere(row: Delegation) -> bool:
+def is_elsewhere(row: Run) -> bool:
     """Whether another machine does a delegation."""
     return row.owner == OWNER or bool(row.details.get("afar"))
 
 
-def find_place(row: Delegation, told: Row | None, taken: Mapping[str, Any] | None) -> Place | None:
+def find_place(row: Run, told: Row | None, taken: Mapping[str, Any] | None) -> Place | None:
     """Where a delegation is done: as the database says, else as was told when it was taken; None for here."""
     if told is not None:
         is_given_up = (told.worker_id or "").startswith(_GIVEN_UP)
@@ -189,7 +189,7 @@ def watch(home: Home, session_id: str | None = None, *, seconds: float = LOOK_S)
     """
     from remit.ledger.runs import list_delegations, load_delegation  # noqa: PLC0415 - with a ledger
 
-    rows: list[Delegation] = []
+    rows: list[Run] = []
     if session_id is not None:
         own = load_delegation(home.ledger, session_id)
         rows = [] if own is None or (own.state == "settled" and not is_elsewhere(own)) else [own]
@@ -222,5 +222,5 @@ def note(home: Home, rows: Iterable[Row]) -> None:
                 mirror(db, each)
 
 
-def _sum_up(row: Delegation) -> tuple[object, ...]:
+def _sum_up(row: Run) -> tuple[object, ...]:
     return row.state, row.status, row.ending, row.tokens, row.cost_usd, row.turns

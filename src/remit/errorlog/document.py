@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.model import Finding
+from remit.model import Diagnostic
 from remit.positions import Lines
 from remit.storage.json_edit import (
     DECODER,
@@ -42,14 +42,14 @@ class Document(NamedTuple):
     items: tuple[Member, ...] = ()
     start: int | None = None
     """Where the list begins; None if there is none yet."""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
     broken: bool = False
 
 
 # What there is to say about the file
 
 
-def log_broken(message: str, hint: str, place: Place | None) -> Finding:
+def log_broken(message: str, hint: str, place: Place | None) -> Diagnostic:
     """errors.json is not JSON.
 
     Why: nobody can read which errors are open, and a tool that begins it anew loses all of them.
@@ -59,10 +59,10 @@ def log_broken(message: str, hint: str, place: Place | None) -> Finding:
     Good: one JSON object with a list of errors. The next `remit errors mark`, or the next error, writes what can be
     saved of it and keeps the original in `.remit/recovered`.
     """
-    return Finding("ERR001", "error", message, hint, "S8", place=place)
+    return Diagnostic("ERR001", "error", message, hint, "S8", place=place)
 
 
-def no_list(message: str, place: Place | None) -> Finding:
+def no_list(message: str, place: Place | None) -> Diagnostic:
     """The errors are not a list.
 
     Why: that is where every tool looks for them and adds new ones.
@@ -71,10 +71,10 @@ def no_list(message: str, place: Place | None) -> Finding:
 
     Good: `{"errors": [{"id": "err_1", …}]}`
     """
-    return Finding("ERR002", "error", message, "Make errors a list of objects.", "S8", place=place)
+    return Diagnostic("ERR002", "error", message, "Make errors a list of objects.", "S8", place=place)
 
 
-def no_entry(place: Place | None) -> Finding:
+def no_entry(place: Place | None) -> Diagnostic:
     """Something in the list is no error.
 
     Why: an error is an object with a message. What is none is left where it is, and nobody sees it.
@@ -83,10 +83,10 @@ def no_entry(place: Place | None) -> Finding:
 
     Good: `{"errors": [{"id": "err_1", "type": "execution", "message": "it failed"}]}`
     """
-    return Finding("ERR003", "warning", "an entry is not an object", "Make it one, or remove it.", "S8", place=place)
+    return Diagnostic("ERR003", "warning", "an entry is not an object", "Make it one, or remove it.", "S8", place=place)
 
 
-def list_twice(place: Place | None) -> Finding:
+def list_twice(place: Place | None) -> Diagnostic:
     """The file has two lists of errors.
 
     Why: most readers see only the last one.
@@ -95,10 +95,10 @@ def list_twice(place: Place | None) -> Finding:
 
     Good: one list with all of them.
     """
-    return Finding("ERR004", "warning", "errors is given twice", "Join the two lists.", "S8", place=place)
+    return Diagnostic("ERR004", "warning", "errors is given twice", "Join the two lists.", "S8", place=place)
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
     "ERR001": (log_broken, "error", "S8"),
     "ERR002": (no_list, "error", "S8"),
     "ERR003": (no_entry, "warning", "S8"),

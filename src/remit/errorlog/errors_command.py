@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from remit.errorlog.causes import Chosen, Group
     from remit.errorlog.log import Marked
     from remit.errorlog.records import FixStatus, Record
-    from remit.model import Finding
+    from remit.model import Diagnostic
 
 
 class Errors(NamedTuple):
@@ -25,7 +25,7 @@ class Errors(NamedTuple):
     groups: tuple[Group, ...]
     total: int
     """How many there are, asked for or not."""
-    findings: tuple[Finding, ...]
+    findings: tuple[Diagnostic, ...]
     data: bytes
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from remit.errorlog.records import FixStatus, Record
     from remit.ledger.home import Home
-    from remit.model import Finding
+    from remit.model import Diagnostic
 
 ARCHIVE = "errors-archive.jsonl"
 MAX_BYTES = 8 * 1024 * 1024
@@ -58,7 +58,7 @@ class Log(NamedTuple):
     file: str
     document: Document
     records: tuple[Record | None, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
     data: bytes = b""
     """The file as it is, for whoever shows where a finding is."""
     exists: bool = True
@@ -73,7 +73,7 @@ class Recorded(NamedTuple):
     """What became of errors that were to be recorded."""
 
     added: tuple[Record, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
     original: str | None = None
     """Where a broken file is kept."""
 

@@ -16,7 +16,7 @@ from remit.storage.secrets import redact
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from remit.model import Fault
+    from remit.model import AgentError
 
 FixStatus = Literal["open", "investigating", "fixed", "ignored"]
 
@@ -91,7 +91,7 @@ class Record(NamedTuple):
 
 
 def make_records(
-    faults: Iterable[Fault],
+    faults: Iterable[AgentError],
     *,
     session_id: str,
     command: str = "",
@@ -121,7 +121,7 @@ def make_records(
     )
 
 
-def summarise_for_user(faults: Iterable[Fault]) -> str:
+def summarise_for_user(faults: Iterable[AgentError]) -> str:
     """What a person hears of the faults of a return (R2.18); empty where there are none."""
     found = tuple(faults)
     if not found:

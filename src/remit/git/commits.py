@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from remit.git.repository import Entry, Repository, Scratch
-    from remit.model import Finding
+    from remit.model import Diagnostic
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 MAX_SUBJECT_CHARS = 120
@@ -51,7 +51,7 @@ class Committed(NamedTuple):
     commit: str | None
     paths: tuple[str, ...] = ()
     """The paths that changed with it, below the workspace's root."""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
     ignored: tuple[str, ...] = ()
     """The paths that are there and were left out because git ignores them. A finding tells of each."""
 
@@ -88,7 +88,7 @@ class Uncommitted(NamedTuple):
     """What a commit would change, or why nobody can tell."""
 
     paths: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
     ignored: tuple[str, ...] = ()
     """The paths that are there and that no commit would have, because git ignores them."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.errors import BusyError, StorageError
-from remit.model import Finding
+from remit.model import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +31,7 @@ _NEXT = {
 class Refused(Exception):  # noqa: N818 - it ends the steps of this room, no caller ever sees it
     """A step with git that cannot be taken, and what there is to say about it."""
 
-    def __init__(self, finding: Finding) -> None:
+    def __init__(self, finding: Diagnostic) -> None:
         super().__init__(finding.message)
         self.finding = finding
 
@@ -48,7 +48,7 @@ def show(name: str) -> str:
     return f"{text[:_SHOWN]}…" if len(text) > _SHOWN else text
 
 
-def git_missing(reason: str, *, is_there: bool = False) -> Finding:
+def git_missing(reason: str, *, is_there: bool = False) -> Diagnostic:
     """Git cannot be started.
 
     Why: without it nothing is committed. The files are written all the same.
@@ -59,10 +59,10 @@ def git_missing(reason: str, *, is_there: bool = False) -> Finding:
     """
     hint = "See whether git --version gives an answer, then commit the files."
     hint = hint if is_there else "Install git, or commit later."
-    return Finding("GIT001", "warning", f"git cannot be started: {show(reason)}", hint, "S6")
+    return Diagnostic("GIT001", "warning", f"git cannot be started: {show(reason)}", hint, "S6")
 
 
-def no_repository(root: str, reason: str) -> Finding:
+def no_repository(root: str, reason: str) -> Diagnostic:
     """The workspace does not lie in a checkout that git is willing to work in.
 
     Why: there is nothing to commit to. Work goes on without commits.
@@ -72,10 +72,10 @@ def no_repository(root: str, reason: str) -> Finding:
     Good: `git init` in the workspace's root.
     """
     message = f"'{show(root)}' is no git checkout: {show(reason)}"
-    return Finding("GIT002", "note", message, "Run git init there, or see what git status says.", "S6")
+    return Diagnostic("GIT002", "note", message, "Run git init there, or see what git status says.", "S6")
 
 
-def in_progress(what: str) -> Finding:
+def in_progress(what: str) -> Diagnostic:
     """Somebody is in the middle of a merge, a rebase or the like.
 
     Why: a commit in between would become a part of it, or end it.
@@ -85,10 +85,10 @@ def in_progress(what: str) -> Finding:
     Good: the merge is finished or given up, then the task's files are committed.
     """
     hint = "Finish it or give it up, then commit the files."
-    return Finding("GIT003", "warning", f"{_NOTHING}{what}", hint, "S6")
+    return Diagnostic("GIT003", "warning", f"{_NOTHING}{what}", hint, "S6")
 
 
-def no_identity() -> Finding:
+def no_identity() -> Diagnostic:
     """Git does not know who commits.
 
     Why: a commit names its author. A guess from the name of the machine is worse than none.
@@ -98,10 +98,10 @@ def no_identity() -> Finding:
     Good: `git config user.name "Ada"` and `git config user.email ada@example.org`
     """
     hint = "Set them with git config user.name and git config user.email, then commit the files."
-    return Finding("GIT004", "warning", f"{_NOTHING}git has no user.name and user.email", hint, "S6")
+    return Diagnostic("GIT004", "warning", f"{_NOTHING}git has no user.name and user.email", hint, "S6")
 
 
-def path_refused(path: str, reason: str) -> Finding:
+def path_refused(path: str, reason: str) -> Diagnostic:
     """A path cannot be committed, so none of the commit was made.
 
     Why: a commit has exactly the files that were named. One outside of the workspace, behind a link, or in a repository
@@ -112,10 +112,10 @@ def path_refused(path: str, reason: str) -> Finding:
     Good: `specs/012_export/plan.md`
     """
     message = f"{_NOTHING}'{show(path)}' {reason}"
-    return Finding("GIT005", "warning", message, "Leave it out, or commit the files yourself.", "S6")
+    return Diagnostic("GIT005", "warning", message, "Leave it out, or commit the files yourself.", "S6")
 
 
-def path_ignored(path: str) -> Finding:
+def path_ignored(path: str) -> Diagnostic:
     """A path was left out of a commit, because `.gitignore` says so.
 
     Why: who ignores a path does not want it in the history.
@@ -125,10 +125,12 @@ def path_ignored(path: str) -> Finding:
     Good: `git add --force specs/TODO.md` once, if it should be kept; from then on it is committed.
     """
     message = f"'{show(path)}' was left out of the commit: git ignores it"
-    return Finding("GIT006", "note", message, "Take it out of .gitignore, or add it once with git add --force.", "S6")
+    return Diagnostic(
+        "GIT006", "note", message, "Take it out of .gitignore, or add it once with git add --force.", "S6"
+    )
 
 
-def path_filtered(path: str, name: str) -> Finding:
+def path_filtered(path: str, name: str) -> Diagnostic:
     """A path goes through a program before it is committed, so none of the commit was made.
 
     Why: a filter is a command that the repository's settings name, and an agent can write those. Remit runs none;
@@ -139,10 +141,10 @@ def path_filtered(path: str, name: str) -> Finding:
     Good: such files are committed by hand.
     """
     message = f"{_NOTHING}'{show(path)}' goes through the filter '{show(name)}', which Remit does not run"
-    return Finding("GIT007", "warning", message, "Leave it out, or commit the files yourself.", "S6")
+    return Diagnostic("GIT007", "warning", message, "Leave it out, or commit the files yourself.", "S6")
 
 
-def repository_busy(reason: str) -> Finding:
+def repository_busy(reason: str) -> Diagnostic:
     """Another git process held the repository for too long.
 
     Why: two that write at once would lose one another's work, so git lets only one.
@@ -152,10 +154,10 @@ def repository_busy(reason: str) -> Finding:
     Good: the other one has ended and its lock is gone.
     """
     hint = "Wait for the other git to end; if none runs, remove the lock. Then commit the files."
-    return Finding("GIT008", "warning", f"{_NOTHING}{show(reason)}", hint, "S6")
+    return Diagnostic("GIT008", "warning", f"{_NOTHING}{show(reason)}", hint, "S6")
 
 
-def commit_failed(reason: str) -> Finding:
+def commit_failed(reason: str) -> Diagnostic:
     """Git could not make the commit.
 
     Why: a full disk, no permission, a broken repository. The files are as they were written.
@@ -165,10 +167,10 @@ def commit_failed(reason: str) -> Finding:
     Good: `git status` and `git fsck` have nothing to complain of.
     """
     hint = "See what git status says, then commit the files."
-    return Finding("GIT009", "warning", f"{_NOTHING}{show(reason)}", hint, "S6")
+    return Diagnostic("GIT009", "warning", f"{_NOTHING}{show(reason)}", hint, "S6")
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
     "GIT001": (git_missing, "warning", "S6"),
     "GIT002": (no_repository, "note", "S6"),
     "GIT003": (in_progress, "warning", "S6"),

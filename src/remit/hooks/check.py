@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.storage.probe import Ran
 
 NAMES = {"claude": "Claude Code", "codex": "Codex", "opencode": "opencode"}
@@ -124,7 +124,7 @@ class Shown(NamedTuple):
     callers: Sequence[str]
     """The scripts of the callers that were played; each has a liar."""
     asked: Sequence[Asked]
-    rows: Sequence[Delegation]
+    rows: Sequence[Run]
     """The runs of the harness's own subagents, from the ledger."""
     made: frozenset[str]
     """The files of the scripts that exist."""

@@ -24,11 +24,11 @@ from remit.runs.results.full_result import add_steps, load_report, render_report
 if TYPE_CHECKING:
     from remit.hooks.events import Event
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.schemas import Result
 
 
-def is_heard(home: Home, row: Delegation, answer: str) -> bool:
+def is_heard(home: Home, row: Run, answer: str) -> bool:
     """Whether an answer is the one that was judged last, or none, and nothing was done since."""
     digest = take_sha256(answer.encode("utf-8", "surrogatepass"))
     if answer.strip() and digest != load_report(home, row.session_id)[0].answer:
@@ -37,7 +37,7 @@ def is_heard(home: Home, row: Delegation, answer: str) -> bool:
         return row.state == "settled" or not has_used_since(db, row.session_id, row.ended_ms or 0)
 
 
-def look_again(home: Home, row: Delegation, event: Event | None = None) -> None:
+def look_again(home: Home, row: Run, event: Event | None = None) -> None:
     """Judge the same answer once more where a file that it names is not there as it was when the agent stopped.
 
     `event` is what tells of this agent, if anything does: the end of a whole session does not.
@@ -50,7 +50,7 @@ def look_again(home: Home, row: Delegation, event: Event | None = None) -> None:
     hear_last(home, row, event, kept.decode("utf-8", "surrogatepass"))
 
 
-def _is_there(home: Home, row: Delegation) -> bool:
+def _is_there(home: Home, row: Run) -> bool:
     """Whether the files of a return that was accepted are there as it was judged. It is a look at each, no reading."""
     report = load_report(home, row.session_id)[0]
     accepted = {each.path: each for each in report.artifacts if each.grade not in ("", "missing")}
@@ -66,7 +66,7 @@ def _is_there(home: Home, row: Delegation) -> bool:
     )
 
 
-def settle(home: Home, row: Delegation) -> Result:
+def settle(home: Home, row: Run) -> Result:
     """Do on disk what follows from it: each step does only what is missing, so it may be done again."""
     from remit.runs.finish.finish import make_settle
     from remit.runs.finish.steps import Step, fail
@@ -93,7 +93,7 @@ def settle(home: Home, row: Delegation) -> Result:
     return report
 
 
-def let_go(home: Home, row: Delegation, ending: str) -> None:
+def let_go(home: Home, row: Run, ending: str) -> None:
     """An agent that was only looked on is over: nothing is said of what it answered."""
     with home.ledger.transaction() as db:
         advance(db, row.session_id, "settled", ended_ms=read_clock_ms(), ending=ending)
@@ -105,7 +105,7 @@ def let_go(home: Home, row: Delegation, ending: str) -> None:
             tell_activity(home, row.session_id)
 
 
-def note_tokens(home: Home, row: Delegation, tokens: int) -> None:
+def note_tokens(home: Home, row: Run, tokens: int) -> None:
     """Keep what the harness says an agent has used, also in a report that is written already."""
     with home.ledger.transaction() as db:
         db.execute("UPDATE delegations SET tokens = ? WHERE session_id = ?", (tokens, row.session_id))
@@ -115,7 +115,7 @@ def note_tokens(home: Home, row: Delegation, tokens: int) -> None:
             keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
 
 
-def load_usage(home: Home, row: Delegation) -> tuple[int | None, int | None]:
+def load_usage(home: Home, row: Run) -> tuple[int | None, int | None]:
     """The tokens and the turns that the harness has told of."""
     query = "SELECT tokens, turns FROM delegations WHERE session_id = ?"
     with home.ledger.reading() as db:

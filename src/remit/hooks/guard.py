@@ -213,12 +213,12 @@ def _calls_unknown(command: str, ground: Ground) -> bool:
 
 def _list_runs(command: str, ground: Ground) -> tuple[list[list[str]], list[str]]:
     """The words of the programs that a command starts, and its code in other languages, as far as its words say it."""
-    from remit.policy.bash.effects import Run
+    from remit.policy.bash.effects import Invocation
     from remit.policy.bash.simple_commands import Reader
 
     reader = Reader(ground)
     reader.read(command)
-    return [[word.text for word in act.words] for act in reader.acts if isinstance(act, Run)], reader.codes
+    return [[word.text for word in act.words] for act in reader.acts if isinstance(act, Invocation)], reader.codes
 
 
 def _takes_away_ours(words: list[str]) -> bool:

@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from remit.evidence.changes import Change, Comparison
     from remit.hooks.events import Event
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.ledger.store import Connection
-    from remit.model import Finding
+    from remit.model import Diagnostic
     from remit.runners.protocol import ToolUse
-    from remit.runs.admission.run_config import Terms
+    from remit.runs.admission.run_config import RunConfig
     from remit.runs.judging.conclusion import Conclusion
     from remit.runs.judging.judge import Judgement
 
@@ -60,11 +60,11 @@ class _Told(NamedTuple):
     answer: str | None
     turns: tuple[int, ...]
 
-    def check_held(self) -> Sequence[Finding]:
+    def check_held(self) -> Sequence[Diagnostic]:
         return ()
 
 
-def hear_last(home: Home, row: Delegation, event: Event | None, answer: str) -> None:
+def hear_last(home: Home, row: Run, event: Event | None, answer: str) -> None:
     """Judge the answer that the caller would get."""
     judgement = judge(home, row, event, answer)
     if row.state == "settled":
@@ -74,7 +74,7 @@ def hear_last(home: Home, row: Delegation, event: Event | None, answer: str) -> 
 
 
 def judge(
-    home: Home, row: Delegation, event: Event | None, answer: str, *, sends_back: bool = False
+    home: Home, row: Run, event: Event | None, answer: str, *, sends_back: bool = False
 ) -> Judgement | None:  # fmt: skip
     """Judge an answer; None if there is none.
 
@@ -98,14 +98,14 @@ def judge(
     )  # fmt: skip
 
 
-def _check_names(home: Home, row: Delegation) -> None:
+def _check_names(home: Home, row: Run) -> None:
     """Look for protected names that appeared, before a claim of one is judged."""
     with home.ledger.transaction() as db:
         check_left(db, row.session_id, home.root, agent=row.agent)
         restore_protected.check_left(db, row.session_id, home.root)
 
 
-def _list_new_names(home: Home, row: Delegation, root: str, comparison: Comparison | None) -> tuple[Finding, ...]:
+def _list_new_names(home: Home, row: Run, root: str, comparison: Comparison | None) -> tuple[Diagnostic, ...]:
     """What was found at protected names during a run."""
     with home.ledger.reading() as db:
         query = "SELECT json_extract(details, '$.sentence') FROM events WHERE session_id = ? AND kind = ?"
@@ -115,7 +115,7 @@ def _list_new_names(home: Home, row: Delegation, root: str, comparison: Comparis
     return tuple(map(protected_name, (*known, *new)))
 
 
-def _make_scene(home: Home, row: Delegation, terms: Terms, tools: tuple[ToolUse, ...] | None) -> Scene:
+def _make_scene(home: Home, row: Run, terms: RunConfig, tools: tuple[ToolUse, ...] | None) -> Scene:
     kept = (load_text(home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
     before = read_before(kept) if terms.evidence else Before()
     since = list_resumed(home, terms.resume_of)
@@ -128,7 +128,7 @@ def _make_scene(home: Home, row: Delegation, terms: Terms, tools: tuple[ToolUse,
     )  # fmt: skip
 
 
-def _list_tools(home: Home, row: Delegation, event: Event | None) -> tuple[ToolUse, ...] | None:
+def _list_tools(home: Home, row: Run, event: Event | None) -> tuple[ToolUse, ...] | None:
     """What the agent used, as its hooks told; None where the harness knows of tools that they did not tell of.
 
     Of one that was taken up again it knows the earlier ones, too, so that says nothing. Without an event of the agent
@@ -160,7 +160,7 @@ def _has_used(event: Event) -> bool:
 
 
 def conclude_return(
-    home: Home, row: Delegation, answer: str, judgement: Judgement | None, *, ending: str = "exited", reason: str = ""
+    home: Home, row: Run, answer: str, judgement: Judgement | None, *, ending: str = "exited", reason: str = ""
 ) -> None:
     """Write down what became of it; what follows from it on disk is settled afterwards."""
     _check_names(home, row)
@@ -207,12 +207,12 @@ def conclude_return(
             _write_over(db, row, conclusion)
 
 
-def _is_settled(home: Home, row: Delegation) -> bool:
+def _is_settled(home: Home, row: Run) -> bool:
     now = load_delegation(home.ledger, row.session_id)
     return now is not None and now.state == "settled"
 
 
-def _write_over(db: Connection, row: Delegation, conclusion: Conclusion) -> None:
+def _write_over(db: Connection, row: Run, conclusion: Conclusion) -> None:
     """Put another word in the place of what the ledger says of a delegation."""
     db.execute(
         "UPDATE delegations SET ended_ms = ?, ending = ?, outcome = ?, status = ? WHERE session_id = ?",
@@ -222,7 +222,7 @@ def _write_over(db: Connection, row: Delegation, conclusion: Conclusion) -> None
     add_event(db, "overruled", told, session_id=row.session_id)
 
 
-def overrule(home: Home, row: Delegation, answer: str, judgement: Judgement | None) -> None:
+def overrule(home: Home, row: Run, answer: str, judgement: Judgement | None) -> None:
     """Something else was said after all was settled. That can take back what is said of it, and never improve it.
 
     An agent that a second hook has sent back after it was accepted has said something else since.
@@ -241,7 +241,7 @@ def overrule(home: Home, row: Delegation, answer: str, judgement: Judgement | No
         _write_over(db, row, told)
 
 
-def keep_attempt(home: Home, row: Delegation, answer: str, judgement: Judgement | None, number: int) -> None:
+def keep_attempt(home: Home, row: Run, answer: str, judgement: Judgement | None, number: int) -> None:
     """Keep the answer word for word before anything follows from it, and what was found in it."""
     begin_attempt(home.ledger, row.session_id, number)
     attempt = describe_attempt(row, number, judgement, ending="exited", usage={})
@@ -251,12 +251,12 @@ def keep_attempt(home: Home, row: Delegation, answer: str, judgement: Judgement 
         record_attempt(db, row.session_id, attempt)
 
 
-def is_cancelled(home: Home, row: Delegation) -> bool:
+def is_cancelled(home: Home, row: Run) -> bool:
     """Whether somebody has asked for its end."""
     return load_last_event(home.ledger, row.session_id, "cancel") is not None
 
 
-def _load_usage(home: Home, row: Delegation) -> Usage:
+def _load_usage(home: Home, row: Run) -> Usage:
     tokens, turns = load_usage(home, row)
     return Usage(output_tokens=tokens, turns=turns)
 

@@ -13,11 +13,11 @@ from remit.runs.admission.run_config import read_terms
 from remit.runs.results.manifest_sentence import render_sentence
 
 if TYPE_CHECKING:
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.schemas import Result
 
 
-def render_result(row: Delegation, report: Result) -> str:
+def render_result(row: Run, report: Result) -> str:
     """The result within the caller's token budget; empty if the workspace wants whole answers and it is accepted.
 
     A caller of the `manifest` format gets the sentence, and a line of Remit's if the return was not accepted.
@@ -32,7 +32,7 @@ def render_result(row: Delegation, report: Result) -> str:
     return sentence or render_text(fit_result(report, terms.result_tokens or DEFAULT_TOKENS).to_dict())
 
 
-def render_verdict(row: Delegation, report: Result) -> str:
+def render_verdict(row: Run, report: Result) -> str:
     """What Remit found, in a sentence or two."""
     if report.verdict in ACCEPTABLE:
         return f"Remit checked the return of {row.agent} ({row.session_id}): {report.status}, {report.verdict}."

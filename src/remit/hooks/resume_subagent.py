@@ -21,7 +21,7 @@ from remit.runs.admission.run_config import read_terms
 if TYPE_CHECKING:
     from remit.evidence.tree import Tree
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
 
 
 _WHOLE_MS_NS = 999_999
@@ -54,7 +54,7 @@ def find_tree(home: Home, session_id: str, now: Tree) -> Tree | None:
     return None
 
 
-def _find_last_ms(home: Home, row: Delegation) -> int:
+def _find_last_ms(home: Home, row: Run) -> int:
     """Until when what changed can be the work of an agent that is over."""
     if row.ending == "exited":
         return row.ended_ms or 0

@@ -37,14 +37,14 @@ from remit.ledger.hook_runs import (
     list_open,
     list_unbound,
 )
-from remit.ledger.runs import Delegation, add_delegation
+from remit.ledger.runs import Run, add_delegation
 from remit.ledger.slots import Slots, take_slot
 from remit.ledger.texts import keep_texts, load_text
 from remit.light_namedtuple import NamedTuple
 from remit.model import MAX_DEPTH
 from remit.runs.admission.guard import Asked, admit, make_session_id
 from remit.runs.admission.limits import Budget, find_timeout
-from remit.runs.admission.run_config import Terms, name_work
+from remit.runs.admission.run_config import RunConfig, name_work
 from remit.runs.admission.tickets import describe_session, find_caller
 from remit.runs.admission.trace_context import find_incoming
 from remit.runs.instructions import Assignment
@@ -270,7 +270,7 @@ def admit_again(event: Event, earlier: Refereed, home: Home, environ: Mapping[st
 
 def _enter_again(
     event: Event, earlier: Refereed, home: Home, environ: Mapping[str, str], *, task_path: str = ""
-) -> tuple[Delegation, Assignment] | None:
+) -> tuple[Run, Assignment] | None:
     roster = load_roster(home)
     entry = roster.find_or_describe(earlier.agent, event.harness)
     wish = _Wish(
@@ -315,7 +315,7 @@ def _note_refusal(home: Home, error: RefusedError, wish: _Wish) -> None:
 
 def _enter(
     wish: _Wish, roster: Roster, home: Home, environ: Mapping[str, str]
-) -> tuple[Delegation, Assignment] | None:  # fmt: skip
+) -> tuple[Run, Assignment] | None:  # fmt: skip
     """Decide and write down, so that no sibling comes in between; then look at the tree that it will change.
 
     None where another hook has entered or bound the agent meanwhile: harnesses run the hooks of several events at once.
@@ -410,14 +410,14 @@ def _find_calling(wish: _Wish, home: Home, environ: Mapping[str, str], now_ms: i
 def _make_row(
     wish: _Wish, roster: Roster, admitted: Admitted, root: str, *, task: tuple[int | None, str],
     environ: Mapping[str, str], trace: str,
-) -> Delegation:  # fmt: skip
+) -> Run:  # fmt: skip
     from remit.git.head import find_commit
     from remit.storage.checkouts import mark_checkout
 
     entry, delegate = wish.entry, roster.delegate
     number, working = task
     limits = {name: limit for name, limit in admitted.budget._asdict().items() if limit is not None}
-    terms = Terms(
+    terms = RunConfig(
         work=name_work(wish.prompt or wish.task_path),
         format=entry.format or "standard",
         any_format=not entry.format,
@@ -448,7 +448,7 @@ def _make_row(
         refereed=True,
         trace=trace,
     )
-    return Delegation(
+    return Run(
         admitted.session_id, admitted.agent, admitted.depth, admitted.path, parent_id=admitted.parent_id,
         root_id=admitted.root_id, task_number=number, deadline_ms=admitted.deadline_ms,
         owner=OWNER, awaited=not wish.event.is_background and admitted.parent_id is not None,
@@ -456,7 +456,7 @@ def _make_row(
     )  # fmt: skip
 
 
-def _place(terms: Terms, root: str, environ: Mapping[str, str]) -> Terms:
+def _place(terms: RunConfig, root: str, environ: Mapping[str, str]) -> RunConfig:
     """Where its files and its line of the manifest will be found, for the formats that say so."""
     if terms.may_be_hyper and terms.evidence:
         from remit.evidence.workspace_root import find_workspace_root
@@ -501,7 +501,7 @@ def _list_layers(home: Home, caller: Caller | None) -> list[Any]:
     return [dict(layer) for each in terms for layer in (each.get("permissions"), *each.get("also", ())) if layer]
 
 
-def _look_before(wish: _Wish, row: Delegation, home: Home) -> None:
+def _look_before(wish: _Wish, row: Run, home: Home) -> None:
     """Keep the tree as it is before the run. If git fails, claims are `unproven`."""
     from remit.evidence.saved_tree import BEFORE, list_expected, take_before
     from remit.runs.admission.run_config import read_terms
@@ -535,7 +535,7 @@ def _find_task(wish: _Wish, home: Home) -> tuple[int | None, str]:
     return None, ""
 
 
-def _begin(row: Delegation, home: Home) -> None:
+def _begin(row: Run, home: Home) -> None:
     """Move the task that the work is about, where it may be and nobody else works on it."""
     if row.task_number is None:
         return

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from remit.hooks.events import Event
     from remit.ledger.home import Home
     from remit.ledger.hook_runs import Refereed
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.runs.judging.judge import Judgement
 
 _MAX_REASON = 300
@@ -68,7 +68,7 @@ def check_stop(event: Event, home: Home, environ: Mapping[str, str]) -> replies.
     return _let_stop(home, own, row, answer, judgement)
 
 
-def _count_tokens(event: Event, home: Home, own: Refereed, row: Delegation) -> None:
+def _count_tokens(event: Event, home: Home, own: Refereed, row: Run) -> None:
     """Note what an agent of Codex has used: its file counts the whole thread, with the runs before this one."""
     if event.harness != "codex" or own.agent_id is None:
         return
@@ -81,7 +81,7 @@ def _count_tokens(event: Event, home: Home, own: Refereed, row: Delegation) -> N
 
 
 def _let_stop(
-    home: Home, own: Refereed, row: Delegation, answer: str, judgement: Judgement | None
+    home: Home, own: Refereed, row: Run, answer: str, judgement: Judgement | None
 ) -> replies.Answer:  # fmt: skip
     """Write down what an answer is, or send it back."""
     if is_cancelled(home, row):
@@ -103,7 +103,7 @@ def _let_stop(
     return {}
 
 
-def _warn_caller(home: Home, own: Refereed, row: Delegation) -> None:
+def _warn_caller(home: Home, own: Refereed, row: Run) -> None:
     """Keep a sentence for a caller that gets a rejected answer as it is.
 
     It is kept before anything else is done: the harness delivers the answer once the hook has ended, and the caller's
@@ -150,7 +150,7 @@ def keep_return(event: Event, home: Home, environ: Mapping[str, str]) -> replies
 
 def _find_returning(
     event: Event, home: Home, environ: Mapping[str, str]
-) -> tuple[Refereed, Delegation, str] | None:  # fmt: skip
+) -> tuple[Refereed, Run, str] | None:  # fmt: skip
     """The agent that returns by a tool, its run, and what it returns; None if nothing is to be decided about it."""
     with home.ledger.transaction() as db:
         own = find_own(db, event)
@@ -169,18 +169,18 @@ def _adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | N
     return adopt(event, home, environ)
 
 
-def _is_last(home: Home, row: Delegation, answer: str) -> bool:
+def _is_last(home: Home, row: Run, answer: str) -> bool:
     """Whether an answer is word for word the one that was heard last."""
     number = count_attempts(home.ledger, row.session_id)
     last = load_text(home, row.session_id, f"answer-{number}") or b""
     return last == (answer.encode("utf-8", "surrogatepass") if answer.strip() else b"")
 
 
-def _tell_back(row: Delegation, judgement: Judgement | None) -> replies.Answer:
+def _tell_back(row: Run, judgement: Judgement | None) -> replies.Answer:
     return replies.block(_render_reask(row, judgement))
 
 
-def _render_reask(row: Delegation, judgement: Judgement | None) -> str:
+def _render_reask(row: Run, judgement: Judgement | None) -> str:
     from remit.runs.instructions import render_reask
 
     findings = () if judgement is None else judgement.findings
@@ -195,7 +195,7 @@ def _count_block(home: Home, own: Refereed) -> None:
             add_event(db, "sent_back", {"number": number}, session_id=own.session_id)
 
 
-def _may_ask_for_less(own: Refereed, row: Delegation) -> bool:
+def _may_ask_for_less(own: Refereed, row: Run) -> bool:
     """Whether a summary that is too long is sent back: once, then it is shortened."""
     return own.blocks == 0 and read_terms(row.details).reasks > 0
 
@@ -206,7 +206,7 @@ def _is_flood(own: Refereed, answer: str) -> bool:
 
 
 def _ask_for_less(
-    home: Home, own: Refereed, row: Delegation, answer: str, judgement: Judgement
+    home: Home, own: Refereed, row: Run, answer: str, judgement: Judgement
 ) -> replies.Answer:  # fmt: skip
     keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
     _count_block(home, own)
@@ -219,7 +219,7 @@ def _ask_for_less(
 # --- who is not heard of any more ------------------------------------------------------------------------------------
 
 
-def lose(home: Home, row: Delegation, reason: str, *, ending: str = "orphaned") -> None:
+def lose(home: Home, row: Run, reason: str, *, ending: str = "orphaned") -> None:
     """Bring a run to its end whose agent will not be heard of any more."""
     if row.state == "running" and not read_terms(row.details).settles:
         let_go(home, row, ending)

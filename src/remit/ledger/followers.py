@@ -30,7 +30,7 @@ class Cursor(NamedTuple):
     """The last event of what it has taken and may not be done with."""
 
 
-class SettledEvent(NamedTuple):
+class FinishedEvent(NamedTuple):
     """A delegation that was settled."""
 
     number: int
@@ -38,12 +38,12 @@ class SettledEvent(NamedTuple):
     session_id: str
 
 
-class SettledBatch(NamedTuple):
+class FinishedBatch(NamedTuple):
     """What a follower has taken: all that was settled between two events."""
 
     follower: str
     cursor: Cursor
-    settled: tuple[SettledEvent, ...]
+    settled: tuple[FinishedEvent, ...]
 
     @property
     def until_ms(self) -> int:
@@ -51,7 +51,7 @@ class SettledBatch(NamedTuple):
         return max(self.settled[-1].at_ms, self.cursor.at_ms + 1)
 
 
-def take_batch(ledger: Ledger, follower: str, *, since_ms: int) -> SettledBatch | None:
+def take_batch(ledger: Ledger, follower: str, *, since_ms: int) -> FinishedBatch | None:
     """What a follower is to be told next; None where there is nothing. Who follows for the first time begins at a time.
 
     Only one process at a time may follow by one name.
@@ -66,10 +66,10 @@ def take_batch(ledger: Ledger, follower: str, *, since_ms: int) -> SettledBatch 
     taken = settled[-1].number if len(settled) == PAGE else last
     cursor = cursor._replace(taken=taken)
     _store(ledger, follower, cursor)
-    return SettledBatch(follower, cursor, tuple(settled))
+    return FinishedBatch(follower, cursor, tuple(settled))
 
 
-def finish_batch(ledger: Ledger, batch: SettledBatch) -> None:
+def finish_batch(ledger: Ledger, batch: FinishedBatch) -> None:
     """Remember that a follower is done with what it took."""
     _store(ledger, batch.follower, Cursor(batch.cursor.taken, batch.until_ms))
 
@@ -97,13 +97,13 @@ def _find_last(ledger: Ledger) -> int:
     return last
 
 
-def _list_settled(ledger: Ledger, after: int, until: int) -> list[SettledEvent]:
+def _list_settled(ledger: Ledger, after: int, until: int) -> list[FinishedEvent]:
     query = """
         SELECT number, at_ms, session_id FROM events
         WHERE number > ? AND number <= ? AND kind = 'settled' AND session_id IS NOT NULL ORDER BY number LIMIT ?
     """
     with ledger.reading() as db:
-        return [SettledEvent(*row) for row in db.execute(query, (after, until, PAGE))]
+        return [FinishedEvent(*row) for row in db.execute(query, (after, until, PAGE))]
 
 
 def _load(ledger: Ledger, follower: str) -> Cursor | None:

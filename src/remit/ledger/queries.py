@@ -15,7 +15,7 @@ from remit.ledger.runs import COLUMNS, read_row
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.ledger.store import Ledger
 
 _MOST_WORDS = 8
@@ -92,7 +92,7 @@ NOTHING_BELOW, NOTHING_HEARD = Below(), LastHeard()
 # --- pages -----------------------------------------------------------------------------------------------------------
 
 
-def list_page(ledger: Ledger, wanted: RunFilter, *, limit: int, after: PageEnd | None = None) -> list[Delegation]:
+def list_page(ledger: Ledger, wanted: RunFilter, *, limit: int, after: PageEnd | None = None) -> list[Run]:
     """The delegations that fit, newest first, from where the last page ended."""
     tests, values = _narrow(wanted)
     if after is not None:
@@ -160,7 +160,7 @@ def load_summaries(ledger: Ledger, session_ids: Iterable[str]) -> dict[str, str]
         return {session_id: data.decode("utf-8", "replace") for session_id, data in rows}
 
 
-def sum_below(ledger: Ledger, rows: Sequence[Delegation]) -> dict[str, Below]:
+def sum_below(ledger: Ledger, rows: Sequence[Run]) -> dict[str, Below]:
     """Some delegations with all that is below each of them, in numbers."""
     first = [row.session_id for row in rows if row.parent_id is None]
     others = [row.session_id for row in rows if row.parent_id is not None]
@@ -184,7 +184,7 @@ _OF_BRANCHES = f"""
 """  # noqa: S608 - fixed
 
 
-def list_tree(ledger: Ledger, root_id: str, *, limit: int) -> list[Delegation]:
+def list_tree(ledger: Ledger, root_id: str, *, limit: int) -> list[Run]:
     """The delegations of a run, the oldest first."""
     query = f"SELECT {COLUMNS} FROM delegations WHERE root_id = ? ORDER BY created_ms, session_id LIMIT ?"  # noqa: S608 - fixed
     with ledger.reading() as db:
@@ -275,7 +275,7 @@ def has_gap(ledger: Ledger, *, after: int, most: int) -> bool:
 # --- in numbers ------------------------------------------------------------------------------------------------------
 
 
-class SettledRun(NamedTuple):
+class FinishedRun(NamedTuple):
     """One delegation that is settled, as far as it is counted."""
 
     agent: str
@@ -292,7 +292,7 @@ class SettledRun(NamedTuple):
     """What its caller was to get at most."""
 
 
-def list_settled(ledger: Ledger, *, since_ms: int, agent: str | None = None) -> list[SettledRun]:
+def list_settled(ledger: Ledger, *, since_ms: int, agent: str | None = None) -> list[FinishedRun]:
     """The delegations that were asked for since a moment and are settled, each in exactly one class.
 
     The first that holds counts:
@@ -310,7 +310,7 @@ def list_settled(ledger: Ledger, *, since_ms: int, agent: str | None = None) -> 
     narrowed = "" if agent is None else "AND agent = :agent"
     with ledger.reading() as db:
         rows = db.execute(_SETTLED.format(narrowed=narrowed), {"since": since_ms, "agent": agent})
-        return [SettledRun(*row) for row in rows]
+        return [FinishedRun(*row) for row in rows]
 
 
 def count_by_task(ledger: Ledger) -> dict[int, tuple[int, int]]:

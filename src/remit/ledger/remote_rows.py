@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from sqlite3 import Connection
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.ledger.store import Ledger
 
 OWNER = "afar"
@@ -24,7 +24,7 @@ _KEPT = ("started_ms", "deadline_ms", "ended_ms", "ending", "outcome", "status",
 _UPDATE = ", ".join(f"{name} = coalesce(excluded.{name}, {name})" for name in _KEPT)
 
 
-def mirror(db: Connection, delegation: Delegation) -> None:
+def mirror(db: Connection, delegation: Run) -> None:
     """Write down what another machine says of a delegation; a row that is driven here is left alone."""
     known = db.execute("SELECT state, owner FROM delegations WHERE session_id = ?", (delegation.session_id,)).fetchone()
     is_over = known is not None and known[0] == "settled"

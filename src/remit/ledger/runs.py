@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 STATES = ("admitted", "running", "settling", "settled")
 
 
-class Delegation(NamedTuple):
+class Run(NamedTuple):
     """A row of the ledger."""
 
     session_id: str
@@ -75,7 +75,7 @@ class Attempt(NamedTuple):
 
 COLUMNS = "session_id, agent, depth, path, parent_id, root_id, task_number, state, created_ms, started_ms, deadline_ms, ended_ms, ending, outcome, status, owner, awaited, ticket, runner, tokens, cost_usd, turns, details"  # noqa: E501 - the order of Delegation
 
-_AWAITED = Delegation._fields.index("awaited")
+_AWAITED = Run._fields.index("awaited")
 _TRIED = "number, started_ms, ended_ms, ending, outcome, answer, findings, usage, repairs, claims"
 _UNTIL_NOW = """
     ON CONFLICT (session_id, number) DO UPDATE SET ended_ms = excluded.ended_ms, ending = excluded.ending,
@@ -84,7 +84,7 @@ _UNTIL_NOW = """
 """
 
 
-def add_delegation(ledger: Ledger, delegation: Delegation) -> Delegation:
+def add_delegation(ledger: Ledger, delegation: Run) -> Run:
     """Record a run before anything is done for it; on disk when this returns."""
     row = delegation._replace(
         root_id=delegation.root_id or delegation.session_id, created_ms=delegation.created_ms or read_clock_ms()
@@ -153,7 +153,7 @@ def record_attempt(db: Connection, session_id: str, attempt: Attempt) -> None:
     add_event(db, "attempt", {"number": attempt.number, "outcome": attempt.outcome}, session_id=session_id)
 
 
-def load_delegation(ledger: Ledger, session_id: str) -> Delegation | None:
+def load_delegation(ledger: Ledger, session_id: str) -> Run | None:
     """One delegation by its session."""
     with ledger.reading() as db:
         row = db.execute(f"SELECT {COLUMNS} FROM delegations WHERE session_id = ?", (session_id,)).fetchone()  # noqa: S608 - fixed
@@ -167,7 +167,7 @@ def list_delegations(
     only_first: bool = False,
     root_id: str | None = None,
     limit: int = 100,
-) -> list[Delegation]:
+) -> list[Run]:
     """Delegations, newest first; `only_first`: those that no agent has handed on."""
     wanted = ["state <> 'settled'"] * only_open + ["root_id = :root"] * bool(root_id)
     wanted += ["parent_id IS NULL"] * only_first
@@ -217,8 +217,8 @@ def list_attempts(ledger: Ledger, session_id: str) -> list[Attempt]:
     return [Attempt(*row[:6], *map(json.loads, row[6:])) for row in rows]
 
 
-def read_row(row: tuple[Any, ...]) -> Delegation:
+def read_row(row: tuple[Any, ...]) -> Run:
     """The delegation whose columns these are."""
     values = [*row]
     values[3], values[-1] = tuple(json.loads(row[3])), json.loads(row[-1])
-    return Delegation(*values)._replace(awaited=bool(row[_AWAITED]))
+    return Run(*values)._replace(awaited=bool(row[_AWAITED]))

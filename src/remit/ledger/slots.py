@@ -16,7 +16,7 @@ from remit.light_namedtuple import NamedTuple
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.ledger.store import Ledger
 
 
@@ -61,7 +61,7 @@ _STRANGERS = """
 
 
 def take_slot(
-    db: Connection, row: Delegation, slots: Slots, *, deadline_ms: int, ahead: int = 0
+    db: Connection, row: Run, slots: Slots, *, deadline_ms: int, ahead: int = 0
 ) -> str | None:  # fmt: skip
     """Start a run if a slot is free now; otherwise return which limit is reached.
 
@@ -110,7 +110,7 @@ def set_deadline(ledger: Ledger, session_id: str, deadline_ms: int) -> None:
         db.execute("UPDATE delegations SET deadline_ms = ? WHERE session_id = ?", (deadline_ms, session_id))
 
 
-def claim(ledger: Ledger, row: Delegation, owner: str) -> bool:
+def claim(ledger: Ledger, row: Run, owner: str) -> bool:
     """Take over a run from the supervisor that its row names; False if another was quicker or it is over."""
     with ledger.transaction(durable=True) as db:
         done = db.execute(

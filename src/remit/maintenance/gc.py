@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from remit.evidence.upkeep import Removed
     from remit.ledger.home import Home
     from remit.ledger.retention import Forgotten
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.maintenance.leftovers import Leftover
 
 _DAY_MS = 24 * 60 * 60 * 1000
@@ -216,18 +216,18 @@ def _clear_worktrees(
     return removed, kept, failures
 
 
-def _list_users(home: Home, names: Iterable[str]) -> dict[str, list[Delegation]]:
+def _list_users(home: Home, names: Iterable[str]) -> dict[str, list[Run]]:
     """Who has worked in each worktree: the delegation that it was made for, and those that went on there."""
     from remit.ledger.runs import list_delegations
 
-    users: dict[str, list[Delegation]] = {name: [] for name in names}
+    users: dict[str, list[Run]] = {name: [] for name in names}
     for row in list_delegations(home.ledger, limit=_MOST_ROWS):
         for name in {row.session_id, str(row.details.get("worktree"))} & users.keys():
             users[name].append(row)
     return users
 
 
-def _is_over(home: Home, name: str, users: list[Delegation], days: int, kept: dict[str, tuple[str, ...]]) -> bool:
+def _is_over(home: Home, name: str, users: list[Run], days: int, kept: dict[str, tuple[str, ...]]) -> bool:
     """Whether nobody needs a worktree any more. One without a row is as old as its folder."""
     from remit.attempts.folders import list_living
     from remit.git.worktrees import has_branch
@@ -252,7 +252,7 @@ def _is_over(home: Home, name: str, users: list[Delegation], days: int, kept: di
     return not held and has_branch(home.root, f"remit/{name}")
 
 
-def _find_held(home: Home, users: Iterable[Delegation]) -> tuple[str, ...]:
+def _find_held(home: Home, users: Iterable[Run]) -> tuple[str, ...]:
     """What those who worked in a worktree have left there that is on no branch."""
     from remit.git.unmerged_work import find_unkept
     from remit.runs.admission.run_config import read_terms

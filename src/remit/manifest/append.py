@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from remit.ledger.home import Home
-    from remit.model import Finding, Status
+    from remit.model import Diagnostic, Status
 
 _NO_TITLE = "entry"
 """What an entry is called until the rules have told that it has no title."""
@@ -32,7 +32,7 @@ class Added(NamedTuple):
 
     fields: Mapping[str, Any]
     """The entry as it was written, or would have been."""
-    findings: tuple[Finding, ...]
+    findings: tuple[Diagnostic, ...]
     offset: int | None
     """Where in the file its line begins; None where an error kept it out."""
 
@@ -70,7 +70,7 @@ class Appender:
         *,
         day: str,
         slug: str | None = None,
-        prepare: Callable[[Mapping[str, Any]], Iterable[Finding]] = lambda _: (),
+        prepare: Callable[[Mapping[str, Any]], Iterable[Diagnostic]] = lambda _: (),
         makes_file: bool = False,
     ) -> Added:
         """Add an entry, unless the contract's rules have an error against it; then nothing is written.
@@ -100,7 +100,7 @@ class Appender:
             raise tell_failure(self._file, error) from error
 
 
-def _has_error(findings: Iterable[Finding]) -> bool:
+def _has_error(findings: Iterable[Diagnostic]) -> bool:
     return any(finding.severity == "error" for finding in findings)
 
 

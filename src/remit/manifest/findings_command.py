@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from remit.manifest.findings_file import Page as FindingsPage
     from remit.manifest.index import Index, Rebuilt
     from remit.manifest.search import Page, Query
-    from remit.model import Finding
+    from remit.model import Diagnostic
     from remit.returns.manifest_lines import Told
     from remit.storage.baselines import Weighed
 
@@ -100,7 +100,7 @@ class JudgedPage(NamedTuple):
 
     file: str
     text: str
-    findings: tuple[Finding, ...]
+    findings: tuple[Diagnostic, ...]
 
 
 def validate_findings_files(manifest: str) -> Iterator[JudgedPage]:
@@ -136,7 +136,7 @@ def validate_findings_files(manifest: str) -> Iterator[JudgedPage]:
 class Row(NamedTuple):
     """A diagnostic on a manifest or on a findings file, and the lines that it is about."""
 
-    finding: Finding
+    finding: Diagnostic
     file: str
     text: str
     first_line: int
@@ -208,7 +208,7 @@ class Shown(NamedTuple):
 _NO_FILE = "RET089"
 
 
-def _tell_kept_out(finding: Finding, file: str) -> Finding:
+def _tell_kept_out(finding: Diagnostic, file: str) -> Diagnostic:
     """A finding about an entry that was not added: the rule speaks of one that the manifest has."""
     if finding.code != _NO_FILE:
         return finding
@@ -262,7 +262,7 @@ class Manifest:
             return added
         return added._replace(findings=tuple(_tell_kept_out(each, added.fields["file"]) for each in added.findings))
 
-    def _prepare_file(self, path: str, page: FindingsPage | None) -> tuple[Finding, ...]:
+    def _prepare_file(self, path: str, page: FindingsPage | None) -> tuple[Diagnostic, ...]:
         """Look at the findings file of an entry that is about to be written; make it where it shall be made.
 
         One that is there already was made for something else, unless it says the same: then it was made by an attempt

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.model import NOTHING, Finding, Place
+from remit.model import NOTHING, Diagnostic, Place
 from remit.returns.rules.manifest import SECTIONS
 from remit.sentences import count_sentences
 
@@ -27,7 +27,7 @@ _TITLE, _SECTION, _CATEGORY = 1, 2, 3
 """Levels of headings."""
 
 
-def title_missing(place: Place) -> Finding:
+def title_missing(place: Place) -> Diagnostic:
     """The findings file has no title.
 
     Why: it is what people see in a list of files, and what the entry's title should say.
@@ -36,12 +36,12 @@ def title_missing(place: Place) -> Finding:
 
     Good: `# Upload limits of the storage providers`
     """
-    return Finding(
+    return Diagnostic(
         "MAN010", "warning", "the findings file has no title", "Begin with # and a title.", "R4.6", place=place
     )
 
 
-def section_missing(name: str, place: Place) -> Finding:
+def section_missing(name: str, place: Place) -> Diagnostic:
     """The findings file lacks one of its sections.
 
     Why: agents that come later read it by section: they look for the recommendations, not for the story.
@@ -50,10 +50,10 @@ def section_missing(name: str, place: Place) -> Finding:
 
     Good: Summary, Findings, Recommendations, Sources, Linked Tasks, each with `##`.
     """
-    return Finding("MAN011", "warning", f"the section {name} is missing", f"Add ## {name}.", "R4.6", place=place)
+    return Diagnostic("MAN011", "warning", f"the section {name} is missing", f"Add ## {name}.", "R4.6", place=place)
 
 
-def section_empty(name: str, place: Place) -> Finding:
+def section_empty(name: str, place: Place) -> Diagnostic:
     """A section of the findings file says nothing.
 
     Why: a heading alone looks like an answer and is none.
@@ -62,7 +62,7 @@ def section_empty(name: str, place: Place) -> Finding:
 
     Good: what there is, or a sentence that there is nothing and why.
     """
-    return Finding(
+    return Diagnostic(
         "MAN012",
         "warning",
         f"the section {name} is empty",
@@ -72,7 +72,7 @@ def section_empty(name: str, place: Place) -> Finding:
     )
 
 
-def summary_length(sentences: int, place: Place) -> Finding:
+def summary_length(sentences: int, place: Place) -> Diagnostic:
     """The summary of the findings file is not two or three sentences.
 
     Why: it is read to decide whether the rest is worth reading.
@@ -82,10 +82,10 @@ def summary_length(sentences: int, place: Place) -> Finding:
     Good: `Two of the three providers cap uploads at 5 GB. The third has no limit, and costs twice as much.`
     """
     message = f"the summary has {sentences} sentence{'' if sentences == 1 else 's'}, 2 or 3 are wanted"
-    return Finding("MAN013", "warning", message, "Say in 2 or 3 sentences what came out.", "R4.6", place=place)
+    return Diagnostic("MAN013", "warning", message, "Say in 2 or 3 sentences what came out.", "R4.6", place=place)
 
 
-def blank_left(text: str, place: Place) -> Finding:
+def blank_left(text: str, place: Place) -> Diagnostic:
     """A blank of the template was not filled in.
 
     Why: whoever reads on takes it for an answer, or copies it.
@@ -94,12 +94,12 @@ def blank_left(text: str, place: Place) -> Finding:
 
     Good: `- Task: T12`
     """
-    return Finding(
+    return Diagnostic(
         "MAN014", "error", f"{text} was not filled in", "Write what belongs there.", "R4.6 R4.11", place=place
     )
 
 
-def no_categories(place: Place) -> Finding:
+def no_categories(place: Place) -> Diagnostic:
     """The findings are not divided into categories.
 
     Why: later readers look for one kind of finding, such as costs or risks.
@@ -108,12 +108,12 @@ def no_categories(place: Place) -> Finding:
 
     Good: `### Limits` and `### Costs` below `## Findings`.
     """
-    return Finding(
+    return Diagnostic(
         "MAN015", "note", "the findings have no categories", "Put ### and a name above each kind.", "R4.6", place=place
     )
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
     "MAN010": (title_missing, "warning", "R4.6"),
     "MAN011": (section_missing, "warning", "R4.6"),
     "MAN012": (section_empty, "warning", "R4.6"),
@@ -186,7 +186,7 @@ class _Section(NamedTuple):
     categories: int = 0
 
 
-def check_findings_file(text: str) -> tuple[Finding, ...]:
+def check_findings_file(text: str) -> tuple[Diagnostic, ...]:
     """What a findings file lacks, in the order of the text. Of one that is very long, the beginning is looked at."""
     sections, plain = _divide(text[:MAX_CHARS])
     found = [blank_left(blank, place) for blank, place in plain]
@@ -205,7 +205,7 @@ def check_findings_file(text: str) -> tuple[Finding, ...]:
 _TOP = Place(1, 1, 1, 2)
 
 
-def _check_section(name: str, section: _Section) -> list[Finding]:
+def _check_section(name: str, section: _Section) -> list[Diagnostic]:
     place = Place(section.line, 1, section.line, len(section.name) + section.level + 2)
     body = _drop_comments("\n".join(section.body)).strip()
     if not body:

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from remit.light_namedtuple import NamedTuple
-from remit.model import Finding
+from remit.model import Diagnostic
 from remit.spelling import find_meant
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _TOKEN = re.compile(r"\{\{[ \t]?([A-Z][A-Z0-9_]{0,60})[ \t]?\}\}")
 _MAX_DEPTH = 20
 
 
-def unknown_token(name: str) -> Finding:
+def unknown_token(name: str) -> Diagnostic:
     """A text holds a token that is not declared.
 
     Why: nothing would fill it, and the agent would read, or write, the blank itself.
@@ -50,10 +50,10 @@ def unknown_token(name: str) -> Finding:
     """
     meant = find_meant(name, (*REQUIRED, *OPTIONAL))
     hint = f"Did you mean {meant}?" if meant else "Give it a value, or take it out."
-    return Finding("MAN020", "error", f"{name} is not a token", hint, "R4.11 C15")
+    return Diagnostic("MAN020", "error", f"{name} is not a token", hint, "R4.11 C15")
 
 
-def token_missing(name: str) -> Finding:
+def token_missing(name: str) -> Diagnostic:
     """A token that has to be given was not.
 
     Why: the task, the day and the topic are different each time; nobody can guess them.
@@ -62,10 +62,10 @@ def token_missing(name: str) -> Finding:
 
     Good: a value for TASK_ID, DATE and TOPIC_SLUG.
     """
-    return Finding("MAN021", "error", f"{name} was not given", f"Give {name} a value.", "R4.11")
+    return Diagnostic("MAN021", "error", f"{name} was not given", f"Give {name} a value.", "R4.11")
 
 
-def token_endless(name: str) -> Finding:
+def token_endless(name: str) -> Diagnostic:
     """A token's default leads back to the token, or grows without end.
 
     Why: it would never be a value.
@@ -75,10 +75,10 @@ def token_endless(name: str) -> Finding:
     Good: defaults that lead to a value.
     """
     message = f"{name} leads back to itself, or to more than {MAX_VALUE_CHARS:,} characters"
-    return Finding("MAN022", "error", message, f"Give {name} a value.", "C15")
+    return Diagnostic("MAN022", "error", message, f"Give {name} a value.", "C15")
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
     "MAN020": (unknown_token, "error", "R4.11 C15"),
     "MAN021": (token_missing, "error", "R4.11"),
     "MAN022": (token_endless, "error", "C15"),
@@ -89,7 +89,7 @@ class Resolved(NamedTuple):
     """A text with its tokens filled, and what could not be."""
 
     text: str
-    findings: tuple[Finding, ...]
+    findings: tuple[Diagnostic, ...]
 
 
 def resolve_tokens(template: str, given: Mapping[str, str], *, defaults: Mapping[str, str] = OPTIONAL) -> Resolved:
@@ -110,7 +110,7 @@ class _Filling:
     def __init__(self, given: Mapping[str, str], defaults: Mapping[str, str]) -> None:
         self.given = given
         self.defaults = defaults
-        self.findings: dict[str, Finding] = {}
+        self.findings: dict[str, Diagnostic] = {}
         self._values: dict[str, str | None] = {}
         self._open: list[str] = []
 

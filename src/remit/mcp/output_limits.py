@@ -14,7 +14,7 @@ from remit.views.render import SEVERITIES, shape_finding
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from remit.model import Finding
+    from remit.model import Diagnostic
 
 MAX_CHARS = 4_000
 """Of one text."""
@@ -67,7 +67,7 @@ class Bounds:
         return kept
 
 
-def fit_findings(found: Sequence[tuple[Finding, str]]) -> dict[str, Any]:
+def fit_findings(found: Sequence[tuple[Diagnostic, str]]) -> dict[str, Any]:
     """Findings with their files, the gravest first, as many as somebody reads; and how many there are besides."""
     ranked = sorted(found, key=lambda each: SEVERITIES.index(each[0].severity))[:_MAX_FINDINGS]
     shaped = [shape_finding(finding, filename) for finding, filename in ranked]

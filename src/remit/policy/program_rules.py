@@ -68,12 +68,12 @@ class Rules:
     def find_denied(self, names: Sequence[str], words: Sequence[str]) -> str:
         """Return the rule that denies a program; "" if none does. `names`: all that it is called, for each rule."""
         from remit.policy.bash import command_patterns  # noqa: PLC0415 - only if a rule may mean it
-        from remit.policy.bash.effects import Run  # noqa: PLC0415
+        from remit.policy.bash.effects import Invocation  # noqa: PLC0415
         from remit.policy.bash.words import Word  # noqa: PLC0415
 
         rest = tuple(map(Word, words[1:]))
         for name in names:
-            run = Run((Word(name), *rest))
+            run = Invocation((Word(name), *rest))
             for pattern in self._deny.get(_find_own_family(name), []) + self._deny.get("", []):
                 found = command_patterns.fits(pattern, run)
                 if found == command_patterns.YES or (
@@ -89,10 +89,10 @@ class Rules:
     def find_unlisted(self, typed: str, words: Sequence[str]) -> Sequence[str] | None:
         """Return the first list that doesn't allow a program; None if all do. `typed`: its name as a user types it."""
         from remit.policy.bash import command_patterns  # noqa: PLC0415 - only for agents with such a list
-        from remit.policy.bash.effects import Run  # noqa: PLC0415
+        from remit.policy.bash.effects import Invocation  # noqa: PLC0415
         from remit.policy.bash.words import Word  # noqa: PLC0415
 
-        run = Run((Word(typed), *map(Word, words[1:])))
+        run = Invocation((Word(typed), *map(Word, words[1:])))
         for patterns in self.allow:
             if not any(command_patterns.is_allowed(each, run) for each in patterns):
                 return patterns

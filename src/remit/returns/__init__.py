@@ -29,7 +29,7 @@ from remit.returns.select_return import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.model import ArtifactFacts, Outcome, Status
+    from remit.model import ArtifactFacts, Status, VerdictName
 
 __all__ = ["Reading", "attach_entry", "check", "choose_reading", "judge", "read_message"]
 
@@ -110,7 +110,7 @@ def judge(
     reading.evidence = evidence
     reading.findings_text = findings_text
     findings = reading.explain()
-    outcome: Outcome = judge_outcome(findings)
+    outcome: VerdictName = judge_outcome(findings)
     if outcome == "accepted" and reading.repairs:
         outcome = "repaired"
     return Verdict(

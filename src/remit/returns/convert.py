@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.model import NOTHING, Artifact, Finding
+from remit.model import NOTHING, Artifact, Diagnostic
 from remit.returns.formats import HYPER, MANIFEST, STANDARD
 from remit.returns.formats.hyper import END_MARKER, START_MARKER
 from remit.returns.formats.manifest import is_task_id, write_reason
@@ -19,11 +19,11 @@ from remit.returns.placeholders import is_placeholder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from remit.model import Fault, Return, Severity
+    from remit.model import AgentError, Return, Severity
     from remit.returns.formats import Dialect
 
 
-def lost(pointer: str, what: str) -> Finding:
+def lost(pointer: str, what: str) -> Diagnostic:
     """Something has no place in the target format and was left out.
 
     Why: formats differ in what they can say. The caller should know what a reader of the converted return cannot.
@@ -32,7 +32,7 @@ def lost(pointer: str, what: str) -> Finding:
 
     Good: keeping the original beside the converted return.
     """
-    return Finding(
+    return Diagnostic(
         "CNV001",
         "warning",
         f"{what} has no place in the target format",
@@ -42,7 +42,7 @@ def lost(pointer: str, what: str) -> Finding:
     )
 
 
-def changed(pointer: str, message: str) -> Finding:
+def changed(pointer: str, message: str) -> Diagnostic:
     """Something was said with the nearest word that the target format has, or derived from what was there.
 
     Why: `blocked` becomes `error` in `hyper`, a list becomes a text, a summary is put together from captions.
@@ -51,10 +51,10 @@ def changed(pointer: str, message: str) -> Finding:
 
     Good: reading the finding before relying on the field.
     """
-    return Finding("CNV002", "warning", message, "Check that the meaning is still right.", "C3 C5 C6 C22", pointer)
+    return Diagnostic("CNV002", "warning", message, "Check that the meaning is still right.", "C3 C5 C6 C22", pointer)
 
 
-def unknown(pointer: str, option: str) -> Finding:
+def unknown(pointer: str, option: str) -> Diagnostic:
     """The target format requires something that the source does not say.
 
     Why: a session id, a depth, a duration or a date cannot be made up.
@@ -64,12 +64,12 @@ def unknown(pointer: str, option: str) -> Finding:
     Good: `remit convert --to standard --session sess_1763200000_k3x9qz --depth 1 --path orchestrator,planner`
     """
     name = pointer.rpartition("/")[2]
-    return Finding(
+    return Diagnostic(
         "CNV003", "error", f"{name} is required and not known", f"Give it with {option}.", "R0.7 R3.1 R4.7", pointer
     )
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity]] = {
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
     "CNV001": (lost, "warning"),
     "CNV002": (changed, "warning"),
     "CNV003": (unknown, "error"),
@@ -92,14 +92,14 @@ class Known(NamedTuple):
 _GAPS = ("session_id", "agent", "depth", "path", "duration_ms")
 
 
-def convert_return(returned: Return, target: Dialect, known: Known) -> tuple[dict[str, Any], list[Finding]]:
+def convert_return(returned: Return, target: Dialect, known: Known) -> tuple[dict[str, Any], list[Diagnostic]]:
     """The return as an object of the target format, and everything that did not come through as it was."""
     # What the source says of itself is kept; the caller only fills gaps.
     gaps = [name for name in _GAPS if getattr(returned, name) is None]
     returned = returned._replace(**{name: getattr(known, name) for name in gaps})
     if returned.format == target.name:
         return target.write(returned), []
-    findings: list[Finding] = []
+    findings: list[Diagnostic] = []
     returned = _say_something(returned)
     writer = {"standard": _to_standard, "hyper": _to_hyper, "manifest": _to_manifest}[target.name]
     payload = target.write(writer(returned, known, findings))
@@ -127,7 +127,7 @@ _OPTIONS = {"session_id": "--session", "agent_type": "--agent", "agent_name": "-
             "file": "--findings-file"}  # fmt: skip
 
 
-def _find_unknown(payload: dict[str, Any], target: Dialect) -> Iterator[Finding]:
+def _find_unknown(payload: dict[str, Any], target: Dialect) -> Iterator[Diagnostic]:
     for problem in target.shape.problems(payload, ""):
         option = _OPTIONS.get(problem.pointer.rpartition("/")[2])
         if option and problem.kind in ("missing", "expected"):
@@ -141,7 +141,7 @@ def _find_unknown(payload: dict[str, Any], target: Dialect) -> Iterator[Finding]
 _STANDARD_KINDS = {"document": "documentation", "code": "implementation", "data": "documentation"}
 
 
-def _to_standard(returned: Return, _known: Known, findings: list[Finding]) -> Return:
+def _to_standard(returned: Return, _known: Known, findings: list[Diagnostic]) -> Return:
     artifacts = []
     for index, artifact in enumerate(returned.artifacts):
         word = _STANDARD_KINDS.get(artifact.kind, artifact.kind)
@@ -170,7 +170,7 @@ def _to_standard(returned: Return, _known: Known, findings: list[Finding]) -> Re
     )
 
 
-def _drop_clashing(returned: Return, findings: list[Finding]) -> Return:
+def _drop_clashing(returned: Return, findings: list[Diagnostic]) -> Return:
     """Unknown keys are carried along, unless the target means something by them."""
     extra = {key: value for key, value in returned.extra.items() if key not in STANDARD.shape.known}
     metadata = {key: value for key, value in returned.metadata.items() if key not in _IN_METADATA}
@@ -188,7 +188,7 @@ _HYPER_WORDS = {"completed": "complete", "partial": "partial", "failed": "error"
 _HYPER_KINDS = {"implementation": "code", "code": "code", "data": "data"}
 
 
-def _to_hyper(returned: Return, _known: Known, findings: list[Finding]) -> Return:
+def _to_hyper(returned: Return, _known: Known, findings: list[Diagnostic]) -> Return:
     for pointer, value in (("/session_id", returned.session_id), ("/delegation_depth", returned.depth),
                            ("/delegation_path", returned.path)):  # fmt: skip
         if value is not None:
@@ -208,7 +208,7 @@ def _to_hyper(returned: Return, _known: Known, findings: list[Finding]) -> Retur
                    metadata=NOTHING, extra=NOTHING, form=NOTHING)  # fmt: skip
 
 
-def _first_fault(faults: tuple[Fault, ...], findings: list[Finding]) -> tuple[Fault, ...]:
+def _first_fault(faults: tuple[AgentError, ...], findings: list[Diagnostic]) -> tuple[AgentError, ...]:
     if not faults:
         return ()
     findings.append(lost("/errors/0", "the error's type, recoverable and recommendation"))
@@ -226,7 +226,7 @@ def name_hyper_type(kind: str) -> str:
     return _HYPER_KINDS.get(kind, "document")
 
 
-def _to_hyper_artifact(index: int, artifact: Artifact, findings: list[Finding]) -> Artifact:
+def _to_hyper_artifact(index: int, artifact: Artifact, findings: list[Diagnostic]) -> Artifact:
     word = name_hyper_type(artifact.kind)
     if word != artifact.kind:
         findings.append(changed(f"/artifacts/{index}/type", f"the type {artifact.word or artifact.kind} became {word}"))
@@ -256,7 +256,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
 
-def _to_manifest(returned: Return, known: Known, findings: list[Finding]) -> Return:
+def _to_manifest(returned: Return, known: Known, findings: list[Diagnostic]) -> Return:
     if not returned.artifacts and known.findings_file is not None:
         returned = returned._replace(artifacts=(Artifact("research", known.findings_file),))
     named = (("session_id", returned.session_id), ("agent", returned.agent), ("delegation_depth", returned.depth),
@@ -297,7 +297,7 @@ def _to_manifest(returned: Return, known: Known, findings: list[Finding]) -> Ret
     )
 
 
-def _derive_entry(returned: Return, known: Known, findings: list[Finding]) -> dict[str, Any]:
+def _derive_entry(returned: Return, known: Known, findings: list[Diagnostic]) -> dict[str, Any]:
     title = (
         next((item.summary for item in returned.artifacts if item.summary), None)
         or _split_sentences(returned.summary)[0]
@@ -321,7 +321,7 @@ def _split_sentences(text: str) -> tuple[str, ...]:
     return (text,) if any(is_placeholder(part, "title") for part in parts) else parts
 
 
-def _to_findings(artifact: Artifact, returned: Return, findings: list[Finding]) -> Artifact:
+def _to_findings(artifact: Artifact, returned: Return, findings: list[Diagnostic]) -> Artifact:
     points = artifact.key_points
     if points is None:
         points = _split_sentences(returned.summary)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jiter import from_json
 
-from remit.model import Finding, Place
+from remit.model import Diagnostic, Place
 from remit.positions import Lines, escape_key
 from remit.returns.formats import MANIFEST
 from remit.returns.formats.manifest import read_aliases
@@ -36,7 +36,7 @@ _MAX_ON_LINE = 50
 # --- what is told of the file -----------------------------------------------------------------------------------------
 
 
-def line_too_long(number: int) -> Finding:
+def line_too_long(number: int) -> Diagnostic:
     """A line is longer than an entry may be (1 MiB), and was not read.
 
     Why: an entry is a few sentences that point to a file. A line of megabytes is that file, or an accident.
@@ -45,7 +45,7 @@ def line_too_long(number: int) -> Finding:
 
     Good: the report in the findings file, three to seven sentences in the entry.
     """
-    return Finding(
+    return Diagnostic(
         "MAN001",
         "error",
         f"the line has more than {MAX_LINE_BYTES:,} bytes and was not read",
@@ -55,7 +55,7 @@ def line_too_long(number: int) -> Finding:
     )
 
 
-def torn_tail(place: Place, reason: str) -> Finding:
+def torn_tail(place: Place, reason: str) -> Diagnostic:
     """The last line is cut off: it is no JSON, and no line feed ends it.
 
     Why: whoever wrote it was stopped in the middle. The next entry would be glued to it, and both would be lost.
@@ -65,10 +65,10 @@ def torn_tail(place: Place, reason: str) -> Finding:
     Good: the entry written in one piece, with the line feed; a torn one is completed or removed.
     """
     message = f"the last line was cut off: {reason}"
-    return Finding("MAN002", "error", message, "Complete the entry, or remove the line.", "R4.2 R4.7", place=place)
+    return Diagnostic("MAN002", "error", message, "Complete the entry, or remove the line.", "R4.2 R4.7", place=place)
 
 
-def no_line_feed(place: Place) -> Finding:
+def no_line_feed(place: Place) -> Diagnostic:
     """No line feed ends the last entry.
 
     Why: the next program that appends an entry puts it on the same line, and then neither can be read.
@@ -77,12 +77,12 @@ def no_line_feed(place: Place) -> Finding:
 
     Good: a file that ends with `}` and a line feed.
     """
-    return Finding(
+    return Diagnostic(
         "MAN003", "warning", "no line feed ends the last entry", "Add one at the end of the file.", "R4.7", place=place
     )
 
 
-def id_taken(entry_id: str, first_line: int, free: str, place: Place | None) -> Finding:
+def id_taken(entry_id: str, first_line: int, free: str, place: Place | None) -> Diagnostic:
     """Two entries have the same id.
 
     Why: the id is how an entry is looked up and what a task links to. Of two, one is never found again.
@@ -91,7 +91,7 @@ def id_taken(entry_id: str, first_line: int, free: str, place: Place | None) -> 
 
     Good: a second entry on a topic and day gets a number: `"id": "auth-2026-01-19-2"`
     """
-    return Finding(
+    return Diagnostic(
         "MAN004",
         "error",
         f"the id {entry_id[:80]} is taken by line {first_line}",
@@ -102,7 +102,7 @@ def id_taken(entry_id: str, first_line: int, free: str, place: Place | None) -> 
     )
 
 
-def alias_read(key: str, field: str, place: Place | None) -> Finding:
+def alias_read(key: str, field: str, place: Place | None) -> Diagnostic:
     """A field has another name than the standard gives it; it is read all the same. Told once for each name.
 
     Why: manifests in the wild have `task_id`, `output_file`, `timestamp` and the like. Remit reads them, other programs
@@ -113,10 +113,10 @@ def alias_read(key: str, field: str, place: Place | None) -> Finding:
     Good: `"file": "2026-01-19_auth.md"`
     """
     message = f"{key} is read as {field}"
-    return Finding("MAN005", "note", message, f"Write {field}.", "C14", f"/{escape_key(key)}", place)
+    return Diagnostic("MAN005", "note", message, f"Write {field}.", "C14", f"/{escape_key(key)}", place)
 
 
-def not_utf8(place: Place) -> Finding:
+def not_utf8(place: Place) -> Diagnostic:
     """A line is not UTF-8.
 
     Why: JSON is. What cannot be decoded is read differently by every program, or not at all.
@@ -125,10 +125,10 @@ def not_utf8(place: Place) -> Finding:
 
     Good: the same entry in UTF-8.
     """
-    return Finding("MAN006", "error", "the line is not UTF-8", "Write the file in UTF-8.", "R4.7", place=place)
+    return Diagnostic("MAN006", "error", "the line is not UTF-8", "Write the file in UTF-8.", "R4.7", place=place)
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
     "MAN001": (line_too_long, "error", "R4.7"),
     "MAN002": (torn_tail, "error", "R4.2 R4.7"),
     "MAN003": (no_line_feed, "warning", "R4.7"),
@@ -144,7 +144,7 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
 class Told(NamedTuple):
     """A finding, and the lines of the manifest that it is about."""
 
-    finding: Finding
+    finding: Diagnostic
     text: str
     first_line: int
 
@@ -155,7 +155,7 @@ class Passage(NamedTuple):
     text: str
     first_line: int
 
-    def tell(self, finding: Finding) -> Told:
+    def tell(self, finding: Diagnostic) -> Told:
         """A finding about it."""
         return Told(finding, self.text, self.first_line)
 
@@ -190,7 +190,7 @@ _FLAWS: Mapping[str, tuple[TroubleKind, str, str]] = {
 
 def check_line(
     data: bytes, *, look: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]
-) -> list[Finding]:
+) -> list[Diagnostic]:
     """Judge a line by itself, before it is written anywhere: its findings have no place."""
     told = check_lines(((data, True),), look=look, words=words)
     return [each.finding._replace(place=None) for each in told]
@@ -267,12 +267,12 @@ class _Check:
         elif not ended:
             yield passage.tell(no_line_feed(passage.locate(len(text), len(text))))
 
-    def _tell_bad(self, bad: _Bad, passage: Passage, *, ended: bool) -> Finding:
+    def _tell_bad(self, bad: _Bad, passage: Passage, *, ended: bool) -> Diagnostic:
         end = len(passage.text.rstrip())
         place = passage.locate(min(bad.at, end - 1), min(bad.at, end - 1) + 1)
         if not ended and bad.at >= end:
             return torn_tail(place, bad.reason)
-        return Finding(_NOT_JSON.code, "error", bad.reason, bad.hint, _NOT_JSON.requirement, place=place)
+        return Diagnostic(_NOT_JSON.code, "error", bad.reason, bad.hint, _NOT_JSON.requirement, place=place)
 
     def _continues(self, text: str) -> bool:
         """Whether a line can be the next one of the object that was opened above it."""
@@ -292,7 +292,9 @@ class _Check:
             message = f"the entry is spread over {count} lines"
             place = passage.locate(0, len(passage.text.rstrip()))
             yield passage.tell(
-                Finding(_NOT_JSON.code, "error", message, "Write it on one line.", _NOT_JSON.requirement, place=place)
+                Diagnostic(
+                    _NOT_JSON.code, "error", message, "Write it on one line.", _NOT_JSON.requirement, place=place
+                )
             )
             yield from self.check_entry(entries[0][1], passage, entries[0][0])
 
@@ -307,7 +309,7 @@ class _Check:
         what = reason if count == 1 else f"{count} lines are no entry: {reason}"
         place = passage.locate(0, len(passage.text.rstrip()))
         yield passage.tell(
-            Finding(_NOT_JSON.code, "error", what, "Write the entry as one JSON object on one line.",
+            Diagnostic(_NOT_JSON.code, "error", what, "Write the entry as one JSON object on one line.",
                     _NOT_JSON.requirement, place=place)
         )  # fmt: skip
 

@@ -13,7 +13,7 @@ from remit.returns.tolerant_json import REPAIRS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.model import ArtifactFacts, Expectation, Finding, Return, Status, Transport
+    from remit.model import ArtifactFacts, Diagnostic, Expectation, Return, Status, Transport
     from remit.returns.formats import Dialect
     from remit.returns.rules import Trouble
 
@@ -78,7 +78,7 @@ class Reading:
             final=self.final,
         )
 
-    def explain(self) -> tuple[Finding, ...]:
+    def explain(self) -> tuple[Diagnostic, ...]:
         """Run every rule."""
         return tuple(run_rules(self.case))
 

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.schemas import Result
 
     Admit = Callable[[str], Awaitable[None]]
     """Told the session that was admitted, before anybody else may be."""
 
 
-class Engine(Protocol):
+class Backend(Protocol):
     """Where delegations run."""
 
     @property
@@ -43,7 +43,7 @@ class Engine(Protocol):
         """End a delegation and all below it; the sessions that were told. Returns when nothing of them is alive."""
         ...
 
-    def list(self, *, only_open: bool = True) -> Sequence[Delegation]:
+    def list(self, *, only_open: bool = True) -> Sequence[Run]:
         """The delegations that there are, newest first."""
         ...
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import RefusedError, RemitError, UsageError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.history import find_member, list_members
-from remit.model import Fault
+from remit.model import AgentError
 from remit.returns.formats import DIALECTS, STANDARD
 from remit.runs.admission.prepare import note_refusal
 from remit.runs.artifacts_unchanged import is_intact, list_contents, load_left
@@ -210,7 +210,7 @@ def _shape(request: Request) -> dict[str, Any]:
 def tell_refused(request: Request, error: RemitError, *, session_id: str = "", stop_reason: str = "rejected") -> Result:
     """The result of a run that was not admitted, or that could not be waited for."""
     advice = error.hint or "Fix the request, then run it again"
-    fault = Fault("refused", error.message, error.code, error.recoverable, advice)
+    fault = AgentError("refused", error.message, error.code, error.recoverable, advice)
     result = Result(
         session_id,
         request.agent or "agent",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from remit.model import Finding
+    from remit.model import Diagnostic
 
 AGENT_FILE = "agent-file"
 SCHEMAS = (*DIALECTS, AGENT_FILE)
@@ -110,7 +110,7 @@ class Conversion(NamedTuple):
 
     text: str
     payload: dict[str, Any]
-    findings: tuple[Finding, ...]
+    findings: tuple[Diagnostic, ...]
     accepted: bool
     verdict: Verdict
 

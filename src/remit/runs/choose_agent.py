@@ -9,7 +9,7 @@ from remit.agent_files.discovery import find_agent_files, is_protected, load_age
 from remit.agents.definition import ANYONE, define
 from remit.agents.profiles import UTILITY_AGENTS
 from remit.errors import ConfigError, InputError, RemitError, RunnerError, UsageError
-from remit.model import Finding
+from remit.model import Diagnostic
 from remit.returns.formats.hyper import START_MARKER
 from remit.returns.formats.manifest import SENTENCES
 from remit.runners.registry import RUNNERS
@@ -235,7 +235,7 @@ def get_label(request: Request, runner: str) -> str:
     return os.path.basename(runner) or "agent"
 
 
-def no_agent_file(name: str, known: Collection[str]) -> Finding:
+def no_agent_file(name: str, known: Collection[str]) -> Diagnostic:
     """No file defines the agent, and the program that was given does its work under that name.
 
     Why: a name that is misspelled finds no file, so nothing of that file holds: not its instructions, inputs, limits
@@ -249,7 +249,9 @@ def no_agent_file(name: str, known: Collection[str]) -> Finding:
     leave_out = "To run without an agent file, leave the name out."
     hint = leave_out if meant is None else f"Did you mean {meant}? {leave_out}"
     told = f"no file defines the agent '{name}', and the command runs under that name"
-    return Finding("ASK001", "warning", f"{told}{'' if meant is None else f'; did you mean {meant}?'}", hint, "R2.11")
+    return Diagnostic(
+        "ASK001", "warning", f"{told}{'' if meant is None else f'; did you mean {meant}?'}", hint, "R2.11"
+    )
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {"ASK001": (no_agent_file, "warning", "R2.11")}
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {"ASK001": (no_agent_file, "warning", "R2.11")}

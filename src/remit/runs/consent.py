@@ -11,7 +11,7 @@ from remit.storage.settings import find_workspace, load_settings
 
 if TYPE_CHECKING:
     from remit.config import Settings
-    from remit.model import Finding
+    from remit.model import Diagnostic
 
 
 class Executing(NamedTuple):
@@ -91,7 +91,7 @@ def get_trust() -> Trust:
     return Trust(root, executing, "" if finding is None else finding.message)
 
 
-def _find_objection(root: str, executing: Executing) -> Finding | None:
+def _find_objection(root: str, executing: Executing) -> Diagnostic | None:
     if not executing.commands:
         return None
     from remit.storage.trust import check_trust  # noqa: PLC0415 - only where something runs

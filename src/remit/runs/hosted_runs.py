@@ -31,7 +31,7 @@ from remit.storage.supervisors import Presence
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.runs.admission.guard import Caller
     from remit.runs.admission.prepare import Prepared
     from remit.runs.admission.tickets import Ticket
@@ -191,9 +191,9 @@ class Serving:
             home.close()
 
 
-def _is_below(home: Home, row: Delegation, above: Caller) -> bool:
+def _is_below(home: Home, row: Run, above: Caller) -> bool:
     """Whether a session was handed on by another, or by one below it."""
-    at: Delegation | None = row
+    at: Run | None = row
     while at is not None and at.parent_id is not None and at.parent_id != above.session_id:
         at = load_delegation(home.ledger, at.parent_id)
     return at is not None and at.parent_id == above.session_id

@@ -22,7 +22,7 @@ from remit.storage.context_files import Context
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from remit.model import Finding
+    from remit.model import Diagnostic
 
 MAX_REASK_BYTES = 1_500
 """Of a text that sends a return back: the agent still has its work in mind, and needs no second briefing."""
@@ -329,7 +329,7 @@ def fill_tokens(text: str, work: Assignment) -> Resolved:
 # --- the messages after it -------------------------------------------------------------------------------------------
 
 
-def render_reask(findings: Sequence[Finding], *, format: str, session_id: str = "") -> str:
+def render_reask(findings: Sequence[Diagnostic], *, format: str, session_id: str = "") -> str:
     """What sends a return back: what was wrong with it, where, and what to send; the work is not to be done again."""
     errors = [finding for finding in findings if finding.severity == "error"]
     reasons = list(dict.fromkeys(_tell_finding(finding) for finding in (errors or findings)[:_MAX_READ]))
@@ -346,7 +346,7 @@ def render_reask(findings: Sequence[Finding], *, format: str, session_id: str = 
     return f"{head}\n{tail}"
 
 
-def _tell_finding(finding: Finding) -> str:
+def _tell_finding(finding: Diagnostic) -> str:
     at = f" (at {show(finding.pointer)})" if finding.pointer else ""
     return f"- {finding.code}: {_shorten(finding.message)}{at}. {_shorten(finding.hint)}".rstrip()
 

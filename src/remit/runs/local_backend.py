@@ -21,9 +21,9 @@ from remit.runs.results.full_result import load_report
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.runs.backend import Admit
-    from remit.runs.supervisor.supervisor import Broker
+    from remit.runs.supervisor.supervisor import Supervisor
     from remit.schemas import Result
 
 _LOOK_S = 0.1
@@ -35,7 +35,7 @@ CANCEL_S = 30.0
 class Local:
     """This machine."""
 
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: Supervisor) -> None:
         self.broker = broker
         self.home = broker.home
         self._tasks: dict[str, asyncio.Task[Result]] = {}
@@ -106,7 +106,7 @@ class Local:
                 self.broker.tell_end(each)
         return told
 
-    def list(self, *, only_open: bool = True) -> Sequence[Delegation]:
+    def list(self, *, only_open: bool = True) -> Sequence[Run]:
         """The delegations that there are, newest first."""
         return list_delegations(self.home.ledger, only_open=only_open, limit=10_000)
 
@@ -127,7 +127,7 @@ class Local:
                 await task
         self.broker.end()
 
-    def _load(self, session_id: str) -> Delegation:
+    def _load(self, session_id: str) -> Run:
         row = load_delegation(self.home.ledger, session_id)
         if row is None:
             raise UsageError(f"there is no delegation {session_id}", hint="remit ps --all shows what there is")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from remit.config import Settings
-    from remit.model import Finding
+    from remit.model import Diagnostic
     from remit.runs.instructions import Assignment
     from remit.runs.request import Request
 
@@ -39,7 +39,7 @@ def _list_commands(root: str, settings: Settings) -> dict[str, str]:
     return {f"TASK_{name.upper()}_CMD": command.partition(" {id}")[0] for name, command in commands}
 
 
-def check_tokens(work: Assignment, body: str, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def check_tokens(work: Assignment, body: str, findings: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
     """The findings of a request with those about tokens: one that nothing fills is an error, and says how it could be.
 
     An input that fills one is no stranger to the agent.
@@ -50,7 +50,7 @@ def check_tokens(work: Assignment, body: str, findings: Sequence[Finding]) -> tu
     return (*(found._replace(hint=_tell_how(found)) for found in unfilled.values()), *known)
 
 
-def _tell_how(finding: Finding) -> str:
+def _tell_how(finding: Diagnostic) -> str:
     name = finding.message.partition(" ")[0]  # each of them begins with the token
     how = "Name the task with --task N" if name == _TASK else f"Give {name}=VALUE among the inputs (--input)"
     return f"{finding.hint} {how}." if finding.hint.endswith("?") else f"{how}, or take it out."

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
 
 _MOST_ROWS = 1000
 
@@ -30,7 +30,7 @@ _MOST_ROWS = 1000
 class Seen(NamedTuple):
     """A delegation at this moment."""
 
-    row: Delegation
+    row: Run
     level: int
     """How far below the one that is followed."""
     said: str = ""
@@ -49,7 +49,7 @@ class Seen(NamedTuple):
 class Room:
     """Who of those that have not begun waits for a slot; the others are about to begin."""
 
-    def __init__(self, home: Home, rows: Sequence[Delegation]) -> None:
+    def __init__(self, home: Home, rows: Sequence[Run]) -> None:
         if any(row.state == "admitted" for row in rows):
             self._slots = _load_slots(home)
             with home.ledger.reading() as db:
@@ -58,7 +58,7 @@ class Room:
             self._agents = Counter(agent for agent, _ in holders)
             self._trees = Counter(root_id for _, root_id in holders)
 
-    def is_held(self, row: Delegation) -> bool:
+    def is_held(self, row: Run) -> bool:
         """Whether there is no room for a delegation."""
         if row.state != "admitted":
             return False
@@ -104,7 +104,7 @@ class Following:
         room = Room(self.home, rows)
         return [self._see(row, level, room) for row, level in arrange(list(reversed(rows)), self.session_id)]
 
-    def _see(self, row: Delegation, level: int, room: Room) -> Seen:
+    def _see(self, row: Run, level: int, room: Room) -> Seen:
         heard = self._hear(row)
         tokens = heard.tokens if row.tokens is None else row.tokens
         cost_usd = heard.cost_usd if row.cost_usd is None else row.cost_usd
@@ -112,7 +112,7 @@ class Following:
             row, level, heard.said, heard.heard_ms, heard.idle_s, tokens, cost_usd, room.is_held(row), heard.worker
         )
 
-    def _hear(self, row: Delegation) -> _Heard:
+    def _hear(self, row: Run) -> _Heard:
         """What was noted of it since the last look."""
         heard = self._heard.get(row.session_id, _Heard())
         while events := load_events(self.home.ledger, after=heard.number, session_id=row.session_id):
@@ -133,12 +133,12 @@ class Following:
         return heard if used is None else heard._replace(said=used[0], heard_ms=used[1])
 
 
-def is_in_harness(row: Delegation, now_ms: int) -> bool:
+def is_in_harness(row: Run, now_ms: int) -> bool:
     """Whether a harness has started the agent of a delegation and is to tell of its end; not once it is long late."""
     return row.owner == OWNER and row.state != "settled" and now_ms <= (row.deadline_ms or 0) + GRACE_MS
 
 
-def hear_harness(home: Home, row: Delegation) -> tuple[str, int] | None:
+def hear_harness(home: Home, row: Run) -> tuple[str, int] | None:
     """The tool that an agent of a harness used last, and when; None for others, and for one that has used none."""
     if row.owner != OWNER or row.state == "settled":
         return None
@@ -152,9 +152,9 @@ def name_use(tool: str, path: str | None) -> str:
     return redact(f"{tool} {path}" if path else tool)
 
 
-def arrange(rows: list[Delegation], first: str) -> Iterator[tuple[Delegation, int]]:
+def arrange(rows: list[Run], first: str) -> Iterator[tuple[Run, int]]:
     """The rows from one on downwards, each before those below it."""
-    below: dict[str | None, list[Delegation]] = {}
+    below: dict[str | None, list[Run]] = {}
     for row in rows:
         below.setdefault(row.parent_id, []).append(row)
     waiting = [(row, 0) for row in rows if row.session_id == first]

@@ -20,7 +20,7 @@ from remit.runs.tasks.task_facts import load_task_facts
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace
 
@@ -72,13 +72,13 @@ def _check_asked_here(ws: Workspace, session_id: str, sentence: str) -> None:
         raise RefusedError(f"{session_id} {sentence.format(row.runner)}", hint=hint)
 
 
-def _tell_anew(row: Delegation) -> str:
+def _tell_anew(row: Run) -> str:
     """With which command a delegation is begun anew: work on a task with the one that it was asked for by."""
     command, task = row.details.get("command"), row.details.get("outside") or row.task_number
     return f"start it anew: remit {f'{command} {task}' if command else f'retry {row.session_id}'}"
 
 
-def _load_over(ws: Workspace, session_id: str) -> Delegation:
+def _load_over(ws: Workspace, session_id: str) -> Run:
     row = load_delegation(ws.home.ledger, session_id)
     if row is None or row.state != "settled":
         hint = f"wait for it, or end it: remit wait {session_id}, remit cancel {session_id}"
@@ -86,7 +86,7 @@ def _load_over(ws: Workspace, session_id: str) -> Delegation:
     return row
 
 
-def _load_request(ws: Workspace, row: Delegation) -> Request:
+def _load_request(ws: Workspace, row: Run) -> Request:
     """What was asked for, with its task as it stands now."""
     if row.details.get("settings", {}).get("in_process"):
         message = f"{row.session_id} was a function of a program, and only that program has it"

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.evidence.grades import ArtifactGrade
-    from remit.ledger.runs import Delegation
-    from remit.model import Finding, Repair
+    from remit.ledger.runs import Run
+    from remit.model import Diagnostic, Repair
     from remit.runs.workspace import Workspace
 
 
@@ -33,7 +33,7 @@ class OwnVerdict(NamedTuple):
 
     accepted: bool
     outcome: str
-    findings: tuple[Finding, ...]
+    findings: tuple[Diagnostic, ...]
     session_id: str | None = None
     format: str | None = None
     status: str | None = None
@@ -97,7 +97,7 @@ def submit_own(ws: Workspace, message: str) -> tuple[OwnVerdict, bool]:
     return verdict, is_kept
 
 
-def _find_row(ws: Workspace, claimed: Claimed) -> Delegation:
+def _find_row(ws: Workspace, claimed: Claimed) -> Run:
     """The run that the ticket belongs to."""
     caller = find_caller(ws.home, ws.environ, now_ms=read_clock_ms())
     row = None if caller is None else load_delegation(ws.home.ledger, caller.session_id)
@@ -109,7 +109,7 @@ def _find_row(ws: Workspace, claimed: Claimed) -> Delegation:
     return row
 
 
-def _check_session(ws: Workspace, message: str, row: Delegation) -> OwnVerdict:
+def _check_session(ws: Workspace, message: str, row: Run) -> OwnVerdict:
     terms = read_terms(row.details)
     kept = (load_text(ws.home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
     before = read_before(kept) if terms.evidence else Before()

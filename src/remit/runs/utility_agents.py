@@ -21,7 +21,7 @@ from remit.ledger.home import Home
 from remit.ledger.runs import load_delegation
 from remit.ledger.texts import load_text
 from remit.light_namedtuple import NamedTuple
-from remit.model import ERROR_CODES, Artifact, Fault
+from remit.model import ERROR_CODES, AgentError, Artifact
 from remit.returns.formats.standard import KINDS
 from remit.runs.admission.run_config import read_terms
 from remit.runs.finish.finish import read_counts
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.config import Settings
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.tasks.store import TaskStore
 
 _CONTEXT = frozenset({"session_id", "delegation_depth", "delegation_path", "timeout", "timestamp"})
@@ -59,7 +59,7 @@ class _Call(NamedTuple):
 
     home: Home
     settings: Settings
-    row: Delegation
+    row: Run
     inputs: Mapping[str, Any]
 
 
@@ -68,10 +68,10 @@ class _Failed(Exception):  # noqa: N818 - an ending of the work, not a fault of 
 
     def __init__(self, kind: str, message: str, advice: str) -> None:
         super().__init__(message)
-        self.fault = Fault(kind, message, ERROR_CODES[kind], recoverable=True, recommendation=advice)
+        self.fault = AgentError(kind, message, ERROR_CODES[kind], recoverable=True, recommendation=advice)
 
 
-def answer(root: str, settings: Settings, row: Delegation) -> Conclusion:
+def answer(root: str, settings: Settings, row: Run) -> Conclusion:
     """Do what a call of a utility agent asks for; its return, `failed` if the inputs or the files don't allow it."""
     home = Home(root)
     try:

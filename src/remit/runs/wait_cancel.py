@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.runs.admission.guard import Caller
     from remit.runs.workspace import Workspace
     from remit.schemas import Result
@@ -125,7 +125,7 @@ def list_open(home: Home, session_id: str) -> list[str]:
     return [row.session_id for row in reversed(rows) if row.session_id in below and row.state != "settled"]
 
 
-def _is_apart(row: Delegation, now_ms: int) -> bool:
+def _is_apart(row: Run, now_ms: int) -> bool:
     """Whether only a harness can end an agent. One that is judged is settled by whoever waits for it."""
     return row.state == "running" and is_in_harness(row, now_ms)
 
@@ -139,7 +139,7 @@ async def _end_living(ws: Workspace, session_id: str) -> None:
 
 
 def _is_below(ws: Workspace, session_id: str, above: str) -> bool:
-    row: Delegation | None = load_delegation(ws.home.ledger, session_id)
+    row: Run | None = load_delegation(ws.home.ledger, session_id)
     while row is not None and row.parent_id is not None:
         if row.parent_id == above:
             return True

@@ -25,16 +25,16 @@ from remit.runs.choose_agent import list_own_runners, load_settings_or_usual
 from remit.runs.local_backend import Local
 from remit.runs.request import Options, Request
 from remit.runs.results.fit_budget import fit_result
-from remit.runs.supervisor.supervisor import Broker
+from remit.runs.supervisor.supervisor import Supervisor
 from remit.storage.machine import check_sending
 from remit.storage.settings import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.runs.admission.guard import Caller
-    from remit.runs.backend import Engine
+    from remit.runs.backend import Backend
     from remit.runs.finish.steps import Step
     from remit.runs.judging.conclusion import Conclusion
     from remit.runs.tasks.commands import Part
@@ -54,7 +54,7 @@ class Workspace:
         self.environ = dict(os.environ if environ is None else environ)
         own = list_own_runners(self.settings)
         slots = Slots(*self.settings.delegation.limits)
-        self.broker = Broker(
+        self.broker = Supervisor(
             self.home,
             slots=slots,
             begin=self._begin,
@@ -65,7 +65,7 @@ class Workspace:
             list_own_files=self._list_own_files,
         )
         self.broker.variables = {name: table.env for name, table in self.settings.delegation.runners.items()}
-        self.engine: Engine = Local(self.broker)
+        self.engine: Backend = Local(self.broker)
         try:
             self.engine = self._find_engine()
         except ConfigError as error:
@@ -75,7 +75,7 @@ class Workspace:
         self._own_runners = own
         self._starting: set[asyncio.Future[Prepared]] = set()
 
-    def _find_engine(self) -> Engine:
+    def _find_engine(self) -> Backend:
         """Where delegations run: here, unless the workspace or the environment names a database."""
         url = fill_engine(self.settings.engine, self.environ)
         if not url:
@@ -91,17 +91,17 @@ class Workspace:
             trusted = executing.digest
         return Cluster(self.broker, Afar(self.home, url, self.settings.cluster, self.environ, trusted=trusted))
 
-    def _begin(self, row: Delegation) -> None:
+    def _begin(self, row: Run) -> None:
         from remit.runs.tasks.task_status import make_begin  # noqa: PLC0415 - only for the work on a task
 
         make_begin(self.root, self.settings)(row)
 
-    def _settle(self, row: Delegation, conclusion: Conclusion) -> tuple[Step, ...]:
+    def _settle(self, row: Run, conclusion: Conclusion) -> tuple[Step, ...]:
         from remit.runs.finish.finish import make_settle  # noqa: PLC0415 - the agent need not wait for it to load
 
         return make_settle(self.root, self.settings)(row, conclusion)
 
-    def _answer(self, row: Delegation) -> Conclusion:
+    def _answer(self, row: Run) -> Conclusion:
         from remit.runs.utility_agents import answer  # noqa: PLC0415 - only for a utility agent
 
         return answer(self.root, self.settings, row)
@@ -304,6 +304,6 @@ class Workspace:
         """End a delegation and all below it; the sessions that were told."""
         return await self.engine.cancel(session_id, reason=reason)
 
-    def list(self, *, only_open: bool = True) -> Sequence[Delegation]:
+    def list(self, *, only_open: bool = True) -> Sequence[Run]:
         """The delegations that there are, newest first."""
         return self.engine.list(only_open=only_open)

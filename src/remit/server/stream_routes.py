@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.server.endpoint import Asked
     from remit.server.event_stream import Batch
     from remit.views.live import Changes, Tail
@@ -119,7 +119,7 @@ def _find_start(asked: Asked) -> int | None:
     return after
 
 
-def _find_row(word: str) -> Delegation:
+def _find_row(word: str) -> Run:
     from remit.views.run_tree import load_row
 
     with open_workspace() as home, missing():

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.errors import EditedError
 from remit.light_namedtuple import NamedTuple
-from remit.model import Finding
+from remit.model import Diagnostic
 from remit.positions import Lines
 from remit.storage.safe_path import find_inside, hold_spot, replace_inside
 
@@ -51,20 +51,20 @@ class Edited(NamedTuple):
     """A text with the records in it, or as it was, and why."""
 
     text: str
-    finding: Finding | None = None
+    finding: Diagnostic | None = None
 
 
 class Noted(NamedTuple):
     """Whether a file has changed, and what hindered it."""
 
     changed: bool
-    finding: Finding | None = None
+    finding: Diagnostic | None = None
 
 
 # --- what is said ----------------------------------------------------------------------------------------------------
 
 
-def frontmatter_unreadable(reason: str, text: str, start: int, end: int) -> Finding:
+def frontmatter_unreadable(reason: str, text: str, start: int, end: int) -> Diagnostic:
     """A file's frontmatter is not YAML, so the activity on it is kept in the ledger only.
 
     Why: what cannot be read cannot be added to without a guess.
@@ -75,10 +75,10 @@ def frontmatter_unreadable(reason: str, text: str, start: int, end: int) -> Find
     """
     hint = "Put the YAML right; the ledger has the records."
     place = Lines(text).locate(start, end)
-    return Finding("ACT001", "warning", f"the frontmatter cannot be read: {reason}", hint, "R3.11", place=place)
+    return Diagnostic("ACT001", "warning", f"the frontmatter cannot be read: {reason}", hint, "R3.11", place=place)
 
 
-def activity_left_alone(reason: str) -> Finding:
+def activity_left_alone(reason: str) -> Diagnostic:
     """A file's frontmatter has no room for a list `activity`, so the activity on it is kept in the ledger only.
 
     Why: the key may be somebody's own, with another meaning; and a list without an end would outgrow its file.
@@ -88,10 +88,10 @@ def activity_left_alone(reason: str) -> Finding:
     Good: `activity: []`
     """
     hint = "Make it a list, or shorten it; the ledger has the records."
-    return Finding("ACT002", "note", f"no activity was added: {reason}", hint, "R3.11", f"/{KEY}")
+    return Diagnostic("ACT002", "note", f"no activity was added: {reason}", hint, "R3.11", f"/{KEY}")
 
 
-def file_left_alone(path: str, reason: str) -> Finding:
+def file_left_alone(path: str, reason: str) -> Diagnostic:
     """A file could not be changed, so the activity on it is kept in the ledger only.
 
     Why: a path that leads out of the workspace is not the workspace's to write to; a pipe is no file; a disk can be
@@ -102,11 +102,11 @@ def file_left_alone(path: str, reason: str) -> Finding:
     Good: `notes.md`, a file that can be written.
     """
     shown = "".join(char if char.isprintable() else "?" for char in path[:200])
-    return Finding("ACT003", "warning", f"no activity was added to '{shown}': {reason}",
+    return Diagnostic("ACT003", "warning", f"no activity was added to '{shown}': {reason}",
                    "See what is there; the ledger has the records.", "R3.11")  # fmt: skip
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
     "ACT001": (frontmatter_unreadable, "warning", "R3.11"),
     "ACT002": (activity_left_alone, "note", "R3.11"),
     "ACT003": (file_left_alone, "warning", "R3.11"),
@@ -139,7 +139,7 @@ def add_activity(text: str, records: Iterable[Record]) -> Edited:
     return Edited(after)
 
 
-def _check(found: Frontmatter, text: str) -> Finding | None:
+def _check(found: Frontmatter, text: str) -> Diagnostic | None:
     """Why nothing can be added to a frontmatter."""
     if not found.whole or any(problem.kind == "limit" for problem in found.problems):
         problem = found.problems[0]

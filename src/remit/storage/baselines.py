@@ -11,13 +11,13 @@ from remit.light_namedtuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from remit.model import Finding
+    from remit.model import Diagnostic
 
 
 class Weighed(NamedTuple):
     """What is left of the diagnostics of each file once a baseline was subtracted."""
 
-    findings: Mapping[str, tuple[Finding, ...]]
+    findings: Mapping[str, tuple[Diagnostic, ...]]
     known: int
     """How many diagnostics are left out because the baseline has them."""
     held: int
@@ -30,7 +30,7 @@ class Weighed(NamedTuple):
 
 def subtract_baseline(
     file: str,
-    found: Mapping[str, tuple[Finding, ...]],
+    found: Mapping[str, tuple[Diagnostic, ...]],
     load_lines: Callable[[str], list[str]],
     *,
     root: str,
@@ -55,7 +55,7 @@ def subtract_baseline(
         return Weighed(dict.fromkeys(found, ()), known=total, held=total, made=True)
     old = parse_baseline(load_bytes(file).decode("utf-8", "replace"), file)
     is_there = {path: os.path.lexists(os.path.join(root, path)) for path in old if path not in found}
-    gone: dict[str, tuple[Finding, ...]] = {path: () for path in is_there if not is_there[path]}
+    gone: dict[str, tuple[Diagnostic, ...]] = {path: () for path in is_there if not is_there[path]}
     new, rest = subtract(
         {**found, **gone},
         old,

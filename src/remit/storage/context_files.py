@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from remit.errors import InputError
 from remit.light_namedtuple import NamedTuple
-from remit.model import Finding
+from remit.model import Diagnostic
 from remit.storage.safe_path import find_inside, hold_spot, read_spot
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ class Context(NamedTuple):
 
     loaded: tuple[Loaded, ...] = ()
     named: tuple[Named, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
 
 
-def context_missing(path: str, reason: str) -> Finding:
+def context_missing(path: str, reason: str) -> Diagnostic:
     """A context file that the agent requires could not be loaded.
 
     Why: the agent begins without what its author counted on. It is told so, and the work goes on.
@@ -66,11 +66,11 @@ def context_missing(path: str, reason: str) -> Finding:
 
     Good: the file is where its path says, is text, and may be read.
     """
-    return Finding("INP020", "warning", f"the required context file {_show(path)} was not loaded: {reason}",
+    return Diagnostic("INP020", "warning", f"the required context file {_show(path)} was not loaded: {reason}",
                    "Correct the path in the agent's file, or write the file.", "R1.4")  # fmt: skip
 
 
-def context_too_large(path: str, size_bytes: int, left_bytes: int) -> Finding:
+def context_too_large(path: str, size_bytes: int, left_bytes: int) -> Diagnostic:
     """A context file that the agent requires does not fit into what may be loaded.
 
     Why: half of a file misleads more than none. The agent is told its path and size, and can read it in parts.
@@ -80,10 +80,10 @@ def context_too_large(path: str, size_bytes: int, left_bytes: int) -> Finding:
     Good: shorter files, or a larger `max_context_size`.
     """
     message = f"the required context file {_show(path)} has {size_bytes:,} bytes, and {left_bytes:,} were left"
-    return Finding("INP021", "warning", message, "Shorten it, or raise max_context_size.", "R1.4")
+    return Diagnostic("INP021", "warning", message, "Shorten it, or raise max_context_size.", "R1.4")
 
 
-def context_forbidden(path: str) -> Finding:
+def context_forbidden(path: str) -> Diagnostic:
     """A context file is called like an input that the agent's file forbids.
 
     Why: what must not be given as an input must not come in as a file either. It is not loaded.
@@ -92,11 +92,11 @@ def context_forbidden(path: str) -> Finding:
 
     Good: one of the two is taken out.
     """
-    return Finding("INP022", "warning", f"the context file {_show(path)} was not loaded: {_REFUSED}",
+    return Diagnostic("INP022", "warning", f"the context file {_show(path)} was not loaded: {_REFUSED}",
                    "Take it out of context_loading, or out of inputs_forbidden.", "R1.11")  # fmt: skip
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
     "INP020": (context_missing, "warning", "R1.4"),
     "INP021": (context_too_large, "warning", "R1.4"),
     "INP022": (context_forbidden, "warning", "R1.11"),
@@ -133,7 +133,7 @@ class _Loading:
         self.seen: set[str] = set()
         self.loaded: list[Loaded] = []
         self.named: list[Named] = []
-        self.findings: list[Finding] = []
+        self.findings: list[Diagnostic] = []
 
     def take(self, wanted: Wanted) -> None:
         """Load a file, or name it."""

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import InputError, StorageError
-from remit.model import Finding
+from remit.model import Diagnostic
 from remit.storage.files import tell_failure, write_bytes
 from remit.storage.locks import hold
 from remit.storage.safe_path import name_below
@@ -47,7 +47,7 @@ class _Loaded(NamedTuple):
 # --- what is said ----------------------------------------------------------------------------------------------------
 
 
-def not_trusted(root: str) -> Finding:
+def not_trusted(root: str) -> Diagnostic:
     """A workspace's settings name programs or free agents from confinement, and nobody has consented to them.
 
     Why: the settings came with the repository, and so did the programs that they name.
@@ -57,10 +57,10 @@ def not_trusted(root: str) -> Finding:
     Good: `remit trust`, once the commands have been read.
     """
     message = f"the settings of '{root}' name programs or loosen confinement, and you have not trusted them"
-    return Finding("TRU001", "error", message, "Read them, then run remit trust.", "R4.11")
+    return Diagnostic("TRU001", "error", message, "Read them, then run remit trust.", "R4.11")
 
 
-def trust_outdated(root: str) -> Finding:
+def trust_outdated(root: str) -> Diagnostic:
     """The settings that name programs have changed since they were trusted.
 
     Why: whoever changed them may not be who was trusted: a pull, or an agent.
@@ -70,10 +70,10 @@ def trust_outdated(root: str) -> Finding:
     Good: `remit trust` again, once the change has been read.
     """
     message = f"the settings of '{root}' name other programs than when you trusted them"
-    return Finding("TRU002", "error", message, "Read what has changed, then run remit trust again.", "R4.11")
+    return Diagnostic("TRU002", "error", message, "Read what has changed, then run remit trust again.", "R4.11")
 
 
-def trust_unreadable(file: str, reason: str) -> Finding:
+def trust_unreadable(file: str, reason: str) -> Diagnostic:
     """The list of trusted workspaces cannot be relied on, so none is trusted.
 
     Why: a list that is broken, or that others can write to, may say anything.
@@ -83,10 +83,10 @@ def trust_unreadable(file: str, reason: str) -> Finding:
     Good: a trust.json of your own that only you may write.
     """
     message = f"no workspace is trusted: '{file}' {reason}"
-    return Finding("TRU003", "error", message, "Remove it, then run remit trust where it is needed.", "R4.11")
+    return Diagnostic("TRU003", "error", message, "Remove it, then run remit trust where it is needed.", "R4.11")
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
     "TRU001": (not_trusted, "error", "R4.11"),
     "TRU002": (trust_outdated, "error", "R4.11"),
     "TRU003": (trust_unreadable, "error", "R4.11"),
@@ -108,7 +108,7 @@ def is_trusted(root: str, digest: str) -> bool:
     return check_trust(root, digest) is None
 
 
-def check_trust(root: str, digest: str) -> Finding | None:
+def check_trust(root: str, digest: str) -> Diagnostic | None:
     """Why settings of a workspace may not be executed; None where they may."""
     real = os.path.realpath(root)
     file = find_file()

@@ -21,7 +21,7 @@ from remit.tasks.todo_edits import render_empty_todo
 from remit.tasks.transaction import load_agreed, load_agreed_markers
 
 if TYPE_CHECKING:
-    from remit.model import Finding
+    from remit.model import Diagnostic
     from remit.tasks.repair import Repair
     from remit.tasks.state import State
     from remit.tasks.todo import Todo
@@ -85,7 +85,7 @@ def review(desk: Desk) -> None:
         desk.agrees = not again.left and (again.state, again.todo) == (desk.state, desk.todo)
 
 
-def _tell_left(desk: Desk, left: tuple[Finding, ...], state: State, todo: Todo) -> None:
+def _tell_left(desk: Desk, left: tuple[Diagnostic, ...], state: State, todo: Todo) -> None:
     """Note what is left to a person, which file it is about, and which tasks were edited by hand."""
     in_state = set(check_drift(state, todo, parse_archive(desk.load(ARCHIVE))).in_state) if left else set()
     desk.told = list(left)

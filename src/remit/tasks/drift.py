@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.model import Finding
+from remit.model import Diagnostic
 from remit.tasks.archived import NO_TASKS, find_next_number, list_taken
 from remit.tasks.links import KINDS, find_unlinked
 from remit.tasks.moves import ENDS, as_sentence, suggest_marker
@@ -37,11 +37,11 @@ _STAGES = {
 class Drift(NamedTuple):
     """What there is to say about each of the two files."""
 
-    in_state: tuple[Finding, ...]
-    in_todo: tuple[Finding, ...]
+    in_state: tuple[Diagnostic, ...]
+    in_todo: tuple[Diagnostic, ...]
 
 
-def state_broken(flaw: Flaw) -> Finding:
+def state_broken(flaw: Flaw) -> Diagnostic:
     """state.json is not JSON.
 
     Why: it is the truth about every task. Whoever writes it next, starting from nothing, loses all of them.
@@ -51,10 +51,10 @@ def state_broken(flaw: Flaw) -> Finding:
     Good: one JSON object.
     """
     hint = f"{flaw.hint} To restore it from git and TODO.md, or join both sides of a merge: remit sync --repair."
-    return Finding("SYN001", "error", flaw.message, hint, "S1 S9", place=flaw.place)
+    return Diagnostic("SYN001", "error", flaw.message, hint, "S1 S9", place=flaw.place)
 
 
-def only_in_state(task: Task) -> Finding:
+def only_in_state(task: Task) -> Diagnostic:
     """A task is in state.json and not in TODO.md.
 
     Why: people and agents look into TODO.md for what is to be done; what is not there is not done.
@@ -67,7 +67,7 @@ def only_in_state(task: Task) -> Finding:
     way = "Move it to completed_projects with" if over else "Write it into TODO.md with"
     if not is_known(task):
         way = f"Its status {task.word[:_SHOWN]!r} is not a marker: give it one in state.json by hand, then run"
-    return Finding(
+    return Diagnostic(
         "SYN002",
         "error",
         f"task {task.number} is {f'{task.word} ' if over else ''}in state.json and not in TODO.md",
@@ -77,7 +77,7 @@ def only_in_state(task: Task) -> Finding:
     )
 
 
-def only_in_todo(task: Task) -> Finding:
+def only_in_todo(task: Task) -> Diagnostic:
     """A task is in TODO.md and not in state.json.
 
     Why: state.json gives out the numbers and is what commands move tasks in. A task that it does not know cannot be
@@ -90,7 +90,7 @@ def only_in_todo(task: Task) -> Finding:
     hint = "Take it into state.json with: remit sync --repair; or take it out of TODO.md."
     if not is_known(task):
         hint = f"{_correct(task, f'[{task.word[:_SHOWN]}]')}, then run: remit sync --repair; or take it out of TODO.md."
-    return Finding(
+    return Diagnostic(
         "SYN003",
         "error",
         f"task {task.number} is in TODO.md and not in state.json",
@@ -100,7 +100,7 @@ def only_in_todo(task: Task) -> Finding:
     )
 
 
-def status_differs(todo: Task, state: Task) -> Finding:
+def status_differs(todo: Task, state: Task) -> Diagnostic:
     """A task has one status in TODO.md and another in state.json.
 
     Why: a status move changes both or neither. Where they differ a move was half done, or somebody edited one of them.
@@ -111,7 +111,7 @@ def status_differs(todo: Task, state: Task) -> Finding:
     """
     line = (state.marker_place or state.place).line
     says = state.word or "completed"
-    return Finding(
+    return Diagnostic(
         "SYN004",
         "error",
         f"task {todo.number} is [{todo.word}] here and {says[:_SHOWN]} in state.json (line {line})",
@@ -146,7 +146,7 @@ def is_known(task: Task) -> bool:
     return task.marker is None or task.marker in MARKERS
 
 
-def duplicate_number(task: Task, first: Task) -> Finding:
+def duplicate_number(task: Task, first: Task) -> Diagnostic:
     """A number is given to two tasks of one file.
 
     Why: a number is how a task is found, in commands, folders and commits. Two branches that each took the next number
@@ -157,7 +157,7 @@ def duplicate_number(task: Task, first: Task) -> Finding:
     Good: the second gets the next free number.
     """
     both = f"{first.title[:_SHOWN]!r} and {task.title[:_SHOWN]!r}" if first.title != task.title else "the same title"
-    return Finding(
+    return Diagnostic(
         "SYN005",
         "error",
         f"number {task.number} is taken on line {first.place.line} already ({both})",
@@ -167,7 +167,7 @@ def duplicate_number(task: Task, first: Task) -> Finding:
     )
 
 
-def next_number_taken(counter: Counter, taken: int, free: int) -> Finding:
+def next_number_taken(counter: Counter, taken: int, free: int) -> Diagnostic:
     """next_project_number is not above the numbers that are taken; where numbers start again, it is one of them.
 
     Why: the next task would get a number that another one has, or had.
@@ -176,7 +176,7 @@ def next_number_taken(counter: Counter, taken: int, free: int) -> Finding:
 
     Good: `"next_project_number": 15`
     """
-    return Finding(
+    return Diagnostic(
         "SYN006",
         "error",
         f"the next number is {counter.number}, and {taken} is taken already",
@@ -187,7 +187,7 @@ def next_number_taken(counter: Counter, taken: int, free: int) -> Finding:
     )
 
 
-def unknown_marker(task: Task) -> Finding:
+def unknown_marker(task: Task) -> Diagnostic:
     """A task has no status, or one that is not a marker.
 
     Why: what may follow is decided by the marker; from an unknown one no command knows the way.
@@ -201,10 +201,10 @@ def unknown_marker(task: Task) -> Finding:
     else:
         message = f"task {task.number} has the status {task.word[:_SHOWN]!r}, which is not a marker"
         hint = as_sentence(suggest_marker(task.marker[:_SHOWN]))
-    return Finding("SYN007", "warning", message, hint, "S2", place=task.marker_place or task.place)
+    return Diagnostic("SYN007", "warning", message, hint, "S2", place=task.marker_place or task.place)
 
 
-def file_missing(name: str, other: str) -> Finding:
+def file_missing(name: str, other: str) -> Diagnostic:
     """One of the two files is not there.
 
     Why: state.json without TODO.md shows nobody what is to be done; TODO.md without state.json gives out no numbers.
@@ -214,10 +214,10 @@ def file_missing(name: str, other: str) -> Finding:
     Good: both.
     """
     hint = f"Restore it, or write it from {other} with: remit sync --repair."
-    return Finding("SYN008", "error", f"{name} is not there, and {other} is", hint, "S1")
+    return Diagnostic("SYN008", "error", f"{name} is not there, and {other} is", hint, "S1")
 
 
-def next_number_differs(todo: Counter, state: Counter, free: int) -> Finding:
+def next_number_differs(todo: Counter, state: Counter, free: int) -> Diagnostic:
     """The header of TODO.md gives another next number than state.json.
 
     Why: whoever reads the header takes a number that is taken, or leaves a gap.
@@ -226,7 +226,7 @@ def next_number_differs(todo: Counter, state: Counter, free: int) -> Finding:
 
     Good: the same number in both.
     """
-    return Finding(
+    return Diagnostic(
         "SYN009",
         "error",
         f"the next number is {todo.number} here and {state.number} in state.json (line {state.place.line})",
@@ -236,7 +236,7 @@ def next_number_differs(todo: Counter, state: Counter, free: int) -> Finding:
     )
 
 
-def not_a_task(flaw: Flaw) -> Finding:
+def not_a_task(flaw: Flaw) -> Diagnostic:
     """A part of state.json is not what it should be: a list of tasks, a task with a number, the next number.
 
     Why: what cannot be read as a task is left out of every answer, and nobody notices.
@@ -245,10 +245,10 @@ def not_a_task(flaw: Flaw) -> Finding:
 
     Good: `{"project_number": 12, "project_name": "export_button", "status": "planned"}`
     """
-    return Finding("SYN010", "error", flaw.message, flaw.hint, "S1", place=flaw.place)
+    return Diagnostic("SYN010", "error", flaw.message, flaw.hint, "S1", place=flaw.place)
 
 
-def also_archived(task: Task, file: str) -> Finding:
+def also_archived(task: Task, file: str) -> Diagnostic:
     """A task is open and in the archive at once.
 
     Why: whoever looks it up gets one of two answers. An archived number is taken for good; an open task that has it
@@ -259,7 +259,7 @@ def also_archived(task: Task, file: str) -> Finding:
     Good: the task in one of them.
     """
     word = f"[{task.word[:_SHOWN]}]" if file == "TODO.md" else task.word[:_SHOWN]
-    return Finding(
+    return Diagnostic(
         "SYN011",
         "error",
         f"task {task.number} is {f'{word} ' if task.word else ''}here and in archive/state.json too",
@@ -269,7 +269,7 @@ def also_archived(task: Task, file: str) -> Finding:
     )
 
 
-def plan_differs(task: Task, marker: str) -> Finding:
+def plan_differs(task: Task, marker: str) -> Diagnostic:
     """The plan of a task has another status than the task.
 
     Why: a status move changes TODO.md, state.json and the plan together. Work resumes at what the plan says.
@@ -278,7 +278,7 @@ def plan_differs(task: Task, marker: str) -> Finding:
 
     Good: the same status in both.
     """
-    return Finding(
+    return Diagnostic(
         "SYN012",
         "warning",
         f"task {task.number} is {task.word[:_SHOWN]} here and its plan is [{marker[:_SHOWN]}]",
@@ -288,7 +288,7 @@ def plan_differs(task: Task, marker: str) -> Finding:
     )
 
 
-def task_lost(number: int, place: Place) -> Finding:
+def task_lost(number: int, place: Place) -> Diagnostic:
     """A broken state.json names a task that neither its restored version nor TODO.md has.
 
     Why: the task was made after the commit that state.json was restored from. Its number is not given again.
@@ -297,7 +297,7 @@ def task_lost(number: int, place: Place) -> Finding:
 
     Good: every task in TODO.md as well.
     """
-    return Finding(
+    return Diagnostic(
         "SYN013",
         "warning",
         f"task {number} is named here, and neither the restored state.json nor TODO.md has it",
@@ -307,7 +307,7 @@ def task_lost(number: int, place: Place) -> Finding:
     )
 
 
-def changed_in_both(todo: Task, state: Task, before: str) -> Finding:
+def changed_in_both(todo: Task, state: Task, before: str) -> Diagnostic:
     """The status of a task was changed in TODO.md and in state.json, each to something else.
 
     Why: both were edited since they last agreed, so neither can be taken for the older one.
@@ -318,7 +318,7 @@ def changed_in_both(todo: Task, state: Task, before: str) -> Finding:
     """
     line = (state.marker_place or state.place).line
     says = state.word or "completed"
-    return Finding(
+    return Diagnostic(
         "SYN017",
         "error",
         f"task {todo.number} was {before}, is [{todo.word}] here now and {says[:_SHOWN]} in state.json (line {line})",
@@ -328,7 +328,7 @@ def changed_in_both(todo: Task, state: Task, before: str) -> Finding:
     )
 
 
-def move_not_legal(todo: Task, state: Task, refusal: str) -> Finding:
+def move_not_legal(todo: Task, state: Task, refusal: str) -> Diagnostic:
     """The status of a task was changed in TODO.md by hand to one that may not follow.
 
     Why: a hand edit is taken into state.json where the move is one that a command could have made. Another may be a
@@ -340,7 +340,7 @@ def move_not_legal(todo: Task, state: Task, refusal: str) -> Finding:
     """
     says = state.word or "completed"
     ways = f"If [{todo.word}] is meant: remit sync --from todo. If not: remit sync --from state."
-    return Finding(
+    return Diagnostic(
         "SYN018",
         "error",
         f"task {todo.number} is [{todo.word}] here, by hand, and {says[:_SHOWN]} in state.json: {refusal}",
@@ -350,7 +350,7 @@ def move_not_legal(todo: Task, state: Task, refusal: str) -> Finding:
     )
 
 
-def todo_unmerged(place: Place) -> Finding:
+def todo_unmerged(place: Place) -> Diagnostic:
     """TODO.md holds the marks of a merge that was not finished.
 
     Why: between the marks the file says two things at once. Whoever edits it there takes one for the other.
@@ -360,10 +360,10 @@ def todo_unmerged(place: Place) -> Finding:
     Good: the tasks of both branches, each with a number of its own.
     """
     hint = "Finish the merge; or join both sides, with the original kept, with: remit sync --repair."
-    return Finding("SYN019", "error", "TODO.md holds the marks of an unfinished merge", hint, "S9", place=place)
+    return Diagnostic("SYN019", "error", "TODO.md holds the marks of an unfinished merge", hint, "S9", place=place)
 
 
-def another_task(todo: Task, state: Task) -> Finding:
+def another_task(todo: Task, state: Task) -> Diagnostic:
     """A number stands for one task in TODO.md and, it seems, for another in state.json: their titles share no word.
 
     Why: two branches each gave the number to a task of theirs, and of the merge one file was kept from each side. A
@@ -378,10 +378,10 @@ def another_task(todo: Task, state: Task) -> Finding:
         "If it is one task, say which title holds: remit sync --from todo or --from state. If they are two, give this "
         f"one a free number instead of {todo.number} in TODO.md, then run: remit sync --repair."
     )
-    return Finding("SYN020", "error", f"task {todo.number} is {both}", hint, "S9 C13", place=todo.place)
+    return Diagnostic("SYN020", "error", f"task {todo.number} is {both}", hint, "S9 C13", place=todo.place)
 
 
-def title_differs(todo: Task, state: Task) -> Finding:
+def title_differs(todo: Task, state: Task) -> Diagnostic:
     """A task is called one thing in TODO.md and another in state.json.
 
     Why: somebody has changed the title in one of them; whoever reads the other looks for the old one.
@@ -392,10 +392,10 @@ def title_differs(todo: Task, state: Task) -> Finding:
     """
     both = f"{todo.title[:_SHOWN]!r} here and {state.title[:_SHOWN]!r} in state.json (line {state.place.line})"
     hint = "Say which holds: remit sync --from todo or --from state."
-    return Finding("SYN021", "warning", f"task {todo.number} is called {both}", hint, "S1 S5", place=todo.place)
+    return Diagnostic("SYN021", "warning", f"task {todo.number} is called {both}", hint, "S1 S5", place=todo.place)
 
 
-def priority_differs(todo: Task, state: Task) -> Finding:
+def priority_differs(todo: Task, state: Task) -> Diagnostic:
     """A task has one priority in TODO.md and another in state.json.
 
     Why: somebody has changed it in one of them; whoever reads the other takes up the wrong task first.
@@ -405,7 +405,7 @@ def priority_differs(todo: Task, state: Task) -> Finding:
     Good: `- **Priority**: High` and `"priority": "high"`; case does not matter.
     """
     both = f"{todo.priority[:_SHOWN]!r} here and {state.priority[:_SHOWN]!r} in state.json (line {state.place.line})"
-    return Finding(
+    return Diagnostic(
         "SYN022",
         "warning",
         f"task {todo.number} has the priority {both}",
@@ -415,7 +415,7 @@ def priority_differs(todo: Task, state: Task) -> Finding:
     )
 
 
-def key_given_twice(flaw: Flaw) -> Finding:
+def key_given_twice(flaw: Flaw) -> Diagnostic:
     """A task of state.json gives one key twice.
 
     Why: most readers, Remit too, see the last and others the first; so two of them may see two statuses of one task.
@@ -425,10 +425,10 @@ def key_given_twice(flaw: Flaw) -> Finding:
 
     Good: `{"project_number": 12, "status": "blocked"}`
     """
-    return Finding("SYN023", "error", flaw.message, flaw.hint, "S1 S9", place=flaw.place)
+    return Diagnostic("SYN023", "error", flaw.message, flaw.hint, "S1 S9", place=flaw.place)
 
 
-def link_differs(todo: Task, state: Task, kind: str, listed: str, known: str) -> Finding:
+def link_differs(todo: Task, state: Task, kind: str, listed: str, known: str) -> Diagnostic:
     """A plan, a report or a summary of a task is linked in one of TODO.md and state.json and not in the other.
 
     Why: people and agents look for it in either file. Who finds no link to the plan works without it.
@@ -449,10 +449,10 @@ def link_differs(todo: Task, state: Task, kind: str, listed: str, known: str) ->
     hint = "Say which is current: remit sync --from todo or --from state."
     if not (listed and known):
         hint = "Link it in both files with: remit sync --repair."
-    return Finding("SYN024", "warning", f"{told} (line {line})", hint, "S5 D8", place=todo.place)
+    return Diagnostic("SYN024", "warning", f"{told} (line {line})", hint, "S5 D8", place=todo.place)
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
     "SYN001": (state_broken, "error", "S1 S9"),
     "SYN002": (only_in_state, "error", "S1 S5 S9"),
     "SYN003": (only_in_todo, "error", "S1 S5 S9"),
@@ -482,8 +482,8 @@ def check_drift(state: State | None, todo: Todo | None, archive: Mapping[int, st
 
     `archive` are the tasks of archive/state.json, name by number: their numbers are taken, too.
     """
-    in_state: list[Finding] = []
-    in_todo: list[Finding] = []
+    in_state: list[Diagnostic] = []
+    in_todo: list[Diagnostic] = []
     known = None if state is None or state.broken is not None else state
     listed = None if todo is None else todo
     if state is None and todo is not None:
@@ -499,11 +499,11 @@ def check_drift(state: State | None, todo: Todo | None, archive: Mapping[int, st
     return Drift(_order(in_state), _order(in_todo))
 
 
-def _order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def _order(findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     return tuple(sorted(findings, key=lambda each: (each.place or (0,), each.code)))
 
 
-def _check_state(state: State, todo: Todo | None, archive: Mapping[int, str]) -> Iterator[Finding]:
+def _check_state(state: State, todo: Todo | None, archive: Mapping[int, str]) -> Iterator[Diagnostic]:
     yield from (not_a_task(flaw) for flaw in state.flaws)
     yield from (key_given_twice(flaw) for flaw in state.repeated)
     yield from _check_tasks(state.tasks)
@@ -533,7 +533,7 @@ def is_archived(task: Task, archive: Mapping[int, str], *, wraps: range) -> bool
     return task.number in archive and (not wraps or archive[task.number] == task.title)
 
 
-def _check_todo(todo: Todo, state: State | None, archive: Mapping[int, str]) -> Iterator[Finding]:
+def _check_todo(todo: Todo, state: State | None, archive: Mapping[int, str]) -> Iterator[Diagnostic]:
     known: dict[int, Task] = {}
     for task in state.tasks if state is not None else ():
         known.setdefault(task.number, task)
@@ -558,7 +558,7 @@ def _check_todo(todo: Todo, state: State | None, archive: Mapping[int, str]) -> 
         yield from _check_links(task, known[task.number])
 
 
-def _check_title(todo: Task, state: Task) -> Iterator[Finding]:
+def _check_title(todo: Task, state: Task) -> Iterator[Diagnostic]:
     """Compare titles as far as that tells anything: a project's name is often a shorter form of its title."""
     here, there = list_words(todo.title), list_words(state.title)
     if here and there and not state.closed:
@@ -568,7 +568,7 @@ def _check_title(todo: Task, state: Task) -> Iterator[Finding]:
             yield title_differs(todo, state)
 
 
-def _check_links(todo: Task, state: Task) -> Iterator[Finding]:
+def _check_links(todo: Task, state: Task) -> Iterator[Diagnostic]:
     for kind, listed, known in walk_links(todo, state):
         yield link_differs(todo, state, kind, listed, known)
 
@@ -595,7 +595,7 @@ def list_words(title: str) -> set[str]:
     return {word for word in words if len(word) >= _WORD_LENGTH or word.isdigit()}
 
 
-def _check_tasks(tasks: Iterable[Task]) -> Iterator[Finding]:
+def _check_tasks(tasks: Iterable[Task]) -> Iterator[Diagnostic]:
     """What can be said of one file alone."""
     first: dict[int, Task] = {}
     for task in tasks:
@@ -607,7 +607,7 @@ def _check_tasks(tasks: Iterable[Task]) -> Iterator[Finding]:
             yield unknown_marker(task)
 
 
-def check_plans(state: State, plans: Mapping[int, str | None]) -> Iterator[Finding]:
+def check_plans(state: State, plans: Mapping[int, str | None]) -> Iterator[Diagnostic]:
     """Compare tasks with the statuses of their plans, by number. A plan may wait while its task is prepared."""
     for task in state.tasks:
         marker = plans.get(task.number)
@@ -616,7 +616,7 @@ def check_plans(state: State, plans: Mapping[int, str | None]) -> Iterator[Findi
             yield plan_differs(task, marker)
 
 
-def is_difference(finding: Finding) -> bool:
+def is_difference(finding: Diagnostic) -> bool:
     """Whether a finding says that the two files differ; a warning about a plan or a marker does not."""
     return finding.severity == "error" or finding.code in ("SYN021", "SYN022", "SYN024")
 

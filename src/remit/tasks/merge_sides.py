@@ -23,7 +23,7 @@ from remit.tasks.todo_edits import find_tasks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.model import Finding
+    from remit.model import Diagnostic
     from remit.tasks.state_edits import Entry
 
 _TASK = re.compile(r"###[ \t]")
@@ -49,7 +49,7 @@ class _Section(NamedTuple):
     text: str
 
 
-def check_merged(text: str) -> Finding | None:
+def check_merged(text: str) -> Diagnostic | None:
     """Say where the first conflict of an unfinished merge begins; None where there is none."""
     found = next(walk_conflicts(text, examples=find_fences(text)), None)
     if found is None:

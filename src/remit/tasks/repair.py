@@ -36,7 +36,7 @@ from remit.tasks.values import MARKERS, TOO_HIGH, Linked, read_marker, read_prio
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from remit.model import Finding, Place
+    from remit.model import Diagnostic, Place
     from remit.tasks.duplicates import Renumbered
     from remit.tasks.values import Task
 
@@ -65,7 +65,7 @@ class Repair(NamedTuple):
     todo: str
     told: tuple[str, ...]
     """One sentence for each change."""
-    left: tuple[Finding, ...]
+    left: tuple[Diagnostic, ...]
     """What needs a person; places are in the new texts."""
     plans: Mapping[int, str] = _NO_MARKERS
     """The marker that the plan of a task should get."""
@@ -421,7 +421,7 @@ class _Work:
         told, last = tuple(self.told), (self.renumbered, self.lost, self.has_dropped)
         return Repair(self.state, self.todo, told, tuple(left), following, *last)
 
-    def _tell_doubts(self, state: State, todo: Todo) -> Iterator[tuple[Finding, Finding]]:
+    def _tell_doubts(self, state: State, todo: Todo) -> Iterator[tuple[Diagnostic, Diagnostic]]:
         """Each status that is left to a person, as it is told without a baseline and with one."""
         for listed, known in _walk_pairs(state, todo):
             doubt = self.doubts.get(known.number)

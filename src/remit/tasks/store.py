@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
     from remit.ledger.journal import Interrupted
-    from remit.model import Artifact, Finding
+    from remit.model import Artifact, Diagnostic
     from remit.tasks.plan import Phase
     from remit.tasks.state_edits import Entry
     from remit.tasks.transaction import Desk
@@ -91,7 +91,7 @@ class Moved(NamedTuple):
     """What was written, below the root."""
     taken_in: tuple[str, ...] = ()
     """What was edited in one of the files, and is in both now."""
-    told: tuple[Finding, ...] = ()
+    told: tuple[Diagnostic, ...] = ()
     """Where the files still disagree."""
     interrupted: tuple[Interrupted, ...] = ()
     told_in: tuple[str, ...] = ()
@@ -169,7 +169,7 @@ class TaskStore:
         tasks = () if text is None else parse_todo(text).tasks
         return {task.number: task.title for task in reversed(tasks) if task.title}
 
-    def check(self) -> list[Finding]:
+    def check(self) -> list[Diagnostic]:
         """Where the two files disagree at this moment."""
         state, todo = self._load(STATE), self._load(TODO)
         read_state = None if state is None else parse_state(state)

@@ -30,7 +30,7 @@ from remit.tasks.transaction import at_desk, decode, encode, load_agreed_markers
 
 if TYPE_CHECKING:
     from remit.ledger.journal import Interrupted
-    from remit.model import Finding
+    from remit.model import Diagnostic
     from remit.tasks.duplicates import Renumbered
     from remit.tasks.repair import Prefer, Restored
     from remit.tasks.store import TaskStore
@@ -44,7 +44,7 @@ class Synced(NamedTuple):
     """What was done to make the two files agree, and what is left."""
 
     done: tuple[str, ...]
-    findings: dict[str, tuple[Finding, ...]]
+    findings: dict[str, tuple[Diagnostic, ...]]
     """What is left to a person, also where that can wait, by file below the root."""
     texts: dict[str, bytes]
     """What stands in each of these."""
@@ -157,7 +157,7 @@ def load_plan_statuses(store: TaskStore, text: str | None) -> dict[int, str | No
 
 def _tell(desk: Desk) -> Synced:
     files = tuple(change.path for change in desk.list_changes() if change.before != change.after)
-    findings: dict[str, tuple[Finding, ...]] = {}
+    findings: dict[str, tuple[Diagnostic, ...]] = {}
     texts: dict[str, bytes] = {}
     state, todo = parse_state(desk.state), parse_todo(desk.todo)
     drift = check_drift(state, todo, parse_archive(desk.load(ARCHIVE)))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from remit.ledger.home import Home
-    from remit.model import Finding
+    from remit.model import Diagnostic
     from remit.tasks.outside_system import Answer
     from remit.tasks.state import State
     from remit.tasks.store import Moved, PlanFacts, TaskFacts, TaskStore
@@ -238,7 +238,7 @@ class CheckedTasks(NamedTuple):
 
     folder: str
     tasks: int
-    findings: dict[str, tuple[Finding, ...]]
+    findings: dict[str, tuple[Diagnostic, ...]]
     """By file."""
     texts: dict[str, bytes]
 
@@ -284,7 +284,7 @@ def check_sync(tasks: Tasks | None = None) -> CheckedTasks | None:
     return CheckedTasks(folder, len(numbers), findings, texts)
 
 
-def _check_plans(store: TaskStore, state: State | None, data: bytes | None) -> Iterator[Finding]:
+def _check_plans(store: TaskStore, state: State | None, data: bytes | None) -> Iterator[Diagnostic]:
     """Where the plan of a task has another status than the task."""
     from remit.tasks.drift import check_plans  # noqa: PLC0415
     from remit.tasks.sync import load_plan_statuses  # noqa: PLC0415

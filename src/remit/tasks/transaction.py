@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
     from remit.ledger.journal import Interrupted
-    from remit.model import Finding
+    from remit.model import Diagnostic
 
 
 class Desk:
@@ -37,11 +37,11 @@ class Desk:
         self.interrupted: list[Interrupted] = []
         self.taken_in: tuple[str, ...] = ()
         """What one of the files said and the other follows now, a sentence each."""
-        self.told: list[Finding] = []
+        self.told: list[Diagnostic] = []
         """Where they disagree, and a person has to say what is true."""
         self.told_in: list[str] = []
         """The file that each of these is about."""
-        self.doubts: dict[int, Finding] = {}
+        self.doubts: dict[int, Diagnostic] = {}
         """Of these, the tasks whose status was edited by hand and could not be taken in."""
         self.markers: dict[int, str] = {}
         """What both files will say of tasks, as far as that is new."""

@@ -20,7 +20,7 @@ from remit.runs.admission.trace_context import is_on
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.ledger.followers import SettledBatch
+    from remit.ledger.followers import FinishedBatch
     from remit.ledger.home import Home
     from remit.telemetry.otlp import Answer
 
@@ -177,7 +177,7 @@ def _find_unable(signal: str) -> str:
     return ""
 
 
-def _send_batch(home: Home, batch: SettledBatch, deadline: float) -> Answer:
+def _send_batch(home: Home, batch: FinishedBatch, deadline: float) -> Answer:
     from remit.telemetry.metrics import add_up
     from remit.telemetry.otlp import send_points, send_spans
     from remit.telemetry.spans import list_spans, load_told

@@ -24,10 +24,10 @@ from remit.storage.secrets import redact
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from remit.ledger.followers import SettledEvent
+    from remit.ledger.followers import FinishedEvent
     from remit.ledger.home import Home
-    from remit.ledger.runs import Attempt, Delegation
-    from remit.runs.admission.run_config import Terms
+    from remit.ledger.runs import Attempt, Run
+    from remit.runs.admission.run_config import RunConfig
     from remit.runs.admission.trace_context import Context
 
     Value = str | int | float | bool | Sequence[str]
@@ -59,8 +59,8 @@ class Span(NamedTuple):
 class Told(NamedTuple):
     """A delegation that is over, and what is told of it."""
 
-    row: Delegation
-    terms: Terms
+    row: Run
+    terms: RunConfig
     attempts: tuple[Attempt, ...]
     usage: Usage
     ended_ms: int
@@ -78,7 +78,7 @@ class Told(NamedTuple):
         return "failed" if row.status == "failed" else ""
 
 
-def load_told(home: Home, settled: SettledEvent) -> Told | None:
+def load_told(home: Home, settled: FinishedEvent) -> Told | None:
     """What is told of a delegation that was settled; None where the ledger has forgotten it."""
     row = load_delegation(home.ledger, settled.session_id)
     if row is None:
@@ -195,7 +195,7 @@ def _find_conversation(home: Home, told: Told) -> str:
     return _clean(kept or told.terms.harness_id or told.row.session_id)
 
 
-def _name_provider(row: Delegation, terms: Terms) -> str:
+def _name_provider(row: Run, terms: RunConfig) -> str:
     """Whose model it is, as far as the runner tells; else what the runner is called."""
     kind = terms.base or row.runner
     maker, _, model = (terms.model or "").partition("/")
@@ -204,7 +204,7 @@ def _name_provider(row: Delegation, terms: Terms) -> str:
     return _PROVIDERS.get(kind, _clean(kind) or "remit")
 
 
-def _add_up(row: Delegation, terms: Terms, attempts: Sequence[Attempt]) -> Usage:
+def _add_up(row: Run, terms: RunConfig, attempts: Sequence[Attempt]) -> Usage:
     """What all attempts used in each direction; a harness tells of its own agents only the sum."""
     if terms.refereed:
         return Usage()

@@ -50,7 +50,7 @@ NAMES = ("first", "second", "third", "fourth")
 _PATIENCE_S = 60.0
 
 
-class EngineSuite:
+class BackendSuite:
     """Tests of an engine. Say in `open` how a workspace is opened that uses it."""
 
     def open(self, root: str) -> Workspace:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from remit.agents.definition import Definition
     from remit.agents.graph import Graph
-    from remit.model import Finding, Severity
+    from remit.model import Diagnostic, Severity
 
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 MOST_PATHS = 100
@@ -66,7 +66,7 @@ def _list_defined(graph: Graph) -> dict[str, Definition]:
     return {each.path: each for each in (*others, *graph.agents.values())}
 
 
-def _shape_file(path: str, defined: Definition | None, findings: Sequence[Finding]) -> dict[str, Any]:
+def _shape_file(path: str, defined: Definition | None, findings: Sequence[Diagnostic]) -> dict[str, Any]:
     told = {"path": path, "findings": [*map(shape_finding, findings)]}
     if defined is None:  # no agent is defined in it, or a file of another harness has its name
         return told | {"name": None, "description": "", "profile": None, "kind": None}
@@ -78,6 +78,6 @@ def _shape_file(path: str, defined: Definition | None, findings: Sequence[Findin
     }
 
 
-def _count(findings: Mapping[str, Sequence[Finding]]) -> dict[str, int]:
+def _count(findings: Mapping[str, Sequence[Diagnostic]]) -> dict[str, int]:
     severities = [each.severity for found in findings.values() for each in found]
     return {"files": len(findings)} | {name: severities.count(name) for name in _SEVERITIES}

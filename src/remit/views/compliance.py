@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from remit.ledger.home import Home
-    from remit.ledger.queries import SettledRun
+    from remit.ledger.queries import FinishedRun
 
 CLASSES = ("at_once", "repaired", "reasked", "unproven", "rejected", "timed_out", "lied", "cancelled", "other")
 MOST_DAYS, USUAL_DAYS = 366, 30
@@ -48,21 +48,21 @@ def load_compliance(home: Home, *, days: int = USUAL_DAYS, agent: str | None = N
     }
 
 
-def _group(found: Sequence[SettledRun], names: Iterable[str]) -> dict[str, list[SettledRun]]:
-    groups: dict[str, list[SettledRun]] = {}
+def _group(found: Sequence[FinishedRun], names: Iterable[str]) -> dict[str, list[FinishedRun]]:
+    groups: dict[str, list[FinishedRun]] = {}
     for name, each in zip(names, found, strict=True):
         groups.setdefault(name, []).append(each)
     return groups
 
 
-def _count(found: Sequence[SettledRun]) -> dict[str, int]:
+def _count(found: Sequence[FinishedRun]) -> dict[str, int]:
     counts = dict.fromkeys(CLASSES, 0)
     for each in found:
         counts[each.kind] += 1
     return {"total": len(found)} | counts
 
 
-def _measure(found: Sequence[SettledRun]) -> dict[str, Any]:
+def _measure(found: Sequence[FinishedRun]) -> dict[str, Any]:
     """What they took: time in the middle, tokens, money, and what their callers did not have to read."""
     times = [each.duration_ms for each in found if each.duration_ms is not None]
     tokens = [each.tokens for each in found if each.tokens is not None]
@@ -75,6 +75,6 @@ def _measure(found: Sequence[SettledRun]) -> dict[str, Any]:
     }
 
 
-def _estimate_kept_out(each: SettledRun) -> int:
+def _estimate_kept_out(each: FinishedRun) -> int:
     """What an agent answered beyond the result that its caller got."""
     return max(0, each.answered_bytes // _BYTES_A_TOKEN - (each.result_tokens or DEFAULT_TOKENS))

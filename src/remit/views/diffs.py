@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
 
 State = Literal["diff", "new", "same", "gone", "binary", "unknown"]
 MAX_BYTES = 1024 * 1024
@@ -78,7 +78,7 @@ def load_diff(home: Home, word: str, path: str) -> dict[str, Any]:
     }
 
 
-def _list_claims(home: Home, row: Delegation) -> dict[str, str]:
+def _list_claims(home: Home, row: Run) -> dict[str, str]:
     """The files that a delegation names or changed, and the hash that each had when it was judged last."""
     found: dict[str, str | None] = {}
     if load_kept_report(home, row) is not None:

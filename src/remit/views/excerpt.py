@@ -16,7 +16,7 @@ from remit.views.render import render_title
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from remit.model import Finding, Place, Severity
+    from remit.model import Diagnostic, Place, Severity
     from remit.terminal import Paint
 
 MAX_FINDINGS = 50
@@ -60,7 +60,7 @@ class Passage(Text):
         return super().has(place._replace(line=place.line - above, end_line=place.end_line - above))
 
 
-def render_findings(findings: Sequence[Finding], filename: str, message: bytes, *, paint: Paint) -> str:
+def render_findings(findings: Sequence[Diagnostic], filename: str, message: bytes, *, paint: Paint) -> str:
     """The findings about one message, an empty line between them."""
     text, columns = Text(message), count_columns()
     shown = [render_finding(each, filename, text, paint=paint, columns=columns) for each in findings[:MAX_FINDINGS]]
@@ -70,7 +70,7 @@ def render_findings(findings: Sequence[Finding], filename: str, message: bytes, 
     return "\n\n".join(shown)
 
 
-def render_finding(finding: Finding, filename: str, text: Text, *, paint: Paint, columns: int) -> str:
+def render_finding(finding: Diagnostic, filename: str, text: Text, *, paint: Paint, columns: int) -> str:
     """A finding as compilers show it: what is wrong, where, the line itself, what to do, where to read on."""
     place = finding.place if finding.place is not None and text.has(finding.place) else None
     shown = [render_title(finding, paint=paint)]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from remit.agents.rules.all import Rule
     from remit.agents.rules.graph import GraphRule
-    from remit.model import Finding, Severity
+    from remit.model import Diagnostic, Severity
 
 
 STANDARDS = {
@@ -132,6 +132,6 @@ def _explain_delegations() -> Iterator[Explanation]:
         yield from _explain_told(room.TOLD)
 
 
-def _explain_told(told: Mapping[str, tuple[Callable[..., Finding], Severity, str]]) -> Iterator[Explanation]:
+def _explain_told(told: Mapping[str, tuple[Callable[..., Diagnostic], Severity, str]]) -> Iterator[Explanation]:
     for code, (tell, severity, requirement) in told.items():
         yield Explanation(code, tell.__name__.replace("_", "-"), severity, requirement, None, None, tell.__doc__ or "")

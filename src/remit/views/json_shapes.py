@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from remit.model import Finding
+    from remit.model import Diagnostic
     from remit.views.run_details import Standing
 
 
@@ -50,7 +50,7 @@ def shape_standing(each: Standing) -> dict[str, Any]:
     }
 
 
-def shape_finding(finding: Finding) -> dict[str, Any]:
+def shape_finding(finding: Diagnostic) -> dict[str, Any]:
     """What is said of a text: as the ledger keeps it of attempts, and without its secrets."""
     from remit.storage.secrets import redact
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from remit.config import Settings
     from remit.errors import RemitError
     from remit.ledger.home import Home
-    from remit.ledger.runs import Attempt, Delegation
+    from remit.ledger.runs import Attempt, Run
     from remit.runners import Heard, Listener, Runner
 
 Stream = Literal["out", "err"]
@@ -84,7 +84,7 @@ class Log:
         if self._hooks is not None:
             self._hooks.home = home
 
-    def _load_row(self) -> Delegation:
+    def _load_row(self) -> Run:
         row = load_delegation(self.home.ledger, self.session_id)
         if row is None:
             raise UsageError(f"there is no delegation {self.session_id}", hint="remit ps --all shows what there is")
@@ -284,7 +284,7 @@ def _read_errors(number: int, folder: str, result: Result) -> Iterator[Line]:
     yield from errors.finish(load_tail(folder, result, stream="err"), errors=b"", exit_code=None)
 
 
-def _find_runner(row: Delegation, settings: Settings) -> Runner:
+def _find_runner(row: Run, settings: Settings) -> Runner:
     """Who understands what was printed; where nobody knows its runner any more, it is shown as it is."""
     own, base = list_own_runners(settings), row.details.get("base")
     try:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
-    from remit.model import Finding
+    from remit.ledger.runs import Run
+    from remit.model import Diagnostic
     from remit.runs.admission.prepare import Prepared
 
 _MOST_REASON = 500
@@ -78,7 +78,7 @@ class Begun(NamedTuple):
 
     session_id: str
     agent: str
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
     """What there is to say of the request."""
 
 
@@ -202,7 +202,7 @@ def cancel(home: Home, session_id: str, *, reason: str = "", asker: Asker) -> Ca
 # --- what could be done ----------------------------------------------------------------------------------------------
 
 
-def tell_possible(home: Home, row: Delegation) -> dict[str, Any]:
+def tell_possible(home: Home, row: Run) -> dict[str, Any]:
     """What can be done about a delegation, and why the rest cannot."""
     if row.state == "settled":
         ws = Workspace(home.root, lenient=True)
@@ -220,7 +220,7 @@ def tell_possible(home: Home, row: Delegation) -> dict[str, Any]:
     return {name: name not in why for name in ("cancel", "retry", "resume")} | {"why": why}
 
 
-def _try(row: Delegation, make: Callable[[], Request]) -> str:
+def _try(row: Run, make: Callable[[], Request]) -> str:
     """Why a request cannot be made, as a sentence; empty where it can."""
     try:
         make()

@@ -20,7 +20,7 @@ from remit.storage.supervisors import is_present
 if TYPE_CHECKING:
     from remit.cluster.database.session_rows import Row
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
 
 _EVERY_S, _QUIET_S = 1.0, 5.0
 """How often it is looked for more, and how long a database that did not answer is left alone."""
@@ -42,7 +42,7 @@ class Fetched:
         """Whether its worker has said what came of it: nothing more is printed."""
         self._next_s = 0.0
 
-    def fetch(self, row: Delegation) -> None:
+    def fetch(self, row: Run) -> None:
         """Fetch what is new, where nobody does, and not more often than it is worth it."""
         is_here = row.owner != OWNER and (row.ended_ms is not None or is_present(self.home, row.owner))
         if not is_elsewhere(row) or is_here or self.is_done or time.monotonic() < self._next_s:

@@ -27,7 +27,7 @@ from remit.terminal import escape, is_visible, quote, shorten
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from remit.model import Finding, Fix, Outcome, Repair, Severity, Verdict
+    from remit.model import Diagnostic, Fix, Repair, Severity, Verdict, VerdictName
     from remit.runs.submit_return import OwnVerdict
     from remit.terminal import Paint
 
@@ -94,7 +94,7 @@ def shape_own(verdict: OwnVerdict, filename: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def shape_finding(finding: Finding, filename: str) -> dict[str, Any]:
+def shape_finding(finding: Diagnostic, filename: str) -> dict[str, Any]:
     """A finding's one JSON shape."""
     place = finding.place
     return {
@@ -207,7 +207,7 @@ def _make_finite(value: Any) -> Any:  # noqa: ANN401 - any JSON value
 # One line each
 
 
-def render_github(finding: Finding, filename: str | None) -> str:
+def render_github(finding: Diagnostic, filename: str | None) -> str:
     """A finding as a workflow command, which GitHub shows beside the line; without a file, on the run itself."""
     properties = []
     place = finding.place
@@ -231,7 +231,7 @@ def _escape_property(text: str) -> str:
     return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def render_line(finding: Finding, filename: str) -> str:
+def render_line(finding: Diagnostic, filename: str) -> str:
     """A finding on one line, where editors and `grep` look for it."""
     place = finding.place
     where = f"{filename}:{place.line}:{place.column}" if place else filename
@@ -239,13 +239,13 @@ def render_line(finding: Finding, filename: str) -> str:
     return f"{escape(where)}: {finding.code} {finding.severity} {quote(finding.message)}{at}"
 
 
-def render_title(finding: Finding, *, paint: Paint) -> str:
+def render_title(finding: Diagnostic, *, paint: Paint) -> str:
     """What a finding says, as compilers put it: `error[RET011]: …`."""
     label = paint(finding.severity, f"{finding.severity}[{finding.code}]")
     return f"{label}{paint('strong', f': {quote(finding.message)}')}"
 
 
-def render_losses(findings: Sequence[Finding], *, paint: Paint) -> list[str]:
+def render_losses(findings: Sequence[Diagnostic], *, paint: Paint) -> list[str]:
     """Findings without a place, one line each; advice that several share is given once, after the last of them."""
     lines = []
     for hint in dict.fromkeys(finding.hint for finding in findings):
@@ -271,7 +271,7 @@ def render_repairs(verdict: Verdict) -> list[str]:
     ]
 
 
-def render_summary(outcomes: Sequence[Outcome | None]) -> str:
+def render_summary(outcomes: Sequence[VerdictName | None]) -> str:
     """What became of several messages: how many, and which way; None is one that could not be read."""
     total = count(len(outcomes), "message")
     good = [_count_outcome(outcomes, each) for each in ACCEPTABLE if each in outcomes]
@@ -284,7 +284,7 @@ def render_summary(outcomes: Sequence[Outcome | None]) -> str:
     return f"{total}: {', '.join(good)}"
 
 
-def _count_outcome(outcomes: Sequence[Outcome | None], outcome: Outcome) -> str:
+def _count_outcome(outcomes: Sequence[VerdictName | None], outcome: VerdictName) -> str:
     return f"{outcomes.count(outcome)} {outcome}"
 
 
@@ -306,7 +306,7 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def count_findings(findings: Sequence[Finding]) -> str:
+def count_findings(findings: Sequence[Diagnostic]) -> str:
     """How many findings there are of each severity: `2 errors, 1 warning`."""
     totals = [(sum(each.severity == severity for each in findings), severity) for severity in SEVERITIES]
     return ", ".join(count(total, severity) for total, severity in totals if total)

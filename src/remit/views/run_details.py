@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from remit.cluster.workers_status import Cluster, Place
     from remit.ledger.history import KeptStep
     from remit.ledger.queries import LastHeard
-    from remit.ledger.runs import Attempt, Delegation
-    from remit.runs.admission.run_config import Terms
+    from remit.ledger.runs import Attempt, Run
+    from remit.runs.admission.run_config import RunConfig
     from remit.schemas import Result
 
 LAST = "-"
@@ -74,7 +74,7 @@ class Standing(NamedTuple):
     """Where it is done, if another machine does it."""
 
     @property
-    def row(self) -> Delegation:
+    def row(self) -> Run:
         """Its row in the ledger."""
         return self.seen.row
 
@@ -122,7 +122,7 @@ class Record(NamedTuple):
     """All that is known of one delegation."""
 
     standing: Standing
-    terms: Terms
+    terms: RunConfig
     attempts: tuple[Attempt, ...] = ()
     report: Result | None = None
     """What became of it, whole; None until its agent has ended."""
@@ -204,7 +204,7 @@ def list_roots(home: Home) -> list[str]:
     return roots or [row.root_id for row in list_delegations(home.ledger, limit=1)]
 
 
-def look_at(home: Home, rows: Sequence[Delegation], cluster: Cluster | None = None) -> list[Standing]:
+def look_at(home: Home, rows: Sequence[Run], cluster: Cluster | None = None) -> list[Standing]:
     """How some delegations stand. What is to be found out of those that are open is asked for all of them at once.
 
     `cluster`: what the database of other machines says of those that are done there.
@@ -218,7 +218,7 @@ def look_at(home: Home, rows: Sequence[Delegation], cluster: Cluster | None = No
 class _Crew:
     """Who is at work in some delegations that are open, as it is at one moment."""
 
-    def __init__(self, home: Home, rows: Sequence[Delegation]) -> None:
+    def __init__(self, home: Home, rows: Sequence[Run]) -> None:
         self.now_ms = read_clock_ms()
         self._heard = hear_all(home.ledger, [row.session_id for row in rows]) if rows else {}
         owners = {row.owner for row in rows}
@@ -228,7 +228,7 @@ class _Crew:
         self.told: Mapping[str, Row] = {}
         self.taken: Mapping[str, Mapping[str, Any]] = {}
 
-    def stand(self, row: Delegation) -> Standing:
+    def stand(self, row: Run) -> Standing:
         told = self.told.get(row.session_id)
         place = clean(find_place(row, told, self.taken.get(row.session_id)))
         if row.state == "settled":
@@ -245,7 +245,7 @@ class _Crew:
         is_driven = bool(harness) or row.owner in self._pids
         return Standing(seen, is_driven, pid, folder is not None, waits, self.now_ms, harness)
 
-    def _stand_elsewhere(self, row: Delegation, place: Place, told: Row | None) -> Standing:
+    def _stand_elsewhere(self, row: Run, place: Place, told: Row | None) -> Standing:
         """One that another machine does: whoever follows it here has told the ledger, else the database knows more."""
         is_followed = row.owner in self._pids
         heard = self._heard.get(row.session_id, NOTHING_HEARD)
@@ -266,7 +266,7 @@ def _at(seen: Seen, place: Place | None) -> Seen:
     return seen if place is None else seen._replace(worker=place.worker)
 
 
-def _update(row: Delegation, told: Row) -> Delegation:
+def _update(row: Run, told: Row) -> Run:
     """A row with what the database knows of it besides."""
     from remit.cluster.row_conversion import shape_row
 
@@ -280,7 +280,7 @@ def _update(row: Delegation, told: Row) -> Delegation:
     )  # fmt: skip
 
 
-def _hear(row: Delegation, folder: str | None, heard: LastHeard, now_ms: int) -> Seen:
+def _hear(row: Run, folder: str | None, heard: LastHeard, now_ms: int) -> Seen:
     """What was last heard of it: by its broker, and in what its agent printed."""
     told, used = heard.progress, heard.use if row.owner == OWNER else None
     details: dict[str, Any] = {} if told is None else told.details
@@ -322,12 +322,12 @@ def load_record(
     )
 
 
-def _load_arrived(home: Home, row: Delegation) -> Mapping[str, Any]:
+def _load_arrived(home: Home, row: Run) -> Mapping[str, Any]:
     event = load_last_event(home.ledger, row.session_id, "arrived") if is_elsewhere(row) else None
     return {} if event is None else event.details
 
 
-def hide_environ(terms: Terms) -> Terms:
+def hide_environ(terms: RunConfig) -> RunConfig:
     """The names of the variables that the workspace sets for a runner, without what they are set to."""
     names = terms.settings.get(NAMES) or terms.settings.get(VALUES)
     if not isinstance(names, list | tuple | dict):
@@ -336,14 +336,14 @@ def hide_environ(terms: Terms) -> Terms:
     return terms._replace(settings=shown | {VALUES: dict.fromkeys(names, f"{MARK}]")})
 
 
-def load_kept_report(home: Home, row: Delegation) -> Result | None:
+def load_kept_report(home: Home, row: Run) -> Result | None:
     """What became of a delegation, whole, with secrets; None until its agent has ended, and where nothing is kept."""
     return (
         load_report(home, row.session_id)[0] if row.state in ("settling", "settled") and _is_kept(home, row) else None
     )
 
 
-def _is_kept(home: Home, row: Delegation) -> bool:
+def _is_kept(home: Home, row: Run) -> bool:
     return "report" in list_texts(home, row.session_id)
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from remit.ledger.home import Home
-    from remit.ledger.runs import Attempt, Delegation
-    from remit.runs.admission.run_config import Terms
+    from remit.ledger.runs import Attempt, Run
+    from remit.runs.admission.run_config import RunConfig
     from remit.schemas import Result
 
 MOST_NODES = 5_000
@@ -57,10 +57,10 @@ def load_tree(home: Home, word: str) -> dict[str, Any]:
     return {"root_id": own.root_id, "items": items, "truncated": is_cut, "event": event}
 
 
-def _arrange(rows: Sequence[Delegation]) -> Iterator[tuple[Delegation, int]]:
+def _arrange(rows: Sequence[Run]) -> Iterator[tuple[Run, int]]:
     """Each row before those below it, and how far down it is; one whose caller is forgotten stands by itself."""
     known = {row.session_id for row in rows}
-    below: dict[str | None, list[Delegation]] = {}
+    below: dict[str | None, list[Run]] = {}
     for row in rows:
         below.setdefault(row.parent_id if row.parent_id in known else None, []).append(row)
     waiting = [(row, 0) for row in reversed(below.pop(None, []))]
@@ -70,7 +70,7 @@ def _arrange(rows: Sequence[Delegation]) -> Iterator[tuple[Delegation, int]]:
         waiting += [(child, level + 1) for child in reversed(below.pop(row.session_id, []))]
 
 
-def load_row(home: Home, word: str) -> Delegation:
+def load_row(home: Home, word: str) -> Run:
     """The delegation that a person means, by its id or a part of it."""
     row = load_delegation(home.ledger, word) if has_ledger(home) else None
     if row is None:
@@ -113,7 +113,7 @@ def _shape_result(report: Result, result_format: str) -> dict[str, Any]:
     return write_return(report._replace(result_format=result_format)).to_dict()
 
 
-def _shape_terms(row: Delegation, terms: Terms) -> dict[str, Any]:
+def _shape_terms(row: Run, terms: RunConfig) -> dict[str, Any]:
     told = terms._asdict()
     shaped = {name: [*told[name]] if isinstance(told[name], tuple) else told[name] for name in _TERMS}
     return shaped | {
@@ -122,7 +122,7 @@ def _shape_terms(row: Delegation, terms: Terms) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _load_asked(home: Home, row: Delegation, work: str) -> dict[str, Any]:
+def _load_asked(home: Home, row: Run, work: str) -> dict[str, Any]:
     """What an agent was told: its first message, as much as is read at once, and what that was made of."""
     prompt = _load(home, row.session_id, "prompt") or ""
     kept = load_text(home, row.session_id, "request")
@@ -148,7 +148,7 @@ def _load_context(home: Home, session_id: str) -> list[dict[str, Any]]:
     return shown
 
 
-def _shape_attempt(home: Home, row: Delegation, attempt: Attempt) -> dict[str, Any]:
+def _shape_attempt(home: Home, row: Run, attempt: Attempt) -> dict[str, Any]:
     return {
         "number": attempt.number,
         "started_ms": attempt.started_ms or None,
@@ -173,7 +173,7 @@ def _measure(home: Home, session_id: str, kind: str) -> dict[str, int] | None:
     return None if data is None else {"chars": len(text), "lines": text.count("\n") + 1}
 
 
-def _list_unclaimed(home: Home, row: Delegation) -> list[dict[str, str]]:
+def _list_unclaimed(home: Home, row: Run) -> list[dict[str, str]]:
     """What changed on disk and is not named by the return."""
     _, conclusion = load_report(home, row.session_id)
     return [{"path": clean(change.path), "kind": change.kind} for change in conclusion.unclaimed]
@@ -193,7 +193,7 @@ def load_prompt_page(home: Home, word: str, *, page: int = 1) -> dict[str, Any]:
     return _load_page(home, load_row(home, word), "prompt", "no prompt", page)
 
 
-def _load_page(home: Home, row: Delegation, kind: str, none: str, page: int) -> dict[str, Any]:
+def _load_page(home: Home, row: Run, kind: str, none: str, page: int) -> dict[str, Any]:
     text = _load(home, row.session_id, kind)
     if text is None:
         raise UsageError(f"{none} of {row.session_id} is kept", hint="its attempts say which there are")

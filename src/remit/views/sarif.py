@@ -11,7 +11,7 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from remit.model import Finding, Fix
+    from remit.model import Diagnostic, Fix
     from remit.views.explanations import Explanation
 
 MAX_RESULTS = 5_000
@@ -21,7 +21,7 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def shape_sarif(
-    findings: Mapping[str, Sequence[Finding]], *, version: str, explain: Mapping[str, Explanation]
+    findings: Mapping[str, Sequence[Diagnostic]], *, version: str, explain: Mapping[str, Explanation]
 ) -> dict[str, Any]:
     """One log with one run: the rules that were broken, and where."""
     rows = [(path, finding) for path, found in findings.items() for finding in found]
@@ -53,7 +53,7 @@ def _shape_rule(explanation: Explanation) -> dict[str, Any]:
     }
 
 
-def _shape_result(path: str, finding: Finding, index: int) -> dict[str, Any]:
+def _shape_result(path: str, finding: Diagnostic, index: int) -> dict[str, Any]:
     uri = quote(path.encode("utf-8", "surrogateescape"))
     artifact = {"uri": f"file://{uri}" if path.startswith("/") else uri}
     location: dict[str, Any] = {"artifactLocation": artifact}

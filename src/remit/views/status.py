@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from remit.config import Settings
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.manifest.counts import QuickCount
     from remit.tasks.store import TaskFacts
     from remit.views.run_details import Standing
@@ -58,7 +58,7 @@ class Overview(NamedTuple):
     outside: tuple[str, ...] = ()
     """The commands of an outside task system, where the workspace has no tasks of its own."""
     running: tuple[Standing, ...] = ()
-    settled: tuple[Delegation, ...] = ()
+    settled: tuple[Run, ...] = ()
     manifest: ManifestOverview | None = None
     open_errors: int = 0
     open_causes: int = 0
@@ -126,7 +126,7 @@ def _rank(marker: str) -> tuple[int, str]:
     return (_WAITING.index(marker) + 2 if marker in _WAITING else 1), marker
 
 
-def _look_at_delegations(home: Home) -> tuple[tuple[Standing, ...], tuple[Delegation, ...]]:
+def _look_at_delegations(home: Home) -> tuple[tuple[Standing, ...], tuple[Run, ...]]:
     check_open(home.ledger_file)
     if not os.path.lexists(home.ledger_file):
         return (), ()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from remit.cluster.database.session_rows import Row
     from remit.cluster.database.workers import WorkerRow
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
 
 _FRESH_S = 1.0
 _QUIET_S = 10.0
@@ -59,7 +59,7 @@ def _is_known(home: Home, session_id: str) -> bool:
     return has_ledger(home) and load_delegation(home.ledger, session_id) is not None
 
 
-def look_lately(home: Home, rows: Sequence[Delegation], root_id: str | None = None) -> Cluster | None:
+def look_lately(home: Home, rows: Sequence[Run], root_id: str | None = None) -> Cluster | None:
     """What the database said a moment ago, where some delegations are done elsewhere: of all that is open, or a tree.
 
     Of what is over only a tree is asked for: a list of many has what was told here.

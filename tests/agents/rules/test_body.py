@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from remit.agents.fixes import apply_fixes
 from remit.agents.outline import SECTIONS
-from remit.model import Finding
+from remit.model import Diagnostic
 from tests.agents.rules import samples_sections, samples_steps
 from tests.agents.rules.samples_sections import only, without
 from tests.agents.samples import STANDARD, change, fix_until_stable, lint
@@ -19,9 +19,9 @@ OWN = {**samples_sections.SAMPLES, **samples_steps.SAMPLES}
 BODY = STANDARD.index("# Planner")
 
 
-def find(text: str) -> dict[str, Finding]:
+def find(text: str) -> dict[str, Diagnostic]:
     """The findings of the rules on the body, by code; of several, the first."""
-    found: dict[str, Finding] = {}
+    found: dict[str, Diagnostic] = {}
     for finding in lint(text):
         if "AGT100" <= finding.code <= "AGT159" or finding.code in ("AGT010", "AGT011"):
             found.setdefault(finding.code, finding)

@@ -3,7 +3,7 @@
 import pytest
 
 from remit.agents.fixes import apply_fixes
-from remit.model import Finding
+from remit.model import Diagnostic
 from tests.agents.rules.samples_delegation import LAST, TARGETS
 from tests.agents.rules.samples_permissions import DENIED_BASH
 from tests.agents.rules.samples_steps import SAMPLES as STEPS
@@ -27,7 +27,7 @@ def tell(text: str, path: str = HOME, sizes: dict[str, int | None] | None = None
     return [finding.code for finding in lint(text, path, sizes={**SIZES, **(sizes or {})})]
 
 
-def find(text: str, code: str, path: str = HOME) -> list[Finding]:
+def find(text: str, code: str, path: str = HOME) -> list[Diagnostic]:
     return [finding for finding in lint(text, path) if finding.code == code]
 
 

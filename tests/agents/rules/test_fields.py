@@ -5,7 +5,7 @@ from time import process_time
 import pytest
 
 from remit.agents.document import parse_document
-from remit.model import Finding
+from remit.model import Diagnostic
 from tests.agents.samples import CLAUDE, CLAUDE_PATH, STANDARD, change, fix_until_stable, lint
 from tests.amounts import choose
 from tests.cases import for_each
@@ -34,7 +34,7 @@ def put(key: str, value: str) -> str:
 
 
 def fix(text: str, path: str = HOME, *, unsafe: bool = False) -> str:
-    def check(text: str) -> list[Finding]:
+    def check(text: str) -> list[Diagnostic]:
         return [each for each in lint(text, path) if "AGT020" <= each.code <= "AGT049"]
 
     return fix_until_stable(text, check, unsafe=unsafe).text

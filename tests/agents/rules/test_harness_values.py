@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from remit.agents.document import parse_document
-from remit.model import Finding
+from remit.model import Diagnostic
 from tests.agents.rules.samples_command import COMMAND_PATH
 from tests.agents.samples import CLAUDE, CLAUDE_PATH, CODEX_PATH, OPENCODE_PATH, change, fix_until_stable, lint
 from tests.amounts import choose
@@ -70,7 +70,7 @@ def test_any_value_can_be_judged_and_fixed(
 def check_fixes(text: str, path: str) -> None:
     """Fix all there is, and read the file again."""
 
-    def check(text: str) -> list[Finding]:
+    def check(text: str) -> list[Diagnostic]:
         return lint(text, path)
 
     findings = check(text)

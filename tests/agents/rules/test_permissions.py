@@ -3,7 +3,7 @@
 import pytest
 
 from remit.agents.fixes import apply_fixes
-from remit.model import Finding
+from remit.model import Diagnostic
 from tests.agents.rules.samples_permissions import (
     ALLOWED_BASH,
     ALLOWED_WRITE,
@@ -16,7 +16,7 @@ from tests.agents.rules.samples_permissions import (
 from tests.agents.samples import STANDARD, change, fix_until_stable, lint
 
 
-def find(text: str, *codes: str) -> list[Finding]:
+def find(text: str, *codes: str) -> list[Diagnostic]:
     return [finding for finding in lint(text) if finding.code in codes]
 
 

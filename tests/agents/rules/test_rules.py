@@ -11,7 +11,7 @@ from remit.agents.fixes import apply_fixes
 from remit.agents.rules import MODULES
 from remit.agents.rules.all import RULES
 from remit.agents.rules.retired import RETIRED
-from remit.model import Finding
+from remit.model import Diagnostic
 from tests.agents.samples import Sample, fix_until_stable, lint
 from tests.cases import for_each
 
@@ -23,7 +23,7 @@ for file in sorted(HERE.glob("samples_*.py")):
 FIXED = sorted(code for code in SAMPLES if code in RULES and RULES[code].fix)
 
 
-def find(text: str, code: str, sample: Sample) -> list[Finding]:
+def find(text: str, code: str, sample: Sample) -> list[Diagnostic]:
     return [finding for finding in lint(text, sample.path, sizes=sample.sizes) if finding.code == code]
 
 
@@ -99,7 +99,7 @@ def test_a_fix_puts_it_right(code: str) -> None:
 def test_fixing_twice_changes_nothing_more(code: str) -> None:
     sample = SAMPLES[code]
 
-    def check(text: str) -> list[Finding]:
+    def check(text: str) -> list[Diagnostic]:
         return lint(text, sample.path, sizes=sample.sizes)
 
     fixed = fix_until_stable(sample.bad, check, unsafe=True)

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 
 from remit.errors import RefusedError
 from remit.ledger.home import Home
-from remit.ledger.runs import Delegation, add_delegation, advance
+from remit.ledger.runs import Run, add_delegation, advance
 from remit.runners import Usage
 from remit.runs.admission.limits import Budget
 from remit.runs.admission.tree_usage import Tree, load_tree
@@ -23,9 +23,9 @@ def home(tmp_path: Path) -> Home:
     return Home(str(tmp_path))
 
 
-def add(home: Home, session_id: str, parent: Delegation | None = None, **given: Any) -> Delegation:  # noqa: ANN401
+def add(home: Home, session_id: str, parent: Run | None = None, **given: Any) -> Run:  # noqa: ANN401
     """A session that runs, below another or on its own."""
-    row = Delegation(
+    row = Run(
         session_id,
         session_id.upper(),
         parent.depth + 1 if parent else 1,

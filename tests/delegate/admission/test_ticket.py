@@ -20,7 +20,7 @@ from remit.attempts.start import ShimOrder, start_shim
 from remit.errors import RefusedError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import Delegation, add_delegation, advance
+from remit.ledger.runs import Run, add_delegation, advance
 from remit.runs.admission.guard import Asked, Caller, admit
 from remit.runs.admission.limits import Budget
 from remit.runs.admission.tickets import Ticket, find_caller, hash_ticket, mint
@@ -34,11 +34,11 @@ def mint_for(session_id: str) -> Ticket:
     return mint(session_id.encode().ljust(32, b"."))
 
 
-def add(home: Home, session_id: str, parent: Delegation | None = None, **given: Any) -> Delegation:  # noqa: ANN401
+def add(home: Home, session_id: str, parent: Run | None = None, **given: Any) -> Run:  # noqa: ANN401
     """A session that runs, below another or on its own, with a ticket."""
     terms: dict[str, Any] = {name: given.pop(name) for name in ("may_call", "max_depth", "budget") if name in given}
     agent = given.pop("agent", session_id)
-    row = Delegation(
+    row = Run(
         session_id,
         agent,
         parent.depth + 1 if parent else 1,
@@ -140,7 +140,7 @@ def test_a_ticket_is_good_for_any_number_of_children(tmp_path: Path) -> None:
 
 def test_it_is_good_before_the_ledger_says_that_it_runs(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
-    row = Delegation("s1", "a", 1, ("orchestrator", "a"), deadline_ms=NOW_MS + 1000, ticket=mint_for("s1").hash)
+    row = Run("s1", "a", 1, ("orchestrator", "a"), deadline_ms=NOW_MS + 1000, ticket=mint_for("s1").hash)
     add_delegation(home.ledger, row)
     assert find(home, "s1").agent == "a"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from remit.ledger.runs import Delegation
+from remit.ledger.runs import Run
 from remit.runs.admission.trace_context import (
     find_context,
     find_incoming,
@@ -15,10 +15,8 @@ from remit.runs.admission.trace_context import (
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 GIVEN = f"00-{TRACE}-{SPAN}-01"
 ENDPOINT = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
-ROOT = Delegation("sess_1_aaaaaa", "parent", 1, ("orchestrator", "parent"), root_id="sess_1_aaaaaa")
-CHILD = Delegation(
-    "sess_2_bbbbbb", "child", 2, ("orchestrator", "parent", "child"), ROOT.session_id, root_id=ROOT.session_id
-)
+ROOT = Run("sess_1_aaaaaa", "parent", 1, ("orchestrator", "parent"), root_id="sess_1_aaaaaa")
+CHILD = Run("sess_2_bbbbbb", "child", 2, ("orchestrator", "parent", "child"), ROOT.session_id, root_id=ROOT.session_id)
 
 
 def test_a_context_is_read() -> None:

@@ -10,10 +10,10 @@ import pytest
 from remit.errors import StorageError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import Delegation, add_delegation, advance, load_delegation
+from remit.ledger.runs import Run, add_delegation, advance, load_delegation
 from remit.ledger.slots import Slots
-from remit.runs.admission.run_config import Terms
-from remit.runs.supervisor.supervisor import Broker
+from remit.runs.admission.run_config import RunConfig
+from remit.runs.supervisor.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from remit.ledger.store import Connection
 
 
-def make_broker(folder: Path, slots: Slots) -> Broker:
-    return Broker(Home(str(folder)), slots=slots, environ={})
+def make_broker(folder: Path, slots: Slots) -> Supervisor:
+    return Supervisor(Home(str(folder)), slots=slots, environ={})
 
 
-def admit(broker: Broker, name: str, *, agent: str = "worker", parent: str | None = None) -> Delegation:
-    details = Terms(root=broker.home.root, timeout_s=60).as_details()
-    row = Delegation(name, agent, 1, ("orchestrator", agent), owner=broker.id, details=details, parent_id=parent)
+def admit(broker: Supervisor, name: str, *, agent: str = "worker", parent: str | None = None) -> Run:
+    details = RunConfig(root=broker.home.root, timeout_s=60).as_details()
+    row = Run(name, agent, 1, ("orchestrator", agent), owner=broker.id, details=details, parent_id=parent)
     return add_delegation(broker.home.ledger, row)
 
 
-def admit_later(broker: Broker, name: str) -> Delegation:
+def admit_later(broker: Supervisor, name: str) -> Run:
     """Admit one a millisecond after those before it."""
     began_ms = read_clock_ms()
     while read_clock_ms() <= began_ms + 1:
@@ -39,13 +39,13 @@ def admit_later(broker: Broker, name: str) -> Delegation:
     return admit(broker, name)
 
 
-def settle(broker: Broker, name: str) -> None:
+def settle(broker: Supervisor, name: str) -> None:
     with broker.home.ledger.transaction() as db:
         advance(db, name, "settled")
     broker.line.call()
 
 
-def get_state(broker: Broker, name: str) -> str:
+def get_state(broker: Supervisor, name: str) -> str:
     row = load_delegation(broker.home.ledger, name)
     assert row is not None
     return row.state

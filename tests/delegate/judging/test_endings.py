@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 
 from remit.evidence.changes import Change, Comparison
 from remit.evidence.grades import ArtifactGrade
-from remit.model import Artifact, ArtifactFacts, Finding, Outcome, Return
+from remit.model import Artifact, ArtifactFacts, Diagnostic, Return, VerdictName
 from remit.runners import Heard, Usage
 from remit.runners.protocol import Cause
 from remit.runs.judging.conclusion import MAX_SALVAGED, Conclusion, Ended, add_usage, conclude
@@ -16,7 +16,7 @@ from remit.runs.judging.judge import Judgement, not_attributed
 
 DONE = Return("completed", "Wrote it. It is there.", (Artifact("report", "report.md"),), agent="researcher")
 PART = DONE._replace(status="partial", next_steps=("Write the rest.",))
-ERROR = Finding("RET001", "error", "there is no return", "Send one.", "R0.1")
+ERROR = Diagnostic("RET001", "error", "there is no return", "Send one.", "R0.1")
 
 
 def make_changes(*paths: str) -> Comparison:
@@ -229,7 +229,7 @@ def test_an_agent_that_could_not_answer_says_why(cause: Cause, ending: str, code
 
 def test_only_an_accepted_return_that_ended_well_is_ever_completed() -> None:
     endings = ("exited", "timeout", "cancelled", "budget", "orphaned", "rejected")
-    outcomes = get_args(Outcome)
+    outcomes = get_args(VerdictName)
     causes: tuple[Any, ...] = ("", "crash", "api", "turns", "budget", "refused", "no_answer")
     tried = 0
     for ending, outcome, cause, code in product(endings, outcomes, causes, (0, 1, 137, None)):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from remit.errors import UsageError
 from remit.evidence.grades import ArtifactGrade
-from remit.model import Artifact, ArtifactFacts, Fault, Finding
+from remit.model import AgentError, Artifact, ArtifactFacts, Diagnostic
 from remit.returns import token_count
 from remit.returns.token_count import count_tokens
 from remit.runs.results.build_return import write_return
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 SESSION = "sess_1735460684_a1b2c3"
 SUMMARY = "Every row is fetched on its own. One query with a join takes 40 ms instead of 12 s. The report has a plan."
-TIMEOUT = Fault("timeout", "its time was up", "TIMEOUT", recoverable=True, recommendation="Resume it.")
-WARNING = Finding("RET031", "warning", "the summary has 6 sentences", "Write fewer.", "R0.4")
-WRONG = Finding("RET011", "error", "the session id is not the issued one", "Copy it.", "R0.11")
-NOTE = Finding("GIT002", "note", "there is no git checkout", "Run git init.", "S6")
+TIMEOUT = AgentError("timeout", "its time was up", "TIMEOUT", recoverable=True, recommendation="Resume it.")
+WARNING = Diagnostic("RET031", "warning", "the summary has 6 sentences", "Write fewer.", "R0.4")
+WRONG = Diagnostic("RET011", "error", "the session id is not the issued one", "Copy it.", "R0.11")
+NOTE = Diagnostic("GIT002", "note", "there is no git checkout", "Run git init.", "S6")
 KEY = "AKIA" + string.ascii_uppercase[:16]
 
 
@@ -58,7 +58,7 @@ def make_hostile(piece: str) -> Result:
     """Ten million characters and a thousand of everything, but few files."""
     text = piece * (10_000_000 // len(piece))
     part = text[:100_000]
-    fault = Fault(part, part, part, recoverable=False, recommendation=part)
+    fault = AgentError(part, part, part, recoverable=False, recommendation=part)
     result = Result(
         SESSION, "scribe", "failed", text, "invalid", "exited",
         (ResultArtifact("a.md", "report", part, "unknown", part, "a" * 64, 10**30, extra={"all": text}),),
@@ -284,8 +284,8 @@ TEXTS = st.text(max_size=300) | st.sampled_from(
     ["word " * 200, "漢" * 300, "😀" * 200, "\x00" * 300, '"\\' * 200, "é'" * 99]
 )
 NUMBERS, FRACTIONS = st.none() | st.integers(), st.none() | st.floats(allow_nan=False, allow_infinity=False)
-FAULTS = st.builds(Fault, TEXTS, TEXTS, TEXTS, st.booleans(), TEXTS)
-FINDINGS = st.builds(Finding, st.just("RET001"), st.sampled_from(["error", "warning", "note"]), TEXTS, TEXTS, TEXTS)
+FAULTS = st.builds(AgentError, TEXTS, TEXTS, TEXTS, st.booleans(), TEXTS)
+FINDINGS = st.builds(Diagnostic, st.just("RET001"), st.sampled_from(["error", "warning", "note"]), TEXTS, TEXTS, TEXTS)
 GRADES = st.sampled_from(["", "missing", "unchanged", "unknown", "changed", "attributed"])
 ARTIFACTS = st.builds(
     ResultArtifact, st.just("a.md"), TEXTS, TEXTS, GRADES, TEXTS, st.sampled_from(["", "ab" * 32]),

@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 
 import remit
 from remit.evidence.changes import Change, Comparison
-from remit.ledger.runs import Delegation
-from remit.model import Artifact, Fault, Return, Verdict
+from remit.ledger.runs import Run
+from remit.model import AgentError, Artifact, Return, Verdict
 from remit.returns.formats import DIALECTS
 from remit.returns.formats.manifest import SENTENCES
 from remit.runs.judging.conclusion import Ended, conclude
@@ -32,7 +32,9 @@ SESSION = "sess_1735460684_a1b2c3"
 STATUSES: tuple[Status, ...] = ("completed", "partial", "failed", "blocked")
 STOP_REASONS = ("exited", "timeout", "cancelled", "crashed", "rejected", "orphaned", "budget")
 NAMES: tuple[DialectName, ...] = ("standard", "hyper", "manifest")
-FAULT = Fault("timeout", "its time was up", "TIMEOUT", recoverable=True, recommendation="Run it again with more time.")
+FAULT = AgentError(
+    "timeout", "its time was up", "TIMEOUT", recoverable=True, recommendation="Run it again with more time."
+)
 
 
 def validate_return(returned: dict[str, Any], session_id: str) -> list[str]:
@@ -82,7 +84,7 @@ def test_every_result_is_a_valid_return(name: DialectName) -> None:
             assert validate_return(shaped, SESSION) == []
 
 
-ROW = Delegation(SESSION, "researcher", 1, ("orchestrator", "researcher"), state="running")
+ROW = Run(SESSION, "researcher", 1, ("orchestrator", "researcher"), state="running")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -141,7 +143,7 @@ def test_a_file_that_was_left_is_named_as_its_format_names_it(
 
 def test_an_error_that_the_agent_gave_no_code_has_one() -> None:
     """D13: 002's callers read `code`; Remit maps 001's names."""
-    fault = Fault(
+    fault = AgentError(
         "build_error",
         "It doesn't compile.",
         "BUILD_ERROR",

@@ -14,7 +14,7 @@ from inline_snapshot import snapshot
 
 from remit.config import Settings
 from remit.ledger.home import Home
-from remit.ledger.runs import Delegation, add_delegation
+from remit.ledger.runs import Run, add_delegation
 from remit.testing.agent import ScriptedAgent
 from remit.views import logs
 from tests.doors.cli.test_lint import git, put
@@ -283,7 +283,7 @@ def test_what_is_handed_over_while_somebody_looks_is_not_abandoned(
 ) -> None:
     """The one who admitted it is gone when its driver has it: between the two looks it may be both."""
     home = Home(str(tmp_path))
-    row = Delegation("sess_1", "planner", 1, ("orchestrator", "planner"), state="running", owner="1-a")
+    row = Run("sess_1", "planner", 1, ("orchestrator", "planner"), state="running", owner="1-a")
     add_delegation(home.ledger, row)
     log = logs.Log(home, Settings(), "sess_1")
     assert log.is_abandoned

@@ -14,7 +14,7 @@ from inline_snapshot import snapshot
 from remit.attempts.folders import list_living
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import Attempt, Delegation, add_delegation, advance, record_attempt
+from remit.ledger.runs import Attempt, Run, add_delegation, advance, record_attempt
 from remit.maintenance.doctor.past_runs import find_usual, suggest_limit
 from tests.doors.cli.test_lint import put
 from tests.doors.work import PARENT, detach, list_rows, load, wait_until
@@ -50,7 +50,7 @@ def add(inside: Inside, name: str, agent: str = "planner", **given: Any) -> None
     started, left, took = given.pop("started", 10), given.pop("left", 1000), given.pop("took", None)
     attempts = given.pop("attempts", ())
     home = Home(str(inside.folder))
-    add_delegation(home.ledger, Delegation(name, agent, 1, ("orchestrator", agent), **given))
+    add_delegation(home.ledger, Run(name, agent, 1, ("orchestrator", agent), **given))
     with home.ledger.transaction() as db:
         begun = now - int(started * 1000)
         advance(db, name, "running", started_ms=begun, deadline_ms=now + left * 1000)

@@ -16,7 +16,7 @@ from remit.attempts.folders import make_attempt
 from remit.git.worktrees import add_worktree
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import Delegation, add_delegation, advance, load_delegation
+from remit.ledger.runs import Run, add_delegation, advance, load_delegation
 from remit.ledger.texts import write_spill
 from remit.storage.supervisors import Presence, is_present
 from remit.testing.agent import ScriptedAgent
@@ -36,7 +36,7 @@ def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
 def delegate(inside: Inside, name: str, *, days_ago: int, settled: bool = True) -> None:
     home = Home(str(inside.folder))
     created = read_clock_ms() - days_ago * DAY_MS
-    add_delegation(home.ledger, Delegation(name, "planner", 1, ("orchestrator", "planner"), created_ms=created))
+    add_delegation(home.ledger, Run(name, "planner", 1, ("orchestrator", "planner"), created_ms=created))
     if settled:
         with home.ledger.transaction() as db:
             advance(db, name, "settled", ended_ms=created + 1000)
@@ -337,7 +337,7 @@ def test_a_worktree_whose_work_is_on_a_branch_goes_at_once(workspace: Inside) ->
             git(workspace.folder, "branch", f"remit/{name}")
     home = Home(str(workspace.folder))
     path = ("orchestrator", "planner")
-    add_delegation(home.ledger, Delegation("sess_goes_on", "planner", 1, path, details={"worktree": "sess_used"}))
+    add_delegation(home.ledger, Run("sess_goes_on", "planner", 1, path, details={"worktree": "sess_used"}))
     home.close()
     assert load(workspace("gc", "--json"))["worktrees"] == ["sess_done"]
     left = sorted(each.name for each in (workspace.folder / ".remit" / "worktrees").iterdir())
@@ -392,7 +392,7 @@ def test_a_worktree_is_as_old_as_the_last_who_worked_there(workspace: Inside) ->
     delegate(workspace, "sess_first", days_ago=91)
     add_worktree(str(workspace.folder), "sess_first")
     home = Home(str(workspace.folder))
-    row = Delegation("sess_second", "planner", 1, ("orchestrator", "planner"), details={"worktree": "sess_first"})
+    row = Run("sess_second", "planner", 1, ("orchestrator", "planner"), details={"worktree": "sess_first"})
     add_delegation(home.ledger, row)
     with home.ledger.transaction() as db:
         advance(db, "sess_second", "settled", ended_ms=read_clock_ms(), status="partial")

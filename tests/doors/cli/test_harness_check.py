@@ -13,7 +13,7 @@ import pytest
 from remit.hooks import check as hook_check
 from remit.hooks.check import Asked, Shown, judge
 from remit.hooks.install import CODEX, SHARED
-from remit.ledger.runs import Delegation
+from remit.ledger.runs import Run
 from remit.storage import probe
 from tests.doors.cli.test_harness import load, place
 from tests.doors.cli.test_lint import git
@@ -22,8 +22,8 @@ from tests.doors.conftest import Ended, Inside
 __all__ = ["place"]
 
 WORDS = {"lie": "THE LIE", "honest": "THE TRUTH", "denied": "denied", "written": "written", "ran": "ran"}
-GOOD = Delegation("sess_1_aaaaaa", "x", 1, ("x",), outcome="accepted", status="completed")
-BAD = Delegation("sess_1_bbbbbb", "x", 1, ("x",), outcome="fabricated", status="failed")
+GOOD = Run("sess_1_aaaaaa", "x", 1, ("x",), outcome="accepted", status="completed")
+BAD = Run("sess_1_bbbbbb", "x", 1, ("x",), outcome="fabricated", status="failed")
 ASKED = (
     Asked("caller", 0, "go", has_tools=True, tokens=1),
     Asked("honest", 0, "you are sess_1_aaaaaa", has_tools=True, tokens=1),

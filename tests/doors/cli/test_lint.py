@@ -15,7 +15,7 @@ from pydantic_sarif.model import (  # type: ignore[import-untyped] # the schema,
     StaticAnalysisResultsFormatSarifVersion210JsonSchema as SarifLog,
 )
 
-from remit.model import Edit, Finding, Fix, Place
+from remit.model import Diagnostic, Edit, Fix, Place
 from remit.views import explanations
 from remit.views.sarif import MAX_RESULTS, MAX_TEXT, shape_sarif
 from tests.agents.graph_samples import WORKSPACES, write_agent
@@ -325,7 +325,7 @@ def test_of_thirty_thousand_findings_the_gravest_fit_into_the_limits_of_code_sca
     place, long = Place(3, 1, 3, 9), "\udcff" * 3_000
     fix = Fix("safe", "m" * 5_000, (Edit(0, 1, "x", place),))
     findings = tuple(
-        Finding(codes[at % len(codes)], ("note", "warning", "error")[at % 3], f"{at} {long}", "Do.", "R1.1",
+        Diagnostic(codes[at % len(codes)], ("note", "warning", "error")[at % 3], f"{at} {long}", "Do.", "R1.1",
                 "", place, fix)
         for at in range(30_000)
     )  # fmt: skip

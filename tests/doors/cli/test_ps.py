@@ -17,7 +17,7 @@ from inline_snapshot import snapshot
 from remit.attempts.folders import remove_session
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import Delegation, add_delegation, advance
+from remit.ledger.runs import Run, add_delegation, advance
 from remit.storage.supervisors import Presence
 from remit.testing.agent import ScriptedAgent
 from tests.doors.cli.test_lint import put
@@ -47,7 +47,7 @@ def add_row(folder: Path, name: str, agent: str = "planner", **given: Any) -> No
     """A delegation that only the ledger knows."""
     home = Home(str(folder))
     path = ("orchestrator", agent)
-    add_delegation(home.ledger, Delegation(name, agent, 1, path, **given))
+    add_delegation(home.ledger, Run(name, agent, 1, path, **given))
     home.close()
 
 
@@ -282,7 +282,7 @@ def test_who_has_not_begun_is_starting_unless_there_is_no_room(remit: Remit) -> 
     broker = Presence(home)
     for at in range(1, 5):
         path = ("orchestrator", "worker")
-        add_delegation(home.ledger, Delegation(f"sess_{at}", "worker", 1, path, owner=broker.id, created_ms=1_000 + at))
+        add_delegation(home.ledger, Run(f"sess_{at}", "worker", 1, path, owner=broker.id, created_ms=1_000 + at))
 
     def look() -> dict[str, str]:
         return {each["session_id"][-1]: each["standing"] for each in load(remit("ps", "--json"))}

@@ -6,7 +6,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.cli.result_output import get_result_code, render_duration, render_result, render_result_line, shape_result
-from remit.model import Fault, Finding
+from remit.model import AgentError, Diagnostic
 from remit.runs.results.fit_budget import fit_result
 from remit.schemas import MIN_TOKENS, FailedStep, Result, ResultArtifact, ResultUsage
 from remit.terminal import Paint
@@ -21,9 +21,9 @@ WHOLE = Result(
     ),
     unclaimed=("c.md",),
     unclaimed_count=7,
-    diagnostics=(Finding("RET011", "warning", "a field is missing", "Give it.", "R1.1"),
-              Finding("RET012", "error", "its time was up", "", "R1.1")),
-    errors=(Fault("timeout", "its time was up", "TIMEOUT", recoverable=True, recommendation="Wait."),),
+    diagnostics=(Diagnostic("RET011", "warning", "a field is missing", "Give it.", "R1.1"),
+              Diagnostic("RET012", "error", "its time was up", "", "R1.1")),
+    errors=(AgentError("timeout", "its time was up", "TIMEOUT", recoverable=True, recommendation="Wait."),),
     next_steps=("Resume it.",),
     usage=ResultUsage(12_345, 0.5, 3, 75.4),
     attempts=2,
@@ -55,7 +55,7 @@ def test_every_part_has_its_line() -> None:
 
 def test_whoever_reads_it_hears_the_first_advice_or_that_a_person_is_needed() -> None:
     """R2.18."""
-    slow, broken = WHOLE.errors[0], Fault("build_error", "the build fails", "BUILD_ERROR", False, "Mend it.")  # noqa: FBT003 - a fault
+    slow, broken = WHOLE.errors[0], AgentError("build_error", "the build fails", "BUILD_ERROR", False, "Mend it.")  # noqa: FBT003 - a fault
 
     def list_steps(result: Result) -> list[str]:
         lines = render_result(result, paint=PLAIN).splitlines()
@@ -90,8 +90,8 @@ def test_colour_only_where_it_is_wanted() -> None:
 
 def test_what_an_agent_wrote_does_not_steer_the_terminal() -> None:
     evil = "\x1b]0;x\x07\u202e"
-    fault = Fault(evil, evil, evil, recoverable=False, recommendation=evil)
-    finding = Finding("RET011", "error", f"two{evil}", "", "R1.1")
+    fault = AgentError(evil, evil, evil, recoverable=False, recommendation=evil)
+    finding = Diagnostic("RET011", "error", f"two{evil}", "", "R1.1")
     artifact = ResultArtifact(evil, evil, evil, "missing", evil)
     told = Result(
         "s", evil, "failed", evil, evil, evil, (artifact,), (evil,), 1, (finding,), (fault,), (evil,),
@@ -119,7 +119,7 @@ def test_exit_codes(status: str, ending: str, code: int) -> None:
 
 
 def test_json_tells_of_the_request_only_where_there_is_something() -> None:
-    finding = Finding("INP003", "warning", "the agent knows no input 'x'", "", "R1.10")
+    finding = Diagnostic("INP003", "warning", "the agent knows no input 'x'", "", "R1.10")
     assert "diagnostics" not in shape_result(DONE)["remit"]
     assert shape_result(DONE, [finding])["remit"]["diagnostics"][0]["code"] == "INP003"
     assert "show" in shape_result(DONE)["remit"]

@@ -27,7 +27,7 @@ from tests.doors.work import PARENT, list_rows, load, wait_until
 from tests.screens import smooth
 
 if TYPE_CHECKING:
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from tests.doors.conftest import Inside, Remit
 
 pytestmark = pytest.mark.usefixtures("repository")
@@ -448,7 +448,7 @@ def test_ctrl_c_on_a_terminal_cancels(remit: Remit, agent: ScriptedAgent) -> Non
 # Left to itself
 
 
-def load_row(folder: Path, session_id: str) -> Delegation:
+def load_row(folder: Path, session_id: str) -> Run:
     home = Home(str(folder))
     try:
         row = load_delegation(home.ledger, session_id)

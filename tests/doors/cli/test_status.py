@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import Delegation, add_delegation, advance
+from remit.ledger.runs import Run, add_delegation, advance
 from remit.storage.supervisors import Presence
 from remit.terminal import cut, measure
 from tests.doors.cli.test_init import MANIFEST
@@ -35,7 +35,7 @@ def delegate(inside: Inside, number: int, *, ended: bool, agent: str = "planner"
     path = ("orchestrator", agent)
     add_delegation(
         home.ledger,
-        Delegation(name, agent, 1, path, task_number=number, created_ms=now - 3_700_000 + number, owner=owner),
+        Run(name, agent, 1, path, task_number=number, created_ms=now - 3_700_000 + number, owner=owner),
     )
     with home.ledger.transaction() as db:
         advance(db, name, "running", started_ms=now - 90_000)

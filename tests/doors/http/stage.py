@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.ledger.home import Home
-from remit.ledger.runs import Delegation, add_delegation, advance
+from remit.ledger.runs import Run, add_delegation, advance
 from remit.server import listener as listening
 from remit.server.application import make_application, make_desk
 from remit.server.rate_limit import Rates
@@ -206,7 +206,7 @@ def add_rows(root: Path, number: int, *, begin: int = 0, work: str = "Do it.", *
     try:
         for at in range(begin, begin + number):
             session_id = f"sess_1794826{at:04}_abcdef"
-            row = Delegation(session_id, "planner", 1, ("orchestrator", "planner"), created_ms=1_794_826_000_000 + at,
+            row = Run(session_id, "planner", 1, ("orchestrator", "planner"), created_ms=1_794_826_000_000 + at,
                              runner="command", details={"work": work})  # fmt: skip
             add_delegation(home.ledger, row._replace(**fields))
             with home.ledger.transaction() as db:

@@ -19,13 +19,15 @@ from remit.errorlog.records import (
     shape_record,
     summarise_for_user,
 )
-from remit.model import Fault
+from remit.model import AgentError
 from tests.workspace.error_log.samples import NOW, NOW_MS, TIMEOUT, make_entry
 
-LOST = Fault(
+LOST = AgentError(
     "timeout", "The planner did not answer.", "TIMEOUT", recoverable=True, recommendation="Run /plan 17 again."
 )
-BROKEN = Fault("build_error", "The build fails.", "BUILD_ERROR", recoverable=False, recommendation="Look at the log.")
+BROKEN = AgentError(
+    "build_error", "The build fails.", "BUILD_ERROR", recoverable=False, recommendation="Look at the log."
+)
 
 
 # R2.18

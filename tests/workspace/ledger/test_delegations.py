@@ -16,7 +16,7 @@ from remit.ledger.notes import set_note
 from remit.ledger.retention import Forgotten, forget_if_due, forget_old, measure_bytes
 from remit.ledger.runs import (
     Attempt,
-    Delegation,
+    Run,
     add_delegation,
     advance,
     list_attempts,
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 DAY_MS = 86_400_000
 
 
-def make(home: Home, name: str, *, parent: str | None = None, root: str = "", days_ago: float = 0) -> Delegation:
+def make(home: Home, name: str, *, parent: str | None = None, root: str = "", days_ago: float = 0) -> Run:
     created = read_clock_ms() - int(days_ago * DAY_MS)
     path = ("orchestrator", "planner")
     return add_delegation(
-        home.ledger, Delegation(name, "planner", 1, path, parent_id=parent, root_id=root, created_ms=created)
+        home.ledger, Run(name, "planner", 1, path, parent_id=parent, root_id=root, created_ms=created)
     )
 
 
@@ -50,7 +50,7 @@ def test_a_delegation_is_written_and_found_again(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     row = add_delegation(
         home.ledger,
-        Delegation("sess_1_abc", "planner", 2, ("a", "b", "planner"), task_number=7, details={"prompt": "Plän"}),
+        Run("sess_1_abc", "planner", 2, ("a", "b", "planner"), task_number=7, details={"prompt": "Plän"}),
     )
     assert row.root_id == "sess_1_abc"
     assert load_delegation(home.ledger, "sess_1_abc") == row

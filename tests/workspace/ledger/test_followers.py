@@ -7,11 +7,11 @@ import pytest
 
 from remit.ledger import Ledger
 from remit.ledger.events import add_event, read_clock_ms
-from remit.ledger.followers import PAGE, SettledBatch, finish_batch, take_batch
+from remit.ledger.followers import PAGE, FinishedBatch, finish_batch, take_batch
 from remit.ledger.home import Home
 from remit.ledger.notes import get_note, set_note
 from remit.ledger.retention import forget_old
-from remit.ledger.runs import Delegation, add_delegation, advance
+from remit.ledger.runs import Run, add_delegation, advance
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
 def settle(home: Home, *names: str) -> list[str]:
     made = []
     for name in names:
-        row = Delegation(f"sess_1_{name:0>6}", "scout", 1, ("orchestrator", "scout"))
+        row = Run(f"sess_1_{name:0>6}", "scout", 1, ("orchestrator", "scout"))
         add_delegation(home.ledger, row)
         with home.ledger.transaction() as db:
             advance(db, row.session_id, "settled", ended_ms=read_clock_ms(), ending="exited")
@@ -32,11 +32,11 @@ def settle(home: Home, *names: str) -> list[str]:
     return made
 
 
-def take(ledger: Ledger, follower: str = "one") -> SettledBatch | None:
+def take(ledger: Ledger, follower: str = "one") -> FinishedBatch | None:
     return take_batch(ledger, follower, since_ms=0)
 
 
-def list_sessions(batch: SettledBatch | None) -> list[str]:
+def list_sessions(batch: FinishedBatch | None) -> list[str]:
     return [] if batch is None else [each.session_id for each in batch.settled]
 
 

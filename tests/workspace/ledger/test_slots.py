@@ -10,17 +10,15 @@ from remit.ledger import slots
 from remit.ledger.events import add_event
 from remit.ledger.home import Home
 from remit.ledger.remote_rows import OWNER as AFAR
-from remit.ledger.runs import Delegation, add_delegation, advance, list_delegations
+from remit.ledger.runs import Run, add_delegation, advance, list_delegations
 from remit.ledger.slots import Slots, list_strangers, list_unwanted, take_slot
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def admit(home: Home, name: str, *, parent: str | None = None, awaited: bool = False) -> Delegation:
-    row = Delegation(
-        name, "worker", 1, ("orchestrator", "worker"), parent_id=parent, root_id=parent or "", awaited=awaited
-    )
+def admit(home: Home, name: str, *, parent: str | None = None, awaited: bool = False) -> Run:
+    row = Run(name, "worker", 1, ("orchestrator", "worker"), parent_id=parent, root_id=parent or "", awaited=awaited)
     return add_delegation(home.ledger, row)
 
 
@@ -68,7 +66,7 @@ def test_only_who_has_not_begun_is_unwanted(tmp_path: Path) -> None:
 def test_open_ones_come_newest_first_and_without_a_look_at_the_others(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     for place, name in enumerate(("old", "middle", "new")):
-        row = Delegation(name, "worker", 1, ("orchestrator", "worker"), created_ms=1000 + place)
+        row = Run(name, "worker", 1, ("orchestrator", "worker"), created_ms=1000 + place)
         add_delegation(home.ledger, row)
     with home.ledger.transaction() as db:
         advance(db, "middle", "settled")
@@ -83,7 +81,7 @@ def test_open_ones_come_newest_first_and_without_a_look_at_the_others(tmp_path: 
 def test_runs_of_other_machines_are_not_ahead_in_this_machines_line(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     for name, owner in (("one", "own"), ("two", "neighbor"), ("three", AFAR)):
-        row = Delegation(name, "worker", 1, ("orchestrator", "worker"), created_ms=len(name), owner=owner)
+        row = Run(name, "worker", 1, ("orchestrator", "worker"), created_ms=len(name), owner=owner)
         add_delegation(home.ledger, row)
     with home.ledger.reading() as db:
         assert list_strangers(db, "own") == [3]

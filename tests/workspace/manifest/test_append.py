@@ -15,7 +15,7 @@ import pytest
 from remit.errors import BusyError, InputError, StorageError, UsageError
 from remit.ledger.home import MANIFEST, Home
 from remit.manifest.entries import FIELDS
-from remit.model import ArtifactFacts, Finding
+from remit.model import ArtifactFacts, Diagnostic
 from remit.returns.manifest_lines import MAX_LINE_BYTES
 from remit.storage import locks
 from remit.storage.files import append_line
@@ -149,7 +149,7 @@ def test_the_file_is_made_before_the_line_and_only_if_the_line_can_be(desk: Desk
     appender = desk.make_appender(look=lambda path: ArtifactFacts(path, "missing"))
     seen: list[tuple[str, bool]] = []
 
-    def prepare(fields: Mapping[str, Any]) -> Iterable[Finding]:
+    def prepare(fields: Mapping[str, Any]) -> Iterable[Diagnostic]:
         seen.append((fields["file"], desk.file.exists()))
         return ()
 
@@ -160,7 +160,7 @@ def test_the_file_is_made_before_the_line_and_only_if_the_line_can_be(desk: Desk
 
 
 def test_an_error_about_the_findings_file_keeps_the_entry_out(desk: Desk) -> None:
-    wrong = Finding("MAN014", "error", "left", "fill", "R4.6")
+    wrong = Diagnostic("MAN014", "error", "left", "fill", "R4.6")
     added = desk.appender.add(make_given(), day=DAY, prepare=lambda _: (wrong,))
     assert (added.accepted, added.findings, desk.file.exists()) == (False, (wrong,), False)
 
@@ -349,7 +349,7 @@ def test_what_is_removed_or_exchanged_between_two_entries_is_noticed(desk: Desk,
     assert [each["id"] for each in load(desk.file)] == (["own"] if gone == "manifest" else ["own", "own-2"])
     assert not old.exists() or len(load(old)) == 1
 
-    def add(_: object) -> tuple[Finding, ...]:
+    def add(_: object) -> tuple[Diagnostic, ...]:
         with pytest.raises(BusyError), locks.hold(str(folder / "locks/manifest.lock"), seconds=0.01):
             pass
         held.append(gone)
@@ -363,7 +363,7 @@ def test_what_is_removed_or_exchanged_between_two_entries_is_noticed(desk: Desk,
 def test_a_manifest_exchanged_while_an_entry_is_judged_gets_the_entry(desk: Desk) -> None:
     desk.appender.add(make_entry(id="a"), day=DAY)
 
-    def exchange(_: object) -> tuple[Finding, ...]:
+    def exchange(_: object) -> tuple[Diagnostic, ...]:
         replace(desk.file, make_line(id="other").encode())
         return ()
 
@@ -376,7 +376,7 @@ def test_the_lock_is_held_until_the_line_is_written_whatever_is_opened_to_read(d
     desk.put("a")
     held: list[str] = []
 
-    def look(fields: Mapping[str, Any]) -> tuple[Finding, ...]:
+    def look(fields: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
         with locks.try_hold(str(desk.file.parent / ".remit/locks/manifest.lock")) as is_free:
             assert not is_free
         held.append(fields["id"])

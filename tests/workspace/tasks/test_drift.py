@@ -6,7 +6,7 @@ from itertools import islice
 import pytest
 from inline_snapshot import snapshot
 
-from remit.model import Finding, Place
+from remit.model import Diagnostic, Place
 from remit.tasks.archived import find_next_number, list_taken, parse_archive, walk_free_numbers
 from remit.tasks.drift import TOLD, check_drift, check_plans, task_lost
 from remit.tasks.merge_sides import check_merged
@@ -16,7 +16,7 @@ from remit.tasks.todo import parse_todo
 from tests.workspace.tasks.samples import COMPLETED, PROJECTS, STATE, TODO, make_state
 
 
-def check(state: str | None = STATE, todo: str | None = TODO) -> tuple[list[Finding], list[Finding]]:
+def check(state: str | None = STATE, todo: str | None = TODO) -> tuple[list[Diagnostic], list[Diagnostic]]:
     """What is told of each file."""
     drift = check_drift(None if state is None else parse_state(state), None if todo is None else parse_todo(todo))
     return list(drift.in_state), list(drift.in_todo)
@@ -61,7 +61,7 @@ def test_each_code_has_a_bad_pair(code: str) -> None:
 
 ARCHIVE = '{"archived_projects": [{"project_number": 12, "project_name": "export_button"}], "n": 1}'
 CHANGED = TODO.replace("[PLANNED]", "[BLOCKED]")
-OTHERS: dict[str, Callable[[], Iterable[Finding]]] = {
+OTHERS: dict[str, Callable[[], Iterable[Diagnostic]]] = {
     "SYN011": lambda: check_drift(parse_state(STATE), parse_todo(TODO), parse_archive(ARCHIVE)).in_state,
     "SYN012": lambda: check_plans(parse_state(STATE), {12: "COMPLETED"}),
     "SYN013": lambda: [task_lost(14, Place(1, 1, 1, 2))],

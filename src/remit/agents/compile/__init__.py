@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from remit.agents.compile.source import Source
     from remit.agents.definition import Definition
     from remit.agents.document import Document
-    from remit.model import Finding
+    from remit.model import Diagnostic
 
 __all__ = [
     "DIAGNOSTICS", "TARGETS", "Compiled", "Target", "check_target", "compile_document", "find_origin", "is_current",
@@ -50,7 +50,7 @@ class Compiled(NamedTuple):
 
     path: str
     text: str
-    findings: tuple[Finding, ...]
+    findings: tuple[Diagnostic, ...]
 
     @property
     def refused(self) -> bool:
@@ -91,7 +91,7 @@ def find_origin(text: str) -> str | None:
     return header[1] if header else None
 
 
-def _get_place(finding: Finding) -> tuple[int, int, str]:
+def _get_place(finding: Diagnostic) -> tuple[int, int, str]:
     return *(finding.place[:2] if finding.place else (0, 0)), finding.code
 
 
@@ -103,7 +103,7 @@ def is_current(compiled: Compiled, existing_text: str | None) -> bool:
 # --- the same for every harness --------------------------------------------------------------------------------------
 
 
-def _find_refusals(document: Document, definition: Definition | None, path: str) -> Iterator[Finding]:
+def _find_refusals(document: Document, definition: Definition | None, path: str) -> Iterator[Diagnostic]:
     found = document.frontmatter
     if document.fault is not None:
         yield refused(document, "", f"the file cannot be compiled: {document.fault}", "Save it as text in UTF-8.")
@@ -120,7 +120,7 @@ def _find_refusals(document: Document, definition: Definition | None, path: str)
         yield from _find_gaps(document, definition, path)
 
 
-def _find_gaps(document: Document, definition: Definition, path: str) -> Iterator[Finding]:
+def _find_gaps(document: Document, definition: Definition, path: str) -> Iterator[Diagnostic]:
     """What an agent must have in every harness."""
     if not make_name(definition.name):
         yield refused(document, "/name", "the name has no letter or digit", "Name the agent like its file.")

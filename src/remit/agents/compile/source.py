@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from remit.agents.definition import Definition
     from remit.agents.document import Document
-    from remit.model import Finding
+    from remit.model import Diagnostic
 
 
 class Row(NamedTuple):
@@ -60,7 +60,7 @@ class Source:
     name: str
     description: str
     body: str
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
     """The permissions, one row for each side and tool."""
     other_tools: dict[str, bool] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Source:
         """How the target itself limits the depth of calls."""
         return _OWN_LIMITS[self.to]
 
-    def report(self, finding: Finding) -> None:
+    def report(self, finding: Diagnostic) -> None:
         """Add a diagnostic."""
         self.findings.append(finding)
 

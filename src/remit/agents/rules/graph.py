@@ -9,7 +9,7 @@ from remit.agents.graph import render_path
 from remit.agents.patterns import covered_by_any
 from remit.agents.profiles import UTILITY_AGENTS
 from remit.light_namedtuple import NamedTuple
-from remit.model import MAX_DEPTH, Edit, Finding, Fix
+from remit.model import MAX_DEPTH, Diagnostic, Edit, Fix
 from remit.spelling import find_meant
 
 if TYPE_CHECKING:
@@ -62,14 +62,16 @@ def graph_rule(
     return register
 
 
-def check_graph(graph: Graph) -> Iterator[tuple[str, Finding]]:
+def check_graph(graph: Graph) -> Iterator[tuple[str, Diagnostic]]:
     """Every finding on the graph, with the path of the file that it belongs to."""
     for each in GRAPH_RULES.values():
         for report in each.check(graph):
             fix = Fix(each.fix, report.hint, (report.edit,)) if report.edit and each.fix else None
             yield (
                 report.agent.path,
-                Finding(each.code, each.severity, report.message, report.hint, each.requirement, "", report.place, fix),
+                Diagnostic(
+                    each.code, each.severity, report.message, report.hint, each.requirement, "", report.place, fix
+                ),
             )
 
 

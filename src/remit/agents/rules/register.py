@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from remit.light_namedtuple import NamedTuple
-from remit.model import NOTHING, Edit, Finding, Fix
+from remit.model import NOTHING, Diagnostic, Edit, Fix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -125,7 +125,7 @@ def add_rule(
     RULES[code] = Rule(code, name, severity, requirement, check, profiles, fix)
 
 
-def run_rules(case: Case) -> list[Finding]:
+def run_rules(case: Case) -> list[Diagnostic]:
     """Run every rule of the document's profile."""
     profile = case.document.profile
     if profile not in _BY_PROFILE:
@@ -137,11 +137,11 @@ def run_rules(case: Case) -> list[Finding]:
     return findings
 
 
-def stamp(rule: Rule, report: Report, document: Document) -> Finding:
+def stamp(rule: Rule, report: Report, document: Document) -> Diagnostic:
     """A report as a finding."""
     fix = None
     if report.edits:
         edits = tuple(Edit(*edit, document.locate(edit[:2])) for edit in sorted(report.edits))
         fix = Fix(report.applicability or rule.fix or "unsafe", report.fix_message or report.hint, edits)
-    return Finding(rule.code, report.severity or rule.severity, report.message, report.hint, rule.requirement,
+    return Diagnostic(rule.code, report.severity or rule.severity, report.message, report.hint, rule.requirement,
                    report.pointer, document.locate(report.span), fix)  # fmt: skip

@@ -27,7 +27,7 @@ from remit.views.render import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from remit.model import Outcome, Verdict
+    from remit.model import Verdict, VerdictName
     from remit.terminal import Paint
 
 
@@ -55,7 +55,7 @@ def check(files: tuple[str, ...], *, quiet: bool, output_format: str, **asked: A
 
     show = SHOWS[output_format](quiet=quiet)
     complaints: set[str] = set()
-    outcomes: list[Outcome | None] = []
+    outcomes: list[VerdictName | None] = []
     for source in choose_sources(files, command="check"):
         try:
             message = check_message.load_message(source)
@@ -72,7 +72,7 @@ def check(files: tuple[str, ...], *, quiet: bool, output_format: str, **asked: A
     return _decide_exit(outcomes)
 
 
-def _decide_exit(outcomes: Sequence[Outcome | None]) -> int:
+def _decide_exit(outcomes: Sequence[VerdictName | None]) -> int:
     """One message that could not be read outweighs one that is not accepted."""
     if None in outcomes:
         return COULD_NOT_RUN
@@ -96,7 +96,7 @@ class Full:
 
             say(f"\n{render_findings(verdict.findings, filename, message, paint=self.paint)}\n")
 
-    def close(self, outcomes: Sequence[Outcome | None]) -> None:
+    def close(self, outcomes: Sequence[VerdictName | None]) -> None:
         """Sum up, where there was more than one message."""
         if len(outcomes) > 1 and not self.quiet:
             say(render_summary(outcomes))
@@ -127,7 +127,7 @@ class Json:
         del message
         self.results.append(shape_verdict(verdict, filename))
 
-    def close(self, outcomes: Sequence[Outcome | None]) -> None:
+    def close(self, outcomes: Sequence[VerdictName | None]) -> None:
         """Show all of it."""
         say_json({"accepted": _decide_exit(outcomes) == ACCEPTED, "results": self.results})
 
@@ -147,7 +147,7 @@ class Github:
         for finding in () if self.quiet and verdict.accepted else verdict.findings:
             say(render_github(finding, file))
 
-    def close(self, outcomes: Sequence[Outcome | None]) -> None:
+    def close(self, outcomes: Sequence[VerdictName | None]) -> None:
         """An annotation stands for itself."""
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from remit.agent_files.lint import Asked, Change, Linted
-    from remit.model import Finding
+    from remit.model import Diagnostic
     from remit.views.explanations import Explanation
 
 WATCH_SECONDS = 0.5
@@ -157,7 +157,7 @@ def _tell_nothing(linted: Linted) -> str:
 
 
 def _show_text(
-    linted: Linted, named: dict[str, tuple[Finding, ...]], output_format: str, changes: Sequence[Change]
+    linted: Linted, named: dict[str, tuple[Diagnostic, ...]], output_format: str, changes: Sequence[Change]
 ) -> None:
     files = {name_file(source.file): source.file for source in linted.sources.values()}
     for name, found in named.items():
@@ -199,21 +199,21 @@ def _sum_up(linted: Linted, changes: Sequence[Change]) -> list[str]:
     return lines
 
 
-def _list_findings(linted: Linted) -> list[Finding]:
+def _list_findings(linted: Linted) -> list[Diagnostic]:
     return [finding for found in linted.findings.values() for finding in found]
 
 
-def _count_unsafe(findings: Sequence[Finding]) -> int:
+def _count_unsafe(findings: Sequence[Diagnostic]) -> int:
     return sum(each.fix is not None and each.fix.applicability == "unsafe" for each in findings)
 
 
-def _tell_unsafe(findings: Sequence[Finding]) -> str:
+def _tell_unsafe(findings: Sequence[Diagnostic]) -> str:
     """How many more there are to be fixed, at the end of a sentence."""
     unsafe = _count_unsafe(findings)
     return f", {unsafe} more with --unsafe-fixes" if unsafe else ""
 
 
-def _explain(named: dict[str, tuple[Finding, ...]]) -> dict[str, Explanation]:
+def _explain(named: dict[str, tuple[Diagnostic, ...]]) -> dict[str, Explanation]:
     """What the codes of some findings mean; one that no rule has can only come from a cache that somebody forged."""
     from remit.views import explanations
 
@@ -223,7 +223,7 @@ def _explain(named: dict[str, tuple[Finding, ...]]) -> dict[str, Explanation]:
     return known
 
 
-def _show_statistics(named: dict[str, tuple[Finding, ...]], output_format: str) -> None:
+def _show_statistics(named: dict[str, tuple[Diagnostic, ...]], output_format: str) -> None:
     names = _explain(named)
     totals: dict[str, int] = {}
     for found in named.values():
@@ -240,13 +240,13 @@ def _show_statistics(named: dict[str, tuple[Finding, ...]], output_format: str) 
         say(f"{total:>{width}}  {code}  {'[*]' if names[code].fix else '[ ]'}  {names[code].name}")
 
 
-def _show_json(named: dict[str, tuple[Finding, ...]]) -> None:
+def _show_json(named: dict[str, tuple[Diagnostic, ...]]) -> None:
     from remit.views.render import shape_finding
 
     say_json([shape_finding(finding, name) for name, found in named.items() for finding in found])
 
 
-def _show_sarif(named: dict[str, tuple[Finding, ...]]) -> None:
+def _show_sarif(named: dict[str, tuple[Diagnostic, ...]]) -> None:
     from remit import __version__
     from remit.views.sarif import MAX_RESULTS, shape_sarif
 
@@ -256,7 +256,7 @@ def _show_sarif(named: dict[str, tuple[Finding, ...]]) -> None:
         say(f"the log holds the gravest {MAX_RESULTS} of {total} findings, as many as are shown", stderr=True)
 
 
-def _show_github(named: dict[str, tuple[Finding, ...]]) -> None:
+def _show_github(named: dict[str, tuple[Diagnostic, ...]]) -> None:
     from remit.views.render import render_github
 
     for name, found in named.items():

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from remit.cli.interrupts import Interrupts
     from remit.cli.live import Watch
-    from remit.ledger.runs import Delegation
-    from remit.model import Finding
+    from remit.ledger.runs import Run
+    from remit.model import Diagnostic
     from remit.runs.admission.prepare import Prepared
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace
@@ -178,7 +178,7 @@ async def _carry_out(ws: Workspace, request: Request, output_format: str) -> tup
             return prepared, await follow(ws, session_id, watch, interrupts)
 
 
-def _tell_begin(row: Delegation) -> str:
+def _tell_begin(row: Run) -> str:
     """What a log says first; whether a worker of another machine takes it at once is not known yet."""
     from remit.cluster.workers_status import is_elsewhere
 
@@ -219,7 +219,7 @@ async def follow(ws: Workspace, session_id: str, watch: Watch, interrupts: Inter
     return waiting.result()
 
 
-def tell_asides(findings: Sequence[Finding]) -> None:
+def tell_asides(findings: Sequence[Diagnostic]) -> None:
     """Say on standard error what there is to say of a request."""
     paint = get_paint(stderr=True)
     for finding in findings[:_MAX_ASIDES]:

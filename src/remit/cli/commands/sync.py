@@ -17,7 +17,7 @@ from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, shape_finding
 
 if TYPE_CHECKING:
     from remit.cli.diagnostics_output import Show
-    from remit.model import Finding
+    from remit.model import Diagnostic
     from remit.tasks.sync import Synced
     from remit.tasks.tasks_command import How
 
@@ -88,7 +88,7 @@ def _check(output_format: str) -> int:
     return NOT_ACCEPTED if checked.differences else ACCEPTED
 
 
-def _show(show: Show, findings: tuple[Finding, ...], filename: str, data: bytes) -> None:
+def _show(show: Show, findings: tuple[Diagnostic, ...], filename: str, data: bytes) -> None:
     from remit.views.excerpt import Text
 
     text = Text(data)

@@ -16,7 +16,7 @@ from remit.terminal import escape, quote
 
 if TYPE_CHECKING:
     from remit.cli.interrupts import Interrupts
-    from remit.model import Finding
+    from remit.model import Diagnostic
     from remit.runs.admission.prepare import Prepared
     from remit.runs.tasks.commands import Part, Ready, Wish
     from remit.runs.workspace import Workspace
@@ -94,7 +94,7 @@ def _carry_out(ws: Workspace, wish: Wish, output_format: str) -> int:
 
 async def _work(
     ws: Workspace, wish: Wish, output_format: str
-) -> tuple[list[Part], tuple[Finding, ...], tuple[str, str]]:
+) -> tuple[list[Part], tuple[Diagnostic, ...], tuple[str, str]]:
     """Have it done part by part; the parts, what there was to say of the requests, and how the task stands then."""
     import asyncio
 
@@ -102,7 +102,7 @@ async def _work(
     from remit.runs.tasks.commands import Part, close, get_ready, get_state, go_on, take_up
 
     parts: list[Part] = []
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
     async with ws:
         with Interrupts(asyncio.get_running_loop()) as interrupts:
             ready = get_ready(ws, wish)

@@ -27,9 +27,9 @@ from remit.runs.results.full_result import read_report, render_report
 if TYPE_CHECKING:
     from remit.cluster.caller.client import Afar
     from remit.cluster.database.store import Database
-    from remit.cluster.orders import Order, Outcome
+    from remit.cluster.orders import Order, RemoteResult
     from remit.git.apply_changes import Arrived
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.runs.judging.conclusion import Conclusion
     from remit.schemas import Result
 
@@ -42,7 +42,7 @@ class Arrival(NamedTuple):
 
 
 async def arrive(
-    afar: Afar, row: Delegation, order: Order, outcome: Outcome, *, own_files: tuple[str, ...] = ()
+    afar: Afar, row: Run, order: Order, outcome: RemoteResult, *, own_files: tuple[str, ...] = ()
 ) -> Arrival:
     """Take in what a worker has sent: the attempts, the texts and the files.
 
@@ -64,7 +64,7 @@ def _drop_base(root: str, order: Order) -> None:
         drop_remote(root, order.source.remote, (order.source.branch,))
 
 
-async def load_outcome(db: Database, key: bytes, session_id: str) -> Outcome:
+async def load_outcome(db: Database, key: bytes, session_id: str) -> RemoteResult:
     """What a worker has said, once it is sure that one has."""
     outcome = read_outcome(unseal(key, "outcome", await session_rows.load_outcome(db, session_id) or b""))
     if outcome.session_id != session_id:
@@ -72,7 +72,7 @@ async def load_outcome(db: Database, key: bytes, session_id: str) -> Outcome:
     return outcome
 
 
-def keep_outcome(home: Home, session_id: str, outcome: Outcome, *, with_report: bool = False) -> Result:
+def keep_outcome(home: Home, session_id: str, outcome: RemoteResult, *, with_report: bool = False) -> Result:
     """Write down what the worker's ledger has of it; what is told of it."""
     known = set(Attempt._fields)
     texts = {kind: text.encode("utf-8", "surrogatepass") for kind, text in outcome.texts.items()}
@@ -93,7 +93,7 @@ def keep_outcome(home: Home, session_id: str, outcome: Outcome, *, with_report: 
 class _Files:
     """What an agent has made elsewhere, on its way into the tree."""
 
-    def __init__(self, home: Home, row: Delegation, order: Order, outcome: Outcome, bundle: bytes | None) -> None:
+    def __init__(self, home: Home, row: Run, order: Order, outcome: RemoteResult, bundle: bytes | None) -> None:
         self.home = Home(home.root)  # a ledger of its own: this is another thread
         self.row = row
         self.root = str(row.details.get("root") or home.root)
@@ -143,7 +143,7 @@ class _Files:
         return _doubt(arrival, message)
 
 
-def _see_all(root: str, row: Delegation, arrival: Arrival) -> Arrival:
+def _see_all(root: str, row: Run, arrival: Arrival) -> Arrival:
     """See that every artifact that a usable return names is here: below the root, or beside the manifest."""
     beside = os.path.dirname(str(row.details.get("manifest") or f"{root}/"))
     paths = [artifact.path for artifact in arrival.conclusion.artifacts]

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from remit.config.cluster import ClusterSettings
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
-    from remit.runs.supervisor.supervisor import Broker
+    from remit.ledger.runs import Run
+    from remit.runs.supervisor.supervisor import Supervisor
 
 _SWEEP_S = 1.0
 _GATHER_S = 0.01
@@ -94,11 +94,11 @@ class Afar:
         self._called = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
-    def takes(self, row: Delegation) -> bool:
+    def takes(self, row: Run) -> bool:
         """Whether a delegation is done elsewhere: it was admitted so, and is not one that is done elsewhere here."""
         return row.session_id not in self._own and read_terms(row.details).afar
 
-    def make_errand(self, broker: Broker, row: Delegation) -> Errand:
+    def make_errand(self, broker: Supervisor, row: Run) -> Errand:
         """Whoever sees to it that a delegation is done elsewhere."""
         return Errand(broker, self, row)
 
@@ -124,7 +124,7 @@ class Afar:
     # --- following ----------------------------------------------------------------------------------------------------
 
     @asynccontextmanager
-    async def follow(self, row: Delegation) -> AsyncIterator[Followed]:
+    async def follow(self, row: Run) -> AsyncIterator[Followed]:
         """Follow a session for as long as the block lasts."""
         followed = Followed()
         self._followed[row.session_id] = row.root_id, followed
@@ -189,7 +189,7 @@ class Afar:
                 for row in found:
                     mirror(db, told.get(row.session_id) or shape_row(row))
 
-    async def _take_over(self, row: session_rows.Row) -> Delegation:
+    async def _take_over(self, row: session_rows.Row) -> Run:
         """One that is over, as its worker has sealed it; where nobody has, nothing of it is believed."""
         shaped = shape_row(row)
         try:
@@ -208,7 +208,7 @@ class Afar:
         """Let the ledger know of all of a tree."""
         await self.mirror(await session_rows.list_rows(self.db, roots=[root_id], limit=100_000))
 
-    async def attend(self, row: Delegation) -> None:
+    async def attend(self, row: Run) -> None:
         """Wait until one that another machine keeps is over, and all that is told of it is here."""
         await self.open()
         async with self.follow(row) as followed:
@@ -232,7 +232,7 @@ class Afar:
             await self.mirror_tree(signed.root_id)
             yield
 
-    async def announce(self, row: Delegation) -> None:
+    async def announce(self, row: Run) -> None:
         """Have a delegation counted in its tree, before there is an order."""
         await self.open()
         await submissions.announce(self.db, shape_posted(row, b""))

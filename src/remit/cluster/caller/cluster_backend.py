@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from remit.cluster.caller.client import Afar
     from remit.runs.backend import Admit
-    from remit.runs.supervisor.supervisor import Broker
+    from remit.runs.supervisor.supervisor import Supervisor
     from remit.schemas import Result
 
 _ENDING_S = 0.05
@@ -31,7 +31,7 @@ _ENDING_S = 0.05
 class Cluster(Local):
     """Machines that share a PostgreSQL."""
 
-    def __init__(self, broker: Broker, afar: Afar) -> None:
+    def __init__(self, broker: Supervisor, afar: Afar) -> None:
         super().__init__(broker)
         self.afar = broker.afar = afar
 

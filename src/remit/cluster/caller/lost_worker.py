@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from remit.cluster.checkpoint import add_saved, read_saved
 from remit.cluster.database import leases, session_rows, submissions
-from remit.cluster.orders import Outcome, Packed, render_outcome
+from remit.cluster.orders import Packed, RemoteResult, render_outcome
 from remit.cluster.sealing import seal
 from remit.ledger.events import read_clock_ms
 from remit.runs.judging.conclusion import conclude
@@ -19,13 +19,13 @@ from remit.runs.results.full_result import make_report, render_report
 
 if TYPE_CHECKING:
     from remit.cluster.database.store import Database
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.runs.judging.conclusion import Ended
 
 _LEASE_S = 5.0
 
 
-async def give_up(db: Database, key: bytes, row: Delegation, ended: Ended, *, caller: str) -> None:
+async def give_up(db: Database, key: bytes, row: Run, ended: Ended, *, caller: str) -> None:
     """Publish how it ended, unless a worker has it or has said it: then that is what counts."""
     known = await session_rows.load_row(db, row.session_id)
     if known is None or known.state == "done":
@@ -41,7 +41,7 @@ async def give_up(db: Database, key: bytes, row: Delegation, ended: Ended, *, ca
             ended = add_saved(ended, packed)
     conclusion, now_ms = conclude(ended), read_clock_ms()
     report = render_report(make_report(row, None, conclusion, ended_ms=now_ms), conclusion)
-    outcome = Outcome(
+    outcome = RemoteResult(
         row.session_id, fence, caller, json.loads(report.decode("utf-8", "surrogatepass")), packed=packed,
         ended_ms=now_ms,
     )  # fmt: skip

@@ -33,11 +33,11 @@ from remit.runs.supervisor.slot_queue import find_deadline
 if TYPE_CHECKING:
     from remit.cluster.caller.client import Afar, Followed
     from remit.cluster.orders import Order, Packed
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.ledger.store import Connection
-    from remit.model import Finding
+    from remit.model import Diagnostic
     from remit.runs.judging.conclusion import Conclusion
-    from remit.runs.supervisor.supervisor import Broker
+    from remit.runs.supervisor.supervisor import Supervisor
     from remit.schemas import Result
 
 _LOOK_S = 0.5
@@ -53,7 +53,7 @@ _LATE_MS = 5000
 class Errand:
     """One delegation that is done elsewhere."""
 
-    def __init__(self, broker: Broker, afar: Afar, row: Delegation) -> None:
+    def __init__(self, broker: Supervisor, afar: Afar, row: Run) -> None:
         self.broker = broker
         self.afar = afar
         self.home = broker.home
@@ -71,7 +71,7 @@ class Errand:
         self._worker = ""
         self._since = time.monotonic()
 
-    def check_held(self) -> tuple[Finding, ...]:
+    def check_held(self) -> tuple[Diagnostic, ...]:
         """Its worker has said what there is to say of limits."""
         return ()
 

@@ -25,7 +25,7 @@ from remit.runs.admission.tickets import CARRIED, TICKET
 if TYPE_CHECKING:
     from remit.cluster.caller.client import Afar
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
 
 _TEXTS = ("prompt", "instructions", "context", "request")
 _ABOVE = (
@@ -34,7 +34,7 @@ _ABOVE = (
 )  # fmt: skip
 
 
-async def post(afar: Afar, key: bytes, row: Delegation) -> None:
+async def post(afar: Afar, key: bytes, row: Run) -> None:
     """Send an order, unless it was sent already."""
     known = await session_rows.load_row(afar.db, row.session_id)
     if known is not None and known.state != "admitted":
@@ -59,7 +59,7 @@ def _load_texts(home: Home, session_id: str) -> dict[str, str]:
     return {kind: text.decode("utf-8", "surrogatepass") for kind, text in found.items() if text is not None}
 
 
-def _list_above(home: Home, row: Delegation) -> list[dict[str, Any]]:
+def _list_above(home: Home, row: Run) -> list[dict[str, Any]]:
     """Those above it, the first of the tree first: what the guard looks at."""
     above: list[dict[str, Any]] = []
     at = row.parent_id
@@ -73,7 +73,7 @@ def _list_above(home: Home, row: Delegation) -> list[dict[str, Any]]:
     return above
 
 
-def _find_ticket(afar: Afar, key: bytes, row: Delegation) -> str:
+def _find_ticket(afar: Afar, key: bytes, row: Run) -> str:
     """Who asks, signed: the ticket that it has from its worker, or one for an agent of this machine."""
     if row.parent_id is None:
         return ""

@@ -14,7 +14,7 @@ from remit.cluster.database.driver import load_psycopg, refuse
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    Run = Callable[..., Awaitable[list[tuple[Any, ...]]]]
+    Execute = Callable[..., Awaitable[list[tuple[Any, ...]]]]
 
 
 class Migration(NamedTuple):
@@ -118,7 +118,7 @@ _MISSING = {"42P01", "3F000"}
 """The codes of a table and of a schema that are not there."""
 
 
-async def prepare(run: Run, display: str, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
+async def prepare(run: Execute, display: str, migrations: tuple[Migration, ...] = MIGRATIONS) -> None:
     """Bring the tables up to date; refuse those that a newer Remit has made unfit for this one."""
     schema, oldest = await _read_versions(run)
     if schema < len(migrations):
@@ -138,7 +138,7 @@ def check_version(ours: int, *, schema: int, oldest: int, display: str) -> None:
         )
 
 
-async def _read_versions(run: Run) -> tuple[int, int]:
+async def _read_versions(run: Execute) -> tuple[int, int]:
     """The version of the tables and the oldest that fits them; zeros where there are none."""
     try:
         rows = await run("SELECT key, value FROM remit.meta WHERE key IN ('schema', 'oldest')")
@@ -150,7 +150,7 @@ async def _read_versions(run: Run) -> tuple[int, int]:
     return kept.get("schema", 0), kept.get("oldest", 0)
 
 
-async def _migrate(run: Run, migrations: tuple[Migration, ...]) -> tuple[int, int]:
+async def _migrate(run: Execute, migrations: tuple[Migration, ...]) -> tuple[int, int]:
     """Take the steps that are missing, as soon as nobody else can."""
     await run("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
     if not (await run("SELECT to_regnamespace('remit') IS NOT NULL"))[0][0]:  # else it would need the right to make one

@@ -16,7 +16,7 @@ from remit.evidence.saved_tree import BEFORE, list_expected, take_before
 from remit.evidence.workspace_root import find_workspace_root
 from remit.ledger.events import read_clock_ms
 from remit.ledger.remote_rows import mirror
-from remit.ledger.runs import Delegation, add_delegation, begin_attempt, load_delegation
+from remit.ledger.runs import Run, add_delegation, begin_attempt, load_delegation
 from remit.ledger.slots import claim, take_slot
 from remit.ledger.texts import keep_texts
 from remit.manifest.prefix_check import take_beginning
@@ -68,9 +68,9 @@ async def adopt(
             begin_attempt(home.ledger, row.session_id, number)
 
 
-def shape_order(order: Order) -> Delegation:
+def shape_order(order: Order) -> Run:
     """The row that an order is of, as its caller's ledger has it."""
-    return Delegation(
+    return Run(
         order.session_id, order.agent, order.depth, order.path, order.parent_id, order.root_id, order.task_number,
         runner=order.runner, details=order.details,
     )  # fmt: skip
@@ -89,10 +89,10 @@ def _fit(order: Order, root: str, seconds: float) -> dict[str, Any]:
     ).as_details()  # fmt: skip
 
 
-def _read_above(values: Mapping[str, Any]) -> Delegation:
-    known = {name: value for name, value in values.items() if name in Delegation._fields}
+def _read_above(values: Mapping[str, Any]) -> Run:
+    known = {name: value for name, value in values.items() if name in Run._fields}
     known |= {"path": tuple(values["path"]), "state": "running"}
-    return Delegation(**known)
+    return Run(**known)
 
 
 def learn(ledger: Ledger, rows: Iterable[Row]) -> None:

@@ -33,11 +33,11 @@ from remit.git import clones
 from remit.git.bundles import Base
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import Delegation
+from remit.ledger.runs import Run
 from remit.runs.admission.run_config import find_retry, read_terms
 from remit.runs.admission.tickets import RANDOM_BYTES, Ticket, hash_ticket
 from remit.runs.judging.conclusion import Ended
-from remit.runs.supervisor.supervisor import Broker
+from remit.runs.supervisor.supervisor import Supervisor
 from remit.storage.trust import trust
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Job:
         self.row = row
         self.lease = lease
         self.session_id = row.session_id
-        self.broker: Broker | None = None
+        self.broker: Supervisor | None = None
         self.lost = asyncio.Event()
         """Set once the session is another's."""
         self.is_publishing = False
@@ -124,9 +124,9 @@ class Job:
         await self._clear_away()
         return Done(result.conclusion.status, result.conclusion.ending) if is_published else Done("lost")
 
-    def _shape_row(self) -> Delegation:
+    def _shape_row(self) -> Run:
         row = self.row
-        return Delegation(
+        return Run(
             row.session_id, row.agent, row.depth, row.path, row.parent_id, row.root_id, runner=row.runner,
             started_ms=self._began_ms, details=row.terms,
         )  # fmt: skip
@@ -212,7 +212,7 @@ class Job:
         site = self.site
         setup = await asyncio.to_thread(site.load_setup, facts.root)
         environ = self._make_environ(order)
-        broker = Broker(
+        broker = Supervisor(
             home, own_runners=setup.own_runners, environ=environ, list_own_files=setup.list_own_files
         )  # fmt: skip
         broker.variables = setup.variables
@@ -247,7 +247,7 @@ class Job:
             broker.end()
             home.close()
 
-    async def _attend(self, broker: Broker, teller: Teller) -> None:
+    async def _attend(self, broker: Supervisor, teller: Teller) -> None:
         """Drive it to the end of its agent's work, and tell of it meanwhile."""
         telling = asyncio.ensure_future(teller.run())
         try:
@@ -264,19 +264,19 @@ class Job:
             environ = {name: value for name, value in environ.items() if name not in (ENGINE, KEY)}
         return environ
 
-    async def _adopt(self, order: Order, facts: Facts, broker: Broker) -> None:
+    async def _adopt(self, order: Order, facts: Facts, broker: Supervisor) -> None:
         above = [str(each["session_id"]) for each in order.above]
         known = await insist(lambda: session_rows.list_rows(self.site.db, sessions=above)) if above else []
         await adopt(
             broker.home, order, broker.id, deadline_ms=facts.deadline_ms, above=known, lost=self._lost_attempts
         )  # fmt: skip
 
-    def _sign_with(self, broker: Broker, teller: Teller, facts: Facts) -> None:
+    def _sign_with(self, broker: Supervisor, teller: Teller, facts: Facts) -> None:
         """Sign the tickets of its agent, under the lease that it is started with."""
         site = self.site
         teller.signed = facts.signed
 
-        def sign(row: Delegation) -> Ticket:
+        def sign(row: Run) -> Ticket:
             signed = Signed(row.session_id, row.root_id, row.agent, row.depth, row.path, facts.fence)
             token = sign_ticket(site.key, signed, os.urandom(RANDOM_BYTES))
             if teller.signed != facts.fence:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from remit.cluster.orders import Order
     from remit.cluster.worker.worker_context import Site
-    from remit.runs.supervisor.supervisor import Broker
+    from remit.runs.supervisor.supervisor import Supervisor
 
 _TELL_S = 0.3
 _LEARN_S = 1.0
@@ -40,7 +40,9 @@ _STREAMS: tuple[Literal["out", "err"], ...] = ("out", "err")
 class Teller:
     """What is told of one session."""
 
-    def __init__(self, site: Site, broker: Broker, order: Order, fence: int, *, on_lost: Callable[[], None]) -> None:
+    def __init__(
+        self, site: Site, broker: Supervisor, order: Order, fence: int, *, on_lost: Callable[[], None]
+    ) -> None:
         self.site = site
         self.broker = broker
         self.order = order
@@ -160,7 +162,7 @@ class Teller:
             self._on_lost()
 
 
-def _is_limited(broker: Broker, session_id: str) -> bool:
+def _is_limited(broker: Supervisor, session_id: str) -> bool:
     try:
         tree = load_tree(broker.home, session_id=session_id)
     except RefusedError:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.cluster.database import leases
 from remit.cluster.downgrade import doubt, name_files
-from remit.cluster.orders import Outcome, Packed, render_outcome
+from remit.cluster.orders import Packed, RemoteResult, render_outcome
 from remit.cluster.retry import insist
 from remit.cluster.sealing import seal
 from remit.cluster.worker.pack_work import send
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from remit.cluster.orders import Order
     from remit.cluster.worker.worker_context import Site
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.runs.judging.conclusion import Conclusion, Ended
     from remit.schemas import Result
 
@@ -49,7 +49,7 @@ class Publication(NamedTuple):
     packed: Packed = Packed()
 
 
-def make_publication(row: Delegation, ended: Ended) -> Publication:
+def make_publication(row: Run, ended: Ended) -> Publication:
     """What is published of a session that no agent has said anything of."""
     conclusion = conclude(ended)
     return Publication(make_report(row, None, conclusion, ended_ms=read_clock_ms()), conclusion)
@@ -80,7 +80,7 @@ async def publish(site: Site, session_id: str, fence: int, result: Publication, 
     """Say what came of it; whether the session was still this worker's."""
     report, conclusion, usage = result.report, result.conclusion, result.report.usage
     told = json.loads(render_report(report, conclusion).decode("utf-8", "surrogatepass"))
-    outcome = Outcome(
+    outcome = RemoteResult(
         session_id, fence, site.worker_id, told, result.attempts, result.texts, result.packed,
         began_ms, read_clock_ms(),
     )  # fmt: skip

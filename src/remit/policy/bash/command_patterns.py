@@ -13,7 +13,7 @@ from remit.globs import is_magic, matches_name, matches_stars
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
 from remit.policy.bash import program_aliases
-from remit.policy.bash.effects import Hint, Run
+from remit.policy.bash.effects import Hint, Invocation
 from remit.policy.bash.words import HOLE, ONE, SPLIT, Word
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
@@ -62,7 +62,7 @@ def take_apart(text: str) -> tuple[tuple[str, ...], str]:
 # --- to deny ---------------------------------------------------------------------------------------------------------
 
 
-def fits(text: str, run: Run) -> int:
+def fits(text: str, run: Invocation) -> int:
     """Whether a pattern that denies means a command."""
     pattern = parse_pattern(text)
     if pattern.is_everything:
@@ -91,7 +91,7 @@ def _fits_inner(pattern: Pattern, words: Sequence[Word]) -> int:
     found = NO
     for at in range(1, min(len(words), MAX_INNER)):
         if found < YES and words[at].text:
-            found = max(found, fits(inner, Run(tuple(words[at:]))))
+            found = max(found, fits(inner, Invocation(tuple(words[at:]))))
         if found < MAYBE and " " in words[at].text and hints_at(inner, Hint(words[at].text)):
             found = MAYBE
     return found
@@ -408,7 +408,7 @@ def read_mode(text: str) -> int | None:
 # --- to allow --------------------------------------------------------------------------------------------------------
 
 
-def is_allowed(text: str, run: Run) -> bool:
+def is_allowed(text: str, run: Invocation) -> bool:
     """Whether a pattern that allows means a command: word by word, from the beginning."""
     pattern = parse_pattern(text)
     if pattern.is_everything:

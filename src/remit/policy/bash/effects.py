@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from remit.policy.bash.words import Word
 
 
-class Run(NamedTuple):
+class Invocation(NamedTuple):
     """A program that is started, with its words."""
 
     words: tuple[Word, ...]
@@ -46,4 +46,4 @@ class Doubt(NamedTuple):
     """Whether a judge at exec sees what the code starts."""
 
 
-Act = Run | Assignment | Hint | Doubt
+Act = Invocation | Assignment | Hint | Doubt

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from remit.globs import matches_name
 from remit.policy.bash import command_patterns, program_facts
-from remit.policy.bash.effects import Assignment, Hint, Run
+from remit.policy.bash.effects import Assignment, Hint, Invocation
 from remit.policy.bash.simple_commands import Reader
 from remit.policy.bash.words import HOLE
 from remit.policy.decision import ALLOWED, HAND_BACK, STAY, Decision, pick_stricter, shorten
@@ -49,7 +49,7 @@ def _restricts(layer: Permissions) -> bool:
 
 
 def _judge_act(act: Act, layers: Sequence[Permissions], *, is_judged: bool) -> Decision:
-    if isinstance(act, Run):
+    if isinstance(act, Invocation):
         return _judge_run(act, layers, is_judged=is_judged)
     if isinstance(act, Assignment):
         return _judge_assignment(act, layers, is_judged=is_judged)
@@ -60,7 +60,7 @@ def _judge_act(act: Act, layers: Sequence[Permissions], *, is_judged: bool) -> D
     return Decision("ask", f"what this command would run can't be known: {act.why}; {PLAINLY}", "bash")
 
 
-def _judge_run(run: Run, layers: Sequence[Permissions], *, is_judged: bool) -> Decision:
+def _judge_run(run: Invocation, layers: Sequence[Permissions], *, is_judged: bool) -> Decision:
     decision = ALLOWED
     said = shorten(" ".join(word.text.replace(HOLE, "…") for word in run.words))
     # What a word becomes when the shell runs, the judge at exec sees.
@@ -111,7 +111,7 @@ def _judge_hint(hint: Hint, layers: Sequence[Permissions]) -> Decision:
 
 def _judge_composed(reader: Reader, layers: Sequence[Permissions]) -> Decision:
     """Patterns that name several commands (`curl * | sh`), or a file (`echo * > x`): denied if all of it is there."""
-    runs = [act for act in reader.acts if isinstance(act, Run)]
+    runs = [act for act in reader.acts if isinstance(act, Invocation)]
     for layer in layers:
         for pattern in layer.deny.get("bash", ()):
             if not any(sign in pattern for sign in "|;&>"):

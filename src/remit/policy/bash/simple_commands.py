@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from remit.lazy_regex import lazy
 from remit.policy.bash.command_patterns import base_name, list_tokens
-from remit.policy.bash.effects import Act, Assignment, Doubt, Hint, Run
+from remit.policy.bash.effects import Act, Assignment, Doubt, Hint, Invocation
 from remit.policy.bash.parse import MAX_CHARS, find_obstacle, list_commands, parse
 from remit.policy.bash.program_facts import PLAIN, SHELLS
 from remit.policy.bash.words import (
@@ -133,7 +133,7 @@ class Reader:
         """A file that is run, and that another command of the script writes or names."""
         named = {base_name(target) for target in self.targets}
         for act in self.acts if self.files else ():
-            if isinstance(act, Run) and base_name(act.words[0].text) not in SHELLS:
+            if isinstance(act, Invocation) and base_name(act.words[0].text) not in SHELLS:
                 others = [word for word in act.words[1:] if not any(word is each for each in self.files)]
                 named |= {token for word in others for token in list_tokens(word.text)}
         if any(base_name(word.text) in named for word in self.files):

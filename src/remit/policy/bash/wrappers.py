@@ -10,7 +10,7 @@ from __future__ import annotations
 from remit.lazy_regex import lazy
 from remit.policy.bash import program_facts
 from remit.policy.bash.command_patterns import base_name, could_be_flag, find_family
-from remit.policy.bash.effects import Assignment, Hint, Run
+from remit.policy.bash.effects import Assignment, Hint, Invocation
 from remit.policy.bash.options import parse_options
 from remit.policy.bash.program_facts import read_names
 from remit.policy.bash.words import HOLE, ONE, SPLIT, Word
@@ -50,10 +50,10 @@ def take_apart(reader: Reader, words: list[Word], stdin: Word | None, *, is_dire
     if first.text in _RESERVED:
         reader.doubt("part of it is read in two ways")
     if is_direct and name in reader.functions:
-        reader.add(Run(tuple(words), passes_on=True))
+        reader.add(Invocation(tuple(words), passes_on=True))
         reader.add(Hint(_join(words[1:])))
         return
-    reader.add(Run(tuple(words), name in program_facts.CLEAR, _follow(reader, first.text)))
+    reader.add(Invocation(tuple(words), name in program_facts.CLEAR, _follow(reader, first.text)))
     _take_program(reader, _find_known(name), words, stdin)
 
 
@@ -400,7 +400,7 @@ def _take_module(reader: Reader, words: list[Word], stdin: Word | None) -> None:
     if not words or not words[0].is_sure:
         reader.doubt(_INLINE, is_code=True)
         return
-    reader.add(Run(tuple(words), passes_on=True))
+    reader.add(Invocation(tuple(words), passes_on=True))
     if base_name(words[0].text) not in program_facts.PLAIN:
         reader.add(Hint(_join([*words[1:], *([stdin] if stdin is not None else [])])))
 

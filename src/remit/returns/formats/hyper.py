@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from remit.model import Artifact, Fault, Return, Status
+from remit.model import AgentError, Artifact, Return, Status
 from remit.returns.formats.base import Dialect, split
 from remit.returns.formats.standard import AFTER_WORK, paths
 from remit.returns.shapes import ListOf, Number, Path, Record, Text, Word
@@ -101,14 +101,14 @@ def _write_artifact(artifact: Artifact) -> dict[str, Any]:
     return item | {"key_points": list(artifact.key_points or ())} | dict(artifact.extra)
 
 
-def _read_faults(payload: dict[str, Any], steps: tuple[str, ...]) -> tuple[Fault, ...]:
+def _read_faults(payload: dict[str, Any], steps: tuple[str, ...]) -> tuple[AgentError, ...]:
     """What the format leaves out of an error is derived and marked so (C22)."""
     advice = steps[0] if steps else "Look at the agent's answer and retry."
     left_out = frozenset({"type", "recoverable", "recommendation"})
     error = payload.get("error")
     if error is not None:
         return (
-            Fault(
+            AgentError(
                 type="execution",
                 message=error["message"],
                 code=error["code"],
@@ -121,11 +121,11 @@ def _read_faults(payload: dict[str, Any], steps: tuple[str, ...]) -> tuple[Fault
         )
     if payload["meta"]["status"] != "partial":
         return ()
-    return (Fault("execution", advice, "UNKNOWN_ERROR", recoverable=False, recommendation=advice,
+    return (AgentError("execution", advice, "UNKNOWN_ERROR", recoverable=False, recommendation=advice,
                   derived=left_out | {"message", "code"}),)  # fmt: skip
 
 
-def _derive_summary(artifacts: tuple[Artifact, ...], faults: tuple[Fault, ...], steps: tuple[str, ...]) -> str:
+def _derive_summary(artifacts: tuple[Artifact, ...], faults: tuple[AgentError, ...], steps: tuple[str, ...]) -> str:
     """The format has no summary of its own: what it says of its files, its error or its next step."""
     said = (
         [item.summary for item in artifacts if item.summary] or [fault.message for fault in faults] or list(steps[:1])

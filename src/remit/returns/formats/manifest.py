@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.lazy_regex import lazy
-from remit.model import Artifact, Fault, Return, Status
+from remit.model import AgentError, Artifact, Return, Status
 from remit.returns.formats.base import Dialect, split
 from remit.returns.formats.hyper import clip
 from remit.returns.shapes import Flag, ListOf, Path, Record, Text, Word
@@ -131,13 +131,13 @@ def write_reason(text: str) -> str:
     return text if text.startswith(REASON_MARK) or is_task_id(text) else f"{REASON_MARK}{text}"
 
 
-def _derive_faults(word: str, followup: tuple[str, ...]) -> tuple[Fault, ...]:
+def _derive_faults(word: str, followup: tuple[str, ...]) -> tuple[AgentError, ...]:
     """Partial and blocked entries give their reason as a follow-up; it is their error (C21)."""
     if word == "complete":
         return ()
     reasons = [item.removeprefix(REASON_MARK).strip() for item in followup if not is_task_id(item)]
     message = reasons[0] if reasons else f"the work is {word}"
-    return (Fault("execution", message, "UNKNOWN_ERROR", recoverable=True, recommendation="See the findings file.",
+    return (AgentError("execution", message, "UNKNOWN_ERROR", recoverable=True, recommendation="See the findings file.",
                   derived=frozenset({"type", "message", "code", "recoverable", "recommendation"})),)  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sys import float_info
 from typing import Any
 
-from remit.model import ERROR_CODES, STATUSES, Artifact, Fault, Return
+from remit.model import ERROR_CODES, STATUSES, AgentError, Artifact, Return
 from remit.returns.formats.base import Dialect, split
 from remit.returns.shapes import Anything, Flag, ListOf, Number, Path, Record, Text, TextOrList, Word
 
@@ -169,8 +169,8 @@ def _write_artifact(artifact: Artifact) -> dict[str, Any]:
     return item | dict(artifact.extra)
 
 
-def _read_fault(item: dict[str, Any]) -> Fault:
-    return Fault(
+def _read_fault(item: dict[str, Any]) -> AgentError:
+    return AgentError(
         type=item["type"],
         message=item["message"],
         code=item.get("code") or derive_code(item["type"]),
@@ -181,7 +181,7 @@ def _read_fault(item: dict[str, Any]) -> Fault:
     )
 
 
-def _write_fault(fault: Fault) -> dict[str, Any]:
+def _write_fault(fault: AgentError) -> dict[str, Any]:
     item: dict[str, Any] = {"type": fault.type, "message": fault.message}
     if "code" not in fault.derived:
         item["code"] = fault.code

@@ -11,13 +11,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from remit.light_namedtuple import NamedTuple
-from remit.model import NOTHING, Expectation, Finding
+from remit.model import NOTHING, Diagnostic, Expectation
 from remit.positions import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from remit.model import ArtifactFacts, Outcome, Place, Severity, Status
+    from remit.model import ArtifactFacts, Place, Severity, Status, VerdictName
     from remit.returns.formats import Dialect
     from remit.returns.shapes import Problem
 
@@ -191,7 +191,7 @@ class Rule(NamedTuple):
     name: str
     severity: Severity
     requirement: str
-    outcome: Outcome
+    outcome: VerdictName
     documentation: str
     check: Callable[[Case], Iterator[Report]]
     on_reading: bool
@@ -205,7 +205,7 @@ def rule(
     requirement: str,
     *,
     severity: Severity = "error",
-    outcome: Outcome = "invalid",
+    outcome: VerdictName = "invalid",
     on_reading: bool = False,
 ) -> Callable[[Callable[[Case], Iterator[Report]]], Callable[[Case], Iterator[Report]]]:
     """Register a function as a rule. `on_reading`: it speaks of the message, not of an object found in it."""
@@ -220,7 +220,7 @@ def rule(
     return register
 
 
-def run_rules(case: Case, *, places: bool = True, codes: Iterable[str] | None = None) -> list[Finding]:
+def run_rules(case: Case, *, places: bool = True, codes: Iterable[str] | None = None) -> list[Diagnostic]:
     """Run every rule, or those named, over a case; errors first, then in the order of the text.
 
     Places cost a look through the text.
@@ -231,17 +231,19 @@ def run_rules(case: Case, *, places: bool = True, codes: Iterable[str] | None = 
             continue
         for report in islice(each.check(case), MAX_PROBLEMS):
             severity = report.severity or each.severity
-            findings.append(Finding(each.code, severity, report.message, report.hint, each.requirement, report.pointer,
-                                    case.find_place(report) if places else None))  # fmt: skip
+            place = case.find_place(report) if places else None
+            findings.append(
+                Diagnostic(each.code, severity, report.message, report.hint, each.requirement, report.pointer, place)
+            )
     order = {"error": 0, "warning": 1, "note": 2}
     findings.sort(key=lambda f: (order[f.severity], f.place.line if f.place else 0, f.place.column if f.place else 0))
     return findings
 
 
-_PRECEDENCE: tuple[Outcome, ...] = ("missing", "malformed", "ambiguous", "degenerate", "invalid", "fabricated")
+_PRECEDENCE: tuple[VerdictName, ...] = ("missing", "malformed", "ambiguous", "degenerate", "invalid", "fabricated")
 
 
-def judge_outcome(findings: Iterable[Finding]) -> Outcome:
+def judge_outcome(findings: Iterable[Diagnostic]) -> VerdictName:
     """The one word for a list of findings: the gravest error decides, warnings do not."""
     outcomes = {RULES[finding.code].outcome for finding in findings if finding.severity == "error"}
     return next((outcome for outcome in _PRECEDENCE if outcome in outcomes), "accepted")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agents.inputs import Parameter, fold_name
 from remit.lazy_regex import lazy
-from remit.model import NOTHING, Finding
+from remit.model import NOTHING, Diagnostic
 from remit.positions import escape_key
 from remit.spelling import did_you_mean
 from remit.storage.context_files import TOLD as CONTEXT_TOLD
@@ -40,7 +40,7 @@ _NUMBER = lazy(r"[+-]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]
 _MAX_DEPTH = 64
 
 
-def input_missing(name: str, text: str = "") -> Finding:
+def input_missing(name: str, text: str = "") -> Diagnostic:
     """An input that the agent requires was not given.
 
     Why: the agent would guess it, or fail after it has cost time and money. What Remit knows itself need not be given:
@@ -56,10 +56,10 @@ def input_missing(name: str, text: str = "") -> Finding:
     if name == "task_number":  # a task is made and named, not typed in as a value
         hint = "Give task_number (on the command line --task N; remit task new makes one), or have the task worked on "
         hint += "with remit research N, plan N, implement N or review N."
-    return Finding("INP001", "error", f"the input {show(name)} is missing{about}", hint, "R1.10", _point(name))
+    return Diagnostic("INP001", "error", f"the input {show(name)} is missing{about}", hint, "R1.10", _point(name))
 
 
-def input_forbidden(name: str, meant: str) -> Finding:
+def input_forbidden(name: str, meant: str) -> Diagnostic:
     """An input was given that the agent's file forbids.
 
     Why: what is forbidden, such as a whole conversation, fills the agent's context and steers it. Another spelling of
@@ -70,11 +70,11 @@ def input_forbidden(name: str, meant: str) -> Finding:
     Good: the one fact out of it that the agent needs, as an input of its own.
     """
     also = "" if name == meant else f", which is {show(meant)}"
-    return Finding("INP002", "error", f"the input {show(name)} is forbidden{also}",
+    return Diagnostic("INP002", "error", f"the input {show(name)} is forbidden{also}",
                    "Leave it out; give the agent what it asks for.", "R1.11", _point(name))  # fmt: skip
 
 
-def input_unknown(name: str, known: Sequence[str]) -> Finding:
+def input_unknown(name: str, known: Sequence[str]) -> Diagnostic:
     """An input was given that the agent's file does not name.
 
     Why: it was probably meant for another name, and what the agent looks for is then missing. It is passed on.
@@ -87,10 +87,10 @@ def input_unknown(name: str, known: Sequence[str]) -> Finding:
     hint = (
         f"{guess[0].upper()}{guess[1:].rstrip('?')}{'?' if guess.endswith('?') else '.'}" if known else "Leave it out."
     )
-    return Finding("INP003", "warning", f"the agent knows no input {show(name)}", hint, "R1.10", _point(name))
+    return Diagnostic("INP003", "warning", f"the agent knows no input {show(name)}", hint, "R1.10", _point(name))
 
 
-def input_unfit(name: str, value: str, wanted: str) -> Finding:
+def input_unfit(name: str, value: str, wanted: str) -> Diagnostic:
     """The value of an input does not fit its type.
 
     Why: the agent would read something else than was meant. A list or an object is written as JSON.
@@ -101,11 +101,11 @@ def input_unfit(name: str, value: str, wanted: str) -> Finding:
     """
     form = {"boolean": "true or false", "array": 'a list in JSON, such as ["a", "b"]',
             "object": 'an object in JSON, such as {"a": 1}'}.get(wanted, _article(wanted))  # fmt: skip
-    return Finding("INP004", "error", f"the input {show(name)} is {show(value)}, not {_article(wanted)}",
+    return Diagnostic("INP004", "error", f"the input {show(name)} is {show(value)}, not {_article(wanted)}",
                    f"Write {form}.", "R1.10", _point(name))  # fmt: skip
 
 
-def input_owned(name: str) -> Finding:
+def input_owned(name: str) -> Diagnostic:
     """An input was given that only Remit can know, or that contradicts the task.
 
     Why: session, depth and path say whose work this is and how deep it is nested. A caller that could choose them could
@@ -116,11 +116,11 @@ def input_owned(name: str) -> Finding:
     Good: nothing; they are filled in. The time is set with `--timeout`.
     """
     hint = "Set the time with --timeout." if name == "timeout" else "Leave it out: Remit fills it in."
-    return Finding("INP005", "error", f"the input {show(name)} is not the caller's to give", hint, "R1.26 R2.1",
+    return Diagnostic("INP005", "error", f"the input {show(name)} is not the caller's to give", hint, "R1.26 R2.1",
                    _point(name))  # fmt: skip
 
 
-def input_too_large(name: str, size_bytes: int) -> Finding:
+def input_too_large(name: str, size_bytes: int) -> Diagnostic:
     """An input is too large to be put into a message.
 
     Why: it would push out of the agent's context what the agent needs to work.
@@ -130,10 +130,10 @@ def input_too_large(name: str, size_bytes: int) -> Finding:
     Good: `--input log=build.log`, and the agent reads what it needs.
     """
     message = f"the input {show(name)} has {size_bytes:,} bytes, at most {MAX_BYTES:,} are taken"
-    return Finding("INP006", "error", message, "Write it to a file and give the path.", "R1.11", _point(name))
+    return Diagnostic("INP006", "error", message, "Write it to a file and give the path.", "R1.11", _point(name))
 
 
-def inputs_too_many(count: int) -> Finding:
+def inputs_too_many(count: int) -> Diagnostic:
     """More inputs were given than anybody reads.
 
     Why: an agent that takes hundreds of values takes a file.
@@ -143,10 +143,10 @@ def inputs_too_many(count: int) -> Finding:
     Good: `--input settings=settings.json`
     """
     message = f"{count:,} inputs were given, at most {MAX_GIVEN} are taken"
-    return Finding("INP007", "error", message, "Write them to a file and give its path.", "R1.11")
+    return Diagnostic("INP007", "error", message, "Write them to a file and give its path.", "R1.11")
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
     "INP001": (input_missing, "error", "R1.10"),
     "INP002": (input_forbidden, "error", "R1.11"),
     "INP003": (input_unknown, "warning", "R1.10"),
@@ -160,7 +160,7 @@ TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
 
 def check_inputs(
     inputs: Inputs, given: Mapping[str, str], *, answers: Mapping[str, str] = NOTHING
-) -> tuple[Finding, ...]:
+) -> tuple[Diagnostic, ...]:
     """What there is to say about what the caller gave, errors first. An error: the agent must not be started.
 
     `answers` are inputs that the task or the prompt answers, by name.
@@ -218,7 +218,7 @@ def _choose_answers(inputs: Inputs, answers: Mapping[str, str]) -> dict[str, str
     return chosen
 
 
-def _check_one(inputs: Inputs, name: str, value: str, task: Mapping[str, str]) -> Iterator[Finding]:
+def _check_one(inputs: Inputs, name: str, value: str, task: Mapping[str, str]) -> Iterator[Diagnostic]:
     forbidden = {fold_name(each): each for each in inputs.forbidden}
     parameters = {each.name: each for each in inputs.parameters}
     size_bytes = len(value.encode("utf-8", "surrogatepass"))
@@ -234,7 +234,7 @@ def _check_one(inputs: Inputs, name: str, value: str, task: Mapping[str, str]) -
         yield input_unknown(name, [each for each in parameters if each not in FILLED])
 
 
-def _check_type(parameter: Parameter, value: str) -> Iterator[Finding]:
+def _check_type(parameter: Parameter, value: str) -> Iterator[Diagnostic]:
     text = value.strip()
     fits = {
         "integer": lambda: _INTEGER.match(text) is not None,

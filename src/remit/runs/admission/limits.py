@@ -13,7 +13,7 @@ from remit.agents.definition import MAX_SECONDS
 from remit.agents.profiles import DEFAULT_TIMEOUT_S, TIMEOUTS_S
 from remit.errors import UsageError
 from remit.light_namedtuple import NamedTuple
-from remit.model import Finding
+from remit.model import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -121,7 +121,7 @@ _TELLING: dict[Counted, tuple[str, str]] = {
 }
 
 
-def check_held(budget: Budget, runner: Runner, *, name: str, hands_on: bool) -> tuple[Finding, ...]:
+def check_held(budget: Budget, runner: Runner, *, name: str, hands_on: bool) -> tuple[Diagnostic, ...]:
     """What there is to say of limits that a runner cannot be held to. `hands_on`: whether the agent may call others."""
     told = []
     for counted, (limit, what) in _TELLING.items():
@@ -135,7 +135,7 @@ def check_held(budget: Budget, runner: Runner, *, name: str, hands_on: bool) -> 
     return tuple(told)
 
 
-def limit_not_held(limit: str, runner: str, what: str) -> Finding:
+def limit_not_held(limit: str, runner: str, what: str) -> Diagnostic:
     """A limit was given, and the runner does not tell what the limit is counted by.
 
     Why: whoever says that no more than a dollar may be used, and hears nothing, counts on it. Some programs do not tell
@@ -147,10 +147,10 @@ def limit_not_held(limit: str, runner: str, what: str) -> Finding:
     Good: `--max-seconds`, which holds for every runner; or the limit of the program itself, in its own options.
     """
     message = f"{limit} is not held: the runner '{runner[:80]}' does not tell {what}"
-    return Finding("BUD001", "warning", message, "Limit it by --max-seconds, or in its own options.", "R2.16")
+    return Diagnostic("BUD001", "warning", message, "Limit it by --max-seconds, or in its own options.", "R2.16")
 
 
-def limit_held_late(limit: str, runner: str, what: str) -> Finding:
+def limit_held_late(limit: str, runner: str, what: str) -> Diagnostic:
     """A limit was given, and the runner tells what it is counted by only once it has ended.
 
     Why: nobody can end at a limit what is known only afterwards. Such an agent runs to its own end; if it used too
@@ -162,10 +162,10 @@ def limit_held_late(limit: str, runner: str, what: str) -> Finding:
     Good: `--max-seconds` besides, or `--max-turns` where the runner tells its turns.
     """
     message = f"{limit} is held only afterwards: the runner '{runner[:80]}' tells {what} when it has ended"
-    return Finding("BUD002", "warning", message, "Limit it by --max-seconds too.", "R2.16")
+    return Diagnostic("BUD002", "warning", message, "Limit it by --max-seconds too.", "R2.16")
 
 
-def limit_held_apart(limit: str, runner: str, what: str) -> Finding:
+def limit_held_apart(limit: str, runner: str, what: str) -> Diagnostic:
     """A harness holds a limit by itself and tells what was used only once it has ended; its agent may call others.
 
     Why: while it runs nobody knows how much of the limit is left for those whom it calls. It is held to the limit, and
@@ -179,10 +179,10 @@ def limit_held_apart(limit: str, runner: str, what: str) -> Finding:
         f"{limit} holds for each and not yet for all: the runner '{runner[:80]}' tells {what} when it has ended, "
         "and its agent may call others"
     )
-    return Finding("BUD003", "warning", message, "Limit them by --max-tokens or --max-delegations too.", "R2.16")
+    return Diagnostic("BUD003", "warning", message, "Limit them by --max-tokens or --max-delegations too.", "R2.16")
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
     "BUD001": (limit_not_held, "warning", "R2.16"),
     "BUD002": (limit_held_late, "warning", "R2.16"),
     "BUD003": (limit_held_apart, "warning", "R2.16"),

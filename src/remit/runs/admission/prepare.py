@@ -16,7 +16,7 @@ from remit.errors import RefusedError, UsageError
 from remit.evidence.workspace_root import find_workspace_root
 from remit.git.head import find_commit
 from remit.ledger.events import add_event, read_clock_ms
-from remit.ledger.runs import Delegation, add_delegation, load_delegation
+from remit.ledger.runs import Run, add_delegation, load_delegation
 from remit.ledger.texts import keep_texts
 from remit.manifest.findings_command import place_manifest
 from remit.manifest.prefix_check import take_beginning
@@ -27,7 +27,7 @@ from remit.runners.registry import get_runner
 from remit.runs.admission.guard import Asked, admit, check_named, make_session_id
 from remit.runs.admission.inputs import check_inputs, fill_inputs
 from remit.runs.admission.limits import Budget, check_held, clamp, find_timeout
-from remit.runs.admission.run_config import BUILT_IN, Terms, name_work, read_terms
+from remit.runs.admission.run_config import BUILT_IN, RunConfig, name_work, read_terms
 from remit.runs.admission.runner_environment import hide_values
 from remit.runs.admission.tickets import CARRIED, TICKET, find_caller, hash_ticket
 from remit.runs.admission.trace_context import find_incoming
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from remit.config import Settings
     from remit.config.runs import AgentSettings
     from remit.ledger.home import Home
-    from remit.model import Finding
+    from remit.model import Diagnostic
     from remit.runners import Usage
     from remit.runs.admission.guard import Admitted, Caller
     from remit.runs.request import Request
@@ -85,8 +85,8 @@ class Setting(NamedTuple):
 class Prepared(NamedTuple):
     """A delegation that is in the ledger, and what there is to say of the request."""
 
-    row: Delegation
-    findings: tuple[Finding, ...]
+    row: Run
+    findings: tuple[Diagnostic, ...]
 
 
 class _Work(NamedTuple):
@@ -118,8 +118,8 @@ class Draft(NamedTuple):
 
     work: _Work
     asked: Asked
-    terms: Terms
-    findings: tuple[Finding, ...]
+    terms: RunConfig
+    findings: tuple[Diagnostic, ...]
     heard: Mapping[str, Usage] = NOTHING
     """What the caller and those above it have used by now."""
     session_id: str = ""
@@ -172,7 +172,7 @@ def draft(request: Request, setting: Setting) -> Draft:
     return Draft(work, asked, terms, (*told, *denied, *findings, *work.context.findings), heard)
 
 
-def _check_place(request: Request, agent: Agent, setting: Setting) -> tuple[Request, tuple[Finding, ...]]:
+def _check_place(request: Request, agent: Agent, setting: Setting) -> tuple[Request, tuple[Diagnostic, ...]]:
     """The request without a place for its artifact that the agent's own permissions deny (D9)."""
     if agent.definition is None or not request.artifact_path:
         return request, ()
@@ -196,7 +196,7 @@ def _draft_built_in(request: Request, agent: Agent, setting: Setting) -> Draft:
     if request.task is not None:
         request = request._replace(task=None, inputs={"task_number": request.task.label, **request.inputs})
     timeout_s = find_timeout("utility") if request.timeout_s is None else request.timeout_s
-    terms = Terms(
+    terms = RunConfig(
         work=name_work(request.prompt or ", ".join(f"{name}: {text}" for name, text in request.inputs.items())),
         kind="utility",
         boot_id=load_boot_id(),
@@ -267,7 +267,7 @@ def _hand_on(work: _Work, root: str) -> Context:
     )
 
 
-def _admit(draft: Draft, setting: Setting) -> Delegation:
+def _admit(draft: Draft, setting: Setting) -> Run:
     """Decide and write in one transaction, so that no sibling comes in between."""
     work, asked = draft.work, draft.asked
     session_id = draft.session_id or make_session_id(read_clock_ms(), os.urandom(6))
@@ -328,7 +328,7 @@ def _check_prompt(prompt: str, result_tokens: int | None, *, may_be_empty: bool)
 
 def _find_agent(
     request: Request, root: str, settings: Settings, own: AgentSettings
-) -> tuple[Agent, frozenset[str] | None, tuple[Finding, ...]]:
+) -> tuple[Agent, frozenset[str] | None, tuple[Diagnostic, ...]]:
     """The agent, and the names that there are; none are asked for where the work is done without a file."""
     if request.agent is None:
         return Agent(""), None, ()
@@ -355,7 +355,7 @@ def _check_runs(request: Request, runner: str, setting: Setting) -> None:
         raise command_missing()
 
 
-def _refuse_errors(findings: Sequence[Finding], agent: str) -> None:
+def _refuse_errors(findings: Sequence[Diagnostic], agent: str) -> None:
     errors = [finding for finding in findings if finding.severity == "error"]
     if errors:
         told = "; ".join(finding.message for finding in errors[:5])
@@ -378,7 +378,7 @@ def _find_asked(request: Request, agent: Agent, own: AgentSettings, settings: Se
     return Asked(agent.name, chosen, usual_s=usual, command=request.lifecycle)
 
 
-def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
+def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> RunConfig:
     """What holds from now on, as far as it does not depend on who asks."""
     request, agent, runner = work.request, work.agent, work.runner
     delegate = setting.settings.delegation.delegate
@@ -446,7 +446,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> Terms:
     )
 
 
-def _load_confined_caller(setting: Setting) -> Terms | None:
+def _load_confined_caller(setting: Setting) -> RunConfig | None:
     """The terms of the agent that asks, if it is confined. At admission its ticket is checked once more."""
     token = {**setting.environ, **CARRIED.get()}.get(TICKET, "")
     tree = load_tree(setting.home, ticket=hash_ticket(token)) if token else None
@@ -454,7 +454,7 @@ def _load_confined_caller(setting: Setting) -> Terms | None:
     return terms if terms is not None and terms.confine else None
 
 
-def _check_below(request: Request, runner: str, caller: Terms) -> None:
+def _check_below(request: Request, runner: str, caller: RunConfig) -> None:
     """Refuse a nested run that would reach what its confined caller can't."""
     if request.function is not None or runner == "python":
         raise RefusedError("a confined agent can't call a function", hint="call an agent with another runner")
@@ -488,12 +488,12 @@ def _choose_confinement(work: _Work, setting: Setting) -> tuple[bool, str]:
     return level.has_files, "" if level.has_files else "; ".join(level.reasons)
 
 
-def _read_file(work: _Work) -> Terms:
+def _read_file(work: _Work) -> RunConfig:
     """What the agent's own file says of it."""
     definition = work.agent.definition
     if definition is None:  # nobody has said whom it may call: depth and budget are what holds it
-        return Terms(may_call=(ANYONE,))
-    return Terms(
+        return RunConfig(may_call=(ANYONE,))
+    return RunConfig(
         kind=definition.kind or "",
         may_call=list_targets(definition),
         max_depth=definition.max_depth,
@@ -521,7 +521,7 @@ def _choose_commits(request: Request, *, setting: bool | None) -> bool:
     return told[0] if told else request.task is not None
 
 
-def _place(draft: Draft, setting: Setting) -> Terms:
+def _place(draft: Draft, setting: Setting) -> RunConfig:
     """Where the work is done, and what lies there already."""
     terms, request = draft.terms, draft.work.request
     worktree, root = draft.session_id, draft.worktree or setting.home.root
@@ -550,7 +550,7 @@ def _find_worktree(session_id: str, setting: Setting) -> tuple[str, str]:
     return worktree, root
 
 
-def _brief(work: _Work, admitted: Admitted, terms: Terms) -> dict[str, bytes]:
+def _brief(work: _Work, admitted: Admitted, terms: RunConfig) -> dict[str, bytes]:
     """The texts that go to the agent."""
     request, agent = work.request, work.agent
     if work.runner == BUILT_IN:
@@ -575,7 +575,7 @@ def _brief(work: _Work, admitted: Admitted, terms: Terms) -> dict[str, bytes]:
     return {kind: text.encode("utf-8", "surrogatepass") for kind, text in texts.items()}
 
 
-def _assign(work: _Work, terms: Terms) -> Assignment:
+def _assign(work: _Work, terms: RunConfig) -> Assignment:
     """What an agent is told, as far as it does not depend on who asks."""
     request = work.request
     completes_task = terms.format == MANIFEST.name and _COMPLETE in _read_body(work.agent)
@@ -597,15 +597,15 @@ def _assign(work: _Work, terms: Terms) -> Assignment:
     )
 
 
-def _offer_submit(work: _Work, terms: Terms) -> Submit:
+def _offer_submit(work: _Work, terms: RunConfig) -> Submit:
     """How an agent without a return format of its own is offered to hand its return in."""
     if work.agent.has_format or work.request.function is not None or terms.format == MANIFEST.name:
         return ""
     return "file" if work.request.confine else "command"  # the ledger is read-only to a confined agent
 
 
-def _write(setting: Setting, work: _Work, admitted: Admitted, terms: Terms) -> Delegation:
-    row = Delegation(
+def _write(setting: Setting, work: _Work, admitted: Admitted, terms: RunConfig) -> Run:
+    row = Run(
         admitted.session_id,
         admitted.agent,
         admitted.depth,

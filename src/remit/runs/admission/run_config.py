@@ -15,7 +15,7 @@ from remit.model import NOTHING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
 
 BUILT_IN = "built-in"
 """The runner of a utility agent that Remit answers for itself."""
@@ -36,7 +36,7 @@ def name_work(prompt: str) -> str:
     return f"{whole if whole and rest.isascii() else head}…"
 
 
-class Terms(NamedTuple):
+class RunConfig(NamedTuple):
     """The terms of a delegation, all of it plain JSON.
 
     The first message and what the agent's file tells it are texts of the ledger, `prompt` and `instructions`.
@@ -158,7 +158,7 @@ class Terms(NamedTuple):
 
     def as_details(self) -> dict[str, Any]:
         """What of it is not as it would be anyway."""
-        usual = Terms()
+        usual = RunConfig()
         return {
             name: value if not isinstance(value, tuple) else list(value)
             for name, value in self._asdict().items()
@@ -166,16 +166,16 @@ class Terms(NamedTuple):
         }
 
 
-def read_terms(details: Mapping[str, Any]) -> Terms:
+def read_terms(details: Mapping[str, Any]) -> RunConfig:
     """The terms in a row of the ledger. What an older or newer Remit has written there besides is passed over."""
     known: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in details.items()
-        if name in Terms._fields
+        if name in RunConfig._fields
     }
-    return Terms(**known)
+    return RunConfig(**known)
 
 
-def find_retry(row: Delegation) -> str:
+def find_retry(row: Run) -> str:
     """The command that asks for the same anew; a function of a program is called by that program only."""
     return "" if read_terms(row.details).settings.get("in_process") else f"remit retry {row.session_id}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
 
 TRACEPARENT, TRACESTATE = "TRACEPARENT", "TRACESTATE"
 ENDPOINTS = (
@@ -73,7 +73,7 @@ def make_span_id(name: str) -> str:
     return take_sha256(name.encode())[:16]
 
 
-def load_trace(home: Home, row: Delegation) -> str:
+def load_trace(home: Home, row: Run) -> str:
     """What came in when the first delegation of a tree was admitted."""
     from remit.ledger.runs import load_delegation  # noqa: PLC0415 - not for the ids alone
 
@@ -81,7 +81,7 @@ def load_trace(home: Home, row: Delegation) -> str:
     return "" if first is None else str(first.details.get("trace", ""))
 
 
-def hand_on(environ: Mapping[str, str], row: Delegation, trace: str) -> dict[str, str]:
+def hand_on(environ: Mapping[str, str], row: Run, trace: str) -> dict[str, str]:
     """What the environment of a delegation's agent has of the trace; nothing where there is none to be in."""
     if not trace and not is_on(environ):
         return {}

@@ -15,7 +15,7 @@ from remit.evidence import inspect_artifacts
 from remit.ledger.home import Home
 from remit.ledger.texts import load_text
 from remit.manifest.findings_command import place_manifest
-from remit.model import ERROR_CODES, Fault, Finding
+from remit.model import ERROR_CODES, AgentError, Diagnostic
 from remit.runs.admission.run_config import read_terms
 from remit.runs.finish.steps import Places, Settlement, Step, fail, log_failures, settle, tell_activity
 from remit.runs.tasks.artifacts import TOLD as ARTIFACTS_TOLD
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from remit.config import Settings
     from remit.git.commits import Committed
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.model import Artifact, ArtifactFacts, Severity
-    from remit.runs.admission.run_config import Terms
+    from remit.runs.admission.run_config import RunConfig
     from remit.runs.judging.conclusion import Conclusion
 
 _USABLE = ("completed", "partial")
@@ -41,10 +41,10 @@ _PLAN_COUNTS = {"phases": "phase_count", "total_effort_hours": "estimated_hours"
 """The names that planners use in `plan_metadata`, and the field of state.json for each."""
 
 
-def make_settle(root: str, settings: Settings) -> Callable[[Delegation, Conclusion], tuple[Step, ...]]:
+def make_settle(root: str, settings: Settings) -> Callable[[Run, Conclusion], tuple[Step, ...]]:
     """A function that settles delegations of a workspace, in any thread: each call opens the ledger for itself."""
 
-    def settle_one(row: Delegation, conclusion: Conclusion) -> tuple[Step, ...]:
+    def settle_one(row: Run, conclusion: Conclusion) -> tuple[Step, ...]:
         home = Home(root)
         try:
             settlement = make_settlement(row, conclusion, read_terms(row.details))
@@ -61,7 +61,7 @@ def make_settle(root: str, settings: Settings) -> Callable[[Delegation, Conclusi
 
 
 def _settle(
-    home: Home, settings: Settings, row: Delegation, conclusion: Conclusion, settlement: Settlement
+    home: Home, settings: Settings, row: Run, conclusion: Conclusion, settlement: Settlement
 ) -> tuple[Step, ...]:
     terms = read_terms(row.details)
     first = _keep_worktree(home, row, conclusion, terms) if terms.worktree else ()
@@ -78,7 +78,7 @@ def _settle(
     return (*first, *before, *_tell_missing(terms, steps), *outside, *told, *made)
 
 
-def _name_missing_context(home: Home, row: Delegation) -> list[Fault]:
+def _name_missing_context(home: Home, row: Run) -> list[AgentError]:
     """The context files that the agent requires and that weren't there, for errors.json: the work began without them.
 
     The result has them as diagnostics: they are no error of the agent's work.
@@ -86,7 +86,7 @@ def _name_missing_context(home: Home, row: Delegation) -> list[Fault]:
     context = json.loads(load_text(home, row.session_id, "context") or b"[]")
     missing = [each["name"] for each in context if each["part"] == "required" and each.get("reason") == NOT_THERE]
     return [
-        Fault(
+        AgentError(
             "file_not_found", f"the required context file '{name}' is missing", ERROR_CODES["file_not_found"],
             recoverable=True, recommendation="Correct the path in the agent's file, or write the file",
         )
@@ -94,7 +94,7 @@ def _name_missing_context(home: Home, row: Delegation) -> list[Fault]:
     ]  # fmt: skip
 
 
-def _refuse_foreign(root: str, settlement: Settlement, terms: Terms) -> tuple[Settlement, tuple[Step, ...]]:
+def _refuse_foreign(root: str, settlement: Settlement, terms: RunConfig) -> tuple[Settlement, tuple[Step, ...]]:
     """Commit to no other repository than the one that was there when the work began."""
     if not settlement.commits or mark_checkout(root) == terms.checkout:
         return settlement, ()
@@ -102,7 +102,7 @@ def _refuse_foreign(root: str, settlement: Settlement, terms: Terms) -> tuple[Se
     return settlement._replace(commits=False), (Step("git", "failed", told),)
 
 
-def make_settlement(row: Delegation, conclusion: Conclusion, terms: Terms) -> Settlement:
+def make_settlement(row: Run, conclusion: Conclusion, terms: RunConfig) -> Settlement:
     """What a delegation leaves behind. What cannot be used is neither linked nor committed; its errors are logged."""
     usable = conclusion.status in _USABLE
     in_worktree = bool(terms.worktree)
@@ -144,7 +144,7 @@ def read_counts(given: Mapping[str, Any]) -> dict[str, int | float]:
     return found
 
 
-def _choose_artifacts(conclusion: Conclusion, terms: Terms) -> tuple[Artifact, ...]:
+def _choose_artifacts(conclusion: Conclusion, terms: RunConfig) -> tuple[Artifact, ...]:
     """What is the agent's for sure; a file that only changed while it worked may be the user's.
 
     If the work was cut short, the file where the agent was told to write its artifact is the agent's (D17). A claim
@@ -158,7 +158,7 @@ def _choose_artifacts(conclusion: Conclusion, terms: Terms) -> tuple[Artifact, .
     )
 
 
-def _is_own_place(path: str, terms: Terms) -> bool:
+def _is_own_place(path: str, terms: RunConfig) -> bool:
     """Whether the agent was told to write its artifact there; a findings file is beside the manifest (R4.1)."""
     if terms.format != "manifest":
         return path == terms.artifact_path
@@ -185,7 +185,7 @@ def find_places(home: Home, settings: Settings) -> Places:
     )
 
 
-def _keep_worktree(home: Home, row: Delegation, conclusion: Conclusion, terms: Terms) -> tuple[Step, ...]:
+def _keep_worktree(home: Home, row: Run, conclusion: Conclusion, terms: RunConfig) -> tuple[Step, ...]:
     """What was made in a worktree becomes a commit on a branch of its own, for whoever wants it.
 
     What the agent has committed itself is on no branch either, or on one that nobody has heard of.
@@ -217,7 +217,7 @@ def _keep_worktree(home: Home, row: Delegation, conclusion: Conclusion, terms: T
     return (Step("worktree", "done", told, findings, edited),)
 
 
-def _list_paths(conclusion: Conclusion, terms: Terms) -> tuple[str, ...]:
+def _list_paths(conclusion: Conclusion, terms: RunConfig) -> tuple[str, ...]:
     """What is to be committed of a worktree: whatever the agent made there, claimed or not.
 
     Git is asked as well: of what nobody claimed only so much is remembered, and nothing where nobody looked before.
@@ -232,7 +232,7 @@ def _list_paths(conclusion: Conclusion, terms: Terms) -> tuple[str, ...]:
     return tuple(dict.fromkeys(paths))
 
 
-def _tell_left(committed: Committed, claimed: Sequence[str]) -> tuple[Finding, ...]:
+def _tell_left(committed: Committed, claimed: Sequence[str]) -> tuple[Diagnostic, ...]:
     """What of a worktree is in no commit. Who claims a file says that it is work, so to ignore it is more than a note.
 
     It is not committed all the same: it may be a secret that is ignored for good reason, and whoever merges the branch
@@ -245,7 +245,7 @@ def _tell_left(committed: Committed, claimed: Sequence[str]) -> tuple[Finding, .
     return (*refused, *left)
 
 
-def _tell_uncommitted(terms: Terms, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def _tell_uncommitted(terms: RunConfig, steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Where a commit was asked for in so many words, a folder without git is more than a note."""
     if not terms.must_commit:
         return steps
@@ -257,7 +257,7 @@ def _tell_uncommitted(terms: Terms, steps: tuple[Step, ...]) -> tuple[Step, ...]
     )
 
 
-def _tell_missing(terms: Terms, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def _tell_missing(terms: RunConfig, steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Where the agent was to do this itself (C19), say what Remit had to do instead."""
     if terms.owner != "agent":
         return steps
@@ -266,7 +266,7 @@ def _tell_missing(terms: Terms, steps: tuple[Step, ...]) -> tuple[Step, ...]:
     )
 
 
-def left_undone(step: str) -> Finding:
+def left_undone(step: str) -> Diagnostic:
     """An agent whose file says that it settles itself left a step to Remit.
 
     Why: what two may do is done by none. Remit looks at what is there and does what is missing.
@@ -275,13 +275,13 @@ def left_undone(step: str) -> Finding:
 
     Good: the agent does its postflight, or its file leaves it to Remit (`owner: remit`, the default).
     """
-    return Finding(
+    return Diagnostic(
         "SET001", "warning", f"the agent left the step '{step}' undone, and Remit did it",
         "Let the agent do it, or set owner: remit.", "C19",
     )  # fmt: skip
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
     "SET001": (left_undone, "warning", "C19"),
     **ARTIFACTS_TOLD,
 }

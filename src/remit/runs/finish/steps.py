@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from remit.ledger.activity import FileAct
     from remit.ledger.home import Home
     from remit.manifest.entries import Entry
-    from remit.model import Artifact, ArtifactFacts, DialectName, Fault, Finding, Status
+    from remit.model import AgentError, Artifact, ArtifactFacts, Diagnostic, DialectName, Status
     from remit.storage.activity_frontmatter import Record
     from remit.tasks.store import TaskStore
 
@@ -53,7 +53,7 @@ class Settlement(NamedTuple):
     reason: str = ""
     """Why the task is blocked."""
     artifacts: tuple[Artifact, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[AgentError, ...] = ()
     path: tuple[str, ...] = ()
     depth: int | None = None
     command: str = ""
@@ -82,7 +82,7 @@ class Step(NamedTuple):
     state: State
     """Done now, there already, nothing to do, or failed."""
     message: str = ""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
     files: tuple[str, ...] = ()
     """What is true on disk because of it, below the root."""
     owed: bool = False
@@ -95,13 +95,13 @@ class Step(NamedTuple):
     """Of a step that a defect ended: the stack trace."""
 
     @property
-    def error(self) -> Fault:
+    def error(self) -> AgentError:
         """A failed step as an error, for the result and for errors.json."""
-        from remit.model import Fault  # noqa: PLC0415 - only for a step that failed
+        from remit.model import AgentError  # noqa: PLC0415 - only for a step that failed
 
         kind, code = _ERRORS.get(self.name, ("execution", self.code or "UNKNOWN_ERROR"))
         message = self.message or "; ".join(finding.message for finding in self.findings[:3])
-        return Fault(kind, message, code, True, self.hint, self.trace or None)  # noqa: FBT003 - a step can be repeated
+        return AgentError(kind, message, code, True, self.hint, self.trace or None)  # noqa: FBT003 - a step can be repeated
 
 
 _ERRORS = {

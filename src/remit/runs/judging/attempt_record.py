@@ -15,9 +15,9 @@ from remit.runs.judging.judge import Earlier
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.ledger.store import Ledger
-    from remit.model import Finding, Place, Repair
+    from remit.model import Diagnostic, Place, Repair
     from remit.runs.judging.judge import Judgement
 
 _MOST = 50
@@ -28,7 +28,7 @@ _NOT_THERE = ("missing", "empty", "unreadable")
 
 
 def describe_attempt(
-    row: Delegation, number: int, judgement: Judgement | None, *, ending: str, usage: Mapping[str, Any]
+    row: Run, number: int, judgement: Judgement | None, *, ending: str, usage: Mapping[str, Any]
 ) -> Attempt:
     """An attempt that has ended just now, as the ledger keeps it."""
     kept = Attempt(
@@ -69,7 +69,7 @@ def load_earlier(ledger: Ledger, session_id: str, *, until: int | None = None) -
     return Earlier(tuple(dict.fromkeys(missed)), known)
 
 
-def _shape_finding(finding: Finding) -> dict[str, Any]:
+def _shape_finding(finding: Diagnostic) -> dict[str, Any]:
     rare = {"hint": finding.hint, "pointer": finding.pointer, "place": _shape_place(finding.place)}
     told = {"code": finding.code, "severity": finding.severity, "message": finding.message}
     return told | {name: value for name, value in rare.items() if value}

@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.light_namedtuple import NamedTuple
-from remit.model import ACCEPTABLE, ERROR_CODES, NOTHING, Artifact, ArtifactFacts, Fault
+from remit.model import ACCEPTABLE, ERROR_CODES, NOTHING, AgentError, Artifact, ArtifactFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from remit.evidence.changes import Change, Comparison
     from remit.evidence.grades import ArtifactGrade
-    from remit.model import Finding, Return, Status
+    from remit.model import Diagnostic, Return, Status
     from remit.runners import Heard, Usage
     from remit.runs.judging.judge import Judgement
 
@@ -59,9 +59,9 @@ class Conclusion(NamedTuple):
     artifacts: tuple[Artifact, ...] = ()
     grades: Mapping[str, ArtifactGrade] = {}
     unclaimed: tuple[Change, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[AgentError, ...] = ()
     next_steps: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
     notes: tuple[str, ...] = ()
     entry: Mapping[str, Any] | None = None
     """The line of the manifest that the agent appended."""
@@ -217,7 +217,7 @@ def _pass_on(ended: Ended, judgement: Judgement, returned: Return) -> Conclusion
     )  # fmt: skip
 
 
-def _name_unproven(judgement: Judgement) -> Fault:
+def _name_unproven(judgement: Judgement) -> AgentError:
     """What could not be verified, and what the caller can do about it."""
     shown = ", ".join(judgement.unproven[:_BEGINS])
     more = f" and {len(judgement.unproven) - _BEGINS} more" if len(judgement.unproven) > _BEGINS else ""
@@ -274,7 +274,7 @@ def _reject(ended: Ended) -> Conclusion:
     return told._replace(next_steps=(_HOW.format(_find_format(ended) or "standard"),))  # R0.13's words do not say how
 
 
-def _name_missing(ended: Ended) -> tuple[Fault, ...]:
+def _name_missing(ended: Ended) -> tuple[AgentError, ...]:
     """The files that a return names and that aren't there, as an error that callers know from the standard (R2.16)."""
     grades = {} if ended.judgement is None else ended.judgement.grades
     missing = sorted(path for path, grade in grades.items() if grade.grade == "missing")
@@ -321,11 +321,11 @@ def _see_log(ended: Ended) -> str:
     return f"See {where} what went wrong, then try again"
 
 
-def _tell_findings(findings: Sequence[Finding]) -> str:
+def _tell_findings(findings: Sequence[Diagnostic]) -> str:
     return _join_messages([finding for finding in findings if finding.severity == "error"])
 
 
-def _join_messages(findings: Sequence[Finding]) -> str:
+def _join_messages(findings: Sequence[Diagnostic]) -> str:
     more = f" and {len(findings) - _BEGINS} more" if len(findings) > _BEGINS else ""
     return "; ".join(finding.message for finding in findings[:_BEGINS]) + more
 
@@ -438,8 +438,8 @@ def _name_change(path: str) -> Artifact:
     return Artifact(kind, path, "Left on disk when the work was cut short.", word=word)
 
 
-def _make_fault(kind: str, message: str, advice: str, *, recoverable: bool) -> Fault:
-    return Fault(kind, message, ERROR_CODES[kind], recoverable, advice)
+def _make_fault(kind: str, message: str, advice: str, *, recoverable: bool) -> AgentError:
+    return AgentError(kind, message, ERROR_CODES[kind], recoverable, advice)
 
 
 def add_usage(one: Usage, other: Usage) -> Usage:

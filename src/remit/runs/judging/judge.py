@@ -19,7 +19,7 @@ from remit.evidence.grades import CONTRADICTED, PROVED, WRITE, grade_artifacts, 
 from remit.evidence.written_path import find_way
 from remit.light_namedtuple import NamedTuple
 from remit.manifest.prefix_check import Beginning, has_kept
-from remit.model import ACCEPTABLE, NOTHING, Finding
+from remit.model import ACCEPTABLE, NOTHING, Diagnostic
 from remit.returns.formats import MANIFEST
 from remit.runs.judging.concurrent_writers import Site, find_origin, find_undoers, find_writers, has_written, list_seen
 from remit.runs.judging.manifest_entry import OwnEntry, find_entry, manifest_outside
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from remit.evidence.changes import Change, Comparison
     from remit.evidence.grades import ArtifactGrade
     from remit.evidence.tree import Tree
-    from remit.model import Expectation, Outcome, Return, Severity, Status, Verdict
+    from remit.model import Expectation, Return, Severity, Status, Verdict, VerdictName
     from remit.runners import ToolUse
     from remit.runs.judging.concurrent_writers import MadeEarlier
 
@@ -86,8 +86,8 @@ class Scene(NamedTuple):
 class Judgement(NamedTuple):
     """What is to be thought of an answer."""
 
-    outcome: Outcome
-    findings: tuple[Finding, ...] = ()
+    outcome: VerdictName
+    findings: tuple[Diagnostic, ...] = ()
     returned: Return | None = None
     """The canonical return, if the outcome allows to use it. An `unproven` one is `partial`."""
     claimed: Return | None = None
@@ -97,7 +97,7 @@ class Judgement(NamedTuple):
     verdict: Verdict | None = None
     unproven: tuple[str, ...] = ()
     """The claimed files of an `unproven` return that Remit could not verify."""
-    doubts: tuple[Finding, ...] = ()
+    doubts: tuple[Diagnostic, ...] = ()
     """The findings that make it `unproven`."""
     after: Tree | None = None
     """The tree that the claims were compared with."""
@@ -261,7 +261,7 @@ def _weigh(
     if not verdict.accepted:
         codes = {finding.code for finding in errors}
         absent = bool(codes) and codes <= _NOT_THERE and codes != {_EMPTY}  # the agent may have made an empty file
-        outcome: Outcome = "fabricated" if absent else verdict.outcome
+        outcome: VerdictName = "fabricated" if absent else verdict.outcome
         findings = (*_find_loss(scene, "warning" if scene.shared else "error"), *verdict.findings)
         return Judgement(outcome, findings, grades=grades, verdict=verdict)
     returned = verdict.returned
@@ -296,16 +296,16 @@ def _weigh(
     return Judgement(verdict.outcome, findings, returned, returned, grades, verdict=verdict)
 
 
-def _refuse(judgement: Judgement, finding: Finding) -> Judgement:
+def _refuse(judgement: Judgement, finding: Diagnostic) -> Judgement:
     """The same, with one error more."""
     findings = (finding, *judgement.findings)
-    outcome: Outcome = "invalid" if judgement.is_final else judgement.outcome
+    outcome: VerdictName = "invalid" if judgement.is_final else judgement.outcome
     return judgement._replace(outcome=outcome, findings=findings, returned=None, unproven=())
 
 
 def _find_contradictions(
     grades: Mapping[str, ArtifactGrade], scene: Scene, severity: Severity
-) -> list[Finding]:  # fmt: skip
+) -> list[Diagnostic]:  # fmt: skip
     """What shows that a claim is false."""
     told = [
         not_changed(path, grade.reason, severity)
@@ -322,7 +322,7 @@ def _find_contradictions(
     return [*told, *([not_back(scene.below, severity)] if scene.below else [])]
 
 
-def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene) -> tuple[list[Finding], dict[str, str]]:
+def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene) -> tuple[list[Diagnostic], dict[str, str]]:
     """What Remit cannot decide about the claims, and the files that this concerns, each with the reason."""
     lost = _find_loss(scene, "warning") if scene.shared else []  # which of the agents did it is not known
     if scene.is_lost and grades:
@@ -396,7 +396,7 @@ def _name_below_root(paths: Sequence[str], scene: Scene) -> set[str]:
     return {path for path in found if path}
 
 
-def _find_loss(scene: Scene, severity: Severity) -> list[Finding]:
+def _find_loss(scene: Scene, severity: Severity) -> list[Diagnostic]:
     """Whether the manifest still has what it had. Nobody claims that file, so no grade would tell."""
     if not scene.manifest or find_inside(scene.root, scene.manifest) is None:
         return []
@@ -423,7 +423,7 @@ def _list_writes(scene: Scene) -> dict[str, tuple[str, ...]] | None:
 # --- what is told -----------------------------------------------------------------------------------------------------
 
 
-def not_changed(path: str, reason: str, severity: Severity) -> Finding:
+def not_changed(path: str, reason: str, severity: Severity) -> Diagnostic:
     """A file that the agent claims did not change since the delegation began.
 
     Why: a file that was there before is nobody's work. Agents report what they meant to write as often as what they
@@ -434,10 +434,10 @@ def not_changed(path: str, reason: str, severity: Severity) -> Finding:
     Good: every artifact was made or changed in this delegation; what was only read is not claimed.
     """
     message = f"'{path[:200]}' is claimed and not borne out: {reason}"
-    return Finding("EVD001", severity, message, "Write the file, or do not claim it.", "R0.12", pointer="/artifacts")
+    return Diagnostic("EVD001", severity, message, "Write the file, or do not claim it.", "R0.12", pointer="/artifacts")
 
 
-def no_tool_used(count: int, severity: Severity) -> Finding:
+def no_tool_used(count: int, severity: Severity) -> Diagnostic:
     """The agent claims files, and its harness says that no tool that it used could have made any.
 
     Why: without a tool nothing is written, and who only reads writes nothing. Whatever is there, this agent did not
@@ -449,10 +449,10 @@ def no_tool_used(count: int, severity: Severity) -> Finding:
     """
     what = "a file" if count == 1 else f"{count} files"
     message = f"the agent claims {what} and used no tool that could have made any"
-    return Finding("EVD002", severity, message, "Do the work, then report it.", "R0.12", pointer="/artifacts")
+    return Diagnostic("EVD002", severity, message, "Do the work, then report it.", "R0.12", pointer="/artifacts")
 
 
-def not_attributed(paths: list[str]) -> Finding:
+def not_attributed(paths: list[str]) -> Diagnostic:
     """A claimed file changed while another agent ran that could have written it, and no tool record shows who did.
 
     Why: with several agents in one folder, a change alone proves nothing about any one of them. Another agent counts
@@ -465,10 +465,10 @@ def not_attributed(paths: list[str]) -> Finding:
     """
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     message = f"'{paths[0][:200]}'{more} changed while another run was active in this folder; nothing shows who did it"
-    return Finding("EVD003", "warning", message, "Give each agent its own worktree: --worktree.", "R0.12")
+    return Diagnostic("EVD003", "warning", message, "Give each agent its own worktree: --worktree.", "R0.12")
 
 
-def not_back(agents: Sequence[str], severity: Severity) -> Finding:
+def not_back(agents: Sequence[str], severity: Severity) -> Diagnostic:
     """The agent handed work on, and says that all is done before that work is.
 
     Why: what an agent starts ends with it. Whoever does not wait for a part of the work does not know what came of it.
@@ -479,10 +479,10 @@ def not_back(agents: Sequence[str], severity: Severity) -> Finding:
     """
     more = f" and {len(agents) - 1} more" if len(agents) > 1 else ""
     message = f"{agents[0][:200]}{more} was handed work and is not back"
-    return Finding("EVD004", severity, message, "Wait for whoever was handed work.", "R0.12", pointer="/status")
+    return Diagnostic("EVD004", severity, message, "Wait for whoever was handed work.", "R0.12", pointer="/status")
 
 
-def before_lost(reason: str = "") -> Finding:
+def before_lost(reason: str = "") -> Diagnostic:
     """Files are claimed, and Remit has no usable record of the tree before the run.
 
     Why: without the record, Remit cannot distinguish a file from last week from one that was just made. The verdict is
@@ -494,10 +494,10 @@ def before_lost(reason: str = "") -> Finding:
     """
     why = f": {reason}" if reason else ""
     message = f"Remit has no record of the tree before the run, so it cannot verify any claimed file{why}"
-    return Finding("EVD005", "warning", message, "Check the claimed files yourself.", "R0.12", pointer="/artifacts")
+    return Diagnostic("EVD005", "warning", message, "Check the claimed files yourself.", "R0.12", pointer="/artifacts")
 
 
-def claim_withdrawn(paths: Sequence[str]) -> Finding:
+def claim_withdrawn(paths: Sequence[str]) -> Diagnostic:
     """The agent claimed a file that is not there, was sent back, and now says that all is done without it.
 
     Why: what had to be made did not come to be by not being named any more. An agent that is told of its lie finds that
@@ -509,13 +509,13 @@ def claim_withdrawn(paths: Sequence[str]) -> Finding:
     """
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     message = f"'{paths[0][:200]}'{more} was claimed before, is still not there, and nothing is claimed in its place"
-    return Finding(
+    return Diagnostic(
         "EVD006", "error", message, "Write the file, name the one that is meant, or say partial.", "R0.12",
         pointer="/artifacts",
     )  # fmt: skip
 
 
-def manifest_rewritten(path: str, severity: Severity) -> Finding:
+def manifest_rewritten(path: str, severity: Severity) -> Diagnostic:
     """The manifest does not begin any more with what it held before the work.
 
     Why: a manifest only grows. Whoever writes it anew can lose the entries of everybody else, and nobody would miss
@@ -527,10 +527,10 @@ def manifest_rewritten(path: str, severity: Severity) -> Finding:
     """
     message = f"'{path[:200]}' does not begin any more with what it held before: entries were removed or changed"
     hint = "Put back what was there, byte for byte, and only append your entry."
-    return Finding("EVD007", severity, message, hint, "R4.7")
+    return Diagnostic("EVD007", severity, message, hint, "R4.7")
 
 
-def not_known(path: str, reason: str) -> Finding:
+def not_known(path: str, reason: str) -> Diagnostic:
     """A claimed file is there, and Remit cannot decide whether the run changed it.
 
     Why: git ignores the file and its times don't show who changed it, the file can't be read, or Remit saw the agent
@@ -541,10 +541,10 @@ def not_known(path: str, reason: str) -> Finding:
     Good: artifacts are in folders that git doesn't ignore, or where Remit expects them.
     """
     message = f"Remit cannot verify '{path[:200]}': {reason}"
-    return Finding("EVD008", "warning", message, "Check the file yourself.", "R0.12", pointer="/artifacts")
+    return Diagnostic("EVD008", "warning", message, "Check the file yourself.", "R0.12", pointer="/artifacts")
 
 
-def made_by_nested(path: str, agent: str, session_id: str) -> Finding:
+def made_by_nested(path: str, agent: str, session_id: str) -> Diagnostic:
     """A claimed file comes from a nested run whose work was not accepted.
 
     Why: work that failed, or that Remit could not verify, does not become good work because the caller claims it or
@@ -558,10 +558,10 @@ def made_by_nested(path: str, agent: str, session_id: str) -> Finding:
     """
     message = f"'{path[:200]}' comes from {agent[:100]} ({session_id}), whose work was not accepted"
     hint = f"See remit show {session_id}; write the file with a tool that is recorded, or run the agent again."
-    return Finding("EVD009", "warning", message, hint, "R0.12", pointer="/artifacts")
+    return Diagnostic("EVD009", "warning", message, hint, "R0.12", pointer="/artifacts")
 
 
-def may_be_undone(paths: Sequence[str]) -> Finding:
+def may_be_undone(paths: Sequence[str]) -> Diagnostic:
     """A claimed file is missing or unchanged, and another agent that ran meanwhile may have undone the work on it.
 
     Why: with several agents in one folder, one may delete or restore what another wrote. The verdict is `unproven`:
@@ -573,11 +573,11 @@ def may_be_undone(paths: Sequence[str]) -> Finding:
     """
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     message = f"'{paths[0][:200]}'{more} is not there or not changed; another run in this folder may have undone it"
-    return Finding("EVD010", "warning", message, "Give each agent its own worktree: --worktree.", "R0.12",
+    return Diagnostic("EVD010", "warning", message, "Give each agent its own worktree: --worktree.", "R0.12",
                    pointer="/artifacts")  # fmt: skip
 
 
-def made_earlier(path: str, session_id: str, severity: Severity) -> Finding:
+def made_earlier(path: str, session_id: str, severity: Severity) -> Diagnostic:
     """A claimed file did not change in this run; an earlier run whose work was accepted made it.
 
     Why: a later phase of a task may list what the earlier phases made, and that is no false claim. If the earlier run
@@ -589,10 +589,12 @@ def made_earlier(path: str, session_id: str, severity: Severity) -> Finding:
     Good: an agent claims the files that it made or changed.
     """
     message = f"'{path[:200]}' did not change in this run; {session_id} made it"
-    return Finding("EVD011", severity, message, "Claim only what you made or changed.", "R0.12", pointer="/artifacts")
+    return Diagnostic(
+        "EVD011", severity, message, "Claim only what you made or changed.", "R0.12", pointer="/artifacts"
+    )
 
 
-def protected_name(sentence: str) -> Finding:
+def protected_name(sentence: str) -> Diagnostic:
     """A file or folder appeared at a protected name while the agent worked, or a protected file was changed.
 
     Why: such a name decides what agents may do or what a program starts: settings of a harness, agent files, hooks of
@@ -606,10 +608,10 @@ def protected_name(sentence: str) -> Finding:
     Good: the agent says in its return which setting it needs, and the user makes it. If a file in `.remit/quarantine`
     is yours, move it back.
     """
-    return Finding("EVD013", "warning", sentence, "Check it before you start a harness or git there.", "R0.12")
+    return Diagnostic("EVD013", "warning", sentence, "Check it before you start a harness or git there.", "R0.12")
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
     "EVD001": (not_changed, "error", "R0.12"),
     "EVD002": (no_tool_used, "error", "R0.12"),
     "EVD003": (not_attributed, "warning", "R0.12"),

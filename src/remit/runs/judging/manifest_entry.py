@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.errors import InputError
 from remit.light_namedtuple import NamedTuple
-from remit.model import Finding
+from remit.model import Diagnostic
 from remit.returns.formats.manifest import read_aliases
 from remit.storage.files import load_appended
 from remit.storage.safe_path import find_inside, name_below
@@ -27,7 +27,7 @@ class OwnEntry(NamedTuple):
     """None: no manifest is known. Empty: nothing was appended."""
     rival: str = ""
     """The status of another entry that was appended for the same file or under the same id, where it is another."""
-    refused: Finding | None = None
+    refused: Diagnostic | None = None
     """Why the entry doesn't count: its id is that of an older entry, or the manifest lies elsewhere."""
 
 
@@ -80,7 +80,7 @@ def _get_name(entry: dict[str, Any], field: str) -> str:
     return os.path.basename(value) if isinstance(value, str) else ""
 
 
-def manifest_outside(path: str) -> Finding:
+def manifest_outside(path: str) -> Diagnostic:
     """The manifest, or its folder, is a link that leads out of the workspace.
 
     Why: a file outside the workspace is not the workspace's manifest, and other people may write it. Remit neither
@@ -91,10 +91,10 @@ def manifest_outside(path: str) -> Finding:
     Good: the manifest is a file of the workspace.
     """
     message = f"'{path[:200]}' leads out of the workspace through a link, so Remit doesn't read it"
-    return Finding("EVD012", "error", message, "Put the manifest back as a file, then append your entry.", "R4.7")
+    return Diagnostic("EVD012", "error", message, "Put the manifest back as a file, then append your entry.", "R4.7")
 
 
-def _find_taken(manifest: str, entry: dict[str, Any]) -> Finding | None:
+def _find_taken(manifest: str, entry: dict[str, Any]) -> Diagnostic | None:
     from remit.manifest.ids import find_taken  # noqa: PLC0415
     from remit.returns.manifest_lines import id_taken  # noqa: PLC0415 - not for the other formats
 

@@ -15,7 +15,7 @@ from remit.returns.formats import HYPER, MANIFEST, STANDARD, get_dialect
 from remit.returns.formats.manifest import write_reason
 
 if TYPE_CHECKING:
-    from remit.model import Fault
+    from remit.model import AgentError
     from remit.returns.formats import Dialect
     from remit.schemas import Result
 
@@ -96,7 +96,7 @@ def _list_follow_ups(result: Result, steps: tuple[str, ...]) -> tuple[str, ...]:
     return (*reasons, *(step for step in steps if step not in advice))
 
 
-def _name_code(fault: Fault) -> str:
+def _name_code(fault: AgentError) -> str:
     """An error as a reason in a manifest entry, which has no field for its code."""
     return fault.message if fault.derived else f"{fault.code}: {fault.message}"
 

@@ -18,7 +18,7 @@ from remit.schemas import DEFAULT_TOKENS, HASH_DIGITS, KEY, MIN_TOKENS, PROVED, 
 from remit.storage.secrets import redact
 
 if TYPE_CHECKING:
-    from remit.model import Fault
+    from remit.model import AgentError
     from remit.schemas import Result, ResultArtifact
 
 _CHARS_PER_TOKEN = 12
@@ -276,7 +276,7 @@ def _clean_artifact(artifact: ResultArtifact) -> ResultArtifact:
     )
 
 
-def _clean_fault(fault: Fault) -> Fault:
+def _clean_fault(fault: AgentError) -> AgentError:
     return fault._replace(
         type=_NOT_WORD.sub("?", fault.type[:_MAX_NAME]),
         code=_NOT_WORD.sub("?", fault.code[:_MAX_NAME]),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from remit.errors import StateError
 from remit.ledger.texts import load_text
 from remit.light_hash import take_sha256
-from remit.model import Artifact, Fault, Finding
+from remit.model import AgentError, Artifact, Diagnostic
 from remit.runs.admission.run_config import read_terms
 from remit.runs.judging.conclusion import Conclusion, Writes
 from remit.schemas import FailedStep, Result, ResultArtifact, ResultUsage
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from remit.evidence.changes import Change
     from remit.evidence.grades import ArtifactGrade
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.runners import Usage
-    from remit.runs.admission.run_config import Terms
+    from remit.runs.admission.run_config import RunConfig
     from remit.runs.finish.steps import Step
 
 _MOST_UNCLAIMED = 200
@@ -52,12 +52,12 @@ class Told(Protocol):
         """The attempts."""
         ...
 
-    def check_held(self) -> Sequence[Finding]:
+    def check_held(self) -> Sequence[Diagnostic]:
         """What is to be said of limits that could not be held."""
         ...
 
 
-def make_report(row: Delegation, drive: Told | None, conclusion: Conclusion, *, ended_ms: int) -> Result:
+def make_report(row: Run, drive: Told | None, conclusion: Conclusion, *, ended_ms: int) -> Result:
     """The whole result of a run, before the finish steps."""
     from remit.runners.protocol import Usage  # noqa: PLC0415
     from remit.runs.results.build_return import write_return  # noqa: PLC0415 - whoever has judged has it already
@@ -113,7 +113,7 @@ def gather_artifacts(artifacts: Sequence[Artifact], grades: Mapping[str, Artifac
     return tuple(gathered)
 
 
-def _name_paths(artifacts: Sequence[ResultArtifact], terms: Terms, format: str) -> tuple[ResultArtifact, ...]:
+def _name_paths(artifacts: Sequence[ResultArtifact], terms: RunConfig, format: str) -> tuple[ResultArtifact, ...]:
     """The artifacts with the path of each from the folder where paths of the format start, if the file is in there.
 
     An agent that was stopped has named none of its files.
@@ -194,7 +194,7 @@ def render_report(report: Result, conclusion: Conclusion) -> bytes:
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
-def _shape_fault(fault: Fault) -> list[Any]:
+def _shape_fault(fault: AgentError) -> list[Any]:
     return [*fault[:6], sorted(fault.derived), dict(fault.extra)]
 
 
@@ -268,7 +268,7 @@ def _read_result(values: dict[str, Any]) -> Result:
     known: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     known |= {
         "artifacts": tuple(_read_artifact(each) for each in values["artifacts"]),
-        "diagnostics": tuple(Finding(*each) for each in values["diagnostics"]),
+        "diagnostics": tuple(Diagnostic(*each) for each in values["diagnostics"]),
         "errors": tuple(_read_fault(each) for each in values["errors"]),
         "usage": ResultUsage(**values["usage"]),
         "failed_steps": tuple(FailedStep(**each) for each in values["failed_steps"]),
@@ -281,7 +281,7 @@ def _read_artifact(values: dict[str, Any]) -> ResultArtifact:
     return ResultArtifact(**values | {"key_points": None if points is None else tuple(points)})
 
 
-def _read_fault(values: list[Any]) -> Fault:
+def _read_fault(values: list[Any]) -> AgentError:
     *known, details, derived, extra = values
     kind, message, code, recoverable, recommendation = known
-    return Fault(kind, message, code, recoverable, recommendation, details, frozenset(derived), extra)
+    return AgentError(kind, message, code, recoverable, recommendation, details, frozenset(derived), extra)

@@ -24,7 +24,7 @@ from remit.runs.results.full_result import load_made, load_report, load_writes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.ledger.store import Connection, Ledger
 
 # Two questions that an index answers each: who is at work, and who has ended since. A run that was long late before
@@ -63,7 +63,7 @@ _MOST_EARLIER = 200
 
 
 def find_site(
-    home: Home, row: Delegation, root: str, *, since: Mapping[str, int], live: Mapping[str, Other] = NOTHING
+    home: Home, row: Run, root: str, *, since: Mapping[str, int], live: Mapping[str, Other] = NOTHING
 ) -> Site:
     """Where an agent worked, and the agents that worked there meanwhile: no caller that only waits, no nested run.
 
@@ -90,7 +90,7 @@ def find_site(
     return Site(root, began_ms, tuple(others), tuple(nested), below.made, below.accepted_ms, find_made)
 
 
-def _find_made(workspace: str, row: Delegation, root: str, began_ms: int) -> dict[str, MadeEarlier]:
+def _find_made(workspace: str, row: Run, root: str, began_ms: int) -> dict[str, MadeEarlier]:
     """The files that earlier runs in the same folder made, as far as known; by a run on the same task, if there is one.
 
     A file that an earlier run claimed and that could not be verified counts as another task's: it stays unproven.
@@ -135,12 +135,12 @@ def list_below(ledger: Ledger, session_id: str) -> tuple[str, ...]:
         return tuple(each[0] for each in db.execute(query, (session_id,)))
 
 
-def _load_tree(ledger: Ledger, row: Delegation) -> dict[str, Delegation]:
+def _load_tree(ledger: Ledger, row: Run) -> dict[str, Run]:
     """The runs that have the same first caller, by session."""
     return {each.session_id: each for each in list_delegations(ledger, root_id=row.root_id, limit=100_000)}
 
 
-def _list_above(tree: Mapping[str, Delegation], session_id: str | None) -> list[str]:
+def _list_above(tree: Mapping[str, Run], session_id: str | None) -> list[str]:
     """The sessions above one, nearest first."""
     above: list[str] = []
     row = tree.get(session_id or "")
@@ -150,7 +150,7 @@ def _list_above(tree: Mapping[str, Delegation], session_id: str | None) -> list[
     return above
 
 
-def _list_waiting(tree: Mapping[str, Delegation], session_id: str) -> list[str]:
+def _list_waiting(tree: Mapping[str, Run], session_id: str) -> list[str]:
     """The sessions above one that do nothing but wait for it."""
     waiting: list[str] = []
     row = tree.get(session_id)

@@ -18,7 +18,7 @@ from remit.runs.admission.tree_usage import load_tree
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from remit.runs.supervisor.run_loop import Drive
+    from remit.runs.supervisor.run_loop import RunLoop
 
 _OUTPUT = {"--json": False, "--output-format": True}
 ALLOWED: Mapping[tuple[str, ...], Mapping[str, bool]] = {
@@ -47,7 +47,7 @@ writes a file that the agent names, or prints one: that would happen outside of 
 _HINT = f"an agent calls Remit with the {TICKET} that it was started with, in its own processes"
 
 
-def open_calls(drive: Drive, folder: str) -> CallServer | None:
+def open_calls(drive: RunLoop, folder: str) -> CallServer | None:
     """Carry out the calls of a confined agent while its attempt runs; None if it can make none.
 
     Without a socket, for whatever reason, each of its calls ends with a sentence.

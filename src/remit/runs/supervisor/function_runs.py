@@ -21,13 +21,13 @@ from remit.runs.supervisor.watch import LOOK_EVERY_S
 from remit.storage.secrets import redact
 
 if TYPE_CHECKING:
-    from remit.runs.supervisor.run_loop import Drive
+    from remit.runs.supervisor.run_loop import RunLoop
 
 _MOST_FRAMES, _MOST_TRACE_CHARS = -100, 100_000
 """Of an exception's trace: the innermost frames."""
 
 
-async def call(drive: Drive, function: Any) -> Turn:  # noqa: ANN401 - whatever can be called
+async def call(drive: RunLoop, function: Any) -> Turn:  # noqa: ANN401 - whatever can be called
     """Call a function with the order; what came of it."""
     order = make_order(drive, 1, {})
     ticket = await drive.broker.together.write(lambda _: mint(drive), durable=False)
@@ -39,7 +39,7 @@ async def call(drive: Drive, function: Any) -> Turn:  # noqa: ANN401 - whatever 
         drive.calling.cancel()
 
 
-async def _attend(drive: Drive, calling: Call) -> Turn:
+async def _attend(drive: RunLoop, calling: Call) -> Turn:
     """Wait for a function, as long as it may take and nobody has cancelled it."""
     answer = calling.answer
     while not answer.done():

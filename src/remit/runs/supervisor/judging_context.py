@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.runners import Heard, ToolUse
-    from remit.runs.supervisor.run_loop import Drive
+    from remit.runs.supervisor.run_loop import RunLoop
 
 _NOTICED_MS = 200
 
@@ -34,7 +34,7 @@ _NOTICED_MS = 200
 # --- before -----------------------------------------------------------------------------------------------------------
 
 
-async def look_before(drive: Drive) -> Before:
+async def look_before(drive: RunLoop) -> Before:
     """The tree before the run; for a run that another process began, or that is resumed, as it was then."""
     terms = drive.terms
     if not terms.evidence:
@@ -56,13 +56,13 @@ async def look_before(drive: Drive) -> Before:
     return _keep_before(drive, taken)
 
 
-def _keep_before(drive: Drive, before: Before) -> Before:
+def _keep_before(drive: RunLoop, before: Before) -> Before:
     with drive.home.ledger.transaction(durable=True) as db:
         keep_texts(drive.home, drive.row.session_id, {BEFORE: before.as_text().encode()}, db=db)
     return before
 
 
-def hear_earlier(drive: Drive) -> Iterator[tuple[ToolUse, ...] | None]:
+def hear_earlier(drive: RunLoop) -> Iterator[tuple[ToolUse, ...] | None]:
     """The tools that were used in what this goes on with; None where nobody can tell any more."""
     home, earlier, known = drive.home, drive.terms.resume_of, {""}
     while earlier not in known:
@@ -81,7 +81,7 @@ def hear_earlier(drive: Drive) -> Iterator[tuple[ToolUse, ...] | None]:
 # --- afterwards -------------------------------------------------------------------------------------------------------
 
 
-def make_scene(drive: Drive, heard: Heard) -> Scene:
+def make_scene(drive: RunLoop, heard: Heard) -> Scene:
     """What is known of the agent's work: the tools of all its attempts, unless one of them did not tell."""
     row, terms, before = drive.row, drive.terms, drive.before
     told = [*drive.earlier_tools, *(turn.heard.tools for turn in drive.turns), heard.tools]
@@ -97,14 +97,14 @@ def make_scene(drive: Drive, heard: Heard) -> Scene:
     )  # fmt: skip
 
 
-def find_handed_on(drive: Drive) -> HandedOn:
+def find_handed_on(drive: RunLoop) -> HandedOn:
     """What was accepted of those below it. All that is in a worktree of its own becomes its commit, and is its."""
     if drive.before is None or drive.terms.worktree:
         return HandedOn()
     return load_handed_on(drive.home, (drive.row.session_id, *_list_resumed(drive)), drive.terms.root)
 
 
-def _list_resumed(drive: Drive) -> dict[str, int]:
+def _list_resumed(drive: RunLoop) -> dict[str, int]:
     """The delegations that this one goes on with, and when each began: the tree is compared with before them."""
     found: dict[str, int] = {}
     earlier = drive.terms.resume_of

@@ -32,7 +32,7 @@ from remit.storage.model_ports import find_model_ports
 if TYPE_CHECKING:
     from remit.confine import Profile
     from remit.runners import Launch
-    from remit.runs.supervisor.run_loop import Drive
+    from remit.runs.supervisor.run_loop import RunLoop
 
 
 CONFINED = "confined"
@@ -41,7 +41,7 @@ CONFINED = "confined"
 _PERMISSIONS = Permissions()._asdict()
 
 
-def start(drive: Drive, number: int, message: str | None) -> Started:
+def start(drive: RunLoop, number: int, message: str | None) -> Started:
     """Start an attempt: with the work, or with a message to an agent that has ended."""
     broker, home, session_id = drive.broker, drive.home, drive.row.session_id
     environ = broker.environ | mint(drive)
@@ -61,14 +61,14 @@ def start(drive: Drive, number: int, message: str | None) -> Started:
     return start_shim(home, attempt, _make_shim_order(drive, launch, environ))
 
 
-def mint(drive: Drive) -> dict[str, str]:
+def mint(drive: RunLoop) -> dict[str, str]:
     """A new ticket for the agent; one that an earlier attempt had is no longer good."""
     ticket = drive.broker.mint(drive.row)
     set_ticket(drive.home.ledger, drive.row.session_id, ticket.hash)
     return {TICKET: ticket.token, SESSION: drive.row.session_id}
 
 
-def make_order(drive: Drive, number: int, environ: dict[str, str]) -> Order:
+def make_order(drive: RunLoop, number: int, environ: dict[str, str]) -> Order:
     """What a runner is told of an attempt."""
     row, terms, budget = drive.row, drive.terms, drive.allowance.find_left(drive.usage)
     return Order(
@@ -79,13 +79,13 @@ def make_order(drive: Drive, number: int, environ: dict[str, str]) -> Order:
     )  # fmt: skip
 
 
-def _fill_settings(drive: Drive) -> dict[str, Any]:
+def _fill_settings(drive: RunLoop) -> dict[str, Any]:
     """What is set for the runner, with the variables that it is started with."""
     now = drive.broker.variables.get(drive.row.runner, NOTHING)
     return fill_values(drive.terms.settings, now, runner=drive.row.runner)
 
 
-def _make_launch(drive: Drive, order: Order, message: str | None) -> Launch:
+def _make_launch(drive: RunLoop, order: Order, message: str | None) -> Launch:
     runner, harness_id = drive.runner, drive.harness_id
     if message is None:
         is_resumed = bool(drive.terms.harness_id)
@@ -95,7 +95,7 @@ def _make_launch(drive: Drive, order: Order, message: str | None) -> Launch:
     return runner.start(order._replace(prompt=f"{order.prompt}\n\n{message}"))
 
 
-def _make_shim_order(drive: Drive, launch: Launch, environ: dict[str, str]) -> ShimOrder:
+def _make_shim_order(drive: RunLoop, launch: Launch, environ: dict[str, str]) -> ShimOrder:
     environ = environ | dict(launch.environ)
     confinement = _make_confinement(drive, environ) if drive.terms.confine else None
     return ShimOrder(
@@ -104,7 +104,7 @@ def _make_shim_order(drive: Drive, launch: Launch, environ: dict[str, str]) -> S
     )  # fmt: skip
 
 
-def _make_confinement(drive: Drive, environ: dict[str, str]) -> Confinement:
+def _make_confinement(drive: RunLoop, environ: dict[str, str]) -> Confinement:
     """Let the agent write to its folder and the harness to its state, and neither to what decides about agents."""
     from remit.policy.confinement_profile import list_caches  # noqa: PLC0415 - no other run needs it
 
@@ -122,7 +122,7 @@ def _make_confinement(drive: Drive, environ: dict[str, str]) -> Confinement:
     )  # fmt: skip
 
 
-def _apply_permissions(drive: Drive, home: str) -> tuple[Profile, tuple[str, ...]]:
+def _apply_permissions(drive: RunLoop, home: str) -> tuple[Profile, tuple[str, ...]]:
     """Return what the agent and all its callers may write and read, with the files to make before it starts.
 
     The sentences about what differs are kept for the result.

@@ -57,15 +57,15 @@ if TYPE_CHECKING:
     from remit.attempts.start import Started
     from remit.evidence.changes import Change, Comparison
     from remit.evidence.tree import Tree
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.ledger.store import Connection
-    from remit.model import Finding
+    from remit.model import Diagnostic
     from remit.runners import Listener, Runner, ToolUse
-    from remit.runs.admission.run_config import Terms
+    from remit.runs.admission.run_config import RunConfig
     from remit.runs.judging.conclusion import Conclusion
     from remit.runs.judging.judge import Judgement, Scene
     from remit.runs.supervisor.function_call import Call
-    from remit.runs.supervisor.supervisor import Broker
+    from remit.runs.supervisor.supervisor import Supervisor
     from remit.schemas import Result
 
 T = TypeVar("T")
@@ -75,14 +75,14 @@ _LEAST_LEFT_S = 1.0
 _LONG_BYTES = 256 * 1024
 
 
-class Drive:
+class RunLoop:
     """One delegation that is running. It ends with a `Conclusion`; what follows from it is the broker's."""
 
-    def __init__(self, broker: Broker, row: Delegation) -> None:
+    def __init__(self, broker: Supervisor, row: Run) -> None:
         self.broker = broker
         self.home = broker.home
         self.row = row
-        self.terms: Terms = read_terms(row.details)
+        self.terms: RunConfig = read_terms(row.details)
         self.runner: Runner = broker.get_runner(row.runner, self.terms.base)
         self.turns: list[Turn] = []
         self.live = Heard()
@@ -125,7 +125,7 @@ class Drive:
         told = (turn.heard.harness_id for turn in reversed(self.turns))
         return next((each for each in told if each), self.terms.harness_id)
 
-    def check_held(self) -> tuple[Finding, ...]:
+    def check_held(self) -> tuple[Diagnostic, ...]:
         """What there is to say of limits that its runner gives nobody the means to hold."""
         budget = Budget(**self.terms.budget)
         return check_held(budget, self.runner, name=self.row.runner, hands_on=bool(self.terms.may_call))

@@ -18,9 +18,9 @@ from remit.runs.admission.run_config import read_terms
 from remit.runs.admission.tickets import CARRIED
 
 if TYPE_CHECKING:
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.ledger.store import Connection
-    from remit.runs.supervisor.supervisor import Broker
+    from remit.runs.supervisor.supervisor import Supervisor
 
 _LOOK_S = (0.01, 0.25)
 """How soon is looked again for slots that other processes leave."""
@@ -30,7 +30,7 @@ _GIVES_WAY_MS = 600
 
 
 class _Waiter(NamedTuple):
-    row: Delegation
+    row: Run
     limit_ms: int | None
     """When its caller's time is up."""
     ended: asyncio.Future[str]
@@ -40,7 +40,7 @@ class _Waiter(NamedTuple):
 class Line:
     """Those who wait for a slot."""
 
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: Supervisor) -> None:
         self._broker = broker
         self._waiters: dict[str, _Waiter] = {}
         self._called = asyncio.Event()
@@ -48,7 +48,7 @@ class Line:
         self._gives_way_ms: int | None = None
         """Since when a slot is left to others."""
 
-    async def wait(self, row: Delegation, limit_ms: int | None) -> str:
+    async def wait(self, row: Run, limit_ms: int | None) -> str:
         """Wait until a delegation runs; "", or how it ended before: cancelled, or timeout.
 
         Its time begins then, and ends no later than its caller's.
@@ -159,7 +159,7 @@ def _tell(waiter: _Waiter, word: str | BaseException) -> None:
         waiter.ended.set_result(word)
 
 
-def find_deadline(row: Delegation, now_ms: int, limit_ms: int | None) -> int:
+def find_deadline(row: Run, now_ms: int, limit_ms: int | None) -> int:
     """When the time of a delegation that begins now is up."""
     deadline_ms = now_ms + int(read_terms(row.details).timeout_s * 1000)
     return deadline_ms if limit_ms is None else min(deadline_ms, limit_ms)

@@ -31,7 +31,7 @@ from remit.runs.judging.conclusion import Ended, conclude
 from remit.runs.results.full_result import add_steps, load_report, make_report, render_report
 from remit.runs.supervisor.concurrent_runs import find_site, list_below
 from remit.runs.supervisor.group_commit import Together
-from remit.runs.supervisor.run_loop import Drive
+from remit.runs.supervisor.run_loop import RunLoop
 from remit.runs.supervisor.slot_queue import Line, find_deadline
 from remit.storage.supervisors import Presence, clear_departed, is_present
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from remit.cluster.caller.client import Afar
     from remit.cluster.caller.remote_run import Errand
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.ledger.store import Connection
     from remit.runners import Runner
     from remit.runs.finish.steps import Step
@@ -49,16 +49,16 @@ if TYPE_CHECKING:
     from remit.runs.judging.concurrent_writers import Site
     from remit.schemas import Result
 
-    Begin = Callable[[Delegation], None]
-    Settle = Callable[[Delegation, Conclusion], tuple[Step, ...]]
-    Answer = Callable[[Delegation], Conclusion]
+    Begin = Callable[[Run], None]
+    Settle = Callable[[Run, Conclusion], tuple[Step, ...]]
+    Answer = Callable[[Run], Conclusion]
 
 NO_LIMITS = Slots()
 _BUSY_TRIES, _BUSY_PAUSE_S = 10, 1.0
 _ENDING_S, _UNENDED_S = 0.02, 30.0
 
 
-class Broker:
+class Supervisor:
     """A process that drives delegations."""
 
     def __init__(
@@ -90,9 +90,9 @@ class Broker:
         """What the workspace sets in the environment of each runner."""
         self.afar: Afar | None = None
         """Where delegations go that are not done on this machine."""
-        self.mint: Callable[[Delegation], Ticket] = lambda _: mint(os.urandom(RANDOM_BYTES))
+        self.mint: Callable[[Run], Ticket] = lambda _: mint(os.urandom(RANDOM_BYTES))
         """Makes the ticket of an agent."""
-        self.drives: dict[str, Drive | Errand] = {}
+        self.drives: dict[str, RunLoop | Errand] = {}
         self.together = Together(home)
         self.line = Line(self)
         self._own_runners = own_runners or {}
@@ -156,7 +156,7 @@ class Broker:
         """Whether a delegation is on its way here."""
         return session_id in self._driving
 
-    def has_stopped(self, row: Delegation) -> bool:
+    def has_stopped(self, row: Run) -> bool:
         """Whether a delegation is this broker's, and could not be driven on."""
         is_own = self._presence is not None and row.owner == self._presence.id
         return is_own and row.session_id not in self._driving
@@ -174,7 +174,7 @@ class Broker:
             return await self._send(self.afar, row)
         return await self._work(row)
 
-    async def _answer(self, row: Delegation, answer: Answer) -> Result:
+    async def _answer(self, row: Run, answer: Answer) -> Result:
         """Answer for a utility agent. No process runs, so no slot is needed; a repeated call changes nothing."""
         if row.state == "admitted":
             with self.home.ledger.transaction() as db:
@@ -182,16 +182,16 @@ class Broker:
             row = self._load(row.session_id)
         return await self._finish(row, None, await asyncio.to_thread(answer, row))
 
-    def check_reach(self, row: Delegation) -> None:
+    def check_reach(self, row: Run) -> None:
         """Refuse to drive here what was sent to other machines, where nobody knows any more which."""
         if self._is_out_of_reach(row):
             hint = "set `engine`, or REMIT_ENGINE, to the database that it was sent through"
             raise StateError(f"{row.session_id} is done by another machine, and no engine is set", hint=hint)
 
-    def _is_out_of_reach(self, row: Delegation) -> bool:
+    def _is_out_of_reach(self, row: Run) -> bool:
         return self.afar is None and row.state in ("admitted", "running") and read_terms(row.details).afar
 
-    async def _work(self, row: Delegation) -> Result:
+    async def _work(self, row: Run) -> Result:
         """Have a delegation done on this machine."""
         session_id = row.session_id
         early = await self._wait_for_slot(row) if row.state == "admitted" else None
@@ -202,7 +202,7 @@ class Broker:
         if early is not None:
             return await self._finish(row, None, early)
         try:
-            drive = self.drives[session_id] = Drive(self, row)
+            drive = self.drives[session_id] = RunLoop(self, row)
         except RunnerError as error:
             return await self._finish(row, None, await self._lose(row, error))
         try:
@@ -211,7 +211,7 @@ class Broker:
             del self.drives[session_id]
         return await self._finish(row, drive, conclusion)
 
-    async def _send(self, afar: Afar, row: Delegation) -> Result:
+    async def _send(self, afar: Afar, row: Run) -> Result:
         """Have a delegation done by another machine. What comes before and after is done on this one, as always."""
         early = await self._begin(row)
         if early is not None:
@@ -223,7 +223,7 @@ class Broker:
             del self.drives[row.session_id]
         return await self._finish(self._load(row.session_id), errand, conclusion)
 
-    async def _lose(self, row: Delegation, error: RunnerError) -> Conclusion:
+    async def _lose(self, row: Run, error: RunnerError) -> Conclusion:
         """What becomes of a delegation whose runner nobody knows any more: its agent could not be understood."""
         number = count_attempts(self.home.ledger, row.session_id)
         last = time.monotonic() + _UNENDED_S
@@ -232,13 +232,13 @@ class Broker:
             await asyncio.sleep(_ENDING_S)
         return conclude(Ended("orphaned", row.agent, reason=error.message, retry=find_retry(row)))
 
-    def _load(self, session_id: str) -> Delegation:
+    def _load(self, session_id: str) -> Run:
         row = load_delegation(self.home.ledger, session_id)
         if row is None:
             raise RemitError(f"the ledger has no delegation {session_id}", hint="remit ps shows what there is")
         return row
 
-    async def _wait_for_slot(self, row: Delegation) -> Conclusion | None:
+    async def _wait_for_slot(self, row: Run) -> Conclusion | None:
         """Wait until there is room; what became of it where it never began."""
         ending = await self.line.wait(row, self._find_limit(row))
         if not ending:
@@ -248,18 +248,18 @@ class Broker:
             reason = self.find_reason(row.session_id) or "it had not begun"
         return conclude(Ended(ending, row.agent, reason=reason, retry=find_retry(row)))
 
-    def _find_limit(self, row: Delegation) -> int | None:
+    def _find_limit(self, row: Run) -> int | None:
         """When the caller's own time is up."""
         parent = None if row.parent_id is None else load_delegation(self.home.ledger, row.parent_id)
         return None if parent is None else parent.deadline_ms
 
-    def restart_clock(self, row: Delegation) -> Delegation:
+    def restart_clock(self, row: Run) -> Run:
         """Let the time of a delegation begin now: until now it was only looked at the tree."""
         deadline_ms = find_deadline(row, read_clock_ms(), self._find_limit(row))
         set_deadline(self.home.ledger, row.session_id, deadline_ms)
         return row._replace(deadline_ms=deadline_ms)
 
-    async def _begin(self, row: Delegation) -> Conclusion | None:
+    async def _begin(self, row: Run) -> Conclusion | None:
         """Do what comes before the work on a task, as often as needed; what became of it where it may not begin."""
         if read_terms(row.details).refereed:  # begun by a harness, and nothing of it can be heard here
             return conclude(Ended("orphaned", row.agent, reason="its harness ended without a word of it"))
@@ -275,7 +275,7 @@ class Broker:
             return conclude(Ended("rejected", row.agent, heard, reason=str(error), code=code))
         return None
 
-    async def _finish(self, row: Delegation, drive: Drive | Errand | None, conclusion: Conclusion) -> Result:
+    async def _finish(self, row: Run, drive: RunLoop | Errand | None, conclusion: Conclusion) -> Result:
         """Write down what became of it, then settle."""
         await self._end_below(row)
         self.functions.pop(row.session_id, None)  # not when somebody stops waiting: it may not have begun
@@ -300,7 +300,7 @@ class Broker:
         self.line.call()
         return report if is_over else await self._settle(row)
 
-    async def _end_below(self, row: Delegation) -> None:
+    async def _end_below(self, row: Run) -> None:
         """End all nested runs with their caller: those that another supervisor drives, such as a server's, as well."""
         with self.home.ledger.reading() as db:
             query = "SELECT session_id FROM delegations WHERE parent_id = ? AND state <> 'settled'"
@@ -324,7 +324,7 @@ class Broker:
         while self._load(session_id).state != "settled" and time.monotonic() < last:  # noqa: ASYNC110 - the ledger tells nobody
             await asyncio.sleep(_ENDING_S)
 
-    async def _settle(self, row: Delegation) -> Result:
+    async def _settle(self, row: Run) -> Result:
         """Do on disk what follows from it, as often as needed: each step does only what is missing."""
         report, conclusion = load_report(self.home, row.session_id)
         steps: tuple[Step, ...] = ()
@@ -374,9 +374,9 @@ class Broker:
         event = load_last_event(self.home.ledger, session_id, "cancel")
         return "" if event is None else str(event.details.get("reason") or "")
 
-    def find_site(self, row: Delegation, root: str, *, since: Mapping[str, int]) -> Site:
+    def find_site(self, row: Run, root: str, *, since: Mapping[str, int]) -> Site:
         """Who else worked in the same folder meanwhile. `since`: the sessions that the run continues."""
-        drives = [each for each in self.drives.values() if isinstance(each, Drive) and each.terms.root == root]
+        drives = [each for each in self.drives.values() if isinstance(each, RunLoop) and each.terms.root == root]
         live = {each.row.session_id: each.describe() for each in drives}
         return find_site(self.home, row, root, since=since, live=live)
 
@@ -399,11 +399,11 @@ class Broker:
         left = [row for row in reversed(rows) if gone[row.owner] and self._is_mute(row)]
         return [row.session_id for row in left if claim(self.home.ledger, row, self.id)]
 
-    def is_left(self, row: Delegation) -> bool:
+    def is_left(self, row: Run) -> bool:
         """Whether nobody but a broker will bring a delegation to its end."""
         return not is_present(self.home, row.owner) and self._is_mute(row)
 
-    def _is_mute(self, row: Delegation) -> bool:
+    def _is_mute(self, row: Run) -> bool:
         """Whether nothing more is heard of it: a harness tells of a refereed one, until it is judged or long late."""
         if row.owner == AFAR or self._is_out_of_reach(row):
             return False

@@ -20,7 +20,7 @@ from remit.runs.supervisor.output_reader import PIECE_BYTES, Hearing
 from remit.storage.secrets import redact
 
 if TYPE_CHECKING:
-    from remit.runs.supervisor.run_loop import Drive
+    from remit.runs.supervisor.run_loop import RunLoop
 
 HANDBACK_SHARE, HANDBACK_MAX_S, HANDBACK_MIN_S = 0.1, 60.0, 3.0
 """How long before its end an agent is asked to hand back what it has; under the least there is no time for it."""
@@ -35,7 +35,7 @@ _SAID = 200
 """How much of what an agent says is shown."""
 
 
-async def watch(drive: Drive, number: int) -> None:
+async def watch(drive: RunLoop, number: int) -> None:
     """Wait until an attempt is over, and look at it now and then."""
     folder = drive.find_folder(number)
     started, drive.started = drive.started, None
@@ -56,7 +56,7 @@ async def watch(drive: Drive, number: int) -> None:
 class _Watcher:
     """Looks at an attempt now and then while it runs."""
 
-    def __init__(self, drive: Drive, folder: str) -> None:
+    def __init__(self, drive: RunLoop, folder: str) -> None:
         self.drive = drive
         self.folder = folder
         self.hearing = Hearing(folder, drive.listen(1))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.errors import RemitError
-from remit.model import Finding
+from remit.model import Diagnostic
 from remit.runs.admission.run_config import read_terms
 from remit.runs.finish.steps import Step
 from remit.runs.tasks.task_status import open_store
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
     from remit.config import Settings
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.model import Severity
-    from remit.runs.admission.run_config import Terms
+    from remit.runs.admission.run_config import RunConfig
     from remit.runs.judging.conclusion import Conclusion
 
 _ONE_FILE = ("research", "planning")
 """The kinds whose work is their artifact; that of the others are files all over the project, and a summary beside."""
 
 
-def check_artifacts(home: Home, settings: Settings, row: Delegation, conclusion: Conclusion) -> tuple[Step, ...]:
+def check_artifacts(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> tuple[Step, ...]:
     """What there is to say of the artifacts of a command that is completed and settled."""
     terms = read_terms(row.details)
     if not terms.command or not terms.artifact_path or terms.worktree or conclusion.status != "completed":
@@ -42,7 +42,7 @@ def check_artifacts(home: Home, settings: Settings, row: Delegation, conclusion:
         return (Step("artifact", "failed", str(error)),)
 
 
-def _check(home: Home, settings: Settings, row: Delegation, conclusion: Conclusion) -> Iterator[Step]:
+def _check(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> Iterator[Step]:
     terms = read_terms(row.details)
     paths = [artifact.path for artifact in conclusion.artifacts]
     if terms.artifact_path not in paths:
@@ -53,13 +53,13 @@ def _check(home: Home, settings: Settings, row: Delegation, conclusion: Conclusi
         yield Step("plan", "nothing", "", (no_phases(plan.path),))
 
 
-def _tell_place(terms: Terms, paths: list[str]) -> Step:
+def _tell_place(terms: RunConfig, paths: list[str]) -> Step:
     if terms.kind not in _ONE_FILE:
         return Step("summary", "done", f"none is at {terms.artifact_path}")
     return Step("artifact", "nothing", "", (made_elsewhere(paths[0] if paths else "", terms.artifact_path),))
 
 
-def made_elsewhere(path: str, wanted: str) -> Finding:
+def made_elsewhere(path: str, wanted: str) -> Diagnostic:
     """A report or a plan was not written to where it belongs.
 
     Why: whoever looks for it, people and the next command, looks in the task's folder. What was written is linked to
@@ -70,10 +70,10 @@ def made_elsewhere(path: str, wanted: str) -> Finding:
     Good: `specs/12_cache_uploads/reports/research-001.md`, as the agent was told.
     """
     message = f"the artifact belongs to '{wanted}' and is at '{path[:200]}'" if path else f"nothing is at '{wanted}'"
-    return Finding("SET002", "warning", message, "Move it there, or tell the agent to write it there.", "R1.20")
+    return Diagnostic("SET002", "warning", message, "Move it there, or tell the agent to write it there.", "R1.20")
 
 
-def no_phases(path: str) -> Finding:
+def no_phases(path: str) -> Diagnostic:
     """A plan has no phases.
 
     Why: work goes through a plan phase by phase and goes on at the first that is open. Without phases there is nothing
@@ -84,10 +84,10 @@ def no_phases(path: str) -> Finding:
     Good: `## Implementation Phases`, and below it `### Phase 1: Name [NOT STARTED]`
     """
     hint = "Have it revised, with headings like: ### Phase 1: Name [NOT STARTED]."
-    return Finding("SET003", "warning", f"the plan '{path[:200]}' has no phases", hint, "R1.32 S4")
+    return Diagnostic("SET003", "warning", f"the plan '{path[:200]}' has no phases", hint, "R1.32 S4")
 
 
-def place_denied(agent: str, path: str, rule: str) -> Finding:
+def place_denied(agent: str, path: str, rule: str) -> Diagnostic:
     """An agent's own permissions deny the path at which its artifact belongs, so Remit doesn't tell it to write there.
 
     Why: an agent that gets two contradicting orders fails, or breaks one of them.
@@ -98,10 +98,10 @@ def place_denied(agent: str, path: str, rule: str) -> Finding:
     """
     message = f"'{agent}' may not write '{path[:200]}', where its artifact belongs ({rule[:200]})"
     hint = "Allow the path in the agent's file, or set folder under [tasks] in remit.toml to one that it may write to."
-    return Finding("SET004", "warning", message, hint, "R1.20 D9")
+    return Diagnostic("SET004", "warning", message, hint, "R1.20 D9")
 
 
-TOLD: dict[str, tuple[Callable[..., Finding], Severity, str]] = {
+TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
     "SET002": (made_elsewhere, "warning", "R1.20"),
     "SET003": (no_phases, "warning", "R1.32 S4"),
     "SET004": (place_denied, "warning", "R1.20 D9"),

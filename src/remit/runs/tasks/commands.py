@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import ConfigError, RefusedError, RemitError, StateError, UsageError
 from remit.ledger.home import TAKING
-from remit.model import ERROR_CODES, Fault
+from remit.model import ERROR_CODES, AgentError
 from remit.runs.admission.inputs import FROM_PROMPT
 from remit.runs.choose_agent import list_agents
 from remit.runs.request import Request
@@ -364,18 +364,18 @@ def _list_left(store: TaskStore, number: int, last: Part) -> list[str]:
     return left
 
 
-def _explain_unknown(trouble: Sequence[str], again: str) -> Fault:
+def _explain_unknown(trouble: Sequence[str], again: str) -> AgentError:
     """Why completed work is only partial if the files of the tasks don't say whether something is left."""
     advice = f"Repair the task files with remit sync --repair, or restore the plan from git, then continue: {again}"
-    return Fault("status_sync", trouble[0], _SYNC_FAILED, recoverable=True, recommendation=advice)
+    return AgentError("status_sync", trouble[0], _SYNC_FAILED, recoverable=True, recommendation=advice)
 
 
-def _explain_left(left: Sequence[str], again: str, trouble: RemitError | None) -> Fault:
+def _explain_left(left: Sequence[str], again: str, trouble: RemitError | None) -> AgentError:
     """Why completed work is only partial if phases of the plan are left."""
     message, code = f"the plan isn't done: {', '.join(left)}", ERROR_CODES["validation"]
     if trouble is not None:
         message, code = f"{message}; the next phase can't begin: {trouble.message}", trouble.code
-    return Fault("validation", message, code, recoverable=True, recommendation=f"Continue with: {again}")
+    return AgentError("validation", message, code, recoverable=True, recommendation=f"Continue with: {again}")
 
 
 # --- what it is given, and what it makes -----------------------------------------------------------------------------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from remit.config import Settings
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.runs.instructions import TaskFacts
     from remit.runs.judging.conclusion import Conclusion
 
@@ -55,14 +55,14 @@ def show_outside(root: str, settings: Settings, task_id: str) -> TaskFacts:
     return TaskFacts(0, text=text[:_MAX_SHOWN], id=task_id, answers=answers)
 
 
-def focus_outside(home: Home, settings: Settings, row: Delegation) -> None:
+def focus_outside(home: Home, settings: Settings, row: Run) -> None:
     """Tell the system that a task is taken up."""
     task_id = read_terms(row.details).outside
     if "focus" in list_outside(home.root, settings):
         _run_once(home, settings, row, "focus", task_id)
 
 
-def settle_outside(home: Home, settings: Settings, row: Delegation, conclusion: Conclusion) -> tuple[Step, ...]:
+def settle_outside(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> tuple[Step, ...]:
     """Complete and link a task whose work is done; what is blocked or failed stays open (R4.12, R4.13).
 
     What the task shows as done isn't done again: an agent may have completed and linked it as its own file says.
@@ -108,7 +108,7 @@ def _list_linked(task: Mapping[str, Any]) -> list[Any]:
     return [each.get("id") if isinstance(each, dict) else each for each in listed] if isinstance(listed, list) else []
 
 
-def _run_once(home: Home, settings: Settings, row: Delegation, name: str, task_id: str, *, research: str = "") -> bool:
+def _run_once(home: Home, settings: Settings, row: Run, name: str, task_id: str, *, research: str = "") -> bool:
     """Run a command that was not run for this delegation; whether it was run now."""
     events = load_events(home.ledger, session_id=row.session_id)
     if any(event.kind == OUTSIDE and event.details.get("command") == name for event in events):

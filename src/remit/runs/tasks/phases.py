@@ -17,7 +17,7 @@ from remit.runs.tasks.task_owner import list_moved
 
 if TYPE_CHECKING:
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
     from remit.tasks.plan import Phase
     from remit.tasks.store import PlanFacts, TaskStore
 
@@ -50,7 +50,7 @@ def find_phase(store: TaskStore, number: int, phase: int | str) -> Phase | None:
     return _index(store.load_plan(number)).get(str(phase).upper())
 
 
-def check_rest(home: Home, store: TaskStore, row: Delegation, status: str) -> Rest:
+def check_rest(home: Home, store: TaskStore, row: Run, status: str) -> Rest:
     """What is left of the plan once work has ended so; a phase that was closed without being done is opened again.
 
     Whoever has lost a phase, or the plan, does not know what is left. So nobody goes on by himself: a person looks.
@@ -84,7 +84,7 @@ class _Before(NamedTuple):
     """The number of the event that noted it."""
 
 
-def _load_before(home: Home, row: Delegation) -> _Before:
+def _load_before(home: Home, row: Run) -> _Before:
     from remit.tasks.moves import ENDS  # noqa: PLC0415 - only with a task
 
     own, noted = read_terms(row.details).phase, load_last_event(home.ledger, row.session_id, PREFLIGHT)
@@ -106,7 +106,7 @@ def _tell_lost(number: int, lost: list[str], plan: PlanFacts | None) -> str:
     return f"the plan of task {number} has no phase {' and no phase '.join(lost[:5])} any more"
 
 
-def _open_again(home: Home, store: TaskStore, row: Delegation, before: _Before) -> list[Step]:
+def _open_again(home: Home, store: TaskStore, row: Run, before: _Before) -> list[Step]:
     """Give phases that were closed in the plan itself their marker back. What a command closed, a person did."""
     from remit.tasks.moves import ENDS  # noqa: PLC0415 - only with a task
 

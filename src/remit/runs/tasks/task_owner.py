@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.ledger.home import Home
-    from remit.ledger.runs import Delegation
+    from remit.ledger.runs import Run
 
 _MOST_ROWS = 100_000
 
 
-def list_holders(home: Home, number: int | None = None) -> list[Delegation]:
+def list_holders(home: Home, number: int | None = None) -> list[Run]:
     """The delegations that are at work on a task, or will be, the newest first; on any where none is named."""
     rows = list_delegations(home.ledger, only_open=True, limit=_MOST_ROWS) if home.is_made else []
     held = (row for row in rows if row.task_number is not None and row.details.get("working"))

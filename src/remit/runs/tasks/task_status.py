@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from remit.config import Settings
-    from remit.ledger.runs import Delegation
-    from remit.runs.admission.run_config import Terms
+    from remit.ledger.runs import Run
+    from remit.runs.admission.run_config import RunConfig
     from remit.runs.judging.conclusion import Conclusion
     from remit.tasks.store import TaskStore
 
 _IN_PROGRESS = "IN PROGRESS"
 
 
-def make_begin(root: str, settings: Settings) -> Callable[[Delegation], None]:
+def make_begin(root: str, settings: Settings) -> Callable[[Run], None]:
     """A function that does the preflight of a delegation, in any thread. Raises if the work may not begin."""
 
-    def begin_one(row: Delegation) -> None:
+    def begin_one(row: Run) -> None:
         home = Home(root)
         try:
             enter(home, settings, row)
@@ -46,7 +46,7 @@ def make_begin(root: str, settings: Settings) -> Callable[[Delegation], None]:
     return begin_one
 
 
-def enter(home: Home, settings: Settings, row: Delegation) -> None:
+def enter(home: Home, settings: Settings, row: Run) -> None:
     """Give the task, and the phase of its plan, the marker of work. Done once; a second call does what is missing."""
     terms, number = read_terms(row.details), row.task_number
     if terms.outside:
@@ -75,7 +75,7 @@ def enter(home: Home, settings: Settings, row: Delegation) -> None:
             store.move_phase(number, phase.number, _IN_PROGRESS)
 
 
-def find_holder(home: Home, number: int, row: Delegation | None = None) -> RefusedError | None:
+def find_holder(home: Home, number: int, row: Run | None = None) -> RefusedError | None:
     """Why a task may not be worked on: somebody does already, or was asked before a delegation was."""
     held = list_holders(home, number)
     if row is not None:
@@ -87,7 +87,7 @@ def find_holder(home: Home, number: int, row: Delegation | None = None) -> Refus
     return RefusedError(f"{held[-1].agent} works on task {number} already ({session})", hint=hint)
 
 
-def _note(home: Home, store: TaskStore, row: Delegation, terms: Terms) -> dict[str, Any]:
+def _note(home: Home, store: TaskStore, row: Run, terms: RunConfig) -> dict[str, Any]:
     """What was true before, as it was noted; noted now where it was not."""
     noted = load_last_event(home.ledger, row.session_id, PREFLIGHT)
     if noted is not None:
@@ -115,7 +115,7 @@ def open_store(home: Home, settings: Settings) -> TaskStore | None:
     return TaskStore(home, folder)
 
 
-def _goes_by_plan(terms: Terms) -> bool:
+def _goes_by_plan(terms: RunConfig) -> bool:
     """Whether the work is what a plan is for: one phase of it, or all."""
     return terms.phase is not None or terms.kind == "implementation"
 
@@ -134,7 +134,7 @@ class Left(NamedTuple):
     """Whether nobody goes on by himself with a task that stays."""
 
 
-def leave(home: Home, settings: Settings, row: Delegation, conclusion: Conclusion) -> Left:
+def leave(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> Left:
     """What a lifecycle command leaves behind besides the task's marker. Looks first, and does only what is missing."""
     terms = read_terms(row.details)
     if row.task_number is None:
@@ -149,7 +149,7 @@ def leave(home: Home, settings: Settings, row: Delegation, conclusion: Conclusio
         return Left((fail("lifecycle", error),), stays=_goes_by_plan(terms))
 
 
-def _leave(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion) -> Left:
+def _leave(home: Home, store: TaskStore, row: Run, conclusion: Conclusion) -> Left:
     terms = read_terms(row.details)
     if conclusion.ending == "rejected":
         step = _give_back(home, store, row, terms)
@@ -165,12 +165,12 @@ def _leave(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion
     return left
 
 
-def _took_up(home: Home, row: Delegation) -> bool:
+def _took_up(home: Home, row: Run) -> bool:
     """Whether work that no command asked for has taken its task up: only then it moves it on."""
     return bool(read_terms(row.details).working) and load_last_event(home.ledger, row.session_id, PREFLIGHT) is not None
 
 
-def tell_marker(home: Home, settings: Settings, row: Delegation) -> tuple[Step, ...]:
+def tell_marker(home: Home, settings: Settings, row: Run) -> tuple[Step, ...]:
     """What became of the task of work that no command asked for; a command tells it itself."""
     terms, number, store = read_terms(row.details), row.task_number, open_store(home, settings)
     if number is None or store is None or terms.command:
@@ -194,7 +194,7 @@ def _is_own_word(conclusion: Conclusion) -> bool:
     return held and conclusion.status in ("completed", "partial")
 
 
-def _give_back(home: Home, store: TaskStore, row: Delegation, terms: Terms) -> Step | None:
+def _give_back(home: Home, store: TaskStore, row: Run, terms: RunConfig) -> Step | None:
     """Nobody has begun: the task and its phase are again what they were."""
     noted = load_last_event(home.ledger, row.session_id, PREFLIGHT)
     number = row.task_number or 0
@@ -211,7 +211,7 @@ def _give_back(home: Home, store: TaskStore, row: Delegation, terms: Terms) -> S
     return Step("preflight", "done", f"task {number} is {before['task']} again")
 
 
-def _settle_plan(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion) -> Left:
+def _settle_plan(home: Home, store: TaskStore, row: Run, conclusion: Conclusion) -> Left:
     """Move the phase on; the task is done only when no phase is left."""
     terms, number = read_terms(row.details), row.task_number or 0
     status = conclusion.task_status
@@ -220,7 +220,7 @@ def _settle_plan(home: Home, store: TaskStore, row: Delegation, conclusion: Conc
     return Left((*steps, *rest.steps), rest.stays, rest.files, rest.ends)
 
 
-def _hold_open(home: Home, store: TaskStore, row: Delegation, conclusion: Conclusion, left: Left) -> list[Step]:
+def _hold_open(home: Home, store: TaskStore, row: Run, conclusion: Conclusion, left: Left) -> list[Step]:
     """Keep a task open that is not done: PARTIAL where nobody goes on, and never what its files were made to say.
 
     Who edits a file while an agent is at work may be the agent. So a task that is called done there is not, unless the
@@ -266,7 +266,7 @@ def _settle_phase(store: TaskStore, number: int, name: int | str, status: str) -
     return (Step("phase", "done", f"phase {phase.number} is {wanted}"),)
 
 
-def _make_tasks(store: TaskStore, row: Delegation, conclusion: Conclusion) -> Step:
+def _make_tasks(store: TaskStore, row: Run, conclusion: Conclusion) -> Step:
     """A task for everything that a review asks for (R1.30); what is a task already becomes no second one."""
     from remit.runs.tasks.task_commands import read_follow_ups  # noqa: PLC0415 - only with a task
     from remit.tasks.markdown import clean_title  # noqa: PLC0415
