@@ -1,7 +1,4 @@
-"""Prose: how many sentences a text has.
-
-Owns the counting, for every room that asks for a number of sentences: those of a return's summary, of an agent's role.
-"""
+"""Sentences: how many a text has, and how durations are written in them."""
 
 from __future__ import annotations
 
@@ -35,6 +32,7 @@ def as_tail(sentence: str) -> str:
     return plain if plain[:2].isupper() else f"{plain[:1].lower()}{plain[1:]}"
 
 
+_MINUTE_S, _HOUR_S = 60, 3600
 _LIST_MARK = lazy(r"^[ \t]{0,60}(?:[-*+•]|\d{1,3}[.)])[ \t]{1,20}(?P<item>[^\n]{1,2000})", re.MULTILINE)
 
 
@@ -46,3 +44,15 @@ def count_statements(text: str) -> int:
 def _end_item(found: re.Match[str]) -> str:
     item = found["item"].rstrip()
     return item if item.endswith((".", "!", "?", "…", ":", ";")) else f"{item}."
+
+
+def format_duration(seconds: float) -> str:
+    """A duration as people say it: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`."""
+    if seconds < _MINUTE_S:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"  # noqa: PLR2004 - a tenth matters below that
+    whole = round(seconds)
+    if whole < _HOUR_S:
+        minutes, rest = divmod(whole, _MINUTE_S)
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, rest = divmod(whole // _MINUTE_S, _MINUTE_S)
+    return f"{hours} h {rest} min" if rest else f"{hours} h"

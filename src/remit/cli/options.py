@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from remit.errors import UsageError
+from remit.manifest.field_values import parse_day
 from remit.spelling import did_you_mean
 
 if TYPE_CHECKING:
@@ -98,16 +99,6 @@ def parse_seconds(value: str) -> float:
     return float(value)
 
 
-def parse_day(value: str) -> str:
-    """A day of the calendar, as YYYY-MM-DD."""
-    from datetime import date
-
-    try:
-        return date.fromisoformat(value).isoformat()
-    except ValueError:
-        raise UsageError(f"'{value}' is not a day", hint="write it as YYYY-MM-DD") from None
-
-
 def parse_path(value: str) -> Path:
     """A path, as the app wants it."""
     from pathlib import Path  # 8 ms, and most command lines name none
@@ -115,14 +106,6 @@ def parse_path(value: str) -> Path:
     if not value:  # which would be the current folder
         raise UsageError("a path is empty", hint="leave the option out, or name a file or folder")
     return Path(value)
-
-
-def parse_slug(value: str) -> str:
-    """A topic as it stands in file names: small letters and digits, with hyphens between them."""
-    plain = value.replace("-", "")
-    if not (plain.isascii() and plain.isalnum() and value == value.lower() and all(value.split("-"))):
-        raise UsageError(f"'{value}' is not a topic", hint="write it like upload-limits")
-    return value
 
 
 def parse_names(value: str) -> tuple[str, ...]:

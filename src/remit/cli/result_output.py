@@ -6,24 +6,22 @@ in it, so all of it is escaped.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from remit.cli.output import get_paint, say
-from remit.schemas import KEY
+from remit.sentences import format_duration
 from remit.terminal import escape, quote
 from remit.views.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from remit.model import Diagnostic
     from remit.schemas import Result, ResultArtifact, ResultUsage
     from remit.terminal import Paint
 
 _STYLES = {"completed": "good", "partial": "warning", "blocked": "warning", "failed": "error"}
 _MAX_PATHS = 5
 _MAX_ARTIFACTS = 20
-_MINUTE_S, _HOUR_S = 60, 3600
 
 
 def get_result_code(result: Result) -> int:
@@ -31,20 +29,6 @@ def get_result_code(result: Result) -> int:
     if result.status == "completed":
         return ACCEPTED
     return COULD_NOT_RUN if result.stop_reason == "rejected" else NOT_ACCEPTED
-
-
-def shape_result(result: Result, diagnostics: Sequence[Diagnostic] = (), **more: object) -> dict[str, Any]:
-    """A result as JSON, with the diagnostics of the request itself and what else a command knows under `remit`."""
-    shaped = result.to_dict()
-    added: dict[str, Any] = {**shaped[KEY]}
-    known = added.get("diagnostics", [])
-    rest = [each for each in shape_asides(diagnostics) if each not in known]
-    return shaped | {KEY: added | ({"diagnostics": [*known, *rest]} if rest else {}) | more}
-
-
-def shape_asides(diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]:
-    """The diagnostics of a request, as JSON."""
-    return [{"code": each.code, "severity": each.severity, "message": each.message} for each in diagnostics]
 
 
 def say_result(result: Result, *more: str) -> None:
@@ -82,23 +66,11 @@ def _tell_why(result: Result) -> str:
 def render_spending(usage: ResultUsage) -> Iterator[str]:
     """What it has cost, each as far as it is known."""
     if usage.seconds is not None:
-        yield render_duration(usage.seconds)
+        yield format_duration(usage.seconds)
     if usage.tokens is not None:
         yield f"{usage.tokens:,} tokens"
     if usage.cost_usd is not None:
         yield f"${usage.cost_usd:.2f}"
-
-
-def render_duration(seconds: float) -> str:
-    """A duration as people say it: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`."""
-    if seconds < _MINUTE_S:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"  # noqa: PLR2004 - a tenth matters below that
-    whole = round(seconds)
-    if whole < _HOUR_S:
-        minutes, rest = divmod(whole, _MINUTE_S)
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
-    hours, rest = divmod(whole // _MINUTE_S, _MINUTE_S)
-    return f"{hours} h {rest} min" if rest else f"{hours} h"
 
 
 def _render_parts(result: Result, paint: Paint) -> Iterator[str]:

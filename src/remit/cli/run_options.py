@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.cli import options
-from remit.cli.commands.task_changes import parse_task
 from remit.errors import StateError, UsageError
+from remit.tasks.numbers import parse_task
 from remit.views.render import COULD_NOT_RUN
 
 if TYPE_CHECKING:

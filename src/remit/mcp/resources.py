@@ -132,8 +132,8 @@ def _read_agent(name: str, page: int) -> tuple[str, str]:
 
 
 def _read_entry(entry_id: str, page: int) -> tuple[str, str]:
-    from remit.cli.commands.findings_views import shape_entry
     from remit.manifest.findings_command import Manifest
+    from remit.views.json_shapes import shape_entry
 
     _check_single(page)
     opened = Manifest()

@@ -31,7 +31,7 @@ _MAX_SAID = 200
 
 async def delegate(asked: Call) -> dict[str, Any]:
     """Hand work to an agent."""
-    from remit.cli.result_output import shape_asides, shape_result
+    from remit.views.json_shapes import shape_asides, shape_result
 
     given = asked.given
     if given.get("detach") and "wait_seconds" in given:
@@ -59,8 +59,8 @@ def _ask(ws: Workspace, given: Mapping[str, Any]) -> Request:
     names = ("inputs", "runner", "return_format", "format", "worktree", "confine")
     fields = {name: given[name] for name in names if name in given}
     if "task" in given:
-        from remit.cli.commands.task_changes import parse_task
         from remit.runs.tasks.task_facts import find_task
+        from remit.tasks.numbers import parse_task
 
         fields |= find_task(ws.home, ws.settings, parse_task(str(given["task"])))
     budget = check_budget(Budget(**given.get("budget", {})))
@@ -145,15 +145,15 @@ def _load_result(session_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shape_short(report: Result, max_tokens: int) -> dict[str, Any]:
-    from remit.cli.result_output import shape_result
     from remit.runs.results.fit_budget import fit_result
     from remit.schemas import DEFAULT_TOKENS
+    from remit.views.json_shapes import shape_result
 
     return shape_result(fit_result(report, max_tokens=max_tokens or DEFAULT_TOKENS))
 
 
 def _shape_whole(report: Result) -> dict[str, Any]:
-    from remit.cli.result_output import shape_result
+    from remit.views.json_shapes import shape_result
 
     return shape_result(report)
 
@@ -165,16 +165,16 @@ def load_result(session_id: str) -> dict[str, Any]:
 
 async def cancel(asked: Call) -> dict[str, Any]:
     """End a delegation."""
-    from remit.cli.result_output import shape_result
+    from remit.views.json_shapes import shape_result
 
     session_id = await asyncio.to_thread(_find_session, asked.given["session_id"])
     reason = " ".join(asked.given.get("reason", "").split())
     waited = await asked.serving.cancel(session_id, reason=reason, caller=asked.given.get("caller", ""))
     told: dict[str, Any] = {"session_id": session_id}
     if waited.result is None:
-        from remit.cli.commands.wait import tell_open
+        from remit.runs.wait_cancel import describe_open
 
-        apart = {"harness": waited.harness, "message": tell_open(waited)} if waited.harness else {}
+        apart = {"harness": waited.harness, "message": describe_open(waited)} if waited.harness else {}
         return told | apart | _stand(session_id)
     return told | {"agent": waited.result.agent, "over": True, "result": shape_result(waited.result)}
 

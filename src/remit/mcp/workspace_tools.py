@@ -24,9 +24,9 @@ _SINGLE = ("title", "status", "actionable", "file", "date")
 
 def find_findings(asked: Call) -> dict[str, Any]:
     """Find entries of the manifest."""
-    from remit.cli.commands.findings_views import shape_entry
-    from remit.cli.options import parse_day
+    from remit.manifest.field_values import parse_day
     from remit.manifest.findings_command import Manifest, find_manifest, make_query
+    from remit.views.json_shapes import shape_entry
 
     given, page = asked.given, asked.given.get("page", 1)
     chosen = {name: given.get(name) for name in ("topic", "task", "status", "actionable")}
@@ -52,7 +52,7 @@ def add_finding(asked: Call) -> dict[str, Any]:
     """Add an entry to the manifest."""
     from datetime import datetime
 
-    from remit.cli.options import parse_day, parse_slug
+    from remit.manifest.field_values import parse_day, parse_slug
     from remit.manifest.findings_command import Manifest, make_page
 
     given = dict(asked.given)
@@ -91,7 +91,7 @@ def _name_below(file: str, root: str) -> str:
 
 def task_show(asked: Call) -> dict[str, Any]:
     """Show a task."""
-    from remit.cli.commands.task_changes import parse_number
+    from remit.tasks.numbers import parse_number
     from remit.tasks.tasks_command import Tasks
 
     tasks, task_id = Tasks(), str(asked.given["task"])
@@ -126,7 +126,7 @@ def _shape_task(shown: ShownTask) -> dict[str, Any]:
 
 def task_move(asked: Call) -> dict[str, Any]:
     """Move a task."""
-    from remit.cli.commands.task_changes import parse_number
+    from remit.tasks.numbers import parse_number
     from remit.tasks.tasks_command import Tasks
 
     given = asked.given

@@ -47,6 +47,17 @@ class Waited(NamedTuple):
     """The harness that it runs in, where it was cancelled and only that can end it."""
 
 
+def describe_open(waited: Waited) -> str:
+    """That a run isn't over, and why a cancelled one continues."""
+    session, harness = waited.session_id, waited.harness
+    if harness:
+        return (
+            f"{session} runs in {harness}, which cannot be ended from here: its tools are refused from now on, and it "
+            f"is cancelled as soon as it stops; to end it now, stop it in {harness}"
+        )
+    return f"{session} is not over"
+
+
 async def wait_for(ws: Workspace, session_ids: Sequence[str], *, timeout_s: float | None = None) -> list[Waited]:
     """Wait for delegations, all at once; each as far as it came in that time. What is not over goes on."""
     awaited = _begin_to_wait(ws, session_ids)

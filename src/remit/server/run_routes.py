@@ -143,7 +143,7 @@ def _read_task(given: Mapping[str, Any]) -> dict[str, Any]:
     """The same with the task as the command line reads it."""
     if "task" not in given:
         return dict(given)
-    from remit.cli.commands.task_changes import parse_task
+    from remit.tasks.numbers import parse_task
 
     return {**given, "task": parse_task(str(given["task"]))}
 
@@ -185,8 +185,7 @@ def check_person(asked: Asked) -> None:
 
 def _begin(asked: Asked, what: str, begin: Callable[[Home, Asker], Begun]) -> Answer:
     """Begin some work, once for each key that it is asked for with."""
-    from remit.cli.result_output import shape_asides
-    from remit.views.json_shapes import shape_standing
+    from remit.views.json_shapes import shape_asides, shape_standing
     from remit.views.run_details import look_at
     from remit.views.run_tree import load_row
 

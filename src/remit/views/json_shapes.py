@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from remit.schemas import KEY
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from remit.manifest.entries import Entry
     from remit.model import Diagnostic
+    from remit.schemas import Result
     from remit.views.run_details import Standing
 
 
@@ -57,3 +63,22 @@ def shape_finding(finding: Diagnostic) -> dict[str, Any]:
     told = {"code": finding.code, "severity": finding.severity, "message": redact(finding.message)}
     rare = {"hint": redact(finding.hint), "pointer": finding.pointer, "place": finding.place and [*finding.place]}
     return told | {name: value for name, value in rare.items() if value}
+
+
+def shape_entry(entry: Entry) -> dict[str, Any]:
+    """An entry's one JSON shape: its line, and its fields under the names of the standard."""
+    return {"line": entry.line, **entry.fields}
+
+
+def shape_result(result: Result, diagnostics: Sequence[Diagnostic] = (), **more: object) -> dict[str, Any]:
+    """A result as JSON, with the diagnostics of the request itself and what else a command knows under `remit`."""
+    shaped = result.to_dict()
+    added: dict[str, Any] = {**shaped[KEY]}
+    known = added.get("diagnostics", [])
+    rest = [each for each in shape_asides(diagnostics) if each not in known]
+    return shaped | {KEY: added | ({"diagnostics": [*known, *rest]} if rest else {}) | more}
+
+
+def shape_asides(diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]:
+    """The diagnostics of a request, as JSON."""
+    return [{"code": each.code, "severity": each.severity, "message": each.message} for each in diagnostics]

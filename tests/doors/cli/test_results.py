@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from inline_snapshot import snapshot
 
-from remit.cli.result_output import get_result_code, render_duration, render_result, render_result_line, shape_result
+from remit.cli.result_output import get_result_code, render_result, render_result_line
 from remit.model import AgentError, Diagnostic
 from remit.runs.results.fit_budget import fit_result
 from remit.schemas import MIN_TOKENS, FailedStep, Result, ResultArtifact, ResultUsage
+from remit.sentences import format_duration
 from remit.terminal import Paint
+from remit.views.json_shapes import shape_result
 
 PLAIN, COLOURED = Paint(on=False), Paint(on=True)
 DONE = Result("sess_1_abc", "writer", "completed", "It is written.", "accepted", "exited")
@@ -132,4 +134,4 @@ def test_json_tells_of_the_request_only_where_there_is_something() -> None:
      (7500, "2 h 5 min")],
 )  # fmt: skip
 def test_durations(seconds: float, text: str) -> None:
-    assert render_duration(seconds) == text
+    assert format_duration(seconds) == text

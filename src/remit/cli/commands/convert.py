@@ -12,6 +12,7 @@ import click
 from remit.cli import options
 from remit.cli.message_input import choose_sources, name_source
 from remit.cli.output import get_paint, hand_over, say, say_json
+from remit.manifest.field_values import parse_day
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, escape_json, render_headline, render_losses, shape_finding
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="How long the work took, such as 90 or 4.8.",
 )
-@click.option("--date", "today", type=options.parse_day, metavar="YYYY-MM-DD", help="The day of a manifest entry.")
+@click.option("--date", "today", type=parse_day, metavar="YYYY-MM-DD", help="The day of a manifest entry.")
 @click.option(
     "--findings-file", metavar="PATH", help="The findings file of a manifest entry, where the source names none."
 )

@@ -13,6 +13,7 @@ from remit.cli import options
 from remit.cli.commands import completion
 from remit.cli.output import get_paint, hand_over, say, say_json
 from remit.errors import UsageError
+from remit.manifest.field_values import parse_slug
 from remit.views.render import ACCEPTED
 
 if TYPE_CHECKING:
@@ -32,9 +33,7 @@ if TYPE_CHECKING:
 @options.agent
 @options.depth
 @options.path
-@click.option(
-    "--topic", type=options.parse_slug, metavar="SLUG", help="The topic of a manifest entry, as in its file name."
-)
+@click.option("--topic", type=parse_slug, metavar="SLUG", help="The topic of a manifest entry, as in its file name.")
 @options.day
 @click.option("--task", "task_id", metavar="ID", help="The task that a manifest entry belongs to.")
 @click.option("--output-dir", metavar="DIR", help="Where the manifest and its findings files are.")

@@ -8,8 +8,9 @@ import click
 
 from remit.cli import options
 from remit.cli.output import say_json
-from remit.cli.result_output import get_result_code, shape_result
+from remit.cli.result_output import get_result_code
 from remit.errors import UsageError
+from remit.views.json_shapes import shape_result
 
 if TYPE_CHECKING:
     from remit.schemas import Result

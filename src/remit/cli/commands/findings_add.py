@@ -10,6 +10,7 @@ from remit.cli import options
 from remit.cli.commands.findings_options import manifest_file
 from remit.cli.output import get_paint, name_file, say, say_json
 from remit.errors import UsageError
+from remit.manifest.field_values import parse_day, parse_slug
 from remit.terminal import escape
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count_findings, render_losses, shape_finding
 
@@ -37,10 +38,8 @@ _SINGLE = ("title", "status", "actionable", "file", "date")
     "--followup", "followups", metavar="TASK|REASON", multiple=True, help="A task to look at, or what is in the way."
 )
 @click.option("--task", "tasks", metavar="ID", multiple=True, help="A task that it was made for.")
-@click.option("--date", type=options.parse_day, metavar="YYYY-MM-DD", help="The day; today when left out.")
-@click.option(
-    "--slug", type=options.parse_slug, metavar="TOPIC", help="The topic in id and file name; else from the title."
-)
+@click.option("--date", type=parse_day, metavar="YYYY-MM-DD", help="The day; today when left out.")
+@click.option("--slug", type=parse_slug, metavar="TOPIC", help="The topic in id and file name; else from the title.")
 @click.option("--file", metavar="PATH", help="The findings file; DATE_TOPIC.md beside the manifest when left out.")
 @click.option(
     "--entry", "source", metavar="FILE|-", help="The entry as a JSON object; options change single fields of it."

@@ -9,6 +9,7 @@ import click
 from remit.cli import options
 from remit.cli.output import say
 from remit.errors import UsageError
+from remit.manifest.field_values import parse_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,8 +46,8 @@ def filters(function: Callable[..., int]) -> Callable[..., int]:
             click.option("--topic", metavar="TAG", help="Only entries with this topic."),
             click.option("--task", metavar="ID", help="Only entries of this task: 12, T12, #12 and task-12 are one."),
             click.option("--status", metavar="STATUS", help="Only entries with this status."),
-            click.option("--since", type=options.parse_day, metavar="YYYY-MM-DD", help="Only from this day on."),
-            click.option("--until", type=options.parse_day, metavar="YYYY-MM-DD", help="Only up to this day."),
+            click.option("--since", type=parse_day, metavar="YYYY-MM-DD", help="Only from this day on."),
+            click.option("--until", type=parse_day, metavar="YYYY-MM-DD", help="Only up to this day."),
             click.option(
                 "--actionable/--no-actionable", default=None, help="Only those that ask for action, or do not."
             ),

@@ -19,6 +19,7 @@ from remit.cli.commands.findings_options import (
 from remit.cli.output import get_paint, name_file, say, say_json
 from remit.errors import UsageError
 from remit.terminal import count_columns, escape, quote
+from remit.views.json_shapes import shape_entry
 from remit.views.render import ACCEPTED
 
 if TYPE_CHECKING:
@@ -151,11 +152,6 @@ def _render_row(entry: Entry, width: int, paint: Paint, columns: int, *, followu
 
 def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: room - 1]}…"
-
-
-def shape_entry(entry: Entry) -> dict[str, Any]:
-    """An entry's one JSON shape: its line, and its fields under the names of the standard."""
-    return {"line": entry.line, **entry.fields}
 
 
 def _shape_shown(shown: Shown) -> dict[str, Any]:

@@ -11,9 +11,10 @@ import click
 from remit.cli import options, run_options
 from remit.cli.commands import completion
 from remit.cli.output import get_paint, say, say_json
-from remit.cli.result_output import get_result_code, say_result, shape_asides, shape_result
+from remit.cli.result_output import get_result_code, say_result
 from remit.errors import RemitError, UsageError
 from remit.terminal import escape, quote
+from remit.views.json_shapes import shape_asides, shape_result
 from remit.views.render import ACCEPTED, INTERRUPTED, render_title
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from remit.cli.live import TELL_EVERY_S, Screen, render_clock
 from remit.cli.message_input import name_source
 from remit.cli.output import get_paint, say, say_json
-from remit.cli.result_output import render_remarks, render_result_line, shape_result
+from remit.cli.result_output import render_remarks, render_result_line
 from remit.terminal import escape, quote
+from remit.views.json_shapes import shape_result
 from remit.views.render import ACCEPTED, INTERRUPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from remit.cli import options
 from remit.cli.commands import completion
 from remit.cli.commands.ps import list_warnings, name_driver, tell_trouble
 from remit.cli.output import get_paint, name_file, say, say_json
-from remit.cli.result_output import render_duration, render_result
+from remit.cli.result_output import render_result
+from remit.sentences import format_duration
 from remit.terminal import escape, quote
 from remit.views.json_shapes import shape_standing
 from remit.views.render import ACCEPTED, count
@@ -108,7 +109,7 @@ def _render_request(record: Record) -> Iterator[str]:
         yield f"{'task':<{_NAME}}{row.task_number}{phase}"
     command = terms.settings.get("command")
     yield f"{'runner':<{_NAME}}{escape(row.runner)}{f': {quote(str(command))}' if command else ''}"
-    yield f"{'time':<{_NAME}}{_tell_times(record.standing)}, of {render_duration(terms.timeout_s)}"
+    yield f"{'time':<{_NAME}}{_tell_times(record.standing)}, of {format_duration(terms.timeout_s)}"
     if terms.budget:
         limits = ", ".join(f"{name} {value}" for name, value in terms.budget.items())
         yield f"{'budget':<{_NAME}}{quote(limits)}"
@@ -137,7 +138,7 @@ def _render_place(record: Record) -> Iterator[str]:
     waited_s = arrived.get("waited_s") if place.waited_s is None else place.waited_s
     if isinstance(waited_s, int | float):
         queue = f", in {escape(place.queue)}" if place.queue else ""
-        yield f"{'waited':<{_NAME}}{render_duration(waited_s)}{queue}"
+        yield f"{'waited':<{_NAME}}{format_duration(waited_s)}{queue}"
     if arrived:
         way = f"branch {arrived['branch']}" if arrived.get("branch") else "a parcel" if arrived.get("parcel") else ""
         files = arrived.get("files")
@@ -149,7 +150,7 @@ def _tell_times(standing: Standing) -> str:
     row = standing.row
     if row.started_ms is None:
         return f"admitted {_show_time(row.created_ms)}, not begun"
-    until = "" if row.ended_ms is None else f", {render_duration((row.ended_ms - row.started_ms) / 1000)}"
+    until = "" if row.ended_ms is None else f", {format_duration((row.ended_ms - row.started_ms) / 1000)}"
     return f"begun {_show_time(row.started_ms)}{until}"
 
 

@@ -9,7 +9,7 @@ import click
 from remit.cli import options
 from remit.cli.commands import completion
 from remit.cli.output import get_paint, name_file, say, say_json
-from remit.errors import UsageError
+from remit.tasks.numbers import parse_number
 from remit.terminal import escape, quote
 from remit.views.render import ACCEPTED, count, render_line, shape_finding
 
@@ -22,21 +22,6 @@ if TYPE_CHECKING:
 
 _MAX_TOLD = 3
 _reason = click.option("--reason", metavar="TEXT", help="Why; needed for BLOCKED and ABANDONED.")
-
-
-def parse_number(value: str) -> int:
-    """The number of a task, with or without a `#`."""
-    plain = value.removeprefix("#")
-    if not (plain.isascii() and plain.isdigit() and len(plain) < options.MAX_DIGITS):
-        _open().check_own()  # there it may be one
-        raise UsageError(f"'{value}' isn't the number of a task", hint="remit task list shows them")
-    return int(plain)
-
-
-def parse_task(value: str) -> int | str:
-    """The number of a task, or what an outside system calls it."""
-    plain = value.removeprefix("#")
-    return parse_number(plain) if plain.isascii() and plain.isdigit() else value
 
 
 @click.command(cls=options.Command, short_help="Make a task.")

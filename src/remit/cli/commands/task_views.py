@@ -9,10 +9,11 @@ import click
 
 from remit.cli import options
 from remit.cli.commands import completion
-from remit.cli.commands.task_changes import ask_outside, parse_number, tell_drift, tell_interrupted
+from remit.cli.commands.task_changes import ask_outside, tell_drift, tell_interrupted
 from remit.cli.output import get_paint, say, say_json
 from remit.errors import InputError, StateError
 from remit.storage.spec_root import LINKS
+from remit.tasks.numbers import parse_number
 from remit.terminal import count_columns, escape, measure, quote
 from remit.views.render import ACCEPTED, count
 

@@ -8,11 +8,12 @@ import click
 
 from remit.cli import options, run_options
 from remit.cli.commands import completion
-from remit.cli.commands.task_changes import parse_task
 from remit.cli.output import get_paint, say, say_json
-from remit.cli.result_output import get_result_code, render_result_line, say_result, shape_result
+from remit.cli.result_output import get_result_code, render_result_line, say_result
 from remit.runs.tasks.task_commands import COMMANDS
+from remit.tasks.numbers import parse_task
 from remit.terminal import escape, quote
+from remit.views.json_shapes import shape_result
 
 if TYPE_CHECKING:
     from remit.cli.interrupts import Interrupts

@@ -9,9 +9,10 @@ import click
 from remit.cli import options
 from remit.cli.commands import completion
 from remit.cli.output import complain, get_paint, say, say_json, warn_of_settings
-from remit.cli.result_output import get_result_code, say_result, shape_result
+from remit.cli.result_output import get_result_code, say_result
 from remit.cli.run_options import parse_duration
 from remit.terminal import escape
+from remit.views.json_shapes import shape_result
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, get_exit_code, shape_error
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ async def _wait(ws: Workspace, wanted: Sequence[str], timeout_s: float | None, o
 
 
 def _tell(waited: Sequence[Waited], *, output_format: str, as_list: bool) -> int:
+    from remit.runs.wait_cancel import describe_open
+
     if output_format == "json":
         shaped = [_shape(each) for each in waited]
         say_json(shaped if as_list else shaped[0])
@@ -80,7 +83,8 @@ def _tell(waited: Sequence[Waited], *, output_format: str, as_list: bool) -> int
             elif each.trouble is not None:
                 complain(each.trouble)
             else:
-                say(f"{get_paint()('warning', '·')} {tell_open(each)}")
+                more = "" if each.harness else "; see: remit ps"
+                say(f"{get_paint()('warning', '·')} {escape(describe_open(each))}{more}")
     return max(map(_get_code, waited), default=ACCEPTED)
 
 
@@ -93,20 +97,11 @@ def _get_code(waited: Waited) -> int:
 def _shape(waited: Waited) -> dict[str, object]:
     if waited.result is None:
         told = {} if waited.trouble is None else shape_error(waited.trouble)
-        apart = {"harness": waited.harness, "message": tell_open(waited)} if waited.harness else {}
+        from remit.runs.wait_cancel import describe_open
+
+        apart = {"harness": waited.harness, "message": describe_open(waited)} if waited.harness else {}
         return {"session_id": waited.session_id, "status": None, "over": False, **apart, **told}
     return shape_result(waited.result)
-
-
-def tell_open(waited: Waited) -> str:
-    """That a delegation is not over, and why not where it was cancelled."""
-    if waited.harness:
-        session, harness = escape(waited.session_id), escape(waited.harness)
-        return (
-            f"{session} runs in {harness}, which cannot be ended from here: its tools are refused from now on, and it "
-            f"is cancelled as soon as it stops; to end it now, stop it in {harness}"
-        )
-    return f"{escape(waited.session_id)} is not over; see: remit ps"
 
 
 @click.command(cls=options.Command, short_help="End a delegation and all below it.")

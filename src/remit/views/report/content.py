@@ -9,8 +9,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.cli.result_output import render_duration
 from remit.model import ACCEPTABLE
+from remit.sentences import format_duration
 from remit.views.render import count
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def tell_time(at_ms: int | None) -> str:
 
 def tell_span(begin_ms: int | None, end_ms: int | None) -> str:
     """How long it was from one moment to another; nothing where one of them is not known."""
-    return "" if begin_ms is None or end_ms is None else render_duration(max(0, end_ms - begin_ms) / 1000)
+    return "" if begin_ms is None or end_ms is None else format_duration(max(0, end_ms - begin_ms) / 1000)
 
 
 def tell_spent(told: Mapping[str, Any]) -> str:
@@ -142,7 +142,7 @@ def list_facts(report: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[t
         ("Asked", tell_time(standing["created_ms"])),
         ("Begun", tell_time(standing["started_ms"])),
         ("Took", tell_span(standing["started_ms"], end_ms)),
-        ("Time given", render_duration(terms["timeout_s"]) if terms["timeout_s"] else ""),
+        ("Time given", format_duration(terms["timeout_s"]) if terms["timeout_s"] else ""),
         ("Spent", tell_spent(standing)),
         ("Budget", ", ".join(f"{name} {value}" for name, value in (terms["budget"] or {}).items())),
         ("Resumes", terms["resume_of"]),

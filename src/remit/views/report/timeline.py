@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.cli.result_output import render_duration
+from remit.sentences import format_duration
 from remit.views.report.content import describe, tell_span
 from remit.views.report.markup import Markup, element
 
@@ -31,7 +31,7 @@ def draw_timeline(report: Mapping[str, Any]) -> Markup | None:
     first = min(row["created_ms"] for row in rows)
     last = max(first + 1, *(_find_end(row, report) for row in rows))
     height = _TOP + len(rows) * _ROW + 4
-    label = f"Timeline: {len(rows)} delegations over {render_duration((last - first) / 1000)}"
+    label = f"Timeline: {len(rows)} delegations over {format_duration((last - first) / 1000)}"
     return element(
         "svg",
         [*_draw_axis(last - first, height)],
@@ -60,7 +60,7 @@ def _draw_axis(span_ms: int, height: int) -> Iterator[Markup]:
 
 
 def _name_tick(seconds: float) -> str:
-    return f"{seconds:g} s" if seconds < 60 else render_duration(seconds)  # noqa: PLR2004 - a minute
+    return f"{seconds:g} s" if seconds < 60 else format_duration(seconds)  # noqa: PLR2004 - a minute
 
 
 def _place(offset_ms: float, span_ms: int) -> float:
