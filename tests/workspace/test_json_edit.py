@@ -294,6 +294,8 @@ def test_a_bomb_is_read_in_linear_time(text: str) -> None:
         ('{"a": 1', "was cut off"),
         (" \n", "is empty"),
         ('{"a": 1} {}', "more than one object"),
+        ('{"a": 1,\n=======\n}', "unfinished merge"),
+        ('{"a": 1,\n||||||| base\n}', "unfinished merge"),
     ],
 )
 def test_what_is_no_json_is_explained(text: str, message: str) -> None:

@@ -15,10 +15,11 @@ import re
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+from remit.workspace.merge_conflicts import MARK
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-MARKED_MERGE = re.compile(r"^(?:<{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
 _MAX_INT_DIGITS = 400
 _Answer = TypeVar("_Answer")
 UNIT = "  "
@@ -149,7 +150,7 @@ def explain_breakage(error: Exception, text: str, name: str, *, offset: int = 0)
     restore = "Correct it, or restore it from git."
     if isinstance(error, RecursionError):
         return Breakage(f"{name} is nested too deeply to be read", restore)
-    conflict = MARKED_MERGE.search(text)
+    conflict = MARK.search(text)
     if conflict is not None:
         return Breakage(f"{name} holds the marks of an unfinished merge", "Finish the merge.", conflict.span())
     if not text.strip("\ufeff \t\r\n"):

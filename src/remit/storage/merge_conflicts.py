@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_MARK = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?:[ \t][^\n]*+)?+\r?$", re.MULTILINE)
+MARK = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?:[ \t][^\n]*+)?+\r?$", re.MULTILINE)
+"""A line that git puts between the sides of a conflict."""
 _NEXT = {"both": {"<": "ours"}, "ours": {"|": "base", "=": "theirs"}, "base": {"=": "theirs"}, "theirs": {">": "both"}}
 
 
@@ -29,7 +30,7 @@ class Conflict(NamedTuple):
 def walk_conflicts(text: str, *, examples: Sequence[tuple[int, int]] = ()) -> Iterator[Conflict]:
     """Each complete conflict. It skips one that lies as a whole in one of the `examples`, which are sorted."""
     now, marks = "both", []
-    for mark in _MARK.finditer(text):
+    for mark in MARK.finditer(text):
         then = _NEXT[now].get(mark[0][0])
         if then is None:
             continue
