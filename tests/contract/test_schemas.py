@@ -1,6 +1,5 @@
 """Shapes: the diagnostics and the JSON Schema agree on every value."""
 
-import sys
 from typing import Any
 
 import pytest
@@ -9,7 +8,6 @@ from jsonschema import Draft202012Validator
 from remit.returns.formats import DIALECTS, HYPER, STANDARD, render_schema
 from remit.returns.rules import Case, run_rules
 from remit.returns.shapes import (
-    SPACES,
     Anything,
     Flag,
     ListOf,
@@ -181,10 +179,6 @@ def test_the_standard_schema_agrees_with_the_rules(changes: Changes) -> None:
 def test_the_hyper_schema_agrees_with_the_rules(changes: Changes) -> None:
     """R3.5: an error where the status says so; a partial may have one."""
     _compare("hyper", hyper(changes))
-
-
-def test_the_spaces_are_those_of_unicode() -> None:
-    assert "".join(char for char in map(chr, range(sys.maxunicode + 1)) if char.isspace()) == SPACES
 
 
 def _compare(name: str, payload: dict[str, Any]) -> None:

@@ -62,13 +62,6 @@ def _wrong_type(value: object, pointer: str, wanted: str) -> Problem:
                    f"Make {name_field(pointer)} {wanted}.")  # fmt: skip
 
 
-SPACES = (
-    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000"
-)
-"""All that Unicode calls a space; to look for them takes a millisecond, and a hook has none to spare."""
-
-
 class Text(NamedTuple):
     """A text that says something: white space alone does not count."""
 
