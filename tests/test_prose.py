@@ -1,8 +1,12 @@
 """Sentences are counted as a reader would, in prose and in lists."""
 
-import pytest
+import re
 
-from remit.sentences import as_tail, count_sentences, count_statements
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.sentences import as_tail, count_sentences, count_statements, has_word
 
 
 @pytest.mark.parametrize(
@@ -46,3 +50,8 @@ def test_a_long_text_is_counted_in_its_first_part() -> None:
 def test_a_name_in_capitals_stays_so_within_a_sentence() -> None:
     assert as_tail("Give it a marker.") == "give it a marker"
     assert as_tail("COMPLETED is the end of a task.") == "COMPLETED is the end of a task"
+
+
+@given(st.text(alphabet="agit_ .G", max_size=30), st.sampled_from(["git", "a", "it"]))
+def test_a_word_is_found_as_a_pattern_would_find_it(text: str, word: str) -> None:
+    assert has_word(text, word) is (re.search(rf"\b{word}\b", text) is not None)

@@ -194,6 +194,11 @@ def find_part(tag: Tag, *names: str) -> Tag | None:
     return next((child for child in islice(unfold(tag), MAX_PARTS) if child.name in names), None)
 
 
+def map_parts(tag: Tag) -> dict[str, Tag]:
+    """The first child of each name."""
+    return {child.name: child for child in reversed([*islice(unfold(tag), MAX_PARTS)])}
+
+
 # --- sections --------------------------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ import re
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from remit.workspace.merge_conflicts import MARK
+from remit.storage.merge_conflicts import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -19,6 +19,7 @@ from remit.agents.outline import (
 from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.section_shapes import COMMENT, find_blank, find_kind, find_top, shorten
 from remit.lazy_regex import lazy
+from remit.sentences import has_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -254,8 +255,12 @@ def final_status_unmentioned(case: Case) -> Iterator[Report]:
     if kind not in STATUSES or document.outline.is_bare:
         return
     final = STATUSES[kind][1]
-    case_matters = re.NOFLAG if final == "COMPLETED" else re.IGNORECASE
-    if re.search(rf"\b{final}\b", document.text[document.body_start :], case_matters) is None:
+    is_there = (
+        has_word(document.text[document.body_start :], final)
+        if final == "COMPLETED"
+        else has_word(document.lowered, final.lower())
+    )
+    if not is_there:
         yield Report(f"a run of kind {kind} ends in [{final}], which is never mentioned",
                      f"Move the status to [{final}] in the postflight step.", document.span_of("/agent_type"),
                      "/agent_type")  # fmt: skip

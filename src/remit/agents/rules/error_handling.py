@@ -11,6 +11,7 @@ from remit.agents.rules.register import Case, Report, rule
 from remit.agents.rules.section_shapes import find_missing_parts, is_empty, list_tags, shorten
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
+from remit.sentences import has_word
 from remit.spelling import is_misspelt, squeeze
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ _USUAL_WORDS = {
 }  # fmt: skip
 """The usual types besides timeout, and the word that a type of another name shares with each: `git_commit_failed`."""
 _NAMED_TAGS = ("error_type", "error_case", "error", "case", "scenario")
-_GIT = lazy(r"\bgit\b")
 
 
 class ErrorType(NamedTuple):
@@ -83,7 +83,7 @@ def list_usual_errors(document: Document) -> list[str]:
     flow = document.outline.get("process_flow")
     can_happen = {
         "delegation_failure": bool(document.get("delegation", "can_delegate_to")),
-        "git_failure": flow is not None and _GIT.search(document.text_of(flow)) is not None,
+        "git_failure": flow is not None and has_word(document.text_of(flow), "git"),
     }
     return [name for name in _USUAL_WORDS if can_happen.get(name, True)]
 

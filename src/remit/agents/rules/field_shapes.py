@@ -158,13 +158,15 @@ class FieldTable(NamedTuple):
         """The keys that are read, or those of one of its tables."""
         if not parent:
             return self.keys
-        return tuple(spec.key for spec in self.fields if spec.path.startswith(f"{parent}/"))
+        start = f"{parent}/"
+        return tuple(spec.path.removeprefix(start) for spec in self.fields if spec.path.startswith(start))
 
     def find_unknown_keys(self, document: Document, parent: str = "") -> dict[str, str | None]:
         """Each unknown key, and the key that was meant if one is close and not given: no key is given twice."""
-        known, values = self.list_keys(parent), document.get(parent) if parent else document.values
+        values = document.get(parent) if parent else document.values
         if not isinstance(values, dict):
             return {}
+        known = self.list_keys(parent)
         is_top = not parent
         renamed, others = (self.renamed, self.other_names) if is_top else (NOTHING, NOTHING)
         here = self.by_place.get(document.place, ()) if is_top and self.by_place and document.place else ()
@@ -244,7 +246,7 @@ def _check_field(document: Document, table: FieldTable, spec: FieldSpec, code: s
     if not isinstance(values, dict) or (table.needs_whole and not is_whole(document)):
         return
     value = values.get(key)
-    if _applies(spec.missing, document, code) and is_missing(document, table, spec.path):
+    if is_absent(value) and _applies(spec.missing, document, code) and is_missing(document, table, spec.path):
         yield _report_missing(document, table, spec, spec.missing)
     is_empty = is_absent(value) and not table.checks_empty and (value is None or spec.missing or spec.type in _TEXTS)
     if key not in values or is_empty or _is_settled(document, spec, value):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.default_sections import ARTIFACTS, render_section
-from remit.agents.outline import find_part
+from remit.agents.outline import map_parts
 from remit.agents.rules.register import Case, Report
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
@@ -78,9 +78,15 @@ def find_missing_parts(
     other_names: Mapping[str, tuple[str, ...]] = NOTHING,
 ) -> list[str]:  # fmt: skip
     """The parts that a tag doesn't have, not even under a misspelt name; `filled` counts empty ones."""
-    slipped = document.outline.slipped(tag)
-    found = {part: find_part(tag, part, *other_names.get(part, ())) for part in parts if part not in slipped}
-    return [part for part, child in found.items() if child is None or (filled and is_empty(document, child))]
+    slipped, children = document.outline.slipped(tag), map_parts(tag)
+    missing = []
+    for part in parts:
+        child = children.get(part)
+        if child is None and part in other_names:
+            child = next((children[name] for name in other_names[part] if name in children), None)
+        if part not in slipped and (child is None or (filled and is_empty(document, child))):
+            missing.append(part)
+    return missing
 
 
 def list_tags(parts: Iterable[str]) -> str:
