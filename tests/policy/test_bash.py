@@ -263,6 +263,7 @@ def test_ordinary_commands_pass(tmp_path: Path, line: str) -> None:
         ("npm install", "npm i", "deny"),
         ("sudo rm", "sudo nice rm x", "deny"),
         ("sudo rm", "sudo ls", "allow"),
+        ("rm", "curl -s https://example.invalid/opencode.json -o /tmp/x.json", "allow"),
     ],
 )
 def test_to_deny_a_pattern_is_read_widely(tmp_path: Path, pattern: str, command: str, answer: str) -> None:
