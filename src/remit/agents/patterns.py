@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from remit.globs import EVERYTHING, expand_braces, is_pattern, match_segments, match_tokens, tokenize
+from remit.globs import EVERYTHING, expand_braces, is_pattern, match_segments, match_tokens, matches_stars, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -114,31 +114,7 @@ def allows_everything(pattern: str) -> bool:
 def matches_command(pattern: str, command: str) -> bool:
     """Whether a bash pattern matches a command: as its beginning, by words, or with stars."""
     pattern = normalize_command(pattern)
-    if "*" not in pattern:
-        return command.startswith(pattern) and (not pattern or command[len(pattern) : len(pattern) + 1] in ("", " "))
-    first, *rest = pattern.split("*")
-    if not command.startswith(first):
-        return False
-    at = len(first)
-    for part in rest[:-1]:
-        at = command.find(part, at)
-        if at < 0:
-            return False
-        at += len(part)
-    return _ends_a_word(command, rest[-1], at)
-
-
-def _ends_a_word(command: str, part: str, at: int) -> bool:
-    """Whether the last part of a pattern stands somewhere in the rest of a command, with a word's end after it."""
-    if not part:
-        return True
-    found = command.find(part, at)
-    while found >= 0:
-        end = found + len(part)
-        if end == len(command) or command[end] == " ":
-            return True
-        found = command.find(part, found + 1)
-    return False
+    return not pattern or any(matches_stars(each, command) for each in (pattern, f"{pattern} *"))
 
 
 @lru_cache(maxsize=4096)

@@ -112,7 +112,7 @@ class AgentSettings(NamedTuple):
 
 def list_tables_of(agents: Mapping[str, AgentSettings], name: str) -> list[str]:
     """The tables of `[agents]` that are about an agent: its own first, then patterns with stars, the longest first."""
-    patterns = (key for key in agents if key != name and "*" in key and _matches(key, name))
+    patterns = (key for key in agents if key != name and "*" in key and matches_stars(key, name))
     return [*([name] if name in agents else []), *sorted(patterns, key=lambda key: (-len(key), key))]
 
 
@@ -123,10 +123,6 @@ def find_agent_settings(agents: Mapping[str, AgentSettings], name: str) -> Agent
         given = agents[key]._asdict().items()
         found = found._replace(**{each: value for each, value in given if getattr(found, each) is None})
     return found
-
-
-def _matches(pattern: str, name: str) -> bool:
-    return matches_stars(pattern, name)
 
 
 class TaskCommandSettings(NamedTuple):
