@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from remit.agent_files.lint import Linted
-    from remit.schemas import Result
+    from remit.result import Result
     from remit.testing.clis import CliName
     from tests.harnesses.stage import Stage
 

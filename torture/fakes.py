@@ -30,7 +30,7 @@ from torture.stage import spread
 from torture.tally import tell
 
 if TYPE_CHECKING:
-    from remit.schemas import Result
+    from remit.result import Result
 
 
 class Told(NamedTuple):

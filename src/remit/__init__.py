@@ -9,11 +9,11 @@ TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from remit.errors import RefusedError, RemitError, RunnerError
     from remit.model import AgentError, Artifact, Diagnostic, Repair, Return, Verdict
+    from remit.result import Result
     from remit.runs.admission.limits import Budget
     from remit.runs.check_message import check, convert, instructions, schema
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace
-    from remit.schemas import Result
     from remit.views.explanations import explain
 
 __version__ = "0.1.0"
@@ -23,7 +23,7 @@ _HOMES = {
     "remit.views.explanations": ("explain",),
     "remit.runs.request": ("Request",),
     "remit.runs.workspace": ("Workspace",),
-    "remit.schemas": ("Result",),
+    "remit.result": ("Result",),
     "remit.runs.admission.limits": ("Budget",),
     "remit.errors": ("RefusedError", "RemitError", "RunnerError"),
     "remit.model": ("AgentError", "Artifact", "Diagnostic", "Repair", "Return", "Verdict"),

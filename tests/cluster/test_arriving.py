@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from remit.schemas import Result
+    from remit.result import Result
     from tests.cluster.postgres import Server
 
 pytestmark = pytest.mark.slow

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from remit.result import Result
     from remit.runs.workspace import Workspace
-    from remit.schemas import Result
     from tests.cluster.machines import Machine
 
 

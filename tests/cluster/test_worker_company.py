@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.cluster.database.store import Database
+    from remit.result import Result
     from remit.runs.workspace import Workspace
-    from remit.schemas import Result
 
 pytestmark = pytest.mark.slow
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from remit.result import Result
     from remit.runners import Heard
-    from remit.schemas import Result
 
 OWN = '".remit/sessions/$REMIT_SESSION_ID'
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.ledger.runs import Run
-    from remit.schemas import Result
+    from remit.result import Result
 
 AGENT = """---
 name: {name}

@@ -32,7 +32,7 @@ from tests.doors.cli.test_lint import git
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.schemas import Result
+    from remit.result import Result
 
 pytestmark = pytest.mark.skipif(not find_level().has_files, reason="the kernel confines nothing here")
 REMIT = f"env PYTHONPATH={Path(remit.__file__).parents[1]} {sys.executable} -m remit"

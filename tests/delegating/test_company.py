@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from remit.schemas import Result
+    from remit.result import Result
     from remit.testing.agent import ScriptedAgent
 
 USED = {"type": "tool_use", "id": "t1", "name": "Write", "input": {"file_path": "report.md"}}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from remit.schemas import Result
+    from remit.result import Result
 
 
 class Workshop:

@@ -23,7 +23,7 @@ from tests.delegating.test_phases import FOLDER, PLAN
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.schemas import Result
+    from remit.result import Result
 
 REPAIR = "Repair the task files with remit sync --repair"
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from remit.schemas import Result
+    from remit.result import Result
 
 PATH = "projects/auth/resources/analysis.md"
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from remit.schemas import Result
+    from remit.result import Result
     from remit.testing.agent import ScriptedAgent
 
 

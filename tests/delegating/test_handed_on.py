@@ -17,7 +17,7 @@ from remit.testing import ScriptedAgent
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.schemas import Result
+    from remit.result import Result
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from remit.runs.workspace import Workspace
 from tests.doors.cli.test_lint import git
 
 if TYPE_CHECKING:
-    from remit.schemas import Result
+    from remit.result import Result
 
 REMIT = f"env PYTHONPATH={Path(remit.__file__).parents[1]} {sys.executable} -m remit"
 CALL = f"{REMIT} run Hello --command 'touch CALLED'"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from remit.schemas import Result
+    from remit.result import Result
 
 PIECE = b"x" * (2 * 1024 * 1024)
 PIECES = 40

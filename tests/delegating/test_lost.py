@@ -16,7 +16,7 @@ from remit.runs.workspace import Workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.schemas import Result
+    from remit.result import Result
     from remit.testing.agent import ScriptedAgent
 
 

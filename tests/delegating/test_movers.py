@@ -24,7 +24,7 @@ from tests.delegating.test_phases import as_person, ask
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.schemas import Result
+    from remit.result import Result
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from remit.testing.agent import ScriptedAgent
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.schemas import Result
+    from remit.result import Result
 
 
 @pytest.fixture(autouse=True)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, assert_type
 import pytest
 
 from remit.errors import UsageError
+from remit.result import Result
 from remit.runs.admission.limits import Budget
 from remit.runs.request import Options, Request
 from remit.runs.workspace import Workspace
-from remit.schemas import Result
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from remit.result import Result
 from remit.runs.workspace import Workspace
-from remit.schemas import Result
 from tests.evidence.projects import Project, git
 
 _PROGRAM = """\

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from remit.result import Result
 from remit.runs.instructions import TaskFacts
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
-from remit.schemas import Result
 from remit.tasks.tasks_command import Tasks
 from remit.testing import ScriptedAgent
 

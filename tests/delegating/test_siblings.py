@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from remit.schemas import Result
+    from remit.result import Result
 
     Act = Callable[[Child, str], None]
 

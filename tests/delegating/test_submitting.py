@@ -19,7 +19,7 @@ from tests.contract.samples import line, standard
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.schemas import Result
+    from remit.result import Result
 
 AGENT = """
 import json, os, subprocess, sys

@@ -19,7 +19,7 @@ from tests.doors.cli.test_lint import git
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.schemas import Result
+    from remit.result import Result
     from remit.testing.agent import ScriptedAgent
 
 

@@ -14,8 +14,8 @@ from remit import config
 from remit.agents.rules.all import RULES
 from remit.config import parse_settings
 from remit.config.runs import DelegationSettings
+from remit.result import describe_schema
 from remit.runs.check_message import SCHEMAS, schema
-from remit.schemas import describe_schema
 from remit.views.explanations import explain, explain_all
 from tests.cluster.postgres import Missing, running
 from tests.docs.links import Link, list_anchors, list_links

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pytest
 
     from remit.ledger.runs import Run
-    from remit.schemas import Result
+    from remit.result import Result
     from remit.testing import Turn
     from remit.testing.clis import CliName
 

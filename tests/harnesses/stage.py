@@ -20,7 +20,7 @@ from remit.storage.settings import load_settings
 from remit.testing import SESSION_ID, ScriptedModel, find_cli, say
 
 if TYPE_CHECKING:
-    from remit.schemas import Result
+    from remit.result import Result
     from remit.testing import Turn
     from remit.testing.clis import CliName
 

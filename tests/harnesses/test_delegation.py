@@ -28,7 +28,7 @@ from tests.harnesses.stage import HARNESSES, WAIT_S, Stage, give, make_stage
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.schemas import Result
+    from remit.result import Result
     from remit.testing import Turn
     from remit.testing.clis import CliName
 

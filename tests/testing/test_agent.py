@@ -22,7 +22,7 @@ from remit.testing.backends import AGENT_FILE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.schemas import Result
+    from remit.result import Result
 
 ROOT = Path(__file__).resolve().parents[2]
 SHORT_S = 4.0

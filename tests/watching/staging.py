@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from remit.schemas import Result
+    from remit.result import Result
 
 FIRST_MS = 1_700_000_000_000
 VARIABLES = ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT")

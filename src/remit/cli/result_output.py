@@ -16,7 +16,7 @@ from remit.views.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.schemas import Result, ResultArtifact, ResultUsage
+    from remit.result import Result, ResultArtifact, ResultUsage
     from remit.terminal import Paint
 
 _STYLES = {"completed": "good", "partial": "warning", "blocked": "warning", "failed": "error"}

@@ -10,8 +10,8 @@ from remit.runs.results.build_return import write_return
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from remit.result import Result
     from remit.runs.judging.conclusion import Conclusion
-    from remit.schemas import Result
 
 _MOST_NAMED = 5
 """How many files a sentence names."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from remit.hooks.events import Event
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
-    from remit.schemas import Result
+    from remit.result import Result
 
 
 def is_heard(home: Home, row: Run, answer: str) -> bool:

@@ -14,7 +14,7 @@ from remit.runs.results.manifest_sentence import render_sentence
 
 if TYPE_CHECKING:
     from remit.ledger.runs import Run
-    from remit.schemas import Result
+    from remit.result import Result
 
 
 def render_result(row: Run, report: Result) -> str:
@@ -22,8 +22,8 @@ def render_result(row: Run, report: Result) -> str:
 
     A caller of the `manifest` format gets the sentence, and a line of Remit's if the return was not accepted.
     """
+    from remit.result import DEFAULT_TOKENS
     from remit.runs.results.fit_budget import fit_result, render_text
-    from remit.schemas import DEFAULT_TOKENS
 
     terms = read_terms(row.details)
     if not terms.result_tokens and report.verdict in ACCEPTABLE:

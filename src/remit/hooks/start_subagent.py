@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from remit.hooks.roster import Roster
     from remit.ledger.home import Home
     from remit.ledger.store import Connection
+    from remit.result import Result
     from remit.runs.admission.guard import Admitted, Caller
-    from remit.schemas import Result
 
 _MAX_LOOKED = 20_000
 _TASK = lazy(r"\btask_number[\"'*`]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`]{0,1}(\d{1,9})\b")

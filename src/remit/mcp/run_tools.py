@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.mcp.tools import Call
+    from remit.result import Result
     from remit.runs.progress import Seen
     from remit.runs.request import Request
     from remit.runs.submit_return import OwnVerdict
     from remit.runs.workspace import Workspace
-    from remit.schemas import Result
     from remit.views.run_details import Standing
 
 _MAX_STANDINGS = 50
@@ -145,8 +145,8 @@ def _load_result(session_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shape_short(report: Result, max_tokens: int) -> dict[str, Any]:
+    from remit.result import DEFAULT_TOKENS
     from remit.runs.results.fit_budget import fit_result
-    from remit.schemas import DEFAULT_TOKENS
     from remit.views.json_shapes import shape_result
 
     return shape_result(fit_result(report, max_tokens=max_tokens or DEFAULT_TOKENS))

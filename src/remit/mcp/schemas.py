@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from remit.schemas import describe_schema
+from remit.result import describe_schema
 
 Schema = dict[str, Any]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from remit.ledger.home import Home
-    from remit.schemas import ResultArtifact
+    from remit.result import ResultArtifact
 
     Contents = Mapping[str, set[tuple[int | None, str]]]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from remit.ledger.runs import Run
-    from remit.schemas import Result
+    from remit.result import Result
 
     Admit = Callable[[str], Awaitable[None]]
     """Told the session that was admitted, before anybody else may be."""

@@ -15,12 +15,12 @@ from remit.errors import RefusedError, RemitError, UsageError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.history import find_member, list_members
 from remit.model import AgentError
+from remit.result import Result
 from remit.returns.formats import DIALECTS, STANDARD
 from remit.runs.admission.prepare import note_refusal
 from remit.runs.artifacts_unchanged import is_intact, list_contents, load_left
 from remit.runs.results.build_return import write_return
 from remit.runs.results.fit_budget import fit_result
-from remit.schemas import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit import returns
 from remit.errors import UsageError
 from remit.model import Expectation, Verdict
+from remit.result import KEY
 from remit.returns.formats import DIALECTS, HYPER, MANIFEST, get_dialect, render_schema
 from remit.returns.formats.manifest import SENTENCES
-from remit.schemas import KEY
 from remit.spelling import did_you_mean
 from remit.storage.settings import load_settings
 

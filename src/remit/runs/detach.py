@@ -18,10 +18,10 @@ from remit.runs.admission.tickets import TICKET
 from remit.storage.supervisors import Presence, clear_departed, is_present
 
 if TYPE_CHECKING:
+    from remit.result import Result
     from remit.runs.admission.prepare import Prepared
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace
-    from remit.schemas import Result
 
 
 def detach(ws: Workspace, request: Request) -> Prepared:

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from remit.ledger.runs import Run
+    from remit.result import Result
     from remit.runs.admission.guard import Caller
     from remit.runs.admission.prepare import Prepared
     from remit.runs.admission.tickets import Ticket
     from remit.runs.progress import Seen
     from remit.runs.request import Request
-    from remit.schemas import Result
 
     Tell = Callable[[list[Seen]], Awaitable[None]]
     Ask = Callable[[Workspace], Request]

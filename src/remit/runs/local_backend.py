@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
     from remit.ledger.runs import Run
+    from remit.result import Result
     from remit.runs.backend import Admit
     from remit.runs.supervisor.supervisor import Supervisor
-    from remit.schemas import Result
 
 _LOOK_S = 0.1
 _ENDING_S = 0.02

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
+    from remit.result import Result
     from remit.runs.admission.guard import Caller
     from remit.runs.workspace import Workspace
-    from remit.schemas import Result
 
 SETTLE_S = 10.0
 """How long a cancelled delegation is given to be settled by whoever drives it: a function cannot be ended."""

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from remit.ledger.runs import Run
+    from remit.result import Result
     from remit.runs.admission.guard import Caller
     from remit.runs.backend import Backend
     from remit.runs.finish.steps import Step
     from remit.runs.judging.conclusion import Conclusion
     from remit.runs.tasks.commands import Part
-    from remit.schemas import Result
 
 
 class Workspace:

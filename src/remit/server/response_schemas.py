@@ -21,7 +21,7 @@ from remit.mcp.schemas import (
     WHOLE_OR_NONE,
     many,
 )
-from remit.schemas import describe_schema
+from remit.result import describe_schema
 
 if TYPE_CHECKING:
     from remit.mcp.schemas import Schema

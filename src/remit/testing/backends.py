@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
+    from remit.result import Result
     from remit.runs.workspace import Workspace
-    from remit.schemas import Result
 
 AGENT_FILE = """\
 ---

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from remit.result import Result
     from remit.runs.request import Options
-    from remit.schemas import Result
     from remit.testing.script import Turn
 
 

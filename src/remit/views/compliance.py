@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import UsageError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.queries import list_settled
-from remit.schemas import DEFAULT_TOKENS
+from remit.result import DEFAULT_TOKENS
 from remit.views.run_details import has_ledger
 
 if TYPE_CHECKING:

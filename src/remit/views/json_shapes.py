@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.schemas import KEY
+from remit.result import KEY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from remit.manifest.entries import Entry
     from remit.model import Diagnostic
-    from remit.schemas import Result
+    from remit.result import Result
     from remit.views.run_details import Standing
 
 

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from remit.ledger.history import KeptStep
     from remit.ledger.queries import LastHeard
     from remit.ledger.runs import Attempt, Run
+    from remit.result import Result
     from remit.runs.admission.run_config import RunConfig
-    from remit.schemas import Result
 
 LAST = "-"
 """Stands for the delegation that was asked for last; for a person, not for one that an agent handed on."""

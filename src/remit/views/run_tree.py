@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
     from remit.ledger.runs import Attempt, Run
+    from remit.result import Result
     from remit.runs.admission.run_config import RunConfig
-    from remit.schemas import Result
 
 MOST_NODES = 5_000
 PAGE_CHARS = 60_000

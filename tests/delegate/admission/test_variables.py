@@ -19,7 +19,7 @@ from remit.views.run_details import load_record
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.schemas import Result
+    from remit.result import Result
 
 PASSWORD = "correct-horse-battery"  # noqa: S105 - not one
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"

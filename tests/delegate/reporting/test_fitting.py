@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from remit.errors import UsageError
 from remit.evidence.grades import ArtifactGrade
 from remit.model import AgentError, Artifact, ArtifactFacts, Diagnostic
+from remit.result import DEFAULT_TOKENS, MIN_TOKENS, FailedStep, Result, ResultArtifact, ResultUsage, describe_schema
 from remit.returns import token_count
 from remit.returns.token_count import count_tokens
 from remit.runs.results.build_return import write_return
 from remit.runs.results.fit_budget import fit_result, render_text
 from remit.runs.results.full_result import gather_artifacts
 from remit.runs.results.token_bound import bound_tokens
-from remit.schemas import DEFAULT_TOKENS, MIN_TOKENS, FailedStep, Result, ResultArtifact, ResultUsage, describe_schema
 from remit.views.render import render_json
 from tests.amounts import choose
 

@@ -15,6 +15,7 @@ import remit
 from remit.evidence.changes import Change, Comparison
 from remit.ledger.runs import Run
 from remit.model import AgentError, Artifact, Return, Verdict
+from remit.result import Result, ResultArtifact, ResultUsage, describe_schema
 from remit.returns.formats import DIALECTS
 from remit.returns.formats.manifest import SENTENCES
 from remit.runs.judging.conclusion import Ended, conclude
@@ -23,7 +24,6 @@ from remit.runs.results.build_return import write_return
 from remit.runs.results.fit_budget import fit_result
 from remit.runs.results.full_result import make_report, read_report, render_report
 from remit.runs.results.manifest_sentence import render_sentence
-from remit.schemas import Result, ResultArtifact, ResultUsage, describe_schema
 
 if TYPE_CHECKING:
     from remit.model import DialectName, Status

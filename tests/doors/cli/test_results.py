@@ -7,8 +7,8 @@ from inline_snapshot import snapshot
 
 from remit.cli.result_output import get_result_code, render_result, render_result_line
 from remit.model import AgentError, Diagnostic
+from remit.result import MIN_TOKENS, FailedStep, Result, ResultArtifact, ResultUsage
 from remit.runs.results.fit_budget import fit_result
-from remit.schemas import MIN_TOKENS, FailedStep, Result, ResultArtifact, ResultUsage
 from remit.sentences import format_duration
 from remit.terminal import Paint
 from remit.views.json_shapes import shape_result

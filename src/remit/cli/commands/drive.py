@@ -13,7 +13,7 @@ from remit.errors import UsageError
 from remit.views.json_shapes import shape_result
 
 if TYPE_CHECKING:
-    from remit.schemas import Result
+    from remit.result import Result
 
 
 def _parse_handle(value: str) -> int:

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from remit.cli.live import Watch
     from remit.ledger.runs import Run
     from remit.model import Diagnostic
+    from remit.result import Result
     from remit.runs.admission.prepare import Prepared
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace
-    from remit.schemas import Result
 
 _MAX_ASIDES = 5
 

@@ -17,11 +17,11 @@ from remit.views.render import ACCEPTED, INTERRUPTED, NOT_ACCEPTED, count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from remit.result import Result
     from remit.runs.batch import OnDone
     from remit.runs.batch_file import Line
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace
-    from remit.schemas import Result
 
 _BAR = 24
 _DRAW_EVERY_S = 0.25

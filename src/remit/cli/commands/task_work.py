@@ -18,10 +18,10 @@ from remit.views.json_shapes import shape_result
 if TYPE_CHECKING:
     from remit.cli.interrupts import Interrupts
     from remit.model import Diagnostic
+    from remit.result import Result
     from remit.runs.admission.prepare import Prepared
     from remit.runs.tasks.commands import Part, Ready, Wish
     from remit.runs.workspace import Workspace
-    from remit.schemas import Result
     from remit.terminal import Paint
 
 _HELP = """{text}

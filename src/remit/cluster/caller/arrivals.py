@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from remit.cluster.orders import Order, RemoteResult
     from remit.git.apply_changes import Arrived
     from remit.ledger.runs import Run
+    from remit.result import Result
     from remit.runs.judging.conclusion import Conclusion
-    from remit.schemas import Result
 
 
 class Arrival(NamedTuple):

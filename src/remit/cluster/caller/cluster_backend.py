@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
     from remit.cluster.caller.client import Afar
+    from remit.result import Result
     from remit.runs.backend import Admit
     from remit.runs.supervisor.supervisor import Supervisor
-    from remit.schemas import Result
 
 _ENDING_S = 0.05
 

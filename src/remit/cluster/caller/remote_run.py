@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from remit.ledger.runs import Run
     from remit.ledger.store import Connection
     from remit.model import Diagnostic
+    from remit.result import Result
     from remit.runs.judging.conclusion import Conclusion
     from remit.runs.supervisor.supervisor import Supervisor
-    from remit.schemas import Result
 
 _LOOK_S = 0.5
 _PATIENCE_S = 60.0

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from remit.cluster.worker.worker_context import Site
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
+    from remit.result import Result
     from remit.runs.judging.conclusion import Conclusion, Ended
-    from remit.schemas import Result
 
 _MOST_TEXT_BYTES = 16 * 1024 * 1024
 """Of all that an agent answered; what is longer stays in the output."""

@@ -21,6 +21,7 @@ from remit.ledger.texts import keep_texts
 from remit.manifest.findings_command import place_manifest
 from remit.manifest.prefix_check import take_beginning
 from remit.model import NOTHING
+from remit.result import MIN_TOKENS
 from remit.returns.formats import MANIFEST, get_dialect
 from remit.runners.command import command_missing
 from remit.runners.registry import get_runner
@@ -48,7 +49,6 @@ from remit.runs.instructions import Assignment, Submit, fill_tokens, list_tokens
 from remit.runs.manifest_tokens import check_tokens, list_blanks, list_given
 from remit.runs.request import render_request
 from remit.runs.supervisor.output_reader import hear_callers
-from remit.schemas import MIN_TOKENS
 from remit.storage.checkouts import mark_checkout
 from remit.storage.context_files import Context, load_context, render_context
 

@@ -16,8 +16,8 @@ from remit.returns.formats.manifest import write_reason
 
 if TYPE_CHECKING:
     from remit.model import AgentError
+    from remit.result import Result
     from remit.returns.formats import Dialect
-    from remit.schemas import Result
 
 _MAX_SUMMARY = 500
 _NOT_ADMITTED = "not-admitted"

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import UsageError
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
+from remit.result import DEFAULT_TOKENS, HASH_DIGITS, KEY, MIN_TOKENS, PROVED, FailedStep, ResultUsage, describe_run
 from remit.runs.results.token_bound import bound_tokens
-from remit.schemas import DEFAULT_TOKENS, HASH_DIGITS, KEY, MIN_TOKENS, PROVED, FailedStep, ResultUsage, describe_run
 from remit.storage.secrets import redact
 
 if TYPE_CHECKING:
     from remit.model import AgentError
-    from remit.schemas import Result, ResultArtifact
+    from remit.result import Result, ResultArtifact
 
 _CHARS_PER_TOKEN = 12
 """No text of Remit's has more: a longer one need not be counted."""

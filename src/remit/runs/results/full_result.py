@@ -14,9 +14,9 @@ from remit.errors import StateError
 from remit.ledger.texts import load_text
 from remit.light_hash import take_sha256
 from remit.model import AgentError, Artifact, Diagnostic
+from remit.result import FailedStep, Result, ResultArtifact, ResultUsage
 from remit.runs.admission.run_config import read_terms
 from remit.runs.judging.conclusion import Conclusion, Writes
-from remit.schemas import FailedStep, Result, ResultArtifact, ResultUsage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

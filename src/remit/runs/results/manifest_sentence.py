@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from remit.model import ACCEPTABLE
 
 if TYPE_CHECKING:
-    from remit.schemas import Result
+    from remit.result import Result
 
 _SENTENCES = {
     "completed": "Research complete. See MANIFEST.jsonl for summary.",

@@ -60,13 +60,13 @@ if TYPE_CHECKING:
     from remit.ledger.runs import Run
     from remit.ledger.store import Connection
     from remit.model import Diagnostic
+    from remit.result import Result
     from remit.runners import Listener, Runner, ToolUse
     from remit.runs.admission.run_config import RunConfig
     from remit.runs.judging.conclusion import Conclusion
     from remit.runs.judging.judge import Judgement, Scene
     from remit.runs.supervisor.function_call import Call
     from remit.runs.supervisor.supervisor import Supervisor
-    from remit.schemas import Result
 
 T = TypeVar("T")
 

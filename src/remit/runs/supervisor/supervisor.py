@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
     from remit.ledger.store import Connection
+    from remit.result import Result
     from remit.runners import Runner
     from remit.runs.finish.steps import Step
     from remit.runs.judging.conclusion import Conclusion
     from remit.runs.judging.concurrent_writers import Site
-    from remit.schemas import Result
 
     Begin = Callable[[Run], None]
     Settle = Callable[[Run, Conclusion], tuple[Step, ...]]

@@ -43,10 +43,10 @@ from remit.tasks.sync import take_in
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from remit.result import Result
     from remit.runs.admission.prepare import Prepared
     from remit.runs.instructions import TaskFacts as Told
     from remit.runs.workspace import Workspace
-    from remit.schemas import Result
     from remit.tasks.plan import Phase
     from remit.tasks.store import PlanFacts, TaskFacts, TaskStore
 
