@@ -20,11 +20,11 @@ from bench.rows import choose, finish, make_row
 from bench.scale_parts import measure_busy_s, serve, start_workers
 from remit.cluster.database import leases, submissions
 from remit.cluster.database.store import Database
-from tests.cluster import postgres
+from tests.support import postgres
 
 if TYPE_CHECKING:
     from bench.rows import Row
-    from tests.cluster.postgres import Server
+    from tests.support.postgres import Server
 
 SETTLE_S, COUNTED_S = 5.0, choose(8.0, 20.0)
 LISTENERS = (0, 10, 50, 100, 200)

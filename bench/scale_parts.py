@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from bench.delegate_parts import RETURN, make_repository
-from tests.cluster import postgres
+from tests.support import postgres
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bench.rows import Row
-    from tests.cluster.postgres import Server
+    from tests.support.postgres import Server
 
 SECONDS = choose({1: (1,), 2: (1, 0)}, {1: (5, 1, 0), 2: (5, 1), 4: (5, 1, 0), 8: (5,)})
 """For each number of workers how long agents take. Real ones take minutes."""

@@ -22,12 +22,12 @@ from bench.rows import choose, finish, make_row
 from bench.web_clients import measure_clients
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_delegation, advance
-from tests.browser.stage import Server, find_chromium, list_flags, make_workspace, open_page, wait_until
-from tests.watching.staging import Kept, insert, name, opened
+from tests.support.dashboard import Server, find_chromium, list_flags, make_workspace, open_page, wait_until
+from tests.support.ledger_rows import Kept, insert, name, opened
 
 if TYPE_CHECKING:
     from bench.rows import Row
-    from tests.browser.stage import Seen
+    from tests.support.dashboard import Seen
 
 RUNS: Final = 10_000
 AREA: Final = "dashboard"

@@ -19,7 +19,7 @@ from remit.ledger.events import add_event
 if TYPE_CHECKING:
     from bench.rows import Row
     from remit.ledger.home import Home
-    from tests.browser.stage import Server
+    from tests.support.dashboard import Server
 
 CLIENTS, EVENTS, PAUSE_S = 200, 100, 0.05
 _AREA, _AT_ONCE = "dashboard", 20

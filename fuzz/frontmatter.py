@@ -77,7 +77,7 @@ def list_agents() -> Iterator[str]:
     for folder in ("examples", "tests"):
         for file in sorted(ROOT.joinpath(folder).rglob("agents/*.md")):
             yield file.read_text("utf-8", "replace")
-    from tests.agents.samples import CLAUDE, CODEX, STANDARD  # noqa: PLC0415 - only who needs seeds has the tests
+    from tests.support.agent_samples import CLAUDE, CODEX, STANDARD  # noqa: PLC0415 - only who needs seeds has the tests
 
     yield from (STANDARD, CLAUDE, CODEX)
 

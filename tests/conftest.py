@@ -4,13 +4,15 @@ import gc
 import os
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.amounts import IS_WHOLE, choose
-from tests.joining import join
+from tests.support.amounts import IS_WHOLE, choose
+from tests.support.joining import join
+from tests.support.paths import ROOT
+
+pytest_plugins = ["tests.support.fixtures"]
 
 settings.register_profile(
     "any machine",
@@ -24,7 +26,7 @@ settings.register_profile("quick", settings.get_profile("any machine"), max_exam
 settings.load_profile("any machine")
 
 
-TWICE = "tests/refereeing/", "[program"
+TWICE = "tests/hooks/", "[program"
 """Flows that are run inside the process and again by the program."""
 PROGRAM = (
     "test_what_holds_is_accepted", "test_one_that_was_sent_back", "let_through_as_rejected", "test_every_event_twice",
@@ -59,7 +61,7 @@ def _is_second(name: str) -> bool:
     return all(part in name for part in TWICE) and not any(part in name for part in PROGRAM)
 
 
-CACHE = Path(__file__).parents[1] / ".pytest_cache"
+CACHE = ROOT / ".pytest_cache"
 
 
 def make_plain_repositories() -> None:

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
-from tests.cluster.postgres import Missing, running
+from tests.support.postgres import Missing, running
 from torture.cluster_hostile import HOSTILE
 from torture.cluster_scenes import SCENES
 from torture.cluster_stage import Failed, Report, clean_environment, open_stage
 from torture.tally import tell
 
 if TYPE_CHECKING:
-    from tests.cluster.postgres import Server
+    from tests.support.postgres import Server
 
 ALL = {**SCENES, **HOSTILE}
 NO_POSTGRESQL = 2

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, LiteralString
 from remit.cluster.orders import RemoteResult, render_outcome
 from remit.cluster.sealing import Signed, seal, sign_ticket
 from remit.testing import ScriptedAgent
-from tests.cluster.machines import Settings
+from tests.support.worker_machines import Settings
 from torture.cluster_stage import LEAF, NAMES, SETTINGS
 
 if TYPE_CHECKING:

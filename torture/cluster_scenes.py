@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.cluster.machines import Machine, Settings, list_processes
-from tests.cluster.proxy import Proxy, proxy
+from tests.support.network_proxy import Proxy, proxy
+from tests.support.worker_machines import Machine, Settings, list_processes
 from torture.cluster_stage import LEAF, NAMES, PATIENCE_S, Failed, count_at_once
 
 if TYPE_CHECKING:

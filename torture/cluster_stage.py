@@ -24,17 +24,17 @@ from remit.ledger.home import Home
 from remit.ledger.runs import list_delegations
 from remit.testing import ScriptedAgent
 from remit.testing.backends import AGENT_FILE
-from tests.cluster import machines as machines_of_tests
-from tests.cluster.callers import KEY, Caller
-from tests.cluster.machines import Machine, list_processes
-from tests.cluster.postgres import running
+from tests.support import worker_machines
+from tests.support.cluster_callers import KEY, Caller
+from tests.support.postgres import running
+from tests.support.worker_machines import Machine, list_processes
 from torture.cluster_caller import ADMITTED, PLAN, TOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from tests.cluster.machines import Settings
-    from tests.cluster.postgres import Server
+    from tests.support.postgres import Server
+    from tests.support.worker_machines import Settings
 
 PATIENCE_S = 240.0
 """So long anything is waited for; a busy machine is slow, and nothing is proved by that."""
@@ -386,7 +386,7 @@ def count_at_once(
 @contextmanager
 def open_stage(folder: Path, server: Server, seed: int) -> Iterator[Stage]:
     """A stage with an empty database; nothing of it is left."""
-    machines_of_tests.START_S = PATIENCE_S
+    worker_machines.START_S = PATIENCE_S
     folder.mkdir(parents=True)
     with server.database() as url:
         stage = Stage(folder, server, url, seed)

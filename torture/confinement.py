@@ -29,7 +29,7 @@ import pytest
 from remit.confine.profile import Profile
 from remit.testing.agent import ScriptedAgent
 from tests.confine import test_escapes, test_writes
-from tests.confine.callers import PATH, Caller, make_caller
+from tests.support.confined_users import PATH, Caller, make_caller
 from torture.ordinary import SETUP, WORK, Work, write_project
 from torture.tally import tell
 

@@ -3,7 +3,7 @@
 Run as `python torture/denied_programs.py`; `--help` lists the options. `tests/data/denied_programs.jsonl` has the
 scripts; each starts what is denied if nothing stops it. They run in a box of `sandbox`, where stubs stand in for the
 denied programs: first bare, then as a confined command with the one rule. A script with a `limit` may start it. The
-commands of `tests/policy/ordinary.py` run with the rules of all spellings, and the judge may refuse none of them.
+ordinary commands of `tests/support` run with the rules of all spellings, and the judge may refuse none of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
 from remit.confine.profile import Profile
-from tests.policy.ordinary import Ordinary, list_ordinary
+from tests.support.ordinary_commands import Ordinary, list_ordinary
 from torture.sandbox import BOX_HOME, Box, Ran, find_trouble
 from torture.stage import spread
 from torture.tally import tell

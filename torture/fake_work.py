@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from remit.runs.workspace import Workspace
-    from tests.refereeing.stage import Child, Stage
+    from tests.support.hook_session import Child, Stage
 
 WORKER = """\
 ---
@@ -151,7 +151,7 @@ class Scene:
     @property
     def stage(self) -> Stage:
         """The session of a harness, for agents that it starts."""
-        from tests.refereeing.stage import Stage  # noqa: PLC0415 - only for hooks
+        from tests.support.hook_session import Stage  # noqa: PLC0415 - only for hooks
 
         self._stage = self._stage or Stage(self.root, quick=True)
         return self._stage

@@ -16,8 +16,8 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
 from remit.policy import Call, Permissions, judge
-from tests.policy.asking import GROUND
-from tests.policy.ordinary import DENIED, list_ordinary
+from tests.support.ordinary_commands import DENIED, list_ordinary
+from tests.support.policy_questions import GROUND
 from torture.denied_programs import load_spellings
 from torture.tally import tell
 

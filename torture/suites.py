@@ -21,18 +21,18 @@ from torture.tally import tell
 
 ROOT = Path(__file__).resolve().parents[1]
 SUITES = {
-    "hook": ("tests/doors/test_hook.py", "tests/doors/cli/test_harness.py", "tests/harnesses/test_packages.py"),
+    "hook": ("tests/hooks/test_entry.py", "tests/cli/commands/test_hooks.py", "tests/harnesses/test_packages.py"),
     "dashboard": (
-        "tests/doors/http/test_security.py", "tests/doors/http/test_answers.py", "tests/doors/report/test_html.py",
-        "tests/doors/report/test_markdown.py", "tests/browser/test_hostile.py",
+        "tests/server/test_security.py", "tests/server/test_answers.py", "tests/views/report/test_html.py",
+        "tests/views/report/test_markdown.py", "tests/server/dashboard/test_hostile.py",
     ),
     "secrets": (
-        "tests/workspace/test_secrets.py", "tests/doors/test_telemetry.py", "tests/workspace/error_log/test_log.py",
-        "tests/workspace/error_log/test_records.py", "tests/doors/test_mcp_bounds.py",
-        "tests/watching/test_reporting.py",
-        "tests/delegate/reporting/test_fitting.py", "tests/delegate/admission/test_variables.py",
-        "tests/watching/test_diffs.py", "tests/watching/test_runs.py", "tests/watching/test_live.py",
-        "tests/doors/cli/test_again.py",
+        "tests/storage/test_secrets.py", "tests/telemetry/test_export.py", "tests/errorlog/test_log.py",
+        "tests/errorlog/test_records.py", "tests/mcp/test_output_limits.py",
+        "tests/views/test_run_record.py",
+        "tests/runs/results/test_fit_budget.py", "tests/runs/admission/test_runner_environment.py",
+        "tests/views/test_diffs.py", "tests/views/test_run_list.py", "tests/views/test_live.py",
+        "tests/cli/commands/test_resume_retry.py",
     ),
 }  # fmt: skip
 

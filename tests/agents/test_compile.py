@@ -25,7 +25,7 @@ from remit.agents.rules.fields import FIELDS
 from remit.agents.scaffold import scaffold
 from remit.errors import UsageError
 from remit.harnesses import claude, codex, opencode
-from tests.agents.samples import CLAUDE, CLAUDE_PATH, STANDARD, change, lint
+from tests.support.agent_samples import CLAUDE, CLAUDE_PATH, STANDARD, change, lint
 
 SOURCE = "agents/planner.md"
 TARGET_LIST = '    - "status-sync-manager"\n    - "git-workflow-manager"\n'

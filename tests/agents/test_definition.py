@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from remit.agents.definition import ANYONE, MAX_TARGETS, Definition, define, split_claude_tools
 from remit.agents.document import make_unreadable, parse_document
-from tests.agents.samples import (
+from tests.support.agent_samples import (
     CLAUDE,
     CLAUDE_PATH,
     CODEX,
@@ -17,7 +17,7 @@ from tests.agents.samples import (
     STANDARD,
     STANDARD_PATH,
 )
-from tests.amounts import choose
+from tests.support.amounts import choose
 
 
 def read(text: str, path: str = STANDARD_PATH) -> Definition:

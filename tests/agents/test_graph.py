@@ -13,15 +13,8 @@ from remit.agents.fixes import apply_fixes
 from remit.agents.graph import build_graph, find_components, is_round, render_path
 from remit.agents.rules.graph import GRAPH_RULES, check_graph
 from remit.model import Diagnostic, Place
-from tests.agents.graph_samples import (
-    WORKSPACES,
-    Files,
-    read_graph,
-    write_agent,
-    write_claude,
-    write_opencode,
-)
-from tests.amounts import choose
+from tests.support.agent_graphs import WORKSPACES, Files, read_graph, write_agent, write_claude, write_opencode
+from tests.support.amounts import choose
 
 
 def find(files: Files, code: str) -> list[tuple[str, Diagnostic]]:

@@ -8,7 +8,7 @@ from remit.agents.document import MAX_IGNORES, parse_document
 from remit.agents.fixes import apply_fixes
 from remit.agents.ignores import TOLD, apply_ignores
 from remit.model import Diagnostic, Place
-from tests.agents.samples import CLAUDE, CLAUDE_PATH
+from tests.support.agent_samples import CLAUDE, CLAUDE_PATH
 
 HEAD = "---\nname: a\ntimeout: 5\n---\n\n"
 

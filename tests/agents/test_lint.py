@@ -7,8 +7,8 @@ import pytest
 from remit.agents.document import parse_document
 from remit.agents.lint import Checked, Choice, check_document, choose, lint, matches_path, sort_findings
 from remit.model import Diagnostic, Place, Severity
-from tests.agents.graph_samples import WORKSPACES
-from tests.agents.samples import CLAUDE, CLAUDE_PATH, CODEX, CODEX_PATH
+from tests.support.agent_graphs import WORKSPACES
+from tests.support.agent_samples import CLAUDE, CLAUDE_PATH, CODEX, CODEX_PATH
 
 
 def make(code: str, line: int = 1, column: int = 1) -> Diagnostic:

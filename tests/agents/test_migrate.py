@@ -15,8 +15,17 @@ from remit.agents.rules.all import Case, run_rules
 from remit.agents.scaffold import scaffold
 from remit.errors import InputError, UsageError
 from remit.model import Diagnostic, Edit, Fix
-from tests.agents.samples import CLAUDE, CLAUDE_PATH, CODEX, CODEX_PATH, OPENCODE, OPENCODE_PATH, STANDARD, change
-from tests.amounts import choose
+from tests.support.agent_samples import (
+    CLAUDE,
+    CLAUDE_PATH,
+    CODEX,
+    CODEX_PATH,
+    OPENCODE,
+    OPENCODE_PATH,
+    STANDARD,
+    change,
+)
+from tests.support.amounts import choose
 
 PATH = "agents/api-researcher.md"
 PROSE = dedent("""\

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from remit.agents.document import parse_document
-from tests.agents.samples import CLAUDE, OPENCODE, STANDARD, change, lint
+from tests.support.agent_samples import CLAUDE, OPENCODE, STANDARD, change, lint
 
 PLACES = (
     ".opencode/agent/subagents/planner.md",

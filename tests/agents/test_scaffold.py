@@ -16,7 +16,7 @@ from remit.agents.scaffold import PROFILES, ContextFacts, NewFile, check_name, c
 from remit.errors import UsageError
 from remit.harnesses import claude, codex, opencode
 from remit.model import Diagnostic
-from tests.amounts import choose
+from tests.support.amounts import choose
 
 FINAL = {"planning": "[PLANNED]", "implementation": "[COMPLETED]", "research": "[RESEARCHED]"}
 SECTIONS = [

@@ -10,7 +10,7 @@ import yaml
 
 from remit.agents.frontmatter import find_frontmatter
 from remit.agents.schema import render_agent_schema
-from tests.agents.samples import STANDARD, change
+from tests.support.agent_samples import STANDARD, change
 
 SCHEMA = render_agent_schema()
 

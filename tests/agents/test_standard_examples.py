@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.agents.samples import STANDARD, STANDARD_PATH, lint
-from tests.standards import Example, get_example, list_examples
+from tests.support.agent_samples import STANDARD, STANDARD_PATH, lint
+from tests.support.standard_examples import Example, get_example, list_examples
 
 PATH = STANDARD_PATH
 

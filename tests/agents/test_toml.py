@@ -10,8 +10,8 @@ from remit.agents.compile.source import read_body
 from remit.agents.document import parse_document
 from remit.agents.frontmatter import Frontmatter
 from remit.agents.toml import parse_toml
-from tests.agents.samples import CODEX, CODEX_PATH, lint
-from tests.amounts import choose
+from tests.support.agent_samples import CODEX, CODEX_PATH, lint
+from tests.support.amounts import choose
 
 FILE = '''\
 # who it is

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.cluster.database.store import Database
-from tests.cluster.postgres import Missing, shared
+from tests.support.postgres import Missing, shared
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from tests.cluster.postgres import Server
+    from tests.support.postgres import Server
 
 
 @pytest.fixture(scope="session")

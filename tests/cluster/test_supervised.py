@@ -18,8 +18,8 @@ from remit.config.cluster import ClusterSettings
 from remit.errors import BusyError, StorageError
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, load_delegation
-from tests.cluster.sent import make, meet
-from tests.cluster.test_worker import until
+from tests.cluster.worker.test_worker import until
+from tests.support.cluster_rows import make, meet
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

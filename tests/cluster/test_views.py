@@ -28,10 +28,10 @@ from remit.runs.request import Request
 from remit.views import workers as shown
 from remit.views.run_list import list_runs
 from remit.views.run_tree import load_node, load_tree
-from tests.cluster.callers import KEY, Caller
-from tests.cluster.machines import machines, make_environ, wait_until
-from tests.cluster.sent import NOTHING_USED, publish
-from tests.doors.conftest import Inside, Remit
+from tests.support.cluster_callers import KEY, Caller
+from tests.support.cluster_rows import NOTHING_USED, publish
+from tests.support.commands import Inside, Remit
+from tests.support.worker_machines import machines, make_environ, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.confine.callers import Caller, make_caller
+from tests.support.confined_users import Caller, make_caller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

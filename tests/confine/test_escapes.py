@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from remit.confine.profile import Profile
-from tests.amounts import IS_WHOLE
+from tests.support.amounts import IS_WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.confine.callers import Caller
+    from tests.support.confined_users import Caller
 
 ATTEMPTS = {
     "umount": "umount $W/conf/locked; umount $W/conf; umount $W; umount /",

@@ -21,9 +21,10 @@ from remit.confine.profile import Profile
 from remit.hooks.shell_limits import make_command_profile
 from remit.policy import Permissions
 from remit.policy.program_rules import Rules
-from tests.amounts import choose
-from tests.confine.callers import PATH
-from tests.policy.ordinary import list_ordinary
+from tests.support.amounts import choose
+from tests.support.confined_users import PATH
+from tests.support.ordinary_commands import list_ordinary
+from tests.support.paths import SOURCE
 from torture.denied_programs import load_spellings, try_all, try_ordinary
 from torture.sandbox import find_trouble
 from torture.stage import spread
@@ -31,11 +32,11 @@ from torture.stage import spread
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tests.confine.callers import Caller
+    from tests.support.confined_users import Caller
 
 pytestmark = pytest.mark.skipif(not can_judge(), reason="programs aren't judged on this kind of machine")
 SAMPLE, ORDINARY = choose(16, 2400), choose(12, 1000)
-SOURCE = Path(__file__).resolve().parents[2] / "src" / "remit"
+PACKAGE = SOURCE / "remit"
 Lists = tuple[tuple[str, ...], ...]
 PUSH = "git push origin main"
 DENIED = """remit: '{}' is denied to this agent by its rule deny bash "{}"\n"""
@@ -46,7 +47,7 @@ def package() -> Iterator[Path]:
     """A copy of what the judge loads, which every user can read."""
     folder = Path(tempfile.mkdtemp(prefix="remit-judge-")).resolve()
     folder.chmod(0o755)
-    shutil.copytree(SOURCE, folder / "remit", ignore=shutil.ignore_patterns("__pycache__", "web", "harness_files"))
+    shutil.copytree(PACKAGE, folder / "remit", ignore=shutil.ignore_patterns("__pycache__", "web", "harness_files"))
     yield folder
     shutil.rmtree(folder)
 

@@ -14,12 +14,12 @@ import pytest
 
 from remit.confine.launcher import END, HEADER
 from remit.confine.profile import Profile
-from tests.confine.callers import LAUNCHER, PATH, USER
+from tests.support.confined_users import LAUNCHER, PATH, USER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.confine.callers import Caller
+    from tests.support.confined_users import Caller
 
 GIT = "export HOME=$PWD GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=a@b.invalid GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=a@b.invalid"
 ORDINARY = (

@@ -12,7 +12,7 @@ from remit.policy import Ground, Permissions, confinement_profile
 from remit.policy.confinement_profile import list_new_files, make_profile
 
 if TYPE_CHECKING:
-    from tests.confine.callers import Caller
+    from tests.support.confined_users import Caller
 
 FILES = (
     "remit.toml", "README.md", "src/a.py", "src/a.txt", "src/deep/b.py", "docs/a.md", "docs/draft/b.md", "secret/key",

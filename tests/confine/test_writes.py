@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -18,16 +17,16 @@ from remit.confine.profile import Profile
 from remit.light_json import parse_json
 from remit.storage.protected_copies import find_altered, keep_files, load_bytes, put_back
 from remit.storage.quarantine import Change, find_changes, move_away, record_names
-from tests.amounts import IS_WHOLE, choose
-from tests.confine.callers import PATH
+from tests.support.amounts import IS_WHOLE, choose
+from tests.support.confined_users import PATH
+from tests.support.paths import DATA
 
 if TYPE_CHECKING:
-    from tests.confine.callers import Caller
+    from pathlib import Path
 
-ROWS = [
-    json.loads(line)
-    for line in (Path(__file__).parents[1] / "data" / "confine_writes.jsonl").read_text("utf-8").splitlines()
-]
+    from tests.support.confined_users import Caller
+
+ROWS = [json.loads(line) for line in (DATA / "confine_writes.jsonl").read_text("utf-8").splitlines()]
 PROTECTED = "remit.toml", ".mcp.json", ".claude", ".codex", ".git/hooks", ".git/config", "conf/deep/er/locked.txt"
 SETUP = r"""
 set -e

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cases import for_each
-from tests.conformance.stage import ISSUED, codes, errors, judge
-from tests.contract.samples import DROP, fault, fenced, pretty, standard, stopped
+from tests.support.cases import for_each
+from tests.support.conformance_project import ISSUED, codes, errors, judge
+from tests.support.return_samples import DROP, fault, fenced, pretty, standard, stopped
 
 if TYPE_CHECKING:
-    from tests.conformance.stage import Project
+    from tests.support.conformance_project import Project
 
 conforms = pytest.mark.conforms
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.agents.rules.samples_sections import only, without
-from tests.agents.samples import STANDARD, change, lint
-from tests.cases import for_each
-from tests.conformance.stage import codes, judge
-from tests.contract.samples import standard
-from tests.standards import list_examples
+from tests.support.agent_samples import STANDARD, change, lint
+from tests.support.cases import for_each
+from tests.support.conformance_project import codes, judge
+from tests.support.return_samples import standard
+from tests.support.standard_examples import list_examples
 
 if TYPE_CHECKING:
-    from tests.conformance.stage import Project
+    from tests.support.conformance_project import Project
 
 conforms = pytest.mark.conforms
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cases import for_each
-from tests.conformance.stage import ISSUED, codes, errors, judge
 from tests.conformance.test_001 import DONE, prepare
-from tests.contract.samples import DROP, fault, standard, stopped
+from tests.support.cases import for_each
+from tests.support.conformance_project import ISSUED, codes, errors, judge
+from tests.support.return_samples import DROP, fault, standard, stopped
 
 if TYPE_CHECKING:
-    from tests.conformance.stage import Program, Project
+    from tests.support.conformance_project import Program, Project
 
 conforms = pytest.mark.conforms
 SESSION = re.compile(r"sess_\d{10}_[a-z0-9]{6}")

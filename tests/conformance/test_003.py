@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 import remit
-from tests.cases import for_each
-from tests.conformance.stage import codes, errors, judge
-from tests.contract.samples import DROP, fenced, hyper, marked, pretty
-from tests.refereeing.stage import Stage, make_workspace
+from tests.support.cases import for_each
+from tests.support.conformance_project import codes, errors, judge
+from tests.support.hook_session import Stage, make_workspace
+from tests.support.return_samples import DROP, fenced, hyper, marked, pretty
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.model import Verdict
-    from tests.conformance.stage import Project
+    from tests.support.conformance_project import Project
 
 conforms = pytest.mark.conforms
 HYPER = "hyper"

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cases import for_each
-from tests.conformance.stage import codes, judge
-from tests.contract.rule_samples import Message
-from tests.contract.samples import DROP, entry, line, pretty, sentence
+from tests.support.cases import for_each
+from tests.support.conformance_project import codes, judge
+from tests.support.return_rule_samples import Message
+from tests.support.return_samples import DROP, entry, line, pretty, sentence
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.model import Verdict
-    from tests.conformance.stage import Program, Project
+    from tests.support.conformance_project import Program, Project
 
 conforms = pytest.mark.conforms
 MANIFEST = "manifest"

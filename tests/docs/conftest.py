@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cluster.postgres import Missing, shared
-from tests.docs.claude import stage_claude
+from tests.support.docs.claude import stage_claude
+from tests.support.postgres import Missing, shared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.docs.blocks import Block, list_scenes, parse_blocks
-from tests.docs.comparing import is_shown, smooth, split_session
-from tests.docs.playing import Scene, parse
+from tests.support.docs.blocks import Block, list_scenes, parse_blocks
+from tests.support.docs.compare import is_shown, smooth, split_session
+from tests.support.docs.play_scene import Scene, parse
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.docs.blocks import ROOT, Block, list_pages, list_scenes, load_blocks
-from tests.docs.playing import Scene
+from tests.support.docs.blocks import Block, list_pages, list_scenes, load_blocks
+from tests.support.docs.play_scene import Scene
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

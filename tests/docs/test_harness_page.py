@@ -1,13 +1,13 @@
 """The page on harnesses names the releases that were tried and every row of the tests of caller effects."""
 
 import re
-from pathlib import Path
 
 from remit.hooks.tried_versions import TRIED
 from tests.harnesses import test_caller_effects_claude as claude
 from tests.harnesses import test_caller_effects_codex as codex
+from tests.support.paths import ROOT
 
-PAGE = (Path(__file__).parents[2] / "docs" / "harnesses.md").read_text()
+PAGE = (ROOT / "docs" / "harnesses.md").read_text()
 
 
 def test_each_row_of_the_tests_is_a_row_of_the_page_and_the_other_way_round() -> None:
@@ -18,7 +18,7 @@ def test_each_row_of_the_tests_is_a_row_of_the_page_and_the_other_way_round() ->
 
 
 def test_each_test_that_the_page_names_exists() -> None:
-    folder = Path(__file__).parents[1] / "harnesses"
+    folder = ROOT / "tests" / "harnesses"
     named = {*re.findall(r"\btest_\w+\.py", PAGE)}
     assert len(named) >= 6
     assert [name for name in sorted(named) if not (folder / name).is_file()] == []

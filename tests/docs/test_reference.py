@@ -17,8 +17,8 @@ from remit.config.runs import DelegationSettings
 from remit.result import describe_schema
 from remit.runs.check_message import SCHEMAS, schema
 from remit.views.explanations import explain, explain_all
-from tests.cluster.postgres import Missing, running
-from tests.docs.links import Link, list_anchors, list_links
+from tests.support.docs.links import Link, list_anchors, list_links
+from tests.support.postgres import Missing, running
 from tools.reference import examples, settings
 from tools.reference.commands import list_options, list_pages, share_out, split_exits
 from tools.reference.pages import REFERENCE, play_alone, play_cluster, render_pages, write_pages

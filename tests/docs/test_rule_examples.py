@@ -1,7 +1,7 @@
 """What a rule's page shows as bad is found by that rule, and what it shows as good is not.
 
-Examples that can be made of a good agent file, return or list of tasks are: see `told` for the words, `placing`,
-`placing_returns` and `placing_tasks` for the places. Others are for people, and only counted.
+Examples that can be made of a good agent file, return or list of tasks are: see `rule_examples` for the words, and
+`agent_edits`, `return_edits` and `task_edits` for the places. Others are for people, and only counted.
 """
 
 import re
@@ -13,12 +13,12 @@ import pytest
 from remit.model import Expectation
 from remit.views.explanations import Explanation, explain_all
 from tests.agents.rules.test_rules import SAMPLES as FILES
-from tests.agents.samples import STANDARD, lint
-from tests.contract.rule_samples import PLAIN
-from tests.contract.rule_samples import SAMPLES as RETURNS
-from tests.contract.samples import ISSUED
-from tests.docs import placing, placing_returns, placing_tasks
-from tests.docs.told import Move, Shown, read_shown
+from tests.support.agent_samples import STANDARD, lint
+from tests.support.docs import agent_edits, return_edits, task_edits
+from tests.support.docs.rule_examples import Move, Shown, read_shown
+from tests.support.return_rule_samples import PLAIN
+from tests.support.return_rule_samples import SAMPLES as RETURNS
+from tests.support.return_samples import ISSUED
 
 LEAST = {"AGT Bad": 179, "AGT Good": 155, "RET Bad": 33, "RET Good": 23, "SYN Bad": 11, "SYN Good": 7}
 """How many rules show an example that is run. A rule that is new, or told better, raises it; none lowers it."""
@@ -44,7 +44,7 @@ def run_file(code: str, shown: Shown) -> bool | None:
     sample = FILES[code]
     text: str | None = sample.good
     for move in shown.moves:
-        text = placing.place(move, text) if text is not None else None
+        text = agent_edits.place(move, text) if text is not None else None
     if text is None:
         return None
     folder = sample.path.rpartition("/")[0]
@@ -56,7 +56,7 @@ def run_return(code: str, shown: Shown) -> bool | None:
     """Whether the rule finds the example in a return; None where it cannot be made."""
     message = KNOWN.get(code, RETURNS[code].good)
     for move in shown.moves:
-        changed = placing_returns.place(move, message)
+        changed = return_edits.place(move, message)
         if changed is None:
             return None
         message = changed
@@ -65,9 +65,9 @@ def run_return(code: str, shown: Shown) -> bool | None:
 
 def run_tasks(code: str, shown: Shown) -> bool | None:
     """Whether the rule finds the example in the tasks' files; None where it cannot be made."""
-    pair = placing_tasks.Pair()
+    pair = task_edits.Pair()
     for move in shown.moves:
-        changed = placing_tasks.place(move, pair)
+        changed = task_edits.place(move, pair)
         if changed is None:
             return None
         pair = changed
@@ -142,7 +142,7 @@ def test_examples_are_read_as_they_are_told() -> None:
     ],
 )
 def test_a_change_is_made_where_a_reader_would_make_it(move: Move, there: str, gone: str) -> None:
-    text = placing.place(move, STANDARD)
+    text = agent_edits.place(move, STANDARD)
     assert text is not None
     assert there in text
     assert gone not in text

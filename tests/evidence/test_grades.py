@@ -18,8 +18,8 @@ from remit.evidence.take_tree import take_again, take_tree
 from remit.evidence.tree import Tree
 from remit.ledger.home import Home
 from remit.model import ArtifactFacts
-from tests.evidence.projects import Project
-from tests.evidence.trees import open_tree, unprivileged, write_tree
+from tests.support.evidence_projects import Project
+from tests.support.file_trees import open_tree, unprivileged, write_tree
 
 OUTSIDE = "not to be read"
 

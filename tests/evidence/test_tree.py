@@ -16,7 +16,7 @@ from remit.evidence.comparison import compare, find_ids, join_trees
 from remit.evidence.take_tree import take_tree
 from remit.evidence.tree import parse_tree
 from remit.ledger.home import Home
-from tests.evidence.projects import Project, git
+from tests.support.evidence_projects import Project, git
 
 
 @pytest.fixture(autouse=True)

@@ -3,15 +3,13 @@
 import os
 import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from tests.conformance.conftest import inside, project
-from tests.conformance.stage import Project
+from tests.support.conformance_project import Project
+from tests.support.paths import ROOT
 
-__all__ = ["inside", "project"]
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = ROOT / "examples"
 
 
 @pytest.fixture

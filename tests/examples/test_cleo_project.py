@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conformance.test_004 import record
-from tests.refereeing.stage import Stage
+from tests.support.hook_session import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.conformance.stage import Project
+    from tests.support.conformance_project import Project
 
 MANIFEST = ".cleo/agent-outputs/MANIFEST.jsonl"
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit import check
-from tests.contract.samples import marked
-from tests.refereeing.stage import Stage
+from tests.support.hook_session import Stage
+from tests.support.return_samples import marked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.conformance.stage import Project
-    from tests.refereeing.stage import Child
+    from tests.support.conformance_project import Project
+    from tests.support.hook_session import Child
 
 AGENT = "hyper:repo-research-analyst"
 DOCUMENT = "projects/sessions/resources/research/codebase-analysis.md"

@@ -13,12 +13,12 @@ import pytest
 from remit import check
 from remit.testing import SESSION_ID, ScriptedModel, call, say
 from tests.conformance.test_004 import FINDINGS
-from tests.contract.samples import line, marked
 from tests.examples.conftest import EXAMPLES
 from tests.examples.test_hyper_plugin import AGENT, DOCUMENT, NOTE, VALUE
 from tests.examples.test_opencode_project import REPORT, SPECS
-from tests.harnesses.refereed import converse, install, list_delegations, list_results, run_remit
-from tests.harnesses.stage import give, make_stage
+from tests.support.harness_hooks import converse, install, list_delegations, list_results, run_remit
+from tests.support.harness_stage import give, make_stage
+from tests.support.return_samples import line, marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from remit.testing import Turn
     from remit.testing.clis import CliName
-    from tests.harnesses.stage import Stage
+    from tests.support.harness_stage import Stage
 
 pytestmark = pytest.mark.slow
 ENTRY = {

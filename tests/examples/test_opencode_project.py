@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit import check
-from tests.refereeing.stage import Stage
+from tests.support.hook_session import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.conformance.stage import Project
+    from tests.support.conformance_project import Project
 
 SPECS = ".opencode/specs"
 REPORT = f"{SPECS}/13_round_amounts_to_what_a_scale_can_weigh/reports/research-001.md"

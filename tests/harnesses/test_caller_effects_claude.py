@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from remit.testing import SESSION_ID, call, say
-from tests.harnesses.refereed import ask, converse, get_report, list_delegations, set_up, write_native
-from tests.harnesses.stage import give, make_return
+from tests.support.harness_hooks import ask, converse, get_report, list_delegations, set_up, write_native
+from tests.support.harness_stage import give, make_return
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.runs import Run
     from remit.testing import Turn
-    from tests.harnesses.stage import Stage
+    from tests.support.harness_stage import Stage
 
 pytestmark = pytest.mark.slow
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from remit.testing import call, say
-from tests.harnesses.refereed import TRUSTING, compile_agents, converse, get_report, hand, list_delegations, set_up
+from tests.support.harness_hooks import TRUSTING, compile_agents, converse, get_report, hand, list_delegations, set_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from remit.testing import Turn
-    from tests.harnesses.stage import Stage
+    from tests.support.harness_stage import Stage
 
 pytestmark = pytest.mark.slow
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.testing import call, say
-from tests.harnesses.refereed import ask, converse, find_results, get_report, hand, list_delegations, set_up
+from tests.support.harness_hooks import ask, converse, find_results, get_report, hand, list_delegations, set_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.harnesses.stage import Stage
+    from tests.support.harness_stage import Stage
 
 pytestmark = pytest.mark.slow
 

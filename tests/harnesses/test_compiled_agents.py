@@ -10,8 +10,8 @@ import pytest
 
 from remit.agents.scaffold import scaffold
 from remit.testing import ScriptedModel, call, find_cli, say
-from tests.harnesses.refereed import converse, run_remit
-from tests.harnesses.stage import Stage, make_stage
+from tests.support.harness_hooks import converse, run_remit
+from tests.support.harness_stage import Stage, make_stage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -22,15 +22,15 @@ import remit
 from remit.confine import find_level
 from remit.hooks.command_tickets import FOLDER
 from remit.testing import call, say
-from tests.confine.callers import USER, find_python
-from tests.harnesses.confined import LIMITED
-from tests.harnesses.refereed import ask, compile_agents, converse, hand, list_results, run_remit, set_up
+from tests.support.confined_users import USER, find_python
+from tests.support.harness_confined import LIMITED
+from tests.support.harness_hooks import ask, compile_agents, converse, hand, list_results, run_remit, set_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.testing import Turn
-    from tests.harnesses.stage import Stage
+    from tests.support.harness_stage import Stage
 
 pytestmark = pytest.mark.slow
 

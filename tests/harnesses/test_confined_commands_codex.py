@@ -12,23 +12,15 @@ import pytest
 from remit.hooks.command_tickets import FOLDER
 from remit.testing import call, say
 from remit.testing.model_protocols import collect_texts
-from tests.harnesses.confined import LIMITED, check_kernel, find_tickets, list_made, write_scripts
-from tests.harnesses.refereed import (
-    TRUSTING,
-    compile_agents,
-    converse,
-    hand,
-    list_delegations,
-    run_remit,
-    set_up,
-)
-from tests.harnesses.test_referee_codex import CHILD, WAIT, ask
+from tests.harnesses.test_hooks_codex import CHILD, WAIT, ask
+from tests.support.harness_confined import LIMITED, check_kernel, find_tickets, list_made, write_scripts
+from tests.support.harness_hooks import TRUSTING, compile_agents, converse, hand, list_delegations, run_remit, set_up
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.testing import Turn
-    from tests.harnesses.stage import Stage
+    from tests.support.harness_stage import Stage
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kernel")]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,8 +19,11 @@ from remit.hooks.tried_versions import TRIED
 from remit.ledger.home import Home
 from remit.storage.probe import converse
 from remit.testing import find_cli
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from remit.testing.clis import CliName
 
 pytestmark = pytest.mark.slow
@@ -57,7 +59,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def put(name: CliName, root: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Put a harness on the path, and Remit's hooks into its settings."""
-    program = find_cli(name, os.environ.get("REMIT_AGENTS") or str(Path(__file__).parents[2] / ".agents"))
+    program = find_cli(name, os.environ.get("REMIT_AGENTS") or str(ROOT / ".agents"))
     if program is None:
         pytest.skip(f"{name} is not installed: run `make agents`")
     (root.parent / "bin" / name).symlink_to(program)

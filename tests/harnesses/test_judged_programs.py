@@ -8,7 +8,7 @@ import pytest
 
 from remit.confine import find_level
 from remit.testing import call, say
-from tests.harnesses.refereed import ask, compile_agents, converse, hand, list_results, set_up
+from tests.support.harness_hooks import ask, compile_agents, converse, hand, list_results, set_up
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.testing import ScriptedModel, call, find_cli, say
-from tests.doors.work import wait_until
-from tests.harnesses.refereed import Session, converse, list_delegations, list_results, write_native
-from tests.harnesses.stage import WAIT_S, Stage, give, make_stage
+from tests.support.harness_hooks import Session, converse, list_delegations, list_results, write_native
+from tests.support.harness_stage import WAIT_S, Stage, give, make_stage
+from tests.support.program_runs import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.testing import ScriptedModel, call, say
-from tests.harnesses.refereed import converse, list_delegations, list_results
-from tests.harnesses.stage import Stage, give, make_stage
+from tests.support.harness_hooks import converse, list_delegations, list_results
+from tests.support.harness_stage import Stage, give, make_stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,15 +7,17 @@ import re
 import shutil
 import subprocess
 import tomllib
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from remit.testing import ScriptedModel, call, find_cli, say
+from tests.support.paths import ROOT, SOURCE
 
-ROOT = Path(__file__).parents[2]
-FILES = ROOT / "src" / "remit" / "harness_files"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILES = SOURCE / "remit" / "harness_files"
 GUARDING = {"PreToolUse", "SubagentStop"}
 """In all harnesses; Claude Code has one more."""
 ON_TOOLS = {"PreToolUse", "PostToolUse", "PostToolUseFailure"}

@@ -7,20 +7,22 @@ import json
 import os
 import subprocess
 import tomllib
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from remit.runs.consent import Trust, get_executing, give_trust
 from remit.storage.settings import load_settings
 from remit.testing import ScriptedModel, call
-from tests.harnesses.stage import give
+from tests.support.harness_stage import give
+from tests.support.paths import ROOT, SOURCE
 
-PROJECT = Path(__file__).resolve().parents[2]
-EXAMPLES = sorted((PROJECT / "examples" / "python_agents").glob("*.py"))
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXAMPLES = sorted((ROOT / "examples" / "python_agents").glob("*.py"))
 WAYS = [*((example, "entry") for example in EXAMPLES), (EXAMPLES[0], "function")]
-PYTHON = PROJECT / ".venv-examples" / "bin" / "python"
+PYTHON = ROOT / ".venv-examples" / "bin" / "python"
 DELEGATE = """\
 import asyncio, importlib, json, sys
 from remit.runs.workspace import Workspace
@@ -49,7 +51,7 @@ def test_an_example_says_how_it_is_used(example: Path) -> None:
 
 def test_what_an_example_needs_is_no_dependency_of_ours() -> None:
     assert len(EXAMPLES) == 3
-    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     needed = " ".join([*project["dependencies"], *map(str, project["optional-dependencies"].values())])
     assert not [name for name in ("agents", "pydantic", "langgraph", "langchain", "openai") if name in needed]
 
@@ -69,7 +71,7 @@ def test_an_example_does_its_work(example: Path, way: str, tmp_path: Path, monke
     with ScriptedModel(scripts) as model:
         prompt = f"{model.mark('work')} Write report.md."
         words = [str(PYTHON), "-c", DELEGATE, str(root), prompt, example.stem if way == "function" else ""]
-        environ = make_environ(model, tmp_path) | {"PYTHONPATH": f"{PROJECT / 'src'}:{example.parent}"}
+        environ = make_environ(model, tmp_path) | {"PYTHONPATH": f"{SOURCE}:{example.parent}"}
         ran = subprocess.run(words, env=environ, cwd=root, capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran.stderr
         told: dict[str, Any] = json.loads(ran.stdout)

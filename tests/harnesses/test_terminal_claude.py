@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.testing import call, find_cli, say
-from tests.harnesses.refereed import ask, get_report, hand, list_delegations, set_up
-from tests.harnesses.stage import WAIT_S
+from tests.support.harness_hooks import ask, get_report, hand, list_delegations, set_up
+from tests.support.harness_stage import WAIT_S
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.harnesses.stage import Stage
+    from tests.support.harness_stage import Stage
 
 pytestmark = pytest.mark.slow
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.testing import call, find_cli, say
-from tests.harnesses.refereed import TRUSTING, hand, list_delegations, set_up
-from tests.harnesses.terminal import Terminal
+from tests.support.harness_hooks import TRUSTING, hand, list_delegations, set_up
+from tests.support.harness_terminal import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.harnesses.stage import Stage
+    from tests.support.harness_stage import Stage
 
 pytestmark = pytest.mark.slow
 

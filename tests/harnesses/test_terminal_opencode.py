@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.testing import call, find_cli, say
-from tests.harnesses.refereed import ask, find_results, hand, list_delegations, set_up
-from tests.harnesses.terminal import Terminal
+from tests.support.harness_hooks import ask, find_results, hand, list_delegations, set_up
+from tests.support.harness_terminal import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.testing import call, say
-from tests.harnesses.refereed import TRUSTING, converse, list_delegations, run_remit, set_up
+from tests.support.harness_hooks import TRUSTING, converse, list_delegations, run_remit, set_up
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ import pytest
 
 from remit.globs import matches_name
 from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
-from tests.policy.ground import make_ground
+from tests.support.policy_ground import make_ground
 
 
 def ask(

@@ -18,7 +18,7 @@ import pytest
 from remit.runners.command import CommandListener
 from remit.runners.python_host import render_answer
 from remit.runs.workspace import Workspace
-from tests.contract.samples import line, standard
+from tests.support.return_samples import line, standard
 
 if TYPE_CHECKING:
     from remit import Result

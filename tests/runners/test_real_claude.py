@@ -10,7 +10,7 @@ import pytest
 
 from remit.runners.claude import Claude, make_session_uuid
 from remit.testing import ScriptedModel, call, drop, fail, say
-from tests.runners.real import TELL_SESSION, Place, find_place
+from tests.support.real_runners import TELL_SESSION, Place, find_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ import pytest
 from remit.errors import RunnerError
 from remit.runners.codex import Codex
 from remit.testing import ScriptedModel, call, drop, fail, say
-from tests.runners.real import TELL_SESSION, Place, find_place
+from tests.support.real_runners import TELL_SESSION, Place, find_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import pytest
 from remit.errors import RunnerError
 from remit.runners.gemini import Gemini
 from remit.testing import ScriptedModel, call, fail, say
-from tests.runners.real import Place, find_place
+from tests.support.real_runners import Place, find_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

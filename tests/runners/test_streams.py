@@ -16,7 +16,7 @@ from remit.runners.gemini import Gemini
 from remit.runners.opencode import Opencode
 from remit.runners.protocol import Order
 from remit.runners.streams import MAX_LINE_BYTES, MAX_TOOLS, Lines, find_program, read_errors, show
-from tests.cases import for_each
+from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from pathlib import Path

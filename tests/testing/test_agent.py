@@ -18,13 +18,13 @@ from remit.runs.workspace import Workspace
 from remit.testing import ScriptedAgent
 from remit.testing.agent import HOWS
 from remit.testing.backends import AGENT_FILE
+from tests.support.paths import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from remit.result import Result
 
-ROOT = Path(__file__).resolve().parents[2]
 SHORT_S = 4.0
 """Long enough for an interpreter to start on a busy machine."""
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.amounts import choose
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.amounts import choose
+from tests.support.paths import ROOT
 
 
 def torture(script: str, *options: str) -> Any:  # noqa: ANN401 - what the script says, as JSON

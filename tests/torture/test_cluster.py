@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.amounts import IS_WHOLE
+from tests.support.amounts import IS_WHOLE
+from tests.support.paths import ROOT
 from torture.cluster import NO_POSTGRESQL, render
 from torture.cluster_stage import Report, Span, count_at_once
 
-ROOT = Path(__file__).resolve().parents[2]
 DAILY = {"forged": 1}
 """What others do not show already, each with its size."""
 WHOLE = {

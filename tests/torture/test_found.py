@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.paths import ROOT
+
 NAMED = re.compile(r"^\|.*\| `(tests/[\w/]+\.py)::(\w+)` \|$", re.MULTILINE)
 ROWS = NAMED.findall((ROOT / "docs" / "found.md").read_text(encoding="utf-8"))
 

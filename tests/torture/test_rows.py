@@ -25,7 +25,8 @@ from fuzz.target import (
     need_nothing,
     try_case,
 )  # fmt: skip
-from tests.amounts import IS_WHOLE, choose
+from tests.support.amounts import IS_WHOLE, choose
+from tests.support.paths import ROOT
 from torture import cluster_stage, everything, stage
 from torture.bomb_kinds import list_bombs
 from torture.bombs import NAIVE, lay_and_run
@@ -39,8 +40,6 @@ from torture.tally import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 # --- the table --------------------------------------------------------------------------------------------------------

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.amounts import IS_WHOLE, choose
+from tests.support.amounts import IS_WHOLE, choose
+from tests.support.paths import ROOT
 from torture.commands import COMMANDS, find_command
 from torture.script import Result, count, render_result, render_row, render_total
 from torture.stage import Call, spread
 from torture.tracing import list_calls
 
-ROOT = Path(__file__).resolve().parents[2]
 NO_TRACING = 2
 """How a torture ends that strace is missing for, or may not be used here."""
 

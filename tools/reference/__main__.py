@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.cluster.postgres import Missing, running
+from tests.support.postgres import Missing, running
 from tools.reference.pages import REFERENCE, play_alone, play_cluster, render_pages, write_pages
 
 

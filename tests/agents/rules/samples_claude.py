@@ -1,6 +1,6 @@
 """A bad file for each rule on Claude Code's agents."""
 
-from tests.agents.samples import CLAUDE, CLAUDE_PATH, Sample, change
+from tests.support.agent_samples import CLAUDE, CLAUDE_PATH, Sample, change
 
 TOOLS = "tools: Read, Grep, Glob, Bash\n"
 MODEL = "model: sonnet\n"

@@ -1,6 +1,6 @@
 """A bad file for each rule on Codex's agents."""
 
-from tests.agents.samples import CODEX, CODEX_PATH, Sample, change
+from tests.support.agent_samples import CODEX, CODEX_PATH, Sample, change
 
 NAME = 'name = "code-reviewer"\n'
 

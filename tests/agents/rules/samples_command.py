@@ -1,6 +1,6 @@
 """A bad file for each rule on command files."""
 
-from tests.agents.samples import Sample, change
+from tests.support.agent_samples import Sample, change
 
 COMMAND = """\
 ---

@@ -1,6 +1,6 @@
 """A bad file for each rule on context loading."""
 
-from tests.agents.samples import SIZES, STANDARD, Sample, change
+from tests.support.agent_samples import SIZES, STANDARD, Sample, change
 
 REQUIRED = '  required:\n    - "docs/context/return-format.md"\n'
 

@@ -1,6 +1,6 @@
 """A bad file for each rule on delegation."""
 
-from tests.agents.samples import STANDARD, Sample, change
+from tests.support.agent_samples import STANDARD, Sample, change
 
 TARGETS = '  can_delegate_to:\n    - "status-sync-manager"\n    - "git-workflow-manager"\n'
 LAST = '    - "git-workflow-manager"\n'

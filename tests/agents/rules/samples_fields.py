@@ -1,6 +1,6 @@
 """A bad file for each rule on the fields of a standard agent."""
 
-from tests.agents.samples import STANDARD, Sample, change
+from tests.support.agent_samples import STANDARD, Sample, change
 
 HOME = "prompts/planner.md"
 """A folder that no harness reads."""

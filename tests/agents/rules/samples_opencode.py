@@ -1,6 +1,6 @@
 """A bad file for each rule on opencode's agents."""
 
-from tests.agents.samples import OPENCODE, OPENCODE_PATH, Sample, change
+from tests.support.agent_samples import OPENCODE, OPENCODE_PATH, Sample, change
 
 MODE = "mode: subagent\n"
 RIGHTS = "permission:\n  edit: deny\n  bash: allow\n"

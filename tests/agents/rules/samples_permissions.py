@@ -1,6 +1,6 @@
 """A bad file for each rule on permissions."""
 
-from tests.agents.samples import STANDARD, Sample, change
+from tests.support.agent_samples import STANDARD, Sample, change
 
 TOOLS = STANDARD[STANDARD.index("tools:") : STANDARD.index("permissions:")]
 PERMISSIONS = STANDARD[STANDARD.index("permissions:") : STANDARD.index("context_loading:")]

@@ -1,6 +1,6 @@
 """A bad file for each rule on reading."""
 
-from tests.agents.samples import CLAUDE, CLAUDE_PATH, STANDARD, Sample, change
+from tests.support.agent_samples import CLAUDE, CLAUDE_PATH, STANDARD, Sample, change
 
 SAMPLES = {
     "AGT001": Sample(bad="---\nname: planner\n---\n\udcff\n"),

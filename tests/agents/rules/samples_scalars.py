@@ -1,6 +1,6 @@
 """A bad file for each rule on what YAML makes of a value."""
 
-from tests.agents.samples import CLAUDE, CLAUDE_PATH, OPENCODE, OPENCODE_PATH, STANDARD, Sample, change
+from tests.support.agent_samples import CLAUDE, CLAUDE_PATH, OPENCODE, OPENCODE_PATH, STANDARD, Sample, change
 
 SAMPLES = {
     "AGT039": Sample(bad=change("model: sonnet\n", "model: sonnet\ncolor: #ff8800\n", base=CLAUDE), good=CLAUDE,

@@ -2,7 +2,7 @@
 
 import re
 
-from tests.agents.samples import STANDARD, Sample, change
+from tests.support.agent_samples import STANDARD, Sample, change
 
 
 def without(section: str, *, base: str = STANDARD) -> str:

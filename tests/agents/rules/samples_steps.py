@@ -3,7 +3,7 @@
 import re
 
 from tests.agents.rules.samples_sections import only
-from tests.agents.samples import STANDARD, Sample, change
+from tests.support.agent_samples import STANDARD, Sample, change
 
 FLOW = only("process_flow")
 STAGES = STANDARD

@@ -1,6 +1,6 @@
 """A bad file for each rule on tokens."""
 
-from tests.agents.samples import CLAUDE, CLAUDE_PATH, Sample, change
+from tests.support.agent_samples import CLAUDE, CLAUDE_PATH, Sample, change
 
 PROTOCOL = """
 Read the task with {{TASK_SHOW_CMD}} {{TASK_ID}}. Write to `{{OUTPUT_DIR}}/{{DATE}}_{{TOPIC_SLUG}}.md`:

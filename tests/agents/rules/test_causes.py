@@ -7,7 +7,7 @@ from remit.model import Diagnostic
 from tests.agents.rules.samples_delegation import LAST, TARGETS
 from tests.agents.rules.samples_permissions import DENIED_BASH
 from tests.agents.rules.samples_steps import SAMPLES as STEPS
-from tests.agents.samples import (
+from tests.support.agent_samples import (
     CLAUDE,
     CLAUDE_PATH,
     OPENCODE,

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.agents.rules.samples_command import COMMAND, COMMAND_PATH
-from tests.agents.samples import change, lint
+from tests.support.agent_samples import change, lint
 
 STAGES = {
     "prepare": """\

@@ -6,9 +6,9 @@ import pytest
 
 from remit.agents.document import parse_document
 from remit.model import Diagnostic
-from tests.agents.samples import CLAUDE, CLAUDE_PATH, STANDARD, change, fix_until_stable, lint
-from tests.amounts import choose
-from tests.cases import for_each
+from tests.support.agent_samples import CLAUDE, CLAUDE_PATH, STANDARD, change, fix_until_stable, lint
+from tests.support.amounts import choose
+from tests.support.cases import for_each
 
 HOME = "prompts/planner.md"
 FIELDS = {

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from remit.agents.document import parse_document
 from remit.agents.fixes import apply_fixes
-from tests.agents.samples import STANDARD, STANDARD_PATH, lint
-from tests.amounts import choose
+from tests.support.agent_samples import STANDARD, STANDARD_PATH, lint
+from tests.support.amounts import choose
 
 TABLES = ("tools", "permissions", "context_loading", "delegation")
 HEAD = STANDARD[: STANDARD.index("tools:")]

@@ -13,7 +13,7 @@ from tests.agents.rules.samples_permissions import (
     TOOLS,
     allow_bash,
 )
-from tests.agents.samples import STANDARD, change, fix_until_stable, lint
+from tests.support.agent_samples import STANDARD, change, fix_until_stable, lint
 
 
 def find(text: str, *codes: str) -> list[Diagnostic]:

@@ -12,8 +12,8 @@ from remit.agents.rules import MODULES
 from remit.agents.rules.all import RULES
 from remit.agents.rules.retired import RETIRED
 from remit.model import Diagnostic
-from tests.agents.samples import Sample, fix_until_stable, lint
-from tests.cases import for_each
+from tests.support.agent_samples import Sample, fix_until_stable, lint
+from tests.support.cases import for_each
 
 HERE = Path(__file__).parent
 PAGES = Path(rules.__path__[0]).parent / "pages"

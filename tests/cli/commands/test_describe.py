@@ -1,0 +1,157 @@
+"""`remit instructions`, `remit schema` and `remit explain`, as their users meet them."""
+
+import json
+
+import pytest
+
+from remit.runs import check_message
+from remit.views import explanations
+from tests.support.commands import Inside, Remit
+from tests.support.message_files import SESSION
+
+# Schemas
+
+
+@pytest.mark.parametrize("name", check_message.SCHEMAS)
+def test_a_schema_is_printed_for_people_and_programs_alike(name: str, inside: Inside) -> None:
+    ended = inside("schema", name)
+    assert (ended.code, ended.err) == (0, b"")
+    assert ended.text.startswith('{\n  "')
+    assert json.loads(ended.out) == json.loads(json.dumps(check_message.schema(name)))
+    assert inside("schema", name, "--json") == ended
+
+
+def test_without_a_name_the_schemas_are_listed(remit: Remit) -> None:
+    ended = remit("schema")
+    assert (ended.code, ended.text) == (0, "standard\nhyper\nmanifest\nagent-file\n")
+    assert json.loads(remit("schema", "--json").out) == ["standard", "hyper", "manifest", "agent-file"]
+
+
+# Codes
+
+
+def test_a_code_is_explained(remit: Remit) -> None:
+    known = explanations.explain("RET011")
+    ended = remit("explain", "RET011")
+    assert (ended.code, ended.err) == (0, b"")
+    head, empty, documentation = ended.text.split("\n", 2)
+    assert head == f"RET011 · {known.name} · error · degenerate · {known.requirement}"
+    assert empty == ""
+    assert documentation == known.documentation + "\n"
+
+
+def test_the_words_that_open_a_paragraph_stand_out(remit: Remit) -> None:
+    shown = remit("explain", "RET011", env={"FORCE_COLOR": "1"}).text
+    assert "\n\x1b[1mWhy:\x1b[0m " in shown
+    assert "\n\x1b[1mBad:\x1b[0m " in shown
+
+
+def test_the_code_of_a_loss_is_explained(inside: Inside) -> None:
+    assert inside("explain", "CNV001").text.startswith("CNV001 · ")
+
+
+def test_several_codes_are_explained_one_after_the_other(inside: Inside) -> None:
+    text = inside("explain", "RET011", "RET012").text
+    assert text.startswith("RET011 · ")
+    assert "\n\n\nRET012 · " in text
+
+
+def test_without_a_code_all_are_listed_a_line_each(inside: Inside) -> None:
+    known = explanations.explain_all()
+    lines = inside("explain").text.splitlines()
+    assert [line.split()[:2] for line in lines] == [[each.code, each.name] for each in known]
+    assert lines[-1].endswith(known[-1].documentation.splitlines()[0])
+
+
+def test_all_codes_can_be_explained_at_once(inside: Inside) -> None:
+    known = explanations.explain_all()
+    text = inside("explain", "--all").text
+    assert all(each.documentation in text for each in known)
+    answer = json.loads(inside("explain", "--all", "--json").out)
+    assert [each["code"] for each in answer] == [each.code for each in known]
+
+
+@pytest.mark.parametrize(
+    ("code", "meaning"),
+    [
+        ("BUSY", "Another process holds a lock for longer than it is worth waiting."),
+        ("FABRICATED", "In a return: What was claimed is not so."),
+        ("BUDGET_EXCEEDED", "When a delegation is not admitted: Nothing is left of what all of it may use."),
+        ("KEY_TAKEN", "Over HTTP: The `Idempotency-Key` stands for another request."),
+    ],
+)
+def test_the_code_of_an_error_is_explained(code: str, meaning: str, inside: Inside) -> None:
+    ended = inside("explain", code.lower())
+    assert (ended.code, ended.err) == (0, b"")
+    assert ended.text.startswith(f"{code} · error-code · error\n\n")
+    assert meaning in ended.text.splitlines()
+    assert "not of a finding" in ended.text
+
+
+@pytest.mark.parametrize(
+    ("word", "about"),
+    [
+        ("R0.12", "R0.12 is a rule of the standards, on the return"),
+        ("S9", "S9 is a rule of the standards, on the tasks around them"),
+        ("c11", "C11 is a rule of the standards, on where the standards disagree"),
+    ],
+)
+def test_the_number_of_a_rule_lists_the_codes_that_hold_it(word: str, about: str, inside: Inside) -> None:
+    held = [each.code for each in explanations.explain_all() if word.upper() in each.requirement.split()]
+    ended = inside("explain", word)
+    assert ended.code == 0
+    assert ended.text.startswith(about)
+    assert [line.split()[0] for line in ended.text.splitlines()[2:]] == held
+    assert [each["code"] for each in json.loads(inside("explain", word, "--json").out)] == held
+
+
+def test_the_beginning_of_a_code_lists_those_that_begin_so(inside: Inside) -> None:
+    first, _, *lines = inside("explain", "ret").text.splitlines()
+    assert first == "Codes that begin with RET:"
+    assert [line.split()[0] for line in lines] == [
+        each.code for each in explanations.explain_all() if each.code[:3] == "RET"
+    ]
+    assert inside("explain", "").code == 2
+
+
+def test_json_of_a_code_is_one_object(inside: Inside) -> None:
+    known = explanations.explain("RET011")
+    assert json.loads(inside("explain", "RET011", "--output-format", "json").out) == {
+        "code": "RET011",
+        "name": known.name,
+        "severity": "error",
+        "requirement": known.requirement,
+        "outcome": "degenerate",
+        "fix": None,
+        "documentation": known.documentation,
+    }
+
+
+# Instructions
+
+
+@pytest.mark.parametrize("format", ["standard", "hyper", "manifest"])
+def test_instructions_are_printed_word_for_word(format: str, remit: Remit) -> None:
+    ended = remit("instructions", "--format", format)
+    assert (ended.code, ended.err) == (0, b"")
+    assert ended.text == check_message.instructions(format).rstrip("\n") + "\n"
+
+
+def test_instructions_are_filled_with_what_is_known(inside: Inside) -> None:
+    args = ("--session", SESSION, "--agent", "planner", "--depth", "2", "--path", "orchestrator,plan,planner")
+    text = inside("instructions", "--format", "standard", *args).text
+    known = {"session_id": SESSION, "agent": "planner", "depth": 2, "path": ("orchestrator", "plan", "planner")}
+    assert text.rstrip("\n") == check_message.instructions("standard", **known).rstrip("\n")  # type: ignore[arg-type]
+    assert SESSION in text
+
+
+def test_instructions_for_a_manifest_take_topic_day_task_and_folder(inside: Inside) -> None:
+    args = ("--topic", "queues", "--date", "2026-01-05", "--task", "T12", "--output-dir", "out")
+    text = inside("instructions", "--format", "manifest", *args).text
+    for word in ("queues", "2026-01-05", "T12", "out/"):
+        assert word in text
+
+
+def test_json_of_instructions_holds_format_and_text(inside: Inside) -> None:
+    answer = json.loads(inside("instructions", "--format", "hyper", "--json").out)
+    assert answer == {"format": "hyper", "text": check_message.instructions("hyper")}

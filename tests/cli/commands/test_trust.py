@@ -1,0 +1,156 @@
+"""`remit trust`, as its users meet it: shown in full, agreed to once, asked again after every change."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+from remit.errors import ConfigError
+from remit.runs.consent import check_trust
+from remit.storage.settings import load_settings
+from tests.support.commands import Ended, Inside, Remit
+from tests.support.terminals import talk
+
+SETTINGS = '[tasks]\nshow = "tool show {id}"\ncomplete = "tool done {id}"\n'
+
+
+@pytest.fixture
+def workspace(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> Inside:
+    """A folder whose settings run programs, and a user who has agreed to nothing."""
+    keep_elsewhere(inside, monkeypatch)
+    (inside.folder / ".git").mkdir()
+    inside.write("remit.toml", SETTINGS)
+    return inside
+
+
+def keep_elsewhere(remit: Remit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list of what was agreed to lies in the user's folder, which in a test is another."""
+    folder = remit.folder.parent / f"{remit.folder.name}-home"
+    folder.mkdir()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
+    remit.env["XDG_CONFIG_HOME"] = str(folder)
+
+
+def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
+    return json.loads(ended.out)
+
+
+def check(folder: Path) -> None:
+    check_trust(str(folder), load_settings(folder))
+
+
+def test_without_a_terminal_it_shows_every_command_and_agrees_to_nothing(workspace: Inside) -> None:
+    ended = workspace("trust")
+    assert (ended.code, ended.err) == (1, b"")
+    assert "\n  tasks.show      tool show {id}\n  tasks.complete  tool done {id}\n" in ended.text
+    assert ended.text.endswith("\nNothing was agreed to; to agree, run: remit trust --yes\n")
+    with pytest.raises(ConfigError) as caught:
+        check(workspace.folder)
+    assert "name programs or loosen confinement, and you have not trusted them; read them, then run remit trust" in str(
+        caught.value
+    )
+
+
+def test_yes_agrees_until_something_changes(workspace: Inside) -> None:
+    ended = workspace("trust", "--yes")
+    assert (ended.code, ended.text.split("\n")[-2]) == (0, snapshot("✓ trusted, until one of them changes"))
+    check(workspace.folder)
+    assert workspace("trust").code == 0
+    workspace.write("remit.toml", f"# a comment, another order\n[retention]\ndays = 3\n\n{SETTINGS}")
+    check(workspace.folder)
+    workspace.write("remit.toml", SETTINGS.replace("tool done", "tool gone"))
+    with pytest.raises(ConfigError, match="other programs than when you trusted them"):
+        check(workspace.folder)
+    assert workspace("trust").code == 1
+
+
+def test_it_is_taken_back(workspace: Inside) -> None:
+    assert "was not trusted" in workspace("trust", "--revoke").text
+    workspace("trust", "--yes")
+    assert load(workspace("trust", "--revoke", "--json")) == {"root": str(workspace.folder), "revoked": True}
+    with pytest.raises(ConfigError):
+        check(workspace.folder)
+
+
+def test_all_that_was_agreed_to_is_listed(workspace: Inside) -> None:
+    assert workspace("trust", "--list").text == snapshot("no workspace is trusted\n")
+    workspace("trust", "--yes")
+    assert workspace("trust", "--list").text.rstrip().endswith(f"  {workspace.folder}")
+    assert [each["root"] for each in load(workspace("trust", "--list", "--json"))] == [str(workspace.folder)]
+
+
+def test_show_never_agrees(workspace: Inside) -> None:
+    assert workspace("trust", "--show").code == 1
+    assert load(workspace("trust", "--json"))["trusted"] is False
+    workspace("trust", "--yes", "--json")
+    assert workspace("trust", "--show").code == 0
+    assert load(workspace("trust", "--json")) == {
+        "root": str(workspace.folder),
+        "needed": True,
+        "trusted": True,
+        "commands": [
+            {"setting": "tasks.show", "command": "tool show {id}"},
+            {"setting": "tasks.complete", "command": "tool done {id}"},
+        ],
+    }
+
+
+def test_where_nothing_runs_there_is_nothing_to_agree_to(workspace: Inside) -> None:
+    workspace.write("remit.toml", "[retention]\ndays = 3\n")
+    ended = workspace("trust", "--yes")
+    assert (ended.code, ended.text) == (0, f"✓ {workspace.folder}: no setting runs a program\n")
+    check(workspace.folder)
+    assert workspace("trust", "--list").text == snapshot("no workspace is trusted\n")
+
+
+def test_a_folder_that_calls_for_an_outside_system_needs_it_too(workspace: Inside) -> None:
+    workspace.write("remit.toml", "")
+    (workspace.folder / ".cleo").mkdir()
+    with pytest.raises(ConfigError):
+        check(workspace.folder)
+    assert "cleo show {id}" in workspace("trust", "--yes").text
+    check(workspace.folder)
+
+
+def test_nothing_of_a_command_is_hidden(workspace: Inside) -> None:
+    long = "x" * 3000
+    workspace.write("remit.toml", f'[tasks]\nshow = "tool {long} {{id}} \\u001b[2K\\u202eevil\\r\\n  second"\n')
+    text = workspace("trust").text
+    assert long in text
+    assert "<U+001B>[2K<U+202E>evil<U+000D><U+000A>  second" in text
+
+
+@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"\n", 1), (b"no\n", 1), (b"\x04", 1)])
+def test_on_a_terminal_it_asks_once(remit: Remit, answer: bytes, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_elsewhere(remit, monkeypatch)
+    remit.write("remit.toml", SETTINGS)
+    told = talk(remit, "trust", answer=answer)
+    assert (told.code, told.questions) == (code, 1)
+    assert "Let Remit run these? [y/N] " in told.screen
+    assert remit("trust", "--show").code == code
+
+
+def test_what_is_agreed_to_is_what_was_shown(workspace: Inside) -> None:
+    """The file is not read a second time: what it says since then is not agreed to."""
+    from remit.runs import consent  # noqa: PLC0415 - only here
+
+    shown = consent.get_trust()
+    workspace.write("remit.toml", SETTINGS.replace("tool show", "evil show"))
+    consent.give_trust(shown)
+    with pytest.raises(ConfigError):
+        check(workspace.folder)
+
+
+def test_options_that_exclude_each_other_are_refused(workspace: Inside) -> None:
+    ended = workspace("trust", "--yes", "--revoke")
+    assert (ended.code, "exclude each other" in ended.complaint) == (2, True)
+
+
+def test_a_list_that_others_may_write_is_no_agreement(workspace: Inside) -> None:
+    workspace("trust", "--yes")
+    (file,) = (workspace.folder.parent / f"{workspace.folder.name}-home").rglob("trust.json")
+    file.chmod(0o666)
+    ended = workspace("trust", "--show")
+    assert (ended.code, "can be written by others" in ended.text) == (1, True)

@@ -1,0 +1,66 @@
+"""Remit's own dialects keep to what a dialect is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from remit.returns.formats import DIALECTS, HYPER, MANIFEST, STANDARD
+from remit.testing.formats import DialectSuite
+from tests.support.return_samples import entry, hyper, standard, stopped
+
+
+class TestStandard(DialectSuite):
+    """The standard dialect."""
+
+    dialect = STANDARD
+    samples = (standard(), stopped("partial"), stopped("failed"), stopped("blocked"))
+
+
+class TestHyper(DialectSuite):
+    """The hyper dialect."""
+
+    dialect = HYPER
+    samples = (
+        hyper(),
+        hyper({"/meta/status": "partial"}),
+        hyper({"/meta/status": "error", "/error": {"code": "NO_ACCESS", "message": "The disk is read-only."}}),
+    )
+
+
+class TestManifest(DialectSuite):
+    """The manifest's dialect."""
+
+    dialect = MANIFEST
+    samples = (
+        entry(),
+        entry({"/status": "partial", "/needs_followup": ["BLOCKED:no access"]}),
+        entry({"/status": "blocked", "/needs_followup": ["BLOCKED:no access"]}),
+    )
+
+
+def test_no_dialect_is_left_out() -> None:
+    tested = {suite.dialect.name for suite in DialectSuite.__subclasses__() if suite.__module__ == __name__}
+    assert tested == set(DIALECTS)
+
+
+def test_a_dialect_that_loses_something_is_found_out() -> None:
+    class Forgetful(DialectSuite):
+        dialect = STANDARD._replace(write=lambda returned: {"status": returned.status})
+        samples = TestStandard.samples
+
+    with pytest.raises(AssertionError):
+        Forgetful().test_nothing_is_lost_on_the_way_there_and_back()
+
+
+def test_a_dialect_that_trusts_the_shape_is_found_out() -> None:
+    def trust(payload: dict[str, Any]) -> list[tuple[str, str]]:
+        return [(f"/artifacts/{place}/path", each["path"]) for place, each in enumerate(payload["artifacts"])]
+
+    class Trusting(DialectSuite):
+        dialect = STANDARD._replace(paths=trust)
+        samples = TestStandard.samples
+
+    with pytest.raises((KeyError, TypeError, AssertionError)):
+        Trusting().test_no_object_makes_it_fail()
