@@ -15,7 +15,7 @@ from remit.spelling import did_you_mean
         (Artifact("plan", "a.md"), "path"),
         (AgentError("timeout", "m", "TIMEOUT", recoverable=True, recommendation="r"), "message"),
         (Return("completed", "Done. It works."), "status"),
-        (Diagnostic("RET001", "error", "m", "h", "R0.1"), "code"),
+        (Diagnostic("RET001", "error", "m", "h"), "code"),
         (Place(1, 1, 1, 2), "line"),
         (Expectation(), "agent"),
     ],

@@ -140,7 +140,6 @@ class Diagnostic(NamedTuple):
     severity: Severity
     message: str
     hint: str
-    requirement: str
     pointer: str = ""
     place: Place | None = None
     fix: Fix | None = None

@@ -226,7 +226,7 @@ def test_an_entry_of_another_shape_never_ends_the_run(workspace: Workspace, path
 
 def assert_types(checked: Checked) -> None:
     for finding in checked.findings:
-        texts = (finding.code, finding.message, finding.hint, finding.requirement, finding.pointer)
+        texts = (finding.code, finding.message, finding.hint, finding.pointer)
         assert all(isinstance(text, str) for text in texts)
         assert finding.severity in ("error", "warning", "note")
         assert finding.place is None or all(type(number) is int for number in finding.place)

@@ -12,7 +12,7 @@ TEXT = ["name: a", "timeout: 5", "timeout: 5", "mode: x"]
 
 
 def make(line: int, code: str = "AGT101", pointer: str = "") -> Diagnostic:
-    return Diagnostic(code, "error", "it is wrong", "Change it.", "R1.1", pointer, Place(line, 1, line, 2))
+    return Diagnostic(code, "error", "it is wrong", "Change it.", pointer, Place(line, 1, line, 2))
 
 
 def load(path: str) -> list[str]:
@@ -79,7 +79,7 @@ def test_codes_that_were_not_asked_for_keep_theirs() -> None:
 
 
 def test_a_finding_without_a_place_or_behind_the_end_is_known_by_its_code() -> None:
-    nowhere = Diagnostic("GRF004", "warning", "it is wrong", "Change it.", "R1.1")
+    nowhere = Diagnostic("GRF004", "warning", "it is wrong", "Change it.")
     assert fingerprint(nowhere, TEXT) == fingerprint(nowhere, [])
     assert fingerprint(make(99), TEXT).startswith("AGT101:")
 

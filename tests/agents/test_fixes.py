@@ -16,7 +16,7 @@ Changes = Sequence[tuple[int, int, str]]
 
 def make(*edits: tuple[int, int, str], safe: bool = True, code: str = "AGT999") -> Diagnostic:
     fix = Fix("safe" if safe else "unsafe", "Change it.", tuple(Edit(*edit) for edit in edits))
-    return Diagnostic(code, "warning", "it is wrong", "Change it.", "R1.1", fix=fix)
+    return Diagnostic(code, "warning", "it is wrong", "Change it.", fix=fix)
 
 
 def apply(*fixes: Changes, text: str = TEXT, unsafe: bool = True) -> tuple[str, int]:
@@ -89,7 +89,7 @@ def test_an_unsafe_fix_is_applied_only_when_asked_for() -> None:
 
 
 def test_a_finding_without_a_fix_changes_nothing() -> None:
-    finding = Diagnostic("AGT999", "error", "it is wrong", "Look.", "R1.1")
+    finding = Diagnostic("AGT999", "error", "it is wrong", "Look.")
     assert apply_fixes([finding], TEXT, unsafe=True) == (TEXT, ())
 
 

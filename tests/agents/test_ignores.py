@@ -6,7 +6,7 @@ import pytest
 
 from remit.agents.document import MAX_IGNORES, parse_document
 from remit.agents.fixes import apply_fixes
-from remit.agents.ignores import TOLD, apply_ignores
+from remit.agents.ignores import DIAGNOSTICS, apply_ignores
 from remit.model import Diagnostic, Place
 from tests.support.agent_samples import CLAUDE, CLAUDE_PATH
 
@@ -14,7 +14,7 @@ HEAD = "---\nname: a\ntimeout: 5\n---\n\n"
 
 
 def make(line: int, code: str = "AGT101") -> Diagnostic:
-    return Diagnostic(code, "error", "it is wrong", "Change it.", "R1.1", place=Place(line, 1, line, 2))
+    return Diagnostic(code, "error", "it is wrong", "Change it.", place=Place(line, 1, line, 2))
 
 
 def judge(text: str, *findings: Diagnostic) -> list[tuple[str, int | None]]:
@@ -47,7 +47,7 @@ def test_a_comment_in_the_frontmatter_is_yamls_own() -> None:
 
 def test_a_whole_file_can_be_silenced_also_where_a_finding_has_no_place() -> None:
     text = f"{HEAD}<!-- remit: ignore-file[AGT101, GRF] -->\n"
-    nowhere = Diagnostic("GRF004", "warning", "it is wrong", "Change it.", "R1.1")
+    nowhere = Diagnostic("GRF004", "warning", "it is wrong", "Change it.")
     assert judge(text, make(1), make(99), nowhere) == []
     assert judge(text, make(1)) == [("IGN001", 6)]
 
@@ -133,11 +133,11 @@ def test_a_million_bytes_of_ignores_keep_nobody_busy() -> None:
     assert len(told) >= MAX_IGNORES
 
 
-@pytest.mark.parametrize("code", sorted(TOLD))
+@pytest.mark.parametrize("code", sorted(DIAGNOSTICS))
 def test_what_is_said_of_ignores_is_documented(code: str) -> None:
-    tell, severity, fix = TOLD[code]
-    documentation = tell.__doc__ or ""
+    make, severity = DIAGNOSTICS[code]
+    documentation = make.__doc__ or ""
     assert severity == "warning"
     for word in ("Why: ", "Bad: ", "Good: "):
         assert word in documentation
-    assert bool(fix) == ("Fix (" in documentation)
+    assert ("Fix (safe): " in documentation) == (code == "IGN001")

@@ -12,7 +12,7 @@ from tests.support.agent_samples import CLAUDE, CLAUDE_PATH, CODEX, CODEX_PATH
 
 
 def make(code: str, line: int = 1, column: int = 1) -> Diagnostic:
-    return Diagnostic(code, "error", "it is wrong", "Change it.", "R1.1", place=Place(line, column, line, column + 1))
+    return Diagnostic(code, "error", "it is wrong", "Change it.", place=Place(line, column, line, column + 1))
 
 
 def check(files: Mapping[str, str]) -> list[Checked]:
@@ -155,7 +155,7 @@ def test_what_is_said_of_ignores_can_be_chosen_like_everything_else() -> None:
 
 
 def test_findings_without_a_place_come_first() -> None:
-    nowhere = Diagnostic("AGT001", "error", "it is wrong", "Change it.", "R1.1")
+    nowhere = Diagnostic("AGT001", "error", "it is wrong", "Change it.")
     assert sort_findings([make("B", 2), make("A", 2), make("C", 1, 9), nowhere]) == [
         nowhere, make("C", 1, 9), make("A", 2), make("B", 2),
     ]  # fmt: skip

@@ -360,7 +360,7 @@ def test_a_fix_that_takes_words_away_is_not_used(edits: list[Edit], gentle: bool
     document = parse_document(PATH, "---\nname: x\n---\n\n# plain <rolx></rolx>\n")
     assert document.text[19:24] == "plain"
     fix = Fix("unsafe", "", tuple(edits))
-    assert is_gentle(Diagnostic("X", "error", "", "", "", fix=fix), document) is gentle
+    assert is_gentle(Diagnostic("X", "error", "", "", fix=fix), document) is gentle
 
 
 PIECES = st.sampled_from([

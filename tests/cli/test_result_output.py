@@ -23,8 +23,8 @@ WHOLE = Result(
     ),
     unclaimed=("c.md",),
     unclaimed_count=7,
-    diagnostics=(Diagnostic("RET011", "warning", "a field is missing", "Give it.", "R1.1"),
-              Diagnostic("RET012", "error", "its time was up", "", "R1.1")),
+    diagnostics=(Diagnostic("RET011", "warning", "a field is missing", "Give it."),
+              Diagnostic("RET012", "error", "its time was up", "")),
     errors=(AgentError("timeout", "its time was up", "TIMEOUT", recoverable=True, recommendation="Wait."),),
     next_steps=("Resume it.",),
     usage=ResultUsage(12_345, 0.5, 3, 75.4),
@@ -93,7 +93,7 @@ def test_colour_only_where_it_is_wanted() -> None:
 def test_what_an_agent_wrote_does_not_steer_the_terminal() -> None:
     evil = "\x1b]0;x\x07\u202e"
     fault = AgentError(evil, evil, evil, recoverable=False, recommendation=evil)
-    finding = Diagnostic("RET011", "error", f"two{evil}", "", "R1.1")
+    finding = Diagnostic("RET011", "error", f"two{evil}", "")
     artifact = ResultArtifact(evil, evil, evil, "missing", evil)
     told = Result(
         "s", evil, "failed", evil, evil, evil, (artifact,), (evil,), 1, (finding,), (fault,), (evil,),
@@ -121,7 +121,7 @@ def test_exit_codes(status: str, ending: str, code: int) -> None:
 
 
 def test_json_tells_of_the_request_only_where_there_is_something() -> None:
-    finding = Diagnostic("INP003", "warning", "the agent knows no input 'x'", "", "R1.10")
+    finding = Diagnostic("INP003", "warning", "the agent knows no input 'x'", "")
     assert "diagnostics" not in shape_result(DONE)["remit"]
     assert shape_result(DONE, [finding])["remit"]["diagnostics"][0]["code"] == "INP003"
     assert "show" in shape_result(DONE)["remit"]

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from remit.errorlog.document import TOLD, add_entries, mark_entry, parse_document, remove_entries, render_new, set_date
+from remit.errorlog.document import (
+    DIAGNOSTICS,
+    add_entries,
+    mark_entry,
+    parse_document,
+    remove_entries,
+    render_new,
+    set_date,
+)
 from remit.storage.json_edit import apply
 from tests.support.error_samples import FOREIGN, NOW, make_entry
 
@@ -88,9 +96,9 @@ def test_a_number_that_python_does_not_read_spoils_nothing() -> None:
     assert (len(document.items), document.findings) == (1, ())
 
 
-@pytest.mark.parametrize("code", TOLD)
+@pytest.mark.parametrize("code", DIAGNOSTICS)
 def test_every_finding_is_explained(code: str) -> None:
-    text = inspect.getdoc(TOLD[code][0]) or ""
+    text = inspect.getdoc(DIAGNOSTICS[code][0]) or ""
     assert all(f"\n{word}: " in text for word in ("Why", "Bad", "Good"))
 
 

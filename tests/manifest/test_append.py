@@ -160,7 +160,7 @@ def test_the_file_is_made_before_the_line_and_only_if_the_line_can_be(desk: Desk
 
 
 def test_an_error_about_the_findings_file_keeps_the_entry_out(desk: Desk) -> None:
-    wrong = Diagnostic("MAN014", "error", "left", "fill", "R4.6")
+    wrong = Diagnostic("MAN014", "error", "left", "fill")
     added = desk.appender.add(make_given(), day=DAY, prepare=lambda _: (wrong,))
     assert (added.accepted, added.findings, desk.file.exists()) == (False, (wrong,), False)
 

@@ -5,7 +5,7 @@ import time
 import pytest
 from inline_snapshot import snapshot
 
-from remit.manifest.findings_file import MAX_CHARS, TOLD, Page, check_findings_file, render_findings_file
+from remit.manifest.findings_file import DIAGNOSTICS, MAX_CHARS, Page, check_findings_file, render_findings_file
 
 PAGE = Page(
     "Upload limits",
@@ -104,5 +104,5 @@ def test_no_page_takes_long(text: str) -> None:
 
 
 def test_every_finding_is_documented() -> None:
-    for tell, _, _ in TOLD.values():
+    for tell, _ in DIAGNOSTICS.values():
         assert all(f"{word}: " in (tell.__doc__ or "") for word in ("Why", "Bad", "Good"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from remit.manifest.tokens import MAX_VALUE_CHARS, OPTIONAL, REQUIRED, TOLD, find_tokens, resolve_tokens
+from remit.manifest.tokens import DIAGNOSTICS, MAX_VALUE_CHARS, OPTIONAL, REQUIRED, find_tokens, resolve_tokens
 
 GIVEN = {"TASK_ID": "T12", "DATE": "2026-01-19", "TOPIC_SLUG": "auth"}
 
@@ -74,5 +74,5 @@ def test_tokens_of_a_text_are_listed_once() -> None:
 
 
 def test_every_finding_is_documented() -> None:
-    for tell, _, _ in TOLD.values():
+    for tell, _ in DIAGNOSTICS.values():
         assert all(f"{word}: " in (tell.__doc__ or "") for word in ("Why", "Bad", "Good"))

@@ -61,9 +61,7 @@ def test_no_secret_goes_out() -> None:
 
 
 def test_findings_come_with_the_gravest_first() -> None:
-    found = [Diagnostic(f"N{each}", "note", "n", "", "R0") for each in range(150)] + [
-        Diagnostic("E1", "error", SECRET, "", "R0")
-    ]
+    found = [Diagnostic(f"N{each}", "note", "n", "") for each in range(150)] + [Diagnostic("E1", "error", SECRET, "")]
     told = fit_findings([(each, "a.md") for each in found])
     assert told["findings"][0]["code"] == "E1"
     assert SECRET not in told["findings"][0]["message"]

@@ -197,9 +197,7 @@ def test_any_text_stays_between_its_marks(prompt: str, inputs: dict[str, str], l
 
 # --- later messages ---------------------------------------------------------------------------------------------------
 
-WRONG = Diagnostic(
-    "RET011", "error", "the session id is 'x', not the issued one", "Copy it.", "R0.11", "/metadata/session_id"
-)
+WRONG = Diagnostic("RET011", "error", "the session id is 'x', not the issued one", "Copy it.", "/metadata/session_id")
 
 
 @pytest.mark.parametrize("format", DIALECTS)

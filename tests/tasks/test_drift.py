@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 
 from remit.model import Diagnostic, Place
 from remit.tasks.archived import find_next_number, list_taken, parse_archive, walk_free_numbers
-from remit.tasks.drift import TOLD, check_drift, check_plans, task_lost
+from remit.tasks.drift import DIAGNOSTICS, check_drift, check_plans, task_lost
 from remit.tasks.merge_sides import check_merged
 from remit.tasks.repair import plan_repair
 from remit.tasks.state import parse_state
@@ -75,11 +75,11 @@ OTHERS: dict[str, Callable[[], Iterable[Diagnostic]]] = {
 def test_each_other_code_is_told_as_well(code: str) -> None:
     found = [finding for finding in OTHERS[code]() if finding.code == code]
     assert found
-    assert all(finding.severity == TOLD[code][1] for finding in found)
+    assert all(finding.severity == DIAGNOSTICS[code][1] for finding in found)
 
 
 def test_no_code_goes_without_a_bad_example() -> None:
-    assert sorted({*BAD, *OTHERS}) == sorted(TOLD)
+    assert sorted({*BAD, *OTHERS}) == sorted(DIAGNOSTICS)
 
 
 @pytest.mark.parametrize("code", [code for code in BAD if code not in {"SYN007", "SYN010", "SYN023"}])

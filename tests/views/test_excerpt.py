@@ -22,9 +22,7 @@ def show(text: str, place: Place, *, columns: int = 100) -> str:
 
 def make_finding(place: Place | None = None, pointer: str = "/status") -> Diagnostic:
     """A finding about a status."""
-    return Diagnostic(
-        "RET022", "error", "the status is not known", "Use one of: completed, failed.", "R0.3", pointer, place
-    )
+    return Diagnostic("RET022", "error", "the status is not known", "Use one of: completed, failed.", pointer, place)
 
 
 def test_a_finding_in_full() -> None:

@@ -27,7 +27,7 @@ def make_finding(
     place: Place | None = None,
 ) -> Diagnostic:
     """A finding about a status."""
-    return Diagnostic("RET022", severity, message, "Use one of: completed, failed.", "R0.3", pointer, place)
+    return Diagnostic("RET022", severity, message, "Use one of: completed, failed.", pointer, place)
 
 
 def refuse_constant(name: str) -> None:
@@ -44,7 +44,6 @@ def test_a_finding_has_this_shape() -> None:
         "severity": "error",
         "message": "the status is not known",
         "hint": "Use one of: completed, failed.",
-        "requirement": "R0.3",
         "pointer": "/status",
         "filename": "a.md",
         "location": {"row": 2, "column": 13},
@@ -234,7 +233,7 @@ def test_the_summary_of_several_messages(outcomes: list[VerdictName | None], sum
 
 
 def test_advice_that_several_share_is_given_once() -> None:
-    findings = [make_finding("one"), Diagnostic("CNV003", "warning", "two", "Give it.", "C3"), make_finding("three")]
+    findings = [make_finding("one"), Diagnostic("CNV003", "warning", "two", "Give it."), make_finding("three")]
     assert render.render_losses(findings, paint=PLAIN) == snapshot(
         [
             "error[RET022]: one",

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.agents.rules.all import RULES as AGENT_RULES
-from remit.views.explanations import STANDARDS, explain_all
+from remit.views.explanations import explain_all
 from tools.reference.markdown import join, name_anchor, table
 
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ FAMILIES = {
 }  # fmt: skip
 """In the order in which they are listed."""
 
-_DECISIONS = "[the decisions](../../decisions/README.md) say what Remit does, and why"
 _FIXES = {
     "safe": "`remit fix --select {code}`; the file means the same afterwards",
     "unsafe": "`remit fix --unsafe-fixes --select {code}`; look at it with `--diff` first, it may change what the "
@@ -97,19 +96,17 @@ def _render_index(told: list[Explanation]) -> str:
     parts = [
         "# Codes of findings",
         _ABOUT.format(len(told), **count),
-        "A rule stands for something that a standard asks for. The last column names it:",
-        table(("", "what it numbers"), (STANDARDS | {"C": f"{STANDARDS['C']}; {_DECISIONS}"}).items()),
     ]
     for start, family in FAMILIES.items():
         rows = [_make_row(each) for each in told if each.code.startswith(start)]
         parts += [f"## {_head(start, family)}", f"{family.about} Told by {_link_commands(family)}.",
-                  table(("code", "name", "severity", "fix", "in a sentence", "rule"), rows)]  # fmt: skip
+                  table(("code", "name", "severity", "fix", "in a sentence"), rows)]  # fmt: skip
     return join(*parts)
 
 
 def _make_row(each: Explanation) -> tuple[str, ...]:
     sentence = each.documentation.partition("\n\n")[0]
-    return f"[{each.code}]({each.code}.md)", each.name, each.severity, each.fix or "", sentence, each.requirement
+    return f"[{each.code}]({each.code}.md)", each.name, each.severity, each.fix or "", sentence
 
 
 def _link_commands(family: Family) -> str:
@@ -124,7 +121,7 @@ def _render_rule(each: Explanation) -> str:
     if each.outcome:
         facts.append(("outcome", _tell_outcome(each)))
     facts += [("fix", f"{each.fix}: {_FIXES[each.fix].format(code=each.code)}" if each.fix else "none"),
-              ("rule", each.requirement), ("told by", _link_commands(family))]  # fmt: skip
+              ("told by", _link_commands(family))]  # fmt: skip
     first, *rest = each.documentation.split("\n\n")
     return join(f"# {each.code} {each.name}", first, *map(_render_part, rest), table(("", ""), facts),
                 "## To excuse it", family.excuse.format(code=each.code))  # fmt: skip

@@ -170,11 +170,11 @@ _SEVERITIES = frozenset({"error", "warning", "note"})
 
 
 def _read_finding(row: list[Any]) -> Diagnostic:
-    code, severity, message, hint, requirement, pointer, place, fix = row
-    _expect_text(code, message, hint, requirement, pointer)
+    code, severity, message, hint, pointer, place, fix = row
+    _expect_text(code, message, hint, pointer)
     _expect(severity in _SEVERITIES)
     where, cure = None if place is None else _read_place(place), None if fix is None else _read_fix(*fix)
-    return Diagnostic(code, severity, message, hint, requirement, pointer, where, cure)
+    return Diagnostic(code, severity, message, hint, pointer, where, cure)
 
 
 def _read_fix(applicability: Any, message: str, edits: list[Any]) -> Fix:  # noqa: ANN401 - whatever was there

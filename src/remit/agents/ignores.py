@@ -51,7 +51,7 @@ def unused_ignore(ignore: Ignore, codes: Sequence[str]) -> Diagnostic:
     message = f"the ignore {' and '.join(filter(None, told))}"
     fix = Fix("safe", "Remove the comment.", (Edit(*ignore.cut, "", ignore.place),)) if whole else None
     hint = "Correct it (`remit explain --all` lists the codes), or remove it." if strange else _UNNEEDED
-    return Diagnostic("IGN001", "warning", message, hint, "C17", "", ignore.place, fix)
+    return Diagnostic("IGN001", "warning", message, hint, "", ignore.place, fix)
 
 
 _UNNEEDED = "Remove what is not needed."
@@ -66,7 +66,7 @@ def _find_strange(codes: Sequence[str]) -> list[str]:
     from remit.agents.rules.graph import GRAPH_RULES  # noqa: PLC0415
     from remit.agents.rules.retired import RETIRED  # noqa: PLC0415
 
-    known = (*RULES, *RETIRED, *GRAPH_RULES, *TOLD, *compilation.DIAGNOSTICS)
+    known = (*RULES, *RETIRED, *GRAPH_RULES, *DIAGNOSTICS, *compilation.DIAGNOSTICS)
     return [code for code in codes if not any(each.startswith(code) for each in known)]
 
 
@@ -79,13 +79,13 @@ def bare_ignore(ignore: Ignore) -> Diagnostic:
 
     Good: `<!-- remit: ignore[AGT122] -->`
     """
-    return Diagnostic("IGN002", "warning", "the ignore names no code", "Name the codes: ignore[AGT122].", "C17", "",
+    return Diagnostic("IGN002", "warning", "the ignore names no code", "Name the codes: ignore[AGT122].", "",
                    ignore.place)  # fmt: skip
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str | None]] = {
-    "IGN001": (unused_ignore, "warning", "safe"),
-    "IGN002": (bare_ignore, "warning", None),
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+    "IGN001": (unused_ignore, "warning"),
+    "IGN002": (bare_ignore, "warning"),
 }
 
 

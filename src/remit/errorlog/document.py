@@ -59,7 +59,7 @@ def log_broken(message: str, hint: str, place: Place | None) -> Diagnostic:
     Good: one JSON object with a list of errors. The next `remit errors mark`, or the next error, writes what can be
     saved of it and keeps the original in `.remit/recovered`.
     """
-    return Diagnostic("ERR001", "error", message, hint, "S8", place=place)
+    return Diagnostic("ERR001", "error", message, hint, place=place)
 
 
 def no_list(message: str, place: Place | None) -> Diagnostic:
@@ -71,7 +71,7 @@ def no_list(message: str, place: Place | None) -> Diagnostic:
 
     Good: `{"errors": [{"id": "err_1", …}]}`
     """
-    return Diagnostic("ERR002", "error", message, "Make errors a list of objects.", "S8", place=place)
+    return Diagnostic("ERR002", "error", message, "Make errors a list of objects.", place=place)
 
 
 def no_entry(place: Place | None) -> Diagnostic:
@@ -83,7 +83,7 @@ def no_entry(place: Place | None) -> Diagnostic:
 
     Good: `{"errors": [{"id": "err_1", "type": "execution", "message": "it failed"}]}`
     """
-    return Diagnostic("ERR003", "warning", "an entry is not an object", "Make it one, or remove it.", "S8", place=place)
+    return Diagnostic("ERR003", "warning", "an entry is not an object", "Make it one, or remove it.", place=place)
 
 
 def list_twice(place: Place | None) -> Diagnostic:
@@ -95,14 +95,14 @@ def list_twice(place: Place | None) -> Diagnostic:
 
     Good: one list with all of them.
     """
-    return Diagnostic("ERR004", "warning", "errors is given twice", "Join the two lists.", "S8", place=place)
+    return Diagnostic("ERR004", "warning", "errors is given twice", "Join the two lists.", place=place)
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
-    "ERR001": (log_broken, "error", "S8"),
-    "ERR002": (no_list, "error", "S8"),
-    "ERR003": (no_entry, "warning", "S8"),
-    "ERR004": (list_twice, "warning", "S8"),
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+    "ERR001": (log_broken, "error"),
+    "ERR002": (no_list, "error"),
+    "ERR003": (no_entry, "warning"),
+    "ERR004": (list_twice, "warning"),
 }
 
 

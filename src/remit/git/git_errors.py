@@ -59,7 +59,7 @@ def git_missing(reason: str, *, is_there: bool = False) -> Diagnostic:
     """
     hint = "See whether git --version gives an answer, then commit the files."
     hint = hint if is_there else "Install git, or commit later."
-    return Diagnostic("GIT001", "warning", f"git cannot be started: {show(reason)}", hint, "S6")
+    return Diagnostic("GIT001", "warning", f"git cannot be started: {show(reason)}", hint)
 
 
 def no_repository(root: str, reason: str) -> Diagnostic:
@@ -72,7 +72,7 @@ def no_repository(root: str, reason: str) -> Diagnostic:
     Good: `git init` in the workspace's root.
     """
     message = f"'{show(root)}' is no git checkout: {show(reason)}"
-    return Diagnostic("GIT002", "note", message, "Run git init there, or see what git status says.", "S6")
+    return Diagnostic("GIT002", "note", message, "Run git init there, or see what git status says.")
 
 
 def in_progress(what: str) -> Diagnostic:
@@ -85,7 +85,7 @@ def in_progress(what: str) -> Diagnostic:
     Good: the merge is finished or given up, then the task's files are committed.
     """
     hint = "Finish it or give it up, then commit the files."
-    return Diagnostic("GIT003", "warning", f"{_NOTHING}{what}", hint, "S6")
+    return Diagnostic("GIT003", "warning", f"{_NOTHING}{what}", hint)
 
 
 def no_identity() -> Diagnostic:
@@ -98,7 +98,7 @@ def no_identity() -> Diagnostic:
     Good: `git config user.name "Ada"` and `git config user.email ada@example.org`
     """
     hint = "Set them with git config user.name and git config user.email, then commit the files."
-    return Diagnostic("GIT004", "warning", f"{_NOTHING}git has no user.name and user.email", hint, "S6")
+    return Diagnostic("GIT004", "warning", f"{_NOTHING}git has no user.name and user.email", hint)
 
 
 def path_refused(path: str, reason: str) -> Diagnostic:
@@ -112,7 +112,7 @@ def path_refused(path: str, reason: str) -> Diagnostic:
     Good: `specs/012_export/plan.md`
     """
     message = f"{_NOTHING}'{show(path)}' {reason}"
-    return Diagnostic("GIT005", "warning", message, "Leave it out, or commit the files yourself.", "S6")
+    return Diagnostic("GIT005", "warning", message, "Leave it out, or commit the files yourself.")
 
 
 def path_ignored(path: str) -> Diagnostic:
@@ -125,9 +125,7 @@ def path_ignored(path: str) -> Diagnostic:
     Good: `git add --force specs/TODO.md` once, if it should be kept; from then on it is committed.
     """
     message = f"'{show(path)}' was left out of the commit: git ignores it"
-    return Diagnostic(
-        "GIT006", "note", message, "Take it out of .gitignore, or add it once with git add --force.", "S6"
-    )
+    return Diagnostic("GIT006", "note", message, "Take it out of .gitignore, or add it once with git add --force.")
 
 
 def path_filtered(path: str, name: str) -> Diagnostic:
@@ -141,7 +139,7 @@ def path_filtered(path: str, name: str) -> Diagnostic:
     Good: such files are committed by hand.
     """
     message = f"{_NOTHING}'{show(path)}' goes through the filter '{show(name)}', which Remit does not run"
-    return Diagnostic("GIT007", "warning", message, "Leave it out, or commit the files yourself.", "S6")
+    return Diagnostic("GIT007", "warning", message, "Leave it out, or commit the files yourself.")
 
 
 def repository_busy(reason: str) -> Diagnostic:
@@ -154,7 +152,7 @@ def repository_busy(reason: str) -> Diagnostic:
     Good: the other one has ended and its lock is gone.
     """
     hint = "Wait for the other git to end; if none runs, remove the lock. Then commit the files."
-    return Diagnostic("GIT008", "warning", f"{_NOTHING}{show(reason)}", hint, "S6")
+    return Diagnostic("GIT008", "warning", f"{_NOTHING}{show(reason)}", hint)
 
 
 def commit_failed(reason: str) -> Diagnostic:
@@ -167,17 +165,17 @@ def commit_failed(reason: str) -> Diagnostic:
     Good: `git status` and `git fsck` have nothing to complain of.
     """
     hint = "See what git status says, then commit the files."
-    return Diagnostic("GIT009", "warning", f"{_NOTHING}{show(reason)}", hint, "S6")
+    return Diagnostic("GIT009", "warning", f"{_NOTHING}{show(reason)}", hint)
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
-    "GIT001": (git_missing, "warning", "S6"),
-    "GIT002": (no_repository, "note", "S6"),
-    "GIT003": (in_progress, "warning", "S6"),
-    "GIT004": (no_identity, "warning", "S6"),
-    "GIT005": (path_refused, "warning", "S6"),
-    "GIT006": (path_ignored, "note", "S6"),
-    "GIT007": (path_filtered, "warning", "S6"),
-    "GIT008": (repository_busy, "warning", "S6"),
-    "GIT009": (commit_failed, "warning", "S6"),
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+    "GIT001": (git_missing, "warning"),
+    "GIT002": (no_repository, "note"),
+    "GIT003": (in_progress, "warning"),
+    "GIT004": (no_identity, "warning"),
+    "GIT005": (path_refused, "warning"),
+    "GIT006": (path_ignored, "note"),
+    "GIT007": (path_filtered, "warning"),
+    "GIT008": (repository_busy, "warning"),
+    "GIT009": (commit_failed, "warning"),
 }

@@ -36,9 +36,7 @@ def title_missing(place: Place) -> Diagnostic:
 
     Good: `# Upload limits of the storage providers`
     """
-    return Diagnostic(
-        "MAN010", "warning", "the findings file has no title", "Begin with # and a title.", "R4.6", place=place
-    )
+    return Diagnostic("MAN010", "warning", "the findings file has no title", "Begin with # and a title.", place=place)
 
 
 def section_missing(name: str, place: Place) -> Diagnostic:
@@ -50,7 +48,7 @@ def section_missing(name: str, place: Place) -> Diagnostic:
 
     Good: Summary, Findings, Recommendations, Sources, Linked Tasks, each with `##`.
     """
-    return Diagnostic("MAN011", "warning", f"the section {name} is missing", f"Add ## {name}.", "R4.6", place=place)
+    return Diagnostic("MAN011", "warning", f"the section {name} is missing", f"Add ## {name}.", place=place)
 
 
 def section_empty(name: str, place: Place) -> Diagnostic:
@@ -67,7 +65,6 @@ def section_empty(name: str, place: Place) -> Diagnostic:
         "warning",
         f"the section {name} is empty",
         "Say what there is, or that there is nothing.",
-        "R4.6",
         place=place,
     )
 
@@ -82,7 +79,7 @@ def summary_length(sentences: int, place: Place) -> Diagnostic:
     Good: `Two of the three providers cap uploads at 5 GB. The third has no limit, and costs twice as much.`
     """
     message = f"the summary has {sentences} sentence{'' if sentences == 1 else 's'}, 2 or 3 are wanted"
-    return Diagnostic("MAN013", "warning", message, "Say in 2 or 3 sentences what came out.", "R4.6", place=place)
+    return Diagnostic("MAN013", "warning", message, "Say in 2 or 3 sentences what came out.", place=place)
 
 
 def blank_left(text: str, place: Place) -> Diagnostic:
@@ -94,9 +91,7 @@ def blank_left(text: str, place: Place) -> Diagnostic:
 
     Good: `- Task: T12`
     """
-    return Diagnostic(
-        "MAN014", "error", f"{text} was not filled in", "Write what belongs there.", "R4.6 R4.11", place=place
-    )
+    return Diagnostic("MAN014", "error", f"{text} was not filled in", "Write what belongs there.", place=place)
 
 
 def no_categories(place: Place) -> Diagnostic:
@@ -109,17 +104,17 @@ def no_categories(place: Place) -> Diagnostic:
     Good: `### Limits` and `### Costs` below `## Findings`.
     """
     return Diagnostic(
-        "MAN015", "note", "the findings have no categories", "Put ### and a name above each kind.", "R4.6", place=place
+        "MAN015", "note", "the findings have no categories", "Put ### and a name above each kind.", place=place
     )
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
-    "MAN010": (title_missing, "warning", "R4.6"),
-    "MAN011": (section_missing, "warning", "R4.6"),
-    "MAN012": (section_empty, "warning", "R4.6"),
-    "MAN013": (summary_length, "warning", "R4.6"),
-    "MAN014": (blank_left, "error", "R4.6 R4.11"),
-    "MAN015": (no_categories, "note", "R4.6"),
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+    "MAN010": (title_missing, "warning"),
+    "MAN011": (section_missing, "warning"),
+    "MAN012": (section_empty, "warning"),
+    "MAN013": (summary_length, "warning"),
+    "MAN014": (blank_left, "error"),
+    "MAN015": (no_categories, "note"),
 }
 
 

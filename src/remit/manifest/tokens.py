@@ -50,7 +50,7 @@ def unknown_token(name: str) -> Diagnostic:
     """
     meant = find_meant(name, (*REQUIRED, *OPTIONAL))
     hint = f"Did you mean {meant}?" if meant else "Give it a value, or take it out."
-    return Diagnostic("MAN020", "error", f"{name} is not a token", hint, "R4.11 C15")
+    return Diagnostic("MAN020", "error", f"{name} is not a token", hint)
 
 
 def token_missing(name: str) -> Diagnostic:
@@ -62,7 +62,7 @@ def token_missing(name: str) -> Diagnostic:
 
     Good: a value for TASK_ID, DATE and TOPIC_SLUG.
     """
-    return Diagnostic("MAN021", "error", f"{name} was not given", f"Give {name} a value.", "R4.11")
+    return Diagnostic("MAN021", "error", f"{name} was not given", f"Give {name} a value.")
 
 
 def token_endless(name: str) -> Diagnostic:
@@ -75,13 +75,13 @@ def token_endless(name: str) -> Diagnostic:
     Good: defaults that lead to a value.
     """
     message = f"{name} leads back to itself, or to more than {MAX_VALUE_CHARS:,} characters"
-    return Diagnostic("MAN022", "error", message, f"Give {name} a value.", "C15")
+    return Diagnostic("MAN022", "error", message, f"Give {name} a value.")
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
-    "MAN020": (unknown_token, "error", "R4.11 C15"),
-    "MAN021": (token_missing, "error", "R4.11"),
-    "MAN022": (token_endless, "error", "C15"),
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+    "MAN020": (unknown_token, "error"),
+    "MAN021": (token_missing, "error"),
+    "MAN022": (token_endless, "error"),
 }
 
 

@@ -22,7 +22,7 @@ MAX_TOTAL_CHARS = 60_000
 """Of all texts of an answer."""
 _MAX_ITEMS, _MAX_NAMES, _MAX_DEPTH, _MAX_NAME_CHARS = 200, 100, 8, 100
 _MAX_FINDINGS = 100
-_OF_FINDING = ("code", "severity", "message", "hint", "requirement", "pointer", "filename", "location")
+_OF_FINDING = ("code", "severity", "message", "hint", "pointer", "filename", "location")
 """What is told of a finding; the rest is for editors."""
 _MARGIN = 500
 """Beyond what is kept, so that of a secret at the cut enough is seen to know it for one."""

@@ -99,7 +99,7 @@ ERROR = _object(
     ("code", "message", "hint", "recoverable"), code=TEXT, message=TEXT, hint=TEXT, recoverable=BOOL, data=OBJECT,
 )  # fmt: skip
 FINDING = _object(
-    ("code", "severity", "message"), code=TEXT, severity=SEVERITY, message=TEXT, hint=TEXT, requirement=TEXT,
+    ("code", "severity", "message"), code=TEXT, severity=SEVERITY, message=TEXT, hint=TEXT,
     pointer=TEXT_OR_NONE, filename=TEXT, location=OBJECT_OR_NONE,
 )  # fmt: skip
 FINDINGS = many(FINDING)

@@ -37,7 +37,6 @@ def lost(pointer: str, what: str) -> Diagnostic:
         "warning",
         f"{what} has no place in the target format",
         "Keep the original beside it.",
-        "C3 C5 C6",
         pointer,
     )
 
@@ -51,7 +50,7 @@ def changed(pointer: str, message: str) -> Diagnostic:
 
     Good: reading the finding before relying on the field.
     """
-    return Diagnostic("CNV002", "warning", message, "Check that the meaning is still right.", "C3 C5 C6 C22", pointer)
+    return Diagnostic("CNV002", "warning", message, "Check that the meaning is still right.", pointer)
 
 
 def unknown(pointer: str, option: str) -> Diagnostic:
@@ -64,12 +63,10 @@ def unknown(pointer: str, option: str) -> Diagnostic:
     Good: `remit convert --to standard --session sess_1763200000_k3x9qz --depth 1 --path orchestrator,planner`
     """
     name = pointer.rpartition("/")[2]
-    return Diagnostic(
-        "CNV003", "error", f"{name} is required and not known", f"Give it with {option}.", "R0.7 R3.1 R4.7", pointer
-    )
+    return Diagnostic("CNV003", "error", f"{name} is required and not known", f"Give it with {option}.", pointer)
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
     "CNV001": (lost, "warning"),
     "CNV002": (changed, "warning"),
     "CNV003": (unknown, "error"),

@@ -50,7 +50,6 @@ def line_too_long(number: int) -> Diagnostic:
         "error",
         f"the line has more than {MAX_LINE_BYTES:,} bytes and was not read",
         "Keep the content in the findings file.",
-        "R4.7",
         place=Place(number, 1, number, 2),
     )
 
@@ -65,7 +64,7 @@ def torn_tail(place: Place, reason: str) -> Diagnostic:
     Good: the entry written in one piece, with the line feed; a torn one is completed or removed.
     """
     message = f"the last line was cut off: {reason}"
-    return Diagnostic("MAN002", "error", message, "Complete the entry, or remove the line.", "R4.2 R4.7", place=place)
+    return Diagnostic("MAN002", "error", message, "Complete the entry, or remove the line.", place=place)
 
 
 def no_line_feed(place: Place) -> Diagnostic:
@@ -78,7 +77,7 @@ def no_line_feed(place: Place) -> Diagnostic:
     Good: a file that ends with `}` and a line feed.
     """
     return Diagnostic(
-        "MAN003", "warning", "no line feed ends the last entry", "Add one at the end of the file.", "R4.7", place=place
+        "MAN003", "warning", "no line feed ends the last entry", "Add one at the end of the file.", place=place
     )
 
 
@@ -96,7 +95,6 @@ def id_taken(entry_id: str, first_line: int, free: str, place: Place | None) -> 
         "error",
         f"the id {entry_id[:80]} is taken by line {first_line}",
         f"Call this one {free[:80]}, or remove it if it is the same entry twice.",
-        "R4.7 R4.9",
         "/id",
         place,
     )
@@ -113,7 +111,7 @@ def alias_read(key: str, field: str, place: Place | None) -> Diagnostic:
     Good: `"file": "2026-01-19_auth.md"`
     """
     message = f"{key} is read as {field}"
-    return Diagnostic("MAN005", "note", message, f"Write {field}.", "C14", f"/{escape_key(key)}", place)
+    return Diagnostic("MAN005", "note", message, f"Write {field}.", f"/{escape_key(key)}", place)
 
 
 def not_utf8(place: Place) -> Diagnostic:
@@ -125,16 +123,16 @@ def not_utf8(place: Place) -> Diagnostic:
 
     Good: the same entry in UTF-8.
     """
-    return Diagnostic("MAN006", "error", "the line is not UTF-8", "Write the file in UTF-8.", "R4.7", place=place)
+    return Diagnostic("MAN006", "error", "the line is not UTF-8", "Write the file in UTF-8.", place=place)
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
-    "MAN001": (line_too_long, "error", "R4.7"),
-    "MAN002": (torn_tail, "error", "R4.2 R4.7"),
-    "MAN003": (no_line_feed, "warning", "R4.7"),
-    "MAN004": (id_taken, "error", "R4.7 R4.9"),
-    "MAN005": (alias_read, "note", "C14"),
-    "MAN006": (not_utf8, "error", "R4.7"),
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+    "MAN001": (line_too_long, "error"),
+    "MAN002": (torn_tail, "error"),
+    "MAN003": (no_line_feed, "warning"),
+    "MAN004": (id_taken, "error"),
+    "MAN005": (alias_read, "note"),
+    "MAN006": (not_utf8, "error"),
 }
 
 
@@ -272,7 +270,7 @@ class _Check:
         place = passage.locate(min(bad.at, end - 1), min(bad.at, end - 1) + 1)
         if not ended and bad.at >= end:
             return torn_tail(place, bad.reason)
-        return Diagnostic(_NOT_JSON.code, "error", bad.reason, bad.hint, _NOT_JSON.requirement, place=place)
+        return Diagnostic(_NOT_JSON.code, "error", bad.reason, bad.hint, place=place)
 
     def _continues(self, text: str) -> bool:
         """Whether a line can be the next one of the object that was opened above it."""
@@ -291,11 +289,7 @@ class _Check:
             count, self.spread = len(self.spread), []
             message = f"the entry is spread over {count} lines"
             place = passage.locate(0, len(passage.text.rstrip()))
-            yield passage.tell(
-                Diagnostic(
-                    _NOT_JSON.code, "error", message, "Write it on one line.", _NOT_JSON.requirement, place=place
-                )
-            )
+            yield passage.tell(Diagnostic(_NOT_JSON.code, "error", message, "Write it on one line.", place=place))
             yield from self.check_entry(entries[0][1], passage, entries[0][0])
 
     def close(self) -> Iterator[Told]:
@@ -309,8 +303,7 @@ class _Check:
         what = reason if count == 1 else f"{count} lines are no entry: {reason}"
         place = passage.locate(0, len(passage.text.rstrip()))
         yield passage.tell(
-            Diagnostic(_NOT_JSON.code, "error", what, "Write the entry as one JSON object on one line.",
-                    _NOT_JSON.requirement, place=place)
+            Diagnostic(_NOT_JSON.code, "error", what, "Write the entry as one JSON object on one line.", place=place)
         )  # fmt: skip
 
     # -- entries

@@ -249,9 +249,7 @@ def no_agent_file(name: str, known: Collection[str]) -> Diagnostic:
     leave_out = "To run without an agent file, leave the name out."
     hint = leave_out if meant is None else f"Did you mean {meant}? {leave_out}"
     told = f"no file defines the agent '{name}', and the command runs under that name"
-    return Diagnostic(
-        "ASK001", "warning", f"{told}{'' if meant is None else f'; did you mean {meant}?'}", hint, "R2.11"
-    )
+    return Diagnostic("ASK001", "warning", f"{told}{'' if meant is None else f'; did you mean {meant}?'}", hint)
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {"ASK001": (no_agent_file, "warning", "R2.11")}
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {"ASK001": (no_agent_file, "warning")}

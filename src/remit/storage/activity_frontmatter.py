@@ -75,7 +75,7 @@ def frontmatter_unreadable(reason: str, text: str, start: int, end: int) -> Diag
     """
     hint = "Put the YAML right; the ledger has the records."
     place = Lines(text).locate(start, end)
-    return Diagnostic("ACT001", "warning", f"the frontmatter cannot be read: {reason}", hint, "R3.11", place=place)
+    return Diagnostic("ACT001", "warning", f"the frontmatter cannot be read: {reason}", hint, place=place)
 
 
 def activity_left_alone(reason: str) -> Diagnostic:
@@ -88,7 +88,7 @@ def activity_left_alone(reason: str) -> Diagnostic:
     Good: `activity: []`
     """
     hint = "Make it a list, or shorten it; the ledger has the records."
-    return Diagnostic("ACT002", "note", f"no activity was added: {reason}", hint, "R3.11", f"/{KEY}")
+    return Diagnostic("ACT002", "note", f"no activity was added: {reason}", hint, f"/{KEY}")
 
 
 def file_left_alone(path: str, reason: str) -> Diagnostic:
@@ -103,13 +103,13 @@ def file_left_alone(path: str, reason: str) -> Diagnostic:
     """
     shown = "".join(char if char.isprintable() else "?" for char in path[:200])
     return Diagnostic("ACT003", "warning", f"no activity was added to '{shown}': {reason}",
-                   "See what is there; the ledger has the records.", "R3.11")  # fmt: skip
+                   "See what is there; the ledger has the records.")  # fmt: skip
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
-    "ACT001": (frontmatter_unreadable, "warning", "R3.11"),
-    "ACT002": (activity_left_alone, "note", "R3.11"),
-    "ACT003": (file_left_alone, "warning", "R3.11"),
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+    "ACT001": (frontmatter_unreadable, "warning"),
+    "ACT002": (activity_left_alone, "note"),
+    "ACT003": (file_left_alone, "warning"),
 }
 
 

@@ -67,7 +67,7 @@ def context_missing(path: str, reason: str) -> Diagnostic:
     Good: the file is where its path says, is text, and may be read.
     """
     return Diagnostic("INP020", "warning", f"the required context file {_show(path)} was not loaded: {reason}",
-                   "Correct the path in the agent's file, or write the file.", "R1.4")  # fmt: skip
+                   "Correct the path in the agent's file, or write the file.")  # fmt: skip
 
 
 def context_too_large(path: str, size_bytes: int, left_bytes: int) -> Diagnostic:
@@ -80,7 +80,7 @@ def context_too_large(path: str, size_bytes: int, left_bytes: int) -> Diagnostic
     Good: shorter files, or a larger `max_context_size`.
     """
     message = f"the required context file {_show(path)} has {size_bytes:,} bytes, and {left_bytes:,} were left"
-    return Diagnostic("INP021", "warning", message, "Shorten it, or raise max_context_size.", "R1.4")
+    return Diagnostic("INP021", "warning", message, "Shorten it, or raise max_context_size.")
 
 
 def context_forbidden(path: str) -> Diagnostic:
@@ -93,13 +93,13 @@ def context_forbidden(path: str) -> Diagnostic:
     Good: one of the two is taken out.
     """
     return Diagnostic("INP022", "warning", f"the context file {_show(path)} was not loaded: {_REFUSED}",
-                   "Take it out of context_loading, or out of inputs_forbidden.", "R1.11")  # fmt: skip
+                   "Take it out of context_loading, or out of inputs_forbidden.")  # fmt: skip
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
-    "INP020": (context_missing, "warning", "R1.4"),
-    "INP021": (context_too_large, "warning", "R1.4"),
-    "INP022": (context_forbidden, "warning", "R1.11"),
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+    "INP020": (context_missing, "warning"),
+    "INP021": (context_too_large, "warning"),
+    "INP022": (context_forbidden, "warning"),
 }
 
 

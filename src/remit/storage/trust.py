@@ -57,7 +57,7 @@ def not_trusted(root: str) -> Diagnostic:
     Good: `remit trust`, once the commands have been read.
     """
     message = f"the settings of '{root}' name programs or loosen confinement, and you have not trusted them"
-    return Diagnostic("TRU001", "error", message, "Read them, then run remit trust.", "R4.11")
+    return Diagnostic("TRU001", "error", message, "Read them, then run remit trust.")
 
 
 def trust_outdated(root: str) -> Diagnostic:
@@ -70,7 +70,7 @@ def trust_outdated(root: str) -> Diagnostic:
     Good: `remit trust` again, once the change has been read.
     """
     message = f"the settings of '{root}' name other programs than when you trusted them"
-    return Diagnostic("TRU002", "error", message, "Read what has changed, then run remit trust again.", "R4.11")
+    return Diagnostic("TRU002", "error", message, "Read what has changed, then run remit trust again.")
 
 
 def trust_unreadable(file: str, reason: str) -> Diagnostic:
@@ -83,13 +83,13 @@ def trust_unreadable(file: str, reason: str) -> Diagnostic:
     Good: a trust.json of your own that only you may write.
     """
     message = f"no workspace is trusted: '{file}' {reason}"
-    return Diagnostic("TRU003", "error", message, "Remove it, then run remit trust where it is needed.", "R4.11")
+    return Diagnostic("TRU003", "error", message, "Remove it, then run remit trust where it is needed.")
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
-    "TRU001": (not_trusted, "error", "R4.11"),
-    "TRU002": (trust_outdated, "error", "R4.11"),
-    "TRU003": (trust_unreadable, "error", "R4.11"),
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+    "TRU001": (not_trusted, "error"),
+    "TRU002": (trust_outdated, "error"),
+    "TRU003": (trust_unreadable, "error"),
 }
 
 

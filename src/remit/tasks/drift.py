@@ -51,7 +51,7 @@ def state_broken(flaw: Flaw) -> Diagnostic:
     Good: one JSON object.
     """
     hint = f"{flaw.hint} To restore it from git and TODO.md, or join both sides of a merge: remit sync --repair."
-    return Diagnostic("SYN001", "error", flaw.message, hint, "S1 S9", place=flaw.place)
+    return Diagnostic("SYN001", "error", flaw.message, hint, place=flaw.place)
 
 
 def only_in_state(task: Task) -> Diagnostic:
@@ -72,7 +72,6 @@ def only_in_state(task: Task) -> Diagnostic:
         "error",
         f"task {task.number} is {f'{task.word} ' if over else ''}in state.json and not in TODO.md",
         f"{way}: remit sync --repair.",
-        "S1 S5 S9",
         place=task.place,
     )
 
@@ -95,7 +94,6 @@ def only_in_todo(task: Task) -> Diagnostic:
         "error",
         f"task {task.number} is in TODO.md and not in state.json",
         hint,
-        "S1 S5 S9",
         place=task.place,
     )
 
@@ -116,7 +114,6 @@ def status_differs(todo: Task, state: Task) -> Diagnostic:
         "error",
         f"task {todo.number} is [{todo.word}] here and {says[:_SHOWN]} in state.json (line {line})",
         _tell_ways(todo, state),
-        "S2 S5 S9",
         place=todo.marker_place or todo.place,
     )
 
@@ -162,7 +159,6 @@ def duplicate_number(task: Task, first: Task) -> Diagnostic:
         "error",
         f"number {task.number} is taken on line {first.place.line} already ({both})",
         "Give one of them the next free number, or remove the copy, with: remit sync --repair.",
-        "S9 C13",
         place=task.place,
     )
 
@@ -181,7 +177,6 @@ def next_number_taken(counter: Counter, taken: int, free: int) -> Diagnostic:
         "error",
         f"the next number is {counter.number}, and {taken} is taken already",
         f"Make it {free} with: remit sync --repair.",
-        "S1 C13",
         "/next_project_number",
         counter.place,
     )
@@ -201,7 +196,7 @@ def unknown_marker(task: Task) -> Diagnostic:
     else:
         message = f"task {task.number} has the status {task.word[:_SHOWN]!r}, which is not a marker"
         hint = as_sentence(suggest_marker(task.marker[:_SHOWN]))
-    return Diagnostic("SYN007", "warning", message, hint, "S2", place=task.marker_place or task.place)
+    return Diagnostic("SYN007", "warning", message, hint, place=task.marker_place or task.place)
 
 
 def file_missing(name: str, other: str) -> Diagnostic:
@@ -214,7 +209,7 @@ def file_missing(name: str, other: str) -> Diagnostic:
     Good: both.
     """
     hint = f"Restore it, or write it from {other} with: remit sync --repair."
-    return Diagnostic("SYN008", "error", f"{name} is not there, and {other} is", hint, "S1")
+    return Diagnostic("SYN008", "error", f"{name} is not there, and {other} is", hint)
 
 
 def next_number_differs(todo: Counter, state: Counter, free: int) -> Diagnostic:
@@ -231,7 +226,6 @@ def next_number_differs(todo: Counter, state: Counter, free: int) -> Diagnostic:
         "error",
         f"the next number is {todo.number} here and {state.number} in state.json (line {state.place.line})",
         f"Make it {free} in both with: remit sync --repair.",
-        "S1 C13",
         place=todo.place,
     )
 
@@ -245,7 +239,7 @@ def not_a_task(flaw: Flaw) -> Diagnostic:
 
     Good: `{"project_number": 12, "project_name": "export_button", "status": "planned"}`
     """
-    return Diagnostic("SYN010", "error", flaw.message, flaw.hint, "S1", place=flaw.place)
+    return Diagnostic("SYN010", "error", flaw.message, flaw.hint, place=flaw.place)
 
 
 def also_archived(task: Task, file: str) -> Diagnostic:
@@ -264,7 +258,6 @@ def also_archived(task: Task, file: str) -> Diagnostic:
         "error",
         f"task {task.number} is {f'{word} ' if task.word else ''}here and in archive/state.json too",
         f"If it is over, take it out of {file}; if it is another task, give it the next free number.",
-        "C13",
         place=task.place,
     )
 
@@ -283,7 +276,6 @@ def plan_differs(task: Task, marker: str) -> Diagnostic:
         "warning",
         f"task {task.number} is {task.word[:_SHOWN]} here and its plan is [{marker[:_SHOWN]}]",
         "Make the plan follow with: remit sync --repair.",
-        "S4 S5",
         place=task.marker_place or task.place,
     )
 
@@ -302,7 +294,6 @@ def task_lost(number: int, place: Place) -> Diagnostic:
         "warning",
         f"task {number} is named here, and neither the restored state.json nor TODO.md has it",
         "Copy what is whole of it into state.json, then run: remit sync --repair.",
-        "S9",
         place=place,
     )
 
@@ -323,7 +314,6 @@ def changed_in_both(todo: Task, state: Task, before: str) -> Diagnostic:
         "error",
         f"task {todo.number} was {before}, is [{todo.word}] here now and {says[:_SHOWN]} in state.json (line {line})",
         _tell_ways(todo, state),
-        "S5 S9",
         place=todo.marker_place or todo.place,
     )
 
@@ -345,7 +335,6 @@ def move_not_legal(todo: Task, state: Task, refusal: str) -> Diagnostic:
         "error",
         f"task {todo.number} is [{todo.word}] here, by hand, and {says[:_SHOWN]} in state.json: {refusal}",
         ways if is_known(todo) and is_known(state) else _tell_ways(todo, state),
-        "S3 S5",
         place=todo.marker_place or todo.place,
     )
 
@@ -360,7 +349,7 @@ def todo_unmerged(place: Place) -> Diagnostic:
     Good: the tasks of both branches, each with a number of its own.
     """
     hint = "Finish the merge; or join both sides, with the original kept, with: remit sync --repair."
-    return Diagnostic("SYN019", "error", "TODO.md holds the marks of an unfinished merge", hint, "S9", place=place)
+    return Diagnostic("SYN019", "error", "TODO.md holds the marks of an unfinished merge", hint, place=place)
 
 
 def another_task(todo: Task, state: Task) -> Diagnostic:
@@ -378,7 +367,7 @@ def another_task(todo: Task, state: Task) -> Diagnostic:
         "If it is one task, say which title holds: remit sync --from todo or --from state. If they are two, give this "
         f"one a free number instead of {todo.number} in TODO.md, then run: remit sync --repair."
     )
-    return Diagnostic("SYN020", "error", f"task {todo.number} is {both}", hint, "S9 C13", place=todo.place)
+    return Diagnostic("SYN020", "error", f"task {todo.number} is {both}", hint, place=todo.place)
 
 
 def title_differs(todo: Task, state: Task) -> Diagnostic:
@@ -392,7 +381,7 @@ def title_differs(todo: Task, state: Task) -> Diagnostic:
     """
     both = f"{todo.title[:_SHOWN]!r} here and {state.title[:_SHOWN]!r} in state.json (line {state.place.line})"
     hint = "Say which holds: remit sync --from todo or --from state."
-    return Diagnostic("SYN021", "warning", f"task {todo.number} is called {both}", hint, "S1 S5", place=todo.place)
+    return Diagnostic("SYN021", "warning", f"task {todo.number} is called {both}", hint, place=todo.place)
 
 
 def priority_differs(todo: Task, state: Task) -> Diagnostic:
@@ -410,7 +399,6 @@ def priority_differs(todo: Task, state: Task) -> Diagnostic:
         "warning",
         f"task {todo.number} has the priority {both}",
         "Say which holds: remit sync --from todo or --from state.",
-        "S1 S5",
         place=todo.priority_place or todo.place,
     )
 
@@ -425,7 +413,7 @@ def key_given_twice(flaw: Flaw) -> Diagnostic:
 
     Good: `{"project_number": 12, "status": "blocked"}`
     """
-    return Diagnostic("SYN023", "error", flaw.message, flaw.hint, "S1 S9", place=flaw.place)
+    return Diagnostic("SYN023", "error", flaw.message, flaw.hint, place=flaw.place)
 
 
 def link_differs(todo: Task, state: Task, kind: str, listed: str, known: str) -> Diagnostic:
@@ -449,31 +437,31 @@ def link_differs(todo: Task, state: Task, kind: str, listed: str, known: str) ->
     hint = "Say which is current: remit sync --from todo or --from state."
     if not (listed and known):
         hint = "Link it in both files with: remit sync --repair."
-    return Diagnostic("SYN024", "warning", f"{told} (line {line})", hint, "S5 D8", place=todo.place)
+    return Diagnostic("SYN024", "warning", f"{told} (line {line})", hint, place=todo.place)
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
-    "SYN001": (state_broken, "error", "S1 S9"),
-    "SYN002": (only_in_state, "error", "S1 S5 S9"),
-    "SYN003": (only_in_todo, "error", "S1 S5 S9"),
-    "SYN004": (status_differs, "error", "S2 S5 S9"),
-    "SYN005": (duplicate_number, "error", "S9 C13"),
-    "SYN006": (next_number_taken, "error", "S1 C13"),
-    "SYN007": (unknown_marker, "warning", "S2"),
-    "SYN008": (file_missing, "error", "S1"),
-    "SYN009": (next_number_differs, "error", "S1 C13"),
-    "SYN010": (not_a_task, "error", "S1"),
-    "SYN011": (also_archived, "error", "C13"),
-    "SYN012": (plan_differs, "warning", "S4 S5"),
-    "SYN013": (task_lost, "warning", "S9"),
-    "SYN017": (changed_in_both, "error", "S5 S9"),
-    "SYN018": (move_not_legal, "error", "S3 S5"),
-    "SYN019": (todo_unmerged, "error", "S9"),
-    "SYN020": (another_task, "error", "S9 C13"),
-    "SYN021": (title_differs, "warning", "S1 S5"),
-    "SYN022": (priority_differs, "warning", "S1 S5"),
-    "SYN023": (key_given_twice, "error", "S1 S9"),
-    "SYN024": (link_differs, "warning", "S5 D8"),
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+    "SYN001": (state_broken, "error"),
+    "SYN002": (only_in_state, "error"),
+    "SYN003": (only_in_todo, "error"),
+    "SYN004": (status_differs, "error"),
+    "SYN005": (duplicate_number, "error"),
+    "SYN006": (next_number_taken, "error"),
+    "SYN007": (unknown_marker, "warning"),
+    "SYN008": (file_missing, "error"),
+    "SYN009": (next_number_differs, "error"),
+    "SYN010": (not_a_task, "error"),
+    "SYN011": (also_archived, "error"),
+    "SYN012": (plan_differs, "warning"),
+    "SYN013": (task_lost, "warning"),
+    "SYN017": (changed_in_both, "error"),
+    "SYN018": (move_not_legal, "error"),
+    "SYN019": (todo_unmerged, "error"),
+    "SYN020": (another_task, "error"),
+    "SYN021": (title_differs, "warning"),
+    "SYN022": (priority_differs, "warning"),
+    "SYN023": (key_given_twice, "error"),
+    "SYN024": (link_differs, "warning"),
 }
 
 

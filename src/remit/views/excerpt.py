@@ -85,7 +85,7 @@ def render_finding(finding: Diagnostic, filename: str, text: Text, *, paint: Pai
     sign = f"{gutter} {paint('frame', '=')} "
     if finding.hint:
         shown.append(f"{sign}{paint('strong', 'help')}: {quote(finding.hint)}")
-    shown.append(f"{sign}{paint('strong', 'see')}: remit explain {finding.code} ({finding.requirement})")
+    shown.append(f"{sign}{paint('strong', 'see')}: remit explain {finding.code}")
     return "\n".join(shown)
 
 

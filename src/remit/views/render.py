@@ -102,7 +102,6 @@ def shape_finding(finding: Diagnostic, filename: str) -> dict[str, Any]:
         "severity": finding.severity,
         "message": finding.message,
         "hint": finding.hint,
-        "requirement": finding.requirement,
         "pointer": finding.pointer,
         "filename": filename,
         "location": None if place is None else {"row": place.line, "column": place.column},

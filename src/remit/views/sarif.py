@@ -49,7 +49,7 @@ def _shape_rule(explanation: Explanation) -> dict[str, Any]:
         "fullDescription": {"text": text},
         "help": {"text": text, "markdown": text},
         "defaultConfiguration": {"level": _LEVELS[explanation.severity]},
-        "properties": {"tags": explanation.requirement.split()[:10], "precision": "high"},
+        "properties": {"precision": "high"},
     }
 
 

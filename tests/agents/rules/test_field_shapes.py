@@ -81,7 +81,7 @@ TABLE = FieldTable(
 
 @pytest.fixture(autouse=True, scope="module")
 def table_rules() -> Iterator[None]:
-    add_table(TABLE, [RuleRow(code, f"shape-{code}", "R1.1") for code in CODES])
+    add_table(TABLE, [RuleRow(code, f"shape-{code}") for code in CODES])
     yield
     for code in CODES:
         del RULES[code]

@@ -333,7 +333,6 @@ def test_json_is_one_object_for_all_messages(remit: Remit) -> None:
             "severity": "error",
             "message": finding.message,
             "hint": finding.hint,
-            "requirement": finding.requirement,
             "pointer": "/artifacts/0/path",
             "filename": "b.md",
             "location": {"row": 8, "column": 32},

@@ -35,7 +35,7 @@ def test_a_code_is_explained(remit: Remit) -> None:
     ended = remit("explain", "RET011")
     assert (ended.code, ended.err) == (0, b"")
     head, empty, documentation = ended.text.split("\n", 2)
-    assert head == f"RET011 · {known.name} · error · degenerate · {known.requirement}"
+    assert head == f"RET011 · {known.name} · error · degenerate"
     assert empty == ""
     assert documentation == known.documentation + "\n"
 
@@ -88,23 +88,6 @@ def test_the_code_of_an_error_is_explained(code: str, meaning: str, inside: Insi
     assert "not of a finding" in ended.text
 
 
-@pytest.mark.parametrize(
-    ("word", "about"),
-    [
-        ("R0.12", "R0.12 is a rule of the standards, on the return"),
-        ("S9", "S9 is a rule of the standards, on the tasks around them"),
-        ("c11", "C11 is a rule of the standards, on where the standards disagree"),
-    ],
-)
-def test_the_number_of_a_rule_lists_the_codes_that_hold_it(word: str, about: str, inside: Inside) -> None:
-    held = [each.code for each in explanations.explain_all() if word.upper() in each.requirement.split()]
-    ended = inside("explain", word)
-    assert ended.code == 0
-    assert ended.text.startswith(about)
-    assert [line.split()[0] for line in ended.text.splitlines()[2:]] == held
-    assert [each["code"] for each in json.loads(inside("explain", word, "--json").out)] == held
-
-
 def test_the_beginning_of_a_code_lists_those_that_begin_so(inside: Inside) -> None:
     first, _, *lines = inside("explain", "ret").text.splitlines()
     assert first == "Codes that begin with RET:"
@@ -120,7 +103,6 @@ def test_json_of_a_code_is_one_object(inside: Inside) -> None:
         "code": "RET011",
         "name": known.name,
         "severity": "error",
-        "requirement": known.requirement,
         "outcome": "degenerate",
         "fix": None,
         "documentation": known.documentation,

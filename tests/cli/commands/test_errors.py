@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from remit.errorlog.document import TOLD
+from remit.errorlog.document import DIAGNOSTICS
 from tests.support.commands import Inside, Remit
 from tests.support.error_samples import make_entry
 
@@ -253,7 +253,7 @@ def test_the_group_has_help(inside: Inside) -> None:
     assert all(f"\n  {command} " in text for command in ("list", "show", "mark"))
 
 
-@pytest.mark.parametrize("code", TOLD)
+@pytest.mark.parametrize("code", DIAGNOSTICS)
 def test_every_code_is_explained(code: str, inside: Inside) -> None:
     text = inside("explain", code).text
     assert all(f"\n{word}: " in text for word in ("Why", "Bad", "Good"))

@@ -10,7 +10,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.manifest.findings_file import Page, render_findings_file
-from remit.returns.manifest_lines import TOLD
+from remit.returns.manifest_lines import DIAGNOSTICS
 from tests.support.commands import Inside, Remit
 from tests.support.manifest_entries import FINDINGS_FILE, make_line
 from tests.support.screens import smooth
@@ -174,7 +174,7 @@ def test_only_so_many_are_shown_at_length(workspace: Inside) -> None:
     assert len(json.loads(workspace("manifest", "validate", "m.jsonl", "--json").text)) == 1200
 
 
-@pytest.mark.parametrize("code", TOLD)
+@pytest.mark.parametrize("code", DIAGNOSTICS)
 def test_every_code_is_explained(code: str, inside: Inside) -> None:
     text = inside("explain", code).text
     assert all(f"\n{word}: " in text for word in ("Why", "Bad", "Good"))

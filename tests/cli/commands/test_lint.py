@@ -243,7 +243,7 @@ def test_json_is_a_list_of_findings_with_the_names_that_other_linters_use(inside
     }
     assert set(finding) == {
         "code", "message", "filename", "location", "end_location", "fix", "url",
-        "severity", "hint", "requirement", "pointer",
+        "severity", "hint", "pointer",
     }  # fmt: skip
 
 
@@ -325,7 +325,7 @@ def test_of_thirty_thousand_findings_the_gravest_fit_into_the_limits_of_code_sca
     place, long = Place(3, 1, 3, 9), "\udcff" * 3_000
     fix = Fix("safe", "m" * 5_000, (Edit(0, 1, "x", place),))
     findings = tuple(
-        Diagnostic(codes[at % len(codes)], ("note", "warning", "error")[at % 3], f"{at} {long}", "Do.", "R1.1",
+        Diagnostic(codes[at % len(codes)], ("note", "warning", "error")[at % 3], f"{at} {long}", "Do.",
                 "", place, fix)
         for at in range(30_000)
     )  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from remit.tasks.drift import TOLD
+from remit.tasks.drift import DIAGNOSTICS
 from tests.cli.commands.test_agent_make import list_files
 from tests.cli.commands.test_lint import git, put
 from tests.support.commands import Ended, Inside, Remit
@@ -104,7 +104,7 @@ def test_a_file_that_cannot_be_read_is_told(workspace: Inside) -> None:
     assert smooth(ended.complaint) == snapshot("'specs/TODO.md' is not a file; move it away, or restore it from git")
 
 
-@pytest.mark.parametrize("code", TOLD)
+@pytest.mark.parametrize("code", DIAGNOSTICS)
 def test_every_code_is_explained(code: str, inside: Inside) -> None:
     text = inside("explain", code).text
     assert all(f"\n{word}: " in text for word in ("Why", "Bad", "Good"))

@@ -16,7 +16,7 @@ from remit.runs.judging.judge import Judgement, not_attributed
 
 DONE = Return("completed", "Wrote it. It is there.", (Artifact("report", "report.md"),), agent="researcher")
 PART = DONE._replace(status="partial", next_steps=("Write the rest.",))
-ERROR = Diagnostic("RET001", "error", "there is no return", "Send one.", "R0.1")
+ERROR = Diagnostic("RET001", "error", "there is no return", "Send one.")
 
 
 def make_changes(*paths: str) -> Comparison:

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 SESSION = "sess_1735460684_a1b2c3"
 SUMMARY = "Every row is fetched on its own. One query with a join takes 40 ms instead of 12 s. The report has a plan."
 TIMEOUT = AgentError("timeout", "its time was up", "TIMEOUT", recoverable=True, recommendation="Resume it.")
-WARNING = Diagnostic("RET031", "warning", "the summary has 6 sentences", "Write fewer.", "R0.4")
-WRONG = Diagnostic("RET011", "error", "the session id is not the issued one", "Copy it.", "R0.11")
-NOTE = Diagnostic("GIT002", "note", "there is no git checkout", "Run git init.", "S6")
+WARNING = Diagnostic("RET031", "warning", "the summary has 6 sentences", "Write fewer.")
+WRONG = Diagnostic("RET011", "error", "the session id is not the issued one", "Copy it.")
+NOTE = Diagnostic("GIT002", "note", "there is no git checkout", "Run git init.")
 KEY = "AKIA" + string.ascii_uppercase[:16]
 
 

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 HARNESSES = {"claude": "Claude Code", "opencode": "opencode", "codex": "Codex"}
 """The targets, as users call them."""
 
-_REQUIREMENTS = {
-    "tools": "R1.2", "permissions": "R1.3", "context_loading": "R1.4", "delegation": "R1.5", "lifecycle": "R1.6",
-    "timeout": "R1.1 R2.6",
-}  # fmt: skip
-
 
 def lost(document: Document, pointer: str, to: str, what: str, *, because: str = "") -> Diagnostic:
     """A setting has no place in the harness's file, so the harness runs the agent without it.
@@ -168,9 +163,8 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 def _make(  # noqa: PLR0917 - the fields of a finding, in their order
     code: str, severity: Severity, document: Document, pointer: str, message: str, hint: str
 ) -> Diagnostic:
-    requirement = _REQUIREMENTS.get(pointer.partition("/")[2].partition("/")[0], "R1.1")
     place = document.locate(document.key_span(pointer)) if document.text else None
-    return Diagnostic(code, severity, message, hint, requirement, pointer, place)
+    return Diagnostic(code, severity, message, hint, pointer, place)
 
 
 MAX_NAMED = 20

@@ -31,7 +31,7 @@ MIN_LINES = 150
 MAX_LINES = 400
 
 
-@rule("AGT100", "R1.7")
+@rule("AGT100")
 def no_sections(case: Case) -> Iterator[Report]:
     """The body has none of the standard's sections.
 
@@ -50,7 +50,7 @@ def no_sections(case: Case) -> Iterator[Report]:
                      find_top(document))  # fmt: skip
 
 
-@rule("AGT101", "R1.7", severity="warning", fix="safe")
+@rule("AGT101", severity="warning", fix="safe")
 def title_missing(case: Case) -> Iterator[Report]:
     """The body has no title.
 
@@ -84,7 +84,7 @@ def _find_first_sign(document: Document) -> int:
 _SIGN = lazy(r"\S")
 
 
-@rule("AGT102", "R1.7", severity="warning", fix="unsafe")
+@rule("AGT102", severity="warning", fix="unsafe")
 def title_not_first(case: Case) -> Iterator[Report]:
     """Something stands before the title.
 
@@ -113,7 +113,7 @@ def title_not_first(case: Case) -> Iterator[Report]:
                  edits=((first, first, f"{title}{newline * 2}"), (start, cut, "")))  # fmt: skip
 
 
-@rule("AGT103", "R1.7", fix="safe")
+@rule("AGT103", fix="safe")
 def section_misspelt(case: Case) -> Iterator[Report]:
     """The name of a section is misspelt.
 
@@ -143,7 +143,7 @@ _FILLED_IN = frozenset({
 _NAMED = ("parameter", "delegate_to", "error_type", "artifact")
 
 
-@rule("AGT105", "R1.31", severity="warning")
+@rule("AGT105", severity="warning")
 def blank_left(case: Case) -> Iterator[Report]:
     """A blank of a template is not filled in.
 
@@ -175,7 +175,7 @@ def blank_left(case: Case) -> Iterator[Report]:
                 yield Report(f"<{tag.name}> is still called {shorten(name)}", "Give it a name.", tag.name_span)
 
 
-@rule("AGT117", "R1.10 R1.11")
+@rule("AGT117")
 def input_required_and_forbidden(case: Case) -> Iterator[Report]:
     """An input is asked for and forbidden at once.
 
@@ -194,7 +194,7 @@ def input_required_and_forbidden(case: Case) -> Iterator[Report]:
                          tag.name_span)  # fmt: skip
 
 
-@rule("AGT118", "R1.18", severity="warning")
+@rule("AGT118", severity="warning")
 def delegation_patterns_missing(case: Case) -> Iterator[Report]:
     """The agent may delegate, and nothing says how.
 
@@ -213,7 +213,7 @@ def delegation_patterns_missing(case: Case) -> Iterator[Report]:
                      document.key_span("/delegation/can_delegate_to"), "/delegation/can_delegate_to")  # fmt: skip
 
 
-@rule("AGT137", "R1.24", severity="warning")
+@rule("AGT137", severity="warning")
 def file_size(case: Case) -> Iterator[Report]:
     """The file has fewer than 150 lines or more than 400.
 
@@ -238,7 +238,7 @@ def file_size(case: Case) -> Iterator[Report]:
                      find_top(document))  # fmt: skip
 
 
-@rule("AGT138", "R1.30", severity="warning")
+@rule("AGT138", severity="warning")
 def final_status_unmentioned(case: Case) -> Iterator[Report]:
     """The body doesn't contain the status in which a run of this kind ends.
 
@@ -266,7 +266,7 @@ def final_status_unmentioned(case: Case) -> Iterator[Report]:
                      "/agent_type")  # fmt: skip
 
 
-@rule("AGT139", "R1.7")
+@rule("AGT139")
 def rest_hidden(case: Case) -> Iterator[Report]:
     """A code fence or a comment is opened and never closed, and sections stand behind it.
 

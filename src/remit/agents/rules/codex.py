@@ -90,17 +90,17 @@ TABLE = FieldTable(
 )  # fmt: skip
 
 add_table(TABLE, (
-    RuleRow("AGT400", "codex-field-missing", "R1.1", fix="unsafe"),
-    RuleRow("AGT401", "codex-key-unknown", "R1.1", fix="unsafe"),
-    RuleRow("AGT402", "codex-type-wrong", "R1.1"),
-    RuleRow("AGT403", "codex-sandbox-unknown", "R1.3", fix="unsafe"),
-    RuleRow("AGT405", "codex-name-not-file", "R1.1", "note"),
+    RuleRow("AGT400", "codex-field-missing", fix="unsafe"),
+    RuleRow("AGT401", "codex-key-unknown", fix="unsafe"),
+    RuleRow("AGT402", "codex-type-wrong"),
+    RuleRow("AGT403", "codex-sandbox-unknown", fix="unsafe"),
+    RuleRow("AGT405", "codex-name-not-file", "note"),
 ))  # fmt: skip
 
 _NICKNAME = lazy(r"[A-Za-z0-9 _-]{1,200}\Z")
 
 
-@rule("AGT404", "R1.1", profiles=("codex",))
+@rule("AGT404", profiles=("codex",))
 def codex_nickname_form(case: Case) -> Iterator[Report]:
     """`nickname_candidates` is empty, or has a name that is blank, given twice, or of other signs than it may have.
 

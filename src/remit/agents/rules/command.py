@@ -81,7 +81,7 @@ def _classify(name: str) -> str | None:
     return next((stage for stage in words if stage), None)
 
 
-@rule("AGT500", "R1.33 R2.11", profiles=_COMMAND, severity="warning")
+@rule("AGT500", profiles=_COMMAND, severity="warning")
 def command_stage_missing(case: Case) -> Iterator[Report]:
     """A command's workflow lacks one of the five stages: prepare, invoke, receive, validate, process.
 
@@ -106,7 +106,7 @@ def command_stage_missing(case: Case) -> Iterator[Report]:
                      workflow.span)  # fmt: skip
 
 
-@rule("AGT501", "R1.33", profiles=_COMMAND, severity="warning")
+@rule("AGT501", profiles=_COMMAND, severity="warning")
 def command_workflow_empty(case: Case) -> Iterator[Report]:
     """A command's `<workflow_execution>` has no stages.
 
@@ -122,7 +122,7 @@ def command_workflow_empty(case: Case) -> Iterator[Report]:
                      workflow.span)  # fmt: skip
 
 
-@rule("AGT504", "R1.33 R2.6", profiles=_COMMAND, severity="warning")
+@rule("AGT504", profiles=_COMMAND, severity="warning")
 def command_timeout_missing(case: Case) -> Iterator[Report]:
     """A command delegates, and neither its frontmatter nor its body sets a timeout.
 
@@ -160,6 +160,6 @@ TABLE = FieldTable(
 )  # fmt: skip
 
 add_table(TABLE, (
-    RuleRow("AGT502", "command-description-missing", "R1.33", "note", "unsafe"),
-    RuleRow("AGT503", "command-agent-form", "R1.33", "warning", "safe"),
+    RuleRow("AGT502", "command-description-missing", "note", "unsafe"),
+    RuleRow("AGT503", "command-agent-form", "warning", "safe"),
 ))  # fmt: skip

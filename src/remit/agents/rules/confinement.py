@@ -46,7 +46,7 @@ def _read_form(pattern: str) -> _Form:
     return _Form(path, at < len(parts), parts[at:] in _EXACT)
 
 
-@rule("AGT160", "R1.3", severity="note", profiles=("standard", "claude", "opencode"))
+@rule("AGT160", severity="note", profiles=("standard", "claude", "opencode"))
 def permission_beyond_the_kernel(case: Case) -> Iterator[Report]:
     """The kernel enforces a permission differently from how it is written.
 

@@ -26,7 +26,7 @@ def _get_table(document: Document) -> dict[str, Any]:
     return table if isinstance(table, dict) else {}
 
 
-@rule("AGT074", "R1.4")
+@rule("AGT074")
 def context_file_missing(case: Case) -> Iterator[Report]:
     """A context file does not exist.
 
@@ -49,7 +49,7 @@ def context_file_missing(case: Case) -> Iterator[Report]:
                          severity="error" if file.part == "required" else "warning")  # fmt: skip
 
 
-@rule("AGT075", "R1.4", severity="warning")
+@rule("AGT075", severity="warning")
 def context_too_large(case: Case) -> Iterator[Report]:
     """The context files together are larger than what may be loaded.
 
@@ -74,7 +74,7 @@ def context_too_large(case: Case) -> Iterator[Report]:
                      document.span_of(f"/{_TABLE}/required"), f"/{_TABLE}/required")  # fmt: skip
 
 
-@rule("AGT076", "R1.4", severity="warning", fix="safe")
+@rule("AGT076", severity="warning", fix="safe")
 def context_file_twice(case: Case) -> Iterator[Report]:
     """A context file is named twice.
 
@@ -99,7 +99,7 @@ def context_file_twice(case: Case) -> Iterator[Report]:
             seen[path] = file.part
 
 
-@rule("AGT077", "R1.4")
+@rule("AGT077")
 def context_outside(case: Case) -> Iterator[Report]:
     """A context file lies outside of the workspace.
 
@@ -119,7 +119,7 @@ def context_outside(case: Case) -> Iterator[Report]:
                          file.pointer)  # fmt: skip
 
 
-@rule("AGT078", "R1.4", severity="warning")
+@rule("AGT078", severity="warning")
 def context_not_a_file(case: Case) -> Iterator[Report]:
     """A context file is a folder or a pattern.
 

@@ -31,7 +31,7 @@ def _list_own_names(document: Document) -> set[str]:
     return {document.stem, str(document.get("name")).strip()}
 
 
-@rule("AGT082", "R1.27", fix="safe")
+@rule("AGT082", fix="safe")
 def target_itself(case: Case) -> Iterator[Report]:
     """The agent may call itself.
 
@@ -52,7 +52,7 @@ def target_itself(case: Case) -> Iterator[Report]:
                          edits=removed)  # fmt: skip
 
 
-@rule("AGT083", "R1.5", severity="warning", fix="safe")
+@rule("AGT083", severity="warning", fix="safe")
 def target_twice(case: Case) -> Iterator[Report]:
     """An agent stands twice in the list of those that may be called.
 
@@ -74,7 +74,7 @@ def target_twice(case: Case) -> Iterator[Report]:
         seen.add(name)
 
 
-@rule("AGT085", "R1.5", fix="unsafe")
+@rule("AGT085", fix="unsafe")
 def timeout_default_over_max(case: Case) -> Iterator[Report]:
     """A call may usually take longer than it may at most.
 
@@ -97,7 +97,7 @@ def timeout_default_over_max(case: Case) -> Iterator[Report]:
                      fix_message=f"Write {most:g}")  # fmt: skip
 
 
-@rule("AGT086", "R1.5", severity="warning")
+@rule("AGT086", severity="warning")
 def timeout_max_over_own(case: Case) -> Iterator[Report]:
     """A call may take as long as the agent itself, or longer.
 
@@ -130,7 +130,7 @@ def _list_patterns(document: Document) -> list[tuple[str, tuple[int, int]]]:
     return [(name, span) for name, span in named if name and "{" not in name]
 
 
-@rule("AGT087", "R1.18", severity="warning")
+@rule("AGT087", severity="warning")
 def pattern_for_target_missing(case: Case) -> Iterator[Report]:
     """The agent may call another one, and its delegation patterns do not say how.
 
@@ -155,7 +155,7 @@ def pattern_for_target_missing(case: Case) -> Iterator[Report]:
         seen.add(name)
 
 
-@rule("AGT088", "R1.18", fix="unsafe")
+@rule("AGT088", fix="unsafe")
 def pattern_without_target(case: Case) -> Iterator[Report]:
     """The delegation patterns tell the agent to call one that it may not call.
 

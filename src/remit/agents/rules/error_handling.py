@@ -51,7 +51,7 @@ def find_error_types(document: Document) -> list[ErrorType]:
     return types
 
 
-@rule("AGT132", "R1.23", fix="unsafe")
+@rule("AGT132", fix="unsafe")
 def timeout_unhandled(case: Case) -> Iterator[Report]:
     """No type of error is called timeout.
 
@@ -95,7 +95,7 @@ def read_error_names(document: Document) -> set[str]:
     return names | {name for name, word in _USUAL_WORDS.items() if word in words}
 
 
-@rule("AGT134", "R1.23", severity="warning")
+@rule("AGT134", severity="warning")
 def error_part_missing(case: Case) -> Iterator[Report]:
     """A type of error lacks its detection, handling, recovery or logging.
 
@@ -133,7 +133,7 @@ def _is_error_part(tag: Tag) -> bool:
     return any(tag.name == part or is_misspelt(tag.name, part) for part in ERROR_PARTS)
 
 
-@rule("AGT136", "R1.23", severity="note", fix="safe")
+@rule("AGT136", severity="note", fix="safe")
 def error_type_as_tag(case: Case) -> Iterator[Report]:
     """The types of errors are written as tags of their own.
 

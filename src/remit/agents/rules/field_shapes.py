@@ -195,7 +195,6 @@ class RuleRow(NamedTuple):
 
     code: str
     name: str
-    requirement: str
     severity: Severity = "error"
     fix: Applicability | None = None
 
@@ -208,7 +207,7 @@ def add_table(table: FieldTable, rows: Iterable[RuleRow]) -> None:
         for code in {problem.code for problem in problems if problem is not None}:
             by_code.setdefault(code, []).append(spec)
     for row in rows:
-        add_rule(row.code, row.name, row.requirement, _make_check(table, row.code, tuple(by_code.pop(row.code, ()))),
+        add_rule(row.code, row.name, _make_check(table, row.code, tuple(by_code.pop(row.code, ()))),
                  severity=row.severity, profiles=(table.profile,), fix=row.fix)  # fmt: skip
     if by_code:
         raise ValueError(f"no rule has the codes {', '.join(sorted(by_code))}")

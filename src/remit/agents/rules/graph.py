@@ -37,7 +37,6 @@ class GraphRule(NamedTuple):
     code: str
     name: str
     severity: Severity
-    requirement: str
     documentation: str
     check: Callable[[Graph], Iterator[GraphReport]]
     fix: Applicability | None
@@ -50,13 +49,13 @@ GRAPH_RULES: dict[str, GraphRule] = {}
 
 
 def graph_rule(
-    code: str, requirement: str, *, severity: Severity = "error", fix: Applicability | None = None
+    code: str, *, severity: Severity = "error", fix: Applicability | None = None
 ) -> Callable[[Callable[[Graph], Iterator[GraphReport]]], Callable[[Graph], Iterator[GraphReport]]]:
     """Register a function as a rule on the graph."""
 
     def register(check: Callable[[Graph], Iterator[GraphReport]]) -> Callable[[Graph], Iterator[GraphReport]]:
         name = check.__name__.replace("_", "-")
-        GRAPH_RULES[code] = GraphRule(code, name, severity, requirement, check.__doc__ or "", check, fix)
+        GRAPH_RULES[code] = GraphRule(code, name, severity, check.__doc__ or "", check, fix)
         return check
 
     return register
@@ -69,9 +68,7 @@ def check_graph(graph: Graph) -> Iterator[tuple[str, Diagnostic]]:
             fix = Fix(each.fix, report.hint, (report.edit,)) if report.edit and each.fix else None
             yield (
                 report.agent.path,
-                Diagnostic(
-                    each.code, each.severity, report.message, report.hint, each.requirement, "", report.place, fix
-                ),
+                Diagnostic(each.code, each.severity, report.message, report.hint, "", report.place, fix),
             )
 
 
@@ -84,7 +81,7 @@ def _place_of_edge(agent: Definition, name: str) -> Place:
     return target.place if target else agent.places["name"]
 
 
-@graph_rule("GRF001", "R1.27 R2.5")
+@graph_rule("GRF001")
 def cycle(graph: Graph) -> Iterator[GraphReport]:
     """Agents may call each other in a circle.
 
@@ -102,7 +99,7 @@ def cycle(graph: Graph) -> Iterator[GraphReport]:
                           "Take one of these out of can_delegate_to.", _place_of_edge(agent, names[1]))  # fmt: skip
 
 
-@graph_rule("GRF002", "R1.28 R2.3 C7")
+@graph_rule("GRF002")
 def too_deep(graph: Graph) -> Iterator[GraphReport]:
     """A chain of calls is longer than the limit allows.
 
@@ -125,7 +122,7 @@ def too_deep(graph: Graph) -> Iterator[GraphReport]:
         yield GraphReport(caller, message, "Let an agent further up make this call.", _place_of_edge(caller, chain[-1]))
 
 
-@graph_rule("GRF003", "R1.5 R1.18", fix="unsafe")
+@graph_rule("GRF003", fix="unsafe")
 def target_unknown(graph: Graph) -> Iterator[GraphReport]:
     """An agent may call one that does not exist.
 
@@ -153,7 +150,7 @@ def _is_plain(name: str) -> bool:
     return name.replace("-", "").replace("_", "").isalnum() and name[0].isalpha()
 
 
-@graph_rule("GRF004", "R1.6", severity="warning")
+@graph_rule("GRF004", severity="warning")
 def unreachable(graph: Graph) -> Iterator[GraphReport]:
     """No command and no primary agent reaches this agent.
 
@@ -176,7 +173,7 @@ def _edges(graph: Graph) -> Iterator[tuple[Definition, Definition]]:
                 yield graph.agents[name], graph.agents[target]
 
 
-@graph_rule("GRF005", "R1.2 R1.3", severity="warning")
+@graph_rule("GRF005", severity="warning")
 def wider_child(graph: Graph) -> Iterator[GraphReport]:
     """An agent may call one that has wider permissions than itself.
 
@@ -212,7 +209,7 @@ def _find_wider(caller: Definition, child: Definition) -> str | None:
     return None
 
 
-@graph_rule("GRF006", "R1.27 R2.6", severity="warning")
+@graph_rule("GRF006", severity="warning")
 def child_outlives(graph: Graph) -> Iterator[GraphReport]:
     """An agent may call one whose timeout is not shorter than its own.
 
@@ -229,7 +226,7 @@ def child_outlives(graph: Graph) -> Iterator[GraphReport]:
             yield GraphReport(caller, limits, hint, _place_of_edge(caller, child.name))
 
 
-@graph_rule("GRF007", "R1.27", severity="warning")
+@graph_rule("GRF007", severity="warning")
 def may_spawn_itself(graph: Graph) -> Iterator[GraphReport]:
     """An agent has a tool with which it can start any agent, itself among them.
 
@@ -249,7 +246,7 @@ def may_spawn_itself(graph: Graph) -> Iterator[GraphReport]:
             yield GraphReport(agent, "the agent can start itself", "Take its own name out.", itself.place)
 
 
-@graph_rule("GRF008", "R1.1")
+@graph_rule("GRF008")
 def name_taken(graph: Graph) -> Iterator[GraphReport]:
     """Two files define an agent of the same name.
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@rule("AGT069", "R1.1", severity="note")
+@rule("AGT069", severity="note")
 def temperature_not_taken(case: Case) -> Iterator[Report]:
     """The agent sets a temperature, and the harness that reads its file has no such setting.
 
@@ -91,7 +91,7 @@ def _tidy(seconds: float) -> float:
     return int(seconds) if seconds == int(seconds) else round(seconds, 3)
 
 
-@rule("AGT036", "R2.6", fix="safe")
+@rule("AGT036", fix="safe")
 def timeout_form(case: Case) -> Iterator[Report]:
     """The timeout is not a number of seconds.
 
@@ -113,7 +113,7 @@ def timeout_form(case: Case) -> Iterator[Report]:
                  edits=edits.replace_value(document, "/timeout", seconds) if seconds else ())  # fmt: skip
 
 
-@rule("AGT037", "R2.6", fix="unsafe")
+@rule("AGT037", fix="unsafe")
 def timeout_unlimited(case: Case) -> Iterator[Report]:
     """The agent may take for ever.
 
@@ -134,7 +134,7 @@ def timeout_unlimited(case: Case) -> Iterator[Report]:
                      edits=edits.replace_value(document, "/timeout", str(limit)))  # fmt: skip
 
 
-@rule("AGT038", "R2.6", severity="warning", fix="unsafe")
+@rule("AGT038", severity="warning", fix="unsafe")
 def timeout_long(case: Case) -> Iterator[Report]:
     """The timeout is longer than what agents of this type are given.
 

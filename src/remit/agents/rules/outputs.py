@@ -52,7 +52,7 @@ _SHAPES = {
 _TASK_FOLDER = lazy(r"/[^/]{1,120}/")
 
 
-@rule("AGT123", "R1.20", severity="warning", fix="unsafe")
+@rule("AGT123", severity="warning", fix="unsafe")
 def artifact_path(case: Case) -> Iterator[Report]:
     """A plan, report or summary is written to another place than its usual one.
 
@@ -107,7 +107,7 @@ def _find_structure(document: Document) -> Tag | None:
     return find_part(section, "structure", "format") if section else None
 
 
-@rule("AGT126", "R1.21", fix="unsafe")
+@rule("AGT126", fix="unsafe")
 def structure_missing(case: Case) -> Iterator[Report]:
     """The format of the return has no structure.
 
@@ -143,7 +143,7 @@ def structure_missing(case: Case) -> Iterator[Report]:
                      section.name_span, edits=edits.add_child(document, section, STRUCTURE))  # fmt: skip
 
 
-@rule("AGT127", "R1.21")
+@rule("AGT127")
 def return_field_missing(case: Case) -> Iterator[Report]:
     """The structure of the return lacks a required field.
 
@@ -176,7 +176,7 @@ _OTHER_STATUSES = {
 }  # fmt: skip
 
 
-@rule("AGT128", "R1.21 R0.3", fix="unsafe")
+@rule("AGT128", fix="unsafe")
 def return_status_word(case: Case) -> Iterator[Report]:
     """The structure of the return names a status that is none.
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MARKDOWN: tuple[Profile, ...] = ("standard", "claude", "opencode", "command")
 
 
-@rule("AGT001", "R1.1", profiles=ALL)
+@rule("AGT001", profiles=ALL)
 def file_unreadable(case: Case) -> Iterator[Report]:
     """The file cannot be read as text.
 
@@ -37,7 +37,7 @@ def file_unreadable(case: Case) -> Iterator[Report]:
         yield Report(f"the file cannot be used: {case.document.fault}", help_, (0, end))
 
 
-@rule("AGT002", "R1.1", profiles=("standard", "claude", "opencode"), severity="warning", fix="unsafe")
+@rule("AGT002", profiles=("standard", "claude", "opencode"), severity="warning", fix="unsafe")
 def frontmatter_missing(case: Case) -> Iterator[Report]:
     """The file has no frontmatter.
 
@@ -73,7 +73,7 @@ _LATE_HEAD = lazy(
 """A frontmatter below blank lines: a fence, and a key in the first line that says anything."""
 
 
-@rule("AGT003", "R1.1", profiles=_MARKDOWN, fix="unsafe")
+@rule("AGT003", profiles=_MARKDOWN, fix="unsafe")
 def frontmatter_unclosed(case: Case) -> Iterator[Report]:
     """The frontmatter is opened and never closed.
 
@@ -104,7 +104,7 @@ def _tell(case: Case, *kinds: ProblemKind) -> Iterator[Problem]:
             yield problem
 
 
-@rule("AGT004", "R1.1", profiles=ALL, fix="safe")
+@rule("AGT004", profiles=ALL, fix="safe")
 def frontmatter_syntax(case: Case) -> Iterator[Report]:
     """The frontmatter is not valid YAML (for Codex: the file is not valid TOML).
 
@@ -140,7 +140,7 @@ def _quote_around(document: Document, at: int) -> tuple[edits.Change, ...]:
     return ()
 
 
-@rule("AGT005", "R1.1", profiles=ALL, fix="unsafe")
+@rule("AGT005", profiles=ALL, fix="unsafe")
 def duplicate_key(case: Case) -> Iterator[Report]:
     """A key is given twice.
 
@@ -169,7 +169,7 @@ def _cut_repeated(document: Document, problem: Problem) -> tuple[edits.Change, .
     return ((start, end, ""),) if same else ()
 
 
-@rule("AGT006", "R1.1", profiles=ALL)
+@rule("AGT006", profiles=ALL)
 def frontmatter_excess(case: Case) -> Iterator[Report]:
     """The frontmatter is larger, deeper or refers to itself more than any honest one.
 
@@ -183,7 +183,7 @@ def frontmatter_excess(case: Case) -> Iterator[Report]:
         yield Report(problem.message, "Write it plainly.", (problem.start, problem.end), problem.pointer)
 
 
-@rule("AGT007", "R1.1", profiles=_MARKDOWN)
+@rule("AGT007", profiles=_MARKDOWN)
 def object_tag(case: Case) -> Iterator[Report]:
     """The frontmatter asks for an object to be built (`!!python/object`, `!include`).
 
@@ -210,7 +210,7 @@ def _is_part(tag: Tag) -> bool:
     return _is_structural(tag.name) or (tag.parent is not None and tag.parent.name in ("artifact", "delegate_to"))
 
 
-@rule("AGT010", "R1.7", profiles=("standard", "opencode", "command"), fix="unsafe")
+@rule("AGT010", profiles=("standard", "opencode", "command"), fix="unsafe")
 def tag_unclosed(case: Case) -> Iterator[Report]:
     """A section is opened and never closed.
 
@@ -259,7 +259,7 @@ def _find_end(tag: Tag) -> int:
     return tag.end
 
 
-@rule("AGT011", "R1.7", profiles=("standard", "opencode", "command"), fix="unsafe")
+@rule("AGT011", profiles=("standard", "opencode", "command"), fix="unsafe")
 def tag_stray(case: Case) -> Iterator[Report]:
     """A section is closed that was never opened.
 
@@ -284,7 +284,7 @@ def tag_stray(case: Case) -> Iterator[Report]:
                          )  # fmt: skip
 
 
-@rule("AGT012", "R1.7", profiles=_MARKDOWN)
+@rule("AGT012", profiles=_MARKDOWN)
 def too_many_tags(case: Case) -> Iterator[Report]:
     """The file has more tags than anybody reads.
 

@@ -44,7 +44,7 @@ def _can_be_read(document: Document) -> bool:
     return not cut and not isinstance(document.values.get("permissions"), str)
 
 
-@rule("AGT061", "R1.3", severity="warning")
+@rule("AGT061", severity="warning")
 def bash_unlimited(case: Case) -> Iterator[Report]:
     """Bash is switched on and nothing says which commands may be run.
 
@@ -94,7 +94,7 @@ def _list_protected(document: Document) -> Iterator[Place]:
         yield _SETTINGS[document.place]
 
 
-@rule("AGT062", "R1.3", severity="warning", fix="unsafe")
+@rule("AGT062", severity="warning", fix="unsafe")
 def protected_place_writable(case: Case) -> Iterator[Report]:
     """The agent may change what runs it or rules it.
 
@@ -153,7 +153,7 @@ def add_denials(document: Document, tool: str, denied: list[str]) -> tuple[edits
     return edits.add_item(document, "/permissions/deny", f"{{{row}}}" if between else row)
 
 
-@rule("AGT063", "R1.3", severity="warning")
+@rule("AGT063", severity="warning")
 def pattern_leaves_workspace(case: Case) -> Iterator[Report]:
     """What is allowed lies outside of the workspace.
 
@@ -197,7 +197,7 @@ def _read_bash(document: Document) -> tuple[list[Entry], list[Entry] | None]:
     return list_entries(document, "deny").get("bash", []), allowed
 
 
-@rule("AGT064", "R1.3", severity="warning", fix="unsafe")
+@rule("AGT064", severity="warning", fix="unsafe")
 def denial_decorative(case: Case) -> Iterator[Report]:
     """A command is denied, and a part of what is allowed.
 
@@ -243,7 +243,7 @@ _HARMLESS_REST = {"find": ["find *-exec", "find *-execdir", "find *-ok", "find *
 """What to deny so that the rest of a program runs nothing else."""
 
 
-@rule("AGT065", "R1.3", severity="warning", fix="unsafe")
+@rule("AGT065", severity="warning", fix="unsafe")
 def allowed_program_runs_others(case: Case) -> Iterator[Report]:
     """A program is allowed that runs any other program.
 
@@ -278,7 +278,7 @@ def allowed_program_runs_others(case: Case) -> Iterator[Report]:
                  )  # fmt: skip
 
 
-@rule("AGT066", "R1.3", severity="warning", fix="unsafe")
+@rule("AGT066", severity="warning", fix="unsafe")
 def pattern_negated(case: Case) -> Iterator[Report]:
     """A pattern begins with an exclamation mark.
 

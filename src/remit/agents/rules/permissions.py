@@ -35,7 +35,7 @@ MAX_PATTERNS = 100
 # --- tools -----------------------------------------------------------------------------------------------------------
 
 
-@rule("AGT050", "R1.2", fix="safe")
+@rule("AGT050", fix="safe")
 def tools_form(case: Case) -> Iterator[Report]:
     """The tools are not a table of names with true or false.
 
@@ -88,7 +88,7 @@ def _rewrite_items(document: Document, names: list[str]) -> tuple[edits.Change, 
     return tuple((dash, to, f"{indent}{name}: true") for dash, (_, to), name in zip(dashes, spans, names, strict=True))
 
 
-@rule("AGT051", "R1.2", fix="unsafe")
+@rule("AGT051", fix="unsafe")
 def tool_unknown(case: Case) -> Iterator[Report]:
     """A tool is switched on or off that does not exist.
 
@@ -142,7 +142,7 @@ def _report_unknown(document: Document, name: str, pointer: str, *, is_key: bool
 _SPOKEN = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
-@rule("AGT052", "R1.2", fix="safe")
+@rule("AGT052", fix="safe")
 def tool_not_boolean(case: Case) -> Iterator[Report]:
     """A tool is neither true nor false.
 
@@ -177,7 +177,7 @@ _EMPTY_SIDES = {
 }
 
 
-@rule("AGT053", "R1.3", fix="unsafe")
+@rule("AGT053", fix="unsafe")
 def permissions_side_missing(case: Case) -> Iterator[Report]:
     """The permissions lack what is allowed, or what is denied.
 
@@ -206,7 +206,7 @@ def permissions_side_missing(case: Case) -> Iterator[Report]:
                      fix_message=f"Add {side}")  # fmt: skip
 
 
-@rule("AGT054", "R1.3", profiles=_READ, fix="safe")
+@rule("AGT054", profiles=_READ, fix="safe")
 def permissions_form(case: Case) -> Iterator[Report]:
     """A permission is not written as a list of tools with their patterns.
 
@@ -316,7 +316,7 @@ def _column_of(document: Document, at: int) -> int:
     return at - (document.text.rfind("\n", 0, at) + 1)
 
 
-@rule("AGT055", "R1.3", profiles=_READ, fix="unsafe")
+@rule("AGT055", profiles=_READ, fix="unsafe")
 def permission_tool_unknown(case: Case) -> Iterator[Report]:
     """A permission is given or denied to a tool that does not exist.
 
@@ -336,7 +336,7 @@ def permission_tool_unknown(case: Case) -> Iterator[Report]:
                 yield _report_unknown(document, tool, pointer, is_key=True)
 
 
-@rule("AGT056", "R1.3", severity="warning", fix="unsafe")
+@rule("AGT056", severity="warning", fix="unsafe")
 def permission_for_switched_off_tool(case: Case) -> Iterator[Report]:
     """Something is allowed to a tool that is switched off.
 
@@ -415,7 +415,7 @@ def _list_pairs(document: Document) -> Iterator[tuple[Entry, Entry]]:
                 yield entry, denial
 
 
-@rule("AGT057", "R1.3", fix="unsafe")
+@rule("AGT057", fix="unsafe")
 def permission_contradiction(case: Case) -> Iterator[Report]:
     """The same pattern is allowed and denied.
 
@@ -435,7 +435,7 @@ def permission_contradiction(case: Case) -> Iterator[Report]:
                          fix_message="Remove it from what is allowed")  # fmt: skip
 
 
-@rule("AGT058", "R1.3", severity="warning", fix="unsafe")
+@rule("AGT058", severity="warning", fix="unsafe")
 def permission_without_effect(case: Case) -> Iterator[Report]:
     """What is allowed is denied by a wider rule.
 
@@ -455,7 +455,7 @@ def permission_without_effect(case: Case) -> Iterator[Report]:
                          fix_message="Remove it from what is allowed")  # fmt: skip
 
 
-@rule("AGT059", "R1.3", severity="note", fix="safe")
+@rule("AGT059", severity="note", fix="safe")
 def permission_redundant(case: Case) -> Iterator[Report]:
     """What is allowed is allowed by a wider pattern too.
 
@@ -487,7 +487,7 @@ def _makes_redundant(other: Entry, entry: Entry, entries: list[Entry], at: int) 
     return not covers(entry.pattern, other.pattern) or other in entries[:at]
 
 
-@rule("AGT060", "R1.3", severity="warning", fix="safe")
+@rule("AGT060", severity="warning", fix="safe")
 def permission_twice(case: Case) -> Iterator[Report]:
     """A pattern stands twice in the same list.
 

@@ -1,6 +1,6 @@
 """The register of rules on agent files.
 
-A rule yields reports; the register adds code, severity and requirement to them. Each rule has a published page: what is
+A rule yields reports; the register adds code and severity to them. Each rule has a published page: what is
 wrong, why it matters, bad, good, and what its fix does, if it has one. The page of a function that the decorator
 registers is its docstring; the page of a rule from a table row is `agents/pages/CODE.md`.
 Codes are stable: a retired one is not used again. AGT… are about one file, GRF… about all files together.
@@ -67,7 +67,6 @@ class Rule(NamedTuple):
     code: str
     name: str
     severity: Severity
-    requirement: str
     check: Callable[[Case], Iterator[Report]]
     profiles: tuple[Profile, ...]
     fix: Applicability | None
@@ -93,7 +92,6 @@ ALL: tuple[Profile, ...] = ("standard", "claude", "opencode", "codex", "command"
 
 def rule(
     code: str,
-    requirement: str,
     *,
     severity: Severity = "error",
     profiles: tuple[Profile, ...] = ("standard",),
@@ -103,7 +101,7 @@ def rule(
 
     def register(check: Callable[[Case], Iterator[Report]]) -> Callable[[Case], Iterator[Report]]:
         name = check.__name__.replace("_", "-")
-        add_rule(code, name, requirement, check, severity=severity, profiles=profiles, fix=fix)
+        add_rule(code, name, check, severity=severity, profiles=profiles, fix=fix)
         return check
 
     return register
@@ -112,7 +110,6 @@ def rule(
 def add_rule(
     code: str,
     name: str,
-    requirement: str,
     check: Callable[[Case], Iterator[Report]],
     *,
     severity: Severity = "error",
@@ -122,7 +119,7 @@ def add_rule(
     """Register a table row as a rule. `check` has no docstring: the page is `agents/pages/CODE.md`."""
     if code in RULES:
         raise ValueError(f"two rules are called {code}")
-    RULES[code] = Rule(code, name, severity, requirement, check, profiles, fix)
+    RULES[code] = Rule(code, name, severity, check, profiles, fix)
 
 
 def run_rules(case: Case) -> list[Diagnostic]:
@@ -143,5 +140,5 @@ def stamp(rule: Rule, report: Report, document: Document) -> Diagnostic:
     if report.edits:
         edits = tuple(Edit(*edit, document.locate(edit[:2])) for edit in sorted(report.edits))
         fix = Fix(report.applicability or rule.fix or "unsafe", report.fix_message or report.hint, edits)
-    return Diagnostic(rule.code, report.severity or rule.severity, report.message, report.hint, rule.requirement,
+    return Diagnostic(rule.code, report.severity or rule.severity, report.message, report.hint,
                    report.pointer, document.locate(report.span), fix)  # fmt: skip

@@ -31,7 +31,7 @@ def _find_headings(document: Document) -> list[tuple[int, int]]:
     return [span for _, title, span in document.body.headings if _HEADING.match(title)]
 
 
-@rule("AGT140", "R1.12", fix="unsafe")
+@rule("AGT140", fix="unsafe")
 def process_flow_missing(case: Case) -> Iterator[Report]:
     """The process flow is missing or empty.
 
@@ -84,7 +84,7 @@ def _rename(step: Step, number: int) -> tuple[edits.Change, ...]:
     return edits.rename_tag(step.tag, name) if name != step.tag.name else ()
 
 
-@rule("AGT144", "R1.14", fix="safe")
+@rule("AGT144", fix="safe")
 def stage_name(case: Case) -> Iterator[Report]:
     """Steps are called stages.
 
@@ -164,7 +164,7 @@ def _add_step(document: Document, role: Role, kind: str, last: int) -> tuple[edi
     return edits.add_child(document, flow, "\n" + render_step(role, last + 1, kind))
 
 
-@rule("AGT145", "R1.14", fix="unsafe")
+@rule("AGT145", fix="unsafe")
 def preflight_missing(case: Case) -> Iterator[Report]:
     """The process flow has no preflight.
 
@@ -181,7 +181,7 @@ def preflight_missing(case: Case) -> Iterator[Report]:
         yield from _tell_lack(case, "preflight")
 
 
-@rule("AGT146", "R1.14 R1.25", fix="unsafe")
+@rule("AGT146", fix="unsafe")
 def postflight_missing(case: Case) -> Iterator[Report]:
     """The process flow has no postflight.
 
@@ -198,7 +198,7 @@ def postflight_missing(case: Case) -> Iterator[Report]:
         yield from _tell_lack(case, "postflight")
 
 
-@rule("AGT147", "R1.14 R1.25", fix="unsafe")
+@rule("AGT147", fix="unsafe")
 def return_step_missing(case: Case) -> Iterator[Report]:
     """The process flow has no return step.
 
@@ -213,7 +213,7 @@ def return_step_missing(case: Case) -> Iterator[Report]:
     yield from _tell_lack(case, "return")
 
 
-@rule("AGT148", "R1.14", fix="unsafe")
+@rule("AGT148", fix="unsafe")
 def preflight_not_first(case: Case) -> Iterator[Report]:
     """The preflight is not the first step, or not number 0.
 
@@ -244,7 +244,7 @@ def _renumber(group: list[Step]) -> tuple[edits.Change, ...]:
     return tuple(change for number, step in enumerate(group, start) for change in _rename(step, number))
 
 
-@rule("AGT149", "R1.14", severity="warning", fix="unsafe")
+@rule("AGT149", severity="warning", fix="unsafe")
 def step_numbers(case: Case) -> Iterator[Report]:
     """The steps are not numbered one after the other.
 
@@ -274,7 +274,7 @@ def step_numbers(case: Case) -> Iterator[Report]:
             break
 
 
-@rule("AGT150", "R1.14 C12", severity="note", fix="safe")
+@rule("AGT150", severity="note", fix="safe")
 def step_letter(case: Case) -> Iterator[Report]:
     """A step is numbered with a letter, as in a template.
 
@@ -299,7 +299,7 @@ def step_letter(case: Case) -> Iterator[Report]:
                      letters[0].tag.name_span, edits=tuple(changes))  # fmt: skip
 
 
-@rule("AGT151", "R1.14", severity="warning", fix="unsafe")
+@rule("AGT151", severity="warning", fix="unsafe")
 def step_name(case: Case) -> Iterator[Report]:
     """A step is not named as the standard names steps.
 
@@ -326,7 +326,7 @@ def step_name(case: Case) -> Iterator[Report]:
                          wrong[0].tag.name_span, edits=_renumber(group))  # fmt: skip
 
 
-@rule("AGT152", "R1.14", severity="warning", fix="safe")
+@rule("AGT152", severity="warning", fix="safe")
 def step_role_unnamed(case: Case) -> Iterator[Report]:
     """The name of a preflight, postflight or return step does not say so.
 
@@ -350,7 +350,7 @@ def step_role_unnamed(case: Case) -> Iterator[Report]:
 # --- what the steps say ----------------------------------------------------------------------------------------------
 
 
-@rule("AGT156", "R1.29", severity="warning")
+@rule("AGT156", severity="warning")
 def minimal_flow(case: Case) -> Iterator[Report]:
     """The process flow says hardly anything.
 
@@ -378,7 +378,7 @@ def minimal_flow(case: Case) -> Iterator[Report]:
                          "Say in numbered lines how the step is done.", process.name_span)  # fmt: skip
 
 
-@rule("AGT157", "R1.13")
+@rule("AGT157")
 def process_empty(case: Case) -> Iterator[Report]:
     """The action, process or checkpoint of a step is empty.
 
@@ -396,7 +396,7 @@ def process_empty(case: Case) -> Iterator[Report]:
                 yield Report(f"<{part}> of <{step.tag.name}> is empty", "Write it, or remove the step.", tag.name_span)
 
 
-@rule("AGT158", "R1.12 R1.14")
+@rule("AGT158")
 def steps_in_headings(case: Case) -> Iterator[Report]:
     """The steps are headings, not tags.
 

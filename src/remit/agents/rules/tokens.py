@@ -94,7 +94,7 @@ _SHORT, _ALIKE = 8, 0.9
 """A word that is no longer is close to too many others; the others are one letter of many away."""
 
 
-@rule("AGT090", "R4.11", severity="warning", profiles=_MARKDOWN, fix="unsafe")
+@rule("AGT090", severity="warning", profiles=_MARKDOWN, fix="unsafe")
 def token_unknown(case: Case) -> Iterator[Report]:
     """A token is not one of the manifest protocol.
 
@@ -123,7 +123,7 @@ def token_unknown(case: Case) -> Iterator[Report]:
                      )  # fmt: skip
 
 
-@rule("AGT091", "R4.11", severity="error", profiles=_MARKDOWN, fix="safe")
+@rule("AGT091", severity="error", profiles=_MARKDOWN, fix="safe")
 def token_form(case: Case) -> Iterator[Report]:
     """A token is not written with two braces on both sides and nothing between them and the name.
 
@@ -179,7 +179,7 @@ def _is_program(document: Document, at: int) -> bool:
     return 'f"' in before or "f'" in before or before.endswith("`${")
 
 
-@rule("AGT092", "R4.11", profiles=_MARKDOWN, fix="unsafe")
+@rule("AGT092", profiles=_MARKDOWN, fix="unsafe")
 def token_unclosed(case: Case) -> Iterator[Report]:
     """A token is opened and not closed.
 
@@ -203,7 +203,7 @@ def token_unclosed(case: Case) -> Iterator[Report]:
                          edits=((blank.start, blank.end, right),))  # fmt: skip
 
 
-@rule("AGT093", "R4.11", severity="note", profiles=_MARKDOWN)
+@rule("AGT093", severity="note", profiles=_MARKDOWN)
 def token_not_used(case: Case) -> Iterator[Report]:
     """The file appends to the manifest and never uses a token that the protocol requires.
 

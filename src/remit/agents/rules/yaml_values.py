@@ -103,7 +103,7 @@ def _is_refused(document: Document, pointer: str) -> bool:
     return document.profile == "claude" and pointer in ("/name", "/description")
 
 
-@rule("AGT039", "R1.1", profiles=_MARKDOWN, severity="warning", fix="unsafe")
+@rule("AGT039", profiles=_MARKDOWN, severity="warning", fix="unsafe")
 def value_in_comment(case: Case) -> Iterator[Report]:
     """A value, or a part of it, is a comment, because it begins with `#`.
 
@@ -153,7 +153,7 @@ def _find_plain(document: Document, pointer: str) -> tuple[int, int] | None:
 _NOT_PLAIN = ("'", '"', "|", ">", "&", "!", "[", "{")
 
 
-@rule("AGT040", "R1.1", profiles=_MARKDOWN, severity="warning", fix="safe")
+@rule("AGT040", profiles=_MARKDOWN, severity="warning", fix="safe")
 def text_read_as_number(case: Case) -> Iterator[Report]:
     """A number stands where a text is expected.
 
@@ -182,7 +182,7 @@ def text_read_as_number(case: Case) -> Iterator[Report]:
                      _quote_word(document, word))  # fmt: skip
 
 
-@rule("AGT041", "R1.1", profiles=_MARKDOWN, severity="warning", fix="safe")
+@rule("AGT041", profiles=_MARKDOWN, severity="warning", fix="safe")
 def number_of_sixties(case: Case) -> Iterator[Report]:
     """Numbers with colons between them, without quotes.
 
@@ -209,7 +209,7 @@ def number_of_sixties(case: Case) -> Iterator[Report]:
                      applicability="safe" if word.expected == "text" else "unsafe")  # fmt: skip
 
 
-@rule("AGT042", "R1.1", profiles=_MARKDOWN, severity="warning", fix="safe")
+@rule("AGT042", profiles=_MARKDOWN, severity="warning", fix="safe")
 def text_read_as_date(case: Case) -> Iterator[Report]:
     """A date stands without quotes where a text is expected.
 
@@ -230,7 +230,7 @@ def text_read_as_date(case: Case) -> Iterator[Report]:
                          _quote_word(document, word))  # fmt: skip
 
 
-@rule("AGT043", "R1.1", profiles=_MARKDOWN, severity="warning", fix="safe")
+@rule("AGT043", profiles=_MARKDOWN, severity="warning", fix="safe")
 def text_read_as_truth(case: Case) -> Iterator[Report]:
     """A word such as no, yes, on, off or true stands without quotes where a text is expected.
 
@@ -259,7 +259,7 @@ _WORDS = {
 }  # fmt: skip
 
 
-@rule("AGT044", "R1.2", profiles=_MARKDOWN, severity="warning", fix="safe")
+@rule("AGT044", profiles=_MARKDOWN, severity="warning", fix="safe")
 def truth_spelled_otherwise(case: Case) -> Iterator[Report]:
     """A truth value is written as a text, a number, or as yes, no, on or off.
 
@@ -306,7 +306,7 @@ def _list_truths(document: Document) -> Iterator[str]:
 _ODD_NUMBER = lazy(r"[-+]?(?:(?P<octal>0[0-7]{1,400})|0b[01_]{1,400}|\d[\d._]{0,400}_[\d._]{0,400})\Z")
 
 
-@rule("AGT045", "R1.1", profiles=_MARKDOWN, severity="warning", fix="safe")
+@rule("AGT045", profiles=_MARKDOWN, severity="warning", fix="safe")
 def number_spelled_oddly(case: Case) -> Iterator[Report]:
     """A number begins with 0, or has underscores.
 

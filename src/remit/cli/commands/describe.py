@@ -79,8 +79,7 @@ def schema(name: str | None, *, output_format: str) -> int:
 def explain(codes: tuple[str, ...], *, every: bool, output_format: str) -> int:
     """Print what a finding's CODE means, why it matters, and what to write instead; without CODE, list the codes.
 
-    CODE may also be that of an error, such as BUSY. For the beginning of a code, such as RET, and for the number of a
-    rule, such as R0.12, the codes are listed.
+    CODE may also be that of an error, such as BUSY. For the beginning of a code, such as RET, the codes are listed.
 
     Exit code 0: printed, 2: could not run.
     """
@@ -126,7 +125,6 @@ def _shape(explanation: Explanation) -> dict[str, Any]:
         "code": explanation.code,
         "name": explanation.name,
         "severity": explanation.severity,
-        "requirement": explanation.requirement,
         "outcome": explanation.outcome,
         "fix": explanation.fix,
         "documentation": explanation.documentation,
@@ -140,7 +138,6 @@ def _render(explanation: Explanation, paint: Paint) -> str:
         paint(explanation.severity, explanation.severity),
         explanation.outcome,
         f"{explanation.fix} fix" if explanation.fix else None,
-        explanation.requirement,
     )
     head = f"{paint('strong', explanation.code)} · {' · '.join(fact for fact in facts if fact)}"
     paragraphs = explanation.documentation.split("\n\n")

@@ -25,7 +25,7 @@ def _claimed(case: Case) -> list[tuple[str, str]]:
     return case.dialect.paths(case.payload) if case.dialect and case.payload is not None else []
 
 
-@rule("RET050", "R0.6 R3.3")
+@rule("RET050")
 def path_escapes(case: Case) -> Iterator[Report]:
     r"""A path leads out of the project, or could.
 
@@ -49,7 +49,7 @@ def _on_disk(case: Case, *states: FileState) -> Iterator[tuple[str, str, Severit
             yield pointer, path, case.missing_severity
 
 
-@rule("RET051", "R0.12 R3.9 C11")
+@rule("RET051")
 def artifact_missing(case: Case) -> Iterator[Report]:
     """A claimed file is not there.
 
@@ -63,7 +63,7 @@ def artifact_missing(case: Case) -> Iterator[Report]:
         yield Report(f"{path} is not there", _SEPARATE if "\\" in path else _WRITE, pointer, severity)
 
 
-@rule("RET052", "R0.6 R0.12")
+@rule("RET052")
 def artifact_outside(case: Case) -> Iterator[Report]:
     """A claimed file lies outside the project once links are followed.
 
@@ -77,7 +77,7 @@ def artifact_outside(case: Case) -> Iterator[Report]:
         yield Report(f"{path} leads outside the project", "Report a file inside the project.", pointer)
 
 
-@rule("RET053", "R0.12")
+@rule("RET053")
 def artifact_special(case: Case) -> Iterator[Report]:
     """A claimed file is a folder, a device or a pipe.
 
@@ -91,7 +91,7 @@ def artifact_special(case: Case) -> Iterator[Report]:
         yield Report(f"{path} is not a regular file", "Report the file itself.", pointer, severity)
 
 
-@rule("RET054", "R0.12")
+@rule("RET054")
 def artifact_empty(case: Case) -> Iterator[Report]:
     """A claimed file is empty.
 
@@ -105,7 +105,7 @@ def artifact_empty(case: Case) -> Iterator[Report]:
         yield Report(f"{path} is empty", _WRITE, pointer, severity)
 
 
-@rule("RET055", "R0.5 C11")
+@rule("RET055")
 def completed_without_artifacts(case: Case) -> Iterator[Report]:
     """The work is completed and no file was made.
 
@@ -122,7 +122,7 @@ def completed_without_artifacts(case: Case) -> Iterator[Report]:
                      "error" if known else "warning")  # fmt: skip
 
 
-@rule("RET056", "R0.5", severity="warning")
+@rule("RET056", severity="warning")
 def artifacts_of_nothing(case: Case) -> Iterator[Report]:
     """The work failed or is blocked, and yet files are given.
 
@@ -137,7 +137,7 @@ def artifacts_of_nothing(case: Case) -> Iterator[Report]:
         yield Report(message, "Use partial where something usable was left.", "/artifacts")
 
 
-@rule("RET057", "R0.5", severity="warning")
+@rule("RET057", severity="warning")
 def artifact_twice(case: Case) -> Iterator[Report]:
     """The same file is claimed twice.
 
@@ -155,7 +155,7 @@ def artifact_twice(case: Case) -> Iterator[Report]:
         seen.add(plain)
 
 
-@rule("RET058", "R3.10", severity="warning")
+@rule("RET058", severity="warning")
 def artifact_type_misfit(case: Case) -> Iterator[Report]:
     """An artifact's type does not fit its file name (`hyper`).
 

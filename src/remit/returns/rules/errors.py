@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@rule("RET060", "R0.9 R3.5")
+@rule("RET060")
 def error_missing(case: Case) -> Iterator[Report]:
     """The work did not complete, and no error says why.
 
@@ -28,7 +28,7 @@ def error_missing(case: Case) -> Iterator[Report]:
         yield Report("the status is error, but there is no error object", "Add error with code and message.", "/error")
 
 
-@rule("RET061", "R2.8")
+@rule("RET061")
 def completed_with_errors(case: Case) -> Iterator[Report]:
     """The status is completed, and an error is reported.
 
@@ -57,7 +57,7 @@ def completed_with_errors(case: Case) -> Iterator[Report]:
             yield Report(what, "Report another status, or remove the error.", pointer)
 
 
-@rule("RET062", "R2.16", severity="warning")
+@rule("RET062", severity="warning")
 def code_form(case: Case) -> Iterator[Report]:
     """An error's code is not in capitals.
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 KEY_POINTS = (3, 5)
 
 
-@rule("RET070", "R3.7", severity="warning")
+@rule("RET070", severity="warning")
 def markers_missing(case: Case) -> Iterator[Report]:
     """The block does not stand between the output markers.
 
@@ -29,7 +29,7 @@ def markers_missing(case: Case) -> Iterator[Report]:
                      f"Write {START_MARKER} before it and {END_MARKER} after it.")  # fmt: skip
 
 
-@rule("RET071", "R3.2", severity="warning")
+@rule("RET071", severity="warning")
 def key_point_count(case: Case) -> Iterator[Report]:
     """An artifact does not have three to five key points.
 
@@ -48,7 +48,7 @@ def key_point_count(case: Case) -> Iterator[Report]:
                          f"/artifacts/{index}/key_points")  # fmt: skip
 
 
-@rule("RET073", "R3.2", severity="warning")
+@rule("RET073", severity="warning")
 def artifact_summary_long(case: Case) -> Iterator[Report]:
     """An artifact's summary has more than two sentences.
 
@@ -67,7 +67,7 @@ def artifact_summary_long(case: Case) -> Iterator[Report]:
                          f"/artifacts/{index}/summary")  # fmt: skip
 
 
-@rule("RET074", "R3.6")
+@rule("RET074")
 def partial_unexplained(case: Case) -> Iterator[Report]:
     """The work is partial, and the next steps do not say what is left.
 

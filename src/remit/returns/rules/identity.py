@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SESSION_FORM = lazy(r"sess_\d{8,}_[a-z0-9]{6}\Z")
 
 
-@rule("RET040", "R0.11 C1", outcome="missing")
+@rule("RET040", outcome="missing")
 def wrong_session(case: Case) -> Iterator[Report]:
     """The session id is not the one that was issued.
 
@@ -38,7 +38,7 @@ def wrong_session(case: Case) -> Iterator[Report]:
             )
 
 
-@rule("RET041", "C2", outcome="ambiguous")
+@rule("RET041", outcome="ambiguous")
 def two_sessions(case: Case) -> Iterator[Report]:
     """The session id at the top and the one in metadata differ.
 
@@ -55,7 +55,7 @@ def two_sessions(case: Case) -> Iterator[Report]:
         yield Report("session_id differs between the top and metadata", "Give it once, in metadata.", "/session_id")
 
 
-@rule("RET042", "R2.2 C1", severity="warning")
+@rule("RET042", severity="warning")
 def session_form(case: Case) -> Iterator[Report]:
     """The session id does not have the usual form `sess_{time}_{6 of a-z0-9}`.
 
@@ -73,7 +73,7 @@ def session_form(case: Case) -> Iterator[Report]:
         yield Report("the session id does not have the usual form", "Use the id that the caller issued.", pointer)
 
 
-@rule("RET043", "R0.7 R3.8")
+@rule("RET043")
 def other_agent(case: Case) -> Iterator[Report]:
     """The return names another agent than the one that was asked.
 
@@ -93,7 +93,7 @@ def other_agent(case: Case) -> Iterator[Report]:
     yield Report(f"the return names the agent {given}, asked was {expected}", f"Write {expected}.", pointer, severity)
 
 
-@rule("RET044", "R0.7 R2.3", severity="warning")
+@rule("RET044", severity="warning")
 def other_lineage(case: Case) -> Iterator[Report]:
     """Depth or path differ from what the caller knows, or the depth is beyond the limit.
 

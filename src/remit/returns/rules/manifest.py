@@ -36,7 +36,7 @@ def _is_file_name(name: str) -> bool:
     return bool(_is_date(day) and rest.endswith(".md") and _SLUG.match(rest[:-3]))
 
 
-@rule("RET080", "R4.3 R4.4 R4.14", on_reading=True)
+@rule("RET080", on_reading=True)
 def content_in_reply(case: Case) -> Iterator[Report]:
     """Anti-pattern "returning full content": the reply has several lines beside its one sentence.
 
@@ -50,7 +50,7 @@ def content_in_reply(case: Case) -> Iterator[Report]:
     yield from case.tell("reply")
 
 
-@rule("RET081", "R4.2 R4.14", outcome="missing", on_reading=True)
+@rule("RET081", outcome="missing", on_reading=True)
 def entry_missing(case: Case) -> Iterator[Report]:
     """Anti-pattern "missing manifest entry": the sentence points to a manifest that has no entry, or to none.
 
@@ -63,7 +63,7 @@ def entry_missing(case: Case) -> Iterator[Report]:
     yield from case.tell("no_entry")
 
 
-@rule("RET082", "R4.2 R4.14", outcome="malformed", on_reading=True)
+@rule("RET082", outcome="malformed", on_reading=True)
 def line_not_json(case: Case) -> Iterator[Report]:
     """Anti-pattern "pretty-printed JSON": a line of the manifest is not one JSON object.
 
@@ -76,7 +76,7 @@ def line_not_json(case: Case) -> Iterator[Report]:
     yield from case.tell("bad_line")
 
 
-@rule("RET083", "R4.5", outcome="ambiguous")
+@rule("RET083", outcome="ambiguous")
 def sentence_and_entry_differ(case: Case) -> Iterator[Report]:
     """The sentence says one status, the manifest's entry another.
 
@@ -94,7 +94,7 @@ def sentence_and_entry_differ(case: Case) -> Iterator[Report]:
                      "Make the entry and the reply say the same.", "/status")  # fmt: skip
 
 
-@rule("RET084", "R4.7", severity="warning")
+@rule("RET084", severity="warning")
 def entry_id_form(case: Case) -> Iterator[Report]:
     """The entry's id is not `{topic-slug}-{date}`.
 
@@ -113,7 +113,7 @@ def entry_id_form(case: Case) -> Iterator[Report]:
         )
 
 
-@rule("RET085", "R4.7")
+@rule("RET085")
 def entry_date(case: Case) -> Iterator[Report]:
     """The entry's date is not a day of the calendar, written YYYY-MM-DD.
 
@@ -128,7 +128,7 @@ def entry_date(case: Case) -> Iterator[Report]:
         yield Report("the date is not a day written YYYY-MM-DD", "Write the day as YYYY-MM-DD.", "/date")
 
 
-@rule("RET086", "R4.7", severity="warning")
+@rule("RET086", severity="warning")
 def key_findings_form(case: Case) -> Iterator[Report]:
     """The key findings are not three to seven single sentences.
 
@@ -149,7 +149,7 @@ def key_findings_form(case: Case) -> Iterator[Report]:
             yield Report("the finding has more than one sentence", "Say it in one.", f"/key_findings/{index}")
 
 
-@rule("RET087", "R4.1", severity="warning")
+@rule("RET087", severity="warning")
 def findings_file_name(case: Case) -> Iterator[Report]:
     """The findings file is not named `{date}_{topic-slug}.md`.
 
@@ -164,7 +164,7 @@ def findings_file_name(case: Case) -> Iterator[Report]:
         yield Report("the file is not named by date and topic", "Name it YYYY-MM-DD_topic-slug.md.", "/file")
 
 
-@rule("RET088", "R4.12 R4.13 C21")
+@rule("RET088")
 def reason_missing(case: Case) -> Iterator[Report]:
     """Partial or blocked work has no reason in needs_followup, or complete work names a blocker there.
 
@@ -184,7 +184,7 @@ def reason_missing(case: Case) -> Iterator[Report]:
         yield Report(message, "Write blocked, or remove the blocker.", "/needs_followup")
 
 
-@rule("RET089", "R4.10 R4.14 C11")
+@rule("RET089")
 def checklist_incomplete(case: Case) -> Iterator[Report]:
     """Anti-pattern "incomplete checklist": the entry is there, the findings file is not.
 
@@ -201,7 +201,7 @@ def checklist_incomplete(case: Case) -> Iterator[Report]:
                      "Go through the checklist: file, line, task, reply.", "/file", case.missing_severity)  # fmt: skip
 
 
-@rule("RET090", "R4.6", severity="warning")
+@rule("RET090", severity="warning")
 def findings_file_sections(case: Case) -> Iterator[Report]:
     """The findings file lacks a title or one of its sections.
 

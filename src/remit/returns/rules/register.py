@@ -1,7 +1,7 @@
 """The register of rules, and the case that they look at.
 
 A rule is a short function whose docstring is its published documentation; it yields reports,
-and the register stamps code, severity and requirement on them. Codes are stable: one that is retired is not used
+and the register stamps code and severity on them. Codes are stable: one that is retired is not used
 again. RET0xx are the contract's.
 """
 
@@ -190,7 +190,6 @@ class Rule(NamedTuple):
     code: str
     name: str
     severity: Severity
-    requirement: str
     outcome: VerdictName
     documentation: str
     check: Callable[[Case], Iterator[Report]]
@@ -202,7 +201,6 @@ RULES: dict[str, Rule] = {}
 
 def rule(
     code: str,
-    requirement: str,
     *,
     severity: Severity = "error",
     outcome: VerdictName = "invalid",
@@ -214,7 +212,7 @@ def rule(
         if code in RULES:
             raise ValueError(f"two rules are called {code}")
         name = check.__name__.replace("_", "-")
-        RULES[code] = Rule(code, name, severity, requirement, outcome, check.__doc__ or "", check, on_reading)
+        RULES[code] = Rule(code, name, severity, outcome, check.__doc__ or "", check, on_reading)
         return check
 
     return register
@@ -232,9 +230,7 @@ def run_rules(case: Case, *, places: bool = True, codes: Iterable[str] | None = 
         for report in islice(each.check(case), MAX_PROBLEMS):
             severity = report.severity or each.severity
             place = case.find_place(report) if places else None
-            findings.append(
-                Diagnostic(each.code, severity, report.message, report.hint, each.requirement, report.pointer, place)
-            )
+            findings.append(Diagnostic(each.code, severity, report.message, report.hint, report.pointer, place))
     order = {"error": 0, "warning": 1, "note": 2}
     findings.sort(key=lambda f: (order[f.severity], f.place.line if f.place else 0, f.place.column if f.place else 0))
     return findings

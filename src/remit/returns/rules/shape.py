@@ -19,7 +19,7 @@ def _problems(case: Case, kind: ProblemKind, *, ending: str = "") -> Iterator[Re
             yield Report(problem.message, problem.hint, problem.pointer)
 
 
-@rule("RET020", "R0.2 R0.6 R0.9 R3.1 R3.2 R4.7")
+@rule("RET020")
 def missing_field(case: Case) -> Iterator[Report]:
     """A required field is missing.
 
@@ -34,7 +34,7 @@ def missing_field(case: Case) -> Iterator[Report]:
         yield Report("session_id is missing", "Add the issued session_id to metadata.", "/metadata/session_id")
 
 
-@rule("RET021", "R0.2 R0.5 R3.1 R4.7")
+@rule("RET021")
 def wrong_type(case: Case) -> Iterator[Report]:
     """A field has the wrong type.
 
@@ -47,7 +47,7 @@ def wrong_type(case: Case) -> Iterator[Report]:
     yield from _problems(case, "type")
 
 
-@rule("RET022", "R0.3 R2.9 R3.1 C3")
+@rule("RET022")
 def unknown_status(case: Case) -> Iterator[Report]:
     """The status is not one of the format's words.
 
@@ -62,7 +62,7 @@ def unknown_status(case: Case) -> Iterator[Report]:
     yield from _problems(case, "word", ending="/status")
 
 
-@rule("RET023", "R0.6 R2.8 R3.2 C5")
+@rule("RET023")
 def unknown_artifact_type(case: Case) -> Iterator[Report]:
     """An artifact's type is not one of the format's words.
 
@@ -75,7 +75,7 @@ def unknown_artifact_type(case: Case) -> Iterator[Report]:
     yield from _problems(case, "word", ending="/type")
 
 
-@rule("RET024", "R2.10")
+@rule("RET024")
 def empty_text(case: Case) -> Iterator[Report]:
     """A text that must say something is empty.
 
@@ -88,7 +88,7 @@ def empty_text(case: Case) -> Iterator[Report]:
     yield from _problems(case, "blank")
 
 
-@rule("RET025", "R0.8", severity="warning")
+@rule("RET025", severity="warning")
 def misspelt_key(case: Case) -> Iterator[Report]:
     """A key that Remit does not know looks like one that is missing.
 
@@ -119,7 +119,7 @@ def _misspelt(value: Mapping[str, object], known: Mapping[str, object], pointer:
             yield Report(f"{key} is not a known key", f"Did you mean {meant}?", f"{pointer}/{key}")
 
 
-@rule("RET026", "R0.7 R0.8")
+@rule("RET026")
 def number_out_of_range(case: Case) -> Iterator[Report]:
     """A number is negative or not finite.
 
@@ -132,7 +132,7 @@ def number_out_of_range(case: Case) -> Iterator[Report]:
     yield from _problems(case, "range")
 
 
-@rule("RET027", "R0.7 C18", severity="warning")
+@rule("RET027", severity="warning")
 def field_not_given(case: Case) -> Iterator[Report]:
     """A field that one standard requires and another leaves open is not there.
 
@@ -146,7 +146,7 @@ def field_not_given(case: Case) -> Iterator[Report]:
     yield from _problems(case, "expected")
 
 
-@rule("RET028", "C3", outcome="ambiguous")
+@rule("RET028", outcome="ambiguous")
 def two_formats(case: Case) -> Iterator[Report]:
     """The object speaks two formats, and its two statuses differ.
 

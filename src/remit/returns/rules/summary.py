@@ -22,7 +22,7 @@ _MARKUP = lazy(r"(?m)^\s{0,3}(?:#{1,6}\s|[-*+]\s|>\s|\d{1,3}\.\s)|\*\*|__|```|`[
 _EMOJI = lazy("[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff]")
 
 
-@rule("RET030", "R0.4 C4")
+@rule("RET030")
 def summary_too_long(case: Case) -> Iterator[Report]:
     """The summary has more than 500 characters or more than 100 tokens.
 
@@ -44,7 +44,7 @@ def summary_too_long(case: Case) -> Iterator[Report]:
         yield Report(message, "Shorten summary; put the detail into an artifact.", "/summary")
 
 
-@rule("RET031", "R0.4 C4", severity="warning")
+@rule("RET031", severity="warning")
 def summary_long(case: Case) -> Iterator[Report]:
     """The summary has more than 400 characters.
 
@@ -77,7 +77,7 @@ def shorten(summary: str) -> str:
     return summary
 
 
-@rule("RET032", "R0.4 C18", severity="warning")
+@rule("RET032", severity="warning")
 def summary_sentences(case: Case) -> Iterator[Report]:
     """The summary is not two to five sentences long.
 
@@ -94,7 +94,7 @@ def summary_sentences(case: Case) -> Iterator[Report]:
                      "Say in 2 to 5 sentences what came out.", "/summary")  # fmt: skip
 
 
-@rule("RET033", "R2.10", severity="warning")
+@rule("RET033", severity="warning")
 def summary_markup(case: Case) -> Iterator[Report]:
     """The summary has markup or emoji in it.
 

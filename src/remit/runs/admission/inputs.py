@@ -15,7 +15,7 @@ from remit.lazy_regex import lazy
 from remit.model import NOTHING, Diagnostic
 from remit.positions import escape_key
 from remit.spelling import did_you_mean
-from remit.storage.context_files import TOLD as CONTEXT_TOLD
+from remit.storage.context_files import DIAGNOSTICS as CONTEXT_DIAGNOSTICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ def input_missing(name: str, text: str = "") -> Diagnostic:
     if name == "task_number":  # a task is made and named, not typed in as a value
         hint = "Give task_number (on the command line --task N; remit task new makes one), or have the task worked on "
         hint += "with remit research N, plan N, implement N or review N."
-    return Diagnostic("INP001", "error", f"the input {show(name)} is missing{about}", hint, "R1.10", _point(name))
+    return Diagnostic("INP001", "error", f"the input {show(name)} is missing{about}", hint, _point(name))
 
 
 def input_forbidden(name: str, meant: str) -> Diagnostic:
@@ -71,7 +71,7 @@ def input_forbidden(name: str, meant: str) -> Diagnostic:
     """
     also = "" if name == meant else f", which is {show(meant)}"
     return Diagnostic("INP002", "error", f"the input {show(name)} is forbidden{also}",
-                   "Leave it out; give the agent what it asks for.", "R1.11", _point(name))  # fmt: skip
+                   "Leave it out; give the agent what it asks for.", _point(name))  # fmt: skip
 
 
 def input_unknown(name: str, known: Sequence[str]) -> Diagnostic:
@@ -87,7 +87,7 @@ def input_unknown(name: str, known: Sequence[str]) -> Diagnostic:
     hint = (
         f"{guess[0].upper()}{guess[1:].rstrip('?')}{'?' if guess.endswith('?') else '.'}" if known else "Leave it out."
     )
-    return Diagnostic("INP003", "warning", f"the agent knows no input {show(name)}", hint, "R1.10", _point(name))
+    return Diagnostic("INP003", "warning", f"the agent knows no input {show(name)}", hint, _point(name))
 
 
 def input_unfit(name: str, value: str, wanted: str) -> Diagnostic:
@@ -102,7 +102,7 @@ def input_unfit(name: str, value: str, wanted: str) -> Diagnostic:
     form = {"boolean": "true or false", "array": 'a list in JSON, such as ["a", "b"]',
             "object": 'an object in JSON, such as {"a": 1}'}.get(wanted, _article(wanted))  # fmt: skip
     return Diagnostic("INP004", "error", f"the input {show(name)} is {show(value)}, not {_article(wanted)}",
-                   f"Write {form}.", "R1.10", _point(name))  # fmt: skip
+                   f"Write {form}.", _point(name))  # fmt: skip
 
 
 def input_owned(name: str) -> Diagnostic:
@@ -116,7 +116,7 @@ def input_owned(name: str) -> Diagnostic:
     Good: nothing; they are filled in. The time is set with `--timeout`.
     """
     hint = "Set the time with --timeout." if name == "timeout" else "Leave it out: Remit fills it in."
-    return Diagnostic("INP005", "error", f"the input {show(name)} is not the caller's to give", hint, "R1.26 R2.1",
+    return Diagnostic("INP005", "error", f"the input {show(name)} is not the caller's to give", hint,
                    _point(name))  # fmt: skip
 
 
@@ -130,7 +130,7 @@ def input_too_large(name: str, size_bytes: int) -> Diagnostic:
     Good: `--input log=build.log`, and the agent reads what it needs.
     """
     message = f"the input {show(name)} has {size_bytes:,} bytes, at most {MAX_BYTES:,} are taken"
-    return Diagnostic("INP006", "error", message, "Write it to a file and give the path.", "R1.11", _point(name))
+    return Diagnostic("INP006", "error", message, "Write it to a file and give the path.", _point(name))
 
 
 def inputs_too_many(count: int) -> Diagnostic:
@@ -143,18 +143,18 @@ def inputs_too_many(count: int) -> Diagnostic:
     Good: `--input settings=settings.json`
     """
     message = f"{count:,} inputs were given, at most {MAX_GIVEN} are taken"
-    return Diagnostic("INP007", "error", message, "Write them to a file and give its path.", "R1.11")
+    return Diagnostic("INP007", "error", message, "Write them to a file and give its path.")
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
-    "INP001": (input_missing, "error", "R1.10"),
-    "INP002": (input_forbidden, "error", "R1.11"),
-    "INP003": (input_unknown, "warning", "R1.10"),
-    "INP004": (input_unfit, "error", "R1.10"),
-    "INP005": (input_owned, "error", "R1.26 R2.1"),
-    "INP006": (input_too_large, "error", "R1.11"),
-    "INP007": (inputs_too_many, "error", "R1.11"),
-    **CONTEXT_TOLD,
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+    "INP001": (input_missing, "error"),
+    "INP002": (input_forbidden, "error"),
+    "INP003": (input_unknown, "warning"),
+    "INP004": (input_unfit, "error"),
+    "INP005": (input_owned, "error"),
+    "INP006": (input_too_large, "error"),
+    "INP007": (inputs_too_many, "error"),
+    **CONTEXT_DIAGNOSTICS,
 }
 
 

@@ -147,7 +147,7 @@ def limit_not_held(limit: str, runner: str, what: str) -> Diagnostic:
     Good: `--max-seconds`, which holds for every runner; or the limit of the program itself, in its own options.
     """
     message = f"{limit} is not held: the runner '{runner[:80]}' does not tell {what}"
-    return Diagnostic("BUD001", "warning", message, "Limit it by --max-seconds, or in its own options.", "R2.16")
+    return Diagnostic("BUD001", "warning", message, "Limit it by --max-seconds, or in its own options.")
 
 
 def limit_held_late(limit: str, runner: str, what: str) -> Diagnostic:
@@ -162,7 +162,7 @@ def limit_held_late(limit: str, runner: str, what: str) -> Diagnostic:
     Good: `--max-seconds` besides, or `--max-turns` where the runner tells its turns.
     """
     message = f"{limit} is held only afterwards: the runner '{runner[:80]}' tells {what} when it has ended"
-    return Diagnostic("BUD002", "warning", message, "Limit it by --max-seconds too.", "R2.16")
+    return Diagnostic("BUD002", "warning", message, "Limit it by --max-seconds too.")
 
 
 def limit_held_apart(limit: str, runner: str, what: str) -> Diagnostic:
@@ -179,13 +179,13 @@ def limit_held_apart(limit: str, runner: str, what: str) -> Diagnostic:
         f"{limit} holds for each and not yet for all: the runner '{runner[:80]}' tells {what} when it has ended, "
         "and its agent may call others"
     )
-    return Diagnostic("BUD003", "warning", message, "Limit them by --max-tokens or --max-delegations too.", "R2.16")
+    return Diagnostic("BUD003", "warning", message, "Limit them by --max-tokens or --max-delegations too.")
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
-    "BUD001": (limit_not_held, "warning", "R2.16"),
-    "BUD002": (limit_held_late, "warning", "R2.16"),
-    "BUD003": (limit_held_apart, "warning", "R2.16"),
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+    "BUD001": (limit_not_held, "warning"),
+    "BUD002": (limit_held_late, "warning"),
+    "BUD003": (limit_held_apart, "warning"),
 }
 
 

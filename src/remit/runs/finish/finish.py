@@ -18,7 +18,7 @@ from remit.manifest.findings_command import place_manifest
 from remit.model import ERROR_CODES, AgentError, Diagnostic
 from remit.runs.admission.run_config import read_terms
 from remit.runs.finish.steps import Places, Settlement, Step, fail, log_failures, settle, tell_activity
-from remit.runs.tasks.artifacts import TOLD as ARTIFACTS_TOLD
+from remit.runs.tasks.artifacts import DIAGNOSTICS as ARTIFACT_DIAGNOSTICS
 from remit.runs.tasks.artifacts import check_artifacts
 from remit.runs.tasks.outside_tasks import settle_outside
 from remit.runs.tasks.task_status import leave, open_store, tell_marker
@@ -277,11 +277,11 @@ def left_undone(step: str) -> Diagnostic:
     """
     return Diagnostic(
         "SET001", "warning", f"the agent left the step '{step}' undone, and Remit did it",
-        "Let the agent do it, or set owner: remit.", "C19",
+        "Let the agent do it, or set owner: remit.",
     )  # fmt: skip
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
-    "SET001": (left_undone, "warning", "C19"),
-    **ARTIFACTS_TOLD,
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+    "SET001": (left_undone, "warning"),
+    **ARTIFACT_DIAGNOSTICS,
 }

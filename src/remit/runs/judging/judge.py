@@ -434,7 +434,7 @@ def not_changed(path: str, reason: str, severity: Severity) -> Diagnostic:
     Good: every artifact was made or changed in this delegation; what was only read is not claimed.
     """
     message = f"'{path[:200]}' is claimed and not borne out: {reason}"
-    return Diagnostic("EVD001", severity, message, "Write the file, or do not claim it.", "R0.12", pointer="/artifacts")
+    return Diagnostic("EVD001", severity, message, "Write the file, or do not claim it.", pointer="/artifacts")
 
 
 def no_tool_used(count: int, severity: Severity) -> Diagnostic:
@@ -449,7 +449,7 @@ def no_tool_used(count: int, severity: Severity) -> Diagnostic:
     """
     what = "a file" if count == 1 else f"{count} files"
     message = f"the agent claims {what} and used no tool that could have made any"
-    return Diagnostic("EVD002", severity, message, "Do the work, then report it.", "R0.12", pointer="/artifacts")
+    return Diagnostic("EVD002", severity, message, "Do the work, then report it.", pointer="/artifacts")
 
 
 def not_attributed(paths: list[str]) -> Diagnostic:
@@ -465,7 +465,7 @@ def not_attributed(paths: list[str]) -> Diagnostic:
     """
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     message = f"'{paths[0][:200]}'{more} changed while another run was active in this folder; nothing shows who did it"
-    return Diagnostic("EVD003", "warning", message, "Give each agent its own worktree: --worktree.", "R0.12")
+    return Diagnostic("EVD003", "warning", message, "Give each agent its own worktree: --worktree.")
 
 
 def not_back(agents: Sequence[str], severity: Severity) -> Diagnostic:
@@ -479,7 +479,7 @@ def not_back(agents: Sequence[str], severity: Severity) -> Diagnostic:
     """
     more = f" and {len(agents) - 1} more" if len(agents) > 1 else ""
     message = f"{agents[0][:200]}{more} was handed work and is not back"
-    return Diagnostic("EVD004", severity, message, "Wait for whoever was handed work.", "R0.12", pointer="/status")
+    return Diagnostic("EVD004", severity, message, "Wait for whoever was handed work.", pointer="/status")
 
 
 def before_lost(reason: str = "") -> Diagnostic:
@@ -494,7 +494,7 @@ def before_lost(reason: str = "") -> Diagnostic:
     """
     why = f": {reason}" if reason else ""
     message = f"Remit has no record of the tree before the run, so it cannot verify any claimed file{why}"
-    return Diagnostic("EVD005", "warning", message, "Check the claimed files yourself.", "R0.12", pointer="/artifacts")
+    return Diagnostic("EVD005", "warning", message, "Check the claimed files yourself.", pointer="/artifacts")
 
 
 def claim_withdrawn(paths: Sequence[str]) -> Diagnostic:
@@ -510,7 +510,7 @@ def claim_withdrawn(paths: Sequence[str]) -> Diagnostic:
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     message = f"'{paths[0][:200]}'{more} was claimed before, is still not there, and nothing is claimed in its place"
     return Diagnostic(
-        "EVD006", "error", message, "Write the file, name the one that is meant, or say partial.", "R0.12",
+        "EVD006", "error", message, "Write the file, name the one that is meant, or say partial.",
         pointer="/artifacts",
     )  # fmt: skip
 
@@ -527,7 +527,7 @@ def manifest_rewritten(path: str, severity: Severity) -> Diagnostic:
     """
     message = f"'{path[:200]}' does not begin any more with what it held before: entries were removed or changed"
     hint = "Put back what was there, byte for byte, and only append your entry."
-    return Diagnostic("EVD007", severity, message, hint, "R4.7")
+    return Diagnostic("EVD007", severity, message, hint)
 
 
 def not_known(path: str, reason: str) -> Diagnostic:
@@ -541,7 +541,7 @@ def not_known(path: str, reason: str) -> Diagnostic:
     Good: artifacts are in folders that git doesn't ignore, or where Remit expects them.
     """
     message = f"Remit cannot verify '{path[:200]}': {reason}"
-    return Diagnostic("EVD008", "warning", message, "Check the file yourself.", "R0.12", pointer="/artifacts")
+    return Diagnostic("EVD008", "warning", message, "Check the file yourself.", pointer="/artifacts")
 
 
 def made_by_nested(path: str, agent: str, session_id: str) -> Diagnostic:
@@ -558,7 +558,7 @@ def made_by_nested(path: str, agent: str, session_id: str) -> Diagnostic:
     """
     message = f"'{path[:200]}' comes from {agent[:100]} ({session_id}), whose work was not accepted"
     hint = f"See remit show {session_id}; write the file with a tool that is recorded, or run the agent again."
-    return Diagnostic("EVD009", "warning", message, hint, "R0.12", pointer="/artifacts")
+    return Diagnostic("EVD009", "warning", message, hint, pointer="/artifacts")
 
 
 def may_be_undone(paths: Sequence[str]) -> Diagnostic:
@@ -573,7 +573,7 @@ def may_be_undone(paths: Sequence[str]) -> Diagnostic:
     """
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     message = f"'{paths[0][:200]}'{more} is not there or not changed; another run in this folder may have undone it"
-    return Diagnostic("EVD010", "warning", message, "Give each agent its own worktree: --worktree.", "R0.12",
+    return Diagnostic("EVD010", "warning", message, "Give each agent its own worktree: --worktree.",
                    pointer="/artifacts")  # fmt: skip
 
 
@@ -589,9 +589,7 @@ def made_earlier(path: str, session_id: str, severity: Severity) -> Diagnostic:
     Good: an agent claims the files that it made or changed.
     """
     message = f"'{path[:200]}' did not change in this run; {session_id} made it"
-    return Diagnostic(
-        "EVD011", severity, message, "Claim only what you made or changed.", "R0.12", pointer="/artifacts"
-    )
+    return Diagnostic("EVD011", severity, message, "Claim only what you made or changed.", pointer="/artifacts")
 
 
 def protected_name(sentence: str) -> Diagnostic:
@@ -608,21 +606,21 @@ def protected_name(sentence: str) -> Diagnostic:
     Good: the agent says in its return which setting it needs, and the user makes it. If a file in `.remit/quarantine`
     is yours, move it back.
     """
-    return Diagnostic("EVD013", "warning", sentence, "Check it before you start a harness or git there.", "R0.12")
+    return Diagnostic("EVD013", "warning", sentence, "Check it before you start a harness or git there.")
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
-    "EVD001": (not_changed, "error", "R0.12"),
-    "EVD002": (no_tool_used, "error", "R0.12"),
-    "EVD003": (not_attributed, "warning", "R0.12"),
-    "EVD004": (not_back, "error", "R0.12"),
-    "EVD005": (before_lost, "warning", "R0.12"),
-    "EVD006": (claim_withdrawn, "error", "R0.12"),
-    "EVD007": (manifest_rewritten, "error", "R4.7"),
-    "EVD008": (not_known, "warning", "R0.12"),
-    "EVD009": (made_by_nested, "warning", "R0.12"),
-    "EVD010": (may_be_undone, "warning", "R0.12"),
-    "EVD011": (made_earlier, "error", "R0.12"),
-    "EVD012": (manifest_outside, "error", "R4.7"),
-    "EVD013": (protected_name, "warning", "R0.12"),
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+    "EVD001": (not_changed, "error"),
+    "EVD002": (no_tool_used, "error"),
+    "EVD003": (not_attributed, "warning"),
+    "EVD004": (not_back, "error"),
+    "EVD005": (before_lost, "warning"),
+    "EVD006": (claim_withdrawn, "error"),
+    "EVD007": (manifest_rewritten, "error"),
+    "EVD008": (not_known, "warning"),
+    "EVD009": (made_by_nested, "warning"),
+    "EVD010": (may_be_undone, "warning"),
+    "EVD011": (made_earlier, "error"),
+    "EVD012": (manifest_outside, "error"),
+    "EVD013": (protected_name, "warning"),
 }

@@ -91,7 +91,7 @@ def manifest_outside(path: str) -> Diagnostic:
     Good: the manifest is a file of the workspace.
     """
     message = f"'{path[:200]}' leads out of the workspace through a link, so Remit doesn't read it"
-    return Diagnostic("EVD012", "error", message, "Put the manifest back as a file, then append your entry.", "R4.7")
+    return Diagnostic("EVD012", "error", message, "Put the manifest back as a file, then append your entry.")
 
 
 def _find_taken(manifest: str, entry: dict[str, Any]) -> Diagnostic | None:

@@ -169,7 +169,7 @@ def render_report(report: Result, conclusion: Conclusion) -> bytes:
         "result": {
             **report._asdict(),
             "artifacts": [each._asdict() | {"extra": dict(each.extra)} for each in report.artifacts],
-            "diagnostics": [[*finding[:6]] for finding in report.diagnostics],
+            "diagnostics": [[*finding[:5]] for finding in report.diagnostics],
             "errors": [_shape_fault(fault) for fault in report.errors],
             "usage": report.usage._asdict(),
             "failed_steps": [each._asdict() for each in report.failed_steps],

@@ -70,7 +70,7 @@ def made_elsewhere(path: str, wanted: str) -> Diagnostic:
     Good: `specs/12_cache_uploads/reports/research-001.md`, as the agent was told.
     """
     message = f"the artifact belongs to '{wanted}' and is at '{path[:200]}'" if path else f"nothing is at '{wanted}'"
-    return Diagnostic("SET002", "warning", message, "Move it there, or tell the agent to write it there.", "R1.20")
+    return Diagnostic("SET002", "warning", message, "Move it there, or tell the agent to write it there.")
 
 
 def no_phases(path: str) -> Diagnostic:
@@ -84,7 +84,7 @@ def no_phases(path: str) -> Diagnostic:
     Good: `## Implementation Phases`, and below it `### Phase 1: Name [NOT STARTED]`
     """
     hint = "Have it revised, with headings like: ### Phase 1: Name [NOT STARTED]."
-    return Diagnostic("SET003", "warning", f"the plan '{path[:200]}' has no phases", hint, "R1.32 S4")
+    return Diagnostic("SET003", "warning", f"the plan '{path[:200]}' has no phases", hint)
 
 
 def place_denied(agent: str, path: str, rule: str) -> Diagnostic:
@@ -98,11 +98,11 @@ def place_denied(agent: str, path: str, rule: str) -> Diagnostic:
     """
     message = f"'{agent}' may not write '{path[:200]}', where its artifact belongs ({rule[:200]})"
     hint = "Allow the path in the agent's file, or set folder under [tasks] in remit.toml to one that it may write to."
-    return Diagnostic("SET004", "warning", message, hint, "R1.20 D9")
+    return Diagnostic("SET004", "warning", message, hint)
 
 
-TOLD: dict[str, tuple[Callable[..., Diagnostic], Severity, str]] = {
-    "SET002": (made_elsewhere, "warning", "R1.20"),
-    "SET003": (no_phases, "warning", "R1.32 S4"),
-    "SET004": (place_denied, "warning", "R1.20 D9"),
+DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
+    "SET002": (made_elsewhere, "warning"),
+    "SET003": (no_phases, "warning"),
+    "SET004": (place_denied, "warning"),
 }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@rule("AGT210", "R1.1", profiles=CLAUDE, fix="safe")
+@rule("AGT210", profiles=CLAUDE, fix="safe")
 def claude_hooks_no_table(case: Case) -> Iterator[Report]:
     """`hooks` is not a table of events.
 
@@ -38,7 +38,7 @@ def claude_hooks_no_table(case: Case) -> Iterator[Report]:
                  edits=edits.remove_key(case.document, "/hooks") if hooks == [] else ())  # fmt: skip
 
 
-@rule("AGT211", "R1.1", profiles=CLAUDE, fix="unsafe")
+@rule("AGT211", profiles=CLAUDE, fix="unsafe")
 def claude_hook_form(case: Case) -> Iterator[Report]:
     """A hook has a form that Claude Code does not read.
 

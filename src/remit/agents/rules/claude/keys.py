@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@rule("AGT205", "R1.3", profiles=CLAUDE, fix="unsafe")
+@rule("AGT205", profiles=CLAUDE, fix="unsafe")
 def claude_restriction_ignored(case: Case) -> Iterator[Report]:
     """What the agent may use is said under a key that Claude Code does not read.
 
@@ -53,7 +53,7 @@ def claude_restriction_ignored(case: Case) -> Iterator[Report]:
 _NOT_IN_PLUGINS = ("permissionMode", "hooks", "mcpServers")
 
 
-@rule("AGT208", "R1.3", profiles=CLAUDE, severity="note")
+@rule("AGT208", profiles=CLAUDE, severity="note")
 def claude_plugin_ignores(case: Case) -> Iterator[Report]:
     """An agent of a plugin sets `permissionMode`, `hooks` or `mcpServers`.
 
@@ -72,7 +72,7 @@ def claude_plugin_ignores(case: Case) -> Iterator[Report]:
                      document.key_span(f"/{ignored[0]}"), f"/{ignored[0]}")  # fmt: skip
 
 
-@rule("AGT222", "R1.3", profiles=CLAUDE, severity="warning")
+@rule("AGT222", profiles=CLAUDE, severity="warning")
 def claude_bypasses_permissions(case: Case) -> Iterator[Report]:
     """The agent runs without permission checks.
 
@@ -88,7 +88,7 @@ def claude_bypasses_permissions(case: Case) -> Iterator[Report]:
                      case.document.span_of("/permissionMode"), "/permissionMode")  # fmt: skip
 
 
-@rule("AGT204", "R1.1", profiles=CLAUDE, severity="warning")
+@rule("AGT204", profiles=CLAUDE, severity="warning")
 def claude_prompt_missing(case: Case) -> Iterator[Report]:
     """Nothing follows the frontmatter.
 

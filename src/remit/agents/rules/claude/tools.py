@@ -67,7 +67,7 @@ def _split(document: Document, pointer: str, text: str) -> Iterator[_Entry]:
         yield _Entry(entry["name"], entry["pattern"] or "", span, pointer, exact)
 
 
-@rule("AGT212", "R1.2", profiles=CLAUDE, fix="unsafe")
+@rule("AGT212", profiles=CLAUDE, fix="unsafe")
 def claude_tools_table(case: Case) -> Iterator[Report]:
     """`tools` or `disallowedTools` is a table.
 
@@ -100,7 +100,7 @@ def _translate(tools: dict[str, object]) -> str:
     return ", ".join(names) if all(names) else ""
 
 
-@rule("AGT213", "R1.2", profiles=CLAUDE, severity="warning", fix="safe")
+@rule("AGT213", profiles=CLAUDE, severity="warning", fix="safe")
 def claude_tools_empty(case: Case) -> Iterator[Report]:
     """`tools` stands there without a value.
 
@@ -120,7 +120,7 @@ def claude_tools_empty(case: Case) -> Iterator[Report]:
                      edits=edits.replace_value(case.document, "/tools", "[]"), fix_message="Write [].")  # fmt: skip
 
 
-@rule("AGT214", "R1.2", profiles=CLAUDE, severity="warning", fix="unsafe")
+@rule("AGT214", profiles=CLAUDE, severity="warning", fix="unsafe")
 def claude_tool_unknown(case: Case) -> Iterator[Report]:
     """A tool is named that Claude Code does not have.
 
@@ -152,7 +152,7 @@ def _hint_at_tool(name: str, meant: str | None) -> str:
     return "Tools of an MCP server are called mcp__server__tool." if "mcp" in name.lower() else "Remove it."
 
 
-@rule("AGT215", "R1.3", profiles=CLAUDE, severity="warning", fix="safe")
+@rule("AGT215", profiles=CLAUDE, severity="warning", fix="safe")
 def claude_tool_contradiction(case: Case) -> Iterator[Report]:
     """A tool is both given and taken away.
 
@@ -192,7 +192,7 @@ def _cut_entry(document: Document, entry: _Entry) -> tuple[edits.Change, ...]:
 _WITH_NAMES = frozenset({*claude.DELEGATING, claude.OTHER_NAMES["skill"]})
 
 
-@rule("AGT216", "R1.3", profiles=CLAUDE, severity="warning")
+@rule("AGT216", profiles=CLAUDE, severity="warning")
 def claude_tool_pattern(case: Case) -> Iterator[Report]:
     """A tool is named with a pattern, such as `Bash(git:*)`.
 
@@ -214,7 +214,7 @@ def claude_tool_pattern(case: Case) -> Iterator[Report]:
 _NOT_FOR_SUBAGENTS = frozenset({"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"})
 
 
-@rule("AGT217", "R1.2", profiles=CLAUDE, severity="note")
+@rule("AGT217", profiles=CLAUDE, severity="note")
 def claude_tool_not_given(case: Case) -> Iterator[Report]:
     """A tool is named that subagents are never given.
 

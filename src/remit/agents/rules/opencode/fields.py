@@ -75,13 +75,13 @@ TABLE = FieldTable(
 )  # fmt: skip
 
 add_table(TABLE, (
-    RuleRow("AGT300", "opencode-description-missing", "R1.1", "warning", "unsafe"),
-    RuleRow("AGT301", "opencode-text-expected", "R1.1", fix="safe"),
-    RuleRow("AGT302", "opencode-mode-unknown", "R1.1", fix="unsafe"),
-    RuleRow("AGT303", "opencode-number-expected", "R1.1", fix="safe"),
-    RuleRow("AGT304", "opencode-steps-not-positive", "R1.1", fix="safe"),
-    RuleRow("AGT306", "opencode-truth-expected", "R1.1", fix="safe"),
-    RuleRow("AGT309", "opencode-name-counts", "R1.1", "note"),
-    RuleRow("AGT313", "opencode-key-misspelt", "R1.1", "warning", "unsafe"),
-    RuleRow("AGT314", "opencode-keys-leak", "R1.1", "warning"),
+    RuleRow("AGT300", "opencode-description-missing", "warning", "unsafe"),
+    RuleRow("AGT301", "opencode-text-expected", fix="safe"),
+    RuleRow("AGT302", "opencode-mode-unknown", fix="unsafe"),
+    RuleRow("AGT303", "opencode-number-expected", fix="safe"),
+    RuleRow("AGT304", "opencode-steps-not-positive", fix="safe"),
+    RuleRow("AGT306", "opencode-truth-expected", fix="safe"),
+    RuleRow("AGT309", "opencode-name-counts", "note"),
+    RuleRow("AGT313", "opencode-key-misspelt", "warning", "unsafe"),
+    RuleRow("AGT314", "opencode-keys-leak", "warning"),
 ))  # fmt: skip

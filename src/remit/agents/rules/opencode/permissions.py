@@ -37,7 +37,7 @@ def _find_faults(rights: dict[str, object]) -> Iterator[tuple[tuple[str, ...], o
             yield (tool,), right
 
 
-@rule("AGT320", "R1.3", profiles=OPENCODE, fix="unsafe")
+@rule("AGT320", profiles=OPENCODE, fix="unsafe")
 def opencode_permission_form(case: Case) -> Iterator[Report]:
     """A permission is none of allow, ask and deny.
 
@@ -77,7 +77,7 @@ def _find_action(action: object) -> tuple[str, str]:
     return "", "Write allow, ask or deny."
 
 
-@rule("AGT321", "R1.3", profiles=OPENCODE, fix="unsafe")
+@rule("AGT321", profiles=OPENCODE, fix="unsafe")
 def opencode_permission_unread(case: Case) -> Iterator[Report]:
     """A permission is set for `write`, `patch` or `multiedit`.
 
@@ -103,7 +103,7 @@ def opencode_permission_unread(case: Case) -> Iterator[Report]:
                      edits.rename_key(document, pointer, "edit") if can_fix else ())  # fmt: skip
 
 
-@rule("AGT322", "R1.3", profiles=OPENCODE, severity="warning", fix="unsafe")
+@rule("AGT322", profiles=OPENCODE, severity="warning", fix="unsafe")
 def opencode_tool_misspelt(case: Case) -> Iterator[Report]:
     """A tool is misspelt.
 
@@ -131,7 +131,7 @@ def opencode_tool_misspelt(case: Case) -> Iterator[Report]:
                              fix_message=f"Rename it to {meant}.")  # fmt: skip
 
 
-@rule("AGT323", "R1.3", profiles=OPENCODE, severity="warning")
+@rule("AGT323", profiles=OPENCODE, severity="warning")
 def opencode_permission_overruled(case: Case) -> Iterator[Report]:
     """The rule for everything stands after other rules.
 
@@ -156,7 +156,7 @@ def opencode_permission_overruled(case: Case) -> Iterator[Report]:
                          document.key_span(f"{pointer}/*"), f"{pointer}/*")  # fmt: skip
 
 
-@rule("AGT324", "R1.3", profiles=OPENCODE, severity="note")
+@rule("AGT324", profiles=OPENCODE, severity="note")
 def opencode_asks(case: Case) -> Iterator[Report]:
     """A permission is `ask`.
 
@@ -185,7 +185,7 @@ def _find_asks(rights: dict[str, object]) -> Iterator[tuple[str, ...]]:
             yield from ((tool, pattern) for pattern, action in right.items() if action == "ask")
 
 
-@rule("AGT327", "R1.3", profiles=OPENCODE, severity="warning")
+@rule("AGT327", profiles=OPENCODE, severity="warning")
 def opencode_denial_decorative(case: Case) -> Iterator[Report]:
     """A command is denied to bash, and other spellings of it are allowed.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from remit.agents.document import Document
 
 
-@rule("AGT325", "R1.2", profiles=("opencode", "standard"), fix="unsafe")
+@rule("AGT325", profiles=("opencode", "standard"), fix="unsafe")
 def opencode_tools_form(case: Case) -> Iterator[Report]:
     """`tools` is not a table of true and false, in a file that opencode reads.
 
@@ -71,7 +71,7 @@ def _make_permission(document: Document, tools: object) -> tuple[edits.Change, .
     return (*renamed, *replaced) if renamed and replaced else ()
 
 
-@rule("AGT326", "R1.2", profiles=OPENCODE, severity="note", fix="unsafe")
+@rule("AGT326", profiles=OPENCODE, severity="note", fix="unsafe")
 def opencode_tools_deprecated(case: Case) -> Iterator[Report]:
     """`tools` is deprecated.
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@rule("AGT305", "R1.1", profiles=OPENCODE, severity="warning", fix="safe")
+@rule("AGT305", profiles=OPENCODE, severity="warning", fix="safe")
 def opencode_steps_renamed(case: Case) -> Iterator[Report]:
     """`maxSteps` is the old name of `steps`.
 
@@ -45,7 +45,7 @@ _BY_NAME = {
 }  # fmt: skip
 
 
-@rule("AGT307", "R1.1", profiles=OPENCODE, fix="unsafe")
+@rule("AGT307", profiles=OPENCODE, fix="unsafe")
 def opencode_color_unknown(case: Case) -> Iterator[Report]:
     """The color is neither `#` with six digits nor a color of the theme.
 
@@ -80,7 +80,7 @@ def opencode_color_unknown(case: Case) -> Iterator[Report]:
 _IDS = (("claude-", "anthropic"), ("gpt-", "openai"), ("gemini-", "google"))
 
 
-@rule("AGT308", "R1.1", profiles=OPENCODE, fix="unsafe")
+@rule("AGT308", profiles=OPENCODE, fix="unsafe")
 def opencode_model_no_provider(case: Case) -> Iterator[Report]:
     """The model has no provider before it.
 
@@ -107,7 +107,7 @@ def opencode_model_no_provider(case: Case) -> Iterator[Report]:
                  edits=edits.remove_key(document, "/model") if is_default else changes)  # fmt: skip
 
 
-@rule("AGT310", "R1.1", profiles=OPENCODE, severity="warning", fix="safe")
+@rule("AGT310", profiles=OPENCODE, severity="warning", fix="safe")
 def opencode_prompt_overruled(case: Case) -> Iterator[Report]:
     """The frontmatter has a `prompt`.
 
@@ -127,7 +127,7 @@ def opencode_prompt_overruled(case: Case) -> Iterator[Report]:
                      fix_message="Remove it.")  # fmt: skip
 
 
-@rule("AGT311", "R1.1", profiles=OPENCODE, severity="warning")
+@rule("AGT311", profiles=OPENCODE, severity="warning")
 def opencode_prompt_missing(case: Case) -> Iterator[Report]:
     """Nothing follows the frontmatter.
 
@@ -144,7 +144,7 @@ def opencode_prompt_missing(case: Case) -> Iterator[Report]:
                      document.key_span("/description"))  # fmt: skip
 
 
-@rule("AGT312", "R1.3", profiles=OPENCODE, fix="unsafe")
+@rule("AGT312", profiles=OPENCODE, fix="unsafe")
 def opencode_restriction_ignored(case: Case) -> Iterator[Report]:
     """What the agent may do is said under a key that opencode does not read.
 
