@@ -36,7 +36,7 @@ def test_a_finding_in_full() -> None:
           |             ^^^^^^
           |
           = help: Use one of: completed, failed.
-          = see: remit explain RET022 (R0.3)""")
+          = see: remit explain RET022""")
 
 
 def test_a_finding_in_colour() -> None:
@@ -51,7 +51,7 @@ def test_a_finding_in_colour() -> None:
         f"  {blue}|{end} {red}^^^^{end}",
         f"  {blue}|{end}",
         f"  {blue}={end} {bold}help{end}: Use one of: completed, failed.",
-        f"  {blue}={end} {bold}see{end}: remit explain RET022 (R0.3)",
+        f"  {blue}={end} {bold}see{end}: remit explain RET022",
     ]
 
 
@@ -70,7 +70,7 @@ def test_a_finding_without_a_line_to_show(pointer: str, place: Place | None, whe
         error[RET022]: the status is not known
          --> {where}
           = help: Use one of: completed, failed.
-          = see: remit explain RET022 (R0.3)""")
+          = see: remit explain RET022""")
 
 
 def test_a_place_over_several_lines_shows_the_first_and_the_last() -> None:

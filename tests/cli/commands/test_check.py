@@ -48,7 +48,7 @@ error[RET050]: the path goes up with '..'
   |                                ^^^^^^^^^^^^^
   |
   = help: Give the path relative to the project root.
-  = see: remit explain RET050 (R0.6 R3.3)
+  = see: remit explain RET050
 
 """)
 
