@@ -10,7 +10,7 @@ import pytest
 
 from remit import confine
 from remit.confine.command import make_command
-from remit.confine.launcher import Profile as Read
+from remit.confine.launcher import LaunchProfile as Read
 from remit.confine.level import ALWAYS_OPEN, FILES, FULL, NONE, Level, find_level, probe_level
 from remit.confine.profile import Profile
 from remit.errors import UsageError

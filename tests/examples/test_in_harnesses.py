@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from remit.testing import Turn
+    from remit.testing import ScriptedTurn
     from remit.testing.clis import CliName
     from tests.support.harness_stage import Stage
 
@@ -38,7 +38,7 @@ ENTRY = {
 SENTENCE = "Research complete. See MANIFEST.jsonl for summary."
 MOVE = {"operation": "update_status", "task_number": 13, "new_status": "researching"}
 OUTPUTS = ".cleo/agent-outputs"
-SCRIPTS: dict[str, list[Turn]] = {
+SCRIPTS: dict[str, list[ScriptedTurn]] = {
     "hyper": [
         call("task", agent=AGENT, prompt="[[play analyze root=${root}]] How do sessions expire?"),
         say("The analysis is there."),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.ledger.runs import Run
-    from remit.testing import Turn
+    from remit.testing import ScriptedTurn
     from tests.support.harness_stage import Stage
 
 pytestmark = pytest.mark.slow
@@ -47,7 +47,7 @@ WORKFLOW = (
 class Row(NamedTuple):
     """One way in which an answer reaches its caller."""
 
-    main: list[Turn]
+    main: list[ScriptedTurn]
     """What the session plays; it starts the script `child`."""
     by: str = "message"
     """How the agent returns: by its last message, or by a tool."""
@@ -97,7 +97,7 @@ ROWS = {
 }
 
 
-def make_child(row: Row, *, is_liar: bool) -> list[Turn]:
+def make_child(row: Row, *, is_liar: bool) -> list[ScriptedTurn]:
     """The turns of the agent; a liar says the same until nobody asks any more."""
     if row.runs == 2:
         return [
@@ -111,7 +111,7 @@ def make_child(row: Row, *, is_liar: bool) -> list[Turn]:
     return [NOTES, READY, hand(row, "notes.md")]
 
 
-def hand(row: Row, path: str, summary: str = "The notes are written and say what was asked for.") -> Turn:
+def hand(row: Row, path: str, summary: str = "The notes are written and say what was asked for.") -> ScriptedTurn:
     """A turn that returns in the way of the row."""
     artifacts = [{"type": "report", "path": path, "summary": "What was asked for"}]
     returned = make_return(artifacts=artifacts, summary=summary)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from remit.testing import Turn
+    from remit.testing import ScriptedTurn
     from tests.support.harness_stage import Stage
 
 pytestmark = pytest.mark.slow
@@ -38,20 +38,20 @@ WAITS = {
 END = say("All is done.")
 
 
-def start(script: str, agent: str = "scribe", task: str = "report") -> Turn:
+def start(script: str, agent: str = "scribe", task: str = "report") -> ScriptedTurn:
     """Start a subagent that plays a script: v1 knows no task name, and drops it."""
     return call("spawn_agent", agent_type=agent, task_name=task, message=f"[[play {script}]] Write the report.")
 
 
-def follow_up(script: str) -> Turn:
+def follow_up(script: str) -> ScriptedTurn:
     return call("followup_task", target="report", message=f"[[play {script}]] Go on.")
 
 
-def send_input(script: str) -> Turn:
+def send_input(script: str) -> ScriptedTurn:
     return call("send_input", target="${child}", message=f"[[play {script}]] Go on.").grab(child=CHILD)
 
 
-def make_scripts(model: str) -> dict[str, list[Turn]]:
+def make_scripts(model: str) -> dict[str, list[ScriptedTurn]]:
     wait = WAITS[model]
     return {
         "waits-honest": [start("honest"), wait, END],

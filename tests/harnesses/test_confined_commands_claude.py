@@ -29,7 +29,7 @@ from tests.support.harness_hooks import ask, compile_agents, converse, hand, lis
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.testing import Turn
+    from remit.testing import ScriptedTurn
     from tests.support.harness_stage import Stage
 
 pytestmark = pytest.mark.slow
@@ -41,7 +41,7 @@ SCRIPT = "echo '# no' >> remit.toml; echo no > .git/hooks/pre-commit; echo no > 
 """A script that is there before the agent: no hook sees what it does."""
 
 
-def bash(command: str, **more: Any) -> Turn:  # noqa: ANN401 - a tool's input
+def bash(command: str, **more: Any) -> ScriptedTurn:  # noqa: ANN401 - a tool's input
     return call("bash", command=command, **more)
 
 

@@ -19,7 +19,7 @@ from tests.support.harness_hooks import TRUSTING, compile_agents, converse, hand
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.testing import Turn
+    from remit.testing import ScriptedTurn
     from tests.support.harness_stage import Stage
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kernel")]
@@ -37,17 +37,17 @@ def need_kernel() -> None:
     check_kernel()
 
 
-def ask_v2(script: str, agent: str) -> Turn:
+def ask_v2(script: str, agent: str) -> ScriptedTurn:
     """A call of a subagent that plays a script, in multi-agent v2."""
     return call("spawn_agent", agent_type=agent, task_name=script, message=f"[[play {script}]] Write the report.")
 
 
-def play(*calls: Turn) -> list[Turn]:
+def play(*calls: ScriptedTurn) -> list[ScriptedTurn]:
     """A script that uses tools, and ends without a return."""
     return [*calls, say("That is all.")]
 
 
-def run(command: str, **more: object) -> Turn:
+def run(command: str, **more: object) -> ScriptedTurn:
     """A call of the shell."""
     return call("bash", command=command, **more)
 

@@ -22,7 +22,7 @@ from tests.support.harness_stage import WAIT_S
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from remit.testing import Turn
+    from remit.testing import ScriptedTurn
     from tests.support.harness_stage import Stage
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kernel")]
@@ -33,12 +33,12 @@ def need_kernel() -> None:
     check_kernel()
 
 
-def play(*calls: Turn) -> list[Turn]:
+def play(*calls: ScriptedTurn) -> list[ScriptedTurn]:
     """A script that uses tools, and ends without a return."""
     return [*calls, say("That is all.")]
 
 
-def run(command: str, **more: object) -> Turn:
+def run(command: str, **more: object) -> ScriptedTurn:
     """A call of the shell."""
     return call("bash", command=command, **more)
 

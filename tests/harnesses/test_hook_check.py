@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.hooks.check import Checked, check_harness
+from remit.hooks.check import HookCheck, check_harness
 from remit.hooks.install import CODEX, LOCAL, PLUGIN, plan_installation, write_installation
 from remit.hooks.tried_versions import TRIED
 from remit.ledger.home import Home
@@ -100,14 +100,14 @@ def keep_hooks(root: Path, path: str, *, only: set[str] | None = None, without: 
     (root / path).write_text(json.dumps(settings))
 
 
-def list_broken(checked: Checked) -> set[str]:
+def list_broken(checked: HookCheck) -> set[str]:
     """The names of the promises that are broken; every other one holds."""
     assert {promise.name for promise in checked.promises} == ALL
     assert "unproven" not in {promise.state for promise in checked.promises}, checked
     return {promise.name for promise in checked.promises if promise.state == "broken"}
 
 
-def check(name: str) -> Checked:
+def check(name: str) -> HookCheck:
     lines: list[str] = []
     checked = check_harness(name, lines.append)
     assert len(lines) >= 2, "a check that takes a while says what it does"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from remit.testing import Turn
+    from remit.testing import ScriptedTurn
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ REPORT = call("bash", command="echo '# Report' > report.md")
 PATCH = "apply_patch <<'END'\n*** Begin Patch\n*** Add File: remit.toml\n+[referee]\n*** End Patch\nEND"
 
 
-def ask(script: str, agent: str = "scribe") -> Turn:
+def ask(script: str, agent: str = "scribe") -> ScriptedTurn:
     """A call of a subagent that plays a script."""
     return call("spawn_agent", agent_type=agent, message=f"[[play {script}]] Write the report.")
 

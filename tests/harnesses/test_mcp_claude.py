@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from remit.testing import Turn
+    from remit.testing import ScriptedTurn
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +27,7 @@ WAITING = {"MCP_CONNECTION_NONBLOCKING": "0", "MCP_CONNECT_TIMEOUT_MS": "60000"}
 NOTES = call("write", path="${root}/notes.md", content="# Notes\n")
 
 
-def delegate(script: str, agent: str, **more: Any) -> Turn:  # noqa: ANN401 - of the tool
+def delegate(script: str, agent: str, **more: Any) -> ScriptedTurn:  # noqa: ANN401 - of the tool
     """A call of the server's tool that has an agent play a script."""
     prompt = f"[[play {script} root=${{root}}]] Do it."
     return call("mcp__remit__delegate", agent=agent, prompt=prompt, runner="claude", **more)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from remit.testing import Turn
+    from remit.testing import ScriptedTurn
     from remit.testing.clis import CliName
 
 pytestmark = pytest.mark.slow
@@ -24,8 +24,8 @@ PASSED_ON = ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT", "CODEX_HOME", "SC
 """Codex gives a server few variables but those that are named: its ticket, and what agents need that it starts."""
 
 
-def make_scripts(cli: CliName) -> dict[str, list[Turn]]:
-    def delegate(script: str) -> Turn:
+def make_scripts(cli: CliName) -> dict[str, list[ScriptedTurn]]:
+    def delegate(script: str) -> ScriptedTurn:
         return call("delegate", prompt=f"[[play {script} root=${{root}}]] Do it.", runner=cli)
 
     return {

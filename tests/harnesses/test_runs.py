@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.result import Result
-    from remit.testing import Turn
+    from remit.testing import ScriptedTurn
     from remit.testing.clis import CliName
 
 pytestmark = pytest.mark.slow
@@ -72,7 +72,7 @@ LONG = "timeout 600 tail -f /dev/null"
 """A command that does not end. Claude Code refuses a bare `sleep`."""
 
 
-def write(cli: CliName, name: str) -> Turn:
+def write(cli: CliName, name: str) -> ScriptedTurn:
     """A file written by the tool of which the harness tells the path."""
     if cli != "codex":
         return call("write", path=f"${{root}}/{name}", content="# Report\n")
@@ -80,7 +80,7 @@ def write(cli: CliName, name: str) -> Turn:
     return call("bash", command="\n".join(lines))
 
 
-def run(command: str) -> Turn:
+def run(command: str) -> ScriptedTurn:
     """A command that may take long."""
     return call("bash", command=command, timeout=100_000, yield_time_ms=30_000)
 
@@ -93,7 +93,7 @@ PLANT = (
 )
 
 
-def make_scripts(cli: CliName) -> dict[str, list[Turn]]:
+def make_scripts(cli: CliName) -> dict[str, list[ScriptedTurn]]:
     far = "setsid sh -c 'echo $$ > ${root}/far.pid; exec sleep 600' & setsid -f sleep 600; sleep 600"
     return {
         "work": [write(cli, "report.md"), say("It is all done."), give()],
@@ -436,9 +436,9 @@ CHAINS: tuple[tuple[CliName, ...], ...] = (
 )
 
 
-def make_chain(clis: tuple[CliName, ...]) -> dict[str, list[Turn]]:
+def make_chain(clis: tuple[CliName, ...]) -> dict[str, list[ScriptedTurn]]:
     """Each tries without its ticket first, then with it; the third has nobody left whom it may call."""
-    scripts: dict[str, list[Turn]] = {"fourth": [say("This is never asked for.")]}
+    scripts: dict[str, list[ScriptedTurn]] = {"fourth": [say("This is never asked for.")]}
     for depth, (name, target) in enumerate(pairwise(NAMES), start=1):
         runner = clis[depth] if depth < len(clis) else clis[0]
         words = f"remit run {target} '[[play {target} root=${{root}}]] Do it.' --runner {runner} --json --no-commit"

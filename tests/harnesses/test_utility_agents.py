@@ -13,13 +13,13 @@ from tests.support.harness_hooks import TRUSTING, converse, list_delegations, ru
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.testing import Turn
+    from remit.testing import ScriptedTurn
     from remit.testing.clis import CliName
 
 pytestmark = pytest.mark.slow
 
 AGENT, INPUTS = "status-sync-manager", "operation: update_status\ntask_number: 1\nnew_status: planning"
-START: dict[CliName, Turn] = {
+START: dict[CliName, ScriptedTurn] = {
     "claude": call("task", agent=AGENT, prompt=INPUTS),
     "codex": call("spawn_agent", agent_type=AGENT, message=INPUTS),
     "opencode": call("task", agent=AGENT, prompt=INPUTS),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.hooks import delay_stop
-from remit.hooks.events import Event
+from remit.hooks.events import HookEvent
 from remit.ledger.callers import note_doing
 from remit.ledger.hook_runs import find_by_agent, has_word, open_quickly, take_words
 from tests.support.hook_session import Stage
@@ -224,11 +224,11 @@ def test_a_rejected_agent_ends_only_when_its_caller_is_sure_to_hear(codex: Sessi
     own = find_by_agent(db, codex.session, "id/root/plan")
     assert own is not None
     assert has_word(db, own)
-    event = Event(codex.event("SubagentStop", **codex.describe("/root/plan")), "codex")
-    assert delay_stop.hold_back(event, db) == {}  # the caller waits
+    event = HookEvent(codex.event("SubagentStop", **codex.describe("/root/plan")), "codex")
+    assert delay_stop.delay_stop(event, db) == {}  # the caller waits
     codex.send(codex.event("Stop", last_assistant_message="Done.", stop_hook_active=True))
     take_words(db, codex.session, None)
-    assert delay_stop.hold_back(event, db) == {}  # the caller has heard
+    assert delay_stop.delay_stop(event, db) == {}  # the caller has heard
 
 
 def test_while_the_caller_works_the_agent_is_held_back_and_past_the_limit_sent_back(codex: Session) -> None:
@@ -237,14 +237,14 @@ def test_while_the_caller_works_the_agent_is_held_back_and_past_the_limit_sent_b
     db = open_quickly(file)
     assert db is not None
     db.execute("DELETE FROM notes WHERE name LIKE 'doing %'")  # the caller's model is asked just now
-    event = Event(codex.event("SubagentStop", **codex.describe("/root/plan")), "codex")
-    assert delay_stop.hold_back(event, db, seconds=0.3)["decision"] == "block"
+    event = HookEvent(codex.event("SubagentStop", **codex.describe("/root/plan")), "codex")
+    assert delay_stop.delay_stop(event, db, seconds=0.3)["decision"] == "block"
     ended: list[float] = []
 
     def hold() -> None:
         other = open_quickly(file)
         assert other is not None
-        assert delay_stop.hold_back(event, other) == {}
+        assert delay_stop.delay_stop(event, other) == {}
         ended.append(time.monotonic())
 
     thread = threading.Thread(target=hold)
@@ -262,8 +262,8 @@ def test_a_turn_that_just_ended_may_go_on_for_a_moment(codex: Session) -> None:
     lie(codex)
     db = open_quickly(str(codex.root / ".remit" / "ledger.db"))
     assert db is not None
-    event = Event(codex.event("SubagentStop", **codex.describe("/root/plan")), "codex")
+    event = HookEvent(codex.event("SubagentStop", **codex.describe("/root/plan")), "codex")
     note_doing(db, codex.session, None, "idle")
-    assert delay_stop.hold_back(event, db, seconds=0.3)["decision"] == "block"
+    assert delay_stop.delay_stop(event, db, seconds=0.3)["decision"] == "block"
     db.execute("UPDATE notes SET value = 'idle 1000' WHERE name LIKE 'doing %'")
-    assert delay_stop.hold_back(event, db, seconds=0.3) == {}
+    assert delay_stop.delay_stop(event, db, seconds=0.3) == {}

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from remit.hooks.events import Event
+from remit.hooks.events import HookEvent
 from remit.hooks.main import find_seconds
 from remit.hooks.unreadable_event import find_doubt
 from tests.support.amounts import choose
@@ -471,7 +471,7 @@ def test_it_answers_before_its_harness_gives_up(harness: str) -> None:
     registered = json.loads((SOURCE / "remit" / "harness_files" / harness / "hooks.json").read_text())["hooks"]
     for kind, ((group),) in registered.items():
         for tool in ("Agent", "Bash"):
-            soon, late = find_seconds(Event({"hook_event_name": kind, "tool_name": tool}, harness))
+            soon, late = find_seconds(HookEvent({"hook_event_name": kind, "tool_name": tool}, harness))
             assert 0 < soon < late < group["hooks"][0]["timeout"], (kind, tool)
 
 
@@ -665,5 +665,5 @@ def test_an_event_whose_harness_is_not_named_is_refused(stage: Stage, words: lis
 
 def test_the_end_of_codex_s_session_is_answered_within_its_limit() -> None:
     """Codex ends a hook of SessionEnd after 3 s; its payload has nothing that tells it from Claude Code's."""
-    assert find_seconds(Event({"hook_event_name": "SessionEnd"}, "codex"))[1] < 3
-    assert find_seconds(Event({"hook_event_name": "SessionEnd"}, "claude"))[1] > 3
+    assert find_seconds(HookEvent({"hook_event_name": "SessionEnd"}, "codex"))[1] < 3
+    assert find_seconds(HookEvent({"hook_event_name": "SessionEnd"}, "claude"))[1] > 3

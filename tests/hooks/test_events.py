@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from remit.hooks.events import Event
+from remit.hooks.events import HookEvent
 from remit.hooks.main import respond
 from tests.support.cases import for_each
 from tests.support.hook_session import check_shape, make_workspace
@@ -33,7 +33,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("harness", "file"), NATIVE)
 def test_every_payload_is_read(harness: str, file: Path) -> None:
-    event = Event(json.loads(file.read_text()), harness)
+    event = HookEvent(json.loads(file.read_text()), harness)
     assert event.harness == harness
     assert event.kind == file.stem.partition("_")[0]
     assert event.session
@@ -62,24 +62,24 @@ def test_every_payload_is_answered(root: Path, harness: str, file: Path) -> None
     ],
 )
 def test_a_call_of_a_subagent_is_known(harness: str, name: str, target: str, key: str) -> None:
-    event = Event(load(harness, name), harness)
+    event = HookEvent(load(harness, name), harness)
     assert event.is_delegating
     assert (event.target, event.prompt_key) == (target, key)
     assert event.is_background == (harness == "codex")
 
 
 def test_one_in_the_background_is_known() -> None:
-    assert Event(load("claude", "PreToolUse_Agent_background"), "claude").is_background
+    assert HookEvent(load("claude", "PreToolUse_Agent_background"), "claude").is_background
 
 
 @pytest.mark.parametrize("name", ["PreToolUse_Bash", "PostToolUse_Write", "Stop", "SessionStart", "UserPromptSubmit"])
 def test_a_persons_own_session_is_known(name: str) -> None:
-    assert Event(load("claude", name), "claude").is_own
+    assert HookEvent(load("claude", name), "claude").is_own
 
 
 @pytest.mark.parametrize("name", ["PreToolUse_Bash_agent", "Stop_agent", "SessionStart_agent"])
 def test_a_session_that_is_an_agents_is_known(name: str) -> None:
-    event = Event(load("claude", name), "claude")
+    event = HookEvent(load("claude", name), "claude")
     assert (event.is_own, event.agent_id, event.agent) == (False, "", "planner")
 
 
@@ -87,7 +87,7 @@ def test_a_session_that_is_an_agents_is_known(name: str) -> None:
     "tool", ["mcp__lab__spawn_agent", "TaskOutput", "TaskStop", "agent", "SendMessage", "wait_agent"]
 )
 def test_what_starts_nobody_is_known(tool: str) -> None:
-    assert not Event({"hook_event_name": "PreToolUse", "tool_name": tool}, "codex").is_delegating
+    assert not HookEvent({"hook_event_name": "PreToolUse", "tool_name": tool}, "codex").is_delegating
 
 
 @for_each(
@@ -96,7 +96,7 @@ def test_what_starts_nobody_is_known(tool: str) -> None:
     [None, 7, [], {}, True, "x" * 10_000],
 )  # fmt: skip
 def test_whatever_stands_there_is_read(key: str, value: object) -> None:
-    event = Event({"hook_event_name": "PreToolUse", key: value}, "codex")
+    event = HookEvent({"hook_event_name": "PreToolUse", key: value}, "codex")
     assert len(event.session) <= 300
     assert len(event.agent_id) <= 300
     assert len(event.agent) <= 200

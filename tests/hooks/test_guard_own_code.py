@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.hooks.events import Event
+from remit.hooks.events import HookEvent
 from remit.hooks.guard import judge_event, make_ground
 from remit.ledger.hook_runs import Refereed
 from remit.policy import Decision, Permissions
@@ -14,7 +14,7 @@ from remit.policy import Decision, Permissions
 def ask(root: Path, command: str) -> Decision:
     """What is said of a command of an agent whose file denies nothing."""
     given = {"command": command}
-    event = Event(
+    event = HookEvent(
         {"hook_event_name": "PreToolUse", "cwd": str(root), "tool_name": "Bash", "tool_input": given}, "claude"
     )
     own = Refereed("sess_1_a", "claude", "s", "scribe")
@@ -63,7 +63,7 @@ def test_a_command_for_a_server_is_asked_about_if_it_names_a_protected_file(tmp_
     """The kernel limits what a harness's shell starts, and no server."""
     given = {"command": script}
     payload = {"hook_event_name": "PreToolUse", "cwd": str(tmp_path), "tool_name": "mcp__shell__run"}
-    event = Event({**payload, "tool_input": given}, "claude")
+    event = HookEvent({**payload, "tool_input": given}, "claude")
     own = Refereed("sess_1_a", "claude", "s", "scribe")
     ground = make_ground(str(tmp_path), str(tmp_path), str(tmp_path), os.environ)
     assert judge_event(event, own, [Permissions()], ground).answer == "ask"

@@ -11,7 +11,7 @@ import pytest
 from remit.confine import find_level
 from remit.hooks import command_tickets as tickets
 from remit.hooks.command_shell import install_shells
-from remit.hooks.events import Event
+from remit.hooks.events import HookEvent
 from remit.hooks.shell_limits import confine_command, free_command, make_command_profile
 from remit.ledger.home import Home
 from remit.policy import Permissions
@@ -42,7 +42,7 @@ class Place:
         """Return the reason of a refusal and what the ticket says; both empty if the command stays as it is."""
         given: Mapping[str, Any] = {"command": "ls"} if tool == "Bash" else {"code": "ls"}
         payload = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": tool, "tool_input": given}
-        event = Event({**payload, "agent_id": "" if "REMIT_TICKET" in environ else "a"}, "claude")
+        event = HookEvent({**payload, "agent_id": "" if "REMIT_TICKET" in environ else "a"}, "claude")
         answer, ticket = confine_command(event, None, layers, self.root, self.environ | environ)
         specific = answer.get("hookSpecificOutput", {})
         assert bool(ticket) == ("updatedInput" in specific)
@@ -108,7 +108,7 @@ def test_a_second_name_of_a_protected_file_is_protected(place: Place) -> None:
 
 def test_the_users_commands_get_tickets_only_where_others_need_them(place: Place) -> None:
     payload = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}
-    event = Event(payload, "claude")
+    event = HookEvent(payload, "claude")
     assert "updatedInput" in free_command(event, place.root, place.environ)["hookSpecificOutput"]
     assert free_command(event, place.root, place.environ | {"CLAUDE_CODE_SHELL": "/bin/bash"}) == {}
     tickets.keep_rules(place.root, "")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.hooks.events import Event
+from remit.hooks.events import HookEvent
 from remit.hooks.tool_calls import find_written, get_name, get_operation, list_files, make_call
 
 PATCH = (
@@ -15,8 +15,8 @@ PATCH = (
 )
 
 
-def make_event(tool: str, cwd: str = "/w", **given: Any) -> Event:  # noqa: ANN401 - any JSON value
-    return Event({"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": given, "cwd": cwd}, "claude")
+def make_event(tool: str, cwd: str = "/w", **given: Any) -> HookEvent:  # noqa: ANN401 - any JSON value
+    return HookEvent({"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": given, "cwd": cwd}, "claude")
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.runs import Run
     from remit.result import Result
-    from remit.testing import Turn
+    from remit.testing import ScriptedTurn
     from remit.testing.clis import CliName
 
 PACKAGE = Path(remit.__file__).parent
@@ -81,7 +81,7 @@ class Session(NamedTuple):
 @contextmanager
 def set_up(
     cli: CliName,
-    scripts: dict[str, list[Turn]],
+    scripts: dict[str, list[ScriptedTurn]],
     folder: Path,
     patch: pytest.MonkeyPatch,
     *,
@@ -107,12 +107,12 @@ def write_native(stage: Stage, name: str, more: str = "") -> None:
     stage.write_agent(_PLACES[stage.cli].format(name=name), _NATIVE[stage.cli].format(name=name, more=more))
 
 
-def ask(script: str, agent: str = "scribe", **more: object) -> Turn:
+def ask(script: str, agent: str = "scribe", **more: object) -> ScriptedTurn:
     """A call of a subagent that plays a script, in Claude Code and opencode."""
     return call("task", agent=agent, prompt=f"[[play {script} root=${{root}}]] Write the report.", **more)
 
 
-def hand(path: str = "report.md", kind: str = "report") -> Turn:
+def hand(path: str = "report.md", kind: str = "report") -> ScriptedTurn:
     """A turn that sends a return with the id of its session and its agent's name; without a path, without artifacts."""
     artifacts = [{"type": kind, "path": path, "summary": "What was asked for"}] if path else []
     return give(artifacts=artifacts).grab(agent=r"You are ([\w-]+), session")

@@ -21,7 +21,7 @@ from remit.testing import SESSION_ID, ScriptedModel, find_cli, say
 
 if TYPE_CHECKING:
     from remit.result import Result
-    from remit.testing import Turn
+    from remit.testing import ScriptedTurn
     from remit.testing.clis import CliName
 
 HARNESSES: tuple[CliName, ...] = ("claude", "codex", "opencode")
@@ -156,7 +156,7 @@ def make_return(status: str = "completed", path: str = "report.md", **more: obje
     } | more
 
 
-def give(status: str = "completed", path: str = "report.md", **more: object) -> Turn:
+def give(status: str = "completed", path: str = "report.md", **more: object) -> ScriptedTurn:
     """A turn that sends a return with the id of its session; without a path, without artifacts."""
     text = f"Done.\n\n```json\n{json.dumps(make_return(status, path, **more))}\n```"
     return say(text).grab(id=SESSION_ID, agent=r"You are ([\w-]+)\.")

@@ -11,7 +11,7 @@ from remit.ledger.home import Home
 from remit.ledger.runs import Attempt, Run, add_delegation, record_attempt
 from remit.runs.admission.run_config import RunConfig
 from remit.telemetry.metrics import DURATION, TOKENS, Point, add_up
-from remit.telemetry.spans import Span, Told, list_spans, load_told
+from remit.telemetry.spans import RunTelemetry, Span, list_spans, load_run_telemetry
 
 OWN = "sess_1_aaaaaa"
 DONE: dict[str, Any] = {"ending": "exited", "outcome": "accepted", "status": "completed"}
@@ -26,7 +26,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 def tell(
     home: Home, *attempts: Attempt, terms: RunConfig | None = None, runner: str = "claude", **columns: Any,  # noqa: ANN401 - of any kind
-) -> Told:  # fmt: skip
+) -> RunTelemetry:  # fmt: skip
     """A delegation that was settled at 10 s after the epoch."""
     row = Run(
         OWN, "scout", 1, ("orchestrator", "scout"), state="settled", created_ms=1000, started_ms=2000, runner=runner,
@@ -36,7 +36,7 @@ def tell(
     with home.ledger.transaction() as db:
         for attempt in attempts:
             record_attempt(db, row.session_id, attempt)
-    told = load_told(home, FinishedEvent(1, 10_000, row.session_id))
+    told = load_run_telemetry(home, FinishedEvent(1, 10_000, row.session_id))
     assert told is not None
     return told
 
@@ -74,7 +74,7 @@ def test_one_alone_is_no_run(home: Home) -> None:
 
 def test_a_row_that_is_gone_is_nothing_to_tell_of(home: Home) -> None:
     assert home.ledger.file
-    assert load_told(home, FinishedEvent(1, 1, "sess_1_gone00")) is None
+    assert load_run_telemetry(home, FinishedEvent(1, 1, "sess_1_gone00")) is None
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_run_lasts_until_the_last_of_it(home: Home) -> None:
     add_delegation(home.ledger, child._replace(created_ms=3000, ended_ms=7000))
     run = find(list_spans(home, told), "invoke_workflow")
     assert (run.begin_ms, run.end_ms, run.attributes["remit.delegations"]) == (1000, 7000, 2)
-    below = load_told(home, FinishedEvent(2, 7000, child.session_id))
+    below = load_run_telemetry(home, FinishedEvent(2, 7000, child.session_id))
     assert below is not None
     (span,) = list_spans(home, below)
     assert (span.trace_id, span.parent_id) == (run.trace_id, find(list_spans(home, told), "invoke_agent").span_id)

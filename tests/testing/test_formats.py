@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from remit.returns.formats import DIALECTS, HYPER, MANIFEST, STANDARD
-from remit.testing.formats import DialectSuite
+from remit.testing.formats import FormatSuite
 from tests.support.return_samples import entry, hyper, standard, stopped
 
 
-class TestStandard(DialectSuite):
+class TestStandard(FormatSuite):
     """The standard dialect."""
 
     dialect = STANDARD
     samples = (standard(), stopped("partial"), stopped("failed"), stopped("blocked"))
 
 
-class TestHyper(DialectSuite):
+class TestHyper(FormatSuite):
     """The hyper dialect."""
 
     dialect = HYPER
@@ -29,7 +29,7 @@ class TestHyper(DialectSuite):
     )
 
 
-class TestManifest(DialectSuite):
+class TestManifest(FormatSuite):
     """The manifest's dialect."""
 
     dialect = MANIFEST
@@ -41,12 +41,12 @@ class TestManifest(DialectSuite):
 
 
 def test_no_dialect_is_left_out() -> None:
-    tested = {suite.dialect.name for suite in DialectSuite.__subclasses__() if suite.__module__ == __name__}
+    tested = {suite.dialect.name for suite in FormatSuite.__subclasses__() if suite.__module__ == __name__}
     assert tested == set(DIALECTS)
 
 
 def test_a_dialect_that_loses_something_is_found_out() -> None:
-    class Forgetful(DialectSuite):
+    class Forgetful(FormatSuite):
         dialect = STANDARD._replace(write=lambda returned: {"status": returned.status})
         samples = TestStandard.samples
 
@@ -58,7 +58,7 @@ def test_a_dialect_that_trusts_the_shape_is_found_out() -> None:
     def trust(payload: dict[str, Any]) -> list[tuple[str, str]]:
         return [(f"/artifacts/{place}/path", each["path"]) for place, each in enumerate(payload["artifacts"])]
 
-    class Trusting(DialectSuite):
+    class Trusting(FormatSuite):
         dialect = STANDARD._replace(paths=trust)
         samples = TestStandard.samples
 

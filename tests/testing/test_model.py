@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.errors import UsageError
-from remit.testing import SESSION_ID, ScriptedModel, Turn, call, drop, fail, find_cli, hang, say
+from remit.testing import SESSION_ID, ScriptedModel, ScriptedTurn, call, drop, fail, find_cli, hang, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -345,7 +345,7 @@ def test_waiting_for_a_turn_that_nobody_asks_for_ends(model: ScriptedModel) -> N
 
 
 @pytest.mark.parametrize(("scripts", "match"), [({"a b": [say("x")]}, "cannot be called"), ({"a": []}, "no turn")])
-def test_a_script_that_cannot_be_played_is_refused(scripts: dict[str, list[Turn]], match: str) -> None:
+def test_a_script_that_cannot_be_played_is_refused(scripts: dict[str, list[ScriptedTurn]], match: str) -> None:
     with pytest.raises(UsageError, match=match):
         ScriptedModel(scripts)
 

@@ -13,9 +13,9 @@ from remit.views.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from remit.hooks.check import Checked
-    from remit.hooks.install import Installation
-    from remit.hooks.settings_files import Edit
+    from remit.hooks.check import HookCheck
+    from remit.hooks.install import InstallationPlan
+    from remit.hooks.settings_files import SettingsEdit
 
 _MARKS = {"holds": ("good", "✓"), "broken": ("error", "✗"), "unproven": ("warning", "?")}
 _ACTIONS = {(True, False): "create", (False, False): "change", (False, True): "remove"}
@@ -53,7 +53,7 @@ def remove(names: Sequence[str], *, dry_run: bool, as_json: bool) -> int:
                       done="taken out; everything else is as it was", idle="nothing of Remit's is there")  # fmt: skip
 
 
-def _carry_out(plan: Installation, *, dry_run: bool, as_json: bool, done: str, idle: str) -> int:
+def _carry_out(plan: InstallationPlan, *, dry_run: bool, as_json: bool, done: str, idle: str) -> int:
     """Change what was asked for in so many words, then tell it file by file; or only show it."""
     paint = get_paint()
     if not dry_run:
@@ -74,7 +74,7 @@ def _carry_out(plan: Installation, *, dry_run: bool, as_json: bool, done: str, i
     return ACCEPTED if not plan.undone else NOT_ACCEPTED
 
 
-def _write(plan: Installation, *, as_json: bool) -> None:
+def _write(plan: InstallationPlan, *, as_json: bool) -> None:
     """Write; where that fails, tell what is written by then and what is not."""
     from remit.hooks.install import list_written, write_installation
 
@@ -90,7 +90,7 @@ def _write(plan: Installation, *, as_json: bool) -> None:
         raise
 
 
-def _shape(plan: Installation, *, written: bool) -> dict[str, Any]:
+def _shape(plan: InstallationPlan, *, written: bool) -> dict[str, Any]:
     harnesses = [
         {
             "name": each.name,
@@ -104,11 +104,11 @@ def _shape(plan: Installation, *, written: bool) -> dict[str, Any]:
     return {"root": plan.root, "harnesses": harnesses, "written": written}
 
 
-def _name_action(edit: Edit) -> str:
+def _name_action(edit: SettingsEdit) -> str:
     return _ACTIONS[edit.before is None, edit.after is None]
 
 
-def _show(plan: Installation, *, at_length: bool) -> None:
+def _show(plan: InstallationPlan, *, at_length: bool) -> None:
     paint = get_paint()
     say(f"{paint('strong', 'Workspace')} {escape(plan.root)}")
     for each in plan.harnesses:
@@ -118,7 +118,7 @@ def _show(plan: Installation, *, at_length: bool) -> None:
         _show_files("To be written" if at_length else "Written", plan.changes, at_length=at_length)
 
 
-def _show_files(title: str, edits: Sequence[Edit], *, at_length: bool = False) -> None:
+def _show_files(title: str, edits: Sequence[SettingsEdit], *, at_length: bool = False) -> None:
     paint = get_paint()
     say(f"\n{paint('strong', title)}")
     for edit in edits:
@@ -127,7 +127,7 @@ def _show_files(title: str, edits: Sequence[Edit], *, at_length: bool = False) -
             say(f"    {paint('good' if sign == '+' else 'error', f'{sign} {escape(line)}'.rstrip())}")
 
 
-def _list_lines(edit: Edit) -> Iterator[tuple[str, str]]:
+def _list_lines(edit: SettingsEdit) -> Iterator[tuple[str, str]]:
     """The lines that change. Others could be anybody's secrets; of a file that goes or comes whole, none is shown."""
     from difflib import unified_diff
 
@@ -168,7 +168,7 @@ def check_hooks(names: Sequence[str], *, as_json: bool) -> int:
     return ACCEPTED if could_run and "unproven" not in states else COULD_NOT_RUN
 
 
-def _show_checked(checked: Checked) -> None:
+def _show_checked(checked: HookCheck) -> None:
     paint = get_paint()
     say(f"{paint('strong', checked.harness)} {escape(checked.version or '(version unknown)')}")
     hint = ""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Protocol
 
-    class Rules(Protocol):
+    class RuleMatcher(Protocol):
         """What the policy knows of rules."""
 
         programs: list[str]
@@ -81,7 +81,7 @@ class Unreadable(Exception):  # noqa: N818 - an outcome, and a word of its sente
     """What a process wants to start can't be found out; the text says why."""
 
 
-class File:
+class OpenedFile:
     """A file as a process finds it: a descriptor, and the names by which it was reached."""
 
     def __init__(self, handle: int, names: list[str]) -> None:
@@ -113,7 +113,9 @@ class Judge:
     the command can write to. `find_type`: gives the type of file system of a descriptor.
     """
 
-    def __init__(self, rules: Rules, launcher: int, write: Sequence[bytes], find_type: Callable[[int], int]) -> None:
+    def __init__(
+        self, rules: RuleMatcher, launcher: int, write: Sequence[bytes], find_type: Callable[[int], int]
+    ) -> None:
         self.rules, self.launcher, self.find_type = rules, launcher, find_type
         path = posix.environ.get(b"PATH", b"").decode(errors="surrogateescape")
         writable = [each.decode(errors="surrogateescape").rstrip("/") + "/" for each in write]
@@ -158,7 +160,7 @@ class Judge:
     # What is denied
 
     def look_through(
-        self, process: int, file: File, words: list[str], called: Sequence[str], depth: int = 0
+        self, process: int, file: OpenedFile, words: list[str], called: Sequence[str], depth: int = 0
     ) -> Iterator[tuple[list[str], list[str]]]:
         """Yield the names and words of a program, and then of the one that it stands for."""
         names = [*dict.fromkeys([*file.names, *(_base_name(each.lstrip("-")) for each in called)])]
@@ -193,7 +195,7 @@ class Judge:
                 posix.close(found.handle)
             return
 
-    def find_other_names(self, file: File, names: Sequence[str]) -> list[str]:
+    def find_other_names(self, file: OpenedFile, names: Sequence[str]) -> list[str]:
         """Return the denied program that a file is a link to or a copy of, if no name says so."""
         found = file.stat
         if found.st_mode & _KIND != _FILE:
@@ -205,7 +207,7 @@ class Judge:
             return []
         return [name]
 
-    def _is_in_place(self, file: File, names: Sequence[str]) -> bool:
+    def _is_in_place(self, file: OpenedFile, names: Sequence[str]) -> bool:
         """Return whether a file is one that the command can't have put there: a program with several names."""
         for name in names:
             for folder in self.fixed_folders:
@@ -217,7 +219,7 @@ class Judge:
                     return True
         return False
 
-    def _compare_content(self, file: File) -> str:
+    def _compare_content(self, file: OpenedFile) -> str:
         """Return the denied program that has the same bytes; "" if there is none."""
         found = file.stat
         key = found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
@@ -229,7 +231,7 @@ class Judge:
 
     # What lists allow
 
-    def _compare_lists(self, process: int, file: File, path: str, words: Sequence[str]) -> str:
+    def _compare_lists(self, process: int, file: OpenedFile, path: str, words: Sequence[str]) -> str:
         """Return why the lists don't allow a program; "" if they do, or if an allowed program starts it."""
         group = _find_group(process)
         if self._is_free(group):
@@ -261,7 +263,7 @@ class Judge:
 
     # How a file is found
 
-    def find_file(self, process: int, base: str, path: str) -> File | None:
+    def find_file(self, process: int, base: str, path: str) -> OpenedFile | None:
         """Return what a path is for a process; None if there is no such file. `base`: where a relative one begins."""
         top, opened, names = f"/proc/{process}", list[int](), list[str]()
 
@@ -277,7 +279,7 @@ class Judge:
             start = root if path[:1] == "/" else enter(f"{top}/{base}")
             found, more = self._walk(_split(path), start, root, top, enter)
             opened.remove(found)
-            return File(found, names + more)
+            return OpenedFile(found, names + more)
         except OSError as error:
             if error.errno in _NOT_FOUND:
                 return None
@@ -317,7 +319,7 @@ class Judge:
         return at, names
 
 
-class Server:
+class JudgeServer:
     """Answers the kernel's questions, by the rules of the profile and of those inside it.
 
     A launcher below the command can't have a judge of its own. It asks this one to apply its rules, too, to everything
@@ -523,7 +525,7 @@ def _find_module(words: Sequence[str]) -> list[str]:
     return []
 
 
-def _have_same_bytes(file: File, path: str) -> bool:
+def _have_same_bytes(file: OpenedFile, path: str) -> bool:
     """Return whether a file has the content of another one."""
     one = file.open()
     try:

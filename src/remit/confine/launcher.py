@@ -88,11 +88,11 @@ _ACCESS_MODE, _SEEK_SET, _SEEK_CUR = 3, 0, 1
 _USER, _GROUP = posix.geteuid(), posix.getegid()
 
 
-class Refused(Exception):  # noqa: N818 - an outcome, and a word of its sentence
+class LaunchRefused(Exception):  # noqa: N818 - an outcome, and a word of its sentence
     """The command can't be run as the profile says; the text is the reason."""
 
 
-class Profile:
+class LaunchProfile:
     """What a profile says, as `profile.py` writes it: `name=value` fields with a NUL byte after each."""
 
     def __init__(self, data: bytes) -> None:
@@ -110,24 +110,24 @@ class Profile:
         single = {b"network": b"", b"scope": b""}
         fields = data.split(b"\0")
         if fields[0] != HEADER or fields[-2:] != [END, b""]:
-            raise Refused("the profile is truncated or has another version")
+            raise LaunchRefused("the profile is truncated or has another version")
         for field in fields[1:-2]:
             name, _, value = field.partition(b"=")
             if name in PATHS:
                 if not _is_normal(value):
-                    raise Refused(f"the profile has a path that isn't absolute and normal: '{_show(value)}'")
+                    raise LaunchRefused(f"the profile has a path that isn't absolute and normal: '{_show(value)}'")
                 getattr(self, name.decode()).append(value)
             elif name == b"port" and value.isdigit() and 0 < int(value) < 1 << 16:
                 self.ports.append(int(value))
             elif name in single and not single[name]:
                 single[name] = value
             elif not self._add_pattern(name, _show(value)):
-                raise Refused(f"the profile has an unknown field: '{_show(field)}'")
+                raise LaunchRefused(f"the profile has an unknown field: '{_show(field)}'")
         if len(self.source) != len(self.target):
-            raise Refused("the profile has a source without a target")
+            raise LaunchRefused("the profile has a source without a target")
         self.network, self.scope = single[b"network"].decode(), single[b"scope"].decode()
         if self.network not in ("none", "ports", "all") or self.scope not in ("inside", "all"):
-            raise Refused("the profile doesn't say which network and which scope the command has")
+            raise LaunchRefused("the profile doesn't say which network and which scope the command has")
 
     def _add_pattern(self, name: bytes, value: str) -> bool:
         """Add a pattern of programs, or begin the next list of them; return whether the field is one of these."""
@@ -148,22 +148,22 @@ def main(arguments: list[str]) -> NoReturn:
         _restore_signals()
         if arguments[1:2] != ["--"] or not arguments[2:]:
             _end("usage: launcher.py PROFILE -- COMMAND ARGUMENT...", NOT_RUN)
-        profile = Profile(_read_profile(arguments[0]))
+        profile = LaunchProfile(_read_profile(arguments[0]))
         pipes = start_judge(profile) if profile.deny or profile.allow else None
         confine(profile)
         if pipes is not None:
             ask_judge(profile, *pipes)
         _execute(arguments[2:])
-    except Refused as refused:
+    except LaunchRefused as refused:
         _end(str(refused), NOT_RUN)
     except Exception as error:  # noqa: BLE001 - whatever it is, the command doesn't run
         _end(f"{type(error).__name__}: {error}", NOT_RUN)
 
 
-def confine(profile: Profile) -> None:
+def confine(profile: LaunchProfile) -> None:
     """Change this process so that the profile applies to it and to everything it starts."""
     if sys.platform != "linux" or posix.uname().machine not in _MACHINES:
-        raise Refused(f"confinement doesn't support {sys.platform} on {posix.uname().machine}")
+        raise LaunchRefused(f"confinement doesn't support {sys.platform} on {posix.uname().machine}")
     check_paths(profile)
     try:
         folder = posix.getcwdb()
@@ -191,18 +191,20 @@ def confine(profile: Profile) -> None:
 # Files
 
 
-def check_paths(profile: Profile) -> None:
+def check_paths(profile: LaunchProfile) -> None:
     """Refuse paths that mounts can't enforce, and remove the protected and hidden paths that don't exist."""
     known: dict[bytes, bool] = {b"/": True}
     for path in profile.write:
         if not _exists(path, known):
-            raise Refused(f"the writable path '{_show(path)}' doesn't exist")
+            raise LaunchRefused(f"the writable path '{_show(path)}' doesn't exist")
         for closed in profile.protect + profile.hide:
             if is_inside(path, closed):
-                raise Refused(f"the writable path '{_show(path)}' is inside '{_show(closed)}', which isn't writable")
+                raise LaunchRefused(
+                    f"the writable path '{_show(path)}' is inside '{_show(closed)}', which isn't writable"
+                )
     for path in profile.reopen + profile.private + profile.enclose + profile.source:
         if not _exists(path, known):
-            raise Refused(f"the path '{_show(path)}' doesn't exist")
+            raise LaunchRefused(f"the path '{_show(path)}' doesn't exist")
     profile.protect = [path for path in profile.protect if _exists(path, known)]
     profile.hide = [path for path in profile.hide if _exists(path, known)]
 
@@ -224,9 +226,9 @@ def _exists(path: bytes, known: dict[bytes, bool]) -> bool:
             try:
                 kind = _find_kind(at)
             except OSError as error:
-                raise Refused(f"'{_show(at)}' can't be checked: {error.strerror}") from None
+                raise LaunchRefused(f"'{_show(at)}' can't be checked: {error.strerror}") from None
             if kind == _LINK:
-                raise Refused(f"'{_show(at)}' is a symbolic link, and a link can't be protected")
+                raise LaunchRefused(f"'{_show(at)}' is a symbolic link, and a link can't be protected")
             known[at] = kind != 0
         if not known[at]:
             return False
@@ -252,7 +254,7 @@ def enter_namespaces() -> None:
     maps = ("uid_map", f"{_USER} {_USER} 1"), ("gid_map", f"{_GROUP} {_GROUP} 1")
     try:
         _call("", b"unshare", _NEW_MOUNTS)
-    except Refused:
+    except LaunchRefused:
         _call("the kernel gives no user and mount namespace", b"unshare", _NEW_MOUNTS | _NEW_USER)
         for name, line in (("setgroups", "deny"), *maps):
             try:
@@ -264,11 +266,11 @@ def enter_namespaces() -> None:
             except OSError as error:
                 if (name, error.errno, _USER) == ("uid_map", _NOT_PERMITTED, 0):
                     break
-                raise Refused(f"the user namespace can't be set up: {name}: {error.strerror}") from None
+                raise LaunchRefused(f"the user namespace can't be set up: {name}: {error.strerror}") from None
     _set_mount(_HERE, b"/", propagation=_PRIVATE)
 
 
-def make_read_only(profile: Profile) -> None:
+def make_read_only(profile: LaunchProfile) -> None:
     """Make every mount read-only and without devices, but the writable paths, /proc and /dev."""
     opened = [(path, _clone(path, 0 if is_inside(path, b"/dev") else _NO_DEVICES)) for path in profile.write]
     opened += [(path, _clone(path, _READ_ONLY | _NO_DEVICES)) for path in profile.enclose]
@@ -301,7 +303,7 @@ def _mount_private(path: bytes) -> None:
     escaped = [layer.replace(b"\\", b"\\\\").replace(b",", b"\\,").replace(b":", b"\\:") for layer in layers]
     try:
         _mount_new(b"overlay", path, flags, b"userxattr,lowerdir=%s,upperdir=%s,workdir=%s" % tuple(escaped))
-    except Refused:
+    except LaunchRefused:
         _mount_new(b"tmpfs", path, flags, b"mode=1777")
 
 
@@ -320,7 +322,7 @@ def _make_target(tree: int, path: bytes, private: list[bytes]) -> None:
         posix.close(posix.open(path, posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o644))
 
 
-def close_system_folders(profile: Profile) -> None:
+def close_system_folders(profile: LaunchProfile) -> None:
     """Close what only the user id protects from root, and give the command terminals and a /dev/shm of its own."""
     if _USER == 0:
         for path in [b"/proc/" + name for name in ROOT_ONLY_PROC]:
@@ -334,7 +336,7 @@ def close_system_folders(profile: Profile) -> None:
         _mount_new(b"tmpfs", b"/dev/shm", _NO_SETUID | _NO_DEVICES, b"mode=1777")
 
 
-def close_paths(profile: Profile) -> None:
+def close_paths(profile: LaunchProfile) -> None:
     """Make the protected paths read-only and the hidden ones empty, and pin the folders above them."""
     for folder in list_pins(profile):
         _attach(_clone(folder), folder)
@@ -349,7 +351,7 @@ def close_paths(profile: Profile) -> None:
             _attach(_clone(b"/dev/null", _READ_ONLY), path)
 
 
-def list_pins(profile: Profile) -> list[bytes]:
+def list_pins(profile: LaunchProfile) -> list[bytes]:
     """Return the folders between writable and protected paths, from the outermost in."""
     pins = set()
     for path in profile.protect + profile.hide + profile.enclose:
@@ -392,7 +394,7 @@ def _enter_folder(folder: bytes) -> None:
     try:
         posix.chdir(folder)
     except OSError as error:
-        raise Refused(f"the working directory can't be entered: {error.strerror}") from None
+        raise LaunchRefused(f"the working directory can't be entered: {error.strerror}") from None
 
 
 def reopen_descriptors() -> None:
@@ -422,7 +424,7 @@ def reopen_descriptors() -> None:
                 posix.lseek(fresh, posix.lseek(number, 0, _SEEK_CUR), _SEEK_SET)
             posix.dup2(fresh, number)
         elif not is_same and (kind == _FOLDER or _open(link, posix.O_WRONLY) >= 0):
-            raise Refused(f"descriptor {number} leads out of the confinement; close it first")
+            raise LaunchRefused(f"descriptor {number} leads out of the confinement; close it first")
         if fresh >= 0:
             posix.close(fresh)
 
@@ -458,7 +460,7 @@ def drop_capabilities() -> None:
     _call(what, b"prctl", _SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
-def restrict_scope_and_ports(profile: Profile) -> None:
+def restrict_scope_and_ports(profile: LaunchProfile) -> None:
     """Keep signals, ptrace and abstract sockets inside, and TCP connections to the ports of the profile."""
     scopes = _SCOPE_SIGNALS | _SCOPE_ABSTRACT_SOCKETS if profile.scope == "inside" else 0
     access = _CONNECT_TCP if profile.network == "ports" else 0
@@ -466,7 +468,7 @@ def restrict_scope_and_ports(profile: Profile) -> None:
         return
     needed, abi = (_ABI_OF_SCOPES if scopes else _ABI_OF_PORTS), find_landlock_abi()
     if abi < needed:
-        raise Refused(f"the profile needs Landlock version {needed}, and the kernel has {abi or 'none'}")
+        raise LaunchRefused(f"the profile needs Landlock version {needed}, and the kernel has {abi or 'none'}")
     what = "Landlock can't be set up"
     settings = _pack(0) + _pack(access) + (_pack(scopes) if scopes else b"")
     rules = _system_call(what, _CREATE_RULESET, settings, len(settings), 0)
@@ -480,7 +482,7 @@ def find_landlock_abi() -> int:
     """Return the version of Landlock that the kernel has; 0 if it has none."""
     try:
         return _system_call("", _CREATE_RULESET, None, 0, 1)
-    except Refused:
+    except LaunchRefused:
         return 0
 
 
@@ -559,13 +561,13 @@ def can_judge() -> bool:
     return sys.platform == "linux" and posix.uname().machine in _JUDGED
 
 
-def start_judge(profile: Profile) -> tuple[int, int]:
+def start_judge(profile: LaunchProfile) -> tuple[int, int]:
     """Fork the process that judges programs, and return the ends of the two pipes that it hears and answers by.
 
     It isn't a child of the command, has no descriptor of it, and waits until `ask_judge` gives it the questions.
     """
     if not can_judge():
-        raise Refused(f"programs can't be judged on {posix.uname().machine}")
+        raise LaunchRefused(f"programs can't be judged on {posix.uname().machine}")
     launcher, questions, answers = posix.getpid(), posix.pipe(), posix.pipe()
     own = _system_call("programs can't be judged: no handle of a process", _PIDFD_OPEN, launcher, 0)
     child = posix.fork()
@@ -603,7 +605,7 @@ def start_judge(profile: Profile) -> tuple[int, int]:
         posix._exit(1)  # noqa: SLF001 - its public name is in `os`
 
 
-def ask_judge(profile: Profile, questions: int, answers: int) -> None:
+def ask_judge(profile: LaunchProfile, questions: int, answers: int) -> None:
     """Let the judge decide about every program that this process and those below it start from now on.
 
     The kernel asks one judge only. If another one decides here already, it gets the rules of this profile, too.
@@ -614,9 +616,9 @@ def ask_judge(profile: Profile, questions: int, answers: int) -> None:
     program = (len(code) // 8).to_bytes(8, sys.byteorder) + _find_address(code)
     try:
         listener = _system_call("", number, 1, _NEW_LISTENER | _UNINTERRUPTED, program)
-    except Refused as refused:
+    except LaunchRefused as refused:
         if not str(refused).endswith(posix.strerror(_BUSY)):
-            raise Refused(f"programs can't be judged{refused}") from None
+            raise LaunchRefused(f"programs can't be judged{refused}") from None
         _join_judge(profile)
         return
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
@@ -627,12 +629,12 @@ def ask_judge(profile: Profile, questions: int, answers: int) -> None:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     said = posix.read(answers, 4096)
     if said != b"ready":
-        raise Refused(_show(said) or "the process that judges programs ended")
+        raise LaunchRefused(_show(said) or "the process that judges programs ended")
     for handle in (listener, questions, answers):
         posix.close(handle)
 
 
-def _join_judge(profile: Profile) -> None:
+def _join_judge(profile: LaunchProfile) -> None:
     """Hand the rules to the judge of an outer profile; it answers with an error that no file has."""
     words = [f"deny={each}" for each in profile.deny]
     for patterns in profile.allow:
@@ -641,7 +643,9 @@ def _join_judge(profile: Profile) -> None:
         posix.execve(_JOIN, words, {})
     except OSError as error:
         if error.errno != _JOINED:
-            raise Refused("programs can't be judged: another program than Remit decides what is started") from None
+            raise LaunchRefused(
+                "programs can't be judged: another program than Remit decides what is started"
+            ) from None
 
 
 def _close_descriptors(kept: set[int]) -> None:
@@ -704,10 +708,10 @@ def _read_profile(place: str) -> bytes:
         while piece := posix.read(handle, 1 << 16):
             data += piece
             if len(data) > MAX_PROFILE_BYTES:
-                raise Refused("the profile is too long")
+                raise LaunchRefused("the profile is too long")
         posix.close(handle)
     except (OSError, ValueError) as error:
-        raise Refused(f"the profile can't be read: {error}") from None
+        raise LaunchRefused(f"the profile can't be read: {error}") from None
     return data
 
 
@@ -789,7 +793,7 @@ def _call(what: str, name: bytes, *values: int | bytes | Buffer | None) -> int:
     long = _functions[b"long"]
     result = _functions[name](*[long(value) if isinstance(value, int) else value for value in values])
     if result < 0:
-        raise Refused(f"{what}: {posix.strerror(_ctypes.get_errno())}")
+        raise LaunchRefused(f"{what}: {posix.strerror(_ctypes.get_errno())}")
     return result
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from remit.harnesses.claude import read_notices
 from remit.hooks import replies
-from remit.hooks.finish_subagent import look_again, note_tokens, settle
+from remit.hooks.finish_subagent import judge_again_if_changed, note_tokens, run_finish_steps
 from remit.hooks.result_text import render_result, render_verdict
 from remit.ledger.hook_runs import drop_word, find_by_agent, take_words
 from remit.ledger.runs import load_delegation
@@ -25,13 +25,13 @@ from remit.runs.results.full_result import load_report
 
 if TYPE_CHECKING:
     from remit.harnesses.claude import Notice
-    from remit.hooks.events import Event
+    from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
 
 _UNKNOWN = "Remit does not know the agent of this notification, so its answer was not checked: do not rely on it."
 
 
-def report_notices(event: Event, home: Home) -> replies.Answer:
+def report_notices(event: HookEvent, home: Home) -> replies.Answer:
     """Give the caller the result of every agent that a prompt brings the answer of."""
     told = [_report(notice, event, home) for notice in read_notices(event.prompt)]
     with home.ledger.transaction() as db:
@@ -40,7 +40,7 @@ def report_notices(event: Event, home: Home) -> replies.Answer:
     return replies.add_context(event.kind, text) if text else {}
 
 
-def _report(notice: Notice, event: Event, home: Home) -> str:
+def _report(notice: Notice, event: HookEvent, home: Home) -> str:
     """What there is to say of one agent; empty for a command or a workflow, and for an agent that is only observed."""
     with home.ledger.reading() as db:
         own = find_by_agent(db, event.session, notice.task_id)
@@ -54,13 +54,13 @@ def _report(notice: Notice, event: Event, home: Home) -> str:
     if row.state == "running":  # it ended without a stop that Remit was asked about
         if notice.answer is None:
             return f"Remit has not seen {row.agent} ({row.session_id}) stop, so it was not checked: do not rely on it."
-        from remit.hooks.judge_return import hear_last
+        from remit.hooks.judge_return import judge_last_message
 
-        hear_last(home, row, None, notice.answer)
+        judge_last_message(home, row, None, notice.answer)
         row = load_delegation(home.ledger, own.session_id) or row
     elif row.state == "settling":
-        look_again(home, row)
-    report = load_report(home, row.session_id)[0] if row.state == "settled" else settle(home, row)
+        judge_again_if_changed(home, row)
+    report = load_report(home, row.session_id)[0] if row.state == "settled" else run_finish_steps(home, row)
     with home.ledger.transaction() as db:
         drop_word(db, own)
     return "\n".join(filter(None, (render_verdict(row, report), render_result(row, report))))

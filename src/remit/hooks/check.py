@@ -19,11 +19,11 @@ from remit.hooks.install import (
     LOCAL,
     PLUGIN,
     SHARED,
+    describe_start_folder,
     find_plugin,
     find_plugin_words,
     list_own_hooks,
     render_trust,
-    tell_standing,
 )
 from remit.hooks.tried_versions import ask_version, describe_untried
 from remit.model import ACCEPTABLE
@@ -99,7 +99,7 @@ class Promise(NamedTuple):
     hint: str = ""
 
 
-class Checked(NamedTuple):
+class HookCheck(NamedTuple):
     """The result of checking one harness."""
 
     harness: str
@@ -108,7 +108,7 @@ class Checked(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class Asked(NamedTuple):
+class PlayedRequest(NamedTuple):
     """A request to the scripted model: which script and step it was, all its text, and the tokens of its answer."""
 
     script: str
@@ -118,12 +118,12 @@ class Asked(NamedTuple):
     tokens: int
 
 
-class Shown(NamedTuple):
+class CheckRecord(NamedTuple):
     """Everything that the run left behind."""
 
     callers: Sequence[str]
     """The scripts of the callers that were played; each has a liar."""
-    asked: Sequence[Asked]
+    asked: Sequence[PlayedRequest]
     rows: Sequence[Run]
     """The runs of the harness's own subagents, from the ledger."""
     made: frozenset[str]
@@ -141,7 +141,7 @@ class Shown(NamedTuple):
     """Why the kernel can't limit the commands of subagents here; empty if it can."""
 
 
-def check_harness(name: str, report: Callable[[str], None]) -> Checked:
+def check_harness(name: str, report: Callable[[str], None]) -> HookCheck:
     """Run a harness with Remit's hooks, and check each promise. `report` gets a line for each step.
 
     Raises `RemitError` if the check could not run.
@@ -159,14 +159,14 @@ def check_harness(name: str, report: Callable[[str], None]) -> Checked:
     if program.is_foreign:
         raise RunnerError(f"{program.file} is in the workspace, so Remit doesn't start it", hint="install it elsewhere")
     version = ask_version(program.file)
-    notes = [*tell_standing(home.root, name), *describe_untried(name, version)]
+    notes = [*describe_start_folder(home.root, name), *describe_untried(name, version)]
     if name == "claude" and (plugin := find_plugin(home)):
         notes.append(f"'{plugin}' enables Remit's plugin as well: your own sessions call both")
     off = find_switched_off(home.root) if name == "claude" else ("", "")
     if off[0]:
-        return Checked(name, version, _break_all(*off), tuple(notes))
+        return HookCheck(name, version, _break_all(*off), tuple(notes))
     promises, more = _run_live(home.root, name, program.file, files, report)
-    return Checked(name, version, promises, (*notes, *more))
+    return HookCheck(name, version, promises, (*notes, *more))
 
 
 def _load_installed(home: Home, name: str) -> dict[str, str]:
@@ -244,11 +244,11 @@ def _run_live(
             words = [sys.executable, "-P", "-m", "remit", "run", _AGENT, told["prompts"]["run"], "--json",
                      f"--runner={name}", f"--timeout={SECONDS[name]:.0f}"]  # fmt: skip
             ran = run_apart(words, folder=folder, environ=environ, seconds=SECONDS[name] + 30)
-        asked = [Asked(**each) for each in json.loads(load_bytes(requests))]
+        asked = [PlayedRequest(**each) for each in json.loads(load_bytes(requests))]
         escaped = load_bytes(f"{folder}/agents/{_AGENT}.md").decode() != _STANDARD
         made = frozenset(name for name in told["words"].values() if os.path.lexists(f"{folder}/{name}"))
         other.close()
-    shown = Shown(told["sessions"], asked, rows, made, told["words"], "; ".join(filter(None, troubles)),
+    shown = CheckRecord(told["sessions"], asked, rows, made, told["words"], "; ".join(filter(None, troubles)),
                   _read_tokens(ran), _describe_trouble("remit run", ran, SECONDS[name] + 30),
                   escaped, unconfined)  # fmt: skip
     if notes:
@@ -335,7 +335,7 @@ def _spare_fetching(folder: str, environ: Mapping[str, str]) -> None:
 # --- the judgement ---------------------------------------------------------------------------------------------------
 
 
-def judge(shown: Shown, name: str) -> tuple[Promise, ...]:
+def judge(shown: CheckRecord, name: str) -> tuple[Promise, ...]:
     """Which promises hold, by what a run left behind."""
     checks = {
         "instructions": _check_instructions,
@@ -378,12 +378,12 @@ def _break_all(why: str, hint: str) -> tuple[Promise, ...]:
     return tuple(Promise(key, text, "broken", why, hint) for key, text in STATEMENTS.items() if key != "tokens")
 
 
-def _miss(shown: Shown, why: str) -> _Finding:
+def _miss(shown: CheckRecord, why: str) -> _Finding:
     """The finding if something did not happen: it proves nothing if the session did not end well."""
     return ("unproven", shown.trouble) if shown.trouble else ("broken", why)
 
 
-def _find_idle(shown: Shown, scripts: Collection[str]) -> _Finding | None:
+def _find_idle(shown: CheckRecord, scripts: Collection[str]) -> _Finding | None:
     """The finding if the model of a subagent was not asked for its work; None if all were.
 
     If Remit admitted subagents, the harness started them, and their prompt did not arrive as it was.
@@ -397,11 +397,11 @@ def _find_idle(shown: Shown, scripts: Collection[str]) -> _Finding | None:
     return _miss(shown, f"the prompt did not reach the subagent's model ({which})")
 
 
-def _list_liars(shown: Shown) -> list[str]:
+def _list_liars(shown: CheckRecord) -> list[str]:
     return [caller.replace("caller", "liar") for caller in shown.callers]
 
 
-def _check_instructions(shown: Shown) -> _Finding:
+def _check_instructions(shown: CheckRecord) -> _Finding:
     """The id that Remit issued is in the first request of every subagent.
 
     A liar's is that of a rejected run: Codex may give a subagent the caller's history, with the honest one's id in it.
@@ -416,7 +416,7 @@ def _check_instructions(shown: Shown) -> _Finding:
     return _find_idle(shown, ids) or ("holds", "")
 
 
-def _check_sent_back(shown: Shown) -> _Finding:
+def _check_sent_back(shown: CheckRecord) -> _Finding:
     """The subagent was asked again: its script has one turn, and only Remit answers to that."""
     liars = _list_liars(shown)
     again = {one.script for one in shown.asked if one.step}
@@ -426,7 +426,7 @@ def _check_sent_back(shown: Shown) -> _Finding:
     return _find_idle(shown, liars) or ("holds", "")
 
 
-def _check_verdict(shown: Shown) -> _Finding:
+def _check_verdict(shown: CheckRecord) -> _Finding:
     """Each caller's request with the false return has a verdict too, and each caller with a false return got one."""
     verdicts = [(row.session_id, row.outcome) for row in shown.rows if row.outcome and row.outcome not in ACCEPTABLE]
 
@@ -444,7 +444,7 @@ def _check_verdict(shown: Shown) -> _Finding:
     return _miss(shown, f"no request of the caller ({', '.join(late)}) has the verdict") if late else ("holds", "")
 
 
-def _check_honest(shown: Shown) -> _Finding:
+def _check_honest(shown: CheckRecord) -> _Finding:
     idle = _find_idle(shown, ["honest"])
     if idle is not None:
         return idle
@@ -457,7 +457,7 @@ def _check_honest(shown: Shown) -> _Finding:
     return ("holds", "") if got else _miss(shown, "no request of the caller has it")
 
 
-def _check_denied(shown: Shown) -> _Finding:
+def _check_denied(shown: CheckRecord) -> _Finding:
     if shown.words["denied"] in shown.made:
         return "broken", "the agent's file denies touch, and the agent ran it"
     idle = _find_idle(shown, ["honest"])
@@ -468,7 +468,7 @@ def _check_denied(shown: Shown) -> _Finding:
     return "holds", ""
 
 
-def _check_confined(shown: Shown) -> _Finding:
+def _check_confined(shown: CheckRecord) -> _Finding:
     if shown.unconfined:
         return "unproven", shown.unconfined
     if shown.escaped:
@@ -479,7 +479,7 @@ def _check_confined(shown: Shown) -> _Finding:
     return ("holds", "") if shown.words["ran"] in shown.made else _miss(shown, "the agent's script didn't run")
 
 
-def _check_tokens(shown: Shown) -> _Finding:
+def _check_tokens(shown: CheckRecord) -> _Finding:
     """`remit run` with one return that is sent back: what it counts is what the model reported.
 
     Without tools a harness asks for a title; opencode does not report what that costs.

@@ -13,7 +13,7 @@ from remit.errors import RemitError
 from remit.hooks import command_tickets
 
 if TYPE_CHECKING:
-    from remit.hooks.roster import Entry, Roster
+    from remit.hooks.roster import Roster, RosterEntry
     from remit.ledger.home import Home
 
 
@@ -51,7 +51,7 @@ def _render_rules(home: Home, roster: Roster) -> str | None:
     return json.dumps(rules, separators=(",", ":"))
 
 
-def _has_permissions(entry: Entry) -> bool:
+def _has_permissions(entry: RosterEntry) -> bool:
     return any(layer.get("allow") or layer.get("deny") or layer.get("unread") for layer in entry.layers)
 
 

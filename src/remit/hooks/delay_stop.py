@@ -15,7 +15,7 @@ from remit.ledger.callers import is_sure_to_hear
 from remit.ledger.hook_runs import find_by_agent, find_calling_agent, has_word
 
 if TYPE_CHECKING:
-    from remit.hooks.events import Event
+    from remit.hooks.events import HookEvent
     from remit.ledger.store import Connection
 
 SECONDS = 3_000.0
@@ -23,7 +23,7 @@ SECONDS = 3_000.0
 _STEP_MS = 100
 
 
-def hold_back(event: Event, db: Connection, seconds: float | None = None) -> replies.Answer:
+def delay_stop(event: HookEvent, db: Connection, seconds: float | None = None) -> replies.Answer:
     """Wait until the caller of an agent has the verdict, or is sure to get it; past the limit, send the agent back."""
     own = find_by_agent(db, event.session, event.agent_id)
     until = time.monotonic() + (SECONDS if seconds is None else seconds)

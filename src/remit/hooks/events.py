@@ -24,7 +24,7 @@ _MAX_ID = 300
 _MAX_NAME = 200
 
 
-class Event:
+class HookEvent:
     """One event. Texts that are not there are empty."""
 
     __slots__ = (

@@ -9,9 +9,9 @@ from remit.agents.definition import is_strange_tool, name_tool
 from remit.agents.profiles import TOOLS
 from remit.errors import InputError, UsageError
 from remit.harnesses import claude
-from remit.hooks.events import Event
+from remit.hooks.events import HookEvent
 from remit.hooks.guard import judge_event, make_ground
-from remit.hooks.roster import look_up_roster
+from remit.hooks.roster import compile_roster
 from remit.hooks.shell_limits import find_limits
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import Refereed
@@ -26,7 +26,7 @@ _SESSION = "sess_0_000000"
 """Stands for whichever session the agent has."""
 
 
-class Explained(NamedTuple):
+class PermissionAnswer(NamedTuple):
     """A decision, and what it was about."""
 
     agent: str
@@ -44,10 +44,10 @@ _FREE = (
 )
 
 
-def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude") -> Explained:
+def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude") -> PermissionAnswer:
     """What would be decided about a tool call of an agent: a command for bash, a file for the others."""
     home = Home(find_workspace())
-    roster = look_up_roster(home)
+    roster = compile_roster(home)
     entry = roster.find(agent, harness)
     if entry is None:
         names = sorted({name for agents in roster.agents.values() for name in agents})
@@ -67,7 +67,7 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
     cwd = os.getcwd()
     ground = make_ground(home.root, cwd, os.path.expanduser("~"), os.environ)
     if not subject:  # the tool as such
-        return Explained(agent, tool, subject, judge(call, layers, ground))
+        return PermissionAnswer(agent, tool, subject, judge(call, layers, ground))
     own = Refereed(_SESSION, harness, "", agent)
     given = {claude.COMMAND_KEY if tool == "bash" else claude.PATH_KEYS[0]: subject, "caller": _SESSION}
     payload = {
@@ -76,11 +76,11 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
         claude.TOOL_KEY: tool,
         claude.INPUT_KEY: given,
     }
-    event = Event(payload, harness)
+    event = HookEvent(payload, harness)
     is_limited, is_judged = find_limits(layers, home.root)
     decision = judge_event(event, own, layers, ground._replace(is_judged=is_judged))
     note = "" if tool != "bash" or decision.answer == "deny" else _LIMITED if is_limited else _FREE
-    return Explained(agent, tool, subject, decision, note)
+    return PermissionAnswer(agent, tool, subject, decision, note)
 
 
 def _check_subject(agent: str, tool: str, subject: str) -> None:

@@ -17,10 +17,10 @@ from remit.storage.transcripts import load_beginning
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.hooks.events import Event
+    from remit.hooks.events import HookEvent
 
 
-def may_be_held(root: str, event: Event, *, is_late: bool) -> bool:
+def may_be_enforced(root: str, event: HookEvent, *, is_late: bool) -> bool:
     """Whether a call asks for an agent with a file in the workspace, or one that was set to be held before.
 
     `is_late`: there is no time to ask the ledger what was set.

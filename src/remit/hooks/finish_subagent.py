@@ -22,13 +22,13 @@ from remit.runs.admission.run_config import read_terms
 from remit.runs.results.full_result import add_steps, load_report, render_report
 
 if TYPE_CHECKING:
-    from remit.hooks.events import Event
+    from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
     from remit.result import Result
 
 
-def is_heard(home: Home, row: Run, answer: str) -> bool:
+def is_already_judged(home: Home, row: Run, answer: str) -> bool:
     """Whether an answer is the one that was judged last, or none, and nothing was done since."""
     digest = take_sha256(answer.encode("utf-8", "surrogatepass"))
     if answer.strip() and digest != load_report(home, row.session_id)[0].answer:
@@ -37,17 +37,17 @@ def is_heard(home: Home, row: Run, answer: str) -> bool:
         return row.state == "settled" or not has_used_since(db, row.session_id, row.ended_ms or 0)
 
 
-def look_again(home: Home, row: Run, event: Event | None = None) -> None:
+def judge_again_if_changed(home: Home, row: Run, event: HookEvent | None = None) -> None:
     """Judge the same answer once more where a file that it names is not there as it was when the agent stopped.
 
     `event` is what tells of this agent, if anything does: the end of a whole session does not.
     """
     if _is_there(home, row):
         return
-    from remit.hooks.judge_return import hear_last
+    from remit.hooks.judge_return import judge_last_message
 
     kept = load_text(home, row.session_id, f"answer-{count_attempts(home.ledger, row.session_id)}") or b""
-    hear_last(home, row, event, kept.decode("utf-8", "surrogatepass"))
+    judge_last_message(home, row, event, kept.decode("utf-8", "surrogatepass"))
 
 
 def _is_there(home: Home, row: Run) -> bool:
@@ -66,7 +66,7 @@ def _is_there(home: Home, row: Run) -> bool:
     )
 
 
-def settle(home: Home, row: Run) -> Result:
+def run_finish_steps(home: Home, row: Run) -> Result:
     """Do on disk what follows from it: each step does only what is missing, so it may be done again."""
     from remit.runs.finish.finish import make_settle
     from remit.runs.finish.steps import Step, fail
@@ -76,7 +76,7 @@ def settle(home: Home, row: Run) -> Result:
     try:
         steps: tuple[Step, ...] = make_settle(home.root, load_settings(home.root))(row, conclusion)
     except RemitError as error:  # told with the rest, and no reason to have no result
-        steps = (fail("settle", error),)
+        steps = (fail("run_finish_steps", error),)
     tokens, turns = load_usage(home, row)  # the harness tells it after the agent has stopped
     root = read_terms(row.details).root
     report = report._replace(usage=report.usage._replace(tokens=tokens, turns=turns))
@@ -93,7 +93,7 @@ def settle(home: Home, row: Run) -> Result:
     return report
 
 
-def let_go(home: Home, row: Run, ending: str) -> None:
+def end_observed(home: Home, row: Run, ending: str) -> None:
     """An agent that was only looked on is over: nothing is said of what it answered."""
     with home.ledger.transaction() as db:
         advance(db, row.session_id, "settled", ended_ms=read_clock_ms(), ending=ending)

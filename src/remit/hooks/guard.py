@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from remit.hooks.events import Event
+    from remit.hooks.events import HookEvent
     from remit.ledger.hook_runs import Refereed
     from remit.ledger.store import Connection
 
@@ -81,7 +81,7 @@ _STATE = """
 
 
 def guard_tool(
-    event: Event, own: Refereed | None, db: Connection, root: str, environ: Mapping[str, str]
+    event: HookEvent, own: Refereed | None, db: Connection, root: str, environ: Mapping[str, str]
 ) -> replies.Answer:
     """Refuse a tool call of an agent, put it to the person, or say nothing."""
     refused = "" if own is None else _find_end(db, own) or _find_stranger(db, event, own)
@@ -114,7 +114,7 @@ def guard_tool(
 
 
 def _guard_command(
-    event: Event, own: Refereed | None, layers: list[Permissions], ground: Ground, root: str, *,
+    event: HookEvent, own: Refereed | None, layers: list[Permissions], ground: Ground, root: str, *,
     environ: Mapping[str, str],
 ) -> tuple[Decision, replies.Answer, str]:  # fmt: skip
     """What is decided about a command, what has the kernel limit it, and its ticket."""
@@ -133,20 +133,20 @@ def _is_limited(root: str, ticket: str) -> bool:
     return bool(ticket and load_limits(root, ticket)[1])
 
 
-def _writes_return(event: Event, environ: Mapping[str, str]) -> bool:
+def _writes_return(event: HookEvent, environ: Mapping[str, str]) -> bool:
     """Whether an agent that Remit started writes to the file for its return, the one place in `.remit` that is its."""
     file = environ.get("REMIT_RETURN_FILE", "")
     call = make_call(event) if file else None
     return call is not None and call.tool in WRITING and call.paths == (file,) and not os.path.islink(file)
 
 
-def judge_event(event: Event, own: Refereed | None, layers: list[Permissions], ground: Ground) -> Decision:
+def judge_event(event: HookEvent, own: Refereed | None, layers: list[Permissions], ground: Ground) -> Decision:
     """What is decided about a tool call; `remit may` asks here, too."""
     trouble = "" if own is None else _find_unknown(event, own, ground)
     return Decision("deny", trouble, "") if trouble else _judge(event, layers, ground)
 
 
-def _find_unknown(event: Event, own: Refereed, ground: Ground) -> str:
+def _find_unknown(event: HookEvent, own: Refereed, ground: Ground) -> str:
     """Why an agent may not call Remit so, or start another harness: it has no ticket.
 
     This reads plain words, to say it clearly before anything runs. An agent that spells it in another way is known by
@@ -165,7 +165,7 @@ def _find_unknown(event: Event, own: Refereed, ground: Ground) -> str:
     return ""
 
 
-def _find_stranger(db: Connection, event: Event, own: Refereed) -> str:
+def _find_stranger(db: Connection, event: HookEvent, own: Refereed) -> str:
     """Why an agent may not give another one work that it did not call: nobody has let it."""
     if event.collaboration:
         return _find_codex_stranger(db, event, own)
@@ -182,7 +182,7 @@ def _find_stranger(db: Connection, event: Event, own: Refereed) -> str:
     return f"'{name}' was not called by you; call an agent of your own, or hand back what you have"
 
 
-def _find_codex_stranger(db: Connection, event: Event, own: Refereed) -> str:
+def _find_codex_stranger(db: Connection, event: HookEvent, own: Refereed) -> str:
     """The same in Codex, whose agents know each other by path; an agent may report to its caller."""
     if event.collaboration not in (*codex.GIVING, *codex.TELLING):
         return ""
@@ -243,7 +243,7 @@ def _is_inside(word: str) -> bool:
     return parts[at : at + 1] != [] and parts[at] in _ROOMS
 
 
-def _judge(event: Event, layers: list[Permissions], ground: Ground) -> Decision:
+def _judge(event: HookEvent, layers: list[Permissions], ground: Ground) -> Decision:
     """What the policy says of a call; Codex gives its patches to a command that no shell knows."""
     call = make_call(event)
     if call.tool in WRITING and not call.paths:
@@ -259,7 +259,7 @@ def _judge(event: Event, layers: list[Permissions], ground: Ground) -> Decision:
     return decision
 
 
-def _judge_values(event: Event, layers: list[Permissions], ground: Ground) -> Decision:
+def _judge_values(event: HookEvent, layers: list[Permissions], ground: Ground) -> Decision:
     """What the policy says of a tool that Remit doesn't know, such as that of an MCP server, by the values it is given.
 
     Remit can't tell whether such a tool reads or writes, and its server isn't confined. So a value that names a
@@ -348,7 +348,7 @@ def _read(layer: dict[str, Any]) -> Permissions:
     return Permissions(layer.get("tools"), layer.get("allow", {}), layer.get("deny", {}), layer.get("unread", ""))
 
 
-def _find_ground(event: Event, root: str, environ: Mapping[str, str]) -> Ground:
+def _find_ground(event: HookEvent, root: str, environ: Mapping[str, str]) -> Ground:
     """Where a call is made: some harnesses let a command run in another folder than the session's."""
     home = environ.get("HOME", "") or os.path.expanduser("~")
     cwd, folder = event.cwd or root, event.tool_input.get(codex.WORKDIR_KEY)
@@ -374,7 +374,7 @@ def list_protected(root: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     return (*PROTECTED, *own)
 
 
-def _tell(decision: Decision, event: Event, db: Connection) -> replies.Answer:
+def _tell(decision: Decision, event: HookEvent, db: Connection) -> replies.Answer:
     """Codex lets a call happen that it should ask about, and opencode's plugins cannot ask."""
     asks = decision.answer == "ask" and event.harness == "claude" and _load_ask(db) == "ask"
     return replies.ask(decision.question or decision.reason) if asks else replies.deny(decision.reason)

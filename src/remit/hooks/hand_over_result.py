@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from remit.harnesses import claude
 from remit.hooks import replies
-from remit.hooks.finish_subagent import is_heard, let_go, look_again, note_tokens, settle
+from remit.hooks.finish_subagent import (
+    end_observed,
+    is_already_judged,
+    judge_again_if_changed,
+    note_tokens,
+    run_finish_steps,
+)
 from remit.hooks.result_text import render_result, render_verdict
 from remit.hooks.session_lookup import read_agent_id
 from remit.ledger.hook_runs import bind, find_by_agent, find_by_call
@@ -20,7 +26,7 @@ from remit.runs.results.full_result import load_report
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.hooks.events import Event
+    from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
     from remit.ledger.hook_runs import Refereed
 
@@ -31,7 +37,7 @@ _UNKNOWN = (
 )
 
 
-def hand_over(event: Event, home: Home) -> replies.Answer:
+def hand_over(event: HookEvent, home: Home) -> replies.Answer:
     """The harness is about to give the answer to the caller: give it the result instead."""
     response: Mapping[str, Any] = event.response if isinstance(event.response, dict) else {}
     with home.ledger.reading() as db:
@@ -51,17 +57,19 @@ def hand_over(event: Event, home: Home) -> replies.Answer:
         note_tokens(home, row, tokens)
     if not own.held:
         if row.state == "running":
-            let_go(home, row, "exited")
+            end_observed(home, row, "exited")
         return {}
     # The harness may have ended it without asking, because a limit was reached or its model failed; and where a second
     # hook has sent the agent back after it was judged, the caller would get something else.
-    if row.state == "running" or not is_heard(home, row, answer):
-        from remit.hooks.judge_return import hear_last
+    if row.state == "running" or not is_already_judged(home, row, answer):
+        from remit.hooks.judge_return import judge_last_message
 
-        hear_last(home, row, event, answer)
+        judge_last_message(home, row, event, answer)
     else:
-        look_again(home, row, event)
-    report = settle(home, row) if row.state in ("running", "settling") else load_report(home, row.session_id)[0]
+        judge_again_if_changed(home, row, event)
+    report = (
+        run_finish_steps(home, row) if row.state in ("running", "settling") else load_report(home, row.session_id)[0]
+    )
     text = render_result(row, report)
     if not text:  # whole answers are wanted here, and it is accepted
         return {}
@@ -69,7 +77,7 @@ def hand_over(event: Event, home: Home) -> replies.Answer:
     return replies.replace_output(claude.replace_answer(response, text), beside)
 
 
-def _stop_waiting(home: Home, own: Refereed, event: Event) -> None:
+def _stop_waiting(home: Home, own: Refereed, event: HookEvent) -> None:
     """The caller goes on at once, and hears of the answer by another way."""
     agent_id = read_agent_id(event.response)
     with home.ledger.transaction() as db:
@@ -79,5 +87,5 @@ def _stop_waiting(home: Home, own: Refereed, event: Event) -> None:
         db.execute("UPDATE delegations SET awaited = 0 WHERE session_id = ?", (own.session_id,))
     row = load_delegation(home.ledger, own.session_id)
     if row is not None and row.state == "settling":  # it was quicker than its call
-        look_again(home, row, event)
-        settle(home, row)
+        judge_again_if_changed(home, row, event)
+        run_finish_steps(home, row)

@@ -12,16 +12,16 @@ from remit.errors import RemitError
 from remit.harnesses import claude
 from remit.hooks import command_tickets, replies
 from remit.hooks.confine_settings import keep_confine_rules
-from remit.hooks.finish_subagent import look_again, settle
+from remit.hooks.finish_subagent import judge_again_if_changed, run_finish_steps
 from remit.hooks.roster import load_roster
-from remit.hooks.stop_subagent import lose
+from remit.hooks.stop_subagent import end_lost
 from remit.ledger.events import read_clock_ms
 from remit.ledger.hook_runs import GRACE_MS, list_open
 from remit.ledger.runs import list_delegations, load_delegation
 from remit.runs.admission.run_config import read_terms
 
 if TYPE_CHECKING:
-    from remit.hooks.events import Event
+    from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
 
 _SHOWN = 3
@@ -30,18 +30,18 @@ _ANEW = (claude.STARTED, claude.RESUMED)
 """How a session begins whose process is a new one: nobody of the old one lives."""
 
 
-def begin_session(event: Event, home: Home) -> replies.Answer:
+def begin_session(event: HookEvent, home: Home) -> replies.Answer:
     """Bring to an end what was left behind, and say in one line what is open."""
     if event.payload.get(claude.SOURCE_KEY) in _ANEW:
         end_agents(event, home, "the harness was started again")
     with suppress(RemitError):  # settings that can't be read: whoever is admitted hears of them
         keep_confine_rules(home, load_roster(home))
     _recover(home)
-    told = _tell_open(home)
+    told = _list_unfinished(home)
     return replies.add_context(event.kind, told) if told else {}
 
 
-def end_agents(event: Event, home: Home, reason: str) -> None:
+def end_agents(event: HookEvent, home: Home, reason: str) -> None:
     """Nobody of a harness's session is at work any more."""
     with home.ledger.reading() as db:
         left = list_open(db, event.session)
@@ -49,7 +49,7 @@ def end_agents(event: Event, home: Home, reason: str) -> None:
         row = load_delegation(home.ledger, each.session_id)
         with suppress(RemitError):  # the others, too
             if row is not None:
-                lose(home, row, reason)
+                end_lost(home, row, reason)
     command_tickets.close_session(home.root, event.session)
     command_tickets.mend_session(home.root, event.session)
     command_tickets.sweep(home.root)
@@ -63,13 +63,13 @@ def _recover(home: Home) -> None:
             continue
         with suppress(RemitError):
             if row.state == "settling":
-                look_again(home, row)
-                settle(home, row)
+                judge_again_if_changed(home, row)
+                run_finish_steps(home, row)
             elif now_ms > (row.deadline_ms or 0) + GRACE_MS:
-                lose(home, row, "nothing was heard of it by its deadline")
+                end_lost(home, row, "nothing was heard of it by its deadline")
 
 
-def _tell_open(home: Home) -> str:
+def _list_unfinished(home: Home) -> str:
     """What is at work now, in one line."""
     rows = list_delegations(home.ledger, only_open=True, limit=_MOST)
     if not rows:

@@ -20,7 +20,7 @@ from remit.storage.settings import find_root, find_workspace
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from remit.hooks.settings_files import Edit, Hook
+    from remit.hooks.settings_files import Hook, SettingsEdit
     from remit.ledger.home import Home
 
 HARNESSES = HOOKED
@@ -37,11 +37,11 @@ _VERSION_SECONDS = 6.0
 _REFUSAL = "an agent can't change what its harness calls"
 
 
-class Installed(NamedTuple):
+class HarnessPlan(NamedTuple):
     """A harness: what becomes of its files, and what is worth knowing about it."""
 
     name: str
-    edits: tuple[Edit, ...]
+    edits: tuple[SettingsEdit, ...]
     events: tuple[str, ...] = ()
     """The events that are hooked."""
     notes: tuple[str, ...] = ()
@@ -49,19 +49,19 @@ class Installed(NamedTuple):
     """What could not be planned, and why; the rest can be done without it."""
 
     @property
-    def changes(self) -> tuple[Edit, ...]:
+    def changes(self) -> tuple[SettingsEdit, ...]:
         """The files that become other ones."""
         return tuple(edit for edit in self.edits if edit.is_change)
 
 
-class Installation(NamedTuple):
+class InstallationPlan(NamedTuple):
     """What is to be done in a workspace, harness by harness."""
 
     root: str
-    harnesses: tuple[Installed, ...]
+    harnesses: tuple[HarnessPlan, ...]
 
     @property
-    def changes(self) -> tuple[Edit, ...]:
+    def changes(self) -> tuple[SettingsEdit, ...]:
         """The files that become other ones."""
         return tuple(edit for each in self.harnesses for edit in each.changes)
 
@@ -74,7 +74,7 @@ class Installation(NamedTuple):
 # --- installing ------------------------------------------------------------------------------------------------------
 
 
-def plan_installation(names: Sequence[str], *, shared: bool = False, with_server: bool = False) -> Installation:
+def plan_installation(names: Sequence[str], *, shared: bool = False, with_server: bool = False) -> InstallationPlan:
     """Find out which files change so that these harnesses call Remit; nothing is changed."""
     from remit.ledger.home import Home
 
@@ -82,12 +82,12 @@ def plan_installation(names: Sequence[str], *, shared: bool = False, with_server
     check_user(home, _REFUSAL)
     plans = {"claude": _plan_claude, "codex": _plan_codex, "opencode": _plan_opencode}
     found = [plans[name](home, shared=shared, with_server=with_server) for name in dict.fromkeys(names)]
-    more = _tell_package() if with_server else []
-    told = [each._replace(notes=(*each.notes, *more, *tell_standing(home.root, each.name))) for each in found]
-    return Installation(home.root, tuple(told))
+    more = _check_package() if with_server else []
+    told = [each._replace(notes=(*each.notes, *more, *describe_start_folder(home.root, each.name))) for each in found]
+    return InstallationPlan(home.root, tuple(told))
 
 
-def write_installation(plan: Installation) -> None:
+def write_installation(plan: InstallationPlan) -> None:
     """Do what was planned, unless a file has changed since."""
     from remit.hooks import command_tickets
     from remit.hooks.command_shell import install_shells
@@ -115,7 +115,7 @@ def _has_plugin(home: Home) -> bool:
         return False
 
 
-def list_written(plan: Installation) -> list[Edit]:
+def list_written(plan: InstallationPlan) -> list[SettingsEdit]:
     """The files that are by now what was planned; of one that cannot be read nobody knows."""
     from contextlib import suppress
 
@@ -166,12 +166,12 @@ def _load_packaged(name: str) -> bytes:
         ) from error
 
 
-def _plan_claude(home: Home, *, shared: bool, with_server: bool) -> Installed:
+def _plan_claude(home: Home, *, shared: bool, with_server: bool) -> HarnessPlan:
     from remit.hooks.settings_files import plan_entries, plan_removal, shape_hooks
 
     hooks = load_hooks("claude", shared=shared)
     shell, told = _name_shell(home)
-    edits, notes = [], [*_tell_plugin(home), *told]
+    edits, notes = [], [*_warn_of_plugin(home), *told]
     if not shared and list_own_hooks(home, SHARED):
         notes.append(f"{SHARED} has Remit's hooks already, so {LOCAL} gets none: both would be called")
         edits.append(plan_entries(home, LOCAL, shell) if shell else plan_removal(home, LOCAL))
@@ -181,15 +181,15 @@ def _plan_claude(home: Home, *, shared: bool, with_server: bool) -> Installed:
         notes.append("whoever uses this checkout needs remit on their path")
     else:
         edits.append(plan_entries(home, LOCAL, {**shape_hooks(hooks), **shell}))
-    notes += _tell_ignored(home, LOCAL) if shell or not shared else []
-    notes += _tell_others(home, (LOCAL, SHARED))
+    notes += _warn_if_not_ignored(home, LOCAL) if shell or not shared else []
+    notes += _list_other_hooks(home, (LOCAL, SHARED))
     if with_server:
         words = _render_server(shared=shared)
         server = {"command": words[0], "args": words[1:]}
         edits.append(plan_entries(home, claude.SERVERS_FILE, {claude.SERVERS_KEY: {"remit": server}}))
-        notes += _tell_ignored(home, claude.SERVERS_FILE) if not shared else []
+        notes += _warn_if_not_ignored(home, claude.SERVERS_FILE) if not shared else []
         notes.append("Claude Code asks once whether it may start the server")
-    return Installed("claude", tuple(edits), tuple(hook.event for hook in hooks), tuple(notes))
+    return HarnessPlan("claude", tuple(edits), tuple(hook.event for hook in hooks), tuple(notes))
 
 
 def _name_shell(home: Home) -> tuple[dict[str, dict[str, str]], list[str]]:
@@ -208,22 +208,22 @@ def _name_shell(home: Home) -> tuple[dict[str, dict[str, str]], list[str]]:
     return {claude.ENVIRONMENT_KEY: {claude.SHELL_VARIABLE: shell}}, []
 
 
-def _plan_codex(home: Home, *, shared: bool, with_server: bool) -> Installed:
+def _plan_codex(home: Home, *, shared: bool, with_server: bool) -> HarnessPlan:
     from remit.hooks.settings_files import plan_entries, shape_hooks
 
     hooks = load_hooks("codex", shared=shared)
     edit = plan_entries(home, CODEX, shape_hooks(hooks))
     notes = [
         f"Codex passes over hooks in silence until you trust them: {render_trust(home.root)}",
-        *([] if shared else _tell_ignored(home, CODEX)),
-        *_tell_others(home, (CODEX,)),
+        *([] if shared else _warn_if_not_ignored(home, CODEX)),
+        *_list_other_hooks(home, (CODEX,)),
     ]
     if with_server:
         import shlex
 
         line = shlex.join(["codex", "mcp", "add", "remit", "--", *_render_server(shared=shared)])
         notes.append(f"Codex keeps its servers in your own settings; to add Remit's, run: {line}")
-    return Installed("codex", (edit,), tuple(hook.event for hook in hooks), tuple(notes))
+    return HarnessPlan("codex", (edit,), tuple(hook.event for hook in hooks), tuple(notes))
 
 
 def render_trust(root: str) -> str:
@@ -234,20 +234,20 @@ def render_trust(root: str) -> str:
     )
 
 
-def _plan_opencode(home: Home, *, shared: bool, with_server: bool) -> Installed:
+def _plan_opencode(home: Home, *, shared: bool, with_server: bool) -> HarnessPlan:
     from remit.hooks.settings_files import plan_entries, plan_file
 
     version = find_unprotected(home.root)
     if version:
         error = InputError(describe_unprotected(version), hint=UNPROTECTED_HINT)
-        return Installed("opencode", (), undone=(error,))
+        return HarnessPlan("opencode", (), undone=(error,))
     edits = [plan_file(home, PLUGIN, render_plugin(shared=shared))]
-    notes = [] if shared else _tell_ignored(home, PLUGIN)
+    notes = [] if shared else _warn_if_not_ignored(home, PLUGIN)
     if with_server:
         path = _find_opencode(home)
         server = {"type": "local", "command": _render_server(shared=shared), "enabled": True}
         edits.append(plan_entries(home, path, {"mcp": {"remit": server}}, comments=True))
-    return Installed("opencode", tuple(edits), opencode.EVENTS, tuple(notes))
+    return HarnessPlan("opencode", tuple(edits), opencode.EVENTS, tuple(notes))
 
 
 def find_unprotected(root: str) -> str:
@@ -273,7 +273,7 @@ def _find_opencode(home: Home) -> str:
 # --- what is worth knowing -------------------------------------------------------------------------------------------
 
 
-def _tell_package() -> list[str]:
+def _check_package() -> list[str]:
     from importlib.util import find_spec
 
     if find_spec("mcp") is not None:
@@ -281,7 +281,7 @@ def _tell_package() -> list[str]:
     return ["the server does not start yet: the package mcp is not installed (pip install '.[mcp]', as Remit was)"]
 
 
-def find_standing(root: str) -> str:
+def find_start_folder(root: str) -> str:
     """The folder of the workspace, or of a linked worktree, that the person stands in; else the workspace's root."""
     if os.environ.get("REMIT_ROOT"):
         return root
@@ -295,12 +295,12 @@ def is_in_worktree(root: str) -> bool:
     return not os.environ.get("REMIT_ROOT") and os.path.realpath(find_root()) != os.path.realpath(root)
 
 
-def tell_standing(root: str, name: str) -> list[str]:
+def describe_start_folder(root: str, name: str) -> list[str]:
     """That a harness which is started where the person stands does not read what is installed in the root."""
     if is_in_worktree(root):
         carried = "what --shared writes there is read here, too, once it is committed and merged"
         return [f"this is a linked worktree, and the hooks are in '{root}': start {name} there; {carried}"]
-    if name == "claude" and find_standing(root) != os.path.realpath(root):
+    if name == "claude" and find_start_folder(root) != os.path.realpath(root):
         return [f"Claude Code reads the settings of the folder that it is started in: start claude in '{root}'"]
     return []
 
@@ -334,7 +334,7 @@ def find_plugin_words(data: bytes) -> tuple[str, ...]:
     return ()
 
 
-def _tell_others(home: Home, paths: Sequence[str]) -> Iterator[str]:
+def _list_other_hooks(home: Home, paths: Sequence[str]) -> Iterator[str]:
     from remit.hooks.settings_files import mentions_remit
 
     for path in paths:
@@ -344,7 +344,7 @@ def _tell_others(home: Home, paths: Sequence[str]) -> Iterator[str]:
             yield f"{path} has a command line of your own that calls Remit too ({told}): it stays, and both are called"
 
 
-def _tell_plugin(home: Home) -> Iterator[str]:
+def _warn_of_plugin(home: Home) -> Iterator[str]:
     if find_plugin(home):
         yield "Remit's plugin for Claude Code is switched on as well: both would be called, so keep one of the two"
 
@@ -364,7 +364,7 @@ def find_plugin(home: Home) -> str:
     return ""
 
 
-def _tell_ignored(home: Home, path: str) -> list[str]:
+def _warn_if_not_ignored(home: Home, path: str) -> list[str]:
     from remit.hooks.settings_files import is_ignored
 
     if is_ignored(home.root, path) is not False:
@@ -375,16 +375,16 @@ def _tell_ignored(home: Home, path: str) -> list[str]:
 # --- uninstalling ----------------------------------------------------------------------------------------------------
 
 
-def plan_uninstallation(names: Sequence[str] = ()) -> Installation:
+def plan_uninstallation(names: Sequence[str] = ()) -> InstallationPlan:
     """Find out which files change so that these harnesses, or all, do not call Remit any more; nothing is changed."""
     from remit.ledger.home import Home
 
     home = Home(find_workspace())
     check_user(home, _REFUSAL)
-    return Installation(home.root, tuple(_plan_removals(home, name) for name in dict.fromkeys(names or HARNESSES)))
+    return InstallationPlan(home.root, tuple(_plan_removals(home, name) for name in dict.fromkeys(names or HARNESSES)))
 
 
-def _plan_removals(home: Home, name: str) -> Installed:
+def _plan_removals(home: Home, name: str) -> HarnessPlan:
     from remit.hooks.settings_files import plan_file_removal, plan_removal
 
     paths = {
@@ -410,7 +410,7 @@ def _plan_removals(home: Home, name: str) -> Installed:
         notes.append(f"this is a linked worktree: what is taken out is in the main checkout, '{home.root}'")
     if name == "codex" and any(edit.is_change for edit in edits):
         notes.append("what Codex was told to trust stays in your own settings, and trusts nothing else")
-    return Installed(name, tuple(edits), notes=tuple(notes), undone=tuple(undone))
+    return HarnessPlan(name, tuple(edits), notes=tuple(notes), undone=tuple(undone))
 
 
 def _may_concern(home: Home, path: str) -> bool:

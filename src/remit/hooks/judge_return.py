@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from remit.evidence.changes import Change, Comparison
-    from remit.hooks.events import Event
+    from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
     from remit.ledger.store import Connection
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 _TAKEN_BACK = "the answer changed after it was accepted and settled: this is of the later one"
 
 
-class _Told(NamedTuple):
+class _AttemptsSoFar(NamedTuple):
     """What is told of the attempts of a refereed agent."""
 
     usage: Usage
@@ -64,7 +64,7 @@ class _Told(NamedTuple):
         return ()
 
 
-def hear_last(home: Home, row: Run, event: Event | None, answer: str) -> None:
+def judge_last_message(home: Home, row: Run, event: HookEvent | None, answer: str) -> None:
     """Judge the answer that the caller would get."""
     judgement = judge(home, row, event, answer)
     if row.state == "settled":
@@ -74,7 +74,7 @@ def hear_last(home: Home, row: Run, event: Event | None, answer: str) -> None:
 
 
 def judge(
-    home: Home, row: Run, event: Event | None, answer: str, *, sends_back: bool = False
+    home: Home, row: Run, event: HookEvent | None, answer: str, *, sends_back: bool = False
 ) -> Judgement | None:  # fmt: skip
     """Judge an answer; None if there is none.
 
@@ -128,7 +128,7 @@ def _make_scene(home: Home, row: Run, terms: RunConfig, tools: tuple[ToolUse, ..
     )  # fmt: skip
 
 
-def _list_tools(home: Home, row: Run, event: Event | None) -> tuple[ToolUse, ...] | None:
+def _list_tools(home: Home, row: Run, event: HookEvent | None) -> tuple[ToolUse, ...] | None:
     """What the agent used, as its hooks told; None where the harness knows of tools that they did not tell of.
 
     Of one that was taken up again it knows the earlier ones, too, so that says nothing. Without an event of the agent
@@ -144,7 +144,7 @@ def _list_used(home: Home, sessions: Iterable[str]) -> tuple[ToolUse, ...]:
         return tuple(use for session_id in sessions for use in read_uses(list_tool_uses(db, session_id)))
 
 
-def _has_used(event: Event) -> bool:
+def _has_used(event: HookEvent) -> bool:
     """Whether the harness knows of tools that the agent used."""
     agent_id = event.agent_id
     if event.kind == claude.AFTER_TOOL:  # it comes from the caller, and tells of the agent
@@ -190,7 +190,7 @@ def conclude_return(
         findings=(*conclusion.findings, *_list_new_names(home, row, terms.root, comparison))
     )
     now_ms = read_clock_ms()
-    told = _Told(_load_usage(home, row), answer or None, tuple(range(number)))
+    told = _AttemptsSoFar(_load_usage(home, row), answer or None, tuple(range(number)))
     report = make_report(row, told, conclusion, ended_ms=now_ms)
     with home.ledger.transaction(durable=True) as db:
         is_usable = conclusion.outcome in (*ACCEPTABLE, "unproven")
@@ -234,7 +234,7 @@ def overrule(home: Home, row: Run, answer: str, judgement: Judgement | None) -> 
     told = conclude(Ended("exited", row.agent, Heard(answer), judgement, format=read_terms(row.details).format))
     number = count_attempts(home.ledger, row.session_id) + 1
     keep_attempt(home, row, answer, judgement, number)
-    turns = _Told(_load_usage(home, row), answer, tuple(range(number)))
+    turns = _AttemptsSoFar(_load_usage(home, row), answer, tuple(range(number)))
     later = make_report(row, turns, told, ended_ms=read_clock_ms())._replace(notes=(_TAKEN_BACK, *report.notes))
     with home.ledger.transaction(durable=True) as db:
         keep_texts(home, row.session_id, {"report": render_report(later, told)}, db=db)

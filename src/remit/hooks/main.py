@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from remit.hooks.events import Event
+    from remit.hooks.events import HookEvent
     from remit.ledger.hook_runs import Refereed
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -38,7 +38,7 @@ _LEEWAY_SECONDS = 2
 """For what a signal makes this do, before another thread does it."""
 
 
-class TimeIsUp(BaseException):
+class HookTimeout(BaseException):
     """The harness will not wait any longer; not an error that anything on the way may pass over."""
 
 
@@ -92,7 +92,7 @@ def respond(
     `on_late` is given them from another thread where this one hangs in what no signal interrupts, such as SQLite's own
     waiting for a lock.
     """
-    from remit.hooks.events import Event
+    from remit.hooks.events import HookEvent
     from remit.light_json import parse_json
 
     payload: Any = None
@@ -105,11 +105,11 @@ def respond(
         trouble = str(error)
     if trouble:
         return _answer_unread(data, stream, trouble, environ)
-    event = Event(payload, harness)
+    event = HookEvent(payload, harness)
     try:
         answer = _decide_in_time(event, environ, on_late)
-        return _render(answer or _hold_back(event, environ))
-    except (Exception, TimeIsUp) as error:  # noqa: BLE001 - the outermost line: whatever it is, there is a decision
+        return _render(answer or _delay_stop(event, environ))
+    except (Exception, HookTimeout) as error:  # noqa: BLE001 - the outermost line: whatever it is, there is a decision
         return _render_failure(event, error, environ)
 
 
@@ -121,10 +121,10 @@ def _answer_unread(
 ) -> tuple[int, str, str]:
     """The answer to an event that cannot be read: no, unless nothing hangs on it, or it is a person's own."""
     from remit.hooks.events import GUARDING
-    from remit.hooks.unreadable_event import find_doubt, is_only_told
+    from remit.hooks.unreadable_event import find_doubt, is_observed_only
 
     told = f"Remit: the event of the hook cannot be read: {trouble}"
-    if is_only_told(data, [kind for kind in _HANDLERS if kind not in GUARDING]):
+    if is_observed_only(data, [kind for kind in _HANDLERS if kind not in GUARDING]):
         return 0, "", f"{told}. Nothing hangs on it."
     doubt = find_doubt(data, stream, environ) if len(data) > MAX_BYTES else ""
     if len(data) > MAX_BYTES and not doubt:
@@ -138,7 +138,7 @@ def _render(answer: dict[str, Any]) -> tuple[int, str, str]:
     return 0, render_json(answer) if answer else "", ""
 
 
-def _render_failure(event: Event, error: BaseException, environ: Mapping[str, str]) -> tuple[int, str, str]:
+def _render_failure(event: HookEvent, error: BaseException, environ: Mapping[str, str]) -> tuple[int, str, str]:
     try:
         return _render(fail(event, error, environ))
     except ValueError:  # what the harness gave cannot be given back to it: then without that
@@ -147,20 +147,20 @@ def _render_failure(event: Event, error: BaseException, environ: Mapping[str, st
 
 
 def _describe(error: BaseException) -> str:
-    if isinstance(error, TimeIsUp):
+    if isinstance(error, HookTimeout):
         return "it took too long"
     text = " ".join(str(error).split())[:300]
     return text or type(error).__name__
 
 
 def _decide_in_time(
-    event: Event, environ: Mapping[str, str], on_late: Callable[[int, str, str], None] | None
+    event: HookEvent, environ: Mapping[str, str], on_late: Callable[[int, str, str], None] | None
 ) -> dict[str, Any]:
     """Decide before the harness stops waiting."""
     import _signal  # type: ignore[import-not-found] # `signal` without its enumerations
 
     def stop(*_: object) -> None:
-        raise TimeIsUp
+        raise HookTimeout
 
     seconds, late_seconds = find_seconds(event)
     _signal.signal(_signal.SIGALRM, stop)
@@ -174,7 +174,7 @@ def _decide_in_time(
             done()
 
 
-def _hold_back(event: Event, environ: Mapping[str, str]) -> dict[str, Any]:
+def _delay_stop(event: HookEvent, environ: Mapping[str, str]) -> dict[str, Any]:
     """Let an agent of Codex end only when its caller is sure to get the verdict on a return that was rejected."""
     if event.harness != "codex" or event.kind != claude.AGENT_STOP:
         return {}
@@ -184,12 +184,12 @@ def _hold_back(event: Event, environ: Mapping[str, str]) -> dict[str, Any]:
     db = open_quickly(f"{root}/.remit/ledger.db") if root else None
     if db is None:
         return {}
-    from remit.hooks.delay_stop import hold_back
+    from remit.hooks.delay_stop import delay_stop
 
-    return hold_back(event, db)
+    return delay_stop(event, db)
 
 
-def find_seconds(event: Event) -> tuple[float, float]:
+def find_seconds(event: HookEvent) -> tuple[float, float]:
     """After how long an event is answered anyhow, by a signal and by another thread: before its harness gives up."""
     if event.kind == claude.SESSION_END and event.harness == "codex":
         return _LAST_SECONDS, _LAST_SECONDS + min(_LEEWAY_SECONDS, _LAST_SECONDS)
@@ -200,7 +200,7 @@ def find_seconds(event: Event) -> tuple[float, float]:
 
 
 def _watch(
-    event: Event, environ: Mapping[str, str], seconds: float, on_late: Callable[[int, str, str], None]
+    event: HookEvent, environ: Mapping[str, str], seconds: float, on_late: Callable[[int, str, str], None]
 ) -> Callable[[], None]:
     """Answer from another thread where this one does not; what is called when it has."""
     import _thread
@@ -210,7 +210,7 @@ def _watch(
 
     def watch() -> None:
         if not is_running.acquire(timeout=seconds) and is_told.acquire(blocking=False):
-            on_late(*_render_failure(event, TimeIsUp(), environ))
+            on_late(*_render_failure(event, HookTimeout(), environ))
 
     def done() -> None:
         is_told.acquire()  # for ever, where the other one is about to end the process
@@ -223,14 +223,14 @@ def _watch(
 # --- which event needs what ------------------------------------------------------------------------------------------
 
 
-def decide(event: Event, environ: Mapping[str, str]) -> dict[str, Any]:
+def decide(event: HookEvent, environ: Mapping[str, str]) -> dict[str, Any]:
     """What is to be said to an event; nothing, where nothing is."""
     handle = _HANDLERS.get(event.kind)
     root = find_root(event, environ) if handle is not None else ""
     return handle(event, root, environ) if handle is not None and root else {}
 
 
-def find_root(event: Event, environ: Mapping[str, str]) -> str:
+def find_root(event: HookEvent, environ: Mapping[str, str]) -> str:
     """The workspace that an event belongs to: as elsewhere, or a project with agents; empty where it is none.
 
     A checkout has its agents' files and not what Remit keeps. A home folder has agents, too, and is no project.
@@ -266,19 +266,19 @@ def _find_main(folder: str) -> str:
     return root if _has(root, (*_SIGNS, *_AGENTS)) else ""
 
 
-def _is_person(event: Event, environ: Mapping[str, str]) -> bool:
+def _is_person(event: HookEvent, environ: Mapping[str, str]) -> bool:
     """Whether a session is a person's own: no agent's, or that of one who talks to an agent in a terminal."""
     if event.agent_id or environ.get("REMIT_TICKET"):
         return False
     return event.is_own or claude.is_terminal(environ)
 
 
-def _is_attended(event: Event, environ: Mapping[str, str]) -> bool:
+def _is_attended(event: HookEvent, environ: Mapping[str, str]) -> bool:
     """Whether the whole session is a broker's to judge, or a person's own."""
     return not event.agent_id and (_is_person(event, environ) or bool(environ.get("REMIT_TICKET")))
 
 
-def _before_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+def _before_tool(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     if event.is_delegating:
         from remit.hooks.start_subagent import admit_call
 
@@ -311,7 +311,7 @@ def _before_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[st
 
 
 def _before_collaboration(
-    event: Event, root: str, environ: Mapping[str, str], own: Refereed | None
+    event: HookEvent, root: str, environ: Mapping[str, str], own: Refereed | None
 ) -> dict[str, Any]:  # fmt: skip
     """Codex is about to give an agent another task, or to wait for its agents."""
     from remit.harnesses import codex
@@ -329,7 +329,7 @@ def _before_collaboration(
     return {}
 
 
-def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+def _after_tool(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     if event.is_delegating:
         from remit.hooks.hand_over_result import hand_over
 
@@ -353,7 +353,7 @@ def _after_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str
     return _pass_on(event, root, own, told)
 
 
-def _note_user_tool(event: Event, root: str) -> None:
+def _note_user_tool(event: HookEvent, root: str) -> None:
     """Note when the user's own session uses a tool that may write: what changes meanwhile may be the user's."""
     from remit.hooks.tool_calls import get_operation
     from remit.hooks.user_tools import begin_user_tool, end_user_tool, has_begun
@@ -374,7 +374,7 @@ def _note_user_tool(event: Event, root: str) -> None:
     end_user_tool(root, name)
 
 
-def _check_names(event: Event, root: str) -> str:
+def _check_names(event: HookEvent, root: str) -> str:
     """What an enforced agent is told of protected names that appeared while its command ran."""
     from remit.hooks.tool_calls import get_operation
 
@@ -396,7 +396,7 @@ def _check_names(event: Event, root: str) -> str:
     return f"{'; '.join(sentences)}. {more}" if sentences else ""
 
 
-def _pass_on(event: Event, root: str, own: Refereed | None, more: str = "") -> dict[str, Any]:
+def _pass_on(event: HookEvent, root: str, own: Refereed | None, more: str = "") -> dict[str, Any]:
     """Give a caller what is kept for it: that an answer which reached it as it was is not accepted."""
     told = "\n".join(filter(None, (more, _take_words(event, root, own))))
     if not told:
@@ -408,7 +408,7 @@ def _pass_on(event: Event, root: str, own: Refereed | None, more: str = "") -> d
     return replies.block(told) if is_block else replies.add_context(event.kind, told)
 
 
-def _take_words(event: Event, root: str, own: Refereed | None) -> str:
+def _take_words(event: HookEvent, root: str, own: Refereed | None) -> str:
     """What is kept for the agent that an event comes from, or for the session itself."""
     from remit.ledger.hook_runs import open_quickly, take_words
 
@@ -425,7 +425,7 @@ def _take_words(event: Event, root: str, own: Refereed | None) -> str:
     return "\n".join(filter(None, (given, take_words(db, event.session, session_id))))
 
 
-def _find_own(event: Event, root: str) -> Refereed | None:
+def _find_own(event: HookEvent, root: str) -> Refereed | None:
     from remit.hooks.session_lookup import find_own
     from remit.ledger.hook_runs import open_quickly
 
@@ -433,7 +433,7 @@ def _find_own(event: Event, root: str) -> Refereed | None:
     return None if db is None else find_own(db, event)
 
 
-def _observe(event: Event, root: str) -> Refereed | None:
+def _observe(event: HookEvent, root: str) -> Refereed | None:
     """Write down that an agent used a tool."""
     from remit.hooks.session_lookup import find_own
     from remit.hooks.tool_calls import find_changed, find_outside, find_seen, find_written, get_operation
@@ -470,7 +470,7 @@ def _observe(event: Event, root: str) -> Refereed | None:
     return own
 
 
-def _note_main_writes(event: Event, root: str, environ: Mapping[str, str]) -> None:
+def _note_main_writes(event: HookEvent, root: str, environ: Mapping[str, str]) -> None:
     """Write down what the session of a user wrote in hyper's workspace root (R3.11): only there it is recorded."""
     workspace_root = _find_workspace_root(root, environ)
     if not workspace_root:
@@ -502,15 +502,15 @@ def _keep_inside(paths: list[str], folder: str) -> list[str]:
     return [path for path in paths if folder and path.startswith(inside)]
 
 
-def _at_failed_tool(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+def _at_failed_tool(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     if not event.is_delegating:
         return _after_tool(event, root, environ)
-    from remit.hooks.stop_subagent import drop_call
+    from remit.hooks.stop_subagent import end_failed_call
 
-    return drop_call(event, _open_home(root))
+    return end_failed_call(event, _open_home(root))
 
 
-def _at_stop(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+def _at_stop(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     own = _find_own(event, root) if event.agent_id else None
     told = _pass_on(event, root, own)
     if told:  # what a caller was given no other way, it is given before it ends its turn
@@ -521,7 +521,7 @@ def _at_stop(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, A
     return answer
 
 
-def _note_idle(event: Event, root: str, own: Refereed | None) -> None:
+def _note_idle(event: HookEvent, root: str, own: Refereed | None) -> None:
     """Note that the turn of a caller is over, so that its next request comes after an event of its own."""
     from remit.ledger.callers import note_doing
     from remit.ledger.hook_runs import open_quickly
@@ -531,7 +531,7 @@ def _note_idle(event: Event, root: str, own: Refereed | None) -> None:
         note_doing(db, event.session, None if own is None else own.session_id, "idle")
 
 
-def _check_stop(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+def _check_stop(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     if event.kind == claude.STOP and _is_attended(event, environ):
         return {} if environ.get("REMIT_TICKET") else _clear_awaited(event, root)
     from remit.hooks.stop_subagent import check_stop
@@ -539,28 +539,28 @@ def _check_stop(event: Event, root: str, environ: Mapping[str, str]) -> dict[str
     return check_stop(event, _open_home(root), environ)
 
 
-def _at_broken_stop(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+def _at_broken_stop(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     """The model of an agent failed. Where its caller waits for it, the caller's side hears of that, too."""
     if event.agent_id:
-        from remit.hooks.stop_subagent import drop_broken
+        from remit.hooks.stop_subagent import end_failed_agent
 
-        drop_broken(event, _open_home(root))
+        end_failed_agent(event, _open_home(root))
     return {}
 
 
-def _clear_awaited(event: Event, root: str) -> dict[str, Any]:
+def _clear_awaited(event: HookEvent, root: str) -> dict[str, Any]:
     """Nobody whom a person's session waited for is at work when it stops."""
     from remit.ledger.hook_runs import list_awaited, open_quickly
 
     db = open_quickly(f"{root}/.remit/ledger.db")
     if db is not None and list_awaited(db, event.session, None):
-        from remit.hooks.stop_subagent import lose_awaited
+        from remit.hooks.stop_subagent import end_lost_children
 
-        lose_awaited(_open_home(root), event.session, None)
+        end_lost_children(_open_home(root), event.session, None)
     return {}
 
 
-def _at_start(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+def _at_start(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     """A subagent begins. One that was over before is given another message: that is a delegation of its own."""
     if not event.agent_id or not event.agent:
         return {}
@@ -581,7 +581,7 @@ def _at_start(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, 
     return admit_start(event, home, environ) if own is None else admit_again(event, own, home, environ)
 
 
-def _at_prompt(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+def _at_prompt(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     """A session is given a prompt, or the answer of an agent in the background.
 
     Codex tells the prompts of a subagent, too: in the first stands its session, and after its end another may come.
@@ -607,7 +607,7 @@ def _at_prompt(event: Event, root: str, environ: Mapping[str, str]) -> dict[str,
     return admit_again(event, own, _open_home(root), environ)
 
 
-def _at_session(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+def _at_session(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     from remit.hooks.harness_sessions import begin_session
 
     home = _open_home(root)
@@ -620,7 +620,7 @@ def _at_session(event: Event, root: str, environ: Mapping[str, str]) -> dict[str
     return told if is_attended(environ) else admit_main(event, home, environ) or told
 
 
-def _at_session_end(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+def _at_session_end(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     from remit.hooks.harness_sessions import end_agents
 
     home = _open_home(root)
@@ -637,7 +637,7 @@ def _at_session_end(event: Event, root: str, environ: Mapping[str, str]) -> dict
     return {}
 
 
-def _at_changed_settings(event: Event, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
+def _at_changed_settings(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[str, Any]:
     """Claude Code is about to take over settings that were changed on disk: not where an agent may have done it."""
     import time
 
@@ -688,7 +688,7 @@ _HANDLERS = {
 # --- when it cannot be decided ---------------------------------------------------------------------------------------
 
 
-def fail(event: Event, error: BaseException, environ: Mapping[str, str]) -> dict[str, Any]:
+def fail(event: HookEvent, error: BaseException, environ: Mapping[str, str]) -> dict[str, Any]:
     """The decision where there is none: what is guarded is refused, what is looked on goes on with a warning."""
     from remit.hooks import replies
 
@@ -716,7 +716,7 @@ def fail(event: Event, error: BaseException, environ: Mapping[str, str]) -> dict
     return replies.add_context(event.kind, told) if event.is_notice else warning
 
 
-def _keep_back(event: Event, why: str, environ: Mapping[str, str]) -> str:
+def _keep_back(event: HookEvent, why: str, environ: Mapping[str, str]) -> str:
     """What is said where something must not go on unseen."""
     if event.kind == claude.AFTER_TOOL and event.is_waiting:
         return f"Remit could not say whether what your agents returned was accepted: {why}. Do not count on it."
@@ -727,12 +727,12 @@ def _keep_back(event: Event, why: str, environ: Mapping[str, str]) -> str:
     return ""
 
 
-def _may_be_held(event: Event, error: BaseException, environ: Mapping[str, str]) -> bool:
+def _may_be_held(event: HookEvent, error: BaseException, environ: Mapping[str, str]) -> bool:
     """Whether somebody is asked for whose return would be checked, or who can tell."""
     try:
-        from remit.hooks.fallback import may_be_held
+        from remit.hooks.fallback import may_be_enforced
 
         # Where time is up because the ledger is held, to ask it would take as long again.
-        return may_be_held(find_root(event, environ), event, is_late=isinstance(error, TimeIsUp))
+        return may_be_enforced(find_root(event, environ), event, is_late=isinstance(error, HookTimeout))
     except Exception:  # noqa: BLE001 - whatever keeps this from being known
         return True

@@ -30,7 +30,7 @@ _NOTE = "roster"
 _FORMAT = 7
 
 
-class Entry(NamedTuple):
+class RosterEntry(NamedTuple):
     """What an agent's file says, as far as the referee needs it."""
 
     name: str
@@ -61,7 +61,7 @@ class Entry(NamedTuple):
 class Roster(NamedTuple):
     """The agents by the harness whose file it is and their name, and what is set."""
 
-    agents: Mapping[str, Mapping[str, Entry]]
+    agents: Mapping[str, Mapping[str, RosterEntry]]
     referee: Mapping[str, Any]
     """`[referee]`."""
     limits: Mapping[str, Any]
@@ -78,7 +78,7 @@ class Roster(NamedTuple):
     confine: Mapping[str, Any] = NOTHING
     """`[confine]`."""
 
-    def find(self, name: str, harness: str) -> Entry | None:
+    def find(self, name: str, harness: str) -> RosterEntry | None:
         """An agent by its name: of several files that define it the standard's, from which others are made.
 
         What the harness's own file switches off stays off: both hold. Where it works is the harness's own to say.
@@ -89,7 +89,7 @@ class Roster(NamedTuple):
             return found[0] if found else None
         return standard._replace(also=(found[0].permissions,), isolation=found[0].isolation)
 
-    def find_or_describe(self, name: str, harness: str) -> Entry:
+    def find_or_describe(self, name: str, harness: str) -> RosterEntry:
         """The same; of an agent without a file what the settings and its plugin say.
 
         Nothing says whom it may call: depth and budget limit it.
@@ -104,9 +104,11 @@ class Roster(NamedTuple):
         plugins = {key: Declared(*declared) for key, declared in self.plugins.items()}
         own = find_agent_settings(tables, name)
         declared = choose_format(name, tables, Declared(), plugins, Declared(*self.of_workspace))
-        return Entry(name, format=declared.format, timeout_s=own.timeout, may_call=("*",), owner=own.owner or "remit")
+        return RosterEntry(
+            name, format=declared.format, timeout_s=own.timeout, may_call=("*",), owner=own.owner or "remit"
+        )
 
-    def _rank(self, harness: str) -> list[Mapping[str, Entry]]:
+    def _rank(self, harness: str) -> list[Mapping[str, RosterEntry]]:
         first = [self.agents[profile] for profile in (harness, "standard") if profile in self.agents]
         return [*first, *(agents for profile, agents in self.agents.items() if profile not in (harness, "standard"))]
 
@@ -118,7 +120,7 @@ class Roster(NamedTuple):
         wanted = fold_name(name)
         return min((each for each in known if fold_name(each) == wanted), default=name)
 
-    def list_targets(self, entry: Entry) -> tuple[str, ...]:
+    def list_targets(self, entry: RosterEntry) -> tuple[str, ...]:
         """The agents that one may call and that exist. A harness's own file may also name agents without a file."""
         if entry.name not in self.agents.get("standard", {}):
             return entry.may_call
@@ -164,7 +166,7 @@ def load_roster(home: Home) -> Roster:
     return _read(roster)
 
 
-def look_up_roster(home: Home) -> Roster:
+def compile_roster(home: Home) -> Roster:
     """The roster as the files are now, for whoever only asks: nothing is kept, and nothing has to be writable."""
     return _read(json.loads(json.dumps(_compile(home))))  # the same values as out of the note
 
@@ -220,7 +222,7 @@ def _compile(home: Home) -> dict[str, Any]:
     }
 
 
-def _describe(agent: Agent, settings: Settings, root: str) -> Entry:
+def _describe(agent: Agent, settings: Settings, root: str) -> RosterEntry:
     from remit.config.runs import find_agent_settings
     from remit.runs.choose_agent import describe_permissions, list_targets
     from remit.runs.formats import find_format
@@ -228,8 +230,8 @@ def _describe(agent: Agent, settings: Settings, root: str) -> Entry:
     own, definition = find_agent_settings(settings.delegation.agents, agent.name), agent.definition
     declared = find_format(agent.name, agent, settings, root=root)
     if definition is None:
-        return Entry(agent.name, format=declared.format)
-    return Entry(
+        return RosterEntry(agent.name, format=declared.format)
+    return RosterEntry(
         agent.name,
         definition.kind or "",
         declared.format,
@@ -247,7 +249,7 @@ def _describe(agent: Agent, settings: Settings, root: str) -> Entry:
 
 def _read(values: dict[str, Any]) -> Roster:
     agents = {
-        profile: {name: Entry(**{**entry, "may_call": tuple(entry["may_call"])}) for name, entry in named.items()}
+        profile: {name: RosterEntry(**{**entry, "may_call": tuple(entry["may_call"])}) for name, entry in named.items()}
         for profile, named in values["agents"].items()
     }
     return Roster(

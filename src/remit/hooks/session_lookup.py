@@ -14,7 +14,7 @@ from remit.storage.transcripts import load_beginning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from remit.hooks.events import Event
+    from remit.hooks.events import HookEvent
     from remit.ledger.hook_runs import Refereed
     from remit.ledger.store import Connection
 
@@ -23,7 +23,7 @@ __all__ = ["MAIN", "find_agent_path", "find_own", "find_recipient", "find_transc
 _MAX_ID_CHARS = 300
 
 
-def find_own(db: Connection, event: Event) -> Refereed | None:
+def find_own(db: Connection, event: HookEvent) -> Refereed | None:
     """The agent that an event comes from; None for one that Remit knows nothing of."""
     if event.is_own:
         return None
@@ -33,7 +33,7 @@ def find_own(db: Connection, event: Event) -> Refereed | None:
     return find_by_agent(db, event.session, agent_id) or (_bind(db, event) if event.agent_id else None)
 
 
-def _bind(db: Connection, event: Event) -> Refereed | None:
+def _bind(db: Connection, event: HookEvent) -> Refereed | None:
     """Find the call that an agent was started by, and remember it."""
     call, path = _find_call(event), find_agent_path(event)
     # A call that is not known was made before the hooks were there: the agent is none of those that wait.
@@ -55,7 +55,7 @@ def _fold(name: str) -> str:
     return "".join(char for char in name.casefold() if char.isalnum())
 
 
-def find_transcript(event: Event, agent_id: str = "") -> str:
+def find_transcript(event: HookEvent, agent_id: str = "") -> str:
     """Where the harness writes down what a subagent says: the one that the event comes from, or tells of."""
     named = event.payload.get(claude.AGENT_TRANSCRIPT_KEY)
     if isinstance(named, str) and named:
@@ -65,14 +65,14 @@ def find_transcript(event: Event, agent_id: str = "") -> str:
     return claude.get_transcript(event.transcript, agent_id or event.agent_id)
 
 
-def find_agent_path(event: Event) -> str:
+def find_agent_path(event: HookEvent) -> str:
     """The path of the agent that an event comes from, in Codex's multi-agent v2; empty for none."""
     if event.harness != "codex" or not event.agent_id:
         return ""
     return codex.read_agent_path(load_beginning(find_transcript(event), max_bytes=codex.HEAD_BYTES))
 
 
-def find_recipient(db: Connection, event: Event) -> tuple[Refereed | None, str]:
+def find_recipient(db: Connection, event: HookEvent) -> tuple[Refereed | None, str]:
     """The agent that a tool of Codex's sends something to, as far as Remit knows it, and its path."""
     given = [event.tool_input[key] for key in codex.RECIPIENT_KEYS if isinstance(event.tool_input.get(key), str)]
     target = given[0][:_MAX_ID_CHARS] if given else ""
@@ -83,7 +83,7 @@ def find_recipient(db: Connection, event: Event) -> tuple[Refereed | None, str]:
     return found, path
 
 
-def _find_call(event: Event) -> str:
+def _find_call(event: HookEvent) -> str:
     """The call of an agent, of which Claude Code keeps a note beside the transcript; empty where there is none."""
     if event.harness != "claude" or not event.transcript or "/" in event.agent_id:
         return ""
@@ -96,7 +96,7 @@ def _find_call(event: Event) -> str:
     return call if isinstance(call, str) else ""
 
 
-def _find_by_prompt(db: Connection, event: Event) -> Refereed | None:
+def _find_by_prompt(db: Connection, event: HookEvent) -> Refereed | None:
     """The session that the subagent's first prompt names; where it cannot name one, the only one that it can be."""
     waiting = list_unbound(db, event.session, event.agent)
     if not waiting:

@@ -88,13 +88,13 @@ class Hook(NamedTuple):
     timeout_s: int | None
 
 
-class Edit(NamedTuple):
+class SettingsEdit(NamedTuple):
     """What becomes of a file below the root. None where there is none, or shall be none."""
 
     path: str
     before: bytes | None
     after: bytes | None
-    kept: Kept | None = None
+    kept: EditRecord | None = None
     """What is to be remembered of it; nothing any more where it is None."""
     is_guess: bool = False
     """Whether nobody remembers what the file was, so that an empty list or object of a person's may go, too."""
@@ -105,7 +105,7 @@ class Edit(NamedTuple):
         return self.before != self.after
 
 
-class Kept(NamedTuple):
+class EditRecord(NamedTuple):
     """What was inserted into a file, and what was made for it."""
 
     is_ours: bool
@@ -256,7 +256,7 @@ def shape_hooks(hooks: Sequence[Hook]) -> dict[str, Any]:
 # --- planning --------------------------------------------------------------------------------------------------------
 
 
-def plan_entries(home: Home, path: str, wanted: Mapping[str, Any], *, comments: bool = False) -> Edit:
+def plan_entries(home: Home, path: str, wanted: Mapping[str, Any], *, comments: bool = False) -> SettingsEdit:
     """How a settings file becomes one with these entries, and with no others of Remit's."""
     file = f"{home.root}/{path}"
     before = load_file(home.root, path)
@@ -265,28 +265,28 @@ def plan_entries(home: Home, path: str, wanted: Mapping[str, Any], *, comments: 
     if before is not None:
         found = parse_settings(before, file, comments=comments)
         if _list_ours(found.value) == _list_ours(wanted):
-            return Edit(path, before, before, kept)
+            return SettingsEdit(path, before, before, kept)
         base = _find_base(found, kept, comments=comments)
     start = parse_settings(base or b"{\n}\n", file, comments=comments)
     changes, made = _merge(start, start.start, wanted, (), file)
     after = apply(start.text, changes).encode()
     pieces = tuple(piece for change in sorted(changes) for piece in _list_pieces(start.text, change))
     folders = kept.folders if kept is not None else _list_missing(home.root, path)
-    return Edit(path, before, after, Kept(base is None, pieces, tuple(made), folders))
+    return SettingsEdit(path, before, after, EditRecord(base is None, pieces, tuple(made), folders))
 
 
-def plan_removal(home: Home, path: str, *, comments: bool = False) -> Edit:
+def plan_removal(home: Home, path: str, *, comments: bool = False) -> SettingsEdit:
     """How a settings file becomes what it was before Remit inserted anything."""
     before = load_file(home.root, path)
     if before is None:
-        return Edit(path, None, None)
+        return SettingsEdit(path, None, None)
     kept = _load_kept(home, path)
     found = parse_settings(before, f"{home.root}/{path}", comments=comments)
     base = _find_base(found, kept, comments=comments)
-    return Edit(path, before, base, is_guess=kept is None and base != before)
+    return SettingsEdit(path, before, base, is_guess=kept is None and base != before)
 
 
-def plan_file(home: Home, path: str, text: str) -> Edit:
+def plan_file(home: Home, path: str, text: str) -> SettingsEdit:
     """How a file that is Remit's as a whole comes to be there; one that somebody has written or changed is refused."""
     before = load_file(home.root, path)
     if before is not None and not is_stamped(before):
@@ -295,17 +295,17 @@ def plan_file(home: Home, path: str, text: str) -> Edit:
     after = stamp(text)
     kept = _load_kept(home, path)
     folders = kept.folders if kept is not None else _list_missing(home.root, path)
-    return Edit(path, before, after, Kept(is_ours=True, folders=folders))
+    return SettingsEdit(path, before, after, EditRecord(is_ours=True, folders=folders))
 
 
-def plan_file_removal(home: Home, path: str) -> Edit:
+def plan_file_removal(home: Home, path: str) -> SettingsEdit:
     """How a file that is Remit's as a whole goes; one that somebody has written or changed stays."""
     before = load_file(home.root, path)
     if before is None or not _has_stamp(before):
-        return Edit(path, before, before)
+        return SettingsEdit(path, before, before)
     if not is_stamped(before):
         raise InputError(f"'{home.root}/{path}' was changed since it was installed", hint="remove it by hand")
-    return Edit(path, before, None)
+    return SettingsEdit(path, before, None)
 
 
 def stamp(text: str) -> bytes:
@@ -385,7 +385,7 @@ def _list_pieces(text: str, change: Change) -> list[tuple[int, str]]:
 # --- removing --------------------------------------------------------------------------------------------------------
 
 
-def _find_base(found: SettingsFile, kept: Kept | None, *, comments: bool) -> bytes | None:
+def _find_base(found: SettingsFile, kept: EditRecord | None, *, comments: bool) -> bytes | None:
     """A file as it would be without Remit; None if Remit made it and nothing else is in it."""
     changes, _ = _remove_ours(found, found.start, (), kept)
     base = apply(found.text, changes).encode()
@@ -416,7 +416,7 @@ def _undo(text: str, pieces: Sequence[tuple[int, str]]) -> str | None:
 
 
 def _remove_ours(
-    found: SettingsFile, start: int, path: tuple[str, ...], kept: Kept | None
+    found: SettingsFile, start: int, path: tuple[str, ...], kept: EditRecord | None
 ) -> tuple[list[Change], bool]:
     """The changes that take Remit's entries out of an object or a list, and whether it is to go as a whole, too.
 
@@ -455,14 +455,14 @@ def load_file(root: str, path: str) -> bytes | None:
     except InputError:
         raise InputError(f"'{file}' is not a file", hint="move it away") from None
     except OSError as error:
-        raise _tell_unreadable(root, path, error) from error
+        raise _read_error(root, path, error) from error
     if data is not None and len(data) > MAX_BYTES:
         hint = "see what is in it, and make it shorter"
         raise InputError(f"'{file}' has more than {MAX_BYTES:,} bytes", hint=hint)
     return data
 
 
-def _tell_unreadable(root: str, path: str, error: OSError) -> InputError:
+def _read_error(root: str, path: str, error: OSError) -> InputError:
     steps = path.split("/")
     for depth in range(1, len(steps) + 1):
         place = f"{root}/{'/'.join(steps[:depth])}"
@@ -491,7 +491,7 @@ def is_ignored(root: str, path: str) -> bool | None:
     return {0: True, 1: False}.get(answer.code)
 
 
-def write_edits(home: Home, edits: Sequence[Edit]) -> None:
+def write_edits(home: Home, edits: Sequence[SettingsEdit]) -> None:
     """Make files what was planned, one after the other, unless one has changed since."""
     with home.lock(_LOCK):
         for edit in edits:
@@ -503,12 +503,12 @@ def write_edits(home: Home, edits: Sequence[Edit]) -> None:
                 raise tell_failure(f"{home.root}/{edit.path}", error) from error
 
 
-def _check_unchanged(home: Home, edit: Edit) -> None:
+def _check_unchanged(home: Home, edit: SettingsEdit) -> None:
     if load_file(home.root, edit.path) != edit.before:
         raise InputError(f"'{home.root}/{edit.path}' was changed meanwhile", hint="run it again")
 
 
-def _write_edit(home: Home, edit: Edit) -> None:
+def _write_edit(home: Home, edit: SettingsEdit) -> None:
     """The record is written first and removed last: at no time is there an entry that no one knows of."""
     if edit.kept is not None:
         _write_kept(home, edit.path, edit.kept)
@@ -557,13 +557,13 @@ def _name_kept(path: str) -> str:
     return f"{path.lstrip('.').replace('/', '-')}.json"
 
 
-def _load_kept(home: Home, path: str) -> Kept | None:
+def _load_kept(home: Home, path: str) -> EditRecord | None:
     """What was put into a file; None where nobody remembers, or in another way than this."""
     try:
         with hold_spot(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:
             data = read_spot(spot, max_bytes=_MAX_KEPT_BYTES)
         told = json.loads(data or b"")
-        return Kept(
+        return EditRecord(
             bool(told["is_ours"]),
             tuple((int(at), str(text)) for at, text in told["pieces"][:_MAX_PIECES]),
             tuple(tuple(map(str, place)) for place in told["made"]),
@@ -573,7 +573,7 @@ def _load_kept(home: Home, path: str) -> Kept | None:
         return None
 
 
-def _write_kept(home: Home, path: str, kept: Kept) -> None:
+def _write_kept(home: Home, path: str, kept: EditRecord) -> None:
     home.make_folder("harness")
     data = json.dumps({"version": 1, "path": path, **kept._asdict()}).encode()
     with hold_spot(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:

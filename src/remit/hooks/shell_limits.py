@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from remit.confine import Profile
-    from remit.hooks.events import Event
+    from remit.hooks.events import HookEvent
     from remit.ledger.hook_runs import Refereed
     from remit.ledger.store import Connection
     from remit.policy import Permissions
@@ -32,7 +32,7 @@ _TICKETS = f"{tickets.FOLDER}/tickets"
 _HINT = "use the harness's tools for files, or hand back what you have and say what is missing"
 
 
-def has_shell(event: Event, root: str, environ: Mapping[str, str]) -> bool:
+def has_shell(event: HookEvent, root: str, environ: Mapping[str, str]) -> bool:
     """Whether the harness starts Remit's shell for its commands."""
     if event.harness == "codex":
         return os.path.exists(f"{root}/{tickets.FOLDER}/{tickets.STARTER}")
@@ -41,7 +41,7 @@ def has_shell(event: Event, root: str, environ: Mapping[str, str]) -> bool:
     return folder == os.path.realpath(f"{root}/{tickets.FOLDER}") and os.access(shell, os.X_OK)
 
 
-def free_command(event: Event, root: str, environ: Mapping[str, str]) -> replies.Answer:
+def free_command(event: HookEvent, root: str, environ: Mapping[str, str]) -> replies.Answer:
     """Give a command of the user's own session a ticket, if commands in this workspace get any.
 
     In Codex only commands that have to be confined start Remit's shell.
@@ -52,7 +52,7 @@ def free_command(event: Event, root: str, environ: Mapping[str, str]) -> replies
 
 
 def confine_command(
-    event: Event, own: Refereed | None, layers: Sequence[Permissions], root: str, environ: Mapping[str, str]
+    event: HookEvent, own: Refereed | None, layers: Sequence[Permissions], root: str, environ: Mapping[str, str]
 ) -> tuple[replies.Answer, str]:
     """Return what is added to the answer for an agent's command, and its ticket; or the refusal, without a ticket."""
     rules = _load_rules(root)
@@ -84,7 +84,7 @@ def find_limits(layers: Sequence[Permissions], root: str) -> tuple[bool, bool]:
     return is_limited, is_limited and bool(rules.get("judge"))
 
 
-def judges_programs(event: Event, layers: Sequence[Permissions], root: str, environ: Mapping[str, str]) -> bool:
+def judges_programs(event: HookEvent, layers: Sequence[Permissions], root: str, environ: Mapping[str, str]) -> bool:
     """Whether a judge at exec will see every program that a command of an agent starts."""
     is_run = bool(environ.get("REMIT_TICKET")) and not event.agent_id  # its harness is confined as a whole, if at all
     return not is_run and find_limits(layers, root)[1] and has_shell(event, root, environ)
@@ -95,7 +95,7 @@ def needs_profile(layers: Sequence[Permissions], rules: Mapping[str, Any]) -> bo
     return rules.get("mode") == "require" or any(layer.allow or layer.deny or layer.unread for layer in layers)
 
 
-def _find_obstacle(event: Event, rules: Mapping[str, Any], root: str, environ: Mapping[str, str]) -> str:
+def _find_obstacle(event: HookEvent, rules: Mapping[str, Any], root: str, environ: Mapping[str, str]) -> str:
     """Return why an agent that has to be confined gets no command; "" if it does."""
     broken = tickets.find_break(root, event.session)
     if broken:
@@ -110,7 +110,7 @@ def _find_obstacle(event: Event, rules: Mapping[str, Any], root: str, environ: M
     return ""
 
 
-def _attach(event: Event, ticket: str, root: str) -> replies.Answer:
+def _attach(event: HookEvent, ticket: str, root: str) -> replies.Answer:
     """Put a ticket before the command. The harness's own rules are applied to the command as if it weren't there."""
     command = event.tool_input.get(claude.COMMAND_KEY)
     if not isinstance(command, str):
@@ -123,7 +123,7 @@ def _attach(event: Event, ticket: str, root: str) -> replies.Answer:
     return replies.change_input({**event.tool_input, claude.COMMAND_KEY: tickets.sign(command, ticket)})
 
 
-def end_command(event: Event, ticket: str, root: str) -> None:
+def end_command(event: HookEvent, ticket: str, root: str) -> None:
     """Remove the ticket of a command that an agent's harness has reported; if no shell took it, allow no more commands.
 
     `ticket`: what the hook gave before the command. The harness may have ignored it, or another hook replaced the
@@ -151,14 +151,14 @@ def end_command(event: Event, ticket: str, root: str) -> None:
     tickets.break_session(root, event.session, reason)
 
 
-def end_free_command(event: Event, root: str) -> None:
+def end_free_command(event: HookEvent, root: str) -> None:
     """Remove the ticket of a command of the user's own; one that isn't taken yet stays, as one in the background is."""
     ticket = _find_ticket(event)
     if ticket and tickets.was_taken(root, ticket):
         tickets.remove_ticket(root, ticket)
 
 
-def _find_ticket(event: Event) -> str:
+def _find_ticket(event: HookEvent) -> str:
     """Return the ticket of the command that a harness has run."""
     if event.harness == "opencode":
         return tickets.check(event.payload.get(opencode.TICKET_KEY))

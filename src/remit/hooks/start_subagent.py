@@ -17,10 +17,10 @@ from remit.errors import RefusedError, RemitError
 from remit.harnesses import claude, codex
 from remit.hooks import replies
 from remit.hooks.confine_settings import keep_confine_rules
-from remit.hooks.roster import USUAL, Entry, load_roster
+from remit.hooks.roster import USUAL, RosterEntry, load_roster
 from remit.hooks.session_lookup import MAIN, find_agent_path, find_own, find_recipient
 from remit.hooks.shell_limits import open_if_enforced
-from remit.hooks.subagent_instructions import render_terms
+from remit.hooks.subagent_instructions import render_instructions
 from remit.hooks.user_commands import get_command
 from remit.lazy_regex import lazy
 from remit.ledger.callers import leave_instructions
@@ -53,7 +53,7 @@ from remit.storage.process_ancestry import find_harness
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.hooks.events import Event
+    from remit.hooks.events import HookEvent
     from remit.hooks.roster import Roster
     from remit.ledger.home import Home
     from remit.ledger.store import Connection
@@ -64,13 +64,13 @@ _MAX_LOOKED = 20_000
 _TASK = lazy(r"\btask_number[\"'*`]{0,3}[ \t]{0,4}[:=][ \t]{0,4}[\"'`]{0,1}(\d{1,9})\b")
 
 
-class _Wish(NamedTuple):
+class _SubagentStart(NamedTuple):
     """What a harness is about to start."""
 
-    event: Event
+    event: HookEvent
     agent: str
     prompt: str
-    entry: Entry
+    entry: RosterEntry
     held: bool
     agent_id: str | None = None
     resume_of: str = ""
@@ -82,7 +82,7 @@ class _Wish(NamedTuple):
     """Whether the agent is at work already."""
 
 
-def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> replies.Answer:  # noqa: PLR0911 - refusals
+def admit_call(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:  # noqa: PLR0911 - refusals
     """Let a subagent be started, with its contract behind its prompt; or refuse it, with the reason."""
     if not event.prompt_key:  # Codex takes a list of items too, behind which no contract would stand
         return replies.deny("a subagent's prompt has to be one text; give it as `prompt`, in Codex as `message`")
@@ -91,14 +91,14 @@ def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> replies.
         trouble = codex.find_trouble(event.tool, event.tool_input)
         if event.is_sealed and not trouble:
             task_path = codex.resolve_path(event.tool_input[codex.TASK_KEY], find_agent_path(event))
-            trouble = _find_taken(home, event, task_path)
+            trouble = _find_existing(home, event, task_path)
         if trouble:
             return replies.deny(trouble)
     roster = load_roster(home)
     agent = roster.resolve(event.target or USUAL[event.harness])
     entry = roster.find_or_describe(agent, event.harness)
     if agent in UTILITY_AGENTS and roster.find(agent, event.harness) is None:
-        return _answer_built_in(_Wish(event, agent, "", entry, held=False), home, environ)
+        return _answer_built_in(_SubagentStart(event, agent, "", entry, held=False), home, environ)
     held = roster.is_held(agent, event.harness)
     by_file = entry.isolation
     if held and (by_file or _is_elsewhere(event, home.root)):
@@ -112,7 +112,7 @@ def admit_call(event: Event, home: Home, environ: Mapping[str, str]) -> replies.
             f"`remit run {agent} --worktree`"
         )
     prompt = "" if task_path else event.tool_input[event.prompt_key]
-    wish = _Wish(event, agent, prompt, entry, held, task_path=task_path)
+    wish = _SubagentStart(event, agent, prompt, entry, held, task_path=task_path)
     try:
         entered = _enter(wish, roster, home, environ)
     except RefusedError as error:
@@ -135,7 +135,7 @@ _UNSEALED = {
 """What to do instead of calling a utility agent whose inputs can't be read."""
 
 
-def _answer_built_in(wish: _Wish, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+def _answer_built_in(wish: _SubagentStart, home: Home, environ: Mapping[str, str]) -> replies.Answer:
     """Answer for a utility agent that has no file (D1). No harness can start it: the refusal carries its return."""
     import asyncio
 
@@ -181,7 +181,7 @@ def _answer_built_in(wish: _Wish, home: Home, environ: Mapping[str, str]) -> rep
     )
 
 
-def _find_taken(home: Home, event: Event, path: str) -> str:
+def _find_existing(home: Home, event: HookEvent, path: str) -> str:
     """Why Codex will not start an agent at a path: there is one, and it stays."""
     with home.ledger.reading() as db:
         known = find_by_path(db, event.session, path, is_bound=True)
@@ -190,14 +190,14 @@ def _find_taken(home: Home, event: Event, path: str) -> str:
     return f"there is an agent at {path} already: give it more work with {codex.FOLLOW_UP}, or choose another task name"
 
 
-def _find_entered(home: Home, event: Event) -> str:
+def _find_entered(home: Home, event: HookEvent) -> str:
     """The session of a call that another hook was told of, too: a plugin and the settings may both have them."""
     with home.ledger.reading() as db:
         known = find_by_call(db, event.session, event.tool_use_id)
     return "" if known is None else known.session_id
 
 
-def _is_elsewhere(event: Event, root: str) -> bool:
+def _is_elsewhere(event: HookEvent, root: str) -> bool:
     """Whether a harness is to let an agent work in another tree, or on another machine."""
     folder = event.tool_input.get(claude.CWD_KEY)
     if isinstance(folder, str) and folder:
@@ -207,7 +207,7 @@ def _is_elsewhere(event: Event, root: str) -> bool:
     return event.tool_input.get(claude.WORKTREE_KEY) not in (None, "")
 
 
-def admit_main(event: Event, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+def admit_main(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
     """Take note of a session that is an agent's as a whole; what it is told of its contract."""
     roster = load_roster(home)
     if not roster.is_held(event.agent, event.harness):
@@ -219,12 +219,12 @@ def admit_main(event: Event, home: Home, environ: Mapping[str, str]) -> replies.
         return {}
     entry = roster.find_or_describe(event.agent, event.harness)
     earlier = "" if own is None else own.session_id  # it is taken up again, and owes another return
-    wish = _Wish(event, event.agent, "", entry, held=True, agent_id=MAIN, resume_of=earlier)
+    wish = _SubagentStart(event, event.agent, "", entry, held=True, agent_id=MAIN, resume_of=earlier)
     entered = _enter(wish, roster, home, environ)
-    return {} if entered is None else replies.add_context(event.kind, render_terms(entered[1]))
+    return {} if entered is None else replies.add_context(event.kind, render_instructions(entered[1]))
 
 
-def adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | None:
+def adopt(event: HookEvent, home: Home, environ: Mapping[str, str]) -> Refereed | None:
     """Take note of an agent that Remit has not seen begin: the hooks are new, or the harness started it otherwise.
 
     None for a session in which a person talks to an agent. Where one of several that were called could be meant, it
@@ -240,12 +240,12 @@ def adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | No
     if waiting:
         layers = [layer for each in waiting for layer in json.loads(each.layers)]
         return Refereed("", event.harness, event.session, event.agent, layers=json.dumps(layers))
-    wish = _Wish(event, event.agent or "agent", "", entry, held, event.agent_id or MAIN, is_late=True)
+    wish = _SubagentStart(event, event.agent or "agent", "", entry, held, event.agent_id or MAIN, is_late=True)
     _enter(wish, roster, home, environ)
     return find_own(home.ledger.db, event)
 
 
-def admit_start(event: Event, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+def admit_start(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
     """A subagent begins whose call Remit has not seen: it is told its contract now."""
     roster = load_roster(home)
     with home.ledger.reading() as db:
@@ -253,8 +253,8 @@ def admit_start(event: Event, home: Home, environ: Mapping[str, str]) -> replies
             return {}  # one of those; which, its first tool tells
     entry = roster.find_or_describe(event.agent, event.harness)
     held = roster.is_held(event.agent, event.harness)
-    entered = _enter(_Wish(event, event.agent, "", entry, held, event.agent_id), roster, home, environ)
-    return {} if entered is None or not held else replies.add_context(event.kind, render_terms(entered[1]))
+    entered = _enter(_SubagentStart(event, event.agent, "", entry, held, event.agent_id), roster, home, environ)
+    return {} if entered is None or not held else replies.add_context(event.kind, render_instructions(entered[1]))
 
 
 def is_attended(environ: Mapping[str, str]) -> bool:
@@ -262,24 +262,26 @@ def is_attended(environ: Mapping[str, str]) -> bool:
     return bool(environ.get("REMIT_TICKET")) or claude.is_terminal(environ)
 
 
-def admit_again(event: Event, earlier: Refereed, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+def admit_again(event: HookEvent, earlier: Refereed, home: Home, environ: Mapping[str, str]) -> replies.Answer:
     """An agent that was over is given another message by its caller: a new delegation of the same agent."""
     entered = _enter_again(event, earlier, home, environ)
-    return {} if entered is None or not earlier.held else replies.add_context(event.kind, render_terms(entered[1]))
+    return (
+        {} if entered is None or not earlier.held else replies.add_context(event.kind, render_instructions(entered[1]))
+    )
 
 
 def _enter_again(
-    event: Event, earlier: Refereed, home: Home, environ: Mapping[str, str], *, task_path: str = ""
+    event: HookEvent, earlier: Refereed, home: Home, environ: Mapping[str, str], *, task_path: str = ""
 ) -> tuple[Run, Assignment] | None:
     roster = load_roster(home)
     entry = roster.find_or_describe(earlier.agent, event.harness)
-    wish = _Wish(
+    wish = _SubagentStart(
         event, earlier.agent, "", entry, earlier.held, earlier.agent_id, earlier.session_id, task_path=task_path
     )
     return _enter(wish, roster, home, environ)
 
 
-def admit_follow_up(event: Event, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+def admit_follow_up(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
     """Codex is about to give an agent that was over another task, and no event of the agent says so: admit it here.
 
     The agent gets its instructions with its first tool, or when its return is sent back.
@@ -295,17 +297,17 @@ def admit_follow_up(event: Event, home: Home, environ: Mapping[str, str]) -> rep
     if entered is not None and earlier.held:
         row, assignment = entered
         with home.ledger.transaction() as db:
-            leave_instructions(db, row.session_id, render_terms(assignment))
+            leave_instructions(db, row.session_id, render_instructions(assignment))
     return {}
 
 
-def give_instructions(event: Event, own: Refereed, home: Home) -> replies.Answer:
+def give_instructions(event: HookEvent, own: Refereed, home: Home) -> replies.Answer:
     """An agent begins whose prompt is sealed: it gets its instructions now."""
     told = load_text(home, own.session_id, "prompt") if own.held else None
     return {} if told is None else replies.add_context(event.kind, told.decode("utf-8", "surrogatepass").strip())
 
 
-def _note_refusal(home: Home, error: RefusedError, wish: _Wish) -> None:
+def _note_refusal(home: Home, error: RefusedError, wish: _SubagentStart) -> None:
     """Remember that an agent was refused: who asks again and again runs in a circle."""
     caller = error.data.get("caller")
     if isinstance(caller, str):
@@ -314,7 +316,7 @@ def _note_refusal(home: Home, error: RefusedError, wish: _Wish) -> None:
 
 
 def _enter(
-    wish: _Wish, roster: Roster, home: Home, environ: Mapping[str, str]
+    wish: _SubagentStart, roster: Roster, home: Home, environ: Mapping[str, str]
 ) -> tuple[Run, Assignment] | None:  # fmt: skip
     """Decide and write down, so that no sibling comes in between; then look at the tree that it will change.
 
@@ -340,11 +342,11 @@ def _enter(
             made = _make_row(wish, roster, admitted, home.root, task=task, environ=environ, trace=trace)
             row = add_delegation(home.ledger, made)
             slots = Slots() if wish.agent_id else Slots(**roster.limits)  # who is at work already takes no room away
-            _check_room(take_slot(db, row, slots, deadline_ms=admitted.deadline_ms))
+            _require_slot(take_slot(db, row, slots, deadline_ms=admitted.deadline_ms))
         except RefusedError as error:
             error.data["caller"] = None if caller is None else caller.session_id
             raise
-        refereed = _make_refereed(wish, admitted, caller, home)
+        refereed = _make_hook_run(wish, admitted, caller, home)
         add_refereed(db, refereed)
         open_if_enforced(home.root, refereed, environ)
         assignment = Assignment(
@@ -353,15 +355,15 @@ def _enter(
             date=time.strftime("%Y-%m-%d"), owner=entry.owner,
         )  # fmt: skip
         if wish.held and not wish.agent_id:  # with the row, so that a second hook of the same call finds both
-            told = f"{wish.prompt.rstrip()}\n\n{render_terms(assignment)}"
+            told = f"{wish.prompt.rstrip()}\n\n{render_instructions(assignment)}"
             keep_texts(home, session_id, {"prompt": told.encode("utf-8", "surrogatepass")}, db=db)
     if wish.held:
-        _look_before(wish, row, home)
-        _begin(row, home)
+        _save_tree_before(wish, row, home)
+        _start_task(row, home)
     return row, assignment
 
 
-def _is_entered(wish: _Wish, db: Connection) -> bool:
+def _is_entered(wish: _SubagentStart, db: Connection) -> bool:
     """Whether there is a row already for the agent, or for the call that starts it."""
     event = wish.event
     find, key = (find_by_agent, wish.agent_id) if wish.agent_id else (find_by_call, event.tool_use_id)
@@ -369,7 +371,7 @@ def _is_entered(wish: _Wish, db: Connection) -> bool:
     return known is not None and known.agent == wish.agent and not is_over(db, known.session_id)
 
 
-def _adopt_caller(wish: _Wish, home: Home, environ: Mapping[str, str]) -> None:
+def _adopt_caller(wish: _SubagentStart, home: Home, environ: Mapping[str, str]) -> None:
     """Take note of an agent that calls and was never heard of. It looks at the tree, so the ledger is not held yet."""
     event = wish.event
     if wish.agent_id or event.is_own or (not event.agent_id and is_attended(environ)):
@@ -380,14 +382,14 @@ def _adopt_caller(wish: _Wish, home: Home, environ: Mapping[str, str]) -> None:
         adopt(event, home, environ)
 
 
-def _check_room(full: str | None) -> None:
+def _require_slot(full: str | None) -> None:
     """A harness does not wait for a slot, so its call is refused."""
     if full is not None:
         hint = "wait for one of those that are at work, or do it yourself"
         raise RefusedError(f"no more agents may run at once: the limit for {full} is reached", hint=hint)
 
 
-def _find_calling(wish: _Wish, home: Home, environ: Mapping[str, str], now_ms: int) -> Caller | None:
+def _find_calling(wish: _SubagentStart, home: Home, environ: Mapping[str, str], now_ms: int) -> Caller | None:
     """Who asks: an agent of the harness, the agent that Remit has started the harness for, or a person."""
     event = wish.event
     if wish.resume_of:
@@ -408,7 +410,7 @@ def _find_calling(wish: _Wish, home: Home, environ: Mapping[str, str], now_ms: i
 
 
 def _make_row(
-    wish: _Wish, roster: Roster, admitted: Admitted, root: str, *, task: tuple[int | None, str],
+    wish: _SubagentStart, roster: Roster, admitted: Admitted, root: str, *, task: tuple[int | None, str],
     environ: Mapping[str, str], trace: str,
 ) -> Run:  # fmt: skip
     from remit.git.head import find_commit
@@ -473,7 +475,7 @@ def _place(terms: RunConfig, root: str, environ: Mapping[str, str]) -> RunConfig
     return terms._replace(manifest=manifest, manifest_bytes=size, manifest_sha256=digest)
 
 
-def _make_refereed(wish: _Wish, admitted: Admitted, caller: Caller | None, home: Home) -> Refereed:
+def _make_hook_run(wish: _SubagentStart, admitted: Admitted, caller: Caller | None, home: Home) -> Refereed:
     event = wish.event
     own: list[Any] = wish.entry.layers
     if wish.agent_id and wish.agent_id != MAIN and not wish.resume_of:  # whoever started it, it gets no more than they
@@ -501,7 +503,7 @@ def _list_layers(home: Home, caller: Caller | None) -> list[Any]:
     return [dict(layer) for each in terms for layer in (each.get("permissions"), *each.get("also", ())) if layer]
 
 
-def _look_before(wish: _Wish, row: Run, home: Home) -> None:
+def _save_tree_before(wish: _SubagentStart, row: Run, home: Home) -> None:
     """Keep the tree as it is before the run. If git fails, claims are `unproven`."""
     from remit.evidence.saved_tree import BEFORE, list_expected, take_before
     from remit.runs.admission.run_config import read_terms
@@ -519,7 +521,7 @@ def _look_before(wish: _Wish, row: Run, home: Home) -> None:
         keep_texts(home, row.session_id, {BEFORE: before.as_text().encode()}, db=db)
 
 
-def _find_task(wish: _Wish, home: Home) -> tuple[int | None, str]:
+def _find_task(wish: _SubagentStart, home: Home) -> tuple[int | None, str]:
     """The task that the prompt names as its input (R1.10), and the marker that it has meanwhile."""
     named = _TASK.search(wish.prompt[:_MAX_LOOKED]) if wish.held else None
     if named is None:
@@ -535,7 +537,7 @@ def _find_task(wish: _Wish, home: Home) -> tuple[int | None, str]:
     return None, ""
 
 
-def _begin(row: Run, home: Home) -> None:
+def _start_task(row: Run, home: Home) -> None:
     """Move the task that the work is about, where it may be and nobody else works on it."""
     if row.task_number is None:
         return

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 from remit.harnesses import codex
 from remit.harnesses.claude import read_return
 from remit.hooks import replies
-from remit.hooks.finish_subagent import is_heard, let_go, look_again, note_tokens, settle
+from remit.hooks.finish_subagent import (
+    end_observed,
+    is_already_judged,
+    judge_again_if_changed,
+    note_tokens,
+    run_finish_steps,
+)
 from remit.hooks.judge_return import conclude_return, is_cancelled, judge, keep_attempt, overrule
 from remit.hooks.result_text import render_result, render_verdict
 from remit.hooks.session_lookup import MAIN, find_own, find_transcript
@@ -28,7 +34,7 @@ from remit.storage.transcripts import load_end
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.hooks.events import Event
+    from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
     from remit.ledger.hook_runs import Refereed
     from remit.ledger.runs import Run
@@ -39,7 +45,7 @@ _MAX_ANSWER_CHARS = 6_000
 """More than that floods a caller that gets the answer itself."""
 
 
-def check_stop(event: Event, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+def check_stop(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
     """An agent wants to stop: let it, or send it back with what is wrong."""
     with home.ledger.transaction() as db:
         own = find_own(db, event)
@@ -49,18 +55,18 @@ def check_stop(event: Event, home: Home, environ: Mapping[str, str]) -> replies.
         return {}
     if not own.held:
         if row.state == "running" and not own.waited:
-            let_go(home, row, "exited")
+            end_observed(home, row, "exited")
         return {}
     answer = event.message if isinstance(event.message, str) else ""
-    if row.state != "running" and (own.agent_id == MAIN or is_heard(home, row, answer)):
+    if row.state != "running" and (own.agent_id == MAIN or is_already_judged(home, row, answer)):
         return {}  # a whole session may go on after its return, and that is another matter
-    lose_awaited(home, event.session, row.session_id)
+    end_lost_children(home, event.session, row.session_id)
     _count_tokens(event, home, own, row)
     is_repeated = bool(own.blocks) and not event.stop_active and _is_last(home, row, answer)
     sends_back = is_repeated or (row.state != "settled" and _may_ask_for_less(own, row))
     judgement = judge(home, row, event, answer, sends_back=sends_back)
     if is_repeated:
-        return _tell_back(row, judgement)  # the same event once more: who was sent back is known as such
+        return _send_back(row, judgement)  # the same event once more: who was sent back is known as such
     if row.state == "settled":
         overrule(home, row, answer, judgement)
         _warn_caller(home, own, row)
@@ -68,7 +74,7 @@ def check_stop(event: Event, home: Home, environ: Mapping[str, str]) -> replies.
     return _let_stop(home, own, row, answer, judgement)
 
 
-def _count_tokens(event: Event, home: Home, own: Refereed, row: Run) -> None:
+def _count_tokens(event: HookEvent, home: Home, own: Refereed, row: Run) -> None:
     """Note what an agent of Codex has used: its file counts the whole thread, with the runs before this one."""
     if event.harness != "codex" or own.agent_id is None:
         return
@@ -94,12 +100,12 @@ def _let_stop(
         else:
             keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
         _count_block(home, own)
-        return _tell_back(row, judgement)
+        return _send_back(row, judgement)
     else:
         conclude_return(home, row, answer, judgement)
     if not own.waited:  # else the caller's side settles it, as soon as the answer is there
         _warn_caller(home, own, row)
-        settle(home, row)
+        run_finish_steps(home, row)
     return {}
 
 
@@ -119,7 +125,7 @@ def _warn_caller(home: Home, own: Refereed, row: Run) -> None:
 # --- tools that return -----------------------------------------------------------------------------------------------
 
 
-def check_return(event: Event, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+def check_return(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
     """An agent is about to return by a tool: let it, or deny the call with what is wrong."""
     found = _find_returning(event, home, environ)
     if found is None:
@@ -134,7 +140,7 @@ def check_return(event: Event, home: Home, environ: Mapping[str, str]) -> replie
     return replies.deny(f"{_render_reask(row, judgement).rstrip()} Send it with {event.tool} again.")
 
 
-def keep_return(event: Event, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+def keep_return(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
     """An agent has returned by a tool, and the harness delivers what it gave."""
     found = _find_returning(event, home, environ)
     if found is None:
@@ -144,12 +150,12 @@ def keep_return(event: Event, home: Home, environ: Mapping[str, str]) -> replies
     conclude_return(home, row, answer, judge(home, row, event, answer), ending=ending)
     if not own.waited:
         _warn_caller(home, own, row)
-        settle(home, row)
+        run_finish_steps(home, row)
     return {}
 
 
 def _find_returning(
-    event: Event, home: Home, environ: Mapping[str, str]
+    event: HookEvent, home: Home, environ: Mapping[str, str]
 ) -> tuple[Refereed, Run, str] | None:  # fmt: skip
     """The agent that returns by a tool, its run, and what it returns; None if nothing is to be decided about it."""
     with home.ledger.transaction() as db:
@@ -162,7 +168,7 @@ def _find_returning(
     return own, row, returned if isinstance(returned, str) else json.dumps(returned, ensure_ascii=False)
 
 
-def _adopt(event: Event, home: Home, environ: Mapping[str, str]) -> Refereed | None:
+def _adopt(event: HookEvent, home: Home, environ: Mapping[str, str]) -> Refereed | None:
     """An agent that is seen for the first time when it stops: nothing is proved by files that were there before."""
     from remit.hooks.start_subagent import adopt
 
@@ -176,7 +182,7 @@ def _is_last(home: Home, row: Run, answer: str) -> bool:
     return last == (answer.encode("utf-8", "surrogatepass") if answer.strip() else b"")
 
 
-def _tell_back(row: Run, judgement: Judgement | None) -> replies.Answer:
+def _send_back(row: Run, judgement: Judgement | None) -> replies.Answer:
     return replies.block(_render_reask(row, judgement))
 
 
@@ -219,20 +225,20 @@ def _ask_for_less(
 # --- who is not heard of any more ------------------------------------------------------------------------------------
 
 
-def lose(home: Home, row: Run, reason: str, *, ending: str = "orphaned") -> None:
+def end_lost(home: Home, row: Run, reason: str, *, ending: str = "orphaned") -> None:
     """Bring a run to its end whose agent will not be heard of any more."""
     if row.state == "running" and not read_terms(row.details).settles:
-        let_go(home, row, ending)
+        end_observed(home, row, ending)
         return
     if row.state == "running":
         conclude_return(home, row, "", None, ending=ending, reason=reason)
     elif row.state == "settling":  # it was accepted, and nobody has asked for it since
-        look_again(home, row)
+        judge_again_if_changed(home, row)
     if row.state in ("running", "settling"):
-        settle(home, row)
+        run_finish_steps(home, row)
 
 
-def lose_awaited(home: Home, harness_session: str, parent_id: str | None) -> None:
+def end_lost_children(home: Home, harness_session: str, parent_id: str | None) -> None:
     """Whoever stops waits for nobody: a call that has not come back by then was refused by others, or broken off.
 
     Of an agent that was heard of only its harness's end says that much, where another agent has called it.
@@ -242,10 +248,10 @@ def lose_awaited(home: Home, harness_session: str, parent_id: str | None) -> Non
     for each in left:
         row = load_delegation(home.ledger, each.session_id)
         if row is not None and (parent_id is None or each.agent_id is None):
-            lose(home, row, "its call never came back")
+            end_lost(home, row, "its call never came back")
 
 
-def drop_call(event: Event, home: Home) -> replies.Answer:
+def end_failed_call(event: HookEvent, home: Home) -> replies.Answer:
     """The harness could not start an agent, or its model failed: give the caller what there is to say of it."""
     with home.ledger.reading() as db:
         own = find_by_call(db, event.session, event.tool_use_id)
@@ -253,18 +259,18 @@ def drop_call(event: Event, home: Home) -> replies.Answer:
     if own is None or row is None:
         return {}
     reason = " ".join(event.error.split())[:_MAX_REASON] or "the harness gave no reason"
-    lose(home, row, reason, ending="orphaned" if own.agent_id is None else "crashed")
+    end_lost(home, row, reason, ending="orphaned" if own.agent_id is None else "crashed")
     if own.agent_id is None or not own.held:
         return {}
     report = load_report(home, row.session_id)[0]
     return replies.add_context(event.kind, f"{render_verdict(row, report)}\n{render_result(row, report)}")
 
 
-def drop_broken(event: Event, home: Home) -> None:
+def end_failed_agent(event: HookEvent, home: Home) -> None:
     """The model of an agent failed, and it will not be heard of any more."""
     with home.ledger.transaction() as db:
         own = find_own(db, event)
     row = None if own is None else load_delegation(home.ledger, own.session_id)
     if own is not None and row is not None and not own.waited:
         why = event.message if isinstance(event.message, str) else event.error
-        lose(home, row, " ".join(why.split())[:_MAX_REASON] or "its model failed", ending="crashed")
+        end_lost(home, row, " ".join(why.split())[:_MAX_REASON] or "its model failed", ending="crashed")

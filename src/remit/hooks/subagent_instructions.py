@@ -17,7 +17,7 @@ MARK = "<remit-delegation>"
 """By it a prompt is known that has its contract already."""
 
 
-def render_terms(work: Assignment) -> str:
+def render_instructions(work: Assignment) -> str:
     """The session, the limits and the contract of a subagent."""
     above = " → ".join(show(name) for name in work.path[:-1])
     return (
@@ -25,13 +25,13 @@ def render_terms(work: Assignment) -> str:
         f"# Delegation\nYou are {show(work.agent)}, session {show(work.session_id)}, depth {work.depth} of "
         f"{work.max_depth}{f', called by {above}' if above else ''}.\n"
         f"You have {render_duration(work.timeout_s)}. After that your tools are refused: write files early, and hand "
-        f"back partial rather than late.\n{_tell_targets(work)}\n\n"
+        f"back partial rather than late.\n{_describe_targets(work)}\n\n"
         f"# What to send back\n{tell_contract(work).strip()}\n"
         f"</{MARK[1:]}\n"
     )
 
 
-def _tell_targets(work: Assignment) -> str:
+def _describe_targets(work: Assignment) -> str:
     whom = name_targets(work)
     if not whom:
         return ALONE

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from remit.hooks.events import Event
+    from remit.hooks.events import HookEvent
     from remit.policy import Call
     from remit.runners.protocol import ToolUse
 
@@ -71,7 +71,7 @@ def list_files(tool: str, given: Mapping[str, Any]) -> list[str]:
     return found
 
 
-class Values:
+class InputValues:
     """What the input of a tool contains that Remit doesn't know, at any depth."""
 
     __slots__ = ("codes", "is_whole", "scripts", "texts")
@@ -87,9 +87,9 @@ class Values:
         """Whether the input had no more values than are checked."""
 
 
-def list_values(given: Mapping[str, Any]) -> Values:
+def list_values(given: Mapping[str, Any]) -> InputValues:
     """The texts in a tool's input, and those among them that the tool may execute."""
-    found = Values()
+    found = InputValues()
     waiting: list[tuple[str, Any]] = [("", given)]
     for _ in range(MAX_VALUES):
         if not waiting:
@@ -115,7 +115,7 @@ def list_patched(text: str) -> list[str]:
     return [line[len(mark) :].strip() for mark in _PATCHED for line in lines if line.startswith(mark)]
 
 
-def make_call(event: Event) -> Call:
+def make_call(event: HookEvent) -> Call:
     """What a call asks for, as the policy sees it."""
     from remit.policy import Call
 
@@ -153,12 +153,12 @@ def _join(words: list[Any]) -> str:
     return " ".join("'" + text.replace("'", "'\\''") + "'" for text in texts)
 
 
-def find_written(event: Event, root: str) -> list[str]:
+def find_written(event: HookEvent, root: str) -> list[str]:
     """The files below the root that a call has written, by their names there."""
     return _name_below(event, root, _list_plain(event)) if get_name(event.tool) in WRITING else []
 
 
-def find_outside(event: Event, root: str) -> list[str]:
+def find_outside(event: HookEvent, root: str) -> list[str]:
     """The files outside the root that a call has written, by their full names."""
     names = _list_plain(event) if get_name(event.tool) in WRITING else []
     real = os.path.realpath(root)
@@ -166,7 +166,7 @@ def find_outside(event: Event, root: str) -> list[str]:
     return [path for path in whole if not path.startswith(f"{real}/")]
 
 
-def find_seen(event: Event, root: str) -> list[str | None]:
+def find_seen(event: HookEvent, root: str) -> list[str | None]:
     """The files below the root that changed while a command ran; None among them: others may have, too.
 
     An empty name says that none did. The list is empty if the harness doesn't report it.
@@ -179,7 +179,7 @@ def find_seen(event: Event, root: str) -> list[str | None]:
     return [*named, *([] if is_whole else [None])]
 
 
-def _name_below(event: Event, root: str, names: list[str]) -> list[str]:
+def _name_below(event: HookEvent, root: str, names: list[str]) -> list[str]:
     real = os.path.realpath(root)
     whole = [os.path.realpath(os.path.join(event.cwd or real, name)) for name in names]
     return [path[len(real) + 1 :] for path in whole if path.startswith(f"{real}/")]
@@ -198,5 +198,5 @@ def find_changed(root: str, paths: list[str], used: tuple[str, str | None, int] 
     return found
 
 
-def _list_plain(event: Event) -> list[str]:
+def _list_plain(event: HookEvent) -> list[str]:
     return [name for name in list_files(event.tool, event.tool_input) if "\0" not in name]

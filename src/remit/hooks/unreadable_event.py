@@ -21,7 +21,7 @@ _AGENT_ID, _AGENT = f'"{claude.AGENT_ID}"'.encode(), f'"{claude.AGENT_TYPE}"'.en
 """Within a text of JSON a quote has a backslash before it, so that these stand for keys, or for a whole text."""
 
 
-def is_only_told(data: bytes, observed: Collection[str]) -> bool:
+def is_observed_only(data: bytes, observed: Collection[str]) -> bool:
     """Whether it is surely an event on which nothing hangs: it names one of those that are observed, and no tool."""
     named = _list_named(data, f'"{claude.EVENT_KEY}"')
     return len(named) == 1 and named <= {f'"{kind}"' for kind in observed} and b'"tool_' not in data

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:
-    from remit.hooks.events import Event
+    from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
 
 _NOTE = "commands"
@@ -19,7 +19,7 @@ _MOST_SESSIONS = 20
 _COMMAND = lazy(r"/([A-Za-z][A-Za-z0-9:_-]{0,60})(?![^\s])")
 
 
-def note_command(event: Event, root: str) -> None:
+def note_command(event: HookEvent, root: str) -> None:
     """Remember the command that a prompt is; a prompt that is none ends the one before it."""
     from remit.ledger.hook_runs import open_quickly
 

@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from remit.confine.judge import Judge, Server
+    from remit.confine.judge import Judge, JudgeServer
 
 _COMPOSED = "|;&>"
 _MAGIC = "*?["
@@ -114,11 +114,11 @@ _PUSHING = frozenset({"send-pack", "http-push"})
 def make_server(
     deny: Sequence[str], allow: Sequence[Sequence[str]], *, launcher: int, write: Sequence[bytes],
     take_descriptor: Callable[[int, int], int], find_type: Callable[[int], int],
-) -> Server:  # fmt: skip
+) -> JudgeServer:  # fmt: skip
     """Return what answers for a launcher's programs. `write`: the paths that its command can write to."""
-    from remit.confine.judge import Judge, Server  # noqa: PLC0415 - it needs Linux
+    from remit.confine.judge import Judge, JudgeServer  # noqa: PLC0415 - it needs Linux
 
     def make_judge(asking: int, deny: Sequence[str], allow: Sequence[Sequence[str]]) -> Judge:
         return Judge(Rules(deny, allow), asking, write, find_type)
 
-    return Server(make_judge(launcher, deny, allow), make_judge, take_descriptor)
+    return JudgeServer(make_judge(launcher, deny, allow), make_judge, take_descriptor)

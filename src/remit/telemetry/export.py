@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.followers import FinishedBatch
     from remit.ledger.home import Home
-    from remit.telemetry.otlp import Answer
+    from remit.telemetry.otlp import SendResult
 
 TAKES_S = 2.0
 """So much longer a command may take, whatever the receiver does."""
@@ -99,7 +99,7 @@ def send(begun_ms: int) -> str:
         thread.join(TAKES_S)
     except KeyboardInterrupt:  # nobody wants to wait for this
         return ""
-    return said[0] if said else _tell("traces", f"did not take it within {TAKES_S:.0f} s")
+    return said[0] if said else _describe_failure("traces", f"did not take it within {TAKES_S:.0f} s")
 
 
 def _send_safely(begun_ms: int, deadline: float) -> str:
@@ -153,10 +153,10 @@ def _send_all(home: Home, signal: str, begun_ms: int, deadline: float) -> str:
             break
         unable = _find_unable(signal)
         if unable:
-            return _tell_once_a_day(home, unable)
+            return _report_once_a_day(home, unable)
         answer = _send_batch(home, batch, deadline)
         if not answer.is_taken:
-            told = _tell(signal, answer.told, is_final=answer.is_final)
+            told = _describe_failure(signal, answer.told, is_final=answer.is_final)
         if not (answer.is_taken or answer.is_final):
             break
         finish_batch(home.ledger, batch)
@@ -177,12 +177,12 @@ def _find_unable(signal: str) -> str:
     return ""
 
 
-def _send_batch(home: Home, batch: FinishedBatch, deadline: float) -> Answer:
+def _send_batch(home: Home, batch: FinishedBatch, deadline: float) -> SendResult:
     from remit.telemetry.metrics import add_up
     from remit.telemetry.otlp import send_points, send_spans
-    from remit.telemetry.spans import list_spans, load_told
+    from remit.telemetry.spans import list_spans, load_run_telemetry
 
-    every = [told for told in (load_told(home, each) for each in batch.settled) if told is not None]
+    every = [told for told in (load_run_telemetry(home, each) for each in batch.settled) if told is not None]
     seconds = max(deadline - time.monotonic(), 0.1)
     if batch.follower == "traces":
         spans = [span for told in every for span in list_spans(home, told)]
@@ -191,7 +191,7 @@ def _send_batch(home: Home, batch: FinishedBatch, deadline: float) -> Answer:
     return send_points(points, place=home.folder, seconds=seconds, begin_ms=begin_ms, end_ms=batch.until_ms)
 
 
-def _tell(signal: str, what: str, *, is_final: bool = False) -> str:
+def _describe_failure(signal: str, what: str, *, is_final: bool = False) -> str:
     """One sentence, with no more of the receiver's address than who it is: the rest may be secret."""
     from urllib.parse import urlsplit
 
@@ -207,7 +207,7 @@ def _tell(signal: str, what: str, *, is_final: bool = False) -> str:
     return f"telemetry: {redact(name)} {what}; {then}"
 
 
-def _tell_once_a_day(home: Home, told: str) -> str:
+def _report_once_a_day(home: Home, told: str) -> str:
     from remit.ledger.events import read_clock_ms
     from remit.ledger.notes import get_note, set_note
 

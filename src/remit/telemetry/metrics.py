@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from remit.telemetry.spans import Told, Value
+    from remit.telemetry.spans import RunTelemetry, Value
 
 _SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0)
 _TOKENS = tuple(float(4**power) for power in range(14))
@@ -52,7 +52,7 @@ class Point(NamedTuple):
         return counts
 
 
-def add_up(every: Iterable[Told]) -> list[Point]:
+def add_up(every: Iterable[RunTelemetry]) -> list[Point]:
     """The numbers of delegations that were settled, by what they are and what they are split up by."""
     found: dict[tuple[Measure, tuple[tuple[str, Value], ...]], list[float]] = {}
     for told in every:
@@ -62,7 +62,7 @@ def add_up(every: Iterable[Told]) -> list[Point]:
     return [Point(measure, dict(attributes), tuple(values)) for (measure, attributes), values in found.items()]
 
 
-def _measure(told: Told) -> Iterator[tuple[Measure, dict[str, Value], float]]:
+def _measure(told: RunTelemetry) -> Iterator[tuple[Measure, dict[str, Value], float]]:
     row, agent = told.row, {"gen_ai.agent.name": told.common["gen_ai.agent.name"]}
     outcome = {"remit.outcome": row.outcome or "none", "remit.status": row.status or "none"}
     failed: dict[str, Value] = {"error.type": told.error} if told.error else {}

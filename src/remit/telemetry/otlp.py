@@ -50,7 +50,7 @@ for _name in ("opentelemetry", "urllib3"):  # what goes wrong is told in one lin
     logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
 
 
-class Answer(NamedTuple):
+class SendResult(NamedTuple):
     """What a receiver made of what it was sent."""
 
     is_taken: bool
@@ -60,56 +60,56 @@ class Answer(NamedTuple):
     """Whether it will never take it."""
 
 
-class _Ended(requests.RequestException):
+class _TryEndedError(requests.RequestException):
     """The one try is over. The SDK would try again after some errors, and take being sent elsewhere for success."""
 
 
-class _Once(requests.Session):
+class _SingleTrySession(requests.Session):
     """A session that remembers what became of its one request."""
 
-    answer = Answer(is_taken=False, told="cannot be sent what there is")
+    answer = SendResult(is_taken=False, told="cannot be sent what there is")
 
     def request(self, *args: Any, **options: Any) -> requests.Response:  # noqa: ANN401 - as it is
         """Send a request."""
         try:  # what it has to say besides its status is not waited for, however much that is
             response = super().request(*args, **{**options, "stream": True})
         except requests.RequestException as error:
-            self.answer = Answer(is_taken=False, told=_tell(error))
-            raise _Ended from error
+            self.answer = SendResult(is_taken=False, told=_describe_error(error))
+            raise _TryEndedError from error
         response.close()
         status = response.status_code
-        self.answer = Answer(status // 100 == _TAKEN, f"answered {status}", status in _NEVER_TAKEN)
+        self.answer = SendResult(status // 100 == _TAKEN, f"answered {status}", status in _NEVER_TAKEN)
         if not self.answer.is_taken:
-            raise _Ended
+            raise _TryEndedError
         return response
 
 
-def send_spans(spans: Sequence[Span], *, place: str, seconds: float) -> Answer:
+def send_spans(spans: Sequence[Span], *, place: str, seconds: float) -> SendResult:
     """Send spans. `place`: where they come from, of which only a hash is told."""
     if not spans:
-        return Answer(is_taken=True)
+        return SendResult(is_taken=True)
     resource = _describe_origin(place)
-    with _Once() as session:
+    with _SingleTrySession() as session:
         exporter = OTLPSpanExporter(timeout=seconds, session=session)
         exporter.export([_shape_span(span, resource) for span in spans])
         return session.answer
 
 
-def send_points(points: Sequence[Point], *, place: str, seconds: float, begin_ms: int, end_ms: int) -> Answer:
+def send_points(points: Sequence[Point], *, place: str, seconds: float, begin_ms: int, end_ms: int) -> SendResult:
     """Send numbers, as what was added between two moments."""
     if not points:
-        return Answer(is_taken=True)
+        return SendResult(is_taken=True)
     by_measure: dict[Measure, list[Point]] = {}
     for point in points:
         by_measure.setdefault(point.measure, []).append(point)
     metrics = [_shape_metric(each, own, begin_ms * _NS, end_ms * _NS) for each, own in by_measure.items()]
     told = ResourceMetrics(_describe_origin(place), [ScopeMetrics(_SCOPE, metrics, "")], "")
-    with _Once() as session:
+    with _SingleTrySession() as session:
         OTLPMetricExporter(timeout=seconds, session=session).export(MetricsData([told]))
         return session.answer
 
 
-def _tell(error: requests.RequestException) -> str:
+def _describe_error(error: requests.RequestException) -> str:
     if isinstance(error, requests.exceptions.SSLError):
         return "has no certificate that is trusted"
     if isinstance(error, requests.Timeout):

@@ -56,7 +56,7 @@ class Span(NamedTuple):
     """What kind of error it ended with."""
 
 
-class Told(NamedTuple):
+class RunTelemetry(NamedTuple):
     """A delegation that is over, and what is told of it."""
 
     row: Run
@@ -78,7 +78,7 @@ class Told(NamedTuple):
         return "failed" if row.status == "failed" else ""
 
 
-def load_told(home: Home, settled: FinishedEvent) -> Told | None:
+def load_run_telemetry(home: Home, settled: FinishedEvent) -> RunTelemetry | None:
     """What is told of a delegation that was settled; None where the ledger has forgotten it."""
     row = load_delegation(home.ledger, settled.session_id)
     if row is None:
@@ -90,10 +90,10 @@ def load_told(home: Home, settled: FinishedEvent) -> Told | None:
         "gen_ai.provider.name": _name_provider(row, terms),
         "gen_ai.agent.name": _clean(row.agent),
     }
-    return Told(row, terms, attempts, _add_up(row, terms, attempts), row.ended_ms or settled.at_ms, common)
+    return RunTelemetry(row, terms, attempts, _add_up(row, terms, attempts), row.ended_ms or settled.at_ms, common)
 
 
-def list_spans(home: Home, told: Told) -> list[Span]:
+def list_spans(home: Home, told: RunTelemetry) -> list[Span]:
     """The spans of a delegation: itself, its attempts, and the run where it is the first of one."""
     row = told.row
     context = find_context(row.root_id, load_trace(home, row))
@@ -109,7 +109,7 @@ def list_spans(home: Home, told: Told) -> list[Span]:
     return [*([] if run is None else [run]), own, *_describe_attempts(told, own)]
 
 
-def _describe(home: Home, told: Told) -> dict[str, Value]:
+def _describe(home: Home, told: RunTelemetry) -> dict[str, Value]:
     row, usage = told.row, told.usage
     attributes: dict[str, Value | None] = {
         **told.common,
@@ -140,7 +140,7 @@ def _describe(home: Home, told: Told) -> dict[str, Value]:
     return _drop_unknown(attributes)
 
 
-def _describe_run(home: Home, told: Told, context: Context) -> Span | None:
+def _describe_run(home: Home, told: RunTelemetry, context: Context) -> Span | None:
     """The run that a delegation is the first of: where it handed work on, or is a command on a task."""
     row, command = told.row, told.terms.command
     if row.parent_id is not None:
@@ -164,7 +164,7 @@ def _describe_run(home: Home, told: Told, context: Context) -> Span | None:
     )  # fmt: skip
 
 
-def _describe_attempts(told: Told, own: Span) -> Iterator[Span]:
+def _describe_attempts(told: RunTelemetry, own: Span) -> Iterator[Span]:
     last_ms = own.begin_ms
     for attempt in told.attempts:
         # What a harness's own agent has tried is heard of when it is over.
@@ -189,7 +189,7 @@ def _describe_attempts(told: Told, own: Span) -> Iterator[Span]:
         )  # fmt: skip
 
 
-def _find_conversation(home: Home, told: Told) -> str:
+def _find_conversation(home: Home, told: RunTelemetry) -> str:
     """What the harness calls its session: by it, whoever goes on with an agent is seen to; else what we call it."""
     kept = (load_text(home, told.row.session_id, "harness") or b"").decode("utf-8", "replace")
     return _clean(kept or told.terms.harness_id or told.row.session_id)

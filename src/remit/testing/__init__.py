@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from remit.testing.agent import Act, ScriptedAgent
 from remit.testing.clis import find_cli
-from remit.testing.model import Request, ScriptedModel
-from remit.testing.script import SESSION_ID, Call, Turn, call, drop, fail, hang, say
+from remit.testing.model import ModelRequest, ScriptedModel
+from remit.testing.script import SESSION_ID, ScriptedCall, ScriptedTurn, call, drop, fail, hang, say
 
 __all__ = [
     "SESSION_ID",
     "Act",
-    "Call",
-    "Request",
+    "ModelRequest",
     "ScriptedAgent",
+    "ScriptedCall",
     "ScriptedModel",
-    "Turn",
+    "ScriptedTurn",
     "call",
     "drop",
     "fail",

@@ -1,6 +1,6 @@
 """What every engine must do, as tests to run on one's own.
 
-    class TestMine(EngineSuite):
+    class TestMyBackend(BackendSuite):
         def open(self, root):
             ws = Workspace.open(root)
             ws.engine = Mine(ws.broker)

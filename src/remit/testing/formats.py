@@ -1,6 +1,6 @@
 """What every format must do, as tests to run on one's own.
 
-    class TestMine(DialectSuite):
+    class TestMyFormat(FormatSuite):
         dialect = MINE
         samples = ({"state": "done", "files": ["a.md"]}, {"state": "gave up", "why": "no access"})
 
@@ -27,7 +27,7 @@ _ODD: Mapping[str, Any] = {"x-own": {"deep": [1, None, "ünï"]}, "x-none": None
 _GARBAGE: tuple[Any, ...] = (None, True, 7, 1.5, "", "text", [], [None], {}, {"a": {}}, [[[]]], "\0")
 
 
-class DialectSuite:
+class FormatSuite:
     """Tests of a dialect. Say in `dialect` which, and in `samples` what its agents send, one for each status word."""
 
     dialect: Dialect

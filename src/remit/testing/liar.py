@@ -22,7 +22,7 @@ from remit.testing.script import SESSION_ID, call, say
 
 if TYPE_CHECKING:
     from remit.testing.clis import CliName
-    from remit.testing.script import Turn
+    from remit.testing.script import ScriptedTurn
 
 AGENT = "remit-check"
 LIE = "remit-check-lie: the report is finished and contains everything that you asked for."
@@ -36,9 +36,9 @@ SESSIONS = {"claude": ("caller", "background-caller"), "codex": ("caller", "v1-c
 other tools for subagents if it doesn't know the model."""
 
 
-def make_scripts(cli: CliName, model: str) -> dict[str, list[Turn]]:
+def make_scripts(cli: CliName, model: str) -> dict[str, list[ScriptedTurn]]:
     """The callers' scripts, their subagents' and that of an agent under `remit run`."""
-    waiting: list[Turn] = []
+    waiting: list[ScriptedTurn] = []
     old = call(codex.WAIT, targets=["${id}"], timeout_ms=60_000).grab(id=r'"agent_id\\*":\s*\\*"([^"\\]+)')
     if cli == "codex":
         waiting = [old if model == SCRIPTED else call(codex.WAIT, timeout_ms=60_000)]
@@ -57,13 +57,13 @@ def make_scripts(cli: CliName, model: str) -> dict[str, list[Turn]]:
     }
 
 
-def _start(script: str, **more: object) -> Turn:
+def _start(script: str, **more: object) -> ScriptedTurn:
     """A turn that starts a subagent; only Codex's multi-agent v2 wants a name of the task."""
     name = script.replace("-", "_")
     return call("task", agent=AGENT, prompt=f"[[play {script}]] Write the report.", **{codex.TASK_KEY: name}, **more)
 
 
-def _give(summary: str, path: str) -> Turn:
+def _give(summary: str, path: str) -> ScriptedTurn:
     """A turn that sends a return with the id of its session; without artifacts if the path is empty."""
     returned = {
         "status": "completed",

@@ -16,7 +16,7 @@ from socket import SHUT_RDWR
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from remit.testing.clis import SCRIPTED, make_environ
-from remit.testing.model_protocols import Event, Numbers, anthropic, chat, gemini, responses
+from remit.testing.model_protocols import Numbers, StreamEvent, anthropic, chat, gemini, responses
 from remit.testing.script import Reply, check_scripts, choose_reply, render_marker
 
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from remit.testing.clis import CliName
-    from remit.testing.model_protocols import Wire
-    from remit.testing.script import Conversation, Turn
+    from remit.testing.model_protocols import ModelProtocol
+    from remit.testing.script import Conversation, ScriptedTurn
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
-_WIRES = cast("tuple[Wire, ...]", (anthropic, chat, responses, gemini))
+_PROTOCOLS = cast("tuple[ModelProtocol, ...]", (anthropic, chat, responses, gemini))
 _BYTES_PER_TOKEN = 4
 
 
-class Request(NamedTuple):
+class ModelRequest(NamedTuple):
     """What the model was asked, and what it answered."""
 
     wire: str
@@ -57,17 +57,17 @@ class ScriptedModel:
             prompt = f"{model.mark('plan')} Make a plan."
 
     Which script is played is said by its marker in the prompt (`mark`), and each answer since takes it one turn on;
-    the last turn is repeated. A text may have `${name}`, filled from the marker's values and from `Turn.grab`.
+    the last turn is repeated. A text may have `${name}`, filled from the marker's values and from `ScriptedTurn.grab`.
     """
 
-    def __init__(self, scripts: Mapping[str, Iterable[Turn]]) -> None:
+    def __init__(self, scripts: Mapping[str, Iterable[ScriptedTurn]]) -> None:
         self._scripts = check_scripts(scripts)
-        self._requests: list[Request] = []
+        self._requests: list[ModelRequest] = []
         self._news = threading.Condition()
-        self._server: _Server | None = None
+        self._server: _ModelServer | None = None
 
     def __enter__(self) -> Self:
-        server = self._server = _Server(self)
+        server = self._server = _ModelServer(self)
         threading.Thread(target=server.serve_forever, args=(0.02,), name="scripted model", daemon=True).start()
         return self
 
@@ -86,7 +86,7 @@ class ScriptedModel:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     @property
-    def requests(self) -> tuple[Request, ...]:
+    def requests(self) -> tuple[ModelRequest, ...]:
         """Everything it was asked so far, in the order of the answers."""
         with self._news:
             return tuple(self._requests)
@@ -105,10 +105,10 @@ class ScriptedModel:
         """
         return make_environ(cli, home, self.url, model)
 
-    def wait(self, script: str, step: int = 0, *, timeout_s: float = 30) -> Request:
+    def wait(self, script: str, step: int = 0, *, timeout_s: float = 30) -> ModelRequest:
         """Wait until a turn of a script has been asked for. Raises `TimeoutError` when it is not."""
 
-        def find() -> Request | None:
+        def find() -> ModelRequest | None:
             asked = (one for one in self._requests if (one.script, one.step) == (script, step) and one.tools)
             return next(asked, None)
 
@@ -118,9 +118,11 @@ class ScriptedModel:
             raise TimeoutError(f"turn {step} of the script {script} was not asked for within {timeout_s} s")
         return found
 
-    def answer(self, path: str, body: Mapping[str, Any], size: int) -> tuple[Wire, Conversation, Reply, Numbers] | None:
+    def answer(
+        self, path: str, body: Mapping[str, Any], size: int
+    ) -> tuple[ModelProtocol, Conversation, Reply, Numbers] | None:
         """What a request of so many bytes gets, added to the requests; None if no wire has such a path."""
-        wire = next((wire for wire in _WIRES if wire.matches(path)), None)
+        wire = next((wire for wire in _PROTOCOLS if wire.matches(path)), None)
         if wire is None:
             return None
         conversation = wire.read(path, body)
@@ -131,7 +133,7 @@ class ScriptedModel:
         tokens = 0 if reply.turn.status else asked + answered
         with self._news:
             self._requests.append(
-                Request(wire.NAME, path, reply.script, reply.step, tuple(conversation.tools), body, reply, tokens)
+                ModelRequest(wire.NAME, path, reply.script, reply.step, tuple(conversation.tools), body, reply, tokens)
             )
             self._news.notify_all()
         return wire, conversation, reply, numbers
@@ -142,7 +144,7 @@ def _make_ids() -> Iterator[str]:
         yield uuid.uuid4().hex[:16]
 
 
-class _Server(ThreadingHTTPServer):
+class _ModelServer(ThreadingHTTPServer):
     daemon_threads = False
     request_queue_size = 256
 
@@ -183,7 +185,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: _Server
+    server: _ModelServer
     disable_nagle_algorithm = True
 
     def log_message(self, format: str, *args: object) -> None:
@@ -221,7 +223,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._play(*answer)
 
-    def _play(self, wire: Wire, conversation: Conversation, reply: Reply, numbers: Numbers) -> None:
+    def _play(self, wire: ModelProtocol, conversation: Conversation, reply: Reply, numbers: Numbers) -> None:
         turn = reply.turn
         self.server.ended.wait(turn.wait_s)
         if turn.status:
@@ -234,7 +236,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send(wire.render(conversation, reply, numbers))
 
-    def _send_events(self, events: Iterator[Event], ending: str) -> None:
+    def _send_events(self, events: Iterator[StreamEvent], ending: str) -> None:
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("connection", "close")

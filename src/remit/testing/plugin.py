@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from remit.result import Result
     from remit.runs.request import Options
-    from remit.testing.script import Turn
+    from remit.testing.script import ScriptedTurn
 
 
 class MakeAgent(Protocol):
@@ -43,7 +43,7 @@ class MakeAgent(Protocol):
 class MakeModel(Protocol):
     """Starts scripted models; they end with the test."""
 
-    def __call__(self, scripts: Mapping[str, Iterable[Turn]]) -> ScriptedModel:
+    def __call__(self, scripts: Mapping[str, Iterable[ScriptedTurn]]) -> ScriptedModel:
         """A new one, which listens already."""
         ...
 
@@ -85,7 +85,7 @@ def scripted_model() -> Iterator[MakeModel]:
     """A function that starts scripted models on loopback."""
     started: list[ScriptedModel] = []
 
-    def start(scripts: Mapping[str, Iterable[Turn]]) -> ScriptedModel:
+    def start(scripts: Mapping[str, Iterable[ScriptedTurn]]) -> ScriptedModel:
         started.append(ScriptedModel(scripts).__enter__())
         return started[-1]
 

@@ -1,6 +1,6 @@
 r"""What every runner must do, as tests to run on one's own.
 
-    class TestMine(RunnerSuite):
+    class TestMyRunner(RunnerSuite):
         samples = (Sample(b'{"text": "Done."}\n', text="Done."),)
 
         def make_runner(self):
@@ -130,7 +130,7 @@ class RunnerSuite:
         _check(bool(self.samples), "give at least one sample of what the harness prints")
         order = self._prepare(tmp_path)
         for sample in self.samples:
-            heard = self._hear(order, sample, [sample.out])
+            heard = self._read_output(order, sample, [sample.out])
             _check(heard.text == sample.text, (sample, heard))
             told = None if heard.tools is None else tuple(use.name for use in heard.tools)
             _check(told == sample.tools and (told is None or self.make_runner().tells_tools), (sample, heard))
@@ -140,12 +140,14 @@ class RunnerSuite:
         """Each of turns, tokens and usd in some sample, if it is told; before the last line, if it is told live."""
         order, runner = self._prepare(tmp_path), self.make_runner()
         for sample in self.samples:
-            heard = self._hear(order, sample, [sample.out])
+            heard = self._read_output(order, sample, [sample.out])
             _check(heard.usage == sample.usage, (sample, heard))
             _check(_list_counted(heard) <= {*runner.tells_usage}, f"it tells more than it says: {heard.usage}")
         for counted, telling in runner.tells_usage.items():
             known = any(counted in self._list_live(order, sample) for sample in self.samples)
-            late = any(counted in _list_counted(self._hear(order, sample, [sample.out])) for sample in self.samples)
+            late = any(
+                counted in _list_counted(self._read_output(order, sample, [sample.out])) for sample in self.samples
+            )
             _check(late and (known or telling == "end"), f"no sample tells {counted} ({telling})")
 
     def _list_live(self, order: Order, sample: Sample) -> set[str]:
@@ -158,16 +160,16 @@ class RunnerSuite:
         """However the output is cut; and it can be asked between any two pieces."""
         order = self._prepare(tmp_path)
         for sample in self.samples:
-            whole = self._hear(order, sample, [sample.out])
+            whole = self._read_output(order, sample, [sample.out])
             for size in (1, 7, 4096):
                 pieces = [sample.out[at : at + size] for at in range(0, len(sample.out), size)]
-                _check(self._hear(order, sample, pieces) == whole, (size, sample))
+                _check(self._read_output(order, sample, pieces) == whole, (size, sample))
 
     def test_no_output_makes_it_fail(self, tmp_path: Path) -> None:
         """Garbage, halves and floods are heard as what they are; nothing is raised."""
         order = self._prepare(tmp_path)
         for out, code in zip(_list_garbage(self.samples), cycle((0, 1, 137, None)), strict=False):
-            heard = self._hear(order, Sample(out, b"\xff\0oops\n" * 50, code), [out])
+            heard = self._read_output(order, Sample(out, b"\xff\0oops\n" * 50, code), [out])
             _check(heard.text is None or isinstance(heard.text, str), heard)
             _check(all(mark not in heard.trouble for mark in "\n\x1b\0"), heard.trouble)
 
@@ -175,10 +177,10 @@ class RunnerSuite:
         """A program that prints nothing gave no answer."""
         order = self._prepare(tmp_path)
         for code in (0, 1, 137, None):
-            heard = self._hear(order, Sample(b"", b"it broke\n", code), [])
+            heard = self._read_output(order, Sample(b"", b"it broke\n", code), [])
             _check(heard.text is None and bool(heard.cause) and bool(heard.trouble), (code, heard))
 
-    def _hear(self, order: Order, sample: Sample, pieces: list[bytes]) -> Heard:
+    def _read_output(self, order: Order, sample: Sample, pieces: list[bytes]) -> Heard:
         listener = self.make_runner().listen(order)
         for piece in pieces:
             listener.feed(piece)

@@ -25,21 +25,21 @@ _NAME = re.compile(r"[\w.-]+")
 _TITLE = re.compile(r"(?i)\btitle generator\b|\bgenerate [^.\n]{0,60}\btitle\b")
 
 SESSION_ID = r"sess_\d+_[a-z0-9]{6}"
-"""For `Turn.grab`: the id that Remit gave the session, as it stands in the agent's first message."""
+"""For `ScriptedTurn.grab`: the id that Remit gave the session, as it stands in the agent's first message."""
 
 
-class Call(NamedTuple):
+class ScriptedCall(NamedTuple):
     """One use of a tool, by the standard's name of it: read, write, edit, bash, grep, glob, task."""
 
     tool: str
     args: Mapping[str, Any]
 
 
-class Turn(NamedTuple):
+class ScriptedTurn(NamedTuple):
     """One answer of the model. Made by `say`, `call`, `fail`, `hang` and `drop`."""
 
     text: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ScriptedCall, ...] = ()
     status: int = 0
     """An HTTP error instead of an answer; 0 for none."""
     kind: str = ""
@@ -48,15 +48,15 @@ class Turn(NamedTuple):
     ending: Literal["", "hang", "drop"] = ""
     grabs: tuple[tuple[str, str], ...] = ()
 
-    def also(self, tool: str, **args: Any) -> Turn:  # noqa: ANN401 - a tool takes anything
+    def also(self, tool: str, **args: Any) -> ScriptedTurn:  # noqa: ANN401 - a tool takes anything
         """The same turn with one more call, at the same time."""
-        return self._replace(calls=(*self.calls, Call(tool, args)))
+        return self._replace(calls=(*self.calls, ScriptedCall(tool, args)))
 
-    def after(self, seconds: float) -> Turn:
+    def after(self, seconds: float) -> ScriptedTurn:
         """The same turn, given later."""
         return self._replace(wait_s=seconds)
 
-    def grab(self, **patterns: str) -> Turn:
+    def grab(self, **patterns: str) -> ScriptedTurn:
         """The same turn, with `${name}` filled from what the conversation says so far.
 
         The last match counts, its first group where the pattern has one. What a tool gave back can be used this way,
@@ -67,37 +67,37 @@ class Turn(NamedTuple):
         return self._replace(grabs=(*self.grabs, *patterns.items()))
 
 
-def say(text: str) -> Turn:
+def say(text: str) -> ScriptedTurn:
     """A turn with text and nothing else: the end of the agent's work, unless somebody answers."""
-    return Turn(text)
+    return ScriptedTurn(text)
 
 
-def call(tool: str, **args: Any) -> Turn:  # noqa: ANN401 - a tool takes anything
+def call(tool: str, **args: Any) -> ScriptedTurn:  # noqa: ANN401 - a tool takes anything
     """A turn that uses a tool.
 
     The standard's names become those that the harness offers: `call("write", path="a.md", content="…")`,
     `call("bash", command="…")`, `call("task", agent="…", prompt="…")`. Any other name is taken as it is, or for the
     end of an MCP tool's name.
     """
-    return Turn(calls=(Call(tool, args),))
+    return ScriptedTurn(calls=(ScriptedCall(tool, args),))
 
 
-def fail(status: int, message: str = "scripted error", *, kind: str = "api_error") -> Turn:
+def fail(status: int, message: str = "scripted error", *, kind: str = "api_error") -> ScriptedTurn:
     """An HTTP error, given as often as the harness tries."""
-    return Turn(message, status=status, kind=kind)
+    return ScriptedTurn(message, status=status, kind=kind)
 
 
-def hang() -> Turn:
+def hang() -> ScriptedTurn:
     """The answer begins and never goes on."""
-    return Turn(ending="hang")
+    return ScriptedTurn(ending="hang")
 
 
-def drop() -> Turn:
+def drop() -> ScriptedTurn:
     """The answer begins and the connection is closed."""
-    return Turn(ending="drop")
+    return ScriptedTurn(ending="drop")
 
 
-def check_scripts(scripts: Mapping[str, Iterable[Turn]]) -> dict[str, tuple[Turn, ...]]:
+def check_scripts(scripts: Mapping[str, Iterable[ScriptedTurn]]) -> dict[str, tuple[ScriptedTurn, ...]]:
     """The scripts as they are kept. Raises `UsageError` for one that could never be played."""
     kept = {name: tuple(turns) for name, turns in scripts.items()}
     for name, turns in kept.items():
@@ -147,7 +147,7 @@ class Reply(NamedTuple):
 
     script: str | None
     step: int
-    turn: Turn
+    turn: ScriptedTurn
     calls: tuple[ReadyCall, ...] = ()
 
     @property
@@ -156,7 +156,9 @@ class Reply(NamedTuple):
         return self.turn.text
 
 
-def choose_reply(scripts: Mapping[str, tuple[Turn, ...]], conversation: Conversation, ids: Iterator[str]) -> Reply:
+def choose_reply(
+    scripts: Mapping[str, tuple[ScriptedTurn, ...]], conversation: Conversation, ids: Iterator[str]
+) -> Reply:
     """The turn that is due. Past the last turn of a script the last one is repeated."""
     name, values, step = find_place(conversation)
     if conversation.refusal:
@@ -194,7 +196,7 @@ def _asks_for_title(conversation: Conversation) -> bool:
     return any(_TITLE.search(text[:500]) for text in conversation.everything)
 
 
-def _grab(turn: Turn, conversation: Conversation) -> Iterator[tuple[str, str]]:
+def _grab(turn: ScriptedTurn, conversation: Conversation) -> Iterator[tuple[str, str]]:
     for name, pattern in turn.grabs:
         found = [match for text in conversation.everything for match in re.finditer(pattern, text)]
         if found:

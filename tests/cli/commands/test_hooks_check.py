@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from remit.hooks import check as hook_check
-from remit.hooks.check import Asked, Shown, judge
+from remit.hooks.check import CheckRecord, PlayedRequest, judge
 from remit.hooks.install import CODEX, SHARED
 from remit.ledger.runs import Run
 from remit.storage import probe
@@ -25,17 +25,17 @@ WORDS = {"lie": "THE LIE", "honest": "THE TRUTH", "denied": "denied", "written":
 GOOD = Run("sess_1_aaaaaa", "x", 1, ("x",), outcome="accepted", status="completed")
 BAD = Run("sess_1_bbbbbb", "x", 1, ("x",), outcome="fabricated", status="failed")
 ASKED = (
-    Asked("caller", 0, "go", has_tools=True, tokens=1),
-    Asked("honest", 0, "you are sess_1_aaaaaa", has_tools=True, tokens=1),
-    Asked("honest", 1, "", has_tools=True, tokens=1),
-    Asked("liar", 0, "you are sess_1_bbbbbb", has_tools=True, tokens=1),
-    Asked("liar", 1, "again", has_tools=True, tokens=1),
-    Asked("caller", 1, "sess_1_aaaaaa completed; sess_1_bbbbbb failed, fabricated", has_tools=True, tokens=1),
-    Asked("run", 0, "", has_tools=True, tokens=10),
-    Asked("run", 1, "", has_tools=True, tokens=20),
-    Asked("run", 0, "a title", has_tools=False, tokens=5),
+    PlayedRequest("caller", 0, "go", has_tools=True, tokens=1),
+    PlayedRequest("honest", 0, "you are sess_1_aaaaaa", has_tools=True, tokens=1),
+    PlayedRequest("honest", 1, "", has_tools=True, tokens=1),
+    PlayedRequest("liar", 0, "you are sess_1_bbbbbb", has_tools=True, tokens=1),
+    PlayedRequest("liar", 1, "again", has_tools=True, tokens=1),
+    PlayedRequest("caller", 1, "sess_1_aaaaaa completed; sess_1_bbbbbb failed, fabricated", has_tools=True, tokens=1),
+    PlayedRequest("run", 0, "", has_tools=True, tokens=10),
+    PlayedRequest("run", 1, "", has_tools=True, tokens=20),
+    PlayedRequest("run", 0, "a title", has_tools=False, tokens=5),
 )
-SHOWN = Shown(("caller",), ASKED, (GOOD, BAD), frozenset({"written", "ran"}), WORDS, counted=30)
+SHOWN = CheckRecord(("caller",), ASKED, (GOOD, BAD), frozenset({"written", "ran"}), WORDS, counted=30)
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def check(place: Inside, name: str = "claude", *more: str) -> Ended:
     return place("init", "--harness", name, "--check", *more)
 
 
-def list_states(shown: Shown) -> dict[str, str]:
+def list_states(shown: CheckRecord) -> dict[str, str]:
     return {promise.name: promise.state for promise in judge(shown, "claude")}
 
 
@@ -79,13 +79,13 @@ def test_all_promises_hold_if_the_requests_say_so() -> None:
             ),
         ),
         ("sent-back", SHOWN._replace(asked=[one for one in ASKED if (one.script, one.step) != ("liar", 1)])),
-        ("verdict", SHOWN._replace(asked=(*ASKED, Asked("caller", 1, "THE LIE", has_tools=True, tokens=1)))),
+        ("verdict", SHOWN._replace(asked=(*ASKED, PlayedRequest("caller", 1, "THE LIE", has_tools=True, tokens=1)))),
         ("verdict", SHOWN._replace(asked=[one for one in ASKED if (one.script, one.step) != ("caller", 1)])),
         (
             "verdict",
             SHOWN._replace(
                 callers=("caller", "background-caller"),
-                asked=(*ASKED, Asked("background-liar", 0, "sess_1_bbbbbb", has_tools=True, tokens=1)),
+                asked=(*ASKED, PlayedRequest("background-liar", 0, "sess_1_bbbbbb", has_tools=True, tokens=1)),
             ),
         ),
         ("sent-back", SHOWN._replace(callers=("caller", "background-caller"))),
@@ -96,17 +96,19 @@ def test_all_promises_hold_if_the_requests_say_so() -> None:
         ("confined", SHOWN._replace(escaped=True)),
     ],
 )
-def test_a_promise_is_broken_if_its_effect_is_missing(name: str, shown: Shown) -> None:
+def test_a_promise_is_broken_if_its_effect_is_missing(name: str, shown: CheckRecord) -> None:
     assert list_states(shown)[name] == "broken"
 
 
 def test_a_lie_without_a_verdict_is_broken_even_if_the_session_failed() -> None:
-    shown = SHOWN._replace(asked=(*ASKED, Asked("caller", 1, "THE LIE", has_tools=True, tokens=1)), trouble="it failed")
+    shown = SHOWN._replace(
+        asked=(*ASKED, PlayedRequest("caller", 1, "THE LIE", has_tools=True, tokens=1)), trouble="it failed"
+    )
     assert list_states(shown)["verdict"] == "broken"
 
 
 def test_nothing_is_proved_by_what_did_not_run() -> None:
-    states = list_states(Shown(("caller",), (), (), frozenset(), WORDS))
+    states = list_states(CheckRecord(("caller",), (), (), frozenset(), WORDS))
     assert {*states.values()} == {"unproven"}
     assert list_states(SHOWN._replace(made=frozenset()))["denied"] == "unproven"
     assert list_states(SHOWN._replace(callers=("caller", "x-caller"), rows=()))["verdict"] == "unproven"

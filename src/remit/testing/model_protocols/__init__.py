@@ -23,14 +23,14 @@ class Numbers(NamedTuple):
     created_s: int
 
 
-class Event(NamedTuple):
+class StreamEvent(NamedTuple):
     """One event of a stream: its data, and its name where the wire has names."""
 
     data: Mapping[str, Any] | str
     name: str | None = None
 
 
-class Wire(Protocol):
+class ModelProtocol(Protocol):
     """What a module here gives."""
 
     NAME: str
@@ -47,7 +47,7 @@ class Wire(Protocol):
         """The answer in one piece."""
         ...
 
-    def render_events(self, conversation: Conversation, reply: Reply, numbers: Numbers) -> Iterator[Event]:
+    def render_events(self, conversation: Conversation, reply: Reply, numbers: Numbers) -> Iterator[StreamEvent]:
         """The answer as a stream."""
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from remit.testing.model_protocols import Event, collect_texts, join_text, read_list
+from remit.testing.model_protocols import StreamEvent, collect_texts, join_text, read_list
 from remit.testing.script import Conversation
 from remit.testing.tools import read_offer
 
@@ -61,7 +61,7 @@ def render(conversation: Conversation, reply: Reply, numbers: Numbers) -> dict[s
     }
 
 
-def render_events(conversation: Conversation, reply: Reply, numbers: Numbers) -> Iterator[Event]:
+def render_events(conversation: Conversation, reply: Reply, numbers: Numbers) -> Iterator[StreamEvent]:
     """The answer as a stream."""
     whole = render(conversation, reply, numbers)
     begun = whole | {"content": [], "stop_reason": None, "usage": whole["usage"] | {"output_tokens": 1}}
@@ -79,5 +79,5 @@ def render_events(conversation: Conversation, reply: Reply, numbers: Numbers) ->
     yield _event("message_stop")
 
 
-def _event(name: str, **data: object) -> Event:
-    return Event({"type": name, **data}, name)
+def _event(name: str, **data: object) -> StreamEvent:
+    return StreamEvent({"type": name, **data}, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from remit.testing.model_protocols import Event, collect_texts, join_text, read_list
+from remit.testing.model_protocols import StreamEvent, collect_texts, join_text, read_list
 from remit.testing.script import Conversation
 from remit.testing.tools import read_offer
 
@@ -48,12 +48,12 @@ def render(conversation: Conversation, reply: Reply, numbers: Numbers) -> dict[s
     return head | {"choices": [choice], "usage": _render_usage(numbers)}
 
 
-def render_events(conversation: Conversation, reply: Reply, numbers: Numbers) -> Iterator[Event]:
+def render_events(conversation: Conversation, reply: Reply, numbers: Numbers) -> Iterator[StreamEvent]:
     """The answer as a stream."""
     head = _render_head(conversation, numbers, "chat.completion.chunk")
 
-    def chunk(delta: dict[str, Any], finish: str | None = None) -> Event:
-        return Event(head | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+    def chunk(delta: dict[str, Any], finish: str | None = None) -> StreamEvent:
+        return StreamEvent(head | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
     yield chunk({"role": "assistant", "content": ""})
     if reply.text:
@@ -61,8 +61,8 @@ def render_events(conversation: Conversation, reply: Reply, numbers: Numbers) ->
     for index, ready in enumerate(_render_calls(reply)):
         yield chunk({"tool_calls": [{"index": index} | ready]})
     yield chunk({}, _finish(reply))
-    yield Event(head | {"choices": [], "usage": _render_usage(numbers)})
-    yield Event("[DONE]")
+    yield StreamEvent(head | {"choices": [], "usage": _render_usage(numbers)})
+    yield StreamEvent("[DONE]")
 
 
 def _render_head(conversation: Conversation, numbers: Numbers, kind: str) -> dict[str, Any]:

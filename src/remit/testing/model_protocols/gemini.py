@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.testing.model_protocols import Event, collect_texts, join_text, read_list
+from remit.testing.model_protocols import StreamEvent, collect_texts, join_text, read_list
 from remit.testing.script import Conversation
 from remit.testing.tools import read_offer
 
@@ -60,11 +60,11 @@ def render(conversation: Conversation, reply: Reply, numbers: Numbers) -> dict[s
     }
 
 
-def render_events(conversation: Conversation, reply: Reply, numbers: Numbers) -> Iterator[Event]:
+def render_events(conversation: Conversation, reply: Reply, numbers: Numbers) -> Iterator[StreamEvent]:
     """The answer as a stream: what was said in a first event, everything else in the second."""
     whole = render(conversation, reply, numbers)
     parts = whole["candidates"][0]["content"]["parts"]
     begun = [part for part in parts if "text" in part]
-    yield Event({"candidates": [{"index": 0, "content": {"role": "model", "parts": begun}}]})
+    yield StreamEvent({"candidates": [{"index": 0, "content": {"role": "model", "parts": begun}}]})
     rest = whole["candidates"][0] | {"content": {"role": "model", "parts": parts[len(begun) :]}}
-    yield Event(whole | {"candidates": [rest]})
+    yield StreamEvent(whole | {"candidates": [rest]})

@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from remit.harnesses import codex
-from remit.testing.model_protocols import Event, collect_texts, join_text, read_list
+from remit.testing.model_protocols import StreamEvent, collect_texts, join_text, read_list
 from remit.testing.script import Conversation
 from remit.testing.tools import Offer, read_offer
 
@@ -186,10 +186,10 @@ def _render_items(reply: Reply, numbers: Numbers) -> Iterator[dict[str, Any]]:
         yield {"type": "function_call"} | call
 
 
-def render_events(conversation: Conversation, reply: Reply, numbers: Numbers) -> Iterator[Event]:
+def render_events(conversation: Conversation, reply: Reply, numbers: Numbers) -> Iterator[StreamEvent]:
     """The answer as a stream."""
     for number, (kind, data) in enumerate(_render_steps(render(conversation, reply, numbers))):
-        yield Event({"type": kind, "sequence_number": number} | data, kind)
+        yield StreamEvent({"type": kind, "sequence_number": number} | data, kind)
 
 
 def _render_steps(whole: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
