@@ -5,7 +5,7 @@ folder, the handle of its lock and that of its pipe as arguments, and it outlive
 imports Remit, and little of the standard library: every agent pays for it. So `_ctypes` and `_signal` are used without
 the modules around them, which cost 9 ms and 6 ms more.
 
-    shim      reads and keeps the output, holds the deadline, listens to `control`, writes `result.json`
+    shim      reads and keeps the output, holds the deadline, listens to `.remit/control/`, writes `result.json`
     └ keeper  ends everything when the shim says so or is gone
       └ agent
 

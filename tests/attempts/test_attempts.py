@@ -14,7 +14,16 @@ from pathlib import Path
 import pytest
 
 from remit.attempts.confine import Confinement, Fixed
-from remit.attempts.folders import Attempt, find_folder, is_alive, list_living, make_attempt, read_small, remove_session
+from remit.attempts.folders import (
+    Attempt,
+    find_control,
+    find_folder,
+    is_alive,
+    list_living,
+    make_attempt,
+    read_small,
+    remove_session,
+)
 from remit.attempts.output import hear_out, read_out
 from remit.attempts.process_owner import find_enclosing
 from remit.attempts.results import Contained, Result, find_state, load_boot_id, load_result, wait_result
@@ -354,9 +363,9 @@ def test_what_cannot_be_started_leaves_nothing_behind(
 
 def test_a_folder_that_an_earlier_attempt_has_prepared_is_not_used(home: Home) -> None:
     """A file in the place of the pipe would keep the shim busy."""
-    folder = Path(find_folder(home, "sess_1_aaaaaa", 2))
-    folder.mkdir(parents=True)
-    (folder / "control").write_text("stop now\n")
+    pipe = Path(find_control(find_folder(home, "sess_1_aaaaaa", 2)))
+    pipe.parent.mkdir(parents=True)
+    pipe.write_text("stop now\n")
     with pytest.raises(StorageError, match="not a pipe"):
         make_attempt(home, "sess_1_aaaaaa", 2)
 
@@ -369,6 +378,7 @@ def test_a_session_is_removed_when_nothing_of_it_is_alive(home: Home) -> None:
     cancel(attempt, started)
     assert remove_session(home, "sess_1_aaaaaa")
     assert not Path(attempt.folder).parent.exists()
+    assert not Path(find_control(attempt.folder)).exists()
 
 
 @pytest.mark.skipif(not find_level().has_files, reason="the kernel confines nothing here")
@@ -387,3 +397,20 @@ def test_a_confined_agent_writes_only_where_it_may(home: Home, tmp_path_factory:
     kept = [Path(place, "confined").exists() for place in places]
     assert kept == [True, True, False, False, False, False]  # a write to /tmp ends with the agent
     assert not Path(home.root, "remit.toml").exists()
+
+
+@pytest.mark.skipif(not find_level().has_files, reason="the kernel confines nothing here")
+def test_a_confined_agent_sends_no_words_to_shims(home: Home) -> None:
+    """The kernel lets a pipe on a read-only mount be written: neither its own nor that of another run is there."""
+    other, other_started = begin(home, "sleep", "60", session="sess_2_aaaaaa")
+    attempt = make_attempt(home, "sess_1_aaaaaa", 1)
+    pipes = [find_control(each.folder) for each in (attempt, other)]
+    assert all(Path(pipe).is_fifo() for pipe in pipes)
+    words = f"ls -A {Path(pipes[0]).parent}; for p in $(find {home.folder} -type p) {' '.join(pipes)}; do echo cancel > $p; done"
+    confinement = Confinement(home.root, (), (Fixed(home.folder, is_folder=True),))
+    order = ShimOrder(("sh", "-c", f"{words}; sleep 0.5; echo over"), home.root, int((time.time() + 30) * 1000),
+                      {"PATH": os.environ["PATH"]}, confinement=confinement)  # fmt: skip
+    result = finish(attempt, start_shim(home, attempt, order))
+    assert (result is not None and result.ending, read_out(attempt.folder, 0, 1000)) == ("exited", b"over\n")
+    assert is_alive(other.folder)
+    cancel(other, other_started)

@@ -330,6 +330,20 @@ def test_a_second_name_of_a_protected_file_is_protected(site: Site) -> None:
     assert (site.root / "src" / "n").exists()
 
 
+def test_remit_in_an_environment_of_the_workspace_is_read_only(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hooks run with that environment, outside of the confinement."""
+    (site.root / ".venv" / "bin").mkdir(parents=True)
+    (site.root / ".venv" / "bin" / "python").symlink_to("/bin/true")
+    (site.root / "other" / "bin").mkdir(parents=True)
+    monkeypatch.setattr(sys, "prefix", str(site.root / ".venv"))
+    said = site.run("for e in .venv other; do ln -sfn /bin/false $e/bin/python; echo evil > $e/x.pth; done; mv .venv v")
+    assert said.count("Read-only file system") == 2
+    assert [path.name for path in (site.root / ".venv").iterdir()] == ["bin"]
+    assert (site.root / ".venv" / "bin" / "python").readlink() == Path("/bin/true")
+    assert (site.root / "other" / "bin" / "python").is_symlink(), "another environment is content like any other"
+    assert (site.root / "other" / "x.pth").exists()
+
+
 def test_a_machine_that_cant_confine_starts_no_agent(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     none = LEVEL._replace(has_files=False, reasons=("the kernel gives no user and mount namespace",))
     monkeypatch.setattr("remit.confine.find_level", lambda: none)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.hooks.command_tickets import FOLDER
+from remit.hooks.install import render_command
 from remit.testing import call, say
 from remit.testing.model_protocols import collect_texts
 from tests.harnesses.test_hooks_codex import CHILD, WAIT, ask
@@ -182,7 +182,7 @@ def test_a_hook_that_stops_runs_nothing(tmp_path: Path, monkeypatch: pytest.Monk
         compile_agents(stage, LIMITED, writer="docs")
         write_scripts(stage)
         hooks = stage.root / ".codex" / "hooks.json"
-        (command,) = [each["command"] for each in json.loads(hooks.read_text())["hooks"]["Stop"][0]["hooks"]]
+        command = shlex.join(render_command("codex", shared=False))
         mark = tmp_path / "hit"
         text = STOPPING.format(words=shlex.split(command), mark=str(mark), signal=hit)
         (tmp_path / "stopping.py").write_text(text)
@@ -217,7 +217,7 @@ def test_agents_get_no_shell_if_codex_ignores_the_ticket(tmp_path: Path, monkeyp
         compile_agents(stage, LIMITED, writer="docs")
         write_scripts(stage)
         hooks = stage.root / ".codex" / "hooks.json"
-        (command,) = [each["command"] for each in json.loads(hooks.read_text())["hooks"]["Stop"][0]["hooks"]]
+        command = shlex.join(render_command("codex", shared=False))
         text = IGNORING.format(words=shlex.split(command), mark=str(tmp_path / "lost"))
         (tmp_path / "ignoring.py").write_text(text)
         hooks.write_text(hooks.read_text().replace(command, f"{sys.executable} {tmp_path}/ignoring.py"))

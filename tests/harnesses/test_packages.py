@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from remit.hooks.install import load_hooks, render_command
+from remit.hooks.settings_files import split_command
 from remit.testing import ScriptedModel, call, find_cli, say
 from tests.support.paths import ROOT, SOURCE
 
@@ -98,6 +100,21 @@ def test_a_hook_of_codex_that_is_stopped_is_refused(tmp_path: Path, shell: str) 
     program.write_text("#!/bin/sh\nread line; exit 0\n")
     done = subprocess.run(words, env={"PATH": str(tmp_path)}, input=PERSONS, text=True, check=False)
     assert done.returncode == 0  # there is no `timeout`
+
+
+@pytest.mark.parametrize("harness", ["claude", "codex"])
+def test_without_remit_in_its_python_agents_are_refused_and_persons_are_not(harness: str) -> None:
+    """After `pip uninstall`: Python is there, and ends with 2 without the file, which would refuse everything."""
+    hooks = load_hooks(harness, shared=False)
+    assert {hook.event for hook in hooks} >= {"PreToolUse", "UserPromptSubmit", "Stop"}
+    for hook in hooks:
+        assert split_command(hook.command) == render_command(harness, shared=False)
+        line = hook.command.replace("/remit/hooks/entry.py", "/gone/remit/hooks/entry.py")
+        for given, is_refused in (PERSONS, False), (AGENTS, hook.event == "PreToolUse"):
+            if hook.event in ("SubagentStop", "ConfigChange"):  # no call of a person's
+                continue
+            done = subprocess.run(["/bin/sh", "-c", line], input=given, text=True, capture_output=True, check=False)
+            assert (done.returncode == 2) == is_refused, (hook.event, given)
 
 
 @pytest.mark.parametrize("harness", ["claude", "codex"])

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 PATH = ".claude/settings.local.json"
 OLD = "/opt/py/bin/python -I -S /opt/py/lib/remit/hooks/entry.py claude"
+THERE = "{ [ -e /opt/py/lib/remit/hooks/entry.py ] || (exit 127); } && "
 HOOKS = (
     Hook("PreToolUse", "*", "remit hook claude || exit 2", 20),
     Hook("PostToolUse", "*", "remit hook claude", 20),
@@ -91,6 +92,14 @@ def list_ours(file: Path) -> list[Hook]:
         ("remit hook claude || exit 2", True),
         (OLD, True),
         (f"{OLD} || exit 2", True),
+        (f"{THERE}{OLD} || exit 2", True),
+        (
+            "{ [ -e '/c d/remit/hooks/entry.py' ] || (exit 127); } && '/a b/python' -I -S '/c d/remit/hooks/entry.py' codex",
+            True,
+        ),
+        (THERE.replace("/opt/py", "/other") + OLD, False),
+        (THERE.replace(" ]", " ]; rm -rf x") + OLD, False),
+        (f"{THERE}rm -rf x", False),
         ("remit hook claude || { echo 'Remit could not decide' >&2; exit 2; }", True),
         ("remit hook claude || { echo 'x'; rm -rf x; echo '' >&2; exit 2; }", False),
         ("remit hook claude || exit 0", False),

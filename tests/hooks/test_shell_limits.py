@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.confine import find_level
+from remit.confine import find_level, make_command
 from remit.hooks import command_tickets as tickets
 from remit.hooks.command_shell import install_shells
 from remit.hooks.events import HookEvent
@@ -127,12 +130,47 @@ def test_a_profile_has_what_all_layers_allow_and_what_builds_need(place: Place) 
     inside = [path for path in profile.write if path.startswith(f"{place.root}/")]
     assert inside == [f"{place.root}/build", f"{place.root}/src"]
     assert f"{place.root}/src/secret" in profile.protect
-    assert f"{place.root}/.remit/confine/tickets" in profile.hide
+    assert {f"{place.root}/.remit/{each}" for each in ("confine/tickets", "control")} <= {*profile.hide}
     assert (later, (place.folder / "src").is_dir()) == ((), True)
     assert any("src/secret" in each for each in sentences)
     profile, _, _ = make_command_profile([wide], place.root, place.environ, RULES)
     assert place.root in profile.write
     assert {f"{place.root}/{each}" for each in ("remit.toml", ".remit", "real", ".mcp.json")} <= {*profile.protect}
+
+
+def test_a_variable_for_temporary_files_opens_neither_the_workspace_nor_the_home(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    for folder, is_open in (place.folder, False), (place.folder.parent, False), (tmp_path / "own", True):
+        environ = place.environ | {"TMPDIR": str(folder)}
+        profile, _, _ = make_command_profile([SRC], place.root, environ, RULES)
+        assert (str(folder.resolve()) in profile.write) == is_open
+
+
+def test_a_rule_cannot_open_a_protected_folder(place: Place) -> None:
+    """The agent gets its commands without it."""
+    (place.folder / ".claude/agents").mkdir(parents=True)
+    rules = Permissions(None, {"write": [".claude/agents/**", "src/**"]}, {})
+    profile, _, _ = make_command_profile([rules], place.root, place.environ, RULES)
+    assert profile.check() == []
+    assert [path for path in profile.write if path.startswith(f"{place.root}/")] == [f"{place.root}/src"]
+
+
+def test_the_users_tmux_is_hidden(place: Place, tmp_path: Path) -> None:
+    """Its server starts programs for whoever connects, outside of the confinement."""
+    folder = tmp_path.resolve() / f"tmux-{os.geteuid()}"
+    folder.mkdir()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"{folder}/s")
+        server.listen()
+        environ = place.environ | {"TMUX_TMPDIR": str(tmp_path)}
+        profile, _, _ = make_command_profile([SRC], place.root, environ, RULES)
+        assert str(folder) in profile.hide
+        (tmp_path / "profile").write_bytes(profile.render())
+        script = f"import socket; socket.socket(socket.AF_UNIX).connect('{folder}/s')"
+        words = make_command(str(tmp_path / "profile"), [sys.executable, "-c", script])
+        ran = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert "FileNotFoundError" in ran.stderr
+        subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_a_file_of_a_rule_is_opened_once_it_exists(place: Place) -> None:

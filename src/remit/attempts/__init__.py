@@ -9,9 +9,11 @@ process belongs to.
     out, err     what it printed, up to a cap; `out.tail`, `err.tail`: the end of what was longer
     started      made by the shim before the agent runs: whoever finds it there runs nothing, so nothing runs twice
     pids.json    which processes and which namespace these are
-    control      a pipe for words to the shim: it reaches across namespaces, and never a stranger with a reused number
     result.json  how it ended; written once
     shim.err     what only a bug would print
+
+`.remit/control/` has a pipe for each attempt, for words to its shim: it reaches across namespaces, and never a stranger
+with a reused number. Confined processes see an empty folder there.
 
 A living attempt is one whose folder is locked. The lock is taken before the shim is started and handed over to it, so
 no attempt that was started ever looks dead; it is free when nothing of the attempt is alive. `.remit/living/` has a

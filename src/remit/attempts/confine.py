@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.attempts.folders import find_return_file
+from remit.attempts.folders import find_control, find_return_file
 from remit.errors import RunnerError
 
 if TYPE_CHECKING:
@@ -27,8 +28,10 @@ BLANK_NS = 86_400 * 10**9
 _EXCLUDE, _PROFILE = "exclude", "profile"
 HIDDEN = (
     "/run/user", "/run/dbus", "/run/systemd/private", "/run/docker.sock", "/run/containerd", "/run/podman", "/run/crio",
+    "/run/screen",
 )  # fmt: skip
 """Where services listen that start programs for their callers, outside of the confinement."""
+_PACKAGE = os.path.abspath(__file__).rsplit("/", 2)[0]
 
 
 class Fixed(NamedTuple):
@@ -38,6 +41,22 @@ class Fixed(NamedTuple):
     is_folder: bool = False
     blank: str = ""
     """The text of the file that takes the place of a missing one."""
+
+
+def list_services(environ: Mapping[str, str]) -> list[str]:
+    """The real paths of the services that exist: those of the machine, and the user's tmux."""
+    folders = dict.fromkeys(("/tmp", environ.get("TMUX_TMPDIR", "")))  # noqa: S108 - tmux's own
+    places = (*HIDDEN, *(f"{each}/tmux-{os.geteuid()}" for each in folders if each.startswith("/")))
+    return [os.path.realpath(each) for each in places if os.path.exists(each)]
+
+
+def list_own_code(root: str) -> list[str]:
+    """The folders of Remit and of the Python that runs it: a command that changes them changes what hooks do.
+
+    `root`: a folder that contains it can't be read-only.
+    """
+    folders = dict.fromkeys(os.path.realpath(each) for each in (_PACKAGE, sys.prefix, sys.base_prefix))
+    return [each for each in folders if not _is_below(root, each)]
 
 
 class Confinement(NamedTuple):
@@ -90,7 +109,8 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
     writable = _open_writable(confinement)
     for path in confinement.new_files:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-    places = [*confinement.fixed, *_find_git_places(confinement.root, confinement.git, [confinement.root])]
+    own_code = [Fixed(each, is_folder=True) for each in list_own_code(confinement.root)]
+    places = [*confinement.fixed, *own_code, *_find_git_places(confinement.root, confinement.git, [confinement.root])]
     protected, blanks = _plan_places(places, writable)
     permitted = confinement.permitted or Profile()
     protected += find_second_names([*protected, *permitted.protect], writable)
@@ -109,7 +129,7 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
             blanks.append(Fixed(f"{info}/exclude"))
         replaced.append((f"{folder}/{_EXCLUDE}", f"{info}/exclude"))
     blanks += [Fixed(path) for path in confinement.new_files]
-    hidden = [os.path.realpath(each) for each in HIDDEN if os.path.exists(each)]
+    hidden = [*list_services(os.environ), os.path.dirname(find_control(folder))]
     returns = os.path.dirname(find_return_file(folder))  # the one place in it that the agent writes to
     root = os.path.realpath(confinement.root)
     # In a workspace below /tmp a write that isn't allowed has to fail. It would vanish with the agent.
@@ -190,7 +210,8 @@ def list_protected(
     inside = [each for each in writable if _is_below(each, root)]
     bases = sorted((*writable, *enclosed), key=len, reverse=True)
     found = []
-    for place in [*fixed, *_find_git_places(root, git, [root] if root in inside else inside)]:
+    own_code = [Fixed(each, is_folder=True) for each in list_own_code(root)]
+    for place in [*fixed, *own_code, *_find_git_places(root, git, [root] if root in inside else inside)]:
         real = os.path.realpath(place.path)
         base = next((each for each in bases if _is_below(real, each)), None)
         if base is not None and base not in enclosed:
@@ -202,9 +223,11 @@ def list_protected(
 def find_second_names(protected: Sequence[str], writable: Sequence[str]) -> list[str]:
     """The other names (hard links), in writable folders, of files that are protected or in protected folders.
 
-    Raise `RunnerError` if there are too many files to search. `.remit` isn't searched: it links its own files only.
+    Raise `RunnerError` if there are too many files to search. `.remit` isn't searched: it links its own files only. Nor
+    is Remit's own code: installers link thousands of files to their caches.
     """
-    kept = [each for each in protected if not each.endswith("/.remit")]
+    own_code = list_own_code("/")
+    kept = [each for each in protected if not each.endswith("/.remit") and each not in own_code]
     files = (path for path, _, is_folder in _list_entries(kept, ()) if not is_folder)
     nodes = {node for path in files if (node := _find_shared_node(path))}
     if not nodes:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
 
-SESSIONS, LIVING = "sessions", "living"
+SESSIONS, LIVING, CONTROL = "sessions", "living", "control"
 SMALL_BYTES = 4096
 _MAX_RETURN_BYTES = 2 * 1024 * 1024
 _RETURN = "return"
@@ -43,6 +43,15 @@ def find_folder(home: Home, session_id: str, number: int) -> str:
     return f"{os.path.abspath(home.folder)}/{SESSIONS}/{session_id}/{number}"
 
 
+def find_control(folder: str) -> str:
+    """The pipe for words to the shim of an attempt. No confined process reaches it: a mount hides the folder of pipes.
+
+    A pipe on a read-only mount can be written, so it isn't in the folder of the attempt, which the agent may read.
+    """
+    rest, session_id, number = folder.rsplit("/", 2)
+    return f"{os.path.dirname(rest)}/{CONTROL}/{session_id}.{number}"
+
+
 def _is_id(text: str) -> bool:
     plain = text.replace("_", "").replace("-", "")
     return len(text) <= _MAX_ID_LETTERS and plain.isascii() and plain.isalnum()
@@ -52,6 +61,8 @@ def make_attempt(home: Home, session_id: str, number: int) -> Attempt:
     """Make the folder of an attempt. One that is there already and was never started is taken as it is."""
     folder = find_folder(home, session_id, number)
     home.make_folder(SESSIONS)
+    home.make_folder(CONTROL)
+    control = find_control(folder)
     try:
         for place in (os.path.dirname(folder), folder):
             with suppress(FileExistsError):
@@ -59,11 +70,11 @@ def make_attempt(home: Home, session_id: str, number: int) -> Attempt:
             if not stat.S_ISDIR(os.lstat(place).st_mode):
                 raise StorageError(f"'{place}' is not a folder", hint="move it away")
         with suppress(FileExistsError):
-            os.mkfifo(f"{folder}/control", 0o600)
+            os.mkfifo(control, 0o600)
         with suppress(FileExistsError):
             os.mkdir(f"{folder}/{_RETURN}", 0o700)
-        if not stat.S_ISFIFO(os.lstat(f"{folder}/control").st_mode):
-            raise StorageError(f"'{folder}/control' is not a pipe", hint="move it away")
+        if not stat.S_ISFIFO(os.lstat(control).st_mode):
+            raise StorageError(f"'{control}' is not a pipe", hint="move it away")
     except OSError as error:
         raise tell_failure(folder, error) from error
     return Attempt(session_id, number, folder)
@@ -181,6 +192,9 @@ def remove_session(home: Home, session_id: str) -> bool:
         if is_alive(f"{folder}/{name}"):
             raise BusyError(f"session {session_id} is at work", hint=f"end it first: remit cancel {session_id}")
     try:
+        for name in os.listdir(folder):
+            with suppress(FileNotFoundError):
+                os.unlink(find_control(f"{folder}/{name}"))
         rmtree(folder)
     except OSError as error:
         raise tell_failure(folder, error) from error

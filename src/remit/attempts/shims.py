@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from remit.attempts.folders import SMALL_BYTES
+from remit.attempts.folders import SMALL_BYTES, find_control
 
 SHIM = "import sys; sys.path.append(sys.argv[1]); import shim; shim.main()"
 """As a module, not as a script: of a module Python keeps the compiled form, and to compile it takes 10 ms. The folder
@@ -15,7 +15,7 @@ goes last, so that nothing in it can be taken for a module of Python's own."""
 def send_control(folder: str, word: str) -> bool:
     """Ask a shim to end its agent: `cancel`, or `stop REASON`. Whether there is one to read it."""
     try:
-        handle = os.open(f"{folder}/control", os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        handle = os.open(find_control(folder), os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:  # nobody reads, or there is none
         return False
     try:

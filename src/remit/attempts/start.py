@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.attempts.confine import BLANK_NS, Confined, confine
-from remit.attempts.folders import LIVING
+from remit.attempts.folders import LIVING, find_control
 from remit.attempts.output import ERR_CAP_BYTES, OUT_CAP_BYTES
 from remit.attempts.shims import SHIM
 from remit.errors import BusyError, RunnerError, StateError, UsageError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _SHIM_FOLDER = os.path.abspath(__file__).rsplit("/", 2)[0]
 _OWN_NAMES = frozenset((
-    "order", "stdin", "out", "err", "out.tail", "err.tail", "started", "pids.json", "control", "result.json",
+    "order", "stdin", "out", "err", "out.tail", "err.tail", "started", "pids.json", "result.json",
     "shim.err", "exclude", "profile",
 ))  # fmt: skip
 _LOCK_SECONDS, _ASK_SECONDS = 2.0, 0.005
@@ -147,7 +147,7 @@ def _write_files(folder: int, order: ShimOrder, own: Mapping[str, bytes]) -> Non
 
 def _start(folder: str, order: ShimOrder, mark: str, *, lock: int, handles: list[int]) -> Started:
     # Open at both ends: from now on a word to the shim finds somebody, though it reads it only later.
-    control = os.open("control", os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=lock)
+    control = os.open(find_control(folder), os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     handles.append(control)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     log = os.open("shim.err", flags, 0o600, dir_fd=lock)

@@ -24,8 +24,8 @@ programs   seccomp asks a process outside of the confinement before each program
 
 Limits. A protected name that doesn't exist can be created. A hard link from before, or a second mount of the same
 folder, reaches a protected file by another name. If a process outside replaces a protected file while the command
-runs, the kernel drops the mount and with it the protection. With network `ports`, UDP stays open. Pathname sockets can
-be reached unless they are hidden. Writable descriptors that the caller passes stay writable.
+runs, the kernel drops the mount and with it the protection. With network `ports`, UDP stays open. Pathname sockets and
+named pipes can be reached unless they are hidden. Writable descriptors that the caller passes stay writable.
 """
 
 from __future__ import annotations

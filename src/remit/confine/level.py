@@ -26,6 +26,7 @@ ALWAYS_OPEN = (
     "a hard link or a second mount from before reaches a protected file by another name",
     "a protected file loses its protection if a process outside replaces it while the command runs",
     "Unix sockets with a path can be reached unless they are hidden: Docker, D-Bus, ssh-agent",
+    "named pipes of the same user can be read and written unless they are hidden",
     "UDP stays open if the network is limited to ports, and connections can be accepted",
     "System V shared memory, semaphores and message queues of the same user can be used",
     "descriptors that the caller passes for writing stay writable",

@@ -136,14 +136,19 @@ def render_command(harness: str, *, shared: bool) -> list[str]:
 
 
 def load_hooks(harness: str, *, shared: bool) -> list[Hook]:
-    """The hooks of a harness that has them in JSON, as they are installed."""
+    """The hooks of a harness that has them in JSON, as they are installed.
+
+    Python ends with 2 if its file is missing, and harnesses take that for a refusal: without Remit's package, each line
+    ends as if the program were missing.
+    """
     import shlex
 
     from remit.hooks.settings_files import COMMAND, list_hooks
 
-    line = shlex.join(render_command(harness, shared=shared))
+    words = render_command(harness, shared=shared)
+    line, is_there = shlex.join(words), "" if shared else f"{{ [ -e {shlex.quote(words[3])} ] || (exit 127); }} && "
     found = list_hooks(json.loads(_load_packaged(f"{harness}/hooks.json")))
-    return [hook._replace(command=hook.command.replace(f"{COMMAND} {harness}", line)) for hook in found]
+    return [hook._replace(command=is_there + hook.command.replace(f"{COMMAND} {harness}", line)) for hook in found]
 
 
 def render_plugin(*, shared: bool) -> str:

@@ -58,6 +58,8 @@ _GUARD = lazy(r" \|\| (?:exit 2|\{ echo '[^']{0,200}' >&2; exit 2; \})\Z")
 """How a guarding hook's command line ends: a hook that is killed blocks, too. Codex wants a word on standard error."""
 _LIMIT = lazy(r"\A\$\(command -v timeout >/dev/null && echo timeout -s KILL \d{1,4}\) ")
 """How a guarding hook of Codex begins: Codex runs a command whose hook is late, so one that is stopped is killed."""
+_THERE = lazy(r"""\A\{ \[ -e ((?:[\w@%+=:,./-]|'[^']*'|"'")+) \] \|\| \(exit 127\); \} && """)
+"""How a line begins that names the file of the program."""
 _GONE = lazy(
     r""" \|\| \{ \[ \$\? -eq 127 \] && echo '[^']{0,200}' >&2 && (?:grep -qE '"""
     rf""""{claude.STOP_ACTIVE_KEY}": \?true'"""
@@ -180,10 +182,13 @@ def split_command(command: object) -> list[str] | None:
     """The words of a command line of Remit's; None for anybody else's."""
     if not isinstance(command, str) or "remit" not in command:
         return None
-    plain = _LIMIT.sub("", _GONE.sub("", _GUARD.sub("", command)))
+    there = _THERE.match(command)
+    plain = _LIMIT.sub("", _GONE.sub("", _GUARD.sub("", command[there.end() if there else 0 :])))
     try:
         words = shlex.split(plain)
     except ValueError:
+        return None
+    if there and there[1] not in map(shlex.quote, words):
         return None
     if shlex.join(words) != plain or words[-1:] == [] or words[-1] not in HOOKED:
         return None

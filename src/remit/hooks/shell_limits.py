@@ -250,7 +250,8 @@ def make_command_profile(
     A command may write what all layers allow, temporary folders, what `[confine] write` says and, if the agent may
     write at all, git's folders. Raise `RunnerError` if a protected place can't be protected.
     """
-    from remit.attempts.confine import HIDDEN, Fixed, find_common_folder, list_protected
+    from remit.attempts.confine import Fixed, find_common_folder, list_own_code, list_protected, list_services
+    from remit.attempts.folders import CONTROL
     from remit.confine import Profile, find_level
     from remit.policy import Ground
     from remit.policy.confinement_profile import WRITING, judge_commands, list_caches, list_new_files, make_profile
@@ -273,23 +274,23 @@ def make_command_profile(
     write = [path for path in permitted.write if path not in later]
     tickets.make_folders(write)
     closed = (*permitted.protect, *permitted.hide)
-    temporary = [*_list_temporary(environ)]
+    temporary = _list_temporary(root, home, environ)
     write += [path for path in temporary if not any(is_below(path, each) for each in (*write, *closed))]
     places = [place for harness in HARNESSES for place in list_places(root, home, harness, environ)[0]]
-    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     enclosed = [
-        path for path in dict.fromkeys((root, home, package))
+        path for path in dict.fromkeys((root, home, *list_own_code(root)))
         if path not in write and any(is_below(path, each) for each in temporary if each in write)
     ]  # fmt: skip
-    fixed = [*(Fixed(*place) for place in dict.fromkeys(places)), Fixed(package, is_folder=True)]
+    fixed = [Fixed(*place) for place in dict.fromkeys(places)]
     git = [Fixed(*place) for place in GIT_PLACES]
     protected = list_protected(root, fixed, git, writable=write, enclosed=enclosed)
-    services = [os.path.realpath(each) for each in HIDDEN if os.path.exists(each)]
+    control = f"{root}/.remit/{CONTROL}"  # only what exists can be hidden
+    tickets.make_folders([control])
     profile = Profile(
-        write=tuple(write),
+        write=tuple(path for path in write if not any(is_below(path, each) for each in protected)),
         protect=tuple(dict.fromkeys((*protected, *permitted.protect))),
         enclose=tuple(enclosed),
-        hide=tuple(dict.fromkeys((*permitted.hide, f"{root}/{_TICKETS}", *services))),
+        hide=tuple(dict.fromkeys((*permitted.hide, f"{root}/{_TICKETS}", control, *list_services(environ)))),
         private=tuple(list_caches(home, environ, write)),
         network="all" if rules["network"] == "all" else "none",
         keeps_inside=level.has_scopes,
@@ -299,8 +300,14 @@ def make_command_profile(
     return profile, later, sentences
 
 
-def _list_temporary(environ: Mapping[str, str]) -> list[str]:
-    """The folders for temporary files that exist and that the user may write to."""
-    named = [*_TEMPORARY, *(environ.get(name, "") for name in _TEMPORARY_VARIABLES)]
-    real = [os.path.realpath(each) for each in named if each.startswith("/")]
+def _list_temporary(root: str, home: str, environ: Mapping[str, str]) -> list[str]:
+    """The folders for temporary files that exist and that the user may write to.
+
+    A variable, which the settings of a repository can set, opens neither the workspace nor the home folder.
+    """
+    from remit.policy.paths import is_below
+
+    named = [os.path.realpath(each) for name in _TEMPORARY_VARIABLES if (each := environ.get(name, "")).startswith("/")]
+    named = [each for each in named if not any(is_below(path, each) for path in (root, home))]
+    real = [*map(os.path.realpath, _TEMPORARY), *named]
     return [each for each in dict.fromkeys(real) if os.path.isdir(each) and os.access(each, os.W_OK) and each != "/"]

@@ -337,6 +337,8 @@ def test_the_level_of_confinement(workspace: Inside, monkeypatch: pytest.MonkeyP
     found, settings = load(workspace("doctor", "--json"))["confine"]
     assert (found[0], found[1].startswith(words), bool(found[2])) == (state, True, state == "warning")
     assert all(reason in found[1] for reason in (*level.reasons, *level.list_open()))
+    shown = " ".join(workspace("doctor").out.decode().split())
+    assert all(reason in shown for reason in (*level.reasons, *level.list_open())), "nothing is left out for people"
     judge = "on" if level.has_judge else "not available on this machine"
     assert settings[:2] == (
         "ok",

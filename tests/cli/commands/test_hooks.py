@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -132,7 +131,7 @@ def test_the_hooks_of_claude_have_whole_paths_and_those_that_guard_block(place: 
         ((matcher, command, timeout),) = hooks[event]
         assert matcher == ("*" if "ToolUse" in event else None)
         assert command.endswith(" || exit 2") is (event in ("PreToolUse", "SubagentStop"))
-        words = shlex.split(command.partition(" || ")[0])
+        words = settings_files.split_command(command) or []
         assert words[:3] == [sys.executable, "-I", "-S"]
         assert Path(words[3]).is_file()
         assert timeout >= 20
@@ -480,7 +479,8 @@ def test_the_doctor_sees_another_remit(place: Inside) -> None:
     place("init", "--harness", "claude")
     other = put(place, "elsewhere/remit/hooks/entry.py", "")
     file = place.folder / LOCAL
-    words = shlex.split(load_hooks(place, LOCAL)["Stop"][0][1])
+    words = settings_files.split_command(load_hooks(place, LOCAL)["Stop"][0][1])
+    assert words
     file.write_text(file.read_text().replace(words[3], str(place.folder / "elsewhere/remit/hooks/entry.py")))
     ((state, message, _),) = doctor(place)
     assert (state, "calls another Remit, at '" in message) == ("warning", True), other

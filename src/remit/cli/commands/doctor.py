@@ -8,7 +8,7 @@ import click
 
 from remit.cli import options
 from remit.cli.output import get_paint, say, say_json
-from remit.terminal import find_width, fold, quote
+from remit.terminal import escape, find_width, fold, quote, shorten
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def _show(health: Health) -> None:
     room, margin = (None if columns is None else max(_MIN_ROOM, columns - width - 4)), f"\n{'':<{width + 4}}"
     for check in health.checks:
         style, mark = _MARKS[check.state]
-        say(f"{paint(style, mark)} {check.name:<{width}}  {margin.join(fold(quote(check.message), room))}")
+        said = escape("; ".join(map(shorten, check.message.split("; "))))  # a list is shown as a whole
+        say(f"{paint(style, mark)} {check.name:<{width}}  {margin.join(fold(said, room))}")
         if check.hint and check.state != "ok":
             shown = margin.join(fold(f"= help: {quote(check.hint)}", room)).removeprefix("= help")
             say(f"  {'':<{width}}  {paint('frame', '=')} {paint('strong', 'help')}{shown}")
