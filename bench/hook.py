@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bench.rows import Row
 
 _ROUNDS, _LARGE_ROUNDS = choose(8, 40), choose(20, 100)
-_HOOK: Final = (sys.executable, "-I", "-S", str(SOURCE / "remit" / "doors" / "hook.py"), "claude")
+_HOOK: Final = (sys.executable, "-I", "-S", str(SOURCE / "remit" / "hooks" / "entry.py"), "claude")
 _NOTHING: Final = (sys.executable, "-I", "-S", "-c", "pass")
 _PAST: Final = {"events": 1_000_000, "tool_uses": 100_000, "delegations": 10_000}
 _P99_MS: Final = 150.0

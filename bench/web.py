@@ -128,7 +128,7 @@ def _connect(port: int) -> Asker | None:
 def measure_weight(server: Server, token: str) -> list[Row]:
     """All files of the page as they are sent: compressed."""
     asker = Asker(server.port, {"Authorization": f"Bearer {token}", "Accept-Encoding": "gzip"})
-    names = sorted(each.name for each in (SOURCE / "remit" / "doors" / "web").iterdir() if each.is_file())
+    names = sorted(each.name for each in (SOURCE / "remit" / "server" / "web").iterdir() if each.is_file())
     sizes = {}
     for each in names:
         _, body = asker.ask("/" if each == "index.html" else f"/web/{each}")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-HOOK = Path(remit.__file__).parent / "doors" / "hook.py"
+HOOK = Path(remit.__file__).parent / "hooks" / "entry.py"
 SETTINGS = ".claude/settings.local.json"
 FREE = "--permission-mode=bypassPermissions"
 SCRIPT = "echo '# no' >> remit.toml; echo no > .git/hooks/pre-commit; echo no > outside; echo yes > src/made; git config a.b no; exit 3\n"

@@ -90,7 +90,7 @@ def test_the_page_names_only_what_is_there() -> None:
 
 def test_a_page_that_is_out_of_date_is_caught() -> None:
     text = "`model.py:Diagnostic.code` `model.py:Fnding` `model.py:Diagnostic.coda` `modell.py` `agents/` `agent/` `model.py`"
-    assert find_missing(text) == ["agent", "model.py:Finding.coda", "model.py:Fnding", "modell.py"]
+    assert find_missing(text) == ["agent", "model.py:Diagnostic.coda", "model.py:Fnding", "modell.py"]
 
 
 # Who writes

@@ -43,7 +43,7 @@ def test_what_is_no_linked_worktree_leads_nowhere(checkout: Checkout, tmp_path: 
     for folder in ("project", "project/specs", "project/sub", "bare.git", "of-bare", "nowhere", "."):
         assert find_main_checkout(str(tmp_path / folder)) is None
     assert find_main_checkout("/") is None
-    assert find_main_checkout("a\0b" if sys.version_info < (3, 10) else "n" * 5000) is None
+    assert find_main_checkout("a\0b" if sys.version_info < (3, 10) else str(tmp_path / ("n" * 5000))) is None
 
 
 @pytest.mark.parametrize(

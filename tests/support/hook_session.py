@@ -31,7 +31,7 @@ from tests.support.paths import SOURCE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PROGRAM = (sys.executable, "-I", "-S", str(SOURCE / "remit" / "doors" / "hook.py"), "claude")
+PROGRAM = (sys.executable, "-I", "-S", str(SOURCE / "remit" / "hooks" / "entry.py"), "claude")
 PATIENCE_S = 90
 _STEERING = ("REMIT_", "CLAUDE", "CODEX")
 _KNOWN = {"systemMessage", "decision", "reason", "hookSpecificOutput"}
