@@ -33,7 +33,7 @@ from bench.scale_parts import (
     start_workers,
 )
 from bench.scale_plain import QUEUE, VERSION, WORKFLOW
-from remit.git.tree_snapshot import take_base
+from remit.git.tree_snapshot import snapshot_tree
 from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def measure_all() -> Iterator[Row]:
         url, plain_url = (stack.enter_context(server.database()) for _ in range(2))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=Path.cwd())))
         root = make_workspace(folder)
-        place = Place(server, url, plain_url, root, take_base(str(root), with_history=True).commit, folder)
+        place = Place(server, url, plain_url, root, snapshot_tree(str(root), with_history=True).commit, folder)
         yield from measure_waiting(place)
         for workers in SECONDS:
             yield from measure(place, workers)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 Facts = dict[str, Any]
 """What an agent was told of itself: its session, its name, its depth and its path."""
 
-TOLD = re.compile(r'"metadata": (\{.*\})')
+DIAGNOSTICS = re.compile(r'"metadata": (\{.*\})')
 """In what an agent is told to send back its own facts are filled in already."""
 FLOOD_BYTES = 1_000_000
 BELOW = {"coordinator": "implementer", "implementer": "checker"}
@@ -50,7 +50,7 @@ class Answer(NamedTuple):
 
 def read_facts(prompt: str) -> Facts:
     """Who the agent is, as its prompt says."""
-    told = TOLD.findall(prompt)
+    told = DIAGNOSTICS.findall(prompt)
     if not told:
         sys.exit("this is an agent: give it a prompt with `remit run`")
     return {**json.loads(told[-1]), "duration_seconds": 90}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from fuzz.dialects import SAMPLES
 from fuzz.target import Target, need_nothing, spell
-from remit.manifest.entries import Entry
+from remit.manifest.entries import ManifestEntry
 from remit.manifest.lines import explain_bad_line, list_columns, list_words, read_entry
 from remit.model import ArtifactFacts
 from remit.returns.manifest_lines import check_line, check_lines
@@ -45,7 +45,7 @@ def check_laws(data: bytes, state: str) -> None:
         if fields is None:
             assert not line.strip() or explain_bad_line(line)
             continue
-        entry = Entry(1, fields)
+        entry = ManifestEntry(1, fields)
         assert isinstance(entry.id, str)
         assert all(isinstance(each, str) for each in entry.get_list("topics"))
         columns = list_columns(fields)

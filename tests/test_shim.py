@@ -16,7 +16,7 @@ import pytest
 
 from remit import shim
 from remit.attempts.folders import is_alive, make_attempt
-from remit.attempts.output import hear_out, load_tail, read_out
+from remit.attempts.output import feed_output, load_tail, read_out
 from remit.attempts.results import Contained, find_state
 from remit.attempts.shims import send_control
 from remit.attempts.start import ShimOrder, start_shim
@@ -447,7 +447,7 @@ def test_output_beyond_the_cap_waits_for_room_as_well(small_disk: Path) -> None:
     result = forest.result()
     assert (result.out_bytes, result.out_kept) == (30_008, 20_000)
     heard: list[bytes] = []
-    assert hear_out(attempt.folder, result, heard.append)
+    assert feed_output(attempt.folder, result, heard.append)
     assert b"".join(heard) == b"x" * 30_000 + b"the end\n"  # nothing is missing, and nothing is added
 
 

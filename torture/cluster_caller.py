@@ -18,7 +18,7 @@ from remit.runs.admission.limits import Budget
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
 
-PLAN, ADMITTED, TOLD = "plan.json", "admitted", "told.jsonl"
+PLAN, ADMITTED, DIAGNOSTICS = "plan.json", "admitted", "told.jsonl"
 _AGAIN_S = 0.2
 
 
@@ -35,7 +35,7 @@ async def work(folder: Path) -> None:
             _add(folder / ADMITTED, f"{prepared.row.session_id}\n")
             await asyncio.sleep(pause_s)
         rows = [row for row in ws.list(only_open=False) if row.parent_id is None]
-        await asyncio.gather(*(_attend(ws, row.session_id, folder / TOLD) for row in rows))
+        await asyncio.gather(*(_attend(ws, row.session_id, folder / DIAGNOSTICS) for row in rows))
 
 
 async def _attend(ws: Workspace, session_id: str, told: Path) -> None:

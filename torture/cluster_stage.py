@@ -28,7 +28,7 @@ from tests.support import worker_machines
 from tests.support.cluster_callers import KEY, Caller
 from tests.support.postgres import running
 from tests.support.worker_machines import Machine, list_processes
-from torture.cluster_caller import ADMITTED, PLAN, TOLD
+from torture.cluster_caller import ADMITTED, DIAGNOSTICS, PLAN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -138,7 +138,7 @@ class Calling:
 
     def list_told(self) -> dict[str, dict[str, Any]]:
         """What its process was told of each, the last time."""
-        place = self.folder / TOLD
+        place = self.folder / DIAGNOSTICS
         lines = place.read_text("utf-8").splitlines() if place.exists() else []
         return {each["session_id"]: each for each in map(json.loads, lines)}
 

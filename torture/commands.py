@@ -24,7 +24,7 @@ from remit.ledger.condition import list_set_aside
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import add_act
 from remit.ledger.retention import forget_old
-from remit.ledger.runs import Attempt, Run, add_delegation, advance, list_delegations, record_attempt
+from remit.ledger.runs import AttemptRow, Run, add_delegation, advance, list_delegations, record_attempt
 from remit.ledger.texts import load_spill, write_spill
 from remit.maintenance import leftovers
 from remit.model import AgentError, Artifact, ArtifactFacts
@@ -137,7 +137,7 @@ def end(root: Path) -> None:
     try:
         with home.ledger.transaction(durable=True) as db:
             advance(db, SESSION, "settled", ended_ms=1, ending="exited", outcome="accepted", status="completed")
-            record_attempt(db, SESSION, Attempt(1, 1, 1, "exited", "accepted", answer))
+            record_attempt(db, SESSION, AttemptRow(1, 1, 1, "exited", "accepted", answer))
     except StateError as error:
         if "settled already" not in error.message:
             raise

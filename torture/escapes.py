@@ -27,9 +27,9 @@ from remit.agents.context import ContextPlan, Wanted
 from remit.errors import RemitError
 from remit.evidence.artifacts import inspect_artifacts
 from remit.ledger.home import Home
-from remit.ledger.journal import Change, finish_interrupted, write_together
+from remit.ledger.journal import FileChange, finish_interrupted, write_together
 from remit.policy import PROTECTED, Call, Ground, Permissions, judge
-from remit.storage.activity_frontmatter import Record, write_activity
+from remit.storage.activity_frontmatter import FileActivity, write_activity
 from remit.storage.context_files import load_context
 from remit.storage.safe_path import replace_inside
 from torture.tally import tell
@@ -131,7 +131,7 @@ def load(site: Site, path: str) -> str:
 
 def note(site: Site, path: str) -> str:
     """What was done to it is noted in its frontmatter."""
-    noted = write_activity(str(site.root), path, [Record("s", None, "edit", "2026-01-19T00:00:00Z")])
+    noted = write_activity(str(site.root), path, [FileActivity("s", None, "edit", "2026-01-19T00:00:00Z")])
     return str(noted.finding)
 
 
@@ -139,7 +139,7 @@ def change(site: Site, path: str) -> str:
     """It is one of several files that change together."""
     with suppress(OSError, ValueError, RemitError):
         finish_interrupted(site.home)
-        together = [Change(path, None, os.urandom(8)), Change("specs/b.md", None, b"x")]
+        together = [FileChange(path, None, os.urandom(8)), FileChange("specs/b.md", None, b"x")]
         write_together(site.home, together, kind="torture")
     return ""
 

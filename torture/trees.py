@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.attempts.folders import Attempt, make_attempt
-from remit.attempts.results import Contained, Result, load_result, wait_result
+from remit.attempts.folders import AttemptFolder, make_attempt
+from remit.attempts.results import Contained, ShimResult, load_result, wait_result
 from remit.attempts.start import ShimOrder, Started, start_shim
 from remit.ledger.home import Home
 
@@ -43,7 +43,7 @@ _RABBIT = (
 class Forest(NamedTuple):
     """An agent at work, with a marker."""
 
-    attempt: Attempt
+    attempt: AttemptFolder
     started: Started
     marker: str
     gate: str
@@ -73,11 +73,11 @@ class Forest(NamedTuple):
         os.close(handle)
         return True
 
-    def wait(self) -> Result | None:
+    def wait(self) -> ShimResult | None:
         """How it ended."""
         return asyncio.run(wait_result(self.attempt.folder, started=self.started))
 
-    def result(self) -> Result:
+    def result(self) -> ShimResult:
         """How it ended, where it must have."""
         self.wait()
         found = load_result(self.attempt.folder)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from remit.attempts.confine import Confinement, Fixed
+from remit.attempts.confine import Confinement, ReadOnlyPath
 from remit.attempts.folders import (
-    Attempt,
+    AttemptFolder,
     find_control,
     find_folder,
     is_alive,
@@ -24,9 +24,9 @@ from remit.attempts.folders import (
     read_small,
     remove_session,
 )
-from remit.attempts.output import hear_out, read_out
+from remit.attempts.output import feed_output, read_out
 from remit.attempts.process_owner import find_enclosing
-from remit.attempts.results import Contained, Result, find_state, load_boot_id, load_result, wait_result
+from remit.attempts.results import Contained, ShimResult, find_state, load_boot_id, load_result, wait_result
 from remit.attempts.shims import send_control
 from remit.attempts.start import ShimOrder, Started, start_shim
 from remit.confine import find_level
@@ -45,25 +45,25 @@ def home(tmp_path: Path) -> Home:
 
 def begin(
     home: Home, *argv: str, session: str = "sess_1_aaaaaa", contain: Contained = "namespace"
-) -> tuple[Attempt, Started]:
+) -> tuple[AttemptFolder, Started]:
     attempt = make_attempt(home, session, 1)
     environ = {"PATH": os.environ["PATH"]}
     order = ShimOrder(argv, home.root, int((time.time() + 30) * 1000), environ, contain=contain)
     return attempt, start_shim(home, attempt, order)
 
 
-def finish(attempt: Attempt, started: Started | None) -> Result | None:
+def finish(attempt: AttemptFolder, started: Started | None) -> ShimResult | None:
     return asyncio.run(wait_result(attempt.folder, started=started))
 
 
-def run(home: Home, *argv: str, session: str = "sess_1_aaaaaa") -> tuple[Attempt, Result]:
+def run(home: Home, *argv: str, session: str = "sess_1_aaaaaa") -> tuple[AttemptFolder, ShimResult]:
     attempt, started = begin(home, *argv, session=session)
     result = finish(attempt, started)
     assert result is not None
     return attempt, result
 
 
-def cancel(attempt: Attempt, started: Started | None) -> None:
+def cancel(attempt: AttemptFolder, started: Started | None) -> None:
     assert send_control(attempt.folder, "cancel")
     result = finish(attempt, started)
     assert result is not None
@@ -162,7 +162,7 @@ os.kill(os.getpid(), 9)
 """
     done = subprocess.run([sys.executable, "-c", starter], capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    attempt = Attempt("sess_1_aaaaaa", 1, find_folder(home, "sess_1_aaaaaa", 1))
+    attempt = AttemptFolder("sess_1_aaaaaa", 1, find_folder(home, "sess_1_aaaaaa", 1))
     assert is_alive(attempt.folder)
     result = finish(attempt, None)
     assert result is not None
@@ -171,7 +171,7 @@ os.kill(os.getpid(), 9)
 
 
 def test_many_are_waited_for_at_once(home: Home) -> None:
-    async def all_of_them() -> list[Result | None]:
+    async def all_of_them() -> list[ShimResult | None]:
         begun = [begin(home, "sh", "-c", f"exit {number}", session=f"sess_{number}_aaaaaa") for number in range(20)]
         return await asyncio.gather(*(wait_result(attempt.folder, started=started) for attempt, started in begun))
 
@@ -227,17 +227,17 @@ def test_an_output_of_which_a_part_is_missing_is_not_whole(home: Home, name: str
     result = finish(attempt, start_shim(home, attempt, order))
     assert result is not None
     heard: list[bytes] = []
-    assert hear_out(attempt.folder, result, heard.append)
+    assert feed_output(attempt.folder, result, heard.append)
     assert heard == [b"I could", b" not do it\n"]
     file = Path(attempt.folder, name)
     true = file.read_bytes()
     for false in (true[:-1], b""):
         file.write_bytes(false)
-        assert not hear_out(attempt.folder, result, heard.append)
+        assert not feed_output(attempt.folder, result, heard.append)
     file.unlink()
-    assert not hear_out(attempt.folder, result, heard.append)
+    assert not feed_output(attempt.folder, result, heard.append)
     file.write_bytes(true)
-    assert hear_out(attempt.folder, result, heard.append)
+    assert feed_output(attempt.folder, result, heard.append)
 
 
 def test_an_output_is_heard_as_far_as_its_shim_has_kept_it(home: Home) -> None:
@@ -245,7 +245,7 @@ def test_an_output_is_heard_as_far_as_its_shim_has_kept_it(home: Home) -> None:
     with Path(attempt.folder, "out").open("ab") as file:
         file.write(b"and more\n")
     heard: list[bytes] = []
-    assert hear_out(attempt.folder, result, heard.append)
+    assert feed_output(attempt.folder, result, heard.append)
     assert heard == [b"done\n"]
 
 
@@ -256,7 +256,7 @@ def test_the_output_of_an_agent_that_never_ran_is_nothing(home: Home) -> None:
     assert result is not None
     assert result.ending == "timeout"
     heard: list[bytes] = []
-    assert hear_out(attempt.folder, result, heard.append)
+    assert feed_output(attempt.folder, result, heard.append)
     assert not heard
 
 
@@ -387,7 +387,7 @@ def test_a_confined_agent_writes_only_where_it_may(home: Home, tmp_path_factory:
     attempt = make_attempt(home, "sess_1_aaaaaa", 1)
     places = [home.root, str(extra), attempt.folder, home.folder, str(elsewhere), "/etc"]
     words = "; ".join(f"touch {place}/confined 2>/dev/null && echo {number}" for number, place in enumerate(places))
-    fixed = Fixed(home.folder, is_folder=True), Fixed(f"{home.root}/remit.toml")
+    fixed = ReadOnlyPath(home.folder, is_folder=True), ReadOnlyPath(f"{home.root}/remit.toml")
     confinement = Confinement(home.root, (str(extra), f"{extra}/missing.json"), fixed)
     environ = {"PATH": os.environ["PATH"]}
     order = ShimOrder(("sh", "-c", words), home.root, int((time.time() + 30) * 1000), environ, confinement=confinement)
@@ -407,7 +407,7 @@ def test_a_confined_agent_sends_no_words_to_shims(home: Home) -> None:
     pipes = [find_control(each.folder) for each in (attempt, other)]
     assert all(Path(pipe).is_fifo() for pipe in pipes)
     words = f"ls -A {Path(pipes[0]).parent}; for p in $(find {home.folder} -type p) {' '.join(pipes)}; do echo cancel > $p; done"
-    confinement = Confinement(home.root, (), (Fixed(home.folder, is_folder=True),))
+    confinement = Confinement(home.root, (), (ReadOnlyPath(home.folder, is_folder=True),))
     order = ShimOrder(("sh", "-c", f"{words}; sleep 0.5; echo over"), home.root, int((time.time() + 30) * 1000),
                       {"PATH": os.environ["PATH"]}, confinement=confinement)  # fmt: skip
     result = finish(attempt, start_shim(home, attempt, order))

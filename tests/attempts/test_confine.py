@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit import shim
-from remit.attempts.confine import BLANK_NS, Confinement, Fixed, confine
+from remit.attempts.confine import BLANK_NS, Confinement, ReadOnlyPath, confine
 from remit.confine import command, find_level
 from remit.errors import RunnerError
 from remit.policy.protected_paths import GIT_PLACES, PROTECTED, list_places
@@ -62,9 +62,13 @@ class Site:
     def plan(self, harness: str = "claude") -> Confinement:
         """What a run of a harness is confined by."""
         places, private = list_places(str(self.root), str(self.home), harness, {})
-        git = tuple(Fixed(*each) for each in GIT_PLACES)
+        git = tuple(ReadOnlyPath(*each) for each in GIT_PLACES)
         return Confinement(
-            str(self.root), (f"{self.home}/.claude",), tuple(Fixed(*each) for each in places), git, tuple(private)
+            str(self.root),
+            (f"{self.home}/.claude",),
+            tuple(ReadOnlyPath(*each) for each in places),
+            git,
+            tuple(private),
         )
 
     def run(self, script: str, *, meanwhile: str = "") -> str:

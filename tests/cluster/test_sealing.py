@@ -20,7 +20,7 @@ from remit.cluster.orders import (
 )
 from remit.cluster.sealing import Signed, read_ticket, seal, sign_ticket, unseal
 from remit.errors import ClusterError, RefusedError
-from remit.git.bundles import File
+from remit.git.bundles import BundledFile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +56,9 @@ def test_orders_and_outcomes_travel_whole() -> None:
         {"prompt": "Do it."}, ({"session_id": "x"},), "c" * 40, "d" * 40, "sub", source, "t", ("big.bin",), "digest",
     )  # fmt: skip
     assert read_order(unseal(OURS, "order", seal(OURS, "order", render_order(order)))) == order
-    packed = Packed("e" * 40, "f" * 40, (File("a\nb", "100644", "0" * 64),), Source("remote", "remit/x", history=True))
+    packed = Packed(
+        "e" * 40, "f" * 40, (BundledFile("a\nb", "100644", "0" * 64),), Source("remote", "remit/x", history=True)
+    )
     outcome = RemoteResult("sess_1_abcdef", 2, "w", {"result": {}}, ({"number": 1},), {"answer-1": "x"}, packed, 1, 2)
     assert read_outcome(unseal(OURS, "outcome", seal(OURS, "outcome", render_outcome(outcome)))) == outcome
 

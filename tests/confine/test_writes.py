@@ -16,7 +16,7 @@ import pytest
 from remit.confine.profile import Profile
 from remit.light_json import parse_json
 from remit.storage.protected_copies import find_altered, keep_files, load_bytes, put_back
-from remit.storage.quarantine import Change, find_changes, move_away, record_names
+from remit.storage.quarantine import ProtectedChange, find_changes, move_away, record_names
 from tests.support.amounts import IS_WHOLE, choose
 from tests.support.confined_users import PATH
 from tests.support.paths import DATA
@@ -179,7 +179,7 @@ def restore(root: str, names: str, files: dict[str, list[object]]) -> bool:
         except FileNotFoundError:
             return False
         if altered.place:
-            move_away(root, Change(altered.place, altered.what, altered.node))
+            move_away(root, ProtectedChange(altered.place, altered.what, altered.node))
         put_back(root, altered, data)
     return True
 

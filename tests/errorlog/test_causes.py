@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errorlog.causes import MAX_CAUSE_CHARS, choose, find_cause, group_errors, normalise
-from remit.errorlog.records import Record, format_time
+from remit.errorlog.records import ErrorRecord, format_time
 from remit.errors import UsageError
 
 HOUR_MS = 3_600_000
@@ -15,9 +15,9 @@ HOUR_MS = 3_600_000
 
 def happen(
     hour: int, message: str = "it broke", *, status: str = "open", closed: int | None = None, **rest: object
-) -> Record:
+) -> ErrorRecord:
     """An error that happened at an hour, and was closed at another."""
-    record = Record("execution", message, "UNKNOWN_ERROR", id=f"err_{hour}", time=format_time(hour * HOUR_MS))
+    record = ErrorRecord("execution", message, "UNKNOWN_ERROR", id=f"err_{hour}", time=format_time(hour * HOUR_MS))
     when = "" if closed is None else format_time(closed * HOUR_MS)
     return record._replace(fix_status=status, closed=when, **rest)  # type: ignore[arg-type]
 

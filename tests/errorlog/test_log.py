@@ -21,7 +21,7 @@ from remit.errorlog.log import (
     mark_errors,
     record_errors,
 )
-from remit.errorlog.records import Record
+from remit.errorlog.records import ErrorRecord
 from remit.errors import InputError, UsageError
 from remit.ledger.home import Home
 from tests.support.amounts import choose
@@ -310,11 +310,11 @@ def test_closed_errors_leave_first_and_of_each_cause_the_last_stays(home: Home, 
 PROGRAM = """
 import sys
 from remit.errorlog.log import record_errors
-from remit.errorlog.records import Record
+from remit.errorlog.records import ErrorRecord
 from remit.ledger.home import Home
 root, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
 for number in range(count):
-    record = Record("execution", f"step {number} of {name}", "UNKNOWN_ERROR", session_id=f"sess_{name}")
+    record = ErrorRecord("execution", f"step {number} of {name}", "UNKNOWN_ERROR", session_id=f"sess_{name}")
     record_errors(Home(root), f"{root}/specs/errors.json", [record], now_ms=1786349061492 + number)
 print("done")
 """
@@ -396,4 +396,4 @@ def test_a_disk_that_fails_is_told_and_the_file_stays(
 
 def test_records_can_be_told_apart_from_their_like() -> None:
     assert TIMEOUT.sameness != TIMEOUT._replace(phase=None).sameness
-    assert Record("a", "b", "c").sameness is None
+    assert ErrorRecord("a", "b", "c").sameness is None

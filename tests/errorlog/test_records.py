@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from remit.errorlog.records import (
     MAX_MESSAGE_CHARS,
-    Record,
+    ErrorRecord,
     clean,
     derive_code,
     format_time,
@@ -94,8 +94,10 @@ def test_what_is_written_is_read_again() -> None:
     assert read_record(json.loads(json.dumps(shape_record(kept)))) == kept._replace(word="unfixed")
 
 
-@given(st.builds(Record, st.text(), st.text(), st.text(), session_id=st.text(), phase=st.none() | st.integers(0, 9)))
-def test_whatever_an_agent_says_is_kept_as_json_and_prepared_once(record: Record) -> None:
+@given(
+    st.builds(ErrorRecord, st.text(), st.text(), st.text(), session_id=st.text(), phase=st.none() | st.integers(0, 9))
+)
+def test_whatever_an_agent_says_is_kept_as_json_and_prepared_once(record: ErrorRecord) -> None:
     kept = prepare(record, now_ms=NOW_MS)
     json.dumps(shape_record(kept), ensure_ascii=False).encode()
     assert prepare(kept, now_ms=NOW_MS + 5000) == kept

@@ -15,7 +15,7 @@ from remit.evidence import grades as grades_module
 from remit.evidence.comparison import compare
 from remit.evidence.grades import ArtifactGrade, find_birth, grade_artifacts, list_unclaimed
 from remit.evidence.take_tree import take_again, take_tree
-from remit.evidence.tree import Tree
+from remit.evidence.tree import WorkTree
 from remit.ledger.home import Home
 from remit.model import ArtifactFacts
 from tests.support.evidence_projects import Project
@@ -32,16 +32,16 @@ def hash_blob(text: str) -> str:
     return hashlib.sha1(f"blob {len(text)}\0{text}".encode()).hexdigest()  # noqa: S324 - git's name of it
 
 
-def take(root: Path, *, expected: tuple[str, ...] = ()) -> Tree:
+def take(root: Path, *, expected: tuple[str, ...] = ()) -> WorkTree:
     return take_tree(Home(str(root.resolve())), str(root), expected=expected)
 
 
-def grade_all(root: Path, before: Tree | None, paths: Iterable[str], **more: Any) -> dict[str, ArtifactGrade]:  # noqa: ANN401
+def grade_all(root: Path, before: WorkTree | None, paths: Iterable[str], **more: Any) -> dict[str, ArtifactGrade]:  # noqa: ANN401
     after = None if before is None else take_again(before)
     return grade_artifacts(paths, before=before, after=after, root=root, **({"bases": (root,)} | more))
 
 
-def grade(root: Path, before: Tree | None, path: str, ledger: dict[str, set[str]] | None = None) -> ArtifactGrade:
+def grade(root: Path, before: WorkTree | None, path: str, ledger: dict[str, set[str]] | None = None) -> ArtifactGrade:
     return grade_all(root, before, [path], tool_ledger=ledger)[path]
 
 

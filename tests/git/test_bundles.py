@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from remit.errors import StorageError
-from remit.git.apply_changes import Arrived, bring_in, fetch
+from remit.git.apply_changes import AppliedChanges, apply_agent_changes, fetch
 from remit.git.branches import keep_branch
-from remit.git.bundles import File, Made, pack
+from remit.git.bundles import AgentChanges, BundledFile, pack
 from remit.git.clones import check_out, collect, has_base, remove
-from remit.git.tree_snapshot import take_base
+from remit.git.tree_snapshot import snapshot_tree
 from tests.support.git_bundles import Trip, come_back, list_files, send
 from tests.support.git_checkout import Checkout, make_checkout
 
@@ -54,22 +54,22 @@ def test_a_clone_has_the_tree_as_it_is_now(checkout: Checkout, tmp_path: Path) -
 
 def test_the_same_tree_gives_the_same_commit_and_another_one_does_not(checkout: Checkout) -> None:
     root = str(checkout.root)
-    first = take_base(root, with_history=False)
-    assert take_base(root, with_history=False) == first
+    first = snapshot_tree(root, with_history=False)
+    assert snapshot_tree(root, with_history=False) == first
     checkout.put("a.md", "two\n")
-    second = take_base(root, with_history=False)
+    second = snapshot_tree(root, with_history=False)
     assert second.commit != first.commit
     checkout.git("commit", "-qam", "two")
-    assert take_base(root, with_history=False) == second
+    assert snapshot_tree(root, with_history=False) == second
     checkout.put("a.md", "a.md one\n")
-    assert take_base(root, with_history=False) == first
+    assert snapshot_tree(root, with_history=False) == first
 
 
 def test_a_base_with_a_history_stands_on_the_last_commit(checkout: Checkout) -> None:
     root, head = str(checkout.root), checkout.git("rev-parse", "HEAD").strip()
-    assert take_base(root, with_history=True).commit == head
+    assert snapshot_tree(root, with_history=True).commit == head
     checkout.put("a.md", "two\n")
-    base = take_base(root, with_history=True)
+    base = snapshot_tree(root, with_history=True)
     store = Checkout(checkout.root / ".remit/parcels.git")
     assert store.git("--git-dir=.", "log", "-1", "--format=%P", base.commit).strip() == head
 
@@ -81,14 +81,14 @@ def test_a_folder_without_git_is_sent_too(tmp_path: Path) -> None:
     trip = send(str(plain.root), tmp_path / "worker")
     assert list_files(trip.clone) == {"a.md": b"one\n", "sub/b.md": b"two\n"}
     (trip.clone / "a.md").write_text("three\n")
-    assert come_back(trip)[1] == Arrived(("a.md",), ())
+    assert come_back(trip)[1] == AppliedChanges(("a.md",), ())
     assert (plain.root / "a.md").read_text() == "three\n"
     assert not (plain.root / ".git").exists()
 
 
 def test_what_is_ignored_later_is_no_longer_sent(checkout: Checkout, tmp_path: Path) -> None:
     checkout.put("notes.txt", "x")
-    take_base(str(checkout.root), with_history=False)
+    snapshot_tree(str(checkout.root), with_history=False)
     checkout.put(".gitignore", "*.txt\n")
     trip = send(str(checkout.root), tmp_path / "worker")
     assert "notes.txt" not in list_files(trip.clone)
@@ -105,8 +105,8 @@ def test_a_workspace_below_the_top_is_found_in_its_place(checkout: Checkout, tmp
     (trip.clone / "TODO.md").write_text("two\n")
     (trip.clone / "../a.md").write_text("beyond the workspace\n")
     made, arrived = come_back(trip)
-    assert made.files == (File("TODO.md", "100644", hash_of(b"two\n")),)
-    assert arrived == Arrived(("TODO.md",), ())
+    assert made.files == (BundledFile("TODO.md", "100644", hash_of(b"two\n")),)
+    assert arrived == AppliedChanges(("TODO.md",), ())
     assert (checkout.root / "specs/TODO.md").read_text() == "two\n"
     assert (checkout.root / "a.md").read_text() == "a.md one\n"
 
@@ -124,13 +124,13 @@ def test_what_was_changed_comes_back(trip: Trip, checkout: Checkout) -> None:
     (trip.clone / "new/link").symlink_to("run.sh")
     made, arrived = come_back(trip)
     assert made.files == (
-        File("a.md", "100644", hash_of(b"by the agent\r\n")),
-        File("b.md", "000000", ""),
-        File("new/link", "120000", hash_of(b"run.sh")),
-        File("new/run.sh", "100755", hash_of(b"#!/bin/sh\n")),
-        File("specs/TODO.md", "000000", ""),
+        BundledFile("a.md", "100644", hash_of(b"by the agent\r\n")),
+        BundledFile("b.md", "000000", ""),
+        BundledFile("new/link", "120000", hash_of(b"run.sh")),
+        BundledFile("new/run.sh", "100755", hash_of(b"#!/bin/sh\n")),
+        BundledFile("specs/TODO.md", "000000", ""),
     )
-    assert arrived == Arrived(("a.md", "b.md", "new/link", "new/run.sh", "specs/TODO.md"), ())
+    assert arrived == AppliedChanges(("a.md", "b.md", "new/link", "new/run.sh", "specs/TODO.md"), ())
     assert list_files(checkout.root) == list_files(trip.clone)
     assert os.access(checkout.root / "new/run.sh", os.X_OK)
     assert not (checkout.root / "specs").exists()
@@ -138,9 +138,9 @@ def test_what_was_changed_comes_back(trip: Trip, checkout: Checkout) -> None:
 
 def test_nothing_changed_is_nothing_to_send(trip: Trip) -> None:
     made, arrived = come_back(trip)
-    assert made == Made(trip.base.commit, trip.base.tree, ())
+    assert made == AgentChanges(trip.base.commit, trip.base.tree, ())
     assert pack(str(trip.clone), made.commit, without=trip.base.commit) == b""
-    assert arrived == Arrived((), ())
+    assert arrived == AppliedChanges((), ())
 
 
 def test_what_an_agent_commits_itself_comes_back_all_the_same(trip: Trip, checkout: Checkout) -> None:
@@ -171,7 +171,7 @@ def test_what_was_changed_here_meanwhile_is_left_alone(trip: Trip, checkout: Che
     checkout.put("same.md", "by the agent\n")
     (checkout.root / "b.md").unlink()
     _, arrived = come_back(trip)
-    assert arrived == Arrived(("same.md", "specs/TODO.md"), ("a.md", "b.md", "new.md"))
+    assert arrived == AppliedChanges(("same.md", "specs/TODO.md"), ("a.md", "b.md", "new.md"))
     assert (checkout.root / "a.md").read_text() == "by somebody else\n"
     assert not (checkout.root / "b.md").exists()
 
@@ -182,8 +182,8 @@ def test_bringing_in_again_finds_all_of_it_done(trip: Trip, checkout: Checkout) 
     (trip.clone / "new.md").write_text("new\n")
     made, arrived = come_back(trip)
     (checkout.root / "new.md").unlink()  # as if it had been ended before this one
-    assert bring_in(trip.root, trip.base, made) == arrived
-    assert bring_in(trip.root, trip.base, made) == arrived == Arrived(("a.md", "b.md", "new.md"), ())
+    assert apply_agent_changes(trip.root, trip.base, made) == arrived
+    assert apply_agent_changes(trip.root, trip.base, made) == arrived == AppliedChanges(("a.md", "b.md", "new.md"), ())
     assert (checkout.root / "new.md").read_text() == "new\n"
 
 
@@ -194,8 +194,8 @@ def test_what_was_checked_is_written_without_git(trip: Trip, monkeypatch: pytest
     fetched = fetch(trip.root, trip.base, made, bundle=pack(str(trip.clone), made.commit, without=trip.base.commit))
     monkeypatch.setenv("PATH", "")
     with pytest.raises(StorageError, match="git"):
-        bring_in(trip.root, trip.base, made)
-    assert bring_in(trip.root, trip.base, made, fetched=fetched) == Arrived(("a.md", "new.md"), ())
+        apply_agent_changes(trip.root, trip.base, made)
+    assert apply_agent_changes(trip.root, trip.base, made, fetched=fetched) == AppliedChanges(("a.md", "new.md"), ())
     assert Path(trip.root, "new.md").read_text() == "new\n"
 
 
@@ -209,7 +209,7 @@ def test_a_file_may_become_a_folder_and_the_other_way_round(trip: Trip, checkout
     made, arrived = come_back(trip)
     assert not arrived.conflicts
     assert list_files(checkout.root) == list_files(trip.clone)
-    assert bring_in(trip.root, trip.base, made) == arrived
+    assert apply_agent_changes(trip.root, trip.base, made) == arrived
 
 
 def test_collecting_many_times_gives_what_is_there_now(trip: Trip) -> None:
@@ -228,8 +228,8 @@ def test_an_agent_on_a_worker_sends_its_own_checkout_on(trip: Trip, checkout: Ch
     inner = send(str(trip.clone), tmp_path / "other", "s2")
     assert (inner.clone / "a.md").read_text() == "by the parent\n"
     (inner.clone / "b.md").write_text("by the child\n")
-    assert come_back(inner)[1] == Arrived(("b.md",), ())
-    assert come_back(trip)[1] == Arrived(("a.md", "b.md"), ())
+    assert come_back(inner)[1] == AppliedChanges(("b.md",), ())
+    assert come_back(trip)[1] == AppliedChanges(("a.md", "b.md"), ())
     assert (checkout.root / "b.md").read_text() == "by the child\n"
 
 
@@ -237,19 +237,19 @@ def test_saving_and_sending_on_do_not_disturb_each_other(checkout: Checkout, tmp
     """Both look at the clone: the worker for what was made of its base, the agent for a base of its own."""
     trip = send(str(checkout.root / "specs"), tmp_path / "worker")
     root = str(trip.clone)
-    first = take_base(root, with_history=False)
+    first = snapshot_tree(root, with_history=False)
     (trip.clone / "TODO.md").write_text("two\n")
     (trip.clone / "../a.md").write_text("beyond the workspace\n")
     made = collect(root, trip.base)
-    second = take_base(root, with_history=False)
+    second = snapshot_tree(root, with_history=False)
     assert second.tree not in (first.tree, made.tree)
     assert collect(root, trip.base) == made
     assert [file.path for file in made.files] == ["TODO.md"]
-    assert take_base(root, with_history=False) == second
+    assert snapshot_tree(root, with_history=False) == second
     (trip.clone / "TODO.md").write_text("specs/TODO.md one\n")
     assert collect(root, trip.base).files == ()
     (trip.clone / "../a.md").write_text("a.md one\n")
-    assert take_base(root, with_history=False) == first
+    assert snapshot_tree(root, with_history=False) == first
 
 
 def test_a_repository_with_long_hashes_goes_the_same_way(tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_a_repository_with_long_hashes_goes_the_same_way(tmp_path: Path) -> None
     (trip.clone / "a.md").write_text("two\n")
     (trip.clone / "b.md").unlink()
     made, arrived = come_back(trip)
-    assert arrived == Arrived(("a.md", "b.md"), ())
+    assert arrived == AppliedChanges(("a.md", "b.md"), ())
     assert keep_branch(trip.root, made, "remit/s1") == checkout.git("rev-parse", "remit/s1").strip()
     assert Checkout(trip.clone).git("status", "--porcelain") == " M a.md\n D b.md\n"
 
@@ -267,9 +267,9 @@ def test_a_repository_with_long_hashes_goes_the_same_way(tmp_path: Path) -> None
 def test_a_workspace_that_becomes_a_repository_with_longer_hashes_starts_anew(tmp_path: Path) -> None:
     plain = Checkout(tmp_path / "plain")
     plain.put("a.md", "one\n")
-    assert len(take_base(str(plain.root), with_history=False).commit) == 40
+    assert len(snapshot_tree(str(plain.root), with_history=False).commit) == 40
     plain.git("init", "-q", "--object-format=sha256")
-    assert len(take_base(str(plain.root), with_history=False).commit) == 64
+    assert len(snapshot_tree(str(plain.root), with_history=False).commit) == 64
 
 
 # --- clones ----------------------------------------------------------------------------------------------------------
@@ -313,11 +313,11 @@ def test_a_base_may_be_sent_as_what_is_new_since_an_earlier_one(checkout: Checko
     for number in range(40):
         checkout.put(f"many/{number}", os.urandom(1000))
     root, store = str(checkout.root), str(tmp_path / "store")
-    bases = [take_base(root, with_history=False)]
+    bases = [snapshot_tree(root, with_history=False)]
     bundles = [pack(root, bases[0].commit)]
     for number in range(3):
         checkout.put("a.md", f"{number}\n")
-        bases.append(take_base(root, with_history=False))
+        bases.append(snapshot_tree(root, with_history=False))
         bundles.append(pack(root, bases[-1].commit, without=bases[-2].commit))
     assert len(bundles[0]) > 40_000
     assert max(map(len, bundles[1:])) < 2_000

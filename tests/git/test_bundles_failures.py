@@ -9,10 +9,10 @@ import pytest
 
 from remit.errors import StorageError
 from remit.git import apply_changes
-from remit.git.apply_changes import bring_in, fetch
-from remit.git.bundles import Base, pack
+from remit.git.apply_changes import apply_agent_changes, fetch
+from remit.git.bundles import BaseTree, pack
 from remit.git.clones import check_out, collect
-from remit.git.tree_snapshot import take_base
+from remit.git.tree_snapshot import snapshot_tree
 from remit.storage import safe_path
 from tests.support.amounts import choose
 from tests.support.git_bundles import Trip, come_back, list_files, send
@@ -29,12 +29,12 @@ def test_bringing_in_that_is_ended_anywhere_is_finished_by_the_next(
     (trip.clone / "b.md").unlink()
     made = collect(str(trip.clone), trip.base)
     fetch(trip.root, trip.base, made, bundle=pack(str(trip.clone), made.commit, without=trip.base.commit))
-    real = safe_path.move_spot
+    real = safe_path.move_target
     for ended_after in range(4):
         moved: list[str] = []
 
         def move(
-            waiting: safe_path.Spot, target: safe_path.Spot, moved: list[str] = moved, at: int = ended_after
+            waiting: safe_path.FileTarget, target: safe_path.FileTarget, moved: list[str] = moved, at: int = ended_after
         ) -> None:
             if len(moved) == at:
                 raise KeyboardInterrupt
@@ -42,12 +42,12 @@ def test_bringing_in_that_is_ended_anywhere_is_finished_by_the_next(
             real(waiting, target)
 
         with monkeypatch.context() as patch:
-            patch.setattr(apply_changes, "move_spot", move)
+            patch.setattr(apply_changes, "move_target", move)
             with pytest.raises(KeyboardInterrupt):
-                bring_in(trip.root, trip.base, made)
+                apply_agent_changes(trip.root, trip.base, made)
         assert len(moved) == ended_after
         assert list((checkout.root / ".remit/pending").iterdir()) == []
-        assert bring_in(trip.root, trip.base, made).conflicts == ()
+        assert apply_agent_changes(trip.root, trip.base, made).conflicts == ()
         assert list_files(checkout.root) == list_files(trip.clone)
         checkout.git("checkout", "-q", "--", ".")
         checkout.git("clean", "-qfd")
@@ -56,10 +56,10 @@ def test_bringing_in_that_is_ended_anywhere_is_finished_by_the_next(
 def test_a_store_that_was_damaged_heals(checkout: Checkout) -> None:
     checkout.put("new.md", "new\n")
     root = str(checkout.root)
-    base = take_base(root, with_history=False)
+    base = snapshot_tree(root, with_history=False)
     store = checkout.root / ".remit/parcels.git"
     (store / "index").write_bytes(b"DIRC torn")
-    assert take_base(root, with_history=False) == base
+    assert snapshot_tree(root, with_history=False) == base
     objects = [file for file in store.glob("objects/??/*") if file.is_file()]
     assert objects
     for file in objects:
@@ -67,7 +67,7 @@ def test_a_store_that_was_damaged_heals(checkout: Checkout) -> None:
         file.write_bytes(b"")
     with pytest.raises(StorageError, match="git cannot pack"):
         pack(root, base.commit)
-    assert take_base(root, with_history=False) == base
+    assert snapshot_tree(root, with_history=False) == base
     assert pack(root, base.commit)
 
 
@@ -75,7 +75,7 @@ def test_what_was_borrowed_and_is_gone_is_read_again(checkout: Checkout, tmp_pat
     """A user's repository gives up objects that nothing there refers to any more."""
     checkout.put("a.md", "staged once\n")
     checkout.git("add", "a.md")
-    base = take_base(str(checkout.root), with_history=False)
+    base = snapshot_tree(str(checkout.root), with_history=False)
     checkout.git("reset", "-q")
     checkout.git("gc", "-q", "--prune=now")
     with pytest.raises(StorageError, match="try again"):
@@ -94,11 +94,11 @@ def test_collecting_goes_on_after_its_index_was_torn(trip: Trip) -> None:
 
 def test_many_at_once_get_the_same(checkout: Checkout, tmp_path: Path) -> None:
     """Callers in one workspace, and sessions on one worker."""
-    found: list[tuple[Base, str]] = []
+    found: list[tuple[BaseTree, str]] = []
     store = str(tmp_path / "store")
 
     def work(number: int) -> None:
-        base = take_base(str(checkout.root), with_history=False)
+        base = snapshot_tree(str(checkout.root), with_history=False)
         bundle = pack(str(checkout.root), base.commit)
         found.append((base, check_out(store, str(tmp_path / f"s{number}"), base, bundle=bundle)))
 
@@ -117,24 +117,24 @@ def test_what_nobody_needs_any_more_goes_after_two_weeks(trip: Trip, checkout: C
     (trip.clone / "a.md").write_text("made\n")
     come_back(trip)
     store = checkout.root / ".remit/parcels.git"
-    base = take_base(trip.root, with_history=False)
+    base = snapshot_tree(trip.root, with_history=False)
     old = time.time() - 15 * 86_400
     left = store / "parcel-1-x"
     left.write_text("of a process that was killed")
     for file in (*store.rglob("refs/remit/*/*"), *store.rglob("objects/??/*"), *store.glob("objects/pack/*"), left):
         os.utime(file, (old, old))
     (store / "refs/remit/made/keep").write_text(f"{trip.base.commit}\n")
-    assert take_base(trip.root, with_history=False) == base
+    assert snapshot_tree(trip.root, with_history=False) == base
     assert left.exists()  # it was tidied today
     os.utime(store / "tidied", (old, old))
     checkout.put("a.md", "and one more\n")
-    assert take_base(trip.root, with_history=False) != base
+    assert snapshot_tree(trip.root, with_history=False) != base
     assert [file.name for file in (store / "refs/remit/made").iterdir()] == ["keep"]
     assert not left.exists()
     plain = Checkout(store)
     assert plain.git("cat-file", "-t", trip.base.commit) == "commit\n"
     assert "fatal" not in plain.git("fsck", "--connectivity-only")
-    assert pack(trip.root, take_base(trip.root, with_history=False).commit)
+    assert pack(trip.root, snapshot_tree(trip.root, with_history=False).commit)
 
 
 @pytest.mark.slow

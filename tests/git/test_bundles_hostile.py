@@ -10,10 +10,10 @@ import pytest
 
 from remit.errors import StorageError
 from remit.git import apply_changes
-from remit.git.apply_changes import Arrived, bring_in, fetch
-from remit.git.bundles import File, Made, pack
+from remit.git.apply_changes import AppliedChanges, apply_agent_changes, fetch
+from remit.git.bundles import AgentChanges, BundledFile, pack
 from remit.git.clones import collect
-from remit.git.tree_snapshot import take_base
+from remit.git.tree_snapshot import snapshot_tree
 from tests.support.git_bundles import Trip, come_back, list_files, send
 from tests.support.git_checkout import ENVIRONMENT, Checkout
 
@@ -83,7 +83,7 @@ def test_a_pipe_that_git_would_wait_at_is_told_at_once(trip: Trip) -> None:
         os.mkfifo(pipe)
         for look in (
             lambda: collect(str(trip.clone), trip.base),
-            lambda: take_base(str(trip.clone), with_history=False),
+            lambda: snapshot_tree(str(trip.clone), with_history=False),
         ):
             with pytest.raises(StorageError, match="is not a file, and git would wait at it; move it away"):
                 look()
@@ -105,7 +105,7 @@ def test_a_giant_is_left_and_told(trip: Trip, checkout: Checkout) -> None:
     (trip.clone / "b.md").write_text("two\n")
     made, arrived = come_back(trip)
     assert made.left == ("a.md", "giant")
-    assert arrived == Arrived(("b.md",), ())
+    assert arrived == AppliedChanges(("b.md",), ())
     assert (checkout.root / "a.md").read_text() == "a.md one\n"
 
 
@@ -119,14 +119,14 @@ def test_another_repository_in_the_tree_is_left_and_told(checkout: Checkout, tmp
         inner.git("-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qm", "x")
     checkout.git("add", "lib")
     for _ in range(2):
-        assert take_base(str(checkout.root), with_history=False).left == ("lib", "vendor")
+        assert snapshot_tree(str(checkout.root), with_history=False).left == ("lib", "vendor")
     trip = send(str(checkout.root), tmp_path / "worker")
     assert "160000" in Checkout(trip.clone).git("ls-files", "-s", "lib")
     assert list_files(trip.clone).keys() == {"a.md", "b.md", "specs/TODO.md"}
     (trip.clone / "lib/x").write_text("work in it\n")
     (trip.clone / "a.md").write_text("two\n")
     made, arrived = come_back(trip)
-    assert (made.left, arrived) == (("lib",), Arrived(("a.md",), ()))
+    assert (made.left, arrived) == (("lib",), AppliedChanges(("a.md",), ()))
 
 
 # --- links -----------------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_nothing_is_written_through_a_link(trip: Trip, checkout: Checkout, tmp_p
         (checkout.root / name).rename(tmp_path / f"moved-{name}")
         (checkout.root / name).symlink_to(target)
     _, arrived = come_back(trip)
-    assert arrived == Arrived((), ("a.md", "b.md", "specs/TODO.md", "specs/new.md"))
+    assert arrived == AppliedChanges((), ("a.md", "b.md", "specs/TODO.md", "specs/new.md"))
     assert list_files(outside) == {"TODO.md": b"specs/TODO.md one\n"}
 
 
@@ -155,10 +155,10 @@ def test_a_link_that_leads_out_is_not_brought_in(trip: Trip, checkout: Checkout)
     (trip.clone / "specs/up").symlink_to("../a.md")
     made, arrived = come_back(trip)
     assert len(made.files) == 11
-    assert arrived == Arrived(
+    assert arrived == AppliedChanges(
         ("link0", "link1", "link2", "link3", "specs/up"), (), tuple(f"link{number}" for number in range(4, 10))
     )
-    assert bring_in(trip.root, trip.base, made) == arrived
+    assert apply_agent_changes(trip.root, trip.base, made) == arrived
     assert (checkout.root / "specs/up").read_text() == "a.md one\n"
 
 
@@ -166,7 +166,7 @@ def test_a_folder_that_became_a_link_is_one(trip: Trip, checkout: Checkout) -> N
     (trip.clone / "specs").rename(trip.clone / "other")
     (trip.clone / "specs").symlink_to("other")
     _, arrived = come_back(trip)
-    assert arrived == Arrived(("other/TODO.md", "specs", "specs/TODO.md"), ())
+    assert arrived == AppliedChanges(("other/TODO.md", "specs", "specs/TODO.md"), ())
     assert (checkout.root / "specs").is_symlink()
     assert (checkout.root / "specs/TODO.md").read_text() == "specs/TODO.md one\n"
 
@@ -175,7 +175,7 @@ def test_a_store_that_is_a_link_is_refused(checkout: Checkout, tmp_path: Path) -
     (tmp_path / "elsewhere").mkdir()
     (checkout.root / ".remit").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(StorageError, match="is a link"):
-        take_base(str(checkout.root), with_history=False)
+        snapshot_tree(str(checkout.root), with_history=False)
     assert list(Path(tmp_path / "elsewhere").iterdir()) == []
 
 
@@ -202,7 +202,7 @@ def test_nothing_of_the_repository_runs_and_every_byte_stays(checkout: Checkout,
     (trip.clone / "x.crlf").write_bytes(b"c\r\nd\n")
     (trip.clone / "x.big").write_bytes(b"larger\r\n")
     _, arrived = come_back(trip)
-    assert arrived == Arrived(("x.big", "x.crlf"), ())
+    assert arrived == AppliedChanges(("x.big", "x.crlf"), ())
     assert list_files(trip.clone) == list_files(checkout.root)
     assert not mark.exists()
 
@@ -240,7 +240,7 @@ def test_what_an_agent_does_to_its_own_repository_does_not_matter(
             os.mkfifo(git)
         elif damage == "a file for git":
             git.write_text("gitdir: /nowhere\n")
-    assert come_back(trip)[1] == Arrived(("a.md",), ())
+    assert come_back(trip)[1] == AppliedChanges(("a.md",), ())
     assert (checkout.root / "a.md").read_text() == "two\n"
 
 
@@ -280,7 +280,7 @@ class Forger:
         return self.ask("hash-object", "-t", "commit", "-w", "--stdin", given=body.encode())
 
 
-def list_told(entries: Entries, above: str = "") -> list[File]:
+def list_told(entries: Entries, above: str = "") -> list[BundledFile]:
     """What an honest worker would tell of a tree."""
     told = []
     for mode, name, data in entries:
@@ -288,7 +288,7 @@ def list_told(entries: Entries, above: str = "") -> list[File]:
         if isinstance(data, list):
             told += list_told(data, f"{path}/")
         else:
-            told.append(File(path, mode.decode(), hashlib.sha256(data).hexdigest()))
+            told.append(BundledFile(path, mode.decode(), hashlib.sha256(data).hexdigest()))
     return told
 
 
@@ -322,18 +322,18 @@ EVIL: list[Entries] = [
 def test_a_tree_that_no_git_would_make_is_refused(trip: Trip, checkout: Checkout) -> None:
     """By either of two walls: what arrives is looked at, and whoever brings it in looks for himself."""
     forger = Forger(trip.clone / ".remit/parcels.git")
-    gone = [File(name, "000000", "") for name in list_files(checkout.root)]
+    gone = [BundledFile(name, "000000", "") for name in list_files(checkout.root)]
     found = []
     for evil in EVIL:
         tree = forger.forge_tree(evil)
-        made = Made(forger.forge_commit(tree, trip.base.commit), tree, (*list_told(evil), *gone))
+        made = AgentChanges(forger.forge_commit(tree, trip.base.commit), tree, (*list_told(evil), *gone))
         bundle = pack(str(trip.clone), made.commit, without=trip.base.commit)
         try:
             fetch(trip.root, trip.base, made, bundle=bundle)
         except StorageError as error:
             if "not what was sent" in error.message:
                 found.append(evil)
-        assert {path.split("/")[0] for path in bring_in(trip.root, trip.base, made).applied} <= {
+        assert {path.split("/")[0] for path in apply_agent_changes(trip.root, trip.base, made).applied} <= {
             "a.md", "b.md", "specs", "a", "x",
         }  # fmt: skip
     assert found == EVIL
@@ -348,12 +348,12 @@ def test_what_is_behind_a_link_that_came_along_is_not_written(trip: Trip, checko
     entries: Entries = [(b"120000", b"x", b"specs"), (b"40000", b"x", [(b"100644", b"y", b"x")])]
     forger = Forger(trip.clone / ".remit/parcels.git")
     tree = forger.forge_tree(entries)
-    made = Made(forger.forge_commit(tree, trip.base.commit), tree, ())
+    made = AgentChanges(forger.forge_commit(tree, trip.base.commit), tree, ())
     bundle = pack(str(trip.clone), made.commit, without=trip.base.commit)
     with pytest.raises(StorageError, match="other files differ than were told"):
         fetch(trip.root, trip.base, made, bundle=bundle)
     checkout.put("specs/kept.md", "so that the folder stays\n")
-    arrived = bring_in(trip.root, trip.base, made)
+    arrived = apply_agent_changes(trip.root, trip.base, made)
     assert "x/y" in arrived.conflicts
     assert (checkout.root / "x").is_symlink()
     assert [file.name for file in (checkout.root / "specs").iterdir()] == ["kept.md"]
@@ -368,10 +368,10 @@ def test_a_small_parcel_with_a_giant_in_it_is_refused(trip: Trip, monkeypatch: p
     commit = forger.forge_commit(tree, trip.base.commit)
     bundle = pack(str(trip.clone), commit, without=trip.base.commit)
     assert len(bundle) < 100_000
-    gone = [File(name, "000000", "") for name in ("a.md", "b.md", "specs/TODO.md")]
-    made = Made(commit, tree, (*list_told(told), *gone))
+    gone = [BundledFile(name, "000000", "") for name in ("a.md", "b.md", "specs/TODO.md")]
+    made = AgentChanges(commit, tree, (*list_told(told), *gone))
     with pytest.raises(StorageError, match="it is too large"):
         fetch(trip.root, trip.base, made, bundle=bundle)
     monkeypatch.setattr(apply_changes, "MAX_FILE_BYTES", 16 << 20)
     fetch(trip.root, trip.base, made, bundle=bundle)
-    assert "zeros" in bring_in(trip.root, trip.base, made).applied
+    assert "zeros" in apply_agent_changes(trip.root, trip.base, made).applied

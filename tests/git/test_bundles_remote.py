@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from remit.errors import StorageError, UsageError
-from remit.git.apply_changes import Arrived, bring_in, fetch
+from remit.git.apply_changes import AppliedChanges, apply_agent_changes, fetch
 from remit.git.branches import keep_branch
-from remit.git.bundles import Base, Made, drop_remote, pack, push
+from remit.git.bundles import AgentChanges, BaseTree, drop_remote, pack, push
 from remit.git.clones import check_out, collect
-from remit.git.tree_snapshot import take_base
+from remit.git.tree_snapshot import snapshot_tree
 from tests.support.git_checkout import Checkout
 
 
@@ -20,10 +20,10 @@ def remote(checkout: Checkout, tmp_path: Path) -> Checkout:
     return Checkout(tmp_path / "remote.git")
 
 
-def make_something(checkout: Checkout, folder: Path, *, with_history: bool) -> tuple[Base, Made]:
+def make_something(checkout: Checkout, folder: Path, *, with_history: bool) -> tuple[BaseTree, AgentChanges]:
     """Something that was made of a base and fetched."""
     root = str(checkout.root)
-    base = take_base(root, with_history=with_history)
+    base = snapshot_tree(root, with_history=with_history)
     clone = check_out(str(folder / "store"), str(folder / "s1"), base, bundle=pack(root, base.commit))
     Path(clone, "b.md").write_text("by the agent\n")
     made = collect(clone, base)
@@ -34,7 +34,7 @@ def make_something(checkout: Checkout, folder: Path, *, with_history: bool) -> t
 def test_there_and_back_by_a_remote(checkout: Checkout, remote: Checkout, tmp_path: Path) -> None:
     root, url, store = str(checkout.root), f"file://{remote.root}", str(tmp_path / "store")
     checkout.put("a.md", "not committed\n")
-    base = take_base(root, with_history=True)
+    base = snapshot_tree(root, with_history=True)
     push(root, base.commit, url, "remit/base-s1")
     clone = check_out(store, str(tmp_path / "s1"), base, remote=url, branch="remit/base-s1")
     assert Path(clone, "a.md").read_text() == "not committed\n"
@@ -46,7 +46,7 @@ def test_there_and_back_by_a_remote(checkout: Checkout, remote: Checkout, tmp_pa
     push(clone, made.commit, url, "remit/s1")
     assert remote.read("b.md", "remit/s1") == b"by the agent\n"
     fetch(root, base, made, remote=url, branch="remit/s1")
-    assert bring_in(root, base, made) == Arrived(("b.md",), ())
+    assert apply_agent_changes(root, base, made) == AppliedChanges(("b.md",), ())
     assert (checkout.root / "b.md").read_text() == "by the agent\n"
     drop_remote(root, url, ["remit/s1", "remit/base-s1", "remit/never-was"])
     assert remote.git("for-each-ref", "--format=%(refname)") == "refs/heads/main\n"
@@ -63,7 +63,7 @@ def test_a_repository_without_its_whole_history_is_sent_too(
     checkout.git("clone", "-q", "--depth=1", f"file://{checkout.root}", str(tmp_path / "shallow"))
     root, remote = str(tmp_path / "shallow"), str(tmp_path / "remote.git")
     Checkout(tmp_path / "shallow").put("b.md", "changed\n")
-    base = take_base(root, with_history=with_history)
+    base = snapshot_tree(root, with_history=with_history)
     push(root, base.commit, remote, "remit/base")
     clone = check_out(str(tmp_path / "store"), str(tmp_path / "s1"), base, remote=remote, branch="remit/base")
     assert Path(clone, "b.md").read_text() == "changed\n"
@@ -79,7 +79,7 @@ def test_only_what_is_new_is_sent_to_a_remote(checkout: Checkout, remote: Checko
     checkout.git("push", "-q", str(remote.root), "main")
     checkout.put("a.md", "two\n")
     before = count_objects(remote)
-    push(str(checkout.root), take_base(str(checkout.root), with_history=True).commit, str(remote.root), "remit/s1")
+    push(str(checkout.root), snapshot_tree(str(checkout.root), with_history=True).commit, str(remote.root), "remit/s1")
     assert count_objects(remote) == before + 3
 
 
@@ -91,7 +91,7 @@ def count_objects(repository: Checkout) -> int:
 
 def test_a_remote_that_is_none_is_told_without_its_password(checkout: Checkout, tmp_path: Path) -> None:
     root = str(checkout.root)
-    base = take_base(root, with_history=True)
+    base = snapshot_tree(root, with_history=True)
     with pytest.raises(StorageError, match="git cannot send to") as told:
         push(root, base.commit, f"file://ada:secret@{tmp_path}/none.git", "remit/s1")
     assert "secret" not in str(told.value)
@@ -109,7 +109,7 @@ def test_a_remote_that_is_none_is_told_without_its_password(checkout: Checkout, 
 
 def test_a_branch_of_a_remote_that_is_another_is_refused(checkout: Checkout, remote: Checkout, tmp_path: Path) -> None:
     checkout.put("a.md", "two\n")
-    base = take_base(str(checkout.root), with_history=True)
+    base = snapshot_tree(str(checkout.root), with_history=True)
     with pytest.raises(StorageError, match="the commit is not in it"):
         check_out(str(tmp_path / "store"), str(tmp_path / "s1"), base, remote=str(remote.root), branch="main")
     assert not (tmp_path / "s1").exists()

@@ -11,8 +11,8 @@ import pytest
 from remit.errors import StorageError
 from remit.git import commits, repository
 from remit.git.commits import commit_paths, find_uncommitted
-from remit.git.git_errors import Refused, commit_failed
-from remit.git.process import Answer, run
+from remit.git.git_errors import GitRefused, commit_failed
+from remit.git.process import GitOutput, run
 from remit.git.worktrees import add_worktree, list_worktrees
 from tests.support.git_checkout import Checkout
 from tests.support.open_files import few_files
@@ -97,13 +97,13 @@ def test_a_branch_that_moved_before_git_fell_silent_is_a_commit(
 ) -> None:
     silent = []
 
-    def fall_silent(folder: str, *arguments: str, given: bytes = b"") -> Answer:
+    def fall_silent(folder: str, *arguments: str, given: bytes = b"") -> GitOutput:
         if arguments[0] != "update-ref":
             return run(folder, *arguments, given=given)
         if moved:
             assert run(folder, *arguments).code == 0
         silent.append(arguments)
-        raise Refused(commit_failed("git took longer than 60 s"))
+        raise GitRefused(commit_failed("git took longer than 60 s"))
 
     checkout.put("a.md", "two\n")
     before = checkout.git("rev-parse", "HEAD").strip()

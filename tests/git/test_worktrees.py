@@ -8,7 +8,7 @@ import pytest
 from remit.errors import BusyError, StorageError, UsageError
 from remit.git import worktrees
 from remit.git.commits import commit_paths
-from remit.git.git_errors import Refused, repository_busy
+from remit.git.git_errors import GitRefused, repository_busy
 from remit.git.worktrees import add_worktree, list_worktrees, remove_worktree
 from remit.storage.checkouts import find_main_checkout
 from tests.support.git_checkout import Checkout, make_checkout
@@ -133,7 +133,7 @@ def test_one_that_fails_half_way_leaves_nothing(checkout: Checkout, monkeypatch:
     def fail(*arguments: object, **options: object) -> None:
         del arguments, options
         failed.append(True)
-        raise Refused(repository_busy("the lock is taken"))
+        raise GitRefused(repository_busy("the lock is taken"))
 
     monkeypatch.setattr(worktrees, "open_scratch", fail)
     with pytest.raises(BusyError, match=r"^the lock is taken; "):

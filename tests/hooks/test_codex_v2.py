@@ -12,7 +12,7 @@ import pytest
 from remit.hooks import delay_stop
 from remit.hooks.events import HookEvent
 from remit.ledger.callers import note_doing
-from remit.ledger.hook_runs import find_by_agent, has_word, open_quickly, take_words
+from remit.ledger.hook_runs import find_by_agent, has_message, open_quickly, take_messages
 from tests.support.hook_session import Stage
 
 if TYPE_CHECKING:
@@ -223,11 +223,11 @@ def test_a_rejected_agent_ends_only_when_its_caller_is_sure_to_hear(codex: Sessi
     assert db is not None
     own = find_by_agent(db, codex.session, "id/root/plan")
     assert own is not None
-    assert has_word(db, own)
+    assert has_message(db, own)
     event = HookEvent(codex.event("SubagentStop", **codex.describe("/root/plan")), "codex")
     assert delay_stop.delay_stop(event, db) == {}  # the caller waits
     codex.send(codex.event("Stop", last_assistant_message="Done.", stop_hook_active=True))
-    take_words(db, codex.session, None)
+    take_messages(db, codex.session, None)
     assert delay_stop.delay_stop(event, db) == {}  # the caller has heard
 
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 from remit.ledger import VERSION
 from remit.ledger.home import Home
-from remit.ledger.hook_runs import Refereed, list_tool_uses, note_use, open_quickly
-from remit.storage.locks import hold
+from remit.ledger.hook_runs import HookRun, list_tool_uses, note_use, open_quickly
+from remit.storage.locks import hold_lock
 
-OWN = Refereed("sess_1_aaaaaa", "claude", "4f6e", "builder")
+OWN = HookRun("sess_1_aaaaaa", "claude", "4f6e", "builder")
 WRITING = """
 import os, sys
-from remit.ledger.hook_runs import Refereed, note_use, open_quickly
+from remit.ledger.hook_runs import HookRun, note_use, open_quickly
 db = open_quickly(sys.argv[1])
 for number in range(int(sys.argv[2])):
-    note_use(db, Refereed("sess_1_aaaaaa", "claude", "4f6e", "builder"), "Write", [f"{number}.md"], operation="write",
+    note_use(db, HookRun("sess_1_aaaaaa", "claude", "4f6e", "builder"), "Write", [f"{number}.md"], operation="write",
              failed=False)
 os._exit(0)
 """
@@ -66,7 +66,7 @@ def test_a_log_that_has_grown_is_moved_into_the_file(tmp_path: Path) -> None:
 def test_the_log_stays_while_another_process_moves_it(tmp_path: Path) -> None:
     """Two checkpoints at once could corrupt the file in SQLite before 3.51.3."""
     file = make_ledger(tmp_path)
-    with hold(f"{file}.checkpoint"):
+    with hold_lock(f"{file}.checkpoint"):
         write_uses(file, 150)
         assert get_log_bytes(file) > 2_000_000, "it was to be long enough"
     db = open_quickly(file)

@@ -12,7 +12,7 @@ from remit.errors import EditedError, StorageError
 from remit.ledger import journal
 from remit.ledger.events import load_events
 from remit.ledger.home import Home
-from remit.ledger.journal import Change, finish_interrupted, has_unfinished, write_together
+from remit.ledger.journal import FileChange, finish_interrupted, has_unfinished, write_together
 from tests.support.amounts import choose
 from tests.support.kill_points import run_and_die
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OLD, NEW = (b"old one", b"old two"), (b"new one", b"new two")
-CHANGES = [Change(name, old, new) for name, old, new in zip(("one", "two"), OLD, NEW, strict=True)]
+CHANGES = [FileChange(name, old, new) for name, old, new in zip(("one", "two"), OLD, NEW, strict=True)]
 
 
 def make_home(folder: Path) -> Home:
@@ -69,7 +69,7 @@ def interrupt_after_intent(folder: Path) -> None:
 
 def test_files_change_together(tmp_path: Path) -> None:
     home = make_home(tmp_path)
-    write_together(home, [*CHANGES, Change("new/three", None, b"3")], kind="test")
+    write_together(home, [*CHANGES, FileChange("new/three", None, b"3")], kind="test")
     assert read_both(tmp_path) == NEW
     assert (tmp_path / "new" / "three").read_bytes() == b"3"
     assert not has_unfinished(home)
@@ -79,7 +79,7 @@ def test_files_change_together(tmp_path: Path) -> None:
 def test_nothing_to_change_leaves_the_files_alone(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     before = (tmp_path / "one").stat()
-    write_together(home, [Change("one", OLD[0], OLD[0])], kind="test")
+    write_together(home, [FileChange("one", OLD[0], OLD[0])], kind="test")
     after = (tmp_path / "one").stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
 
@@ -159,7 +159,7 @@ def test_what_cannot_be_prepared_changes_nothing(tmp_path: Path) -> None:
     home = make_home(tmp_path)
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(StorageError) as caught:
-        write_together(home, [*CHANGES, Change("file/inside", None, b"x")], kind="test")
+        write_together(home, [*CHANGES, FileChange("file/inside", None, b"x")], kind="test")
     assert "cannot be written" in caught.value.message
     assert read_both(tmp_path) == OLD
     assert not has_unfinished(home)
@@ -196,7 +196,7 @@ def test_a_change_that_was_begun_is_left_to_be_finished(tmp_path: Path) -> None:
     (tmp_path / "two").unlink()
     (tmp_path / "two").mkdir()
     with pytest.raises(StorageError, match="the next remit command will finish it"):
-        write_together(home, [CHANGES[0], Change("two", None, NEW[1])], kind="test")
+        write_together(home, [CHANGES[0], FileChange("two", None, NEW[1])], kind="test")
     assert has_unfinished(home)
     (tmp_path / "two").rmdir()
     assert finish_interrupted(home) == [("test", True, ())]
@@ -254,7 +254,7 @@ def test_an_edit_between_two_renames_takes_the_first_one_back(tmp_path: Path, mo
     fired = edit_after(monkeypatch, "move_if_unchanged", edit)
     (tmp_path / "one").chmod(0o640)
     with pytest.raises(EditedError, match="'two'"):
-        write_together(home, [Change("new", None, b"0"), *CHANGES], kind="test")
+        write_together(home, [FileChange("new", None, b"0"), *CHANGES], kind="test")
     assert fired
     assert read_both(tmp_path) == (OLD[0], b"edited by hand")
     assert (tmp_path / "one").stat().st_mode & 0o777 == 0o640

@@ -11,11 +11,11 @@ from remit.ledger import retention
 from remit.ledger.activity import list_acts
 from remit.ledger.events import add_event, load_events, read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.hook_runs import Refereed, add_act, add_refereed
+from remit.ledger.hook_runs import HookRun, add_act, add_hook_run
 from remit.ledger.notes import set_note
 from remit.ledger.retention import Forgotten, forget_if_due, forget_old, measure_bytes
 from remit.ledger.runs import (
-    Attempt,
+    AttemptRow,
     Run,
     add_delegation,
     advance,
@@ -102,8 +102,8 @@ def test_attempts_are_kept_in_their_order(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     make(home, "s1")
     with home.ledger.transaction() as db:
-        record_attempt(db, "s1", Attempt(2, 20))
-        record_attempt(db, "s1", Attempt(1, 10, 15, "exited", "invalid", None, [{"code": "RET001"}], {"tokens": 5}))
+        record_attempt(db, "s1", AttemptRow(2, 20))
+        record_attempt(db, "s1", AttemptRow(1, 10, 15, "exited", "invalid", None, [{"code": "RET001"}], {"tokens": 5}))
     assert [each.number for each in list_attempts(home.ledger, "s1")] == [1, 2]
     assert list_attempts(home.ledger, "s1")[0].findings == [{"code": "RET001"}]
 
@@ -216,7 +216,7 @@ def test_notes_of_hooks_go_with_the_runs_and_sessions_that_they_are_about(tmp_pa
     for name, days_ago in (("old", 100), ("young", 1)):
         make(home, name, days_ago=days_ago)
         with home.ledger.transaction() as db:
-            add_refereed(db, Refereed(name, "claude", f"harness-{name}", "worker"))
+            add_hook_run(db, HookRun(name, "claude", f"harness-{name}", "worker"))
         settle(home, name)
     of_runs = ("command {} call", "instructions {}", "kept {} call", "names {}", "names {} call")
     of_sessions = ("doing harness-{} ", "doing harness-{} {}", "untold harness-{}  {}", "user harness-{}")

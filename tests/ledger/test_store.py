@@ -14,7 +14,7 @@ from remit.errors import StorageError
 from remit.ledger import VERSION, Ledger, store
 from remit.ledger.events import add_event, follow_events, load_events
 from remit.ledger.home import Home
-from remit.ledger.journal import Change, finish_interrupted, write_together
+from remit.ledger.journal import FileChange, finish_interrupted, write_together
 from tests.support.kill_points import run_and_die
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def test_an_unfinished_change_of_files_outlives_an_older_ledger(tmp_path: Path) 
 
     def change() -> None:
         changes = [
-            Change(name, before, before.upper()) for name, before in (("one.md", b"one\n"), ("two.md", b"two\n"))
+            FileChange(name, before, before.upper()) for name, before in (("one.md", b"one\n"), ("two.md", b"two\n"))
         ]
         write_together(Home(str(tmp_path)), changes, kind="upper")
 

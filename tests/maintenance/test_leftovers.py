@@ -12,7 +12,7 @@ import pytest
 
 from remit.git.commits import commit_paths
 from remit.ledger.home import Home
-from remit.ledger.journal import Change, write_together
+from remit.ledger.journal import FileChange, write_together
 from remit.ledger.texts import find_spill, load_spill, write_spill
 from remit.maintenance.leftovers import (
     Leftover,
@@ -126,7 +126,7 @@ def test_what_the_journal_will_put_in_place_is_kept_until_it_has(home: Home, tmp
     (tmp_path / "a").write_text("old")
 
     def change() -> None:
-        write_together(Home(str(tmp_path)), [Change("a", b"old", b"new")], kind="test")
+        write_together(Home(str(tmp_path)), [FileChange("a", b"old", b"new")], kind="test")
 
     waits = []
     for step in range(1, 60):

@@ -8,7 +8,7 @@ import pytest
 
 from remit.ledger.home import Home
 from remit.manifest.append import Appender
-from remit.manifest.entries import Entry
+from remit.manifest.entries import ManifestEntry
 from remit.manifest.index import Index
 from remit.manifest.search import Query, find_entry, walk_entries
 from remit.model import ArtifactFacts
@@ -40,7 +40,7 @@ class Desk:
         """Append good entries."""
         self.write(*(make_line(id=entry_id, **fields) for entry_id in entry_ids))
 
-    def find(self, entry_id: str) -> Entry | None:
+    def find(self, entry_id: str) -> ManifestEntry | None:
         """The entry that has an id."""
         return find_entry(self.index, entry_id)
 

@@ -194,7 +194,7 @@ def test_a_pipe_in_place_of_the_manifest_is_not_waited_for(desk: Desk) -> None:
 
 
 def test_another_writer_is_waited_for_and_then_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(locks, "WAIT_SECONDS", 0.05)
     held = desk.home.lock(MANIFEST)
     with held, pytest.raises(BusyError, match=r"manifest\.lock"):
         desk.other().appender.add(make_given(), day=DAY)
@@ -350,7 +350,7 @@ def test_what_is_removed_or_exchanged_between_two_entries_is_noticed(desk: Desk,
     assert not old.exists() or len(load(old)) == 1
 
     def add(_: object) -> tuple[Diagnostic, ...]:
-        with pytest.raises(BusyError), locks.hold(str(folder / "locks/manifest.lock"), seconds=0.01):
+        with pytest.raises(BusyError), locks.hold_lock(str(folder / "locks/manifest.lock"), seconds=0.01):
             pass
         held.append(gone)
         return ()
@@ -377,7 +377,7 @@ def test_the_lock_is_held_until_the_line_is_written_whatever_is_opened_to_read(d
     held: list[str] = []
 
     def look(fields: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
-        with locks.try_hold(str(desk.file.parent / ".remit/locks/manifest.lock")) as is_free:
+        with locks.try_lock(str(desk.file.parent / ".remit/locks/manifest.lock")) as is_free:
             assert not is_free
         held.append(fields["id"])
         return ()

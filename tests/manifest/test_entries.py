@@ -6,7 +6,7 @@ import pytest
 
 from remit.manifest.entries import (
     FIELDS,
-    Entry,
+    ManifestEntry,
     add_number,
     is_pending,
     make_slug,
@@ -134,5 +134,5 @@ def test_texts_are_read_from_whatever_is_there() -> None:
     assert read_texts(["a", 3, "", None, ["b"], True, " "]) == ["a", "3"]
     assert read_texts("one") == ["one"]
     assert [read_texts(each) for each in (" ", None, {"a": 1}, 3)] == [[]] * 4
-    assert Entry(1, {"title": 3, "topics": "a"}).get_text("title") == ""
-    assert Entry(1, {"title": 3, "topics": "a"}).get_list("topics") == ["a"]
+    assert ManifestEntry(1, {"title": 3, "topics": "a"}).get_text("title") == ""
+    assert ManifestEntry(1, {"title": 3, "topics": "a"}).get_list("topics") == ["a"]

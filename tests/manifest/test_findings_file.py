@@ -5,9 +5,9 @@ import time
 import pytest
 from inline_snapshot import snapshot
 
-from remit.manifest.findings_file import DIAGNOSTICS, MAX_CHARS, Page, check_findings_file, render_findings_file
+from remit.manifest.findings_file import DIAGNOSTICS, MAX_CHARS, FindingsFile, check_findings_file, render_findings_file
 
-PAGE = Page(
+PAGE = FindingsFile(
     "Upload limits",
     "Two providers cap uploads. The third does not.",
     {"Limits": ["5 GB at most.", "No limit."], "Costs": ["Twice as much."]},
@@ -36,7 +36,7 @@ def test_a_rendered_page_has_nothing_wrong_with_it() -> None:
 
 
 def test_a_page_without_content_says_what_belongs_there() -> None:
-    text = render_findings_file(Page("Title"))
+    text = render_findings_file(FindingsFile("Title"))
     assert list_codes(text) == [("MAN012", line) for line in (3, 7, 11, 15)]
 
 

@@ -20,7 +20,7 @@ from remit.runs.instructions import (
     render_handback,
     render_reask,
 )
-from remit.storage.context_files import Context, Loaded, Named
+from remit.storage.context_files import LoadedContext, LoadedFile, SkippedFile
 
 SESSION = "sess_1735460684_a1b2c3"
 WORK = Assignment("Find out why the export is slow.", SESSION, "researcher", path=("orchestrator", "researcher"))
@@ -49,8 +49,8 @@ def strip_blocks(text: str) -> str:
 
 
 def test_the_parts_come_in_their_order() -> None:
-    context = Context(
-        (Loaded("docs/a.md", "required", "About exports.", 14),), (Named("docs/b.md", "optional", "", 9),)
+    context = LoadedContext(
+        (LoadedFile("docs/a.md", "required", "About exports.", 14),), (SkippedFile("docs/b.md", "optional", "", 9),)
     )
     text = render_briefing(
         WORK._replace(inputs={"topic": "exports"}, task=TASK, context=context, artifact_path="specs/012_x/r.md")
@@ -140,8 +140,11 @@ def test_a_token_that_nothing_fills_is_a_finding() -> None:
 
 
 def test_what_could_not_be_loaded_is_told() -> None:
-    named = (Named("gone.md", "required", "it is not there"), Named("big.md", "required", "it does not fit", 70_000))
-    text = render_briefing(WORK._replace(context=Context((), (*named, Named("index.md", "index", "", 10)))))
+    named = (
+        SkippedFile("gone.md", "required", "it is not there"),
+        SkippedFile("big.md", "required", "it does not fit", 70_000),
+    )
+    text = render_briefing(WORK._replace(context=LoadedContext((), (*named, SkippedFile("index.md", "index", "", 10)))))
     assert "- gone.md was to be loaded and was not: it is not there" in text
     assert "- big.md (required, 70,000 bytes)" in text
     assert "- index.md (tells what there is, 10 bytes)" in text
@@ -171,7 +174,7 @@ def test_nothing_foreign_stands_outside_of_its_marks() -> None:
         prompt=marked, agent=f"researcher{marked}", path=("a", marked), may_call=(f"helper{marked}",),
         inputs={marked: marked}, output_dir=marked,
         task=TaskFacts(12, marked, marked, marked, marked, marked, marked), artifact_path=marked, topic=marked,
-        context=Context((Loaded(marked, "required", marked, 1),), (Named(marked, "optional", "", 1),)),
+        context=LoadedContext((LoadedFile(marked, "required", marked, 1),), (SkippedFile(marked, "optional", "", 1),)),
     )  # fmt: skip
     for format in DIALECTS:
         text = render_briefing(work._replace(format=format))
@@ -186,7 +189,7 @@ def test_nothing_foreign_stands_outside_of_its_marks() -> None:
     st.text(max_size=200), st.dictionaries(st.text(max_size=20), st.text(max_size=60), max_size=3), st.text(max_size=40)
 )
 def test_any_text_stays_between_its_marks(prompt: str, inputs: dict[str, str], loaded: str) -> None:
-    context = Context((Loaded("a.md", "required", loaded, 1),))
+    context = LoadedContext((LoadedFile("a.md", "required", loaded, 1),))
     text = render_briefing(WORK._replace(prompt=prompt, inputs=inputs, context=context))
     mark = find_mark(text)
     assert text.count(f"<work-{mark}>") == text.count(f"</work-{mark}>") == 1

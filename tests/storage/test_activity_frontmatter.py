@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from remit.agents.frontmatter import find_frontmatter
 from remit.storage import activity_frontmatter
-from remit.storage.activity_frontmatter import Edited, Record, add_activity, write_activity
+from remit.storage.activity_frontmatter import Edited, FileActivity, add_activity, write_activity
 
-ONE = Record("sess_1735460684_a1b2c3", "sess_1735460600_ffffff", "edit", "2026-01-02T03:04:05Z", "docs/notes.md")
-TWO = Record("sess_1735460685_d4e5f6", None, "write", "2026-01-02T03:05:00Z")
+ONE = FileActivity("sess_1735460684_a1b2c3", "sess_1735460600_ffffff", "edit", "2026-01-02T03:04:05Z", "docs/notes.md")
+TWO = FileActivity("sess_1735460685_d4e5f6", None, "write", "2026-01-02T03:05:00Z")
 LINE_ONE = (
     '{session: sess_1735460684_a1b2c3, parent_session: sess_1735460600_ffffff, operation: edit, '
     'time: "2026-01-02T03:04:05Z", path: docs/notes.md}'
@@ -31,7 +31,7 @@ def read_head(text: str) -> Any:  # noqa: ANN401 - any YAML value
     return yaml.safe_load(text[place[0] : place[1]])
 
 
-def show(record: Record) -> dict[str, str]:
+def show(record: FileActivity) -> dict[str, str]:
     return {key: value for key, value in record._asdict().items() if value is not None}
 
 
@@ -182,7 +182,7 @@ scalars = st.none() | st.booleans() | st.integers(-999, 999) | st.text(max_size=
 values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner))
 tables = st.dictionaries(st.text(min_size=1, max_size=8), values, max_size=5)
 texts = st.text(max_size=30)
-records = st.builds(Record, texts, st.none() | texts, texts, texts, st.none() | texts)
+records = st.builds(FileActivity, texts, st.none() | texts, texts, texts, st.none() | texts)
 
 
 @pytest.mark.slow
@@ -191,7 +191,7 @@ records = st.builds(Record, texts, st.none() | texts, texts, texts, st.none() | 
     st.booleans(), st.booleans(), st.sampled_from(["\n", "\r\n"]),
 )  # fmt: skip
 def test_the_body_stays_and_the_values_are_the_old_ones_and_the_records(  # noqa: PLR0917 - one for each thing to vary
-    table: dict[str, Any], listed: list[Any] | None, new: list[Record], body: str,
+    table: dict[str, Any], listed: list[Any] | None, new: list[FileActivity], body: str,
     flow: bool, mark: bool, newline: str,  # noqa: FBT001 - drawn, not passed
 ) -> None:  # fmt: skip
     if listed is not None:
@@ -218,7 +218,7 @@ def test_the_body_stays_and_the_values_are_the_old_ones_and_the_records(  # noqa
 
 
 @given(st.text(alphabet="-:#[]{}|>&*!'\" \n\tabactivity", max_size=80), st.lists(records, max_size=2))
-def test_any_text_comes_back_with_its_body(head: str, new: list[Record]) -> None:
+def test_any_text_comes_back_with_its_body(head: str, new: list[FileActivity]) -> None:
     text = f"---\n{head}\n---\nbody\n"
     edited = add_activity(text, new)
     assert edited.text.endswith("\n---\nbody\n")
@@ -279,9 +279,9 @@ def test_what_is_no_file_is_refused_and_nobody_waits_for_it(tmp_path: Path) -> N
         giant.truncate(1 << 40)
     program = """
 import sys
-from remit.storage.activity_frontmatter import Record, write_activity
+from remit.storage.activity_frontmatter import FileActivity, write_activity
 for path in ("pipe", "folder", "giant", "a\\0b", "n" * 300):
-    print(write_activity(sys.argv[1], path, [Record("s", None, "edit", "t")]).finding.code)
+    print(write_activity(sys.argv[1], path, [FileActivity("s", None, "edit", "t")]).finding.code)
 """
     command = [sys.executable, "-c", program, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20)

@@ -10,7 +10,7 @@ import pytest
 
 from remit.agents.context import ContextPlan, plan_context
 from remit.agents.document import parse_document
-from remit.storage.context_files import Context, load_context
+from remit.storage.context_files import LoadedContext, load_context
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ def plan(**context: object) -> ContextPlan:
     return plan_context(parse_document(".opencode/agent/planner.md", text))
 
 
-def paths(context: Context) -> tuple[list[str], list[str]]:
+def paths(context: LoadedContext) -> tuple[list[str], list[str]]:
     return [each.path for each in context.loaded], [each.path for each in context.named]
 
 

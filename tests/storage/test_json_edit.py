@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from remit.storage.json_edit import (
     REMOVE,
-    Source,
+    RawJson,
     add_items,
     apply,
     blank_comments,
@@ -129,7 +129,7 @@ def test_items_are_added_and_removed_in_the_layout_of_the_file(layout: str, firs
 
 
 def test_sources_are_put_in_word_for_word() -> None:
-    odd = Source('{ "a":1,\t"b" : 1.50 }')
+    odd = RawJson('{ "a":1,\t"b" : 1.50 }')
     text = '{\n  "errors": []\n}\n'
     (member,) = walk_members(text, 0)
     listed = apply(text, [add_items(text, member.start, [], [odd, odd])])

@@ -15,33 +15,33 @@ import pytest
 
 from remit.errors import BusyError, StorageError
 from remit.storage import locks
-from remit.storage.locks import find_holder, hold, try_hold
+from remit.storage.locks import find_lock_holder, hold_lock, try_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 HOLDING = """
 import sys, time
-from remit.storage.locks import hold
-with hold(sys.argv[1]):
+from remit.storage.locks import hold_lock
+with hold_lock(sys.argv[1]):
     print("held", flush=True)
     time.sleep(60)
 """
 COUNTING = """
 import sys
-from remit.storage.locks import hold
+from remit.storage.locks import hold_lock
 lock, counter = sys.argv[1:]
 for _ in range(50):
-    with hold(lock):
+    with hold_lock(lock):
         number = int(open(counter).read())
         with open(counter, "w") as file:
             file.write(str(number + 1))
 """
 GREEDY = """
 import sys, time
-from remit.storage.locks import hold
+from remit.storage.locks import hold_lock
 while True:
-    with hold(sys.argv[1]):
+    with hold_lock(sys.argv[1]):
         print("held", flush=True)
         time.sleep(0.02)
     time.sleep(0.0005)
@@ -72,14 +72,14 @@ def end(process: subprocess.Popen[str]) -> None:
 def test_a_lock_that_is_held_is_waited_for_and_then_given_up(tmp_path: Path) -> None:
     process = start_holder(tmp_path / "a.lock")
     try:
-        assert find_holder(str(tmp_path / "a.lock")) == process.pid
+        assert find_lock_holder(str(tmp_path / "a.lock")) == process.pid
         began = time.monotonic()
-        with pytest.raises(BusyError) as caught, hold(str(tmp_path / "a.lock"), seconds=0.2):
+        with pytest.raises(BusyError) as caught, hold_lock(str(tmp_path / "a.lock"), seconds=0.2):
             pass
         assert time.monotonic() - began >= 0.2
         assert f"process {process.pid} has it" in caught.value.message
         assert caught.value.message.startswith("a.lock could not be had")
-        with try_hold(str(tmp_path / "a.lock")) as held:
+        with try_lock(str(tmp_path / "a.lock")) as held:
             assert not held
     finally:
         end(process)
@@ -87,34 +87,34 @@ def test_a_lock_that_is_held_is_waited_for_and_then_given_up(tmp_path: Path) -> 
 
 def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     end(start_holder(tmp_path / "a.lock"))
-    assert find_holder(str(tmp_path / "a.lock")) is None
-    with try_hold(str(tmp_path / "a.lock")) as held:
+    assert find_lock_holder(str(tmp_path / "a.lock")) is None
+    with try_lock(str(tmp_path / "a.lock")) as held:
         assert held
-        assert find_holder(str(tmp_path / "a.lock")) == os.getpid()
+        assert find_lock_holder(str(tmp_path / "a.lock")) == os.getpid()
 
 
 def test_a_lock_that_was_never_taken_has_no_holder(tmp_path: Path) -> None:
-    assert find_holder(str(tmp_path / "none.lock")) is None
+    assert find_lock_holder(str(tmp_path / "none.lock")) is None
 
 
 def test_a_lock_is_not_taken_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "a.lock").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(StorageError), hold(str(tmp_path / "a.lock")):
+    with pytest.raises(StorageError), hold_lock(str(tmp_path / "a.lock")):
         pass
     assert not (tmp_path / "elsewhere").exists()
 
 
 def test_who_gave_up_waiting_does_not_get_the_lock_later(tmp_path: Path) -> None:
     lock = str(tmp_path / "a.lock")
-    with hold(lock):
-        with pytest.raises(BusyError), hold(lock, seconds=0.05):
+    with hold_lock(lock):
+        with pytest.raises(BusyError), hold_lock(lock, seconds=0.05):
             pass
         waiting = [each for each in enumerate_threads() if each.daemon]
         assert waiting, "nobody was left waiting"
     for each in waiting:
         each.join(10)
-    assert find_holder(lock) is None
-    with try_hold(lock) as held:
+    assert find_lock_holder(lock) is None
+    with try_lock(lock) as held:
         assert held
 
 
@@ -124,7 +124,7 @@ def test_everybody_gets_a_turn(tmp_path: Path) -> None:
     processes = [start_greedy(tmp_path / "a.lock") for _ in range(4)]
     try:
         for _ in range(5):
-            with hold(str(tmp_path / "a.lock")):
+            with hold_lock(str(tmp_path / "a.lock")):
                 pass
     finally:
         for process in processes:
@@ -140,7 +140,7 @@ def test_a_full_disk_keeps_nobody_from_a_lock() -> None:
     with pytest.raises(OSError, match="No space left"):
         os.pwrite(handle, b"1", 0)
     os.close(handle)
-    with hold(full), try_hold(full) as held:
+    with hold_lock(full), try_lock(full) as held:
         assert not held
 
 
@@ -166,18 +166,18 @@ def test_a_lock_whose_file_is_removed_meanwhile_is_taken_where_others_look_for_i
         queue_up(handle)
 
     def take() -> None:
-        with hold(str(file)):
+        with hold_lock(str(file)):
             is_held.set()
             ends.wait(30)
 
     monkeypatch.setattr(locks, "_queue_up", watch)
     thread = Thread(target=take)
-    with hold(str(file)):
+    with hold_lock(str(file)):
         thread.start()
         assert waits.wait(30)
         file.unlink()
     assert is_held.wait(30)
-    with try_hold(str(file)) as is_free:
+    with try_lock(str(file)) as is_free:
         assert not is_free
     ends.set()
     thread.join()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.storage.machine import ask_program, find_mount, find_program, is_alive, measure_room
+from remit.storage.machine import find_mount, find_program, is_alive, measure_free_space, run_program
 from tests.support.open_files import few_files
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def test_the_mount_here_is_found(tmp_path: Path) -> None:
 
 
 def test_there_is_some_room(tmp_path: Path) -> None:
-    room = measure_room(str(tmp_path))
+    room = measure_free_space(str(tmp_path))
     assert room.free_bytes > 0
     assert room.free_files is None or room.free_files > 0
 
@@ -113,8 +113,8 @@ def test_a_program_in_the_workspace_is_told_apart(tmp_path: Path, monkeypatch: p
 
 def test_an_answer_is_how_it_ended_and_what_it_said(tmp_path: Path) -> None:
     program = make_program(tmp_path / "tool", "pwd; echo complaint >&2; read line || exit 3")
-    assert ask_program([str(program)], seconds=5) == (3, "/\ncomplaint\n")
-    assert ask_program([str(tmp_path / "none")], seconds=5) == (127, "no such file or directory")
+    assert run_program([str(program)], seconds=5) == (3, "/\ncomplaint\n")
+    assert run_program([str(tmp_path / "none")], seconds=5) == (127, "no such file or directory")
 
 
 SCRIPTS = ("sleep 60", "sleep 60 & sleep 60", "trap '' TERM; sleep 60", "yes", "exec 1>&- 2>&-; sleep 60")
@@ -126,7 +126,7 @@ def test_a_program_that_does_not_end_is_ended_with_all_it_started(tmp_path: Path
     reader = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
     program = make_program(tmp_path / "tool", f"exec 3>{tmp_path}/alive; echo begun >&3; {script}")
     began = time.monotonic()
-    assert ask_program([str(program)], seconds=1).code is None
+    assert run_program([str(program)], seconds=1).code is None
     assert 1 <= time.monotonic() - began < 20
     assert os.read(reader, 100) == b"begun\n"
     ready, _, _ = select.select([reader], [], [], 5)
@@ -137,7 +137,7 @@ def test_a_program_that_does_not_end_is_ended_with_all_it_started(tmp_path: Path
 
 def test_only_the_beginning_of_an_answer_is_kept(tmp_path: Path) -> None:
     program = make_program(tmp_path / "tool", "head -c 20000 /dev/zero")
-    told = ask_program([str(program)], seconds=5)
+    told = run_program([str(program)], seconds=5)
     assert (told.code, 4096 <= len(told.text) <= 8192) == (0, True)
 
 
@@ -145,7 +145,7 @@ def test_a_machine_that_has_no_more_files_to_open_is_an_answer() -> None:
     told = []
     for number in range(12):
         with few_files(number):
-            told.append(ask_program(["/bin/true"], seconds=5.0))
+            told.append(run_program(["/bin/true"], seconds=5.0))
     assert told[0] == (127, "too many open files")
     assert told[-1] == (0, "")
     assert {answer for answer in told if answer.code == 127} == {told[0]}
@@ -159,7 +159,7 @@ def test_a_pipe_that_cannot_be_listened_to_is_an_answer(monkeypatch: pytest.Monk
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     monkeypatch.setattr(selectors, "DefaultSelector", fail)
-    assert ask_program(["/bin/true"], seconds=5.0) == (127, "too many open files")
+    assert run_program(["/bin/true"], seconds=5.0) == (127, "too many open files")
     assert failed
 
 

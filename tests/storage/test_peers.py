@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.storage.peers import End, Peers, find_maker, find_peers, load_environ
+from remit.storage.peers import ConnectionEnd, Peers, find_maker, find_peers, load_environ
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ with socket.create_connection((sys.argv[1], int(sys.argv[2]))) as one:
 
 
 @contextmanager
-def connected(host: str, own: str = "") -> Iterator[tuple[subprocess.Popen[str], End, End]]:
+def connected(host: str, own: str = "") -> Iterator[tuple[subprocess.Popen[str], ConnectionEnd, ConnectionEnd]]:
     """A process that is connected to here, and the two ends as the server sees them."""
     family = socket.AF_INET6 if ":" in (own or host) else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as server:
@@ -44,7 +44,7 @@ def connected(host: str, own: str = "") -> Iterator[tuple[subprocess.Popen[str],
             with accepted:
                 assert client.stdout is not None
                 assert client.stdout.readline() == "there\n"
-                yield client, End(*accepted.getsockname()[:2]), End(*other[:2])
+                yield client, ConnectionEnd(*accepted.getsockname()[:2]), ConnectionEnd(*other[:2])
             client.communicate("")
 
 
@@ -66,24 +66,24 @@ def test_all_that_hold_it_are_found() -> None:
             accepted,
             subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[own.fileno()]) as heir,
         ):
-            found = find_peers(End(*accepted.getsockname()), End(*other))
+            found = find_peers(ConnectionEnd(*accepted.getsockname()), ConnectionEnd(*other))
             heir.communicate(b"")
         assert sorted(found.pids) == sorted([os.getpid(), heir.pid])
 
 
 def test_a_connection_that_is_none_has_nobody() -> None:
     with connected("127.0.0.1") as (_, here, there):
-        assert find_peers(here, End(there.host, there.port - 1)) == Peers(is_gone=True)
-        assert find_peers(End(here.host, 1), there) == Peers(is_gone=True)
-        assert find_peers(here, End("203.0.113.9", there.port)) == Peers()
+        assert find_peers(here, ConnectionEnd(there.host, there.port - 1)) == Peers(is_gone=True)
+        assert find_peers(ConnectionEnd(here.host, 1), there) == Peers(is_gone=True)
+        assert find_peers(here, ConnectionEnd("203.0.113.9", there.port)) == Peers()
         for strange in ("", "localhost", "not an address", "1.2.3", "fe80::1%lo", "\0"):
-            assert find_peers(here, End(strange, there.port)) == Peers()
+            assert find_peers(here, ConnectionEnd(strange, there.port)) == Peers()
 
 
 def test_who_made_it_is_told() -> None:
     with connected("127.0.0.1") as (_, here, there):
         assert find_maker(here, there) == os.geteuid()
-        assert find_maker(here, End(there.host, there.port - 1)) is None
+        assert find_maker(here, ConnectionEnd(there.host, there.port - 1)) is None
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
@@ -93,7 +93,7 @@ def test_another_user_who_made_it_is_told() -> None:
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, user=65534) as client:
             accepted, other = server.accept()
             with accepted:
-                assert find_maker(End(*accepted.getsockname()), End(*other)) == 65534
+                assert find_maker(ConnectionEnd(*accepted.getsockname()), ConnectionEnd(*other)) == 65534
             client.communicate(b"")
 
 
@@ -104,9 +104,9 @@ def test_by_whichever_address_it_comes_it_is_here() -> None:
         client.connect(server.getsockname())
         accepted, other = server.accept()
         with accepted:
-            assert find_peers(End(*accepted.getsockname()), End(*other)) == Peers((os.getpid(),))
+            assert find_peers(ConnectionEnd(*accepted.getsockname()), ConnectionEnd(*other)) == Peers((os.getpid(),))
             client.close()
-            assert find_peers(End(*accepted.getsockname()), End(*other)) == Peers(is_gone=True)
+            assert find_peers(ConnectionEnd(*accepted.getsockname()), ConnectionEnd(*other)) == Peers(is_gone=True)
 
 
 GOES = {
@@ -122,7 +122,7 @@ def test_who_asks_and_goes_is_told_from_who_is_not_to_be_found(does: str) -> Non
         subprocess.run([sys.executable, "-c", hasty, *map(str, server.getsockname())], check=True, capture_output=True)
         accepted, other = server.accept()
         with accepted:
-            assert find_peers(End(*accepted.getsockname()), End(*other)) == Peers(is_gone=True)
+            assert find_peers(ConnectionEnd(*accepted.getsockname()), ConnectionEnd(*other)) == Peers(is_gone=True)
 
 
 def test_where_the_server_has_closed_its_end_nobody_is_there() -> None:
@@ -138,7 +138,7 @@ def test_a_connection_on_its_way_to_another_process_is_held_by_nobody_who_is_see
         one, another = socket.socketpair()
         with one, another, socket.create_connection(server.getsockname()) as sent:
             accepted, other = server.accept()
-            here, there = End(*accepted.getsockname()), End(*other)
+            here, there = ConnectionEnd(*accepted.getsockname()), ConnectionEnd(*other)
             socket.send_fds(one, [b"x"], [sent.fileno()])
             assert find_peers(here, there) == Peers((os.getpid(),))
             sent.close()
@@ -154,7 +154,7 @@ def test_a_connection_on_its_way_to_another_process_is_held_by_nobody_who_is_see
 
 HIDES = """
 import ctypes, socket, subprocess, sys
-from remit.storage.peers import End, find_peers
+from remit.storage.peers import ConnectionEnd, find_peers
 if sys.argv[1:]:
     assert ctypes.CDLL(None).prctl(4, 0, 0, 0, 0) == 0  # PR_SET_DUMPABLE
     with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as one:
@@ -164,7 +164,7 @@ else:
         with subprocess.Popen([sys.executable, sys.argv[0], str(server.getsockname()[1])]) as client:
             accepted, other = server.accept()
             with accepted:
-                print(find_peers(End(*accepted.getsockname()), End(*other)), client.pid)
+                print(find_peers(ConnectionEnd(*accepted.getsockname()), ConnectionEnd(*other)), client.pid)
 """
 
 

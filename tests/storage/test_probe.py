@@ -17,7 +17,7 @@ from remit.storage.probe import converse, make_stage, play_model, run_apart
 ENVIRON = {"PATH": os.environ["PATH"]}
 
 
-def run(script: str, *, folder: Path, given: str = "", seconds: float = 10) -> probe.Ran:
+def run(script: str, *, folder: Path, given: str = "", seconds: float = 10) -> probe.ProbeOutput:
     return run_apart(["/bin/sh", "-c", script], folder=str(folder), environ=ENVIRON, given=given, seconds=seconds)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from remit.errors import RemitError
 from remit.ledger.home import Home
-from remit.ledger.journal import Change, finish_interrupted, write_together
+from remit.ledger.journal import FileChange, finish_interrupted, write_together
 from remit.storage.safe_path import find_inside, name_below, open_folder, replace_inside
 from remit.tasks.store import TaskStore
 
@@ -140,7 +140,7 @@ def test_a_change_of_several_files_cannot_be_led_out(tmp_path: Path) -> None:
 
     def act() -> None:
         finish_interrupted(home)
-        changes = [Change(f"specs/{name}", load(root, name), os.urandom(8)) for name in ("a", "b")]
+        changes = [FileChange(f"specs/{name}", load(root, name), os.urandom(8)) for name in ("a", "b")]
         write_together(home, changes, kind="test")
 
     race(root, outside, act, rounds=250, exchanges=50, successes=2)

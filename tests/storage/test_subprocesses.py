@@ -16,12 +16,12 @@ from remit.storage.subprocesses import end, finish, run_bounded, start
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.storage.subprocesses import Ran
+    from remit.storage.subprocesses import CompletedRun
 
 ENVIRON = {"PATH": os.environ["PATH"]}
 
 
-def run(script: str, folder: Path, *, given: bytes = b"", seconds: float = 20, cap: int = 1 << 20) -> Ran:
+def run(script: str, folder: Path, *, given: bytes = b"", seconds: float = 20, cap: int = 1 << 20) -> CompletedRun:
     return run_bounded(["/bin/sh", "-c", script], cwd=str(folder), env=ENVIRON, given=given, seconds=seconds, cap=cap)
 
 

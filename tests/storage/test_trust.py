@@ -11,7 +11,7 @@ import pytest
 
 from remit.errors import BusyError, InputError, StorageError
 from remit.storage import trust as room
-from remit.storage.locks import hold
+from remit.storage.locks import hold_lock
 from remit.storage.trust import Trusted, check_trust, is_trusted, list_trusted, make_digest, revoke, trust
 
 DIGEST = make_digest('show = "cleo show {id}"')
@@ -300,7 +300,7 @@ def test_several_that_consent_at_once_lose_nothing(file: Path, tmp_path: Path) -
 
 def test_a_lock_that_is_not_given_back_is_told(file: Path, root: str, monkeypatch: pytest.MonkeyPatch) -> None:
     trust(root, DIGEST)
-    monkeypatch.setattr(room, "hold", lambda path: hold(path, seconds=0.05))
-    with hold(f"{file}.lock"), pytest.raises(BusyError):
+    monkeypatch.setattr(room, "hold_lock", lambda path: hold_lock(path, seconds=0.05))
+    with hold_lock(f"{file}.lock"), pytest.raises(BusyError):
         revoke(root)
     assert list_trusted() == (Trusted(root, DIGEST, list_trusted()[0].time),)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from remit.errorlog.records import Record
+from remit.errorlog.records import ErrorRecord
 
 NOW_MS = 1_786_349_061_492
 NOW = "2026-08-10T08:04:21.492Z"
 
-TIMEOUT = Record(
+TIMEOUT = ErrorRecord(
     "timeout",
     "no answer from planner for task 17 after 1800 s",
     "TIMEOUT",

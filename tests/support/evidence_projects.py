@@ -7,7 +7,7 @@ from pathlib import Path
 from remit.evidence.changes import Comparison
 from remit.evidence.comparison import compare
 from remit.evidence.take_tree import take_again, take_tree
-from remit.evidence.tree import Tree
+from remit.evidence.tree import WorkTree
 from remit.ledger.home import Home
 
 _ENVIRONMENT = {
@@ -45,15 +45,15 @@ class Project:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(text.encode())
 
-    def take(self, *, expected: tuple[str, ...] = (), like: Tree | None = None) -> Tree:
+    def take(self, *, expected: tuple[str, ...] = (), like: WorkTree | None = None) -> WorkTree:
         """Look at the project."""
         return take_tree(self.home, str(self.root), expected=expected) if like is None else take_again(like)
 
-    def compare(self, before: Tree) -> Comparison:
+    def compare(self, before: WorkTree) -> Comparison:
         """What changed since."""
         return compare(before, self.take(like=before))
 
-    def show(self, before: Tree) -> dict[str, str]:
+    def show(self, before: WorkTree) -> dict[str, str]:
         """The paths that changed since, each with what became of it."""
         found = self.compare(before)
         changes = (*found.created, *found.changed, *found.deleted, *found.doubtful)

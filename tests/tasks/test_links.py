@@ -176,7 +176,7 @@ def test_links_that_differ_are_told_and_repaired() -> None:
         assert links == {"summary": SUMMARY, "research": REPORT, "plan": plan}
         assert {each.kind: each.path for each in parse_todo(done.todo).tasks[0].links} == links
         assert not check_drift(parse_state(done.state), parse_todo(done.todo)).in_todo
-        assert plan_repair(done.state, done.todo, prefer=prefer).told == ()  # type: ignore[arg-type]
+        assert plan_repair(done.state, done.todo, prefer=prefer).done == ()  # type: ignore[arg-type]
 
 
 def test_a_report_that_is_superseded_need_not_be_linked_in_both() -> None:

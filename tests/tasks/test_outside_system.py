@@ -12,7 +12,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.errors import ConfigError, UsageError
-from remit.tasks.outside_system import CLEO, Answer, OutsideError, fill, run_outside
+from remit.tasks.outside_system import CLEO, CommandOutput, OutsideError, fill, run_outside
 
 TOOL = r"""
 import json, os, subprocess, sys, time
@@ -51,7 +51,7 @@ def tool(tmp_path: Path) -> str:
     return f"'{sys.executable}' '{file}'"
 
 
-def run(command: str, folder: Path, task_id: str = "T1", *, research: str = "", seconds: float = 20.0) -> Answer:
+def run(command: str, folder: Path, task_id: str = "T1", *, research: str = "", seconds: float = 20.0) -> CommandOutput:
     return run_outside(
         {"show": command}, "show", task_id=task_id, research=research, folder=str(folder), seconds=seconds
     )

@@ -12,7 +12,7 @@ from remit.errors import StateError
 from remit.ledger.home import Home
 from remit.tasks.recover import find_named
 from remit.tasks.store import TaskStore
-from remit.tasks.sync import Synced, repair
+from remit.tasks.sync import SyncResult, repair
 from tests.support.task_files import PROJECTS, STATE, TODO, make_state
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def commit(folder: Path, *paths: str) -> None:
         subprocess.run(["git", *words], cwd=folder, check=True)
 
 
-def run(folder: Path, todo: str | None = TODO, state: str | bytes = BROKEN["cut off"]) -> Synced:
+def run(folder: Path, todo: str | None = TODO, state: str | bytes = BROKEN["cut off"]) -> SyncResult:
     """Break state.json, repair it, and make sure that the broken one is kept."""
     write(folder, state, todo)
     data = (folder / "specs" / "state.json").read_bytes()

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from remit.tasks.drift import check_drift
-from remit.tasks.duplicates import Renumbered, tell_entries
+from remit.tasks.duplicates import Renumbered, describe_entries
 from remit.tasks.import_task import make_name
-from remit.tasks.repair import Prefer, Repair, Restored, classify_drift, plan_intake, plan_repair
+from remit.tasks.repair import Prefer, RepairPlan, Restored, classify_drift, plan_absorb, plan_repair
 from remit.tasks.state import parse_state
 from remit.tasks.todo import parse_todo
 from remit.tasks.values import MARKERS
@@ -24,18 +24,18 @@ OTHER = {"project_number": 13, "project_name": "search_box", "status": "planned"
 SECTION = "\n### 13. Search box\n- **Status**: [PLANNED]\n- **Mine**: kept\n"
 
 
-def repair(state: str | None = STATE, todo: str | None = TODO, prefer: Prefer = "newest", **given: Any) -> Repair:  # noqa: ANN401
+def repair(state: str | None = STATE, todo: str | None = TODO, prefer: Prefer = "newest", **given: Any) -> RepairPlan:  # noqa: ANN401
     """Repair, and make sure that nothing is left to do: no error, and the same again."""
     done = plan_repair(state, todo, prefer=prefer, **given)
     assert not done.left
     drift = check_drift(parse_state(done.state), parse_todo(done.todo))
     assert not [each for each in (*drift.in_state, *drift.in_todo) if each.severity == "error"]
     again = plan_repair(done.state, done.todo, prefer=prefer, **given)
-    assert (again.state, again.todo, again.told) == (done.state, done.todo, ())
+    assert (again.state, again.todo, again.done) == (done.state, done.todo, ())
     return done
 
 
-def statuses(done: Repair) -> dict[int, tuple[str | None, str | None]]:
+def statuses(done: RepairPlan) -> dict[int, tuple[str | None, str | None]]:
     """What each task is in state.json and in TODO.md."""
     known = {task.number: task.marker for task in parse_state(done.state).tasks}
     listed = {task.number: task.marker for task in parse_todo(done.todo).tasks}
@@ -54,7 +54,7 @@ EDITED = TODO.replace("[PLANNED]", "[IMPLEMENTING]")
 def test_without_a_baseline_the_list_follows_the_state() -> None:
     done = repair(todo=EDITED)
     assert (done.state, done.todo) == (STATE, TODO)
-    assert done.told == ("task 12 was [IMPLEMENTING] in TODO.md, and is [PLANNED] now, as in state.json",)
+    assert done.done == ("task 12 was [IMPLEMENTING] in TODO.md, and is [PLANNED] now, as in state.json",)
 
 
 @pytest.mark.parametrize("prefer", ["state", "todo"])
@@ -75,7 +75,7 @@ def test_a_hand_edit_of_one_file_is_known_by_the_baseline() -> None:
 
 def test_what_both_changed_is_left_and_told_with_both_values() -> None:
     done = plan_repair(STATE, EDITED, baseline={12: "RESEARCHED"})
-    assert (done.state, done.todo, done.told) == (STATE, EDITED, ())
+    assert (done.state, done.todo, done.done) == (STATE, EDITED, ())
     (finding,) = done.left
     assert finding.code == "SYN017"
     assert finding.message == snapshot(
@@ -117,10 +117,10 @@ def test_each_task_is_classified() -> None:
 
 def test_on_opening_only_what_is_clear_is_taken_in() -> None:
     more = EDITED + "\n### 20. Later\n- **Status**: [PLANNED]\n"
-    done = plan_intake(STATE, more, {12: "PLANNED"})
+    done = plan_absorb(STATE, more, {12: "PLANNED"})
     assert (statuses(done)[12], done.todo) == (("IMPLEMENTING", "IMPLEMENTING"), more)
     assert [each.code for each in done.left] == ["SYN006", "SYN003"]
-    unclear = plan_intake(STATE, EDITED, None)
+    unclear = plan_absorb(STATE, EDITED, None)
     assert (unclear.state, unclear.todo, [each.code for each in unclear.left]) == (STATE, EDITED, ["SYN004"])
 
 
@@ -163,7 +163,7 @@ def test_a_task_that_was_put_away_comes_back_where_the_list_is_followed() -> Non
 def test_a_file_that_is_not_there_is_written_from_the_other(missing: str) -> None:
     done = repair(None, TODO) if missing == "state" else repair(STATE, None)
     assert {12, 13} <= {number for number, (known, listed) in statuses(done).items() if known == listed}
-    assert f"{'state.json' if missing == 'state' else 'TODO.md'} was not there" in done.told[0]
+    assert f"{'state.json' if missing == 'state' else 'TODO.md'} was not there" in done.done[0]
     assert json.loads(done.state)["next_project_number"] == 14
 
 
@@ -175,7 +175,7 @@ def test_a_broken_state_is_left_to_recovery() -> None:
 # Numbers that two tasks have
 
 
-def names(done: Repair) -> dict[int, str]:
+def names(done: RepairPlan) -> dict[int, str]:
     """The name of each task of state.json, and its title in TODO.md where it is another."""
     known = {task.number: make_name(task.title) for task in parse_state(done.state).tasks if not task.closed}
     listed = {task.number: make_name(task.title) for task in parse_todo(done.todo).tasks}
@@ -190,7 +190,7 @@ def test_two_branches_that_took_one_number_are_parted_in_both_files() -> None:
     assert json.loads(done.state)["next_project_number"] == 15
     wanted = (TODO + SECTION).replace("13. Search", "14. Search").replace("number: 14", "number: 15")
     assert done.todo == wanted
-    assert done.told[0] == (
+    assert done.done[0] == (
         "number 13 was given twice: 'login_page' keeps it, and 'search_box', the later one, is 14 now in state.json "
         "and TODO.md"
     )
@@ -240,7 +240,7 @@ def test_of_two_copies_in_the_list_the_one_that_the_state_knows_is_kept() -> Non
     copy = TODO[TODO.index("### 13.") :]
     done = repair(todo=TODO.replace("[NOT STARTED]", "[BLOCKED]") + "\n" + copy)
     assert statuses(done)[13] == ("NOT STARTED", "NOT STARTED")
-    assert done.told == (
+    assert done.done == (
         "task 13 stood in TODO.md twice: one copy was removed ([NOT STARTED] was kept, [BLOCKED] was not)",
     )
 
@@ -257,7 +257,7 @@ def test_a_number_that_the_list_cannot_hold_is_left_alone() -> None:
     done = plan_repair(make_state(active_projects=[*PROJECTS, extra], next_project_number=10**10), TODO)
     assert (done.todo, json.loads(done.state)["next_project_number"]) == (TODO, 14)
     again = plan_repair(done.state, done.todo)
-    assert (again.state, again.told) == (done.state, ())
+    assert (again.state, again.done) == (done.state, ())
 
 
 def test_two_versions_of_a_task_are_joined_without_losing_a_field() -> None:
@@ -266,7 +266,7 @@ def test_two_versions_of_a_task_are_joined_without_losing_a_field() -> None:
     done = repair(make_state(active_projects=[PROJECTS[0], old, new]))
     assert json.loads(done.state)["active_projects"] == [PROJECTS[0], {**new, "notes": "old"}]
     assert statuses(done)[13] == ("PLANNED", "PLANNED")
-    assert "(planned, researched): they were joined, and planned was kept as the newer" in done.told[0]
+    assert "(planned, researched): they were joined, and planned was kept as the newer" in done.done[0]
 
 
 def test_a_task_in_two_versions_of_the_list_needs_a_person() -> None:
@@ -284,7 +284,7 @@ def test_a_heading_that_a_merge_has_doubled_goes(bare: str) -> None:
         at = TODO.index(f"### {number}.")
         done = repair(todo=TODO[:at] + bare + TODO[at:])
         assert (done.state, done.todo) == (STATE, TODO)
-        assert done.told == ("the heading of task 13 stood in TODO.md again, alone: it was removed",)
+        assert done.done == ("the heading of task 13 stood in TODO.md again, alone: it was removed",)
 
 
 @pytest.mark.parametrize("odd", ["### 13. Another page\n", "### 13. Login page\n\nSome words.\n"])
@@ -310,7 +310,7 @@ def test_the_folder_stays_with_the_task_that_keeps_its_number() -> None:
     for state, name in ((make_state(active_projects=[*PROJECTS, other]), "search_box"), (STATE, "Search box")):
         done = repair(state, todo, folders={12: ["012_search_box"], 13: ["013_login_page"]})
         assert done.renumbered == ((name, 12, 14),)
-        (told,) = (each for each in done.told if "folder" in each)
+        (told,) = (each for each in done.done if "folder" in each)
         assert told == (
             f"the folder '012_search_box' stays with 'export_button': if files of '{name}' are in it, move them to a "
             "folder of number 14, and correct the paths that name them"
@@ -344,7 +344,7 @@ def test_of_sections_that_the_state_does_not_know_the_later_one_gets_the_number(
 # A state.json that was restored
 
 
-def restore(state: str, todo: str, named: dict[int, tuple[int, int]] | None = None, **given: Any) -> Repair:  # noqa: ANN401
+def restore(state: str, todo: str, named: dict[int, tuple[int, int]] | None = None, **given: Any) -> RepairPlan:  # noqa: ANN401
     """Repair where state.json is an earlier version, of a commit in which TODO.md was the usual one."""
     markers = {task.number: task.marker for task in parse_todo(TODO).tasks}
     done = plan_repair(state, todo, restored=Restored(named or {}, markers), **given)
@@ -366,7 +366,7 @@ def test_a_task_that_was_archived_after_the_commit_does_not_come_back() -> None:
     archive = json.dumps({"archived_projects": [PROJECTS[1]]})
     done = restore(STATE, TODO[: TODO.index("### 13.")], archive_text=archive)
     assert [task["project_number"] for task in json.loads(done.state)["active_projects"]] == [12]
-    assert done.told == ("task 13 is in the archive, and was taken out of state.json",)
+    assert done.done == ("task 13 is in the archive, and was taken out of state.json",)
 
 
 def test_a_number_that_only_the_broken_file_names_is_not_given_again() -> None:
@@ -377,11 +377,11 @@ def test_a_number_that_only_the_broken_file_names_is_not_given_again() -> None:
 
 def test_entries_of_the_manifest_are_told_as_far_as_a_line_goes() -> None:
     task = Renumbered("search_box", 12, 14)
-    assert tell_entries(task, ("a", "b")) == snapshot(
+    assert describe_entries(task, ("a", "b")) == snapshot(
         "entries of the manifest that name task 12 were left as they are ('a', 'b'): where 'search_box' is meant, run "
         "remit task link 14 ENTRY, and correct linked_tasks by hand"
     )
-    assert "('a', 'b', 'c' and 2 more)" in tell_entries(task, tuple("abcde"))
+    assert "('a', 'b', 'c' and 2 more)" in describe_entries(task, tuple("abcde"))
 
 
 def test_where_no_number_is_free_the_tasks_keep_theirs() -> None:
@@ -403,7 +403,7 @@ STATE_DONE = make_state(active_projects=[{**PROJECTS[0], "status": "done"}, PROJ
 def test_whom_is_followed_does_not_follow_the_other_for_want_of_a_marker(baseline: dict[int, str] | None) -> None:
     for state, todo, prefer in ((STATE, DONE, "todo"), (STATE_DONE, TODO, "state")):
         done = plan_repair(state, todo, prefer="todo" if prefer == "todo" else "state", baseline=baseline)
-        assert (done.state, done.todo, done.told) == (state, todo, ())
+        assert (done.state, done.todo, done.done) == (state, todo, ())
         (left,) = done.left
         assert left.code == "SYN004"
         assert f"by hand, then run: remit sync --from {prefer}." in left.hint
@@ -412,10 +412,10 @@ def test_whom_is_followed_does_not_follow_the_other_for_want_of_a_marker(baselin
 
 
 def test_a_word_by_hand_that_is_no_marker_is_not_undone() -> None:
-    for plan in (plan_intake, plan_repair):
+    for plan in (plan_absorb, plan_repair):
         for state, todo, code in ((STATE, DONE, "SYN018"), (STATE_DONE, TODO, "SYN004")):
             done = plan(state, todo, baseline={12: "PLANNED"})
-            assert (done.state, done.todo, done.told) == (state, todo, ())
+            assert (done.state, done.todo, done.done) == (state, todo, ())
             assert [(each.code, "did you mean 'COMPLETED'?" in each.hint) for each in done.left] == [(code, True)]
 
 
@@ -439,14 +439,14 @@ def test_a_task_of_the_list_without_a_marker_is_not_taken_in(prefer: Prefer) -> 
 def test_priority_and_title_follow_whom_is_said() -> None:
     state = make_state(active_projects=[{**PROJECTS[0], "title": "Export button"}, PROJECTS[1]])
     todo = TODO.replace("12. Export button", "12. Export it").replace("[PLANNED]", "[PLANNED]\n- **Priority**: Low")
-    assert repair(state, todo).told == ()
+    assert repair(state, todo).done == ()
     by_todo = repair(state, todo, prefer="todo")
     assert json.loads(by_todo.state)["active_projects"][0] == {**PROJECTS[0], "title": "Export it", "priority": "low"}
     assert by_todo.todo == todo
     by_state = repair(state, todo, prefer="state")
     assert by_state.todo == todo.replace("Export it", "Export button").replace(": Low", ": High")
     assert by_state.state == state
-    assert len(by_state.told) == len(by_todo.told) == 2
+    assert len(by_state.done) == len(by_todo.done) == 2
     for done in (by_todo, by_state):
         drift = check_drift(parse_state(done.state), parse_todo(done.todo))
         assert (drift.in_state, drift.in_todo) == ((), ())
@@ -456,7 +456,7 @@ UNLIKE = TODO.replace("12. Export button", "12. Pay invoices").replace("[PLANNED
 
 
 def test_two_tasks_of_one_number_are_not_settled_as_one() -> None:
-    for done in (plan_intake(STATE, UNLIKE, {12: "PLANNED"}), plan_repair(STATE, UNLIKE, baseline={12: "PLANNED"})):
+    for done in (plan_absorb(STATE, UNLIKE, {12: "PLANNED"}), plan_repair(STATE, UNLIKE, baseline={12: "PLANNED"})):
         assert (done.state, done.todo) == (STATE, UNLIKE)
         assert {each.code for each in done.left} == {"SYN004", "SYN020"}
 
@@ -479,7 +479,7 @@ def test_a_heading_without_a_title_gets_one() -> None:
 def test_a_plan_that_is_late_is_told() -> None:
     done = plan_repair(STATE, TODO, plans={12: "NOT STARTED", 13: "COMPLETED"})
     assert (done.plans, done.state) == ({13: "NOT STARTED"}, STATE)
-    assert done.told == ("the plan of task 13 is [NOT STARTED] now, as in state.json",)
+    assert done.done == ("the plan of task 13 is [NOT STARTED] now, as in state.json",)
 
 
 # Very many
@@ -522,7 +522,7 @@ def test_a_repair_takes_linear_time(kind: str, prefer: Prefer) -> None:
             tries.append(time.process_time() - start)
         took.append(min(tries))
         assert not done.left
-        assert len(done.told) >= size
+        assert len(done.done) >= size
     assert took[1] < max(0.5, 30 * took[0])
 
 
@@ -610,14 +610,14 @@ def test_any_pair_is_repaired_once_and_nothing_is_lost(pair: Pair, prefer: Prefe
     codes = {each.code for each in done.left}
     assert codes <= {"SYN005"} or (prefer == "newest" and "SYN020" in codes <= {"SYN004", "SYN005", "SYN020"})
     again = plan_repair(done.state, done.todo, prefer=prefer)
-    assert (again.state, again.todo, again.told) == (done.state, done.todo, ())
+    assert (again.state, again.todo, again.done) == (done.state, done.todo, ())
     before, after = gather(pair.state), gather(done.state)
     assert before[0] <= after[0]
     assert before[1] <= after[1]
     assert json.loads(done.state)["unknown"] == [1]
     titles = {task.title for task in parse_todo(pair.todo).tasks}
     if prefer == "state":  # who asks for it gets the titles of state.json
-        titles = {each for each in titles if f"had the title {each!r} in TODO.md" not in " ".join(done.told)}
+        titles = {each for each in titles if f"had the title {each!r} in TODO.md" not in " ".join(done.done)}
     assert titles <= {task.title for task in parse_todo(done.todo).tasks}
     for line in pair.todo.splitlines():
         assert line in done.todo or line.startswith(("### ", "- **Status**", "next_project_number"))

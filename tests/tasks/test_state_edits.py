@@ -13,7 +13,7 @@ from remit.errors import InputError, UsageError
 from remit.storage.json_edit import REMOVE
 from remit.tasks.state import parse_state
 from remit.tasks.state_edits import (
-    Edits,
+    StateEdits,
     add_task,
     add_tasks,
     append_to_list,
@@ -323,7 +323,7 @@ def test_many_edits_at_once_are_each_of_them(value: dict[str, Any], layout: str,
     )
     what = st.sampled_from(["keep", "go", "set"])
     chosen = [(entry, data.draw(what), data.draw(FIELDS)) for entry in entries]
-    edits, one_by_one = Edits(text), text
+    edits, one_by_one = StateEdits(text), text
     for entry, kind, fields in chosen:
         if kind == "go":
             edits.remove(entry)

@@ -362,7 +362,7 @@ def test_an_edit_that_is_taken_in_is_told_also_where_nothing_is_put_away(tmp_pat
     todo.write_text(todo.read_text().replace("NOT STARTED", "RESEARCHING"))
     done, aside = store.archive()
     assert done == []
-    assert len(aside.taken_in) == 1
+    assert len(aside.absorbed) == 1
     assert aside.files == ("specs/state.json",)
 
 
@@ -396,7 +396,7 @@ def test_a_note_that_is_written_during_a_move_survives_it(
     monkeypatch.setattr(journal, step, edit)
     moved = store.move(2, "RESEARCHING")
     assert fired
-    assert (moved.before, moved.after, moved.told) == ("NOT STARTED", "RESEARCHING", ())
+    assert (moved.before, moved.after, moved.diagnostics) == ("NOT STARTED", "RESEARCHING", ())
     assert "A note of a user." in (tmp_path / "specs" / "TODO.md").read_text()
     assert read_markers(tmp_path) == ({1: "NOT STARTED", 2: "RESEARCHING"},) * 2
 

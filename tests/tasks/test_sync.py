@@ -14,7 +14,7 @@ from inline_snapshot import snapshot
 from remit.errors import StateError
 from remit.ledger.home import Home
 from remit.tasks.store import TaskStore
-from remit.tasks.sync import repair, take_in
+from remit.tasks.sync import absorb_edits, repair
 from remit.tasks.transaction import finish_if_interrupted, load_agreed, load_agreed_markers
 from tests.support.kill_points import run_and_die
 from tests.tasks.test_store import give_plan, load_state, make, read_markers
@@ -22,7 +22,7 @@ from tests.tasks.test_store import give_plan, load_state, make, read_markers
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.tasks.sync import Synced
+    from remit.tasks.sync import SyncResult
 
 NOW = "task 1 was not_started in state.json, and is PLANNING now, as in TODO.md"
 EDITING = """
@@ -43,7 +43,7 @@ def edit(folder: Path, name: str, old: str, new: str, times: int = 1) -> None:
     file.write_text(text.replace(old, new, times))
 
 
-def list_codes(synced: Synced) -> list[tuple[str, str]]:
+def list_codes(synced: SyncResult) -> list[tuple[str, str]]:
     return [(file, each.code) for file, found in synced.findings.items() for each in found]
 
 
@@ -53,11 +53,11 @@ def list_codes(synced: Synced) -> list[tuple[str, str]]:
 def test_an_edit_is_taken_in_by_whatever_comes_next(tmp_path: Path) -> None:
     store = make(tmp_path, "One", "Two")
     edit(tmp_path, "TODO.md", "[NOT STARTED]", "[PLANNING]")
-    assert store.add("Three").taken_in == (NOW,)
+    assert store.add("Three").absorbed == (NOW,)
     assert read_markers(tmp_path)[0] == {1: "PLANNING", 2: "NOT STARTED", 3: "NOT STARTED"}
-    assert store.add("Four").taken_in == ()
+    assert store.add("Four").absorbed == ()
     edit(tmp_path, "state.json", '"planning"', '"planned"')
-    assert store.move(1, "REVISING").taken_in == (
+    assert store.move(1, "REVISING").absorbed == (
         "task 1 was [PLANNING] in TODO.md, and is [PLANNED] now, as in state.json",
     )
     assert store.check() == []
@@ -68,10 +68,10 @@ def test_what_was_agreed_outlives_the_process_and_other_edits(tmp_path: Path) ->
     edit(tmp_path, "TODO.md", "[NOT STARTED]", "[COMPLETED]", 2)
     store = make(tmp_path)
     assert load_agreed_markers(store.home, "specs") == {1: "NOT STARTED", 2: "NOT STARTED"}
-    assert list_codes(take_in(store)) == [("specs/TODO.md", "SYN018")] * 2
+    assert list_codes(absorb_edits(store)) == [("specs/TODO.md", "SYN018")] * 2
     assert load_agreed(store.home, "specs") == b""
     edit(tmp_path, "TODO.md", "[COMPLETED]", "[PLANNING]")
-    synced = take_in(store)
+    synced = absorb_edits(store)
     assert synced.done == (NOW,)
     assert list_codes(synced) == [("specs/TODO.md", "SYN018")]
     assert load_agreed_markers(store.home, "specs") == {1: "PLANNING", 2: "NOT STARTED"}
@@ -82,7 +82,7 @@ def test_without_anything_agreed_nothing_is_guessed(tmp_path: Path) -> None:
     edit(tmp_path, "TODO.md", "[NOT STARTED]", "[PLANNING]")
     for file in (tmp_path / ".remit").glob("ledger.db*"):
         file.unlink()
-    synced = take_in(make(tmp_path))
+    synced = absorb_edits(make(tmp_path))
     assert (synced.done, list_codes(synced)) == ((), [("specs/TODO.md", "SYN004")])
     assert repair(make(tmp_path)).done == (
         "task 1 was [PLANNING] in TODO.md, and is [NOT STARTED] now, as in state.json",
@@ -93,7 +93,7 @@ def test_a_reason_by_hand_is_a_reason(tmp_path: Path) -> None:
     store = make(tmp_path, "One", "Two")
     edit(tmp_path, "TODO.md", "[NOT STARTED]", "[BLOCKED]", 2)
     edit(tmp_path, "TODO.md", "[BLOCKED]\n", "[BLOCKED]\n- **Blocked Reason**: no key\n")
-    synced = take_in(store)
+    synced = absorb_edits(store)
     assert synced.done == ("task 1 was not_started in state.json, and is BLOCKED now, as in TODO.md",)
     assert list_codes(synced) == [("specs/TODO.md", "SYN018")]
 
@@ -101,16 +101,16 @@ def test_a_reason_by_hand_is_a_reason(tmp_path: Path) -> None:
 def test_a_change_that_puts_the_rest_right_is_the_end_of_it(tmp_path: Path) -> None:
     store = make(tmp_path, "One")
     edit(tmp_path, "state.json", '"next_project_number": 2', '"next_project_number": 1')
-    assert [code for _, code in list_codes(take_in(store))] == ["SYN006", "SYN009"]
+    assert [code for _, code in list_codes(absorb_edits(store))] == ["SYN006", "SYN009"]
     moved = store.add("Two")
-    assert (moved.number, moved.told, moved.told_in) == (2, (), ())
+    assert (moved.number, moved.diagnostics, moved.diagnostic_files) == (2, (), ())
     assert load_agreed(store.home, "specs") not in {None, b""}
 
 
 def test_what_is_told_after_a_change_stands_where_it_says(tmp_path: Path) -> None:
     store = make(tmp_path, "One", "Two")
     edit(tmp_path, "TODO.md", "### 2. Two\n- **Status**: [NOT STARTED]", "### 2. Two\n- **Status**: [COMPLETED]")
-    (told,) = store.move(1, "BLOCKED", reason="waits").told  # which adds a line above it
+    (told,) = store.move(1, "BLOCKED", reason="waits").diagnostics  # which adds a line above it
     assert told.place is not None
     lines = (tmp_path / "specs" / "TODO.md").read_text().split("\n")
     assert lines[told.place.line - 1] == snapshot("- **Status**: [COMPLETED]")
@@ -166,13 +166,13 @@ def test_a_priority_by_hand_is_told_until_somebody_says_which_holds(tmp_path: Pa
     """Nothing tells which of the two was edited, so neither is taken for the other."""
     store = make(tmp_path, "One")
     edit(tmp_path, "TODO.md", "**Priority**: Medium", "**Priority**: High")
-    for synced in (take_in(store), repair(store)):
+    for synced in (absorb_edits(store), repair(store)):
         assert (synced.done, synced.files, synced.agree) == ((), (), False)
         assert list_codes(synced) == [("specs/TODO.md", "SYN022")]
     followed = repair(store, "todo")
     assert followed.agree
     assert (list_codes(followed), load_state(tmp_path)["active_projects"][0]["priority"]) == ([], "high")
-    assert list_codes(take_in(store)) == []
+    assert list_codes(absorb_edits(store)) == []
 
 
 # What cannot be read
@@ -188,7 +188,7 @@ def test_a_broken_state_is_kept_before_it_is_written_anew(tmp_path: Path) -> Non
     broken = state.read_bytes()[:-40] + b"\xff"
     state.write_bytes(broken)
     with pytest.raises(StateError):
-        take_in(store)
+        absorb_edits(store)
     synced = repair(store)
     (kept,) = synced.recovered
     assert (tmp_path / kept).read_bytes() == broken

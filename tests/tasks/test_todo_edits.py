@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from remit.errors import UsageError
 from remit.tasks.todo import parse_todo
 from remit.tasks.todo_edits import (
-    Edits,
-    Entry,
     NewTask,
+    TodoEdits,
+    TodoSection,
     add_task,
     add_tasks,
     find_task,
@@ -29,13 +29,13 @@ def _read(text: str) -> list[tuple[int, str, str | None]]:
     return [(task.number, task.title, task.marker) for task in parse_todo(text).tasks]
 
 
-def renumber(text: str, entry: Entry, new: int) -> str:
-    edits = Edits(text)
+def renumber(text: str, entry: TodoSection, new: int) -> str:
+    edits = TodoEdits(text)
     edits.renumber(entry, new)
     return edits.apply()
 
 
-def remove_task(text: str, entry: Entry) -> tuple[str, str]:
+def remove_task(text: str, entry: TodoSection) -> tuple[str, str]:
     rest, (removed,) = remove_tasks(text, [entry])
     return rest, removed
 
@@ -272,7 +272,7 @@ def test_many_edits_at_once_are_each_of_them(text: str, data: st.DataObject) -> 
     assert [(entry.number, entry.title) for entry in entries] == [each[:2] for each in _read(text)]
     assert all(entry in find_tasks(text, entry.number) for entry in entries)
     wanted = []
-    edits = Edits(text)
+    edits = TodoEdits(text)
     for index, entry in enumerate(entries):
         kind = data.draw(st.sampled_from(["keep", "go", "status", "number"]))
         number, title, marker = _read(text)[index]
@@ -293,7 +293,7 @@ def test_many_edits_at_once_are_each_of_them(text: str, data: st.DataObject) -> 
 
 
 def test_a_title_is_changed_alone() -> None:
-    edits = Edits(TODO)
+    edits = TodoEdits(TODO)
     assert edits.set_title(find_task(TODO, 12), "# Export\nit")
     assert not edits.set_title(find_task(TODO, 13), "Login page")
     assert edits.apply() == TODO.replace("Export button", "Export it")

@@ -16,7 +16,7 @@ import pytest
 from remit import cli
 from remit.ledger.followers import PAGE
 from remit.ledger.home import Home
-from remit.ledger.runs import Attempt, Run, add_delegation, advance, record_attempt
+from remit.ledger.runs import AttemptRow, Run, add_delegation, advance, record_attempt
 from remit.ledger.texts import keep_texts
 from remit.runs.admission.run_config import RunConfig
 from remit.runs.admission.trace_context import ENDPOINTS, make_span_id, parse_traceparent
@@ -94,7 +94,7 @@ def settle(folder: Path, many: int = 1, *, agent: str = "scout", terms: RunConfi
         )  # fmt: skip
         add_delegation(home.ledger, row)
         with home.ledger.transaction() as db:
-            tried = Attempt(
+            tried = AttemptRow(
                 1, begun_ms - 1000, begun_ms, "exited", "accepted", "answer-1", [{"code": "RET001"}],
                 {"input_tokens": 100, "output_tokens": 20, "turns": 2, "cost_usd": 0.25},
             )  # fmt: skip
@@ -259,7 +259,7 @@ def test_no_secret_is_sent(sending: Receiver, tmp_path: Path, inside: Inside) ->
         row = Run(session_id, text, 1, ("orchestrator", text), runner=text, details=terms.as_details())
         add_delegation(home.ledger, row)
         with home.ledger.transaction() as db:
-            tried = Attempt(1, 1, 2, "exited", "invalid", "answer-1", [{"code": text, "message": text}])
+            tried = AttemptRow(1, 1, 2, "exited", "invalid", "answer-1", [{"code": text, "message": text}])
             record_attempt(db, session_id, tried)
             advance(db, session_id, "settled", ended_ms=time.time_ns() // 1_000_000, ending="exited", status="failed")
         keep_texts(home, session_id, {"harness": text.encode()})

@@ -8,7 +8,7 @@ import pytest
 
 from remit.ledger.followers import FinishedEvent
 from remit.ledger.home import Home
-from remit.ledger.runs import Attempt, Run, add_delegation, record_attempt
+from remit.ledger.runs import AttemptRow, Run, add_delegation, record_attempt
 from remit.runs.admission.run_config import RunConfig
 from remit.telemetry.metrics import DURATION, TOKENS, Point, add_up
 from remit.telemetry.spans import RunTelemetry, Span, list_spans, load_run_telemetry
@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 
 def tell(
-    home: Home, *attempts: Attempt, terms: RunConfig | None = None, runner: str = "claude", **columns: Any,  # noqa: ANN401 - of any kind
+    home: Home, *attempts: AttemptRow, terms: RunConfig | None = None, runner: str = "claude", **columns: Any,  # noqa: ANN401 - of any kind
 ) -> RunTelemetry:  # fmt: skip
     """A delegation that was settled at 10 s after the epoch."""
     row = Run(
@@ -111,7 +111,7 @@ def test_whose_model_it_is(home: Home, runner: str, terms: RunConfig, name: str)
 def test_what_attempts_used_is_added_up(home: Home, runner: str, expected: tuple[int, int]) -> None:
     """Codex counts from the beginning of its thread."""
     tried = [
-        Attempt(number, 2000, 3000, "exited", "invalid", usage={"input_tokens": many, "output_tokens": many // 10})
+        AttemptRow(number, 2000, 3000, "exited", "invalid", usage={"input_tokens": many, "output_tokens": many // 10})
         for number, many in ((1, 100), (2, 200))
     ]
     told = tell(home, *tried, runner=runner, **DONE)
@@ -124,7 +124,7 @@ def test_what_attempts_used_is_added_up(home: Home, runner: str, expected: tuple
 
 def test_a_sum_is_not_told_as_one_of_its_parts(home: Home) -> None:
     """Of its own agents a harness tells what they used in all."""
-    tried = Attempt(1, 2000, 3000, "exited", "accepted", usage={"output_tokens": 500})
+    tried = AttemptRow(1, 2000, 3000, "exited", "accepted", usage={"output_tokens": 500})
     told = tell(home, tried, terms=RunConfig(refereed=True), tokens=500, **DONE)
     attributes = find(list_spans(home, told), "invoke_agent").attributes
     assert attributes["remit.tokens"] == 500
@@ -133,9 +133,9 @@ def test_a_sum_is_not_told_as_one_of_its_parts(home: Home) -> None:
 
 def test_attempts_are_spans_below_it(home: Home) -> None:
     tried = (
-        Attempt(1, 2000, 4000, "exited", "invalid", findings=[{"code": "RET002"}, {"code": "RET004"}, "odd"]),
-        Attempt(2, 4500, 6000, "crashed"),
-        Attempt(3, 0, None, "exited", "accepted"),
+        AttemptRow(1, 2000, 4000, "exited", "invalid", findings=[{"code": "RET002"}, {"code": "RET004"}, "odd"]),
+        AttemptRow(2, 4500, 6000, "crashed"),
+        AttemptRow(3, 0, None, "exited", "accepted"),
     )
     own, *attempts = list_spans(home, tell(home, *tried, **DONE))
     assert {span.parent_id for span in attempts} == {own.span_id}

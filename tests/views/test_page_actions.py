@@ -16,10 +16,10 @@ import pytest
 
 from remit.attempts.process_owner import find_enclosing
 from remit.errors import RefusedError, RemitError, UsageError
-from remit.ledger.hook_runs import OWNER, Refereed, add_refereed
+from remit.ledger.hook_runs import OWNER, HookRun, add_hook_run
 from remit.ledger.runs import Run, list_delegations, load_delegation
 from remit.runs.consent import Trust, get_executing, give_trust
-from remit.storage.peers import End, Peers
+from remit.storage.peers import ConnectionEnd, Peers
 from remit.storage.process_ancestry import find_mark
 from remit.storage.settings import load_settings
 from remit.views import page_actions
@@ -166,7 +166,9 @@ class Door:
         accepted, other = self.server.accept()
         with accepted:
             accepted.recv(1)
-            asker = page_actions.Asker(End(*accepted.getsockname()), End(*other), ticket, is_browser=True)
+            asker = page_actions.Asker(
+                ConnectionEnd(*accepted.getsockname()), ConnectionEnd(*other), ticket, is_browser=True
+            )
             try:
                 if ticket:
                     page_actions.delegate(home, page_actions.Work("Go.", runner="script"), asker=asker)
@@ -240,8 +242,8 @@ def test_who_runs_inside_the_agent_of_a_harness_is_refused(root: Path, door: Doo
     with opened(root) as home:
         insert(home, Kept(0, state="running", owner=OWNER))
         with home.ledger.transaction() as db:
-            own = Refereed(name(0), "claude", "4f6e", "builder", agent_id="a1", process=find_mark(os.getpid()))
-            add_refereed(db, own)
+            own = HookRun(name(0), "claude", "4f6e", "builder", agent_id="a1", process=find_mark(os.getpid()))
+            add_hook_run(db, own)
         with connect(door):
             assert name(0) in door.judge(home)
 
@@ -267,7 +269,7 @@ def test_what_is_on_its_way_to_another_process_is_refused(root: Path, door: Door
 
 def test_who_was_gone_before_anybody_looked_is_refused(root: Path) -> None:
     with opened(root) as home, pytest.raises(RefusedError, match="has gone"):
-        page_actions.check_person(home, page_actions.Asker(End("127.0.0.1", 1)))
+        page_actions.check_person(home, page_actions.Asker(ConnectionEnd("127.0.0.1", 1)))
 
 
 @pytest.mark.parametrize(
@@ -285,7 +287,7 @@ def test_who_hides_is_let_in_only_where_a_person_would(
     root: Path, monkeypatch: pytest.MonkeyPatch, peers: Peers, *, is_browser: bool, is_refused: bool
 ) -> None:
     monkeypatch.setattr(page_actions, "find_peers", lambda _own, _other: peers)
-    asker = page_actions.Asker(End("127.0.0.1", 1), End("127.0.0.1", 2), is_browser=is_browser)
+    asker = page_actions.Asker(ConnectionEnd("127.0.0.1", 1), ConnectionEnd("127.0.0.1", 2), is_browser=is_browser)
     with opened(root) as home:
         insert(home, Kept(0))
         with pytest.raises(RefusedError, match="nobody can tell which") if is_refused else nullcontext():
@@ -303,7 +305,7 @@ def test_an_agent_that_hides_is_refused_with_a_session_too(root: Path, monkeypat
         monkeypatch.setattr(page_actions, "find_peers", lambda _own, _other: Peers(is_hidden=True, hiding=(1, inside)))
         with pytest.raises(RefusedError, match=session_id):
             page_actions.check_person(
-                home, page_actions.Asker(End("127.0.0.1", 1), End("127.0.0.1", 2), is_browser=True)
+                home, page_actions.Asker(ConnectionEnd("127.0.0.1", 1), ConnectionEnd("127.0.0.1", 2), is_browser=True)
             )
         (root / "go").touch()
         wait_for(home, session_id, lambda row: row.state == "settled")
@@ -315,7 +317,9 @@ def list_pids() -> list[int]:
 
 def test_one_that_comes_from_elsewhere_is_a_person(root: Path) -> None:
     with opened(root) as home:
-        page_actions.check_person(home, page_actions.Asker(End("127.0.0.1", 1), End("203.0.113.9", 2)))
+        page_actions.check_person(
+            home, page_actions.Asker(ConnectionEnd("127.0.0.1", 1), ConnectionEnd("203.0.113.9", 2))
+        )
         page_actions.check_person(home, PERSON)
         assert not home.is_made
         insert(home, Kept(0))

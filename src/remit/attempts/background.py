@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from remit.attempts.folders import SESSIONS, find_folder
 from remit.errors import RunnerError
-from remit.storage.files import tell_failure
+from remit.storage.files import storage_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,4 +62,4 @@ def _open_log(home: Home, session_id: str) -> int:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         return os.open(f"{folder}/{LOG}", flags, 0o600)
     except OSError as error:
-        raise tell_failure(folder, error) from error
+        raise storage_error(folder, error) from error

@@ -34,7 +34,7 @@ HIDDEN = (
 _PACKAGE = os.path.abspath(__file__).rsplit("/", 2)[0]
 
 
-class Fixed(NamedTuple):
+class ReadOnlyPath(NamedTuple):
     """A file or folder that a confined agent can't change, whether it exists or not."""
 
     path: str
@@ -65,9 +65,9 @@ class Confinement(NamedTuple):
     root: str
     writable: tuple[str, ...] = ()
     """Folders and files beside the root, such as the state of the harness. A missing folder is made."""
-    fixed: tuple[Fixed, ...] = ()
+    fixed: tuple[ReadOnlyPath, ...] = ()
     """Full paths. Those outside of the root and of the writable folders are read-only with the rest of the machine."""
-    git: tuple[Fixed, ...] = ()
+    git: tuple[ReadOnlyPath, ...] = ()
     """Relative to each folder of git below the root."""
     private: tuple[str, ...] = ()
     """Folders whose changes are gone when the agent ends; `/tmp` is one. A missing folder is made."""
@@ -80,16 +80,16 @@ class Confinement(NamedTuple):
     ports: tuple[int, ...] = ()
 
 
-class Confined(NamedTuple):
+class ConfinedCommand(NamedTuple):
     """A command line, and what has to be there before it starts."""
 
     argv: tuple[str, ...]
-    blanks: tuple[Fixed, ...]
+    blanks: tuple[ReadOnlyPath, ...]
     files: Mapping[str, bytes]
     """For the folder of the attempt, by name."""
 
 
-def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Confined:
+def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> ConfinedCommand:
     """The command line that runs an agent confined. `folder`: that of its attempt, which it may read.
 
     Raise `RunnerError` if the kernel can't enforce it, or if a place can't be protected.
@@ -109,7 +109,7 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
     writable = _open_writable(confinement)
     for path in confinement.new_files:
         os.makedirs(os.path.dirname(path), exist_ok=True)
-    own_code = [Fixed(each, is_folder=True) for each in list_own_code(confinement.root)]
+    own_code = [ReadOnlyPath(each, is_folder=True) for each in list_own_code(confinement.root)]
     places = [*confinement.fixed, *own_code, *_find_git_places(confinement.root, confinement.git, [confinement.root])]
     protected, blanks = _plan_places(places, writable)
     permitted = confinement.permitted or Profile()
@@ -126,9 +126,9 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
         if not os.path.isdir(info) or os.lstat(info).st_mtime_ns == BLANK_NS:
             private.append(info)
         elif not os.path.exists(f"{info}/exclude"):
-            blanks.append(Fixed(f"{info}/exclude"))
+            blanks.append(ReadOnlyPath(f"{info}/exclude"))
         replaced.append((f"{folder}/{_EXCLUDE}", f"{info}/exclude"))
-    blanks += [Fixed(path) for path in confinement.new_files]
+    blanks += [ReadOnlyPath(path) for path in confinement.new_files]
     hidden = [*list_services(os.environ), os.path.dirname(find_control(folder))]
     returns = os.path.dirname(find_return_file(folder))  # the one place in it that the agent writes to
     root = os.path.realpath(confinement.root)
@@ -151,7 +151,7 @@ def confine(confinement: Confinement, folder: str, *, argv: Sequence[str]) -> Co
         allow=permitted.allow,
     )
     files[_PROFILE] = profile.render()
-    return Confined(tuple(make_command(f"{folder}/{_PROFILE}", argv)), tuple(blanks), files)
+    return ConfinedCommand(tuple(make_command(f"{folder}/{_PROFILE}", argv)), tuple(blanks), files)
 
 
 def _open_writable(confinement: Confinement) -> list[str]:
@@ -178,10 +178,10 @@ def _render_exclude(file: str, names: Sequence[str]) -> bytes:
     return before + "".join(f"/{name}\n" for name in names if not name.startswith(".git/")).encode()
 
 
-def _plan_places(places: Iterable[Fixed], writable: Sequence[str]) -> tuple[list[str], list[Fixed]]:
+def _plan_places(places: Iterable[ReadOnlyPath], writable: Sequence[str]) -> tuple[list[str], list[ReadOnlyPath]]:
     """The paths that stay read-only inside the writable ones, and the blanks for those that are missing."""
     protected: list[str] = []
-    blanks: dict[str, Fixed] = {}
+    blanks: dict[str, ReadOnlyPath] = {}
     for place in sorted(places, key=lambda each: each.path.split("/")):  # outer folders first
         base = next((each for each in sorted(writable, key=len, reverse=True) if _is_below(place.path, each)), None)
         if base is None or any(_is_below(place.path, one) for one in protected):
@@ -194,13 +194,18 @@ def _plan_places(places: Iterable[Fixed], writable: Sequence[str]) -> tuple[list
             if is_missing:
                 break
         if is_missing:
-            blanks[path] = place if path == place.path else Fixed(path, is_folder=True)
+            blanks[path] = place if path == place.path else ReadOnlyPath(path, is_folder=True)
         protected.append(path)
     return protected, list(blanks.values())
 
 
 def list_protected(
-    root: str, fixed: Sequence[Fixed], git: Sequence[Fixed], *, writable: Sequence[str], enclosed: Sequence[str]
+    root: str,
+    fixed: Sequence[ReadOnlyPath],
+    git: Sequence[ReadOnlyPath],
+    *,
+    writable: Sequence[str],
+    enclosed: Sequence[str],
 ) -> list[str]:
     """The places inside writable folders that stay read-only, also those that don't exist yet; for single commands.
 
@@ -210,7 +215,7 @@ def list_protected(
     inside = [each for each in writable if _is_below(each, root)]
     bases = sorted((*writable, *enclosed), key=len, reverse=True)
     found = []
-    own_code = [Fixed(each, is_folder=True) for each in list_own_code(root)]
+    own_code = [ReadOnlyPath(each, is_folder=True) for each in list_own_code(root)]
     for place in [*fixed, *own_code, *_find_git_places(root, git, [root] if root in inside else inside)]:
         real = os.path.realpath(place.path)
         base = next((each for each in bases if _is_below(real, each)), None)
@@ -290,7 +295,7 @@ def _check_link(path: str) -> os.stat_result | None:
     return found
 
 
-def _find_git_places(root: str, places: Sequence[Fixed], searched: Sequence[str]) -> Iterator[Fixed]:
+def _find_git_places(root: str, places: Sequence[ReadOnlyPath], searched: Sequence[str]) -> Iterator[ReadOnlyPath]:
     """The protected places in the folders of git: of the root, of its submodules and worktrees, of nested ones.
 
     `searched`: the folders below the root that may contain nested ones, or the root.
@@ -298,7 +303,7 @@ def _find_git_places(root: str, places: Sequence[Fixed], searched: Sequence[str]
     if not places:
         return
     if not os.path.lexists(f"{root}/.git"):
-        yield Fixed(f"{root}/.git", is_folder=True)
+        yield ReadOnlyPath(f"{root}/.git", is_folder=True)
     folders = 0
     common = find_common_folder(root)
     is_found = common == f"{root}/.git" and root in searched
@@ -306,7 +311,7 @@ def _find_git_places(root: str, places: Sequence[Fixed], searched: Sequence[str]
     walked = (each for folder in searched if folder != common for each in _walk_for_git(folder))
     for path, is_folder in [*shared, *walked]:
         if not is_folder:
-            yield Fixed(path)
+            yield ReadOnlyPath(path)
             continue
         folders += 1
         if folders > MAX_REPOSITORIES:

@@ -43,7 +43,7 @@ _NOT_DONE = 2
 _OWN_COMMAND = "call Remit by its own command line"
 
 
-class Call(NamedTuple):
+class ConfinedCall(NamedTuple):
     """What a confined agent asks for."""
 
     words: tuple[str, ...]
@@ -129,7 +129,7 @@ class CallServer:
             with self._lock:
                 self._processes.discard(process)
 
-    def _start(self, call: Call) -> Popen[bytes]:
+    def _start(self, call: ConfinedCall) -> Popen[bytes]:
         from subprocess import Popen  # noqa: PLC0415 - an agent that only calls doesn't need it
 
         stdin, stdout, stderr = call.files
@@ -157,7 +157,7 @@ def _listen(folder: str) -> socket.socket:
     return listener
 
 
-def _receive(connection: socket.socket) -> Call:
+def _receive(connection: socket.socket) -> ConfinedCall:
     """Receive a request: its length with the three open files, then a JSON object."""
     room = socket.CMSG_SPACE(_FILES * array.array("i").itemsize)
     head, messages, flags, _ = connection.recvmsg(_LENGTH.size, room, socket.MSG_CMSG_CLOEXEC)
@@ -171,7 +171,7 @@ def _receive(connection: socket.socket) -> Call:
         for handle in files:
             os.close(handle)
         raise
-    return Call(words, ticket, tuple(files))
+    return ConfinedCall(words, ticket, tuple(files))
 
 
 def _check_head(head: bytes, files: int, flags: int) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from remit.errors import BusyError, StorageError, UsageError
 from remit.light_namedtuple import NamedTuple
-from remit.storage.files import tell_failure
+from remit.storage.files import storage_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ _NONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 _SCARCE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 
-class Attempt(NamedTuple):
+class AttemptFolder(NamedTuple):
     """One time that an agent is sent to work."""
 
     session_id: str
@@ -57,7 +57,7 @@ def _is_id(text: str) -> bool:
     return len(text) <= _MAX_ID_LETTERS and plain.isascii() and plain.isalnum()
 
 
-def make_attempt(home: Home, session_id: str, number: int) -> Attempt:
+def make_attempt(home: Home, session_id: str, number: int) -> AttemptFolder:
     """Make the folder of an attempt. One that is there already and was never started is taken as it is."""
     folder = find_folder(home, session_id, number)
     home.make_folder(SESSIONS)
@@ -76,8 +76,8 @@ def make_attempt(home: Home, session_id: str, number: int) -> Attempt:
         if not stat.S_ISFIFO(os.lstat(control).st_mode):
             raise StorageError(f"'{control}' is not a pipe", hint="move it away")
     except OSError as error:
-        raise tell_failure(folder, error) from error
-    return Attempt(session_id, number, folder)
+        raise storage_error(folder, error) from error
+    return AttemptFolder(session_id, number, folder)
 
 
 def find_return_file(folder: str) -> str:
@@ -117,12 +117,12 @@ def _lock_shared(folder: str) -> int | None:
     return handle
 
 
-def list_living(home: Home) -> list[Attempt]:
+def list_living(home: Home) -> list[AttemptFolder]:
     """The attempts that are alive now, by their ids."""
     return sorted(_find_living(home))
 
 
-def _find_living(home: Home) -> Iterator[Attempt]:
+def _find_living(home: Home) -> Iterator[AttemptFolder]:
     place = f"{home.folder}/{LIVING}"
     try:
         names = [] if os.path.islink(place) else os.listdir(place)
@@ -132,7 +132,7 @@ def _find_living(home: Home) -> Iterator[Attempt]:
         session_id, _, number = name.rpartition(".")
         if not _is_id(session_id) or not number.isdecimal() or not number.isascii():
             continue
-        attempt = Attempt(session_id, int(number), find_folder(home, session_id, int(number)))
+        attempt = AttemptFolder(session_id, int(number), find_folder(home, session_id, int(number)))
         handle = _lock_shared(attempt.folder)
         if handle is not None:
             # While we hold the lock nobody can start it, and so nobody needs the mark that goes.
@@ -197,7 +197,7 @@ def remove_session(home: Home, session_id: str) -> bool:
                 os.unlink(find_control(f"{folder}/{name}"))
         rmtree(folder)
     except OSError as error:
-        raise tell_failure(folder, error) from error
+        raise storage_error(folder, error) from error
     return True
 
 

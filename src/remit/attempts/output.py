@@ -7,16 +7,16 @@ import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from remit.storage.files import tell_failure, write_all
+from remit.storage.files import storage_error, write_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.attempts.folders import Attempt
-    from remit.attempts.results import Result
+    from remit.attempts.folders import AttemptFolder
+    from remit.attempts.results import ShimResult
 
 OUT_CAP_BYTES, ERR_CAP_BYTES = 64 << 20, 8 << 20
-_HEARD_BYTES = 1 << 20
+_FEED_BYTES = 1 << 20
 _END_BYTES = 4096
 
 
@@ -40,7 +40,7 @@ def measure_out(folder: str) -> int:
         return 0
 
 
-def find_heard_ms(folder: str) -> int | None:
+def find_last_output_ms(folder: str) -> int | None:
     """When an agent has last printed something; None where it never did."""
     times = []
     for stream in ("out", "err"):
@@ -50,7 +50,7 @@ def find_heard_ms(folder: str) -> int | None:
     return max(times, default=None)
 
 
-class Tail(NamedTuple):
+class OutputTail(NamedTuple):
     """The end of a stream that was longer than its file may be."""
 
     skipped_bytes: int
@@ -58,7 +58,7 @@ class Tail(NamedTuple):
     data: bytes
 
 
-def load_tail(folder: str, result: Result, *, stream: Literal["out", "err"] = "out") -> Tail | None:
+def load_tail(folder: str, result: ShimResult, *, stream: Literal["out", "err"] = "out") -> OutputTail | None:
     """The end of what an agent printed, where its file does not have it; None where it has."""
     total, kept, is_cut = (
         (result.out_bytes, result.out_kept, result.out_cut)
@@ -73,10 +73,10 @@ def load_tail(folder: str, result: Result, *, stream: Literal["out", "err"] = "o
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as opened:
             data = opened.read(1 << 20) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
-    return Tail(max(0, total - kept - len(data)), data)
+    return OutputTail(max(0, total - kept - len(data)), data)
 
 
-def read_err_end(folder: str, result: Result) -> bytes:
+def read_err_end(folder: str, result: ShimResult) -> bytes:
     """The end of what an agent printed on standard error: whole lines, as far as they are kept."""
     tail = load_tail(folder, result, stream="err")
     offset = max(0, result.err_kept - _END_BYTES)
@@ -84,10 +84,10 @@ def read_err_end(folder: str, result: Result) -> bytes:
     return data.partition(b"\n")[2] if offset and b"\n" in data else data
 
 
-def hear_out(folder: str, result: Result, feed: Callable[[bytes], None]) -> bool:
+def feed_output(folder: str, result: ShimResult, feed: Callable[[bytes], None]) -> bool:
     """Read what was kept of an agent's output, for its judgement; whether all that its shim kept is still there."""
     offset = 0
-    while data := read_out(folder, offset, min(_HEARD_BYTES, result.out_kept - offset)):
+    while data := read_out(folder, offset, min(_FEED_BYTES, result.out_kept - offset)):
         offset += len(data)
         feed(data)
     tail = load_tail(folder, result)
@@ -100,7 +100,7 @@ def hear_out(folder: str, result: Result, feed: Callable[[bytes], None]) -> bool
 # --- of an agent on another machine -----------------------------------------------------------------------------------
 
 
-def measure_copy(attempt: Attempt, stream: Literal["out", "err"]) -> int:
+def measure_copy(attempt: AttemptFolder, stream: Literal["out", "err"]) -> int:
     """How much of a stream is here."""
     try:
         return os.lstat(f"{attempt.folder}/{stream}").st_size
@@ -108,7 +108,7 @@ def measure_copy(attempt: Attempt, stream: Literal["out", "err"]) -> int:
         return 0
 
 
-def add_copy(attempt: Attempt, stream: Literal["out", "err"], at: int, data: bytes) -> None:
+def add_copy(attempt: AttemptFolder, stream: Literal["out", "err"], at: int, data: bytes) -> None:
     """Add what was printed next. What is here already stays: two who follow the same write it once."""
     folder = attempt.folder
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -122,4 +122,4 @@ def add_copy(attempt: Attempt, stream: Literal["out", "err"], at: int, data: byt
         finally:
             os.close(handle)
     except OSError as error:
-        raise tell_failure(folder, error) from error
+        raise storage_error(folder, error) from error

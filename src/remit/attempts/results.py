@@ -19,7 +19,7 @@ State = Literal["none", "alive", "finished", "lost"]
 _ASK_SECONDS, _POLL_SECONDS = 0.005, 0.05
 
 
-class Result(NamedTuple):
+class ShimResult(NamedTuple):
     """How an attempt ended, as its shim tells it."""
 
     ending: Literal["exited", "timeout", "cancelled", "stopped", "crashed"]
@@ -71,19 +71,19 @@ def find_state(folder: str, *, boot_id: str = "") -> State:
     return "lost" if is_from_before or os.path.lexists(f"{folder}/started") else "none"
 
 
-def load_result(folder: str) -> Result | None:
+def load_result(folder: str) -> ShimResult | None:
     """How an attempt ended; None if it has not, or if what is there is not a whole result.
 
     Raises `BusyError` or `StorageError` if the file can't be read: an attempt is not lost because of that.
     """
     data = read_small(f"{folder}/result.json")
     try:
-        return Result(**json.loads(data))
+        return ShimResult(**json.loads(data))
     except (ValueError, TypeError, RecursionError):  # no JSON, or other fields than a shim writes
         return None
 
 
-async def wait_result(folder: str, *, started: Started | None = None) -> Result | None:
+async def wait_result(folder: str, *, started: Started | None = None) -> ShimResult | None:
     """Wait until nothing of an attempt is alive that can be ended; how it ended, or None where it is lost.
 
     `started` is the shim where this process has started it: then the kernel tells when it ends. Who is no parent asks

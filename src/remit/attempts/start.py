@@ -9,19 +9,19 @@ import sys
 import time
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from remit.attempts.confine import BLANK_NS, Confined, confine
+from remit.attempts.confine import BLANK_NS, ConfinedCommand, confine
 from remit.attempts.folders import LIVING, find_control
 from remit.attempts.output import ERR_CAP_BYTES, OUT_CAP_BYTES
 from remit.attempts.shims import SHIM
 from remit.errors import BusyError, RunnerError, StateError, UsageError
 from remit.model import NOTHING
-from remit.storage.files import remove, tell_failure, write_all
+from remit.storage.files import remove, storage_error, write_all
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.attempts.confine import Confinement
-    from remit.attempts.folders import Attempt
+    from remit.attempts.folders import AttemptFolder
     from remit.attempts.results import Contained
     from remit.ledger.home import Home
 
@@ -67,12 +67,12 @@ class Started(NamedTuple):
     process: Process
 
 
-def start_shim(home: Home, attempt: Attempt, order: ShimOrder) -> Started:
+def start_shim(home: Home, attempt: AttemptFolder, order: ShimOrder) -> Started:
     """Start an agent under its shim. It goes on whatever becomes of this process.
 
     Raise `StateError` where this attempt was started before, by whomever.
     """
-    confined = Confined(order.argv, (), {})
+    confined = ConfinedCommand(order.argv, (), {})
     if order.confinement is not None:
         confined = confine(order.confinement, attempt.folder, argv=order.argv)
     handles: list[int] = []
@@ -82,7 +82,7 @@ def start_shim(home: Home, attempt: Attempt, order: ShimOrder) -> Started:
         _write_files(lock, order, {**confined.files, "order": _render_order(order, confined, mark)})
         return _start(attempt.folder, order, mark, lock=lock, handles=handles)
     except OSError as error:
-        raise tell_failure(attempt.folder, error) from error
+        raise storage_error(attempt.folder, error) from error
     finally:
         for handle in handles:
             os.close(handle)
@@ -106,7 +106,7 @@ def _take_lock(folder: str, handles: list[int]) -> int:
     return lock
 
 
-def _render_order(order: ShimOrder, confined: Confined, mark: str) -> bytes:
+def _render_order(order: ShimOrder, confined: ConfinedCommand, mark: str) -> bytes:
     """Fields with a NUL behind each, which no path and no argument contains."""
     # The interpreter sets this one by itself where it is not set, and the agent is not to see it.
     unset = [] if "LC_CTYPE" in order.environ else [("unset", "LC_CTYPE")]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from remit.cluster.caller.client import Afar
     from remit.cluster.database.store import Database
-    from remit.git.bundles import Base
+    from remit.git.bundles import BaseTree
 
 _NOTE = "parcels sent to "
 _MOST_STEPS = 10
@@ -42,7 +42,7 @@ class _Step(NamedTuple):
         return f"base-{self.commit}-on-{self.on}" if self.on else f"base-{self.commit}"
 
 
-async def send_base(afar: Afar, root: str, base: Base, session_id: str) -> Source:
+async def send_base(afar: Afar, root: str, base: BaseTree, session_id: str) -> Source:
     """Have the tree where a worker can get it."""
     remote = afar.settings.remote
     if remote:

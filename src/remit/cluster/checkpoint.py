@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from remit.cluster.orders import Packed, read_packed, render_packed
 from remit.cluster.sealing import seal, unseal
-from remit.evidence.changes import Change, Comparison
+from remit.evidence.changes import Comparison, TreeChange
 
 if TYPE_CHECKING:
     from remit.runs.judging.conclusion import Ended
@@ -27,5 +27,5 @@ def read_saved(key: bytes, saved: bytes) -> Packed:
 
 def add_saved(ended: Ended, saved: Packed) -> Ended:
     """How it ended, with what was saved of it: files that are there, and that nobody has judged."""
-    changes = tuple(Change(file.path, "changed", blob=file.sha256) for file in saved.files if file.sha256)
+    changes = tuple(TreeChange(file.path, "changed", blob=file.sha256) for file in saved.files if file.sha256)
     return ended._replace(comparison=Comparison(changed=changes))

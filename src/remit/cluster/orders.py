@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import ClusterError
-from remit.git.bundles import File
+from remit.git.bundles import BundledFile
 from remit.model import NOTHING
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Packed(NamedTuple):
 
     commit: str = ""
     tree: str = ""
-    files: tuple[File, ...] = ()
+    files: tuple[BundledFile, ...] = ()
     source: Source = Source()
 
 
@@ -122,7 +122,7 @@ def render_packed(packed: Packed) -> dict[str, Any]:
 def read_packed(body: Mapping[str, Any]) -> Packed:
     """What an agent made, from a part of a body."""
     known = _choose(Packed, body)
-    known["files"] = tuple(File(*file) for file in body.get("files", ()))
+    known["files"] = tuple(BundledFile(*file) for file in body.get("files", ()))
     known["source"] = _read_source(body)
     return Packed(**known)
 

@@ -22,7 +22,7 @@ from remit.runs.admission.tickets import SESSION, TICKET
 from remit.runs.choose_agent import list_own_runners, load_settings_or_usual
 from remit.runs.consent import check_trust
 from remit.runs.own_files import get_kept, list_own_files
-from remit.storage.machine import check_sending
+from remit.storage.machine import check_sockets
 from remit.storage.settings import find_workspace, load_settings
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ async def work(
     environ: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
     """Be a worker until told to end. `on_ready` is called before it begins."""
-    check_sending()
+    check_sockets()
     _quieten()
     environ = dict(os.environ if environ is None else environ)
     if TICKET in environ or SESSION in environ:

@@ -18,8 +18,8 @@ from shutil import rmtree
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import BusyError, InputError
-from remit.storage.files import load_bytes, sync_folder, tell_failure, write_bytes
-from remit.storage.locks import try_hold
+from remit.storage.files import load_bytes, storage_error, sync_folder, write_bytes
+from remit.storage.locks import try_lock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,8 +63,8 @@ class WorkerFolder:
             os.makedirs(f"{self.folder}/sessions", mode=0o700, exist_ok=True)
             os.makedirs(self.store, mode=0o700, exist_ok=True)
         except OSError as error:
-            raise tell_failure(self.folder, error) from error
-        if not self._held.enter_context(try_hold(f"{self.folder}/lock")):
+            raise storage_error(self.folder, error) from error
+        if not self._held.enter_context(try_lock(f"{self.folder}/lock")):
             hint = "end that one first, or give this one another --name"
             raise BusyError(f"a worker called {name} runs here already, with '{self.folder}'", hint=hint)
         self.worker_id = self._find_id(name)
@@ -97,7 +97,7 @@ class WorkerFolder:
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
         except OSError as error:
-            raise tell_failure(folder, error) from error
+            raise storage_error(folder, error) from error
         _write(f"{folder}/facts.json", facts._asdict())
 
     def load(self, session_id: str) -> Facts | None:
@@ -120,7 +120,7 @@ class WorkerFolder:
             if os.path.isdir(folder):
                 os.rename(folder, gone)  # half of one must never look like one
         except OSError as error:
-            raise tell_failure(folder, error) from error
+            raise storage_error(folder, error) from error
         rmtree(gone, ignore_errors=True)
 
     def sweep(self) -> None:
@@ -155,4 +155,4 @@ def _write(file: str, values: Mapping[str, object]) -> None:
     try:
         write_bytes(file, json.dumps(values).encode())
     except OSError as error:
-        raise tell_failure(file, error) from error
+        raise storage_error(file, error) from error

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterable, Sequence
 
-    from remit.errorlog.records import FixStatus, Record
+    from remit.errorlog.records import ErrorRecord, FixStatus
 
 MAX_CHARS = 2000
 MAX_CAUSE_CHARS = 200
@@ -68,7 +68,7 @@ class Group(NamedTuple):
     """The errors of one cause, oldest first."""
 
     cause: Cause
-    records: tuple[Record, ...]
+    records: tuple[ErrorRecord, ...]
     fix_status: FixStatus
     recurrences: int
     """How many happened after it was marked fixed."""
@@ -84,7 +84,7 @@ class Group(NamedTuple):
         return self.fix_status in {"open", "investigating"}
 
     @property
-    def newest(self) -> Record:
+    def newest(self) -> ErrorRecord:
         """The last one."""
         return self.records[-1]
 
@@ -109,7 +109,7 @@ class Group(NamedTuple):
         return tuple(dict.fromkeys(each.session_id for each in self.records if each.session_id))
 
 
-def find_cause(record: Record) -> Cause:
+def find_cause(record: ErrorRecord) -> Cause:
     """What an error has in common with its like."""
     text = normalise(record.message)
     told = f"{record.code.upper()}\0{text}".encode("utf-8", "replace")
@@ -130,7 +130,7 @@ def normalise(message: str) -> str:
             before = word.lower()
             return word
         core = word.rstrip(_LOOSE_ENDS)
-        told = word if before in _MEANT_NUMBERS else f"{_tell(core)}{word[len(core) :]}"
+        told = word if before in _MEANT_NUMBERS else f"{_name_variable(core)}{word[len(core) :]}"
         before = core.lower()
         return told
 
@@ -138,7 +138,7 @@ def normalise(message: str) -> str:
     return text[:MAX_CAUSE_CHARS]
 
 
-def _tell(word: str) -> str:
+def _name_variable(word: str) -> str:
     """What stands for a word, or the word itself."""
     if _is_path(word):
         return "<path>"
@@ -164,9 +164,9 @@ def _is_path(word: str) -> bool:
 # Groups
 
 
-def group_errors(records: Iterable[Record]) -> tuple[Group, ...]:
+def group_errors(records: Iterable[ErrorRecord]) -> tuple[Group, ...]:
     """Errors by their causes; the cause that happened last comes first. The order of records is that of the file."""
-    found: dict[str, list[Record]] = {}
+    found: dict[str, list[ErrorRecord]] = {}
     causes: dict[str, Cause] = {}
     for record in records:
         cause = find_cause(record)
@@ -177,25 +177,25 @@ def group_errors(records: Iterable[Record]) -> tuple[Group, ...]:
     return tuple(groups)
 
 
-def _order(record: Record) -> float:
+def _order(record: ErrorRecord) -> float:
     return parse_time(record.time) or 0.0
 
 
-def _make_group(cause: Cause, records: list[Record]) -> Group:
+def _make_group(cause: Cause, records: list[ErrorRecord]) -> Group:
     records.sort(key=_order)
     fixed = _find_moment(records, "fixed")
     recurrences = 0 if fixed is None else sum(_order(record) > fixed for record in records)
     return Group(cause, tuple(records), _find_status(records), recurrences)
 
 
-def _find_moment(records: Sequence[Record], status: FixStatus) -> float | None:
+def _find_moment(records: Sequence[ErrorRecord], status: FixStatus) -> float | None:
     """When a cause was first marked so; where nobody wrote that down, after the last one that is marked."""
     marked = [record for record in records if record.fix_status == status]
     told = [moment for record in marked if (moment := parse_time(record.closed)) is not None]
     return min(told) if told else _order(marked[-1]) if marked else None
 
 
-def _find_status(records: Sequence[Record]) -> FixStatus:
+def _find_status(records: Sequence[ErrorRecord]) -> FixStatus:
     """What became of a cause. One that was ignored as a whole stays so when it happens again."""
     waiting = [record for record in records if record.is_open]
     ignored = _find_moment(records, "ignored")
@@ -213,11 +213,11 @@ class Chosen(NamedTuple):
     """What a user meant: a whole group, or single errors of one id."""
 
     group: Group
-    records: tuple[Record, ...]
+    records: tuple[ErrorRecord, ...]
     whole: bool
 
 
-def choose(records: Sequence[Record], word: str) -> Chosen:
+def choose(records: Sequence[ErrorRecord], word: str) -> Chosen:
     """The error or the group that a word names: its id or key, or the beginning of one if no other begins so."""
     groups = group_errors(records)
     names = {group.cause.key: Chosen(group, group.records, whole=True) for group in groups}

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from remit.model import Place, Severity
-    from remit.storage.json_edit import Change, Member
+    from remit.storage.json_edit import Member, TextChange
 
 LIST_KEY, UPDATED_KEY = "errors", "_last_updated"
 SCHEMA_VERSION = "2.0.0"
 MAX_FLAWS = 20
 
 
-class Document(NamedTuple):
+class ErrorsDocument(NamedTuple):
     """What errors.json holds. `broken` is one that has to be written anew before anything can be added to it."""
 
     text: str
@@ -109,7 +109,7 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 # Reading
 
 
-def parse_document(text: str) -> Document:
+def parse_document(text: str) -> ErrorsDocument:
     """Read errors.json."""
     start = skip_space(text, 1 if text.startswith("\ufeff") else 0)
     try:
@@ -119,11 +119,11 @@ def parse_document(text: str) -> Document:
     except (ValueError, RecursionError) as error:
         why = explain_breakage(error, text, "errors.json")
         told = log_broken(why.message, why.hint, why.span and Lines(text).locate(*why.span))
-        return Document(text, findings=(told,), broken=True)
+        return ErrorsDocument(text, findings=(told,), broken=True)
     lines = Lines(text)
     if not isinstance(value, (dict, list)):
         told = no_list("errors.json is neither an object nor a list", lines.locate(start, end))
-        return Document(text, findings=(told,), broken=True)
+        return ErrorsDocument(text, findings=(told,), broken=True)
     members = tuple(walk_members(text, start)) if isinstance(value, dict) else ()
     given = [(each.start, each.end, each.value) for each in members if each.key == LIST_KEY and each.value is not None]
     given = given if isinstance(value, dict) else [(start, end, value)]
@@ -139,31 +139,31 @@ def parse_document(text: str) -> Document:
     items = tuple(item for at in lists for item in walk_items(text, at))
     odd = [item for item in items if not isinstance(item.value, dict)][:MAX_FLAWS]
     findings = (*wrong, *(no_entry(lines.locate(item.start, item.end)) for item in odd))
-    return Document(text, members, items, lists[-1] if lists else None, findings, bool(wrong))
+    return ErrorsDocument(text, members, items, lists[-1] if lists else None, findings, bool(wrong))
 
 
 # Editing
 
 
-def add_entries(document: Document, entries: Sequence[Mapping[str, object]]) -> list[Change]:
+def add_entries(document: ErrorsDocument, entries: Sequence[Mapping[str, object]]) -> list[TextChange]:
     """The changes that put entries at the end of the list, in the manner of the file."""
     if document.start is not None:
         return [add_items(document.text, document.start, document.items, entries)]
     return set_members(document.text, document.text.index("{"), {LIST_KEY: [*entries]})
 
 
-def set_date(document: Document, time: str) -> list[Change]:
+def set_date(document: ErrorsDocument, time: str) -> list[TextChange]:
     """The changes that give the time of the last change, if the file has one."""
     known = any(member.key == UPDATED_KEY for member in document.members)
     return set_members(document.text, document.text.index("{"), {UPDATED_KEY: time}) if known else []
 
 
-def mark_entry(text: str, item: Member, values: Mapping[str, object]) -> list[Change]:
+def mark_entry(text: str, item: Member, values: Mapping[str, object]) -> list[TextChange]:
     """The changes that give an entry these values; a key that is None is only set where it stands already."""
     return set_members(text, item.start, {k: v for k, v in values.items() if v is not None or k in item.value})
 
 
-def remove_entries(document: Document, positions: set[int]) -> list[Change]:
+def remove_entries(document: ErrorsDocument, positions: set[int]) -> list[TextChange]:
     """The changes that take entries out of the list; the last one always stays."""
     return remove_parts(document.text, document.items, sorted(positions - {len(document.items) - 1}))
 

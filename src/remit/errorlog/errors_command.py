@@ -13,7 +13,7 @@ from remit.storage.settings import check_open, find_workspace, load_settings
 if TYPE_CHECKING:
     from remit.errorlog.causes import Chosen, Group
     from remit.errorlog.log import Marked
-    from remit.errorlog.records import FixStatus, Record
+    from remit.errorlog.records import ErrorRecord, FixStatus
     from remit.model import Diagnostic
 
 
@@ -21,7 +21,7 @@ class Errors(NamedTuple):
     """The errors that were asked for, newest first, and what there is to say about their file."""
 
     file: str
-    records: tuple[Record, ...]
+    records: tuple[ErrorRecord, ...]
     groups: tuple[Group, ...]
     total: int
     """How many there are, asked for or not."""
@@ -58,7 +58,7 @@ def load_errors(
     from remit.errorlog.causes import group_errors  # noqa: PLC0415 - only with errors
     from remit.errorlog.log import load_log  # noqa: PLC0415
 
-    def is_meant(record: Record) -> bool:
+    def is_meant(record: ErrorRecord) -> bool:
         return (
             task in {None, str(record.task_number)}
             and session_id in {None, record.session_id}

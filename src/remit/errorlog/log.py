@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.errorlog import FILE
 from remit.errorlog.causes import Chosen, choose, find_cause
 from remit.errorlog.document import (
-    Document,
+    ErrorsDocument,
     add_entries,
     mark_entry,
     parse_document,
@@ -35,14 +35,14 @@ from remit.errorlog.records import (
 )
 from remit.errors import InputError
 from remit.ledger.home import ERRORS
-from remit.storage.files import append_line, load_bytes, load_lines, tell_failure, write_bytes
+from remit.storage.files import append_line, load_bytes, load_lines, storage_error, write_bytes
 from remit.storage.json_edit import apply
-from remit.storage.safe_path import find_inside, replace_inside, start_over
+from remit.storage.safe_path import find_inside, replace_inside, retry_if_changed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from remit.errorlog.records import FixStatus, Record
+    from remit.errorlog.records import ErrorRecord, FixStatus
     from remit.ledger.home import Home
     from remit.model import Diagnostic
 
@@ -52,19 +52,19 @@ MAX_KEPT, KEPT_AFTER = 1000, 800
 """From how many entries on the oldest go into the archive, and how many then stay."""
 
 
-class Log(NamedTuple):
+class ErrorLog(NamedTuple):
     """What errors.json says. `records` stand where the entries do, None for one that is no object."""
 
     file: str
-    document: Document
-    records: tuple[Record | None, ...] = ()
+    document: ErrorsDocument
+    records: tuple[ErrorRecord | None, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
     data: bytes = b""
     """The file as it is, for whoever shows where a finding is."""
     exists: bool = True
 
     @property
-    def errors(self) -> tuple[Record, ...]:
+    def errors(self) -> tuple[ErrorRecord, ...]:
         """The records that are there, in the order of the file."""
         return tuple(record for record in self.records if record is not None)
 
@@ -72,7 +72,7 @@ class Log(NamedTuple):
 class Recorded(NamedTuple):
     """What became of errors that were to be recorded."""
 
-    added: tuple[Record, ...] = ()
+    added: tuple[ErrorRecord, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
     original: str | None = None
     """Where a broken file is kept."""
@@ -87,7 +87,7 @@ class Marked(NamedTuple):
     original: str | None = None
 
 
-def load_log(file: str, *, now_ms: int = 0, root: str | None = None) -> Log:
+def load_log(file: str, *, now_ms: int = 0, root: str | None = None) -> ErrorLog:
     """Read errors.json, or what can be saved of it; one that is not there is empty. Nothing is written.
 
     With the workspace's `root`, a link that leads out of it is not followed.
@@ -95,7 +95,7 @@ def load_log(file: str, *, now_ms: int = 0, root: str | None = None) -> Log:
     if root is not None:
         _check_inside(root, file)
     if not os.path.lexists(file):
-        return Log(file, parse_document(render_new(format_time(now_ms))), exists=False)
+        return ErrorLog(file, parse_document(render_new(format_time(now_ms))), exists=False)
     _check_file(file)
     data = load_bytes(file, max_bytes=MAX_BYTES)
     if len(data) > MAX_BYTES:
@@ -106,18 +106,18 @@ def load_log(file: str, *, now_ms: int = 0, root: str | None = None) -> Log:
         from remit.errorlog.recovery import recover  # noqa: PLC0415 - only for a broken file
 
         document = parse_document(recover(document.text, format_time(now_ms)))
-    return Log(file, document, _read_records(document), findings, data)
+    return ErrorLog(file, document, _read_records(document), findings, data)
 
 
-def _read_records(document: Document) -> tuple[Record | None, ...]:
+def _read_records(document: ErrorsDocument) -> tuple[ErrorRecord | None, ...]:
     return tuple(read_record(item.value) if isinstance(item.value, dict) else None for item in document.items)
 
 
 # Adding
 
 
-@start_over
-def record_errors(home: Home, file: str, records: Iterable[Record], *, now_ms: int) -> Recorded:
+@retry_if_changed
+def record_errors(home: Home, file: str, records: Iterable[ErrorRecord], *, now_ms: int) -> Recorded:
     """Add errors to errors.json, each once: whoever is interrupted may do it again (R2.17)."""
     wanted = [prepare(record, now_ms=now_ms) for record in records]
     if not wanted:
@@ -139,7 +139,7 @@ def record_errors(home: Home, file: str, records: Iterable[Record], *, now_ms: i
         return Recorded(tuple(added), log.findings, original)
 
 
-def _choose_new(log: Log, wanted: list[Record]) -> list[Record]:
+def _choose_new(log: ErrorLog, wanted: list[ErrorRecord]) -> list[ErrorRecord]:
     """The records that are not there yet, by their id or by what they tell of which session."""
     ids = {record.id for record in log.errors if record.id}
     known = {record.sameness for record in log.errors}
@@ -156,7 +156,7 @@ def _choose_new(log: Log, wanted: list[Record]) -> list[Record]:
 # Marking
 
 
-@start_over
+@retry_if_changed
 def mark_errors(home: Home, file: str, word: str, status: FixStatus, *, note: str | None = None, now_ms: int) -> Marked:
     """Say what became of an error, or of all errors of a cause: those that a word names."""
     _check_inside(home.root, file)
@@ -179,7 +179,7 @@ def mark_errors(home: Home, file: str, word: str, status: FixStatus, *, note: st
         return Marked(file, choose(after.errors, word), changed, original)
 
 
-def _find_values(record: Record, status: FixStatus, note: str | None, now_ms: int) -> dict[str, Any]:
+def _find_values(record: ErrorRecord, status: FixStatus, note: str | None, now_ms: int) -> dict[str, Any]:
     """What is written into an entry. One that is marked so already keeps its date: that is when the fix was made."""
     values: dict[str, Any] = {}
     if record.fix_status != status:
@@ -202,7 +202,7 @@ def _shorten(text: str) -> tuple[str, list[str]]:
     return apply(text, remove_entries(document, leaving)), lines
 
 
-def _choose_old(document: Document, wanted: int) -> set[int]:
+def _choose_old(document: ErrorsDocument, wanted: int) -> set[int]:
     """Which entries leave: closed ones first, then the oldest. The last of a cause stays as long as there are others.
 
     Without it nobody would know that the cause was fixed once, should it come back.
@@ -223,7 +223,7 @@ def _join_lines(source: str) -> str:
     return " ".join(line.strip() for line in source.replace("\r", "\n").split("\n"))
 
 
-def find_archived(file: str, word: str) -> Record | None:
+def find_archived(file: str, word: str) -> ErrorRecord | None:
     """The error in the archive whose id a word is; None where there is none, or no archive."""
     archive, wanted = _name_archive(file), word.encode("utf-8", "replace")
     if not os.path.lexists(archive):
@@ -259,7 +259,7 @@ def _name_archive(file: str) -> str:
     return os.path.join(os.path.dirname(file), ARCHIVE)
 
 
-def _keep_original(home: Home, log: Log) -> str | None:
+def _keep_original(home: Home, log: ErrorLog) -> str | None:
     """Keep a broken file beside, under a name that says what is in it: it is kept once, however often it is found."""
     if not log.data.strip() or log.document.text.encode("utf-8", "surrogateescape") == log.data:
         return None
@@ -268,7 +268,7 @@ def _keep_original(home: Home, log: Log) -> str | None:
         if not os.path.lexists(kept):
             write_bytes(kept, log.data)
     except OSError as error:
-        raise tell_failure(kept, error) from error
+        raise storage_error(kept, error) from error
     return kept
 
 
@@ -279,14 +279,14 @@ def _archive(file: str, lines: list[str]) -> None:
     try:
         append_line(archive, "\n".join(lines).encode("utf-8", "surrogateescape"))
     except OSError as error:
-        raise tell_failure(archive, error) from error
+        raise storage_error(archive, error) from error
 
 
-def _write(home: Home, log: Log, text: str) -> None:
+def _write(home: Home, log: ErrorLog, text: str) -> None:
     """Replace errors.json as it was read; raise `EditedError` if a user has edited it since."""
     home.make_folder("pending")
     before = log.data if log.exists else None
     try:
         replace_inside(home.root, log.file, text.encode("utf-8", "surrogateescape"), before=before)
     except OSError as error:
-        raise tell_failure(log.file, error) from error
+        raise storage_error(log.file, error) from error

@@ -51,7 +51,7 @@ _CLOSED_ALIASES = ("fixed_date", "ignored_date", "fixed_at", "resolved_at", "res
 NOTE_KEY = "fix_note"
 
 
-class Record(NamedTuple):
+class ErrorRecord(NamedTuple):
     """One error. `fix_status` is one of four, `word` is how the file spells it; times are as the file has them."""
 
     type: str
@@ -99,10 +99,10 @@ def make_records(
     phase: int | str | None = None,
     path: tuple[str, ...] = (),
     depth: int | None = None,
-) -> tuple[Record, ...]:
+) -> tuple[ErrorRecord, ...]:
     """The faults of a return as records, with where they happened (R2.17)."""
     return tuple(
-        Record(
+        ErrorRecord(
             fault.type,
             fault.message,
             fault.code,
@@ -133,7 +133,7 @@ def summarise_for_user(faults: Iterable[AgentError]) -> str:
     return f"{message}. A person is needed."
 
 
-def prepare(record: Record, *, now_ms: int) -> Record:
+def prepare(record: ErrorRecord, *, now_ms: int) -> ErrorRecord:
     """A record as it is kept: named, dated, without secrets, and of bounded length."""
     kept = record._replace(
         type=clean(record.type, MAX_WORD_CHARS) or "execution",
@@ -152,7 +152,7 @@ def prepare(record: Record, *, now_ms: int) -> Record:
     return kept if kept.id else kept._replace(id=_make_id(kept, now_ms))
 
 
-def _make_id(record: Record, now_ms: int) -> str:
+def _make_id(record: ErrorRecord, now_ms: int) -> str:
     """`err_{unix seconds}_{6 of 0-9a-f}`: of what it says, so that to say it again at once gives the same."""
     told = "\0".join((record.session_id, record.code, record.message, str(record.phase), record.time))
     return f"err_{now_ms // 1000}_{sha256(told.encode('utf-8', 'replace')).hexdigest()[:6]}"
@@ -187,13 +187,13 @@ def derive_code(kind: str) -> str:
 # From JSON and to it
 
 
-def read_record(value: Mapping[str, Any]) -> Record:
+def read_record(value: Mapping[str, Any]) -> ErrorRecord:
     """Read an entry of errors.json, whoever wrote it; what is not there or of another kind is empty."""
     context, trajectory, recovery = (_find_table(value, key) for key in ("context", "trajectory", "recovery"))
     kind = _find_text(value, "type", "category")
     word = _find_text(value, "fix_status", "status")
     path, depth = trajectory.get("delegation_path"), trajectory.get("failed_at_depth")
-    return Record(
+    return ErrorRecord(
         kind,
         _find_text(value, "message", "error", "description"),
         _find_text(value, "code", "error_code") or derive_code(kind),
@@ -237,7 +237,7 @@ def _find_number(value: Mapping[str, Any], *keys: str) -> int | str | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS else text or None
 
 
-def shape_record(record: Record) -> dict[str, Any]:
+def shape_record(record: ErrorRecord) -> dict[str, Any]:
     """A record as it is written (S8)."""
     return {
         "id": record.id,

@@ -15,13 +15,13 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from remit.evidence.ignore_rules import NAME, find_ignored, keep_rules, load_rules, read_rules
-from remit.git.git_errors import Refused, commit_failed
-from remit.git.process import Answer, run
+from remit.git.git_errors import GitRefused, commit_failed
+from remit.git.process import GitOutput, run
 from remit.git.repository import Repository, find_repository, parse_settings
 from remit.light_hash import take_sha256
 from remit.light_namedtuple import NamedTuple
 from remit.storage.files import remove, write_bytes
-from remit.storage.locks import hold
+from remit.storage.locks import hold_lock
 from remit.storage.safe_path import name_below
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ NOT_THERE = "000000"
 """The mode of a path that a tree doesn't have."""
 
 
-class Look(NamedTuple):
+class TreeScan(NamedTuple):
     """What a look at a work tree found."""
 
     tree: str
@@ -68,7 +68,7 @@ class Look(NamedTuple):
     """Files that could not be hashed, and why."""
 
 
-class Entry(NamedTuple):
+class TreeDifference(NamedTuple):
     """A path that differs between two trees: mode `000000` if it isn't in one of them."""
 
     path: str
@@ -87,7 +87,7 @@ class Trees:
         """Where the folder is below the top of its repository: empty, or with a slash at its end."""
         self.deadline = time.monotonic() + seconds
 
-    def ask(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> Answer:
+    def run_git(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> GitOutput:
         """Call git with the private repository."""
         environment = {"HOME": self.place, "XDG_CONFIG_HOME": self.place, "GIT_DIR": self.place, **(more or {})}
         return run(
@@ -96,31 +96,37 @@ class Trees:
             max_bytes=_MOST_OUTPUT_BYTES,
         )  # fmt: skip
 
-    def call(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
+    def check_git(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
         """Call git for something that has to succeed."""
-        answer = self.ask(*arguments, given=given, more=more)
+        answer = self.run_git(*arguments, given=given, more=more)
         if answer.code:
-            raise Refused(commit_failed(answer.reason))
+            raise GitRefused(commit_failed(answer.reason))
         return answer.out
 
-    def compare(self, old: str, new: str) -> list[Entry]:
+    def compare(self, old: str, new: str) -> list[TreeDifference]:
         """The paths that differ between two trees, below the folder. An empty id is a tree without a file."""
         if old == new:
             return []
-        empty = "" if old and new else self.call("hash-object", "-t", "tree", "-w", "--stdin").decode("ascii").strip()
-        out = self.call("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", old or empty, new or empty,
-                        more={"GIT_INDEX_FILE": f"{self.place}/none"})  # fmt: skip
+        empty = (
+            "" if old and new else self.check_git("hash-object", "-t", "tree", "-w", "--stdin").decode("ascii").strip()
+        )
+        out = self.check_git(
+            "diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", old or empty, new or empty,
+            more={"GIT_INDEX_FILE": f"{self.place}/none"},
+        )  # fmt: skip
         fields = os.fsdecode(out).split("\0")
         found = []
         for facts, path in zip(fields[::2], fields[1::2], strict=False):
             old_mode, mode, old_id, new_id, _ = facts[1:].split(" ")
             if path.startswith(self.prefix):
-                found.append(Entry(path[len(self.prefix) :], old_mode, mode, old_id, new_id))
+                found.append(TreeDifference(path[len(self.prefix) :], old_mode, mode, old_id, new_id))
         return found
 
     def find(self, tree: str, paths: Iterable[str]) -> dict[str, str]:
         """The ids that some paths have in a tree; those that it doesn't have are left out."""
-        out = self.call("ls-tree", "-r", "-z", "--full-tree", tree, "--", *(f"{self.prefix}{path}" for path in paths))
+        out = self.check_git(
+            "ls-tree", "-r", "-z", "--full-tree", tree, "--", *(f"{self.prefix}{path}" for path in paths)
+        )
         found = {}
         for line in os.fsdecode(out).split("\0"):
             facts, parted, path = line.partition("\t")
@@ -135,7 +141,7 @@ class Trees:
 
         place = mkdtemp(prefix="rules-", dir=self.place)
 
-        def check(*arguments: str, given: bytes) -> Answer:
+        def check(*arguments: str, given: bytes) -> GitOutput:
             excludes = f"core.excludesFile={place}/global"
             more = {
                 "GIT_DIR": f"{place}/git",
@@ -151,11 +157,13 @@ class Trees:
         try:
             return find_ignored(place, read_rules(self.place, rules), paths, check)
         except (OSError, ValueError) as error:
-            raise Refused(commit_failed(f"the ignore rules of the earlier look can't be applied: {error}")) from error
+            raise GitRefused(
+                commit_failed(f"the ignore rules of the earlier look can't be applied: {error}")
+            ) from error
         finally:
             rmtree(place, ignore_errors=True)
 
-    def blend(self, tree: str, entries: Iterable[Entry]) -> str:
+    def blend(self, tree: str, entries: Iterable[TreeDifference]) -> str:
         """A tree with the earlier side of some entries in it."""
         zeros = "0" * len(tree)
         lines = [
@@ -165,9 +173,11 @@ class Trees:
         ]
         more = {"GIT_INDEX_FILE": f"{self.place}/blend-{os.getpid()}-{os.urandom(4).hex()}"}
         try:
-            self.call("read-tree", tree, more=more)
-            self.call("update-index", "--replace", "-z", "--index-info", given=os.fsencode("".join(lines)), more=more)
-            return self.call("write-tree", "--missing-ok", more=more).decode("ascii").strip()
+            self.check_git("read-tree", tree, more=more)
+            self.check_git(
+                "update-index", "--replace", "-z", "--index-info", given=os.fsencode("".join(lines)), more=more
+            )
+            return self.check_git("write-tree", "--missing-ok", more=more).decode("ascii").strip()
         finally:
             remove(more["GIT_INDEX_FILE"])
 
@@ -176,7 +186,7 @@ def find_checkout(folder: str, *, seconds: float) -> Repository | None:
     """The repository around a folder; None if there is none that git accepts."""
     try:
         return find_repository(folder, seconds=seconds)
-    except Refused as refused:
+    except GitRefused as refused:
         if refused.finding.code == "GIT002":
             return None
         raise
@@ -192,7 +202,7 @@ def open_area(own: str, folder: str, repository: Repository | None, *, seconds: 
     """The private repository of a real folder, locked."""
     place = find_place(own, folder)
     os.makedirs(place, mode=0o700, exist_ok=True)
-    with hold(f"{place}.lock", seconds=seconds):
+    with hold_lock(f"{place}.lock", seconds=seconds):
         remove(f"{place}/index.lock")  # left by a git that was killed: nobody else is here
         yield Area(own, folder, repository, seconds=seconds)
 
@@ -216,28 +226,28 @@ class Area(Trees):
         self.options = [part for each in (f"core.excludesFile={self.excludes or '/dev/null'}", *carried)
                         for part in ("-c", each)]  # fmt: skip
 
-    def ask(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> Answer:
+    def run_git(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> GitOutput:
         """Call git with the private repository and the work tree."""
         environment = {"GIT_WORK_TREE": self.top, "GIT_OPTIONAL_LOCKS": "1", **(more or {})}
-        return super().ask("-C", self.top, *self.options, *arguments, given=given, more=environment)
+        return super().run_git("-C", self.top, *self.options, *arguments, given=given, more=environment)
 
     # --- looking ------------------------------------------------------------------------------------------------------
 
-    def look(self, *, expected: Sequence[str] = (), rules: str = "", everything: bool = False) -> Look:
+    def scan(self, *, expected: Sequence[str] = (), rules: str = "", everything: bool = False) -> TreeScan:
         """The tree as it is now.
 
         `expected` are folders below this one whose files belong to it, ignored or not; with `everything` no rule
         counts. `rules` names the ignore rules of an earlier look, which count instead of those that are there now.
         """
         try:
-            return self._look(expected, rules, everything=everything)
-        except Refused:
+            return self._scan(expected, rules, everything=everything)
+        except GitRefused:
             if time.monotonic() >= self.deadline:
                 raise
             self._forget()  # a machine that stopped, or a repository whose objects are gone
-            return self._look(expected, rules, everything=everything)
+            return self._scan(expected, rules, everything=everything)
 
-    def _look(self, expected: Sequence[str], rules: str, *, everything: bool) -> Look:
+    def _scan(self, expected: Sequence[str], rules: str, *, everything: bool) -> TreeScan:
         known = self._load_note()
         note = known or self._start()
         _write_if_new(f"{self.place}/info/exclude", _load_capped(self.info) if self.info else b"")
@@ -264,7 +274,7 @@ class Area(Trees):
         is_new = self._update(changed, [path for path in others if not path.endswith("/")])
         tree = note["tree"]
         if is_new or not is_known:
-            written = self.call(*_SPLIT, "write-tree", "--missing-ok").decode("ascii").strip()
+            written = self.check_git(*_SPLIT, "write-tree", "--missing-ok").decode("ascii").strip()
             if written != tree and len(changed) + len(others) > _MANY:
                 self._set_head(written)
             tree = written
@@ -272,7 +282,7 @@ class Area(Trees):
         self._save_note({**note, "tree": tree, "rules": sorted(kept), "mark": _mark(f"{self.place}/index")}
                         | ({} if rules else {"current": current, "users": users}), note)  # fmt: skip
         below = len(self.prefix)
-        return Look(tree, rules or current, tuple(sorted(path[below:] for path in nested)), self.unread)
+        return TreeScan(tree, rules or current, tuple(sorted(path[below:] for path in nested)), self.unread)
 
     def _list_status(self, options: Sequence[str], *, everything: bool) -> tuple[list[str], list[str], list[str]]:
         """The paths that differ from the index, those that aren't in it, and those that are ignored, from the top.
@@ -281,7 +291,7 @@ class Area(Trees):
         """
         mode = "traditional" if everything else "matching"
         where = ("--", self.prefix.rstrip("/")) if self.prefix else ()
-        out = self.call(*options, "status", "--porcelain=v1", "-z", "--untracked-files=all", f"--ignored={mode}",
+        out = self.check_git(*options, "status", "--porcelain=v1", "-z", "--untracked-files=all", f"--ignored={mode}",
                         "--ignore-submodules=all", "--no-renames", *where)  # fmt: skip
         changed: list[str] = []
         others: list[str] = []
@@ -312,7 +322,7 @@ class Area(Trees):
         """All files in some folders that aren't in the index, whatever the rules."""
         if not folders:
             return []
-        out = self.call("ls-files", "-z", "--others", "--", *(folder.rstrip("/") for folder in folders))
+        out = self.check_git("ls-files", "-z", "--others", "--", *(folder.rstrip("/") for folder in folders))
         return [path for path in os.fsdecode(out).split("\0") if path and not self._is_own(path)]
 
     def _apply(self, rules: str, others: list[str], ignored: list[str]) -> tuple[list[str], list[str]]:
@@ -332,14 +342,16 @@ class Area(Trees):
         """
         tracked: set[str] = set()
         if self.repository is not None and os.path.exists(index := f"{self.repository.own}/index"):
-            answer = self.ask("ls-files", "-z", more={"GIT_INDEX_FILE": index, "GIT_OPTIONAL_LOCKS": "0"})
+            answer = self.run_git("ls-files", "-z", more={"GIT_INDEX_FILE": index, "GIT_OPTIONAL_LOCKS": "0"})
             tracked = {*os.fsdecode(answer.out).split("\0")} - {""} if answer.code == 0 else set()
-        missing = tracked.difference(os.fsdecode(self.call("ls-files", "-z")).split("\0")) if tracked else set()
+        missing = tracked.difference(os.fsdecode(self.check_git("ls-files", "-z")).split("\0")) if tracked else set()
         forced = [path for path in missing if path.startswith(self.prefix) and not self._is_own(path)]
         stale: set[str] = set()
         if has_new_rules:
             places = tuple(f"{self.prefix}{each}".rstrip("/") + "/" for each in expected if each)
-            listed = os.fsdecode(self.call("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")).split("\0")
+            listed = os.fsdecode(self.check_git("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")).split(
+                "\0"
+            )
             stale = {path for path in listed if path and not path.startswith(places)} - tracked
             self._drop(stale)
         return forced, bool(stale)
@@ -370,29 +382,31 @@ class Area(Trees):
 
     def _add(self, paths: list[str]) -> None:
         command = (*_SPLIT, "update-index", "--add", "--remove", "--replace", "--info-only", "-z", "--stdin")
-        answer = self.ask(*command, given=b"".join(os.fsencode(path) + b"\0" for path in paths))
+        answer = self.run_git(*command, given=b"".join(os.fsencode(path) + b"\0" for path in paths))
         if answer.code == 0:
             return
         blocked = {path: reason for path in paths if (reason := _try_to_read(f"{self.top}/{path}"))}
         if not blocked:
-            raise Refused(commit_failed(answer.reason))
+            raise GitRefused(commit_failed(answer.reason))
         self.unread |= {path[len(self.prefix) :]: reason for path, reason in blocked.items()}
         self._drop(blocked)
         rest = [path for path in paths if path not in blocked]
-        self.call(*command, given=b"".join(os.fsencode(path) + b"\0" for path in rest))
+        self.check_git(*command, given=b"".join(os.fsencode(path) + b"\0" for path in rest))
 
     def _drop(self, paths: Iterable[str]) -> None:
         """Remove paths from the index."""
         zeros = "0" * (64 if self.hashing == "sha256" else 40)
         given = os.fsencode("".join(f"0 {zeros}\t{path}\0" for path in paths))
         if given:
-            self.call(*_SPLIT, "update-index", "-z", "--index-info", given=given)
+            self.check_git(*_SPLIT, "update-index", "-z", "--index-info", given=given)
 
     def _set_head(self, tree: str) -> None:
         """Let git compare the index with a tree that it equals, so that status lists no staged file."""
         who = "remit <> 0 +0000"
         text = f"tree {tree}\nauthor {who}\ncommitter {who}\n\n\n"
-        commit = self.call("hash-object", "-t", "commit", "-w", "--stdin", given=text.encode()).decode("ascii").strip()
+        commit = (
+            self.check_git("hash-object", "-t", "commit", "-w", "--stdin", given=text.encode()).decode("ascii").strip()
+        )
         write_bytes(f"{self.place}/HEAD", f"{commit}\n".encode(), durable=False)
 
     # --- the first look -----------------------------------------------------------------------------------------------
@@ -416,11 +430,11 @@ class Area(Trees):
             note["users"] = _count_entries(f"{self.place}/index")
             try:
                 self._clean_index(self.repository, note)
-            except Refused:  # an index that git can't read
+            except GitRefused:  # an index that git can't read
                 remove(f"{self.place}/index")
                 note |= {"rules": [], "linked": [], "users": 0}
-        with suppress(Refused):  # unmerged files have no tree yet
-            note["tree"] = self.call("write-tree", "--missing-ok").decode("ascii").strip()
+        with suppress(GitRefused):  # unmerged files have no tree yet
+            note["tree"] = self.check_git("write-tree", "--missing-ok").decode("ascii").strip()
             self._set_head(note["tree"])
         note["mark"] = _mark(f"{self.place}/index")
         self._save_note(note, {})  # if the time is up before all files are hashed, the next look continues
@@ -443,7 +457,7 @@ class Area(Trees):
     def _clean_index(self, repository: Repository, note: dict[str, Any]) -> None:
         """Take out of the copy what would hide a change: flags, other repositories, converted contents."""
         # Substring searches on the whole text: a loop over 20,000 lines takes as long as a process of git.
-        listed = "\0" + os.fsdecode(self.call("ls-files", "-s", "-v", "-z"))
+        listed = "\0" + os.fsdecode(self.check_git("ls-files", "-s", "-v", "-z"))
         is_plain = sum(listed.count(f"\0{start}") for start in _PLAIN) == listed.count("\0") - 1
         lines = [] if is_plain and not self.prefix else listed.split("\0")[1:-1]
         odd = [line for line in lines if not line.startswith(_PLAIN)]
@@ -454,7 +468,7 @@ class Area(Trees):
         for option, flagged in flags.items():
             if flagged:
                 given = os.fsencode("".join(f"{_get_path(line)}\0" for line in flagged))
-                self.call("update-index", option, "-z", "--stdin", given=given)
+                self.check_git("update-index", option, "-z", "--stdin", given=given)
         linked = [path for line in odd if line.startswith(_LINKED, 2) and (path := _get_path(line))]
         note["linked"] = [f"{path}/" for path in linked if path.startswith(self.prefix)]
         outside = [line for line in lines if not _get_path(line).startswith(self.prefix)] if self.prefix else []
@@ -485,9 +499,9 @@ class Area(Trees):
         import re  # noqa: PLC0415 - only at the first look at a repository that converts contents
 
         sized = re.compile(rb"\d{6} ([0-9a-f]+) \d\t([^\0]*)\0  ctime[^\0]*?size: (\d+)\tflags: [0-9a-f]+\n")
-        entries = sized.findall(self.call("ls-files", "-s", "--debug", "-z"))
+        entries = sized.findall(self.check_git("ls-files", "-s", "--debug", "-z"))
         given = b"".join(name + b"\n" for name, _, _ in entries)
-        sizes = self.call("cat-file", "--buffer", "--batch-check=%(objectsize)", given=given).split(b"\n")
+        sizes = self.check_git("cat-file", "--buffer", "--batch-check=%(objectsize)", given=given).split(b"\n")
         found = [os.fsdecode(path) for (_, path, size), known in zip(entries, sizes, strict=False) if size != known]
         if any(b"filter" in _load_capped(file) for file in attributes):  # a filter may keep the size
             given = b"".join(path + b"\0" for _, path, _ in entries)
@@ -526,7 +540,7 @@ def _load_settings(folder: str) -> dict[str, str]:
     """The user's settings of git where there is no repository."""
     try:
         settings = parse_settings(run(folder, "config", "-z", "--list"))
-    except Refused:
+    except GitRefused:
         settings = {}
     # A repository has asked the disk whether it tells apart names in another case. Without one it is asked here.
     names = os.path.split(folder)

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Base(NamedTuple):
+class BaseFolder(NamedTuple):
     """A folder that paths are looked up in, and the areas that they may end in."""
 
     folder: str
     areas: tuple[str, ...]
 
 
-class Found(NamedTuple):
+class FoundArtifact(NamedTuple):
     """What is at a claimed path, and where that is when all links are followed."""
 
     facts: ArtifactFacts
@@ -53,17 +53,17 @@ def inspect_accepted(paths: Iterable[str], root: str, workspace_root: str = "") 
     return inspect_artifacts(paths, root=root, bases=bases)
 
 
-def prepare_bases(root: str | Path, bases: Iterable[str | Path]) -> tuple[Base, ...]:
+def prepare_bases(root: str | Path, bases: Iterable[str | Path]) -> tuple[BaseFolder, ...]:
     """The folders that paths are looked up in, in order."""
     real_root = os.path.realpath(root)
-    return tuple(Base(os.fspath(base), _find_areas(base, real_root)) for base in bases)
+    return tuple(BaseFolder(os.fspath(base), _find_areas(base, real_root)) for base in bases)
 
 
-def find_artifact(path: str, bases: tuple[Base, ...]) -> Found:
+def find_artifact(path: str, bases: tuple[BaseFolder, ...]) -> FoundArtifact:
     """What is at a path below the first of the bases that has it."""
-    found = Found(ArtifactFacts(path, "missing"))
+    found = FoundArtifact(ArtifactFacts(path, "missing"))
     for base in bases:
-        found = _look(path, os.path.join(base.folder, path), base.areas)
+        found = _inspect(path, os.path.join(base.folder, path), base.areas)
         if found.facts.state != "missing":
             break
     return found
@@ -82,23 +82,25 @@ def _find_areas(base: str | Path, real_root: str) -> tuple[str, ...]:
     return (real_root,) if held else (real_root, os.path.realpath(full))
 
 
-def _look(path: str, full: str, areas: tuple[str, ...]) -> Found:
+def _inspect(path: str, full: str, areas: tuple[str, ...]) -> FoundArtifact:
     try:
         real = os.path.realpath(full)
         area = next((area for area in areas if name_below(area, real) is not None), None)
         if area is None:
-            return Found(ArtifactFacts(path, "outside"), full)
+            return FoundArtifact(ArtifactFacts(path, "outside"), full)
         found = os.stat(real, follow_symlinks=False)
     except (FileNotFoundError, NotADirectoryError):
-        return Found(ArtifactFacts(path, "missing"), full)
+        return FoundArtifact(ArtifactFacts(path, "missing"), full)
     except (OSError, ValueError):  # too long, a loop of links, a NUL, no permission
-        return Found(ArtifactFacts(path, "unreadable"), full)
+        return FoundArtifact(ArtifactFacts(path, "unreadable"), full)
     state: FileState = "file"
     if stat.S_ISREG(found.st_mode) and path.rpartition("/")[2] in ("", "."):
-        return Found(ArtifactFacts(path, "missing"), full)  # `x/` is a folder: whoever opens it finds no such file
+        return FoundArtifact(
+            ArtifactFacts(path, "missing"), full
+        )  # `x/` is a folder: whoever opens it finds no such file
     if not stat.S_ISREG(found.st_mode):
         state = "special"
     elif found.st_size == 0:
         state = "empty"
     facts = ArtifactFacts(path, state, found.st_size)
-    return Found(facts, full, area, name_below(area, real) or "", found.st_mode)
+    return FoundArtifact(facts, full, area, name_below(area, real) or "", found.st_mode)

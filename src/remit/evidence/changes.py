@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Kind = Literal["created", "changed", "deleted", "doubtful"]
 
 
-class Change(NamedTuple):
+class TreeChange(NamedTuple):
     """One path that is not what it was."""
 
     path: str
@@ -32,10 +32,10 @@ class Change(NamedTuple):
 class Comparison(NamedTuple):
     """Every path that is not what it was, sorted. A file that moved is deleted at one path and created at another."""
 
-    created: tuple[Change, ...] = ()
-    changed: tuple[Change, ...] = ()
-    deleted: tuple[Change, ...] = ()
-    doubtful: tuple[Change, ...] = ()
+    created: tuple[TreeChange, ...] = ()
+    changed: tuple[TreeChange, ...] = ()
+    deleted: tuple[TreeChange, ...] = ()
+    doubtful: tuple[TreeChange, ...] = ()
     """Files that could not be hashed, and folders whose trees could not be compared."""
     older: frozenset[str] = frozenset()
     """Files that are new to the tree, and were there before the run."""

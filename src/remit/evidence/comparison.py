@@ -14,22 +14,22 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from remit.errors import StorageError, UsageError
-from remit.evidence.area import NOT_THERE, Entry, Trees, find_place
-from remit.evidence.changes import Change, Comparison
+from remit.evidence.area import NOT_THERE, TreeDifference, Trees, find_place
+from remit.evidence.changes import Comparison, TreeChange
 from remit.evidence.take_tree import MAX_SECONDS
-from remit.git.git_errors import Refused
+from remit.git.git_errors import GitRefused
 from remit.ledger.home import FOLDER as OWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from remit.evidence.changes import Kind
-    from remit.evidence.tree import Part, Tree
+    from remit.evidence.tree import FolderTree, WorkTree
 
 _LINK = "120000"
 
 
-def compare(before: Tree, after: Tree) -> Comparison:
+def compare(before: WorkTree, after: WorkTree) -> Comparison:
     """What changed between two looks at one root. The later one must be the last look at it.
 
     A part of the tree that git can't compare is in `unclear`. No change in it is listed, and its folder is doubtful.
@@ -37,7 +37,7 @@ def compare(before: Tree, after: Tree) -> Comparison:
     if before.root != after.root:
         raise UsageError(f"a tree of '{before.root}' cannot be compared with one of '{after.root}'",
                          hint="take both of the same folder")  # fmt: skip
-    found: dict[Kind, list[Change]] = {"created": [], "changed": [], "deleted": [], "doubtful": []}
+    found: dict[Kind, list[TreeChange]] = {"created": [], "changed": [], "deleted": [], "doubtful": []}
     unclear: dict[str, str] = {}
     entries = [*_list_entries(before, after, unclear)]
     partial = Comparison(unclear=unclear)
@@ -57,21 +57,21 @@ def compare(before: Tree, after: Tree) -> Comparison:
         gone = kind == "deleted"
         size = None if now is None or gone else now.st_size
         is_link = entry.old_mode == entry.mode == _LINK
-        found[kind].append(Change(entry.path, kind, size, "" if gone else entry.id, is_link=is_link))
+        found[kind].append(TreeChange(entry.path, kind, size, "" if gone else entry.id, is_link=is_link))
     for path in before.executed.keys() | after.executed.keys():
         old, new = before.executed.get(path), after.executed.get(path)
         if old != new:
             kind = "created" if old is None else "deleted" if new is None else "changed"
-            found[kind].append(Change(path, kind))
+            found[kind].append(TreeChange(path, kind))
     for path, reason in {**before.unread, **after.unread}.items():
-        found["doubtful"].append(Change(path, "doubtful", reason=reason))
+        found["doubtful"].append(TreeChange(path, "doubtful", reason=reason))
     for name, reason in unclear.items():
-        found["doubtful"].append(Change(name.rstrip("/") or ".", "doubtful", reason=reason))
+        found["doubtful"].append(TreeChange(name.rstrip("/") or ".", "doubtful", reason=reason))
     lists = {kind: tuple(sorted(changes, key=lambda change: change.path)) for kind, changes in found.items()}
     return Comparison(lists["created"], lists["changed"], lists["deleted"], lists["doubtful"], older, unclear)
 
 
-def _list_older(before: Tree, entries: Iterable[Entry]) -> frozenset[str]:
+def _list_older(before: WorkTree, entries: Iterable[TreeDifference]) -> frozenset[str]:
     """The files that are new to the tree, and were there before the run: the rules of then ignored them.
 
     A file that came with its folder is older than the run, too, and is new at its place.
@@ -84,7 +84,7 @@ def _list_older(before: Tree, entries: Iterable[Entry]) -> frozenset[str]:
     expected = tuple(f"{each.rstrip('/')}/" for each in before.expected)
     found: set[str] = set()
     for part, inner in _split(before.parts, [path for path in unmoved if not path.startswith(expected)]):
-        with _telling(before.root):
+        with _translate_errors(before.root):
             ignored = (
                 _open(before.home, part).find_ignored(part.rules, [f"{part.prefix}{each}" for each in inner])
                 if part.rules
@@ -94,18 +94,18 @@ def _list_older(before: Tree, entries: Iterable[Entry]) -> frozenset[str]:
     return frozenset(found)
 
 
-def find_ids(tree: Tree, paths: Iterable[str]) -> dict[str, str]:
+def find_ids(tree: WorkTree, paths: Iterable[str]) -> dict[str, str]:
     """The git id that each of some paths has in a tree; those that it doesn't have are left out."""
     wanted = [*paths]
     found: dict[str, str] = {}
     for part, inner in _split(tree.parts, wanted):
-        with _telling(tree.root):
+        with _translate_errors(tree.root):
             ids = _open(tree.home, part).find(part.tree, inner)
         found |= {f"{part.name}{path}": blob for path, blob in ids.items()}
     return found
 
 
-def join_trees(earlier: Tree, now: Tree, *, last_ns: int) -> Tree:
+def join_trees(earlier: WorkTree, now: WorkTree, *, last_ns: int) -> WorkTree:
     """The tree as it is now; of files that last changed by `last_ns`, as it was earlier.
 
     It is what an agent is compared with that continues an earlier session: its own work until then counts.
@@ -117,7 +117,7 @@ def join_trees(earlier: Tree, now: Tree, *, last_ns: int) -> Tree:
         if old is None or old.tree == part.tree:
             parts.append(part)
             continue
-        with _telling(now.root):
+        with _translate_errors(now.root):
             trees = _open(now.home, part)
             entries = trees.compare(old.tree, part.tree)
             kept = [entry for entry in entries if _changed_by(os.path.join(part.folder, entry.path), last_ns)]
@@ -132,20 +132,20 @@ def _changed_by(file: str, last_ns: int) -> bool:
         return False
 
 
-def _list_entries(before: Tree, after: Tree, unclear: dict[str, str]) -> Iterator[Entry]:
+def _list_entries(before: WorkTree, after: WorkTree, unclear: dict[str, str]) -> Iterator[TreeDifference]:
     """The paths that differ, named from the root. A folder that became a repository meanwhile moved to another part.
 
     Each part that git can't compare is added to `unclear`, with the reason.
     """
     old_parts = {part.folder: part for part in before.parts}
     new_parts = {part.folder: part for part in after.parts}
-    merged: dict[str, Entry] = {}
+    merged: dict[str, TreeDifference] = {}
     for folder, part in {**old_parts, **new_parts}.items():
         old, new = old_parts.get(folder), new_parts.get(folder)
         old_id, new_id = "" if old is None else old.tree, "" if new is None else new.tree
         try:
             entries = _open(after.home, part).compare(old_id, new_id)
-        except Refused as refused:
+        except GitRefused as refused:
             where = f"'{part.name.rstrip('/')}'" if part.name else "the project"
             why = refused.as_error().message
             unclear[part.name] = f"git can't compare {where} with what it was before the run: {why}"
@@ -154,14 +154,14 @@ def _list_entries(before: Tree, after: Tree, unclear: dict[str, str]) -> Iterato
             path = f"{part.name}{entry.path}"
             other = merged.get(path, entry)  # another one: it left one part and is in another
             first, second = (other, entry) if other.mode == NOT_THERE else (entry, other)
-            merged[path] = Entry(path, first.old_mode, second.mode, first.old_id, second.id)
+            merged[path] = TreeDifference(path, first.old_mode, second.mode, first.old_id, second.id)
     for entry in merged.values():
         is_link = (entry.old_mode == _LINK) == (entry.mode == _LINK)
         if entry.old_id != entry.id or not is_link:
             yield entry
 
 
-def _split(parts: Iterable[Part], paths: list[str]) -> Iterator[tuple[Part, list[str]]]:
+def _split(parts: Iterable[FolderTree], paths: list[str]) -> Iterator[tuple[FolderTree, list[str]]]:
     """The paths of each part, named from its folder. The longest name that fits a path counts."""
     longest = sorted(parts, key=lambda part: -len(part.name))
     for part in longest:
@@ -172,15 +172,15 @@ def _split(parts: Iterable[Part], paths: list[str]) -> Iterator[tuple[Part, list
             yield part, inner
 
 
-def _open(home: str, part: Part) -> Trees:
+def _open(home: str, part: FolderTree) -> Trees:
     return Trees(find_place(os.path.realpath(f"{home}/{OWN}"), part.folder), part.prefix, seconds=MAX_SECONDS)
 
 
 @contextmanager
-def _telling(root: str) -> Iterator[None]:
+def _translate_errors(root: str) -> Iterator[None]:
     """Say of a failure of git what it was about."""
     try:
         yield
-    except Refused as refused:
+    except GitRefused as refused:
         error = refused.as_error()
         raise StorageError(f"the trees of '{root}' can't be compared: {error.message}", hint=error.hint) from refused

@@ -53,7 +53,7 @@ def find_bases(
     return bases
 
 
-def look_at_artifacts(
+def find_facts(
     reading: returns.Reading, root: Folder | None, manifest: Folder | None, workspace_root: str = ""
 ) -> dict[str, ArtifactFacts]:
     """What is at each path that a return claims."""

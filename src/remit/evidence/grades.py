@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from remit.evidence.artifacts import Found
-    from remit.evidence.changes import Change, Comparison
-    from remit.evidence.tree import Tree
+    from remit.evidence.artifacts import FoundArtifact
+    from remit.evidence.changes import Comparison, TreeChange
+    from remit.evidence.tree import WorkTree
     from remit.model import ArtifactFacts
 
 Grade = Literal["missing", "unchanged", "unknown", "changed", "attributed"]
@@ -76,8 +76,8 @@ class ArtifactGrade(NamedTuple):
 def grade_artifacts(
     paths: Iterable[str],
     *,
-    before: Tree | None,
-    after: Tree | None,
+    before: WorkTree | None,
+    after: WorkTree | None,
     root: str | Path,
     bases: Iterable[str | Path],
     tool_ledger: Mapping[str, Collection[str]] | None = None,
@@ -107,7 +107,7 @@ def grade_artifacts(
     return {path: grader.grade(path, each) for path, each in found.items()}
 
 
-def list_unclaimed(comparison: Comparison, grades: Iterable[ArtifactGrade]) -> tuple[Change, ...]:
+def list_unclaimed(comparison: Comparison, grades: Iterable[ArtifactGrade]) -> tuple[TreeChange, ...]:
     """What changed, or may have, and was not claimed, by path."""
     claimed = {place for graded in grades for place in graded.places}
     changes = (*comparison.created, *comparison.changed, *comparison.deleted, *comparison.doubtful)
@@ -142,7 +142,7 @@ def name_kind(mode: int) -> str:
     return f"it is {kinds.get(stat.S_IFMT(mode), 'a device')}, not a file"
 
 
-def _name(found: Found, real_root: str) -> str:
+def _name(found: FoundArtifact, real_root: str) -> str:
     """What a file is called in the trees; empty if it is in no folder that they cover."""
     if found.facts.state != "file" or not found.area:
         return ""
@@ -169,7 +169,7 @@ def _spell(folder: str, path: str) -> str:
 class _Trees:
     """The trees before and after, asked for some files."""
 
-    def __init__(self, before: Tree, after: Tree, names: list[str]) -> None:
+    def __init__(self, before: WorkTree, after: WorkTree, names: list[str]) -> None:
         from remit.evidence.comparison import compare, find_ids  # noqa: PLC0415 - starts git
 
         self.before = before
@@ -210,7 +210,7 @@ class _Grader:
         self.wrote = wrote
         self.failure = failure
 
-    def grade(self, path: str, found: Found) -> ArtifactGrade:
+    def grade(self, path: str, found: FoundArtifact) -> ArtifactGrade:
         """The grade of one path."""
         name = _name(found, self.roots[0])
         places = self._list_places(path, found, name)
@@ -242,12 +242,12 @@ class _Grader:
                 grade, reason = "unknown", error.message
         return ArtifactGrade(facts, grade, reason or unread, digest, now.st_nlink, by_session, places, blob)
 
-    def _is_left_out(self, found: Found) -> bool:
+    def _is_left_out(self, found: FoundArtifact) -> bool:
         """Whether it is where no artifact belongs. Some disks accept these names in any case."""
         parts = found.inside.lower().split("/")
         return GIT_FOLDER in parts or (found.area == self.roots[0] and parts[0] == OWN_FOLDER)
 
-    def _list_places(self, path: str, found: Found, name: str) -> tuple[str, ...]:
+    def _list_places(self, path: str, found: FoundArtifact, name: str) -> tuple[str, ...]:
         """Where a file is below the root. A name that goes up through a link names another place than it seems to."""
         places = {found.inside} if found.area == self.roots[0] else set()
         places |= {name} if name else set()

@@ -18,7 +18,7 @@ from remit.storage.files import write_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from remit.git.process import Answer
+    from remit.git.process import GitOutput
 
 NAME = ".gitignore"
 GLOBAL, INFO = "//global", "//info"
@@ -63,7 +63,7 @@ def read_rules(folder: str, name: str) -> dict[str, str]:
 
 
 def find_ignored(
-    place: str, rules: Mapping[str, str], paths: Iterable[str], run: Callable[..., Answer]
+    place: str, rules: Mapping[str, str], paths: Iterable[str], run: Callable[..., GitOutput]
 ) -> frozenset[str]:
     """The paths that some rules ignore. A path that ends with a slash is a folder.
 

@@ -15,7 +15,7 @@ from remit.light_namedtuple import NamedTuple
 from remit.storage.spec_root import FOLDERS
 
 if TYPE_CHECKING:
-    from remit.evidence.tree import Tree
+    from remit.evidence.tree import WorkTree
     from remit.ledger.home import Home
 
 BEFORE = "before"
@@ -28,7 +28,7 @@ _DEPTH = 3
 class Before(NamedTuple):
     """The tree before a run, or why there is none."""
 
-    tree: Tree | None = None
+    tree: WorkTree | None = None
     lost: str = ""
 
     def as_text(self) -> str:

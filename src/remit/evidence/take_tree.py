@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from remit.errors import StorageError
 from remit.evidence.area import FOLDER, find_checkout, open_area
-from remit.evidence.tree import Part, Tree
-from remit.git.git_errors import Refused
+from remit.evidence.tree import FolderTree, WorkTree
+from remit.git.git_errors import GitRefused
 from remit.ledger.home import Home
 from remit.light_hash import take_sha256
-from remit.storage.files import tell_failure
+from remit.storage.files import storage_error
 from remit.storage.safe_path import name_below
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _MOST_DEPTH = 8
 _MAX_EXECUTED_BYTES = 4 * 1024 * 1024
 
 
-def take_tree(home: Home, root: str, *, expected: Iterable[str] = (), seconds: float = MAX_SECONDS) -> Tree:
+def take_tree(home: Home, root: str, *, expected: Iterable[str] = (), seconds: float = MAX_SECONDS) -> WorkTree:
     """Look at a work tree before a run.
 
     `expected` are folders where artifacts are expected: their files count even if git ignores them. Raise
@@ -39,48 +39,48 @@ def take_tree(home: Home, root: str, *, expected: Iterable[str] = (), seconds: f
     return _take(home, os.path.realpath(root), tuple(expected), None, seconds)
 
 
-def take_again(before: Tree, *, seconds: float = MAX_SECONDS) -> Tree:
+def take_again(before: WorkTree, *, seconds: float = MAX_SECONDS) -> WorkTree:
     """Look at the same work tree again, with the ignore rules and the expected folders of then."""
     return _take(Home(before.home), before.root, before.expected, before, seconds)
 
 
-def _take(home: Home, root: str, expected: tuple[str, ...], before: Tree | None, seconds: float) -> Tree:
+def _take(home: Home, root: str, expected: tuple[str, ...], before: WorkTree | None, seconds: float) -> WorkTree:
     try:
         home.make_folder(FOLDER)
         return _Taking(home, root, before, seconds).take(expected)
-    except Refused as refused:
+    except GitRefused as refused:
         error = refused.as_error()
         raise StorageError(f"the tree could not be read: {error.message}", hint=error.hint) from refused
     except OSError as error:
-        raise tell_failure(f"{home.folder}/{FOLDER}", error) from error
+        raise storage_error(f"{home.folder}/{FOLDER}", error) from error
 
 
 class _Taking:
     """One look at all parts of a tree."""
 
-    def __init__(self, home: Home, root: str, like: Tree | None, seconds: float) -> None:
+    def __init__(self, home: Home, root: str, like: WorkTree | None, seconds: float) -> None:
         self.home = home.root
         self.own = os.path.realpath(home.folder)
         self.root = root
         self.deadline = time.monotonic() + seconds
         self.rules = {part.folder: part.rules for part in like.parts} if like is not None else {}
-        self.parts: list[Part] = []
+        self.parts: list[FolderTree] = []
         self.unread: dict[str, str] = {}
         self.executed: dict[str, str] = {}
 
-    def take(self, expected: tuple[str, ...]) -> Tree:
+    def take(self, expected: tuple[str, ...]) -> WorkTree:
         """Look at the root, then at what is expected elsewhere."""
         places = [os.path.realpath(os.path.join(self.root, each)) for each in expected]
         inside = [name for place in places if (name := name_below(self.root, place))]
         taken_ns = _read_clock(f"{self.own}/{FOLDER}/clock")
-        self._look(self.root, "", inside, depth=0)
+        self._scan(self.root, "", inside, depth=0)
         for place in dict.fromkeys(places):
             is_apart = name_below(self.root, place) is None and name_below(place, self.root) is None
             if is_apart and os.path.isdir(place):
-                self._look(place, f"{place}/", (), depth=0, everything=True)
-        return Tree(self.home, self.root, taken_ns, tuple(self.parts), expected, self.executed, self.unread)
+                self._scan(place, f"{place}/", (), depth=0, everything=True)
+        return WorkTree(self.home, self.root, taken_ns, tuple(self.parts), expected, self.executed, self.unread)
 
-    def _look(
+    def _scan(
         self, folder: str, name: str, expected: Iterable[str], *, depth: int, everything: bool = False
     ) -> None:  # fmt: skip
         """Look at a folder and at the repositories in it. With `everything` no rule ignores a file."""
@@ -89,14 +89,14 @@ class _Taking:
         if repository is not None:
             self.executed |= hash_executed(repository, self.root)
         with open_area(self.own, folder, repository, seconds=max(self.deadline - time.monotonic(), 0.1)) as area:
-            look = area.look(expected=tuple(expected), rules=self.rules.get(folder, ""), everything=everything)
-        self.parts.append(Part(folder, name, look.tree, look.rules, repository.prefix if repository else ""))
+            look = area.scan(expected=tuple(expected), rules=self.rules.get(folder, ""), everything=everything)
+        self.parts.append(FolderTree(folder, name, look.tree, look.rules, repository.prefix if repository else ""))
         self.unread |= {f"{name}{path}": reason for path, reason in look.unread.items()}
         for nested in look.nested:
             inner = os.path.join(folder, nested.rstrip("/"))
             if nested and depth < _MOST_DEPTH and len(self.parts) < _MOST_NESTED and not os.path.islink(inner):
                 below = [each[len(nested) :] for each in expected if each.startswith(nested)]
-                self._look(inner, f"{name}{nested}", below, depth=depth + 1, everything=everything)
+                self._scan(inner, f"{name}{nested}", below, depth=depth + 1, everything=everything)
 
 
 def _read_clock(file: str) -> int:

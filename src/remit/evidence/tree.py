@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Part(NamedTuple):
+class FolderTree(NamedTuple):
     """The git tree of one folder."""
 
     folder: str
@@ -29,7 +29,7 @@ class Part(NamedTuple):
     """Where the folder is below the top of its repository."""
 
 
-class Tree(NamedTuple):
+class WorkTree(NamedTuple):
     """A work tree at one time."""
 
     home: str
@@ -37,7 +37,7 @@ class Tree(NamedTuple):
     root: str
     taken_ns: int
     """The time by the clock of the disk."""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[FolderTree, ...] = ()
     expected: tuple[str, ...] = ()
     """The folders where artifacts are expected, whether git ignores them or not."""
     executed: Mapping[str, str] = {}
@@ -52,12 +52,12 @@ class Tree(NamedTuple):
         return json.dumps(self._asdict(), separators=(",", ":"))
 
 
-def parse_tree(text: str) -> Tree:
+def parse_tree(text: str) -> WorkTree:
     """A tree as it was kept. Raise `ValueError` if it isn't one."""
     values = json.loads(text)
     if not isinstance(values, dict) or not isinstance(values.get("parts"), list):
         raise ValueError("not a tree")  # noqa: TRY004 - the text is wrong, not a type
-    known: dict[str, Any] = {name: value for name, value in values.items() if name in Tree._fields}
+    known: dict[str, Any] = {name: value for name, value in values.items() if name in WorkTree._fields}
     for name in ("expected", "pause_ns"):
-        known[name] = tuple(known.get(name) or Tree._field_defaults[name])
-    return Tree(**{**known, "parts": tuple(Part(*part) for part in values["parts"])})
+        known[name] = tuple(known.get(name) or WorkTree._field_defaults[name])
+    return WorkTree(**{**known, "parts": tuple(FolderTree(*part) for part in values["parts"])})

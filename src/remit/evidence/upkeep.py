@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from remit.errors import BusyError
 from remit.evidence.area import FOLDER, Trees
 from remit.evidence.saved_tree import BEFORE, read_before
-from remit.git.git_errors import Refused
+from remit.git.git_errors import GitRefused
 from remit.ledger.texts import load_text
 from remit.light_namedtuple import NamedTuple
-from remit.storage.locks import hold
+from remit.storage.locks import hold_lock
 
 if TYPE_CHECKING:
     from remit.ledger.home import Home
@@ -47,7 +47,7 @@ def clear_evidence(home: Home, failures: list[str], *, dry_run: bool) -> Removed
         if not entry.is_dir(follow_symlinks=False):
             continue
         try:
-            with hold(f"{entry.path}.lock", seconds=_PATIENCE_SECONDS):
+            with hold_lock(f"{entry.path}.lock", seconds=_PATIENCE_SECONDS):
                 if _is_abandoned(entry.path):
                     count, size = count + 1, size + _measure(entry.path)
                     if not dry_run:
@@ -57,7 +57,7 @@ def clear_evidence(home: Home, failures: list[str], *, dry_run: bool) -> Removed
                     _prune(entry.path, named)
         except BusyError:  # a run is looking at this folder
             continue
-        except (OSError, Refused) as error:
+        except (OSError, GitRefused) as error:
             failures.append(f"'{entry.path}' can't be cleared: {error}; check the disk and the permissions")
     return Removed(count, size)
 
@@ -87,7 +87,9 @@ def _list_named(home: Home) -> list[str]:
 def _prune(place: str, named: list[str]) -> None:
     """Remove the trees of a repository that no session names."""
     trees = Trees(place, "", seconds=60.0)
-    known = trees.call("cat-file", "--batch-check=%(objecttype)", given="".join(f"{each}\n" for each in named).encode())
+    known = trees.check_git(
+        "cat-file", "--batch-check=%(objecttype)", given="".join(f"{each}\n" for each in named).encode()
+    )
     here = [each for each, kind in zip(named, known.split(b"\n"), strict=False) if kind == b"tree"]
     if len(here) <= _MOST_TREES:
-        trees.call("prune", f"--expire={_KEPT}", *here)
+        trees.check_git("prune", f"--expire={_KEPT}", *here)

@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import StorageError
 from remit.git.blobs import hash_blobs, load_sizes, read_blobs
-from remit.git.bundles import GONE, MAX_PARCEL_BYTES, Base, File, Made, check_commit
+from remit.git.bundles import GONE, MAX_PARCEL_BYTES, AgentChanges, BaseTree, BundledFile, check_commit
 from remit.git.clones import fetching, not_in_it
 from remit.git.commits import MAX_FILE_BYTES
 from remit.git.git_errors import show
-from remit.git.private_repo import compare, find_hashing, is_sound, open_store
+from remit.git.private_repo import compare, find_hashing, is_sound, open_private_repo
 from remit.git.tree_snapshot import MAX_CHANGED_BYTES
 from remit.model import NOTHING
 from remit.storage.files import make_private_folder, name_half_written, write_all
-from remit.storage.safe_path import PENDING, Spot, hold_spot, move_spot, open_folder, remove_spot
+from remit.storage.safe_path import PENDING, FileTarget, move_target, open_folder, open_target, remove_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from remit.git.private_repo import Changed, Store
+    from remit.git.private_repo import ChangedPath, PrivateRepo
 
 _PLAIN, _RUNS, _LINK, _FOLDER = "100644", "100755", "120000", "040000"
 _MAX_LINK_BYTES = 4096
@@ -38,7 +38,7 @@ _MANY = 64
 _ABREAST = 5000
 
 
-class Arrived(NamedTuple):
+class AppliedChanges(NamedTuple):
     """What became of each path that an agent had changed."""
 
     applied: tuple[str, ...]
@@ -49,10 +49,10 @@ class Arrived(NamedTuple):
     """Was not brought in on principle: a link that leads out of the workspace."""
 
 
-class Fetched(NamedTuple):
+class FetchedChanges(NamedTuple):
     """What was found out about an arrival when it was checked."""
 
-    changed: tuple[Changed, ...]
+    changed: tuple[ChangedPath, ...]
     sizes: dict[str, int]
     contents: Mapping[str, bytes] = NOTHING
     """Of what is little of it."""
@@ -69,21 +69,21 @@ class _Here(NamedTuple):
 
 
 def fetch(
-    root: str, base: Base, made: Made, *, bundle: bytes | None = None, remote: str = "", branch: str = ""
-) -> Fetched:
+    root: str, base: BaseTree, made: AgentChanges, *, bundle: bytes | None = None, remote: str = "", branch: str = ""
+) -> FetchedChanges:
     """Get what an agent made into the workspace's store, and see that it is exactly what was told of it."""
     check_commit(made.commit)
     if len(bundle or b"") > MAX_PARCEL_BYTES:
         raise _refuse(f"it has more than {MAX_PARCEL_BYTES:,} bytes")
-    with open_store(root, base.prefix, hashing=find_hashing(check_commit(base.commit))) as store:
+    with open_private_repo(root, base.prefix, hashing=find_hashing(check_commit(base.commit))) as store:
         if made.commit == base.commit:
             if made.files or made.tree != base.tree:
                 raise _refuse("files were told, and nothing was sent")
-            return Fetched((), {})
+            return FetchedChanges((), {})
         kept = f"refs/remit/bases/{base.commit}"
         if (
             not os.path.exists(f"{store.folder}/{kept}")
-            and store.ask("cat-file", "-e", f"{base.commit}^{{commit}}").code
+            and store.run_git("cat-file", "-e", f"{base.commit}^{{commit}}").code
         ):
             raise StorageError("what was sent is no longer known here", hint="run it again, and keep .remit meanwhile")
         store.write(kept, f"{base.commit}\n")  # so that only what is new is asked for
@@ -93,8 +93,8 @@ def fetch(
         return fetched
 
 
-def _check(store: Store, base: Base, made: Made) -> Fetched:
-    answer = store.ask("cat-file", "commit", made.commit)
+def _check(store: PrivateRepo, base: BaseTree, made: AgentChanges) -> FetchedChanges:
+    answer = store.run_git("cat-file", "commit", made.commit)
     if answer.code:
         raise not_in_it()
     head = answer.out.decode("utf-8", "replace").partition("\n\n")[0]
@@ -119,10 +119,10 @@ def _check(store: Store, base: Base, made: Made) -> Fetched:
     contents: dict[str, bytes] = {}
     if hash_blobs(store, sizes, kept=contents) != {blob: sha256 for blob, sha256 in wanted.items() if sha256}:
         raise _refuse("a file has another content than was told, or is not in it")
-    return Fetched(tuple(changed), sizes, contents)
+    return FetchedChanges(tuple(changed), sizes, contents)
 
 
-def _check_entry(entry: Changed, file: File) -> None:
+def _check_entry(entry: ChangedPath, file: BundledFile) -> None:
     if entry.mode not in (_PLAIN, _RUNS, _LINK, GONE) or entry.mode != file.mode or not is_sound(file.path):
         raise _refuse(f"'{show(file.path)}' is something else")
     if (entry.mode == GONE) != (not file.sha256):
@@ -136,19 +136,23 @@ def _refuse(why: str) -> StorageError:
 # --- bringing in ----------------------------------------------------------------------------------------------------
 
 
-def bring_in(root: str, base: Base, made: Made, *, fetched: Fetched | None = None) -> Arrived:
+def apply_agent_changes(
+    root: str, base: BaseTree, made: AgentChanges, *, fetched: FetchedChanges | None = None
+) -> AppliedChanges:
     """Bring what was fetched into the workspace, path by path. Called again, it goes on where it was ended.
 
     With what `fetch` has found out it need not ask git for that again.
     """
     if made.commit == base.commit:
-        return Arrived((), ())
+        return AppliedChanges((), ())
     applied: set[str] = set()
     kept: set[str] = set()
-    with open_store(root, base.prefix, hashing=find_hashing(check_commit(base.commit))) as store:
+    with open_private_repo(root, base.prefix, hashing=find_hashing(check_commit(base.commit))) as store:
         if fetched is None:
             found = compare(store, base.commit, check_commit(made.commit))
-            fetched = Fetched(tuple(found), load_sizes(store, (entry.blob for entry in found if entry.mode != GONE)))
+            fetched = FetchedChanges(
+                tuple(found), load_sizes(store, (entry.blob for entry in found if entry.mode != GONE))
+            )
         changed = [
             entry._replace(path=entry.path.removeprefix(base.prefix))
             for entry in fetched.changed
@@ -161,25 +165,25 @@ def bring_in(root: str, base: Base, made: Made, *, fetched: Fetched | None = Non
                 applied.add(entry.path)
         coming = sorted(entry for entry in changed if entry.mode in (_PLAIN, _RUNS, _LINK))
         for start in range(0, len(coming), _ABREAST):
-            new, odd = _bring(store, real, coming[start : start + _ABREAST], fetched)
+            new, odd = _write_changes(store, real, coming[start : start + _ABREAST], fetched)
             applied |= new
             kept |= odd
         _see_on_disk(real, applied)
     rest = sorted({entry.path for entry in changed} - applied - kept)
-    return Arrived(tuple(sorted(applied)), tuple(rest), tuple(sorted(kept)))
+    return AppliedChanges(tuple(sorted(applied)), tuple(rest), tuple(sorted(kept)))
 
 
 def _see_on_disk(root: str, paths: Iterable[str]) -> None:
     """See the names on disk; the contents are there already."""
     folders = {path.rpartition("/")[0] for path in paths}
     if len(folders) > _MANY:
-        with hold_spot(root, "x") as spot:
+        with open_target(root, "x") as spot:
             _sync_disk(spot.folder)
         return
     for folder in folders:
         with (
             suppress(OSError),
-            hold_spot(root, f"{folder}/x" if folder else "x") as spot,
+            open_target(root, f"{folder}/x" if folder else "x") as spot,
         ):  # it may be gone with its files
             os.fsync(spot.folder)
 
@@ -195,10 +199,10 @@ def _sync_disk(handle: int) -> None:
         raise OSError(get_errno(), os.strerror(get_errno()))
 
 
-def _take_away(root: str, entry: Changed) -> bool:
+def _take_away(root: str, entry: ChangedPath) -> bool:
     try:
-        with hold_spot(root, entry.path) as spot:
-            here = _look(spot, entry)
+        with open_target(root, entry.path) as spot:
+            here = _inspect(spot, entry)
             if here.mode in (GONE, _FOLDER):
                 return True
             if here != (entry.old_mode, entry.old_blob):
@@ -219,19 +223,21 @@ def _take_empty_folders(root: str, path: str) -> None:
     folder = path.rpartition("/")[0]
     with suppress(OSError):
         while folder:
-            with hold_spot(root, folder) as spot:
+            with open_target(root, folder) as spot:
                 os.rmdir(spot.name, dir_fd=spot.folder)
             folder = folder.rpartition("/")[0]
 
 
-def _bring(store: Store, root: str, coming: Sequence[Changed], fetched: Fetched) -> tuple[set[str], set[str]]:
+def _write_changes(
+    store: PrivateRepo, root: str, coming: Sequence[ChangedPath], fetched: FetchedChanges
+) -> tuple[set[str], set[str]]:
     """Write the new content of paths, see it on disk, and only then put it in their places.
 
     Gives the paths that are as they should be now, and those that are not brought in on principle.
     """
     applied: set[str] = set()
     kept: set[str] = set()
-    wanted: dict[str, list[Changed]] = {}
+    wanted: dict[str, list[ChangedPath]] = {}
     for entry in coming:
         with suppress(OSError):
             here = _find(root, entry)
@@ -240,7 +246,7 @@ def _bring(store: Store, root: str, coming: Sequence[Changed], fetched: Fetched)
             elif here == (entry.old_mode, entry.old_blob):
                 wanted.setdefault(entry.blob, []).append(entry)
     many = sum(map(len, wanted.values())) > _MANY
-    waiting: list[tuple[Changed, Spot]] = []
+    waiting: list[tuple[ChangedPath, FileTarget]] = []
     with _open_pending(root) as own:
         try:
             for blob, blocks in _read(store, wanted, fetched):
@@ -250,11 +256,11 @@ def _bring(store: Store, root: str, coming: Sequence[Changed], fetched: Fetched)
             applied.update(entry.path for entry, spot in waiting if _put(root, entry, spot))
         finally:
             for _, spot in waiting:
-                remove_spot(spot)
+                remove_target(spot)
     return applied, kept
 
 
-def _read(store: Store, blobs: Iterable[str], fetched: Fetched) -> Iterator[tuple[str, Iterable[bytes]]]:
+def _read(store: PrivateRepo, blobs: Iterable[str], fetched: FetchedChanges) -> Iterator[tuple[str, Iterable[bytes]]]:
     """The contents that are wanted: as they were checked, or from the store."""
     missing = {}
     for blob in blobs:
@@ -276,15 +282,15 @@ def _open_pending(root: str) -> Iterator[int]:
         os.close(handle)
 
 
-def _find(root: str, entry: Changed) -> _Here:
+def _find(root: str, entry: ChangedPath) -> _Here:
     try:
-        with hold_spot(root, entry.path) as spot:
-            return _look(spot, entry)
+        with open_target(root, entry.path) as spot:
+            return _inspect(spot, entry)
     except FileNotFoundError:
         return _Here(GONE, "0" * len(entry.blob))
 
 
-def _look(spot: Spot, entry: Changed) -> _Here:
+def _inspect(spot: FileTarget, entry: ChangedPath) -> _Here:
     """What is at a spot, if it is a file or a link. Anything else is as nobody knows it."""
     try:
         found = os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)
@@ -308,12 +314,12 @@ def _look(spot: Spot, entry: Changed) -> _Here:
 
 
 def _write_each(
-    root: str, own: int, entries: Sequence[Changed], blocks: Iterable[bytes], kept: set[str], *, durable: bool
-) -> Iterator[tuple[Changed, Spot]]:
+    root: str, own: int, entries: Sequence[ChangedPath], blocks: Iterable[bytes], kept: set[str], *, durable: bool
+) -> Iterator[tuple[ChangedPath, FileTarget]]:
     """Write a content for each of the paths that shall have it, and tell where it waits."""
     content = blocks if len(entries) == 1 else list(blocks)
     for entry in entries:
-        spot = Spot(own, name_half_written(entry.path.rpartition("/")[2]))
+        spot = FileTarget(own, name_half_written(entry.path.rpartition("/")[2]))
         if entry.mode != _LINK:
             _write(spot, content, entry.mode, _find_permissions(root, entry), durable=durable)
             yield entry, spot
@@ -326,9 +332,9 @@ def _write_each(
             kept.add(entry.path)
 
 
-def _find_permissions(root: str, entry: Changed) -> int | None:
+def _find_permissions(root: str, entry: ChangedPath) -> int | None:
     """Those of the file that is replaced; None where there is none."""
-    with suppress(OSError), hold_spot(root, entry.path) as spot:
+    with suppress(OSError), open_target(root, entry.path) as spot:
         found = os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)
         return stat.S_IMODE(found.st_mode) if stat.S_ISREG(found.st_mode) else None
     return None
@@ -343,7 +349,7 @@ def _stays_inside(path: str, target: bytes) -> bool:
     return parts[0] == "root" and is_sound("/".join(parts))
 
 
-def _write(spot: Spot, blocks: Iterable[bytes], mode: str, before: int | None, *, durable: bool) -> None:
+def _write(spot: FileTarget, blocks: Iterable[bytes], mode: str, before: int | None, *, durable: bool) -> None:
     # A file that others may not read is not shown to them while it is written.
     first = 0o600 if before is not None else 0o777 if mode == _RUNS else 0o666
     handle = os.open(spot.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, first, dir_fd=spot.folder)
@@ -358,14 +364,14 @@ def _write(spot: Spot, blocks: Iterable[bytes], mode: str, before: int | None, *
         finally:
             os.close(handle)
     except BaseException:
-        remove_spot(spot)
+        remove_target(spot)
         raise
 
 
-def _put(root: str, entry: Changed, waiting: Spot) -> bool:
+def _put(root: str, entry: ChangedPath, waiting: FileTarget) -> bool:
     """Put new content in a file's place, if that still is as the agent found it."""
-    with suppress(OSError), hold_spot(root, entry.path, make=True) as spot:
-        if _look(spot, entry) == (entry.old_mode, entry.old_blob):
-            move_spot(waiting, spot)
+    with suppress(OSError), open_target(root, entry.path, make=True) as spot:
+        if _inspect(spot, entry) == (entry.old_mode, entry.old_blob):
+            move_target(waiting, spot)
             return True
     return False

@@ -10,7 +10,7 @@ import os
 import stat
 
 from remit.errors import InputError, StorageError
-from remit.git.git_errors import Refused, show
+from remit.git.git_errors import GitRefused, show
 from remit.git.process import run
 from remit.git.repository import find_repository
 from remit.storage.files import load_bytes
@@ -31,7 +31,7 @@ def find_merge(root: str, path: str) -> str | None:
         asked = ("check-attr", "-z", "merge", "--", f"{repository.prefix}{path}")
         # What the user has set for all repositories is no help to those who merge elsewhere.
         answer = run(repository.top, "-c", "core.attributesFile=/dev/null", *asked)
-    except Refused as refused:
+    except GitRefused as refused:
         if refused.finding.code == "GIT002":
             return None
         raise refused.as_error() from refused

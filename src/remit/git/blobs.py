@@ -10,31 +10,31 @@ import hashlib
 import os
 from typing import TYPE_CHECKING
 
-from remit.git.git_errors import Refused, commit_failed
+from remit.git.git_errors import GitRefused, commit_failed
 from remit.git.process import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from remit.git.private_repo import Store
+    from remit.git.private_repo import PrivateRepo
 
 _SMALL_BYTES = 1024 * 1024
 _BATCH_BYTES = 8 * 1024 * 1024
 _BLOCK = 1 << 20
 
 
-def load_sizes(store: Store, blobs: Iterable[str]) -> dict[str, int]:
+def load_sizes(store: PrivateRepo, blobs: Iterable[str]) -> dict[str, int]:
     """How long blobs are; those that are not there, or are none, are left out."""
     names = list(dict.fromkeys(blobs))
     if not names:
         return {}
     given = "".join(f"{name}\n" for name in names).encode("ascii")
-    out = store.tell("cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)", given=given)
+    out = store.check_git("cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)", given=given)
     parts = (line.split(" ") for line in out.decode("ascii", "replace").splitlines())
     return {part[0]: int(part[2]) for part in parts if len(part) == 3 and part[1] == "blob"}  # noqa: PLR2004 - as asked
 
 
-def read_blobs(store: Store, sizes: Mapping[str, int]) -> Iterator[tuple[str, Iterator[bytes]]]:
+def read_blobs(store: PrivateRepo, sizes: Mapping[str, int]) -> Iterator[tuple[str, Iterator[bytes]]]:
     """The content of blobs in blocks, many small ones by one call; a large one by way of a file."""
     waiting: list[str] = []
     size = 0
@@ -50,21 +50,21 @@ def read_blobs(store: Store, sizes: Mapping[str, int]) -> Iterator[tuple[str, It
     yield from _read_small(store, waiting)
 
 
-def _read_small(store: Store, blobs: Sequence[str]) -> Iterator[tuple[str, Iterator[bytes]]]:
+def _read_small(store: PrivateRepo, blobs: Sequence[str]) -> Iterator[tuple[str, Iterator[bytes]]]:
     if not blobs:
         return
-    out = store.tell("cat-file", "--batch", given="".join(f"{blob}\n" for blob in blobs).encode("ascii"))
+    out = store.check_git("cat-file", "--batch", given="".join(f"{blob}\n" for blob in blobs).encode("ascii"))
     at = 0
     for blob in blobs:
         end = out.find(b"\n", at)
         facts = out[at:end].split(b" ")
         if len(facts) != 3:  # noqa: PLR2004 - name, type, size
-            raise Refused(commit_failed(f"the object {blob} is missing"))
+            raise GitRefused(commit_failed(f"the object {blob} is missing"))
         start, at = end + 1, end + 2 + int(facts[2])
         yield blob, iter((out[start : at - 1],))
 
 
-def _read_large(store: Store, blob: str) -> Iterator[bytes]:
+def _read_large(store: PrivateRepo, blob: str) -> Iterator[bytes]:
     from tempfile import TemporaryDirectory  # noqa: PLC0415 - rarely needed
 
     with TemporaryDirectory(prefix="blob-", dir=store.folder, ignore_cleanup_errors=True) as folder:
@@ -73,13 +73,13 @@ def _read_large(store: Store, blob: str) -> Iterator[bytes]:
             more={**store.environment, "GIT_WORK_TREE": folder}, alone=True,
         )  # fmt: skip
         if out.code:
-            raise Refused(commit_failed(out.reason))
+            raise GitRefused(commit_failed(out.reason))
         with open(os.path.join(folder, os.fsdecode(out.out).strip()), "rb") as stream:
             while block := stream.read(_BLOCK):
                 yield block
 
 
-def hash_blobs(store: Store, sizes: Mapping[str, int], *, kept: dict[str, bytes] | None = None) -> dict[str, str]:
+def hash_blobs(store: PrivateRepo, sizes: Mapping[str, int], *, kept: dict[str, bytes] | None = None) -> dict[str, str]:
     """The SHA-256 of contents, by the names of their blobs; what is little of them is kept for who needs it again."""
     found = {}
     room = 0 if kept is None else _BATCH_BYTES

@@ -12,30 +12,30 @@ from typing import TYPE_CHECKING
 
 from remit.errors import StorageError
 from remit.git.bundles import check_branch, check_commit, pack, write_commit
-from remit.git.git_errors import Refused, show
-from remit.git.private_repo import open_store
+from remit.git.git_errors import GitRefused, show
+from remit.git.private_repo import open_private_repo
 from remit.git.process import run
 from remit.git.repository import find_commit, find_repository
 
 if TYPE_CHECKING:
-    from remit.git.bundles import Made
-    from remit.git.private_repo import Store
+    from remit.git.bundles import AgentChanges
+    from remit.git.private_repo import PrivateRepo
     from remit.git.repository import Repository
 
 _DIGITS = frozenset("0123456789abcdef")
 
 
-def keep_branch(root: str, made: Made, branch: str) -> str:
+def keep_branch(root: str, made: AgentChanges, branch: str) -> str:
     """Give what was fetched a branch in the user's repository; its commit, or "" where there is no repository."""
     check_commit(made.commit)
     reference = f"refs/heads/{check_branch(branch)}"
     try:
         repository = find_repository(root)
-    except Refused as refused:
+    except GitRefused as refused:
         if refused.finding.code == "GIT002":
             return ""
         raise refused.as_error() from refused
-    with open_store(root, repository.prefix, holds=False) as store:
+    with open_private_repo(root, repository.prefix, holds=False) as store:
         commit, below = _put_on(store, made)
         found = find_commit(repository, reference)
         if found is None:
@@ -50,23 +50,23 @@ def keep_branch(root: str, made: Made, branch: str) -> str:
     return commit
 
 
-def _put_on(store: Store, made: Made) -> tuple[str, str]:
+def _put_on(store: PrivateRepo, made: AgentChanges) -> tuple[str, str]:
     """The commit for the branch, and the one below it that the repository has; "" where it has none."""
     base = _list_parents(store, made.commit)[0]
     head = _load_head(store, base)
     if not head or base == head or _list_parents(store, base):
         return made.commit, head
-    tree = store.tell("rev-parse", f"{base}^{{tree}}").decode("ascii").strip()
-    if store.tell("rev-parse", f"{head}^{{tree}}").decode("ascii").strip() == tree:
+    tree = store.check_git("rev-parse", f"{base}^{{tree}}").decode("ascii").strip()
+    if store.check_git("rev-parse", f"{head}^{{tree}}").decode("ascii").strip() == tree:
         return write_commit(store, made.tree, (head,), "made"), head
     return write_commit(store, made.tree, (write_commit(store, tree, (head,), "base"),), "made"), head
 
 
-def _list_parents(store: Store, commit: str) -> list[str]:
-    return store.tell("rev-list", "--parents", "-n", "1", commit, "--").decode("ascii").split()[1:]
+def _list_parents(store: PrivateRepo, commit: str) -> list[str]:
+    return store.check_git("rev-list", "--parents", "-n", "1", commit, "--").decode("ascii").split()[1:]
 
 
-def _load_head(store: Store, base: str) -> str:
+def _load_head(store: PrivateRepo, base: str) -> str:
     """The last commit when a base was taken."""
     head = ""
     with suppress(OSError), open(f"{store.folder}/refs/remit/heads/{base}", encoding="ascii") as stream:
@@ -74,11 +74,11 @@ def _load_head(store: Store, base: str) -> str:
     return head if set(head) <= _DIGITS else ""
 
 
-def _hand_over(repository: Repository, store: Store, bundle: bytes) -> None:
+def _hand_over(repository: Repository, store: PrivateRepo, bundle: bytes) -> None:
     """Put the objects of a bundle into the repository, from the store: there no setting of the repository counts."""
     objects = bundle[bundle.index(b"\n\nPACK") + 2 :]
     shared = repository.settings.get("core.sharedrepository", "false")
-    answer = store.ask(
+    answer = store.run_git(
         "-c", "core.fsync=committed", "-c", f"core.sharedRepository={shared}",
         "index-pack", "--stdin", "--fix-thin", given=objects,
         more={"GIT_OBJECT_DIRECTORY": os.path.join(repository.common, "objects")},

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import StorageError, UsageError
 from remit.git.git_errors import show
-from remit.git.private_repo import MAX_SECONDS, open_store
-from remit.git.process import Answer, run
+from remit.git.private_repo import MAX_SECONDS, open_private_repo
+from remit.git.process import GitOutput, run
 from remit.lazy_regex import lazy
 from remit.storage.files import remove
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from remit.git.private_repo import Store
+    from remit.git.private_repo import PrivateRepo
 
 MAX_PARCEL_BYTES = 256 * 1024 * 1024
 PROTOCOLS = "file:ssh:https:git"
@@ -36,7 +36,7 @@ _BRANCH = lazy(r"(?![-/.])(?:[A-Za-z0-9_-]|[./](?![./])){1,200}(?<![./])\Z", re.
 _SECRET = lazy(r"://[^/@\s]{1,1000}@")
 
 
-class Base(NamedTuple):
+class BaseTree(NamedTuple):
     """The tree that an agent starts from."""
 
     commit: str
@@ -47,7 +47,7 @@ class Base(NamedTuple):
     """The paths that could not be taken: too large, unreadable, or repositories of their own."""
 
 
-class File(NamedTuple):
+class BundledFile(NamedTuple):
     """A path below the workspace's root that differs from the base, and what it is now."""
 
     path: str
@@ -56,20 +56,20 @@ class File(NamedTuple):
     """Of the bytes of the file, or of where a link leads; "" where it is gone."""
 
 
-class Made(NamedTuple):
+class AgentChanges(NamedTuple):
     """What an agent made of a base."""
 
     commit: str
     tree: str
-    files: tuple[File, ...]
+    files: tuple[BundledFile, ...]
     left: tuple[str, ...] = ()
     """The paths that could not be taken along."""
 
 
-def write_commit(store: Store, tree: str, parents: Iterable[str], words: str) -> str:
+def write_commit(store: PrivateRepo, tree: str, parents: Iterable[str], words: str) -> str:
     """Make a commit of Remit's own in a store."""
     named = [part for parent in parents for part in ("-p", parent)]
-    return store.tell("commit-tree", tree, *named, "-m", words, more=_IDENTITY).decode("ascii").strip()
+    return store.check_git("commit-tree", tree, *named, "-m", words, more=_IDENTITY).decode("ascii").strip()
 
 
 def check_commit(commit: str) -> str:
@@ -94,13 +94,13 @@ def pack(root: str, commit: str, *, without: str = "", max_bytes: int = MAX_PARC
     check_commit(commit)
     if commit == without:
         return b""
-    with open_store(root, holds=False) as store:
+    with open_private_repo(root, holds=False) as store:
         file = f"{store.folder}/parcel-{os.getpid()}-{os.urandom(4).hex()}"
         try:
             with store.name(commit) as reference:
                 # Of a commit that is none of its ancestors git would leave out nothing, but for its tree.
                 less = [f"^{check_commit(without)}", f"^{without}^{{tree}}"] if without else []
-                answer = store.ask(*_QUICKLY, "bundle", "create", "-q", file, reference, *less)
+                answer = store.run_git(*_QUICKLY, "bundle", "create", "-q", file, reference, *less)
             if answer.code:
                 store.heal()  # objects may be gone that were somebody else's; the next base has its own
                 raise StorageError(f"git cannot pack: {show(answer.reason)}", hint="try again: all is read anew then")
@@ -124,24 +124,24 @@ def _load(file: str, max_bytes: int) -> bytes:
 def push(root: str, commit: str, remote: str, branch: str) -> None:
     """Send a commit of the workspace's store to a branch of a remote, whatever was there."""
     check_commit(commit)
-    with open_store(root, holds=False) as store:
+    with open_private_repo(root, holds=False) as store:
         wanted = f"+{commit}:refs/heads/{check_branch(branch)}"
         answer = call_remote(store, "push", "-q", "--no-verify", "--no-signed", "--", remote, wanted, remote=remote)
         if answer.code:
-            raise tell_remote("cannot send to", remote, answer)
+            raise remote_error("cannot send to", remote, answer)
 
 
 def drop_remote(root: str, remote: str, branches: Iterable[str]) -> None:
     """Remove branches from a remote; those that are not there are none to remove."""
-    with open_store(root, holds=False) as store:
+    with open_private_repo(root, holds=False) as store:
         for branch in branches:
             wanted = f":refs/heads/{check_branch(branch)}"
             answer = call_remote(store, "push", "-q", "--no-verify", "--no-signed", "--", remote, wanted, remote=remote)
-            if answer.code and "remote ref does not exist" not in answer.told:
-                raise tell_remote("cannot remove a branch from", remote, answer)
+            if answer.code and "remote ref does not exist" not in answer.errors:
+                raise remote_error("cannot remove a branch from", remote, answer)
 
 
-def call_remote(store: Store, *arguments: str, remote: str) -> Answer:
+def call_remote(store: PrivateRepo, *arguments: str, remote: str) -> GitOutput:
     """Call git for something that leaves the machine: with the user's own settings, and never with a question."""
     if not remote or remote.startswith("-") or "\0" in remote:
         raise UsageError(f"'{show(remote)}' is no remote", hint="name an address, such as ssh://host/folder.git")
@@ -161,7 +161,7 @@ def _list_helpers(folder: str) -> list[str]:
     return found
 
 
-def tell_remote(what: str, remote: str, answer: Answer) -> StorageError:
+def remote_error(what: str, remote: str, answer: GitOutput) -> StorageError:
     """What to say of a remote that does not do as it is asked. An address may have a password in it."""
     shown, reason = (_SECRET.sub("://***@", text) for text in (remote, answer.reason))
     return StorageError(

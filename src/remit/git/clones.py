@@ -20,26 +20,36 @@ from typing import TYPE_CHECKING
 
 from remit.errors import StorageError
 from remit.git.blobs import hash_blobs, load_sizes
-from remit.git.bundles import GONE, Base, File, Made, call_remote, check_branch, check_commit, tell_remote, write_commit
-from remit.git.git_errors import Refused, show
+from remit.git.bundles import (
+    GONE,
+    AgentChanges,
+    BaseTree,
+    BundledFile,
+    call_remote,
+    check_branch,
+    check_commit,
+    remote_error,
+    write_commit,
+)
+from remit.git.git_errors import GitRefused, show
 from remit.git.private_repo import (
     FOLDER,
     MAX_LISTED_BYTES,
     PATIENCE_SECONDS,
-    Store,
+    PrivateRepo,
     check_rules,
     compare,
     find_changes,
     find_hashing,
     is_own,
-    make_store,
-    open_store,
+    make_private_repo,
+    open_private_repo,
 )
 from remit.git.repository import parse_entries
 from remit.git.tree_snapshot import LINKED, find_filled, update
 from remit.git.worktrees import remove_tree
-from remit.storage.files import tell_failure
-from remit.storage.locks import hold
+from remit.storage.files import storage_error
+from remit.storage.locks import hold_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,7 +64,7 @@ _FETCH = ("fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-sub
 def check_out(
     store_folder: str,
     folder: str,
-    base: Base,
+    base: BaseTree,
     *,
     bundle: bytes | None = None,
     bundles: Sequence[bytes] = (),
@@ -74,10 +84,10 @@ def check_out(
             parts = [*bundles, *([bundle] if bundle else [])]
             mirror = _fetch_base(os.path.realpath(store_folder), base, bundles=parts, remote=remote, branch=branch)
             _make_clone(place, base, f"{mirror}/objects")
-    except Refused as refused:
+    except GitRefused as refused:
         raise refused.as_error() from refused
     except OSError as error:
-        raise tell_failure(folder, error) from error
+        raise storage_error(folder, error) from error
     return os.path.join(place, base.prefix).rstrip("/")
 
 
@@ -94,8 +104,8 @@ def remove(folder: str) -> None:
                            hint="end what still works there, then try again") from error  # fmt: skip
 
 
-def _load_base(place: str, base: Base) -> str:
-    store = Store(os.path.join(place, base.prefix, FOLDER), place)
+def _load_base(place: str, base: BaseTree) -> str:
+    store = PrivateRepo(os.path.join(place, base.prefix, FOLDER), place)
     return str(store.load_note("clone").get("commit"))
 
 
@@ -115,14 +125,14 @@ def _find_mirror(store_folder: str, commit: str, remote: str = "") -> str:
     return os.path.join(store_folder, f"{name}.git" if hashing == "sha1" else f"{name}-{hashing}.git")
 
 
-def _fetch_base(store_folder: str, base: Base, *, bundles: Sequence[bytes], remote: str, branch: str) -> str:
+def _fetch_base(store_folder: str, base: BaseTree, *, bundles: Sequence[bytes], remote: str, branch: str) -> str:
     """Have a mirror know the base, and nobody remove it from there; the mirror's folder."""
     mirror = _find_mirror(store_folder, base.commit, remote)
     kept = f"{_KEPT}/{base.commit}"
     os.makedirs(store_folder, mode=0o700, exist_ok=True)
-    with hold(f"{mirror}.lock", seconds=PATIENCE_SECONDS):
-        make_store(mirror, hashing=find_hashing(base.commit))
-        store = Store(mirror, mirror)
+    with hold_lock(f"{mirror}.lock", seconds=PATIENCE_SECONDS):
+        make_private_repo(mirror, hashing=find_hashing(base.commit))
+        store = PrivateRepo(mirror, mirror)
         if not os.path.exists(f"{mirror}/{kept}"):
             tree = receive(store, base.commit, bundles=bundles, remote=remote, branch=branch, kept=_KEPT)
             if tree != base.tree:
@@ -133,16 +143,16 @@ def _fetch_base(store_folder: str, base: Base, *, bundles: Sequence[bytes], remo
     return mirror
 
 
-def receive(store: Store, commit: str, *, bundles: Sequence[bytes], remote: str, branch: str, kept: str) -> str:
+def receive(store: PrivateRepo, commit: str, *, bundles: Sequence[bytes], remote: str, branch: str, kept: str) -> str:
     """Get a commit into a store; its tree. All that came is named there below `kept`."""
     with fetching(store, bundles=bundles, remote=remote, branch=branch):
-        out = store.tell("for-each-ref", "--format=%(objectname) %(tree)", "refs/remit/got/").decode("ascii")
+        out = store.check_git("for-each-ref", "--format=%(objectname) %(tree)", "refs/remit/got/").decode("ascii")
         came = dict(line.split(" ", 1) for line in out.splitlines())
         for each in came:
             store.write(f"{kept}/{each}", f"{each}\n")
         if came.get(commit):
             return came[commit]
-        answer = store.ask("rev-parse", "-q", "--verify", f"{commit}^{{tree}}")  # it was here before
+        answer = store.run_git("rev-parse", "-q", "--verify", f"{commit}^{{tree}}")  # it was here before
         if answer.code:
             raise not_in_it()
         return answer.out.decode("ascii").strip()
@@ -154,7 +164,7 @@ def not_in_it() -> StorageError:
 
 
 @contextmanager
-def fetching(store: Store, *, bundles: Sequence[bytes], remote: str, branch: str) -> Iterator[None]:
+def fetching(store: PrivateRepo, *, bundles: Sequence[bytes], remote: str, branch: str) -> Iterator[None]:
     """Get what was sent into a store, where it has names only for now."""
     for bundle in bundles:
         _receive_bundle(store, bundle)
@@ -162,38 +172,38 @@ def fetching(store: Store, *, bundles: Sequence[bytes], remote: str, branch: str
         wanted = f"+refs/heads/{check_branch(branch)}:refs/remit/got/{os.urandom(6).hex()}"
         answer = call_remote(store, *_FETCH, "--", remote, wanted, remote=remote)
         if answer.code:
-            raise tell_remote("cannot fetch from", remote, answer)
+            raise remote_error("cannot fetch from", remote, answer)
     try:
         yield
     finally:
         shutil.rmtree(f"{store.folder}/refs/remit/got", ignore_errors=True)
 
 
-def _receive_bundle(store: Store, bundle: bytes) -> None:
+def _receive_bundle(store: PrivateRepo, bundle: bytes) -> None:
     """Unpack a bundle, and name what came in it, for the next one may need it."""
     file = f"{store.folder}/arrived-{os.getpid()}-{os.urandom(4).hex()}"
     try:
         with open(file, "xb") as stream:
             stream.write(bundle)
         wanted = "refs/remit/sent/*:refs/remit/got/*"
-        answer = store.ask(*_FETCH, "--", file, wanted, more={"GIT_ALLOW_PROTOCOL": "file"})
+        answer = store.run_git(*_FETCH, "--", file, wanted, more={"GIT_ALLOW_PROTOCOL": "file"})
     finally:
         os.unlink(file)
     if answer.code:
         raise StorageError(f"git cannot read a parcel: {show(answer.reason)}", hint="run it again")
 
 
-def _make_clone(place: str, base: Base, objects: str) -> None:
+def _make_clone(place: str, base: BaseTree, objects: str) -> None:
     """Make a clone beside its place, with the store that will find what was changed; then give it its name."""
     remove(place)
     half = f"{place}{_HALF}{os.urandom(4).hex()}"
     root = os.path.join(half, base.prefix).rstrip("/")
     hashing = find_hashing(base.commit)
     os.makedirs(root, mode=0o700)
-    with open_store(root, base.prefix, hashing=hashing, borrowed=[objects], index=_INDEX) as store:
-        store.tell("read-tree", "--reset", "-u", base.commit)
+    with open_private_repo(root, base.prefix, hashing=hashing, borrowed=[objects], index=_INDEX) as store:
+        store.check_git("read-tree", "--reset", "-u", base.commit)
         store.set_head(base.commit)
-        entries = parse_entries(store.tell("ls-files", "-s", "-z", max_bytes=MAX_LISTED_BYTES))
+        entries = parse_entries(store.check_git("ls-files", "-s", "-z", max_bytes=MAX_LISTED_BYTES))
         linked = [path for path, entry in entries if entry.mode == LINKED]
         store.save_note("clone", {"commit": base.commit, "linked": linked})
         shutil.copyfile(store.index, f"{store.folder}/index")  # for an agent that hands its tree on
@@ -203,9 +213,9 @@ def _make_clone(place: str, base: Base, objects: str) -> None:
 
 def _write_git(folder: str, commit: str, hashing: str, objects: str, index: str) -> None:
     """What makes a folder a repository, for the agent to use as it likes. It names no remote."""
-    make_store(folder, hashing=hashing, borrowed=[objects])
+    make_private_repo(folder, hashing=hashing, borrowed=[objects])
     os.unlink(f"{folder}/info/attributes")
-    clone = Store(folder, os.path.dirname(folder))
+    clone = PrivateRepo(folder, os.path.dirname(folder))
     clone.write("HEAD", f"ref: refs/heads/{BRANCH}\n")
     clone.write(f"refs/heads/{BRANCH}", f"{commit}\n")
     shutil.copyfile(index, f"{folder}/index")
@@ -214,19 +224,19 @@ def _write_git(folder: str, commit: str, hashing: str, objects: str, index: str)
 # --- what an agent made ---------------------------------------------------------------------------------------------
 
 
-def collect(root: str, base: Base, *, also: Iterable[str] = ()) -> Made:
+def collect(root: str, base: BaseTree, *, also: Iterable[str] = ()) -> AgentChanges:
     """Everything below the root that is other than in the base and not ignored, as a commit on top of it.
 
     `also` are paths that are taken though they are ignored. What an agent changed above the root stays where it is.
     """
-    with open_store(root, base.prefix, hashing=find_hashing(check_commit(base.commit)), index=_INDEX) as store:
+    with open_private_repo(root, base.prefix, hashing=find_hashing(check_commit(base.commit)), index=_INDEX) as store:
         check_rules(os.path.realpath(root))
         return store.try_twice(partial(_collect, store, base, tuple(also)))
 
 
-def _collect(store: Store, base: Base, also: Sequence[str]) -> Made:
+def _collect(store: PrivateRepo, base: BaseTree, also: Sequence[str]) -> AgentChanges:
     if not os.path.exists(store.index):
-        store.tell("read-tree", base.commit)
+        store.check_git("read-tree", base.commit)
     store.set_head(base.commit)
     there, gone = find_changes(store, base.prefix)
     there += [f"{base.prefix}{path}" for path in also if _is_plain(store, f"{base.prefix}{path}")]
@@ -235,20 +245,22 @@ def _collect(store: Store, base: Base, also: Sequence[str]) -> Made:
     told = tuple(path.removeprefix(base.prefix) for path in left if path.startswith(base.prefix))
     changed = compare(store, base.commit, cached=True)
     if not changed:
-        return Made(base.commit, base.tree, (), told)
+        return AgentChanges(base.commit, base.tree, (), told)
     hashes = _hash(store, {entry.blob for entry in changed if entry.mode not in (GONE, LINKED)})
-    tree = store.tell("write-tree").decode("ascii").strip()
-    files = [File(entry.path.removeprefix(base.prefix), entry.mode, hashes.get(entry.blob, "")) for entry in changed]
-    return Made(write_commit(store, tree, (base.commit,), "made"), tree, tuple(files), told)
+    tree = store.check_git("write-tree").decode("ascii").strip()
+    files = [
+        BundledFile(entry.path.removeprefix(base.prefix), entry.mode, hashes.get(entry.blob, "")) for entry in changed
+    ]
+    return AgentChanges(write_commit(store, tree, (base.commit,), "made"), tree, tuple(files), told)
 
 
-def _is_plain(store: Store, path: str) -> bool:
+def _is_plain(store: PrivateRepo, path: str) -> bool:
     """Whether a claimed path is one that git could have: below the top, not in a folder of its own, and there."""
     parts = path.split("/")
     return not is_own(path) and not {"", ".", ".."}.intersection(parts) and os.path.lexists(f"{store.top}/{path}")
 
 
-def _hash(store: Store, blobs: Iterable[str]) -> Mapping[str, str]:
+def _hash(store: PrivateRepo, blobs: Iterable[str]) -> Mapping[str, str]:
     """The hashes of contents; those that were asked for the last time as well are not read again."""
     known = store.load_note("hashes")
     found = {blob: str(known[blob]) for blob in blobs if blob in known}

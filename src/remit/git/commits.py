@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.git.git_errors import (
-    Refused,
+    GitRefused,
     commit_failed,
     in_progress,
     no_identity,
@@ -24,13 +24,13 @@ from remit.git.git_errors import (
     path_refused,
     repository_busy,
 )
-from remit.git.process import Answer, run
+from remit.git.process import GitOutput, run
 from remit.git.repository import cut, find_commit, find_repository, open_scratch, parse_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from remit.git.repository import Entry, Repository, Scratch
+    from remit.git.repository import IndexEntry, Repository, Scratch
     from remit.model import Diagnostic
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
@@ -77,7 +77,7 @@ def commit_paths(root: str, paths: Iterable[str], message: str) -> Committed:
         if names:
             with open_scratch(repository, keeps=True) as scratch:
                 commit, changed = _insist(scratch, names, message)
-    except Refused as refused:
+    except GitRefused as refused:
         return Committed(None, (), (*map(path_ignored, ignored), refused.finding), tuple(ignored))
     below = len(repository.prefix)
     told = tuple(map(path_ignored, ignored))
@@ -105,7 +105,7 @@ def find_uncommitted(root: str, paths: Iterable[str]) -> Uncommitted:
             before = find_commit(repository)
             _write_tree(scratch, before, names)
             changed = _find_changed(scratch, before, names)
-    except Refused as refused:
+    except GitRefused as refused:
         return Uncommitted((), (refused.finding,), tuple(ignored))
     return Uncommitted(tuple(name[len(repository.prefix) :] for name in changed), (), tuple(ignored))
 
@@ -118,7 +118,7 @@ def find_last_commit(root: str, paths: Iterable[str]) -> str | None:
         if find_commit(repository) is None or not all(names):
             return None
         answer = run(repository.top, "log", "-1", "--format=%H", "--", *names)
-    except Refused:
+    except GitRefused:
         return None
     return answer.out.decode("ascii").strip() or None if answer.code == 0 else None
 
@@ -129,7 +129,7 @@ def find_last_commit(root: str, paths: Iterable[str]) -> str | None:
 def _check_state(repository: Repository) -> None:
     for name, what in _STOPS:
         if os.path.lexists(os.path.join(repository.own, name)):
-            raise Refused(in_progress(f"{what} is in progress"))
+            raise GitRefused(in_progress(f"{what} is in progress"))
 
 
 def _choose(repository: Repository, paths: Iterable[str], left_out: list[str]) -> list[str]:
@@ -138,7 +138,7 @@ def _choose(repository: Repository, paths: Iterable[str], left_out: list[str]) -
     for path in paths:
         name, fault = _inspect(repository, path)
         if fault is not None:
-            raise Refused(path_refused(path, fault))
+            raise GitRefused(path_refused(path, fault))
         named[name] = path
     given = b"".join(os.fsencode(name) + b"\0" for name in named)
     if not given:
@@ -196,11 +196,11 @@ def _judge(found: os.stat_result) -> str | None:
 def _check_filters(repository: Repository, given: bytes) -> None:
     answer = run(repository.top, "check-attr", "-z", "--stdin", "filter", given=given)
     if answer.code:
-        raise Refused(commit_failed(answer.reason))
+        raise GitRefused(commit_failed(answer.reason))
     fields = os.fsdecode(answer.out).split("\0")
     for path, _, name in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
         if name in repository.filters:
-            raise Refused(path_filtered(path[len(repository.prefix) :], name))
+            raise GitRefused(path_filtered(path[len(repository.prefix) :], name))
 
 
 def _find_ignored(repository: Repository, names: Iterable[str]) -> set[str]:
@@ -209,7 +209,7 @@ def _find_ignored(repository: Repository, names: Iterable[str]) -> set[str]:
     freely = {"GIT_LITERAL_PATHSPECS": "0"}
     answer = run(repository.top, "check-ignore", "-z", "--stdin", given=given, more=freely)
     if answer.code > 1:
-        raise Refused(commit_failed(answer.reason))
+        raise GitRefused(commit_failed(answer.reason))
     return {name.removeprefix("./") for name in os.fsdecode(answer.out).split("\0")}
 
 
@@ -220,7 +220,7 @@ def _find_skipped(repository: Repository, names: Iterable[str]) -> set[str]:
     for portion in cut(gone):
         answer = run(repository.top, "ls-files", "-t", "-z", "--", *portion)
         if answer.code:
-            raise Refused(commit_failed(answer.reason))
+            raise GitRefused(commit_failed(answer.reason))
         lines = os.fsdecode(answer.out).split("\0")
         found.update(line.removeprefix("S ") for line in lines if line.startswith("S "))
     return found
@@ -234,20 +234,20 @@ def _insist(scratch: Scratch, names: Sequence[str], message: str) -> tuple[str |
     reason = ""
     for pause in _PAUSES:
         answer = _try(scratch, names, message)
-        if not isinstance(answer, Answer):
+        if not isinstance(answer, GitOutput):
             return answer
         reason = answer.reason
         if not _is_busy(answer):
-            raise Refused(commit_failed(reason))
+            raise GitRefused(commit_failed(reason))
         time.sleep(pause)
-    raise Refused(repository_busy(reason))
+    raise GitRefused(repository_busy(reason))
 
 
-def _is_busy(answer: Answer) -> bool:
-    return "cannot lock ref" in answer.told or (".lock'" in answer.told and "File exists" in answer.told)
+def _is_busy(answer: GitOutput) -> bool:
+    return "cannot lock ref" in answer.errors or (".lock'" in answer.errors and "File exists" in answer.errors)
 
 
-def _try(scratch: Scratch, names: Sequence[str], message: str) -> tuple[str | None, tuple[str, ...]] | Answer:
+def _try(scratch: Scratch, names: Sequence[str], message: str) -> tuple[str | None, tuple[str, ...]] | GitOutput:
     """One attempt: the commit and what changed with it, or what stood in its way."""
     repository = scratch.repository
     before = find_commit(repository)
@@ -268,31 +268,31 @@ def _try(scratch: Scratch, names: Sequence[str], message: str) -> tuple[str | No
     return commit, changed
 
 
-def _advance(repository: Repository, before: str | None, commit: str, message: str) -> Answer:
+def _advance(repository: Repository, before: str | None, commit: str, message: str) -> GitOutput:
     """Move the branch, if it still is where it was."""
     note = f"commit: {message.partition(chr(10))[0]}"
     try:
         return run(repository.top, "update-ref", "-m", note, "HEAD", commit, before or repository.zeros)
-    except Refused:
+    except GitRefused:
         # It may have done so before it could no longer be heard.
         if find_commit(repository) != commit:
             raise
-        return Answer(0, b"", "")
+        return GitOutput(0, b"", "")
 
 
-def _load_entries(repository: Repository, names: Sequence[str]) -> dict[str, Entry]:
+def _load_entries(repository: Repository, names: Sequence[str]) -> dict[str, IndexEntry]:
     """What the real index has at the paths. A conflict there is somebody's unfinished work."""
-    found: dict[str, Entry] = {}
+    found: dict[str, IndexEntry] = {}
     for portion in cut(names):
         answer = run(repository.top, "ls-files", "-s", "-z", "--", *portion)
         if answer.code:
-            raise Refused(commit_failed(answer.reason))
+            raise GitRefused(commit_failed(answer.reason))
         found |= {path: entry for path, entry in parse_entries(answer.out) if path in portion}
     for name in names:
         if name in found and found[name].stage != "0":
-            raise Refused(in_progress(f"'{name[len(repository.prefix) :]}' has a conflict that is not solved"))
+            raise GitRefused(in_progress(f"'{name[len(repository.prefix) :]}' has a conflict that is not solved"))
         if name not in found and _is_folder(repository, name):
-            raise Refused(path_refused(name[len(repository.prefix) :], "is a folder"))
+            raise GitRefused(path_refused(name[len(repository.prefix) :], "is a folder"))
     return found
 
 
@@ -303,30 +303,30 @@ def _is_folder(repository: Repository, name: str) -> bool:
 
 def _write_tree(scratch: Scratch, before: str | None, names: Sequence[str]) -> str:
     """The tree of the last commit, with the paths as they are on disk."""
-    scratch.tell("read-tree", before or "--empty")
+    scratch.check_git("read-tree", before or "--empty")
     # What is gone comes first: a file may stand where a folder was, and the other way round.
     top = scratch.repository.top
     ordered = sorted(names, key=lambda name: (not _is_gone(f"{top}/{name}"), name))
     given = b"".join(os.fsencode(name) + b"\0" for name in ordered)
-    scratch.tell("update-index", "-z", "--add", "--remove", "--stdin", given=given)
+    scratch.check_git("update-index", "-z", "--add", "--remove", "--stdin", given=given)
     # A repository that has only a part of its objects need not have those of other files.
-    return scratch.tell("write-tree", "--missing-ok").decode("ascii").strip()
+    return scratch.check_git("write-tree", "--missing-ok").decode("ascii").strip()
 
 
 def _is_gone(full: str) -> bool:
     return not os.path.lexists(full) or (os.path.isdir(full) and not os.path.islink(full))
 
 
-def _list_entries(scratch: Scratch, names: Sequence[str]) -> Iterable[tuple[str, Entry]]:
+def _list_entries(scratch: Scratch, names: Sequence[str]) -> Iterable[tuple[str, IndexEntry]]:
     for portion in cut(names):
-        out = scratch.tell("ls-files", "-s", "-z", "--", *portion)
+        out = scratch.check_git("ls-files", "-s", "-z", "--", *portion)
         yield from ((path, entry) for path, entry in parse_entries(out) if path in portion)
 
 
 def _find_changed(scratch: Scratch, before: str | None, names: Sequence[str]) -> tuple[str, ...]:
     if before is None:
         return tuple(path for path, _ in _list_entries(scratch, names))
-    out = scratch.tell("diff-index", "--cached", "--no-renames", "--no-ext-diff", "--name-only", "-z", before)
+    out = scratch.check_git("diff-index", "--cached", "--no-renames", "--no-ext-diff", "--name-only", "-z", before)
     return tuple(filter(None, os.fsdecode(out).split("\0")))
 
 
@@ -336,10 +336,12 @@ def _write_commit(repository: Repository, tree: str, before: str | None, message
     if answer.code == 0:
         return answer.out.decode("ascii").strip()
     unknown = ("tell me who you are", "auto-detection is disabled", "empty ident name", "identity unknown")
-    raise Refused(no_identity() if any(words in answer.told for words in unknown) else commit_failed(answer.reason))
+    raise GitRefused(
+        no_identity() if any(words in answer.errors for words in unknown) else commit_failed(answer.reason)
+    )
 
 
-def _stage(scratch: Scratch, present: Mapping[str, Entry], wanted: Mapping[str, Entry]) -> Answer:
+def _stage(scratch: Scratch, present: Mapping[str, IndexEntry], wanted: Mapping[str, IndexEntry]) -> GitOutput:
     """Have the real index agree about the paths.
 
     From the scratch folder, because git reads files when it writes an index: those that changed at the same moment.
@@ -347,7 +349,7 @@ def _stage(scratch: Scratch, present: Mapping[str, Entry], wanted: Mapping[str, 
     gone = [f"0 {scratch.repository.zeros} 0\t{name}\0" for name in present if name not in wanted]
     new = [f"{entry.mode} {entry.blob} 0\t{name}\0" for name, entry in wanted.items() if present.get(name) != entry]
     if not gone and not new:
-        return Answer(0, b"", "")
+        return GitOutput(0, b"", "")
     given = os.fsencode("".join([*gone, *new]))
     real = {"GIT_INDEX_FILE": f"{scratch.repository.own}/index"}
-    return scratch.ask("update-index", "-z", "--index-info", given=given, more=real)
+    return scratch.run_git("update-index", "-z", "--index-info", given=given, more=real)

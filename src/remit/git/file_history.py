@@ -10,7 +10,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from remit.git.git_errors import Refused
+from remit.git.git_errors import GitRefused
 from remit.git.process import run
 from remit.git.repository import find_repository, open_scratch
 
@@ -26,7 +26,7 @@ _DIFFERENT = 1
 _MAX_VERSIONS = 100
 
 
-class Earlier(NamedTuple):
+class FileAtCommit(NamedTuple):
     """A file at a commit."""
 
     state: Literal["file", "none", "link", "large", "other"]
@@ -34,7 +34,7 @@ class Earlier(NamedTuple):
     data: bytes = b""
 
 
-class Version(NamedTuple):
+class FileVersion(NamedTuple):
     """A committed version of a file, with its commit and the day of that."""
 
     commit: str
@@ -42,7 +42,7 @@ class Version(NamedTuple):
     data: bytes
 
 
-def walk_versions(root: str, path: str, *, max_bytes: int) -> Iterator[Version]:
+def walk_versions(root: str, path: str, *, max_bytes: int) -> Iterator[FileVersion]:
     """The last committed versions of a file below the root, the newest first; none if there is no git to ask."""
     try:
         repository = find_repository(root)
@@ -50,16 +50,16 @@ def walk_versions(root: str, path: str, *, max_bytes: int) -> Iterator[Version]:
             repository.top, "rev-list", "--timestamp", f"--max-count={_MAX_VERSIONS}", "HEAD", "--",
             f"{repository.prefix}{path}",
         )  # fmt: skip
-    except Refused:
+    except GitRefused:
         return
     for line in listed.out.decode("ascii", "replace").splitlines() if not listed.code else ():
         seconds, _, commit = line.partition(" ")
-        earlier = load_earlier(root, commit, path, max_bytes=max_bytes)
+        earlier = load_file_at(root, commit, path, max_bytes=max_bytes)
         if earlier is not None and earlier.state == "file":
-            yield Version(commit, time.strftime("%Y-%m-%d", time.gmtime(int(seconds))), earlier.data)
+            yield FileVersion(commit, time.strftime("%Y-%m-%d", time.gmtime(int(seconds))), earlier.data)
 
 
-def load_earlier(root: str, commit: str, path: str, *, max_bytes: int) -> Earlier | None:
+def load_file_at(root: str, commit: str, path: str, *, max_bytes: int) -> FileAtCommit | None:
     """A file below the root as it was at a commit; None where there is no such commit, or no git to ask."""
     if len(commit) not in (40, 64) or not set(commit) <= _DIGITS or "\0" in path:
         return None
@@ -67,25 +67,25 @@ def load_earlier(root: str, commit: str, path: str, *, max_bytes: int) -> Earlie
         repository = find_repository(root)
         listed = run(repository.top, "ls-tree", "-z", "-l", "--full-tree", commit, "--", f"{repository.prefix}{path}")
         return None if listed.code else _load(repository, listed.out, f"{repository.prefix}{path}", max_bytes)
-    except Refused:
+    except GitRefused:
         return None
 
 
-def _load(repository: Repository, listed: bytes, path: str, max_bytes: int) -> Earlier | None:
+def _load(repository: Repository, listed: bytes, path: str, max_bytes: int) -> FileAtCommit | None:
     for line in os.fsdecode(listed).split("\0"):
         facts, parted, name = line.partition("\t")
         if not parted or name != path:
             continue
         mode, _, blob, size = facts.split()
         if mode not in _MODES or not size.isdecimal():
-            return Earlier("other")
+            return FileAtCommit("other")
         if _MODES[mode] == "link":
-            return Earlier("link")
+            return FileAtCommit("link")
         if int(size) > max_bytes:
-            return Earlier("large")
+            return FileAtCommit("large")
         read = run(repository.top, "cat-file", "blob", blob)
-        return None if read.code else Earlier("file", read.out)
-    return Earlier("none")
+        return None if read.code else FileAtCommit("file", read.out)
+    return FileAtCommit("none")
 
 
 def compare_texts(root: str, before: bytes, after: bytes) -> bytes | None:
@@ -96,11 +96,11 @@ def compare_texts(root: str, before: bytes, after: bytes) -> bytes | None:
             for name, data in (("before", before), ("after", after)):
                 with open(f"{folder}/{name}", "wb") as stream:
                     stream.write(data)
-            answer = scratch.ask(
+            answer = scratch.run_git(
                 "diff", "--no-index", "--no-ext-diff", "--no-textconv", "--no-color", "--text", "--no-renames",
                 "--no-indent-heuristic", "-U3", "--", f"{folder}/before", f"{folder}/after",
             )  # fmt: skip
-    except (Refused, OSError):
+    except (GitRefused, OSError):
         return None
     if answer.code > _DIFFERENT:
         return None

@@ -28,7 +28,7 @@ _NEXT = {
 """What to do where it was not about a commit."""
 
 
-class Refused(Exception):  # noqa: N818 - it ends the steps of this room, no caller ever sees it
+class GitRefused(Exception):  # noqa: N818 - it ends the steps of this room, no caller ever sees it
     """A step with git that cannot be taken, and what there is to say about it."""
 
     def __init__(self, finding: Diagnostic) -> None:

@@ -24,14 +24,14 @@ def find_branch(root: str) -> str | None:
 
 
 def find_commit(root: str) -> str:
-    """The commit that is checked out; empty where there is none, or it cannot be told at a glance."""
+    """The commit that is checked out; empty where there is none, or it cannot be text at a glance."""
     own = _find_state(root)
     if own is None:
         return ""
-    told = _load(f"{own}/HEAD")
-    if not told.startswith("ref:"):
-        return told if _is_commit(told) else ""
-    name = told.removeprefix("ref:").strip()
+    text = _load(f"{own}/HEAD")
+    if not text.startswith("ref:"):
+        return text if _is_commit(text) else ""
+    name = text.removeprefix("ref:").strip()
     if not name.startswith("refs/") or ".." in name:
         return ""
     shared = os.path.join(own, _load(f"{own}/commondir"))  # of a worktree, where the repository has its branches
@@ -39,8 +39,8 @@ def find_commit(root: str) -> str:
     return loose if _is_commit(loose) else _find_packed(shared, name)
 
 
-def _is_commit(told: str) -> bool:
-    return len(told) in (40, 64) and set(told) <= _DIGITS
+def _is_commit(text: str) -> bool:
+    return len(text) in (40, 64) and set(text) <= _DIGITS
 
 
 def _find_packed(shared: str, name: str) -> str:
@@ -73,13 +73,13 @@ def _find_own(folder: str) -> str | None:
     place = f"{folder.rstrip('/')}/.git"
     if os.path.isdir(place):
         return place
-    told = _load(place) if os.path.isfile(place) else ""
-    return os.path.join(folder, told.removeprefix("gitdir:").strip()) if told.startswith("gitdir:") else None
+    text = _load(place) if os.path.isfile(place) else ""
+    return os.path.join(folder, text.removeprefix("gitdir:").strip()) if text.startswith("gitdir:") else None
 
 
-def _read_head(told: str) -> str | None:
-    name = told.removeprefix("ref:").strip()
-    if told.startswith("ref:"):
+def _read_head(text: str) -> str | None:
+    name = text.removeprefix("ref:").strip()
+    if text.startswith("ref:"):
         return name.removeprefix("refs/heads/") or None
     return name[:_SHORT] if name and set(name) <= _DIGITS else None
 

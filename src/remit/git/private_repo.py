@@ -15,11 +15,11 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from remit.errors import StorageError
-from remit.git.git_errors import Refused, commit_failed, show
-from remit.git.process import Answer, run
+from remit.git.git_errors import GitRefused, commit_failed, show
+from remit.git.process import GitOutput, run
 from remit.git.worktrees import remove_tree
-from remit.storage.files import make_private_folder, remove, tell_failure, write_bytes
-from remit.storage.locks import hold
+from remit.storage.files import make_private_folder, remove, storage_error, write_bytes
+from remit.storage.locks import hold_lock
 from remit.storage.safe_path import NOT_OURS
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ _KEPT_SECONDS = 14 * 86_400.0
 _DAY_SECONDS = 86_400.0
 
 
-class Changed(NamedTuple):
+class ChangedPath(NamedTuple):
     """A path of a tree that differs from the same path of another; mode `000000` and zeros where it is not there."""
 
     path: str
@@ -61,7 +61,7 @@ class Changed(NamedTuple):
     blob: str
 
 
-class Store:
+class PrivateRepo:
     """A git folder, and the work tree that it is used on."""
 
     def __init__(self, folder: str, top: str, *, index: str = "index", excludes: str = "") -> None:
@@ -83,22 +83,22 @@ class Store:
         """The name of no object."""
         return "0" * (64 if os.path.exists(f"{self.folder}/sha256") else 40)
 
-    def ask(
+    def run_git(
         self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None, max_bytes: int = 0
-    ) -> Answer:
+    ) -> GitOutput:
         """Call git here."""
         return run(
             self.top, *self.options, *arguments, given=given, more={**self.environment, **(more or {})}, alone=True,
             seconds=MAX_SECONDS, max_bytes=max_bytes,
         )  # fmt: skip
 
-    def tell(
+    def check_git(
         self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None, max_bytes: int = 0
     ) -> bytes:
         """Call git here for something that has to succeed."""
-        answer = self.ask(*arguments, given=given, more=more, max_bytes=max_bytes)
+        answer = self.run_git(*arguments, given=given, more=more, max_bytes=max_bytes)
         if answer.code:
-            raise Refused(commit_failed(answer.reason))
+            raise GitRefused(commit_failed(answer.reason))
         return answer.out
 
     def set_head(self, commit: str) -> None:
@@ -151,7 +151,7 @@ class Store:
         """Do something that depends on what the store remembers; once more without that where it cannot be done."""
         try:
             return work()
-        except Refused:
+        except GitRefused:
             self.heal()
             return work()
 
@@ -171,7 +171,7 @@ class Store:
             self.folder, [name for name in os.listdir(self.folder) if name.startswith(_PASSING)], now - _DAY_SECONDS
         )
         # What it cannot do now it can tomorrow. References stay files: their times say how old they are.
-        self.ask("-c", "gc.packRefs=false", "gc", "--quiet", "--prune=2.weeks.ago")
+        self.run_git("-c", "gc.packRefs=false", "gc", "--quiet", "--prune=2.weeks.ago")
 
 
 def _remove_old(folder: str, names: Iterable[str], before: float) -> None:
@@ -197,13 +197,13 @@ def _is_whole(file: str) -> bool:
     return unpacking.eof
 
 
-def make_store(folder: str, *, hashing: str, borrowed: Iterable[str] = (), excluded: str = "") -> None:
+def make_private_repo(folder: str, *, hashing: str, borrowed: Iterable[str] = (), excluded: str = "") -> None:
     """Make a git folder, or see that the one there is whole; `borrowed` are folders of objects that it may read."""
     version = 1 if hashing == "sha256" else 0
     config = f"[core]\n\trepositoryformatversion = {version}\n\tbare = false\n"
     if version:
         config += f"[extensions]\n\tobjectformat = {hashing}\n"
-    store = Store(folder, folder)
+    store = PrivateRepo(folder, folder)
     for name in ("refs/heads", "objects/info", "objects/pack", "info"):
         os.makedirs(f"{folder}/{name}", exist_ok=True)
     store.write("config", config)
@@ -226,10 +226,10 @@ def _join(folder: str, borrowed: Iterable[str]) -> list[str]:
 
 
 @contextmanager
-def open_store(
+def open_private_repo(
     root: str, prefix: str = "", *, hashing: str = "", borrowed: Iterable[str] = (), excludes: str = "",
     excluded: str = "", index: str = "index", holds: bool = True,
-) -> Iterator[Store]:  # fmt: skip
+) -> Iterator[PrivateRepo]:  # fmt: skip
     """The store of a workspace; its work tree is the folder that lies `prefix` above the root.
 
     Who uses an index `holds` it against others; whoever looks at the tree for a purpose of his own has one of his own.
@@ -245,19 +245,19 @@ def open_store(
                     f"'{place}' is a link, and Remit keeps its own things in a folder", hint="remove the link"
                 )
         make_private_folder(os.path.dirname(folder))
-        with hold(f"{folder}.lock", seconds=PATIENCE_SECONDS) if holds else nullcontext():
+        with hold_lock(f"{folder}.lock", seconds=PATIENCE_SECONDS) if holds else nullcontext():
             if hashing:
                 _renew(folder, hashing)
-                make_store(folder, hashing=hashing, borrowed=borrowed, excluded=excluded)
+                make_private_repo(folder, hashing=hashing, borrowed=borrowed, excluded=excluded)
             elif not os.path.exists(f"{folder}/HEAD"):
                 raise StorageError(f"there is no '{folder}', and nothing to send", hint="take a base first")
             if holds:
                 remove(f"{folder}/{index}.lock")  # a git that was killed has left it: nobody else is here
-            yield Store(folder, top, index=index, excludes=excludes)
-    except Refused as refused:
+            yield PrivateRepo(folder, top, index=index, excludes=excludes)
+    except GitRefused as refused:
         raise refused.as_error() from refused
     except OSError as error:
-        raise tell_failure(folder, error) from error
+        raise storage_error(folder, error) from error
 
 
 def _renew(folder: str, hashing: str) -> None:
@@ -329,10 +329,10 @@ def _check_rule(file: str) -> str:
     return f"{file} {found.st_mtime_ns} {found.st_size} {found.st_ino}"
 
 
-def find_changes(store: Store, below: str = "") -> tuple[list[str], list[str]]:
+def find_changes(store: PrivateRepo, below: str = "") -> tuple[list[str], list[str]]:
     """The paths on disk that are other than the index has them, and those that are gone."""
     where = ("--", below.rstrip("/")) if below else ()
-    out = store.tell(
+    out = store.check_git(
         "status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=all", "--no-renames", *where,
         more={"GIT_OPTIONAL_LOCKS": "1"},  # what it found out about unchanged files is kept
         max_bytes=MAX_LISTED_BYTES,
@@ -347,12 +347,14 @@ def find_changes(store: Store, below: str = "") -> tuple[list[str], list[str]]:
     return there, gone
 
 
-def compare(store: Store, *trees: str, cached: bool = False) -> list[Changed]:
+def compare(store: PrivateRepo, *trees: str, cached: bool = False) -> list[ChangedPath]:
     """What differs between two trees, or between a tree and the index. It may be more than git may say."""
     file = f"{store.folder}/differences"
     command = ("diff-index", "--cached") if cached else ("diff-tree", "-r")
     try:
-        store.tell(*command, "--no-renames", "--no-ext-diff", "--raw", "--no-abbrev", "-z", f"--output={file}", *trees)
+        store.check_git(
+            *command, "--no-renames", "--no-ext-diff", "--raw", "--no-abbrev", "-z", f"--output={file}", *trees
+        )
         with open(file, "rb") as stream:
             fields = os.fsdecode(stream.read()).split("\0")
     finally:
@@ -360,5 +362,5 @@ def compare(store: Store, *trees: str, cached: bool = False) -> list[Changed]:
     found = []
     for facts, path in zip(fields[::2], fields[1::2], strict=False):
         old_mode, mode, old_blob, blob, _ = facts[1:].split(" ")
-        found.append(Changed(path, old_mode, old_blob, mode, blob))
+        found.append(ChangedPath(path, old_mode, old_blob, mode, blob))
     return found

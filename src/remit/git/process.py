@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.git.git_errors import Refused, commit_failed, git_missing
+from remit.git.git_errors import GitRefused, commit_failed, git_missing
 from remit.storage.subprocesses import end, finish, start
 
 if TYPE_CHECKING:
@@ -49,18 +49,18 @@ _ALWAYS = {
 }
 
 
-class Answer(NamedTuple):
+class GitOutput(NamedTuple):
     """What git said, and how it ended."""
 
     code: int
     out: bytes
-    told: str
+    errors: str
     """What it complained of."""
 
     @property
     def reason(self) -> str:
         """The first thing that it complained of, without the word before it."""
-        for line in self.told.splitlines():
+        for line in self.errors.splitlines():
             if line and not line.startswith(("hint:", "warning:")):
                 return line.removeprefix("fatal: ").removeprefix("error: ")
         return f"git ended with {self.code}"
@@ -74,7 +74,7 @@ def run(
     alone: bool = False,
     seconds: float = 0.0,
     max_bytes: int = 0,
-) -> Answer:
+) -> GitOutput:
     """Call git in a folder. `more` is added to its environment; `alone` takes the user's settings away as well.
 
     It may take as many `seconds` and print as many `max_bytes`, or as many of each as it usually may.
@@ -86,7 +86,7 @@ def run(
 
 def run_both(
     folder: str, first: Sequence[str], second: Sequence[str], *, seconds: float | None = None
-) -> tuple[Answer, Answer]:
+) -> tuple[GitOutput, GitOutput]:
     """Call git twice in a folder, at the same time, for two short answers. Each may take as many seconds."""
     environment = _make_environment(alone=False)
     seconds = seconds or MAX_SECONDS
@@ -111,23 +111,23 @@ def _start(
     try:
         return start(command, cwd=folder, env=environment, with_input=with_input)
     except (OSError, ValueError) as error:
-        raise Refused(git_missing(_tell(error), is_there=True)) from error
+        raise GitRefused(git_missing(_describe_error(error), is_there=True)) from error
 
 
-def _finish(process: subprocess.Popen[bytes], given: bytes, seconds: float, max_bytes: int) -> Answer:
+def _finish(process: subprocess.Popen[bytes], given: bytes, seconds: float, max_bytes: int) -> GitOutput:
     """What a started git prints, with `given` as its input. Refused if it takes too long or prints too much."""
     try:
         ran = finish(process, given, seconds, max_bytes, stop_at_cap=True)
     except OSError as error:  # a pipe that fails, or none to be had
-        raise Refused(commit_failed(f"git cannot be listened to: {_tell(error)}")) from error
+        raise GitRefused(commit_failed(f"git cannot be listened to: {_describe_error(error)}")) from error
     if ran.is_cut:
-        raise Refused(commit_failed(f"git said more than {max_bytes // 1024 // 1024} MiB"))
+        raise GitRefused(commit_failed(f"git said more than {max_bytes // 1024 // 1024} MiB"))
     if ran.code is None:
-        raise Refused(commit_failed(f"git took longer than {seconds:.0f} s"))
-    return Answer(ran.code, ran.out, ran.err.decode("utf-8", "replace"))
+        raise GitRefused(commit_failed(f"git took longer than {seconds:.0f} s"))
+    return GitOutput(ran.code, ran.out, ran.err.decode("utf-8", "replace"))
 
 
-def _tell(error: OSError | ValueError) -> str:
+def _describe_error(error: OSError | ValueError) -> str:
     return (getattr(error, "strerror", None) or str(error)).lower()
 
 
@@ -137,7 +137,7 @@ def _find_git() -> str:
         file = os.path.join(folder, "git")
         if os.path.isabs(folder) and os.path.isfile(file) and os.access(file, os.X_OK):
             return file
-    raise Refused(git_missing("it is not on the path"))
+    raise GitRefused(git_missing("it is not on the path"))
 
 
 def _make_environment(*, alone: bool) -> dict[str, str]:

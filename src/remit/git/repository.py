@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import InputError
-from remit.git.git_errors import Refused, commit_failed, no_repository
-from remit.git.process import Answer, run, run_both
+from remit.git.git_errors import GitRefused, commit_failed, no_repository
+from remit.git.process import GitOutput, run, run_both
 from remit.storage.files import load_bytes
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Repository(NamedTuple):
         return frozenset(key[7:].rpartition(".")[0] for key in keys if key.endswith((".clean", ".process")))
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """What an index has at a path."""
 
     mode: str
@@ -69,23 +69,23 @@ def find_repository(root: str, *, seconds: float | None = None) -> Repository:
     asked = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-object-format")
     answer, settings = run_both(real, ("rev-parse", *asked), ("config", "-z", "--list"), seconds=seconds)
     if answer.code:
-        raise Refused(no_repository(root, answer.reason))
+        raise GitRefused(no_repository(root, answer.reason))
     lines = os.fsdecode(answer.out).removesuffix("\n").split("\n")
     if len(lines) != len(asked):
-        raise Refused(no_repository(root, "a name on the way there has a line break in it"))
+        raise GitRefused(no_repository(root, "a name on the way there has a line break in it"))
     top, own, common, hashing = lines
     top = os.path.realpath(top)
     inside = os.path.relpath(real, top)
     if inside.split("/")[0] == "..":
-        raise Refused(no_repository(root, "its checkout lies elsewhere"))
+        raise GitRefused(no_repository(root, "its checkout lies elsewhere"))
     prefix = "" if inside == "." else f"{inside}/"
     return Repository(top, prefix, own, os.path.realpath(os.path.join(real, common)), hashing, parse_settings(settings))
 
 
-def parse_settings(listed: Answer) -> dict[str, str]:
+def parse_settings(listed: GitOutput) -> dict[str, str]:
     """The settings that `git config -z --list` lists. Raise `Refused` if it failed."""
     if listed.code:
-        raise Refused(commit_failed(listed.reason))
+        raise GitRefused(commit_failed(listed.reason))
     pairs = (entry.partition("\n") for entry in os.fsdecode(listed.out).split("\0") if entry)
     return {key: value if parted else "true" for key, parted, value in pairs}
 
@@ -124,16 +124,16 @@ class Scratch:
             if key in repository.settings:
                 self.options += ["-c", f"{key}={repository.settings[key]}"]
 
-    def ask(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> Answer:
+    def run_git(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> GitOutput:
         """Call git here."""
         environment = {**self.environment, **(more or {})}
         return run(self.repository.top, *self.options, *arguments, given=given, more=environment, alone=True)
 
-    def tell(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
+    def check_git(self, *arguments: str, given: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
         """Call git here for something that has to succeed."""
-        answer = self.ask(*arguments, given=given, more=more)
+        answer = self.run_git(*arguments, given=given, more=more)
         if answer.code:
-            raise Refused(commit_failed(answer.reason))
+            raise GitRefused(commit_failed(answer.reason))
         return answer.out
 
 
@@ -150,7 +150,7 @@ def open_scratch(repository: Repository, *, keeps: bool) -> Iterator[Scratch]:
             scratch = Scratch(repository, os.path.realpath(folder), keeps=keeps)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            raise Refused(commit_failed(f"no temporary folder: {reason}")) from error
+            raise GitRefused(commit_failed(f"no temporary folder: {reason}")) from error
         yield scratch
     finally:
         if folder:
@@ -178,7 +178,7 @@ def _load_attributes(file: str) -> str:
     try:
         data = load_bytes(file, max_bytes=_MAX_ATTRIBUTES_BYTES)
     except InputError as error:
-        raise Refused(commit_failed(error.message)) from error
+        raise GitRefused(commit_failed(error.message)) from error
     return os.fsdecode(data) if len(data) <= _MAX_ATTRIBUTES_BYTES else ""
 
 
@@ -188,13 +188,13 @@ def _find_user_attributes(repository: Repository) -> str:
     return os.path.join(repository.top, os.path.expanduser(named)) if named else f"{home}/git/attributes"
 
 
-def parse_entries(out: bytes) -> Iterator[tuple[str, Entry]]:
+def parse_entries(out: bytes) -> Iterator[tuple[str, IndexEntry]]:
     """What `ls-files -s -z` lists."""
     for line in os.fsdecode(out).split("\0"):
         facts, parted, path = line.partition("\t")
         if parted:
             mode, blob, stage = facts.split(" ")
-            yield path, Entry(mode, blob, stage)
+            yield path, IndexEntry(mode, blob, stage)
 
 
 def cut(paths: Iterable[str]) -> Iterator[list[str]]:

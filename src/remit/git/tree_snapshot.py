@@ -14,9 +14,9 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import StorageError
-from remit.git.bundles import Base, write_commit
+from remit.git.bundles import BaseTree, write_commit
 from remit.git.commits import MAX_FILE_BYTES
-from remit.git.git_errors import Refused, commit_failed
+from remit.git.git_errors import GitRefused, commit_failed
 from remit.git.private_repo import (
     MAX_LISTED_BYTES,
     MAX_RULES_BYTES,
@@ -24,7 +24,7 @@ from remit.git.private_repo import (
     find_changes,
     is_own,
     is_sound,
-    open_store,
+    open_private_repo,
 )
 from remit.git.process import run
 from remit.git.repository import find_commit, find_repository, parse_entries
@@ -33,7 +33,7 @@ from remit.storage.files import load_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from remit.git.private_repo import Store
+    from remit.git.private_repo import PrivateRepo
     from remit.git.repository import Repository
 
 MAX_CHANGED_BYTES = 1024 * 1024 * 1024
@@ -56,12 +56,12 @@ class Tracked(NamedTuple):
     """The paths of other repositories, and the commits that they are to be at."""
 
 
-def take_base(root: str, *, with_history: bool) -> Base:
+def snapshot_tree(root: str, *, with_history: bool) -> BaseTree:
     """The tree around a workspace as it is now. With a history it has the last commit as its parent, or is that."""
     repository = _find(root)
     prefix = repository.prefix if repository else ""
     borrowed = [f"{repository.common}/objects"] if repository else []
-    with open_store(
+    with open_private_repo(
         root, prefix, hashing=repository.hashing if repository else "sha1", borrowed=borrowed,
         excludes=_find_excludes(repository), excluded=_load_excluded(repository),
     ) as store:  # fmt: skip
@@ -74,13 +74,13 @@ def take_base(root: str, *, with_history: bool) -> Base:
             commit = _put_on(store, tree, head)
         if head:
             store.write(f"refs/remit/heads/{commit}", f"{head}\n")
-        return Base(commit, tree, prefix, left)
+        return BaseTree(commit, tree, prefix, left)
 
 
 def _find(root: str) -> Repository | None:
     try:
         return find_repository(root)
-    except Refused as refused:
+    except GitRefused as refused:
         if refused.finding.code == "GIT002":
             return None
         raise refused.as_error() from refused
@@ -104,11 +104,11 @@ def _load_excluded(repository: Repository | None) -> str:
     return os.fsdecode(data)
 
 
-def _take(store: Store, repository: Repository | None) -> tuple[str, str, tuple[str, ...]]:
+def _take(store: PrivateRepo, repository: Repository | None) -> tuple[str, str, tuple[str, ...]]:
     """Bring the store's index up to what is on disk; its commit and its tree, and the paths that were left."""
     note = store.load_note("base") if os.path.exists(store.index) else {}
     rules = "\n".join((check_rules(store.top), *_mark_rules(store)))
-    tracked = _look_up(repository, note)
+    tracked = _recall(repository, note)
     last = str(note.get("commit") or "")
     store.set_head(last)
     there, gone = find_changes(store)
@@ -116,11 +116,11 @@ def _take(store: Store, repository: Repository | None) -> tuple[str, str, tuple[
         gone += _list_ignored(store, tracked.forced)
         there += [path for path in tracked.forced if os.path.lexists(f"{store.top}/{path}")]
         given = "".join(f"{LINKED} {commit}\t{path}\0" for path, commit in tracked.linked.items())
-        store.tell("update-index", "-z", "--index-info", given=os.fsencode(given))
+        store.check_git("update-index", "-z", "--index-info", given=os.fsencode(given))
     elif last and not there and not gone:
         return last, str(note["tree"]), find_filled(store, tracked.linked)
     left = tuple(sorted({*update(store, there, gone, is_new=repository is None), *find_filled(store, tracked.linked)}))
-    tree = store.tell("write-tree").decode("ascii").strip()
+    tree = store.check_git("write-tree").decode("ascii").strip()
     commit = write_commit(store, tree, (), "base")
     store.save_note("base", {
         "commit": commit, "tree": tree, "rules": rules, "mark": tracked.mark,
@@ -129,7 +129,7 @@ def _take(store: Store, repository: Repository | None) -> tuple[str, str, tuple[
     return commit, tree, left
 
 
-def _mark_rules(store: Store) -> list[str]:
+def _mark_rules(store: PrivateRepo) -> list[str]:
     marks = []
     for file in (f"{store.folder}/info/exclude", store.options[-1].partition("=")[2]):
         with open(file, "rb") as stream:
@@ -138,7 +138,7 @@ def _mark_rules(store: Store) -> list[str]:
     return marks
 
 
-def _look_up(repository: Repository | None, note: dict[str, object]) -> Tracked:
+def _recall(repository: Repository | None, note: dict[str, object]) -> Tracked:
     """What the user's index has to say, asked again only where it has changed."""
     if repository is None:
         return Tracked("", (), {})
@@ -154,7 +154,7 @@ def _look_up(repository: Repository | None, note: dict[str, object]) -> Tracked:
     ignored = run(repository.top, *listed, max_bytes=MAX_LISTED_BYTES)
     entries = run(repository.top, "ls-files", "-s", "-z", max_bytes=MAX_LISTED_BYTES)
     if ignored.code or entries.code:
-        raise Refused(commit_failed(ignored.reason if ignored.code else entries.reason))
+        raise GitRefused(commit_failed(ignored.reason if ignored.code else entries.reason))
     return Tracked(
         mark,
         tuple(path for path in os.fsdecode(ignored.out).split("\0") if path and not is_own(path)),
@@ -162,15 +162,15 @@ def _look_up(repository: Repository | None, note: dict[str, object]) -> Tracked:
     )
 
 
-def _list_ignored(store: Store, forced: Iterable[str]) -> list[str]:
+def _list_ignored(store: PrivateRepo, forced: Iterable[str]) -> list[str]:
     """What the store's index has from a time when it was not ignored yet."""
     kept = frozenset(forced)
     listed = ("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
-    out = store.tell(*listed, max_bytes=MAX_LISTED_BYTES)
+    out = store.check_git(*listed, max_bytes=MAX_LISTED_BYTES)
     return [path for path in os.fsdecode(out).split("\0") if path and path not in kept]
 
 
-def find_filled(store: Store, linked: Iterable[str]) -> tuple[str, ...]:
+def find_filled(store: PrivateRepo, linked: Iterable[str]) -> tuple[str, ...]:
     """The other repositories in a tree that have files on disk; git does not look into them."""
     found = []
     for path in linked:
@@ -180,9 +180,9 @@ def find_filled(store: Store, linked: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _put_on(store: Store, tree: str, head: str) -> str:
+def _put_on(store: PrivateRepo, tree: str, head: str) -> str:
     """A commit of the tree on top of another, or that one itself where nothing has changed since."""
-    if store.tell("rev-parse", f"{head}^{{tree}}").decode("ascii").strip() == tree:
+    if store.check_git("rev-parse", f"{head}^{{tree}}").decode("ascii").strip() == tree:
         return head
     return write_commit(store, tree, (head,), "base")
 
@@ -190,7 +190,7 @@ def _put_on(store: Store, tree: str, head: str) -> str:
 # --- bringing an index up to what is on disk ------------------------------------------------------------------------
 
 
-def update(store: Store, there: Iterable[str], gone: Iterable[str], *, is_new: bool) -> tuple[str, ...]:
+def update(store: PrivateRepo, there: Iterable[str], gone: Iterable[str], *, is_new: bool) -> tuple[str, ...]:
     """Have a store's index know paths as they are on disk; those that cannot be taken are told, and stay as known.
 
     `is_new` says that hardly any content is known to the store or where it borrows from.
@@ -218,7 +218,7 @@ def update(store: Store, there: Iterable[str], gone: Iterable[str], *, is_new: b
         (added if total <= MAX_CHANGED_BYTES else left).append(path)
     if removed:
         given = os.fsencode("".join(f"0 {store.zeros}\t{path}\0" for path in sorted(removed)))
-        store.tell("update-index", "-z", "--index-info", given=given)
+        store.check_git("update-index", "-z", "--index-info", given=given)
     added.sort()
     for start in range(0, len(added), _ABREAST):
         left += _add(store, added[start : start + _ABREAST], is_new=is_new)
@@ -237,7 +237,7 @@ def _joins_objects() -> bool:
     return [int(part) for part in parts[:2] if part.isdecimal()] >= [2, 37]
 
 
-def _add(store: Store, paths: Sequence[str], *, is_new: bool) -> list[str]:
+def _add(store: PrivateRepo, paths: Sequence[str], *, is_new: bool) -> list[str]:
     """Add paths to the index. Git refuses all of them for one that it cannot read, so that one is looked for."""
     refused: list[str] = []
     waiting = [paths]
@@ -245,14 +245,16 @@ def _add(store: Store, paths: Sequence[str], *, is_new: bool) -> list[str]:
     while waiting:
         portion = waiting.pop()
         given = b"".join(os.fsencode(path) + b"\0" for path in portion)
-        answer = store.ask(*together, "update-index", "-z", "--add", "--replace", "--stdin", given=given)
+        answer = store.run_git(*together, "update-index", "-z", "--add", "--replace", "--stdin", given=given)
         if answer.code == 0:
             continue
         if len(portion) == 1:
-            store.tell("hash-object", "-w", "--stdin", given=os.urandom(16))  # else it is the disk, and not the file
+            store.check_git(
+                "hash-object", "-w", "--stdin", given=os.urandom(16)
+            )  # else it is the disk, and not the file
             refused.append(portion[0])
             if len(refused) > _MAX_REFUSED:
-                raise Refused(commit_failed(f"more than {_MAX_REFUSED} files cannot be taken: {answer.reason}"))
+                raise GitRefused(commit_failed(f"more than {_MAX_REFUSED} files cannot be taken: {answer.reason}"))
         else:
             middle = len(portion) // 2
             waiting += [portion[middle:], portion[:middle]]

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from remit.git.commits import Uncommitted, find_uncommitted
-from remit.git.git_errors import Refused
+from remit.git.git_errors import GitRefused
 from remit.git.process import run
 from remit.git.repository import find_commit, find_repository, open_scratch
 
@@ -42,9 +42,9 @@ def list_changes(folder: str) -> Uncommitted:
         repository = find_repository(folder)
         with open_scratch(repository, keeps=False) as scratch:
             last, real = _name(repository), {"GIT_INDEX_FILE": f"{repository.own}/index"}
-            out = scratch.tell("ls-files", "-z", "-m", "-d", "-o", "--exclude-standard", more=real)
-            out += scratch.tell("diff-index", "--cached", "--no-renames", "--name-only", "-z", last, more=real)
-    except Refused as refused:
+            out = scratch.check_git("ls-files", "-z", "-m", "-d", "-o", "--exclude-standard", more=real)
+            out += scratch.check_git("diff-index", "--cached", "--no-renames", "--name-only", "-z", last, more=real)
+    except GitRefused as refused:
         return Uncommitted((), (refused.finding,))
     names = dict.fromkeys(os.fsdecode(out).split("\0"))
     below = (name[len(repository.prefix) :] for name in names if name.startswith(repository.prefix))
@@ -69,6 +69,6 @@ def _find_loose(folder: str) -> tuple[str, ...]:
         if commit is None:
             return ()
         answer = run(repository.top, "for-each-ref", "--count=1", "--contains", commit, "refs/heads", "refs/remotes")
-    except Refused:
+    except GitRefused:
         return ()  # told where files are looked for
     return () if answer.code == 0 and answer.out else (f"commit {commit[:_SHOWN]}",)

@@ -13,12 +13,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from remit.errors import StorageError, UsageError
-from remit.git.git_errors import Refused, show
+from remit.git.git_errors import GitRefused, show
 from remit.git.process import run
 from remit.git.repository import find_commit, find_repository, open_scratch
 from remit.lazy_regex import lazy
-from remit.storage.files import make_private_folder, tell_failure
-from remit.storage.locks import hold
+from remit.storage.files import make_private_folder, storage_error
+from remit.storage.locks import hold_lock
 
 if TYPE_CHECKING:
     from remit.git.repository import Repository
@@ -34,7 +34,7 @@ def add_worktree(root: str, name: str) -> str:
         raise UsageError(f"there is a worktree '{name}' already", hint="take another name, or remove it first")
     try:
         make_private_folder(os.path.dirname(folder))
-        with hold(f"{os.path.dirname(folder)}.lock"):  # of two at once git gives one up
+        with hold_lock(f"{os.path.dirname(folder)}.lock"):  # of two at once git gives one up
             repository = find_repository(root)
             found = find_commit(repository, "HEAD")
             if found is None:
@@ -44,10 +44,10 @@ def add_worktree(root: str, name: str) -> str:
             except BaseException:
                 _remove(repository, folder)
                 raise
-    except Refused as refused:
+    except GitRefused as refused:
         raise refused.as_error() from refused
     except OSError as error:
-        raise tell_failure(folder, error) from error
+        raise storage_error(folder, error) from error
     return os.path.join(folder, repository.prefix).rstrip("/")
 
 
@@ -57,7 +57,7 @@ def remove_worktree(root: str, name: str) -> bool:
     was_there = name in list_worktrees(root)
     try:
         _remove(find_repository(root), folder)
-    except Refused as refused:
+    except GitRefused as refused:
         raise refused.as_error() from refused
     return was_there
 
@@ -68,7 +68,7 @@ def find_head(root: str, name: str) -> str | None:
     try:
         repository = find_repository(folder)
         return find_commit(repository) if repository.top == folder else None
-    except Refused as refused:
+    except GitRefused as refused:
         raise refused.as_error() from refused
 
 
@@ -76,7 +76,7 @@ def is_merged(root: str, commit: str) -> bool:
     """Whether what is checked out in the workspace itself has a commit already."""
     try:
         return run(find_repository(root).top, "merge-base", "--is-ancestor", commit, "HEAD").code == 0
-    except Refused as refused:
+    except GitRefused as refused:
         raise refused.as_error() from refused
 
 
@@ -85,7 +85,7 @@ def name_branch(folder: str, branch: str, commit: str) -> None:
     try:
         answer = run(folder, "branch", "--no-track", branch, commit)
         there = run(folder, "merge-base", "--is-ancestor", commit, f"refs/heads/{branch}")
-    except Refused as refused:
+    except GitRefused as refused:
         raise refused.as_error() from refused
     if answer.code and there.code:
         raise StorageError(
@@ -97,7 +97,7 @@ def has_branch(root: str, branch: str) -> bool:
     """Whether there is a branch of that name."""
     try:
         return run(find_repository(root).top, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}").code == 0
-    except Refused as refused:
+    except GitRefused as refused:
         raise refused.as_error() from refused
 
 
@@ -109,7 +109,7 @@ def list_worktrees(root: str) -> tuple[str, ...]:
         names.update(os.listdir(home))
     try:
         answer = run(find_repository(root).top, "worktree", "list", "--porcelain")
-    except Refused as refused:
+    except GitRefused as refused:
         if refused.finding.code == "GIT002":  # no repository has no worktrees
             return ()
         raise refused.as_error() from refused
@@ -139,7 +139,7 @@ def _check_out(repository: Repository, folder: str, commit: str) -> None:
     own = os.fsdecode(run(folder, "rev-parse", "--absolute-git-dir").out).removesuffix("\n")
     with open_scratch(repository, keeps=True) as scratch:
         place = {"GIT_WORK_TREE": folder, "GIT_INDEX_FILE": f"{own}/index"}
-        scratch.tell("read-tree", "--reset", "-u", commit, more=place)
+        scratch.check_git("read-tree", "--reset", "-u", commit, more=place)
 
 
 def _remove(repository: Repository, folder: str) -> None:

@@ -8,7 +8,7 @@ that has just been found wrong, and it costs every rejected run one more turn.
 
 A notification goes to the session if the agent's own caller is over, so the run is looked up by the agent's id alone. A
 caller that is itself an agent gets its notification without an event: it gets the sentence with its next tool, and is
-not let stop without it (`leave_word`).
+not let stop without it (`leave_message`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from remit.harnesses.claude import read_notices
 from remit.hooks import replies
 from remit.hooks.finish_subagent import judge_again_if_changed, note_tokens, run_finish_steps
 from remit.hooks.result_text import render_result, render_verdict
-from remit.ledger.hook_runs import drop_word, find_by_agent, take_words
+from remit.ledger.hook_runs import drop_message, find_by_agent, take_messages
 from remit.ledger.runs import load_delegation
 from remit.runs.results.full_result import load_report
 
@@ -35,7 +35,7 @@ def report_notices(event: HookEvent, home: Home) -> replies.Answer:
     """Give the caller the result of every agent that a prompt brings the answer of."""
     told = [_report(notice, event, home) for notice in read_notices(event.prompt)]
     with home.ledger.transaction() as db:
-        told.append(take_words(db, event.session, None))
+        told.append(take_messages(db, event.session, None))
     text = "\n\n".join(dict.fromkeys(filter(None, told)))
     return replies.add_context(event.kind, text) if text else {}
 
@@ -62,5 +62,5 @@ def _report(notice: Notice, event: HookEvent, home: Home) -> str:
         judge_again_if_changed(home, row)
     report = load_report(home, row.session_id)[0] if row.state == "settled" else run_finish_steps(home, row)
     with home.ledger.transaction() as db:
-        drop_word(db, own)
+        drop_message(db, own)
     return "\n".join(filter(None, (render_verdict(row, report), render_result(row, report))))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
-    from remit.storage.probe import Ran
+    from remit.storage.probe import ProbeOutput
 
 NAMES = {"claude": "Claude Code", "codex": "Codex", "opencode": "opencode"}
 SECONDS = {"claude": 90.0, "codex": 90.0, "opencode": 150.0}
@@ -305,7 +305,7 @@ def find_model(program: str) -> str:
         return UNKNOWN
 
 
-def _describe_trouble(name: str, ran: Ran, seconds: float) -> str:
+def _describe_trouble(name: str, ran: ProbeOutput, seconds: float) -> str:
     """Why a program did not end well; empty if it did."""
     if ran.code is None:
         return f"{name} did not end within {seconds:.0f} s"
@@ -313,7 +313,7 @@ def _describe_trouble(name: str, ran: Ran, seconds: float) -> str:
     return f"{name} ended with {ran.code}{f': {last}' if last else ''}" if ran.code else ""
 
 
-def _read_tokens(ran: Ran) -> int | None:
+def _read_tokens(ran: ProbeOutput) -> int | None:
     """The tokens in the result that `remit run --json` prints."""
     try:
         tokens = json.loads(ran.out)["remit"]["usage"]["tokens"]

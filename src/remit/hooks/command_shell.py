@@ -38,7 +38,7 @@ def choose_shell(root: str, environ: Mapping[str, str]) -> str:
 
 def install_shells(home: Home, environ: Mapping[str, str]) -> None:
     """Write the files, as this Remit renders them."""
-    from remit.storage.files import tell_failure, write_bytes
+    from remit.storage.files import storage_error, write_bytes
 
     home.make_folder("confine")
     for kind in _FILES:
@@ -49,7 +49,7 @@ def install_shells(home: Home, environ: Mapping[str, str]) -> None:
             write_bytes(path, render_shell(home.root, kind, environ).encode())
             os.chmod(path, 0o700)
         except OSError as error:
-            raise tell_failure(path, error) from error
+            raise storage_error(path, error) from error
 
 
 def find_outdated(root: str, environ: Mapping[str, str]) -> str:

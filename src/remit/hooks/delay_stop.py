@@ -11,8 +11,8 @@ import time
 from typing import TYPE_CHECKING
 
 from remit.hooks import replies
-from remit.ledger.callers import is_sure_to_hear
-from remit.ledger.hook_runs import find_by_agent, find_calling_agent, has_word
+from remit.ledger.callers import will_receive
+from remit.ledger.hook_runs import find_by_agent, find_calling_agent, has_message
 
 if TYPE_CHECKING:
     from remit.hooks.events import HookEvent
@@ -29,7 +29,7 @@ def delay_stop(event: HookEvent, db: Connection, seconds: float | None = None) -
     until = time.monotonic() + (SECONDS if seconds is None else seconds)
     reader = select.poll()
     reader.register(1, 0)
-    while own is not None and has_word(db, own) and not is_sure_to_hear(db, event.session, find_calling_agent(db, own)):
+    while own is not None and has_message(db, own) and not will_receive(db, event.session, find_calling_agent(db, own)):
         if time.monotonic() > until:
             return replies.block("Your caller has not read the verdict on your return yet. Send the same return again.")
         if reader.poll(_STEP_MS):  # the harness has ended, and reads no answer

@@ -14,7 +14,7 @@ from remit.hooks.guard import judge_event, make_ground
 from remit.hooks.roster import compile_roster
 from remit.hooks.shell_limits import find_limits
 from remit.ledger.home import Home
-from remit.ledger.hook_runs import Refereed
+from remit.ledger.hook_runs import HookRun
 from remit.policy import Call, Permissions, judge
 from remit.spelling import did_you_mean, find_meant
 from remit.storage.settings import find_workspace
@@ -68,7 +68,7 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
     ground = make_ground(home.root, cwd, os.path.expanduser("~"), os.environ)
     if not subject:  # the tool as such
         return PermissionAnswer(agent, tool, subject, judge(call, layers, ground))
-    own = Refereed(_SESSION, harness, "", agent)
+    own = HookRun(_SESSION, harness, "", agent)
     given = {claude.COMMAND_KEY if tool == "bash" else claude.PATH_KEYS[0]: subject, "caller": _SESSION}
     payload = {
         claude.EVENT_KEY: claude.BEFORE_TOOL,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from remit.hooks.events import HookEvent
-    from remit.ledger.hook_runs import Refereed
+    from remit.ledger.hook_runs import HookRun
     from remit.ledger.store import Connection
 
 _HARMLESS = frozenset({
@@ -81,7 +81,7 @@ _STATE = """
 
 
 def guard_tool(
-    event: HookEvent, own: Refereed | None, db: Connection, root: str, environ: Mapping[str, str]
+    event: HookEvent, own: HookRun | None, db: Connection, root: str, environ: Mapping[str, str]
 ) -> replies.Answer:
     """Refuse a tool call of an agent, put it to the person, or say nothing."""
     refused = "" if own is None else _find_end(db, own) or _find_stranger(db, event, own)
@@ -114,7 +114,7 @@ def guard_tool(
 
 
 def _guard_command(
-    event: HookEvent, own: Refereed | None, layers: list[Permissions], ground: Ground, root: str, *,
+    event: HookEvent, own: HookRun | None, layers: list[Permissions], ground: Ground, root: str, *,
     environ: Mapping[str, str],
 ) -> tuple[Decision, replies.Answer, str]:  # fmt: skip
     """What is decided about a command, what has the kernel limit it, and its ticket."""
@@ -140,13 +140,13 @@ def _writes_return(event: HookEvent, environ: Mapping[str, str]) -> bool:
     return call is not None and call.tool in WRITING and call.paths == (file,) and not os.path.islink(file)
 
 
-def judge_event(event: HookEvent, own: Refereed | None, layers: list[Permissions], ground: Ground) -> Decision:
+def judge_event(event: HookEvent, own: HookRun | None, layers: list[Permissions], ground: Ground) -> Decision:
     """What is decided about a tool call; `remit may` asks here, too."""
     trouble = "" if own is None else _find_unknown(event, own, ground)
     return Decision("deny", trouble, "") if trouble else _judge(event, layers, ground)
 
 
-def _find_unknown(event: HookEvent, own: Refereed, ground: Ground) -> str:
+def _find_unknown(event: HookEvent, own: HookRun, ground: Ground) -> str:
     """Why an agent may not call Remit so, or start another harness: it has no ticket.
 
     This reads plain words, to say it clearly before anything runs. An agent that spells it in another way is known by
@@ -165,7 +165,7 @@ def _find_unknown(event: HookEvent, own: Refereed, ground: Ground) -> str:
     return ""
 
 
-def _find_stranger(db: Connection, event: HookEvent, own: Refereed) -> str:
+def _find_stranger(db: Connection, event: HookEvent, own: HookRun) -> str:
     """Why an agent may not give another one work that it did not call: nobody has let it."""
     if event.collaboration:
         return _find_codex_stranger(db, event, own)
@@ -182,7 +182,7 @@ def _find_stranger(db: Connection, event: HookEvent, own: Refereed) -> str:
     return f"'{name}' was not called by you; call an agent of your own, or hand back what you have"
 
 
-def _find_codex_stranger(db: Connection, event: HookEvent, own: Refereed) -> str:
+def _find_codex_stranger(db: Connection, event: HookEvent, own: HookRun) -> str:
     """The same in Codex, whose agents know each other by path; an agent may report to its caller."""
     if event.collaboration not in (*codex.GIVING, *codex.TELLING):
         return ""
@@ -311,7 +311,7 @@ def _ask_about(tool: str, path: str, rule: str) -> Decision:
     )
 
 
-def _find_end(db: Connection, own: Refereed) -> str:
+def _find_end(db: Connection, own: HookRun) -> str:
     """Why an agent gets no tools any more."""
     state, is_cancelled = db.execute(_STATE, (own.session_id,)).fetchone() or ("", 0)
     if is_cancelled:
@@ -323,7 +323,7 @@ def _find_end(db: Connection, own: Refereed) -> str:
     return ""
 
 
-def _list_layers(db: Connection, own: Refereed | None, environ: Mapping[str, str]) -> list[Permissions]:
+def _list_layers(db: Connection, own: HookRun | None, environ: Mapping[str, str]) -> list[Permissions]:
     """The permissions of an agent and of those above it."""
     if own is not None:
         return [_read(each) for each in parse_json(own.layers)]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
-    from remit.ledger.hook_runs import Refereed
+    from remit.ledger.hook_runs import HookRun
 
 
 _UNKNOWN = (
@@ -77,7 +77,7 @@ def hand_over(event: HookEvent, home: Home) -> replies.Answer:
     return replies.replace_output(claude.replace_answer(response, text), beside)
 
 
-def _stop_waiting(home: Home, own: Refereed, event: HookEvent) -> None:
+def _stop_waiting(home: Home, own: HookRun, event: HookEvent) -> None:
     """The caller goes on at once, and hears of the answer by another way."""
     agent_id = read_agent_id(event.response)
     with home.ledger.transaction() as db:

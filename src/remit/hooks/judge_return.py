@@ -39,7 +39,7 @@ from remit.storage.transcripts import load_beginning
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from remit.evidence.changes import Change, Comparison
+    from remit.evidence.changes import Comparison, TreeChange
     from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
@@ -173,7 +173,7 @@ def conclude_return(
     written = frozenset(use.path for use in used if use.path and not use.failed and use.operation == "write")
     handed_on = HandedOn()
     comparison: Comparison | None = None
-    unclaimed: tuple[Change, ...] = ()
+    unclaimed: tuple[TreeChange, ...] = ()
     with suppress(RemitError):  # the folder is gone: there is nothing to tell of it
         handed_on = load_handed_on(home, (row.session_id, *list_resumed(home, terms.resume_of)), terms.root)
         is_below = partial(handed_on.has, written=written)

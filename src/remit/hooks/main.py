@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from remit.hooks.events import HookEvent
-    from remit.ledger.hook_runs import Refereed
+    from remit.ledger.hook_runs import HookRun
 
 MAX_BYTES = 32 * 1024 * 1024
 _SIGNS = ("remit.toml", ".remit")
@@ -311,7 +311,7 @@ def _before_tool(event: HookEvent, root: str, environ: Mapping[str, str]) -> dic
 
 
 def _before_collaboration(
-    event: HookEvent, root: str, environ: Mapping[str, str], own: Refereed | None
+    event: HookEvent, root: str, environ: Mapping[str, str], own: HookRun | None
 ) -> dict[str, Any]:  # fmt: skip
     """Codex is about to give an agent another task, or to wait for its agents."""
     from remit.harnesses import codex
@@ -396,7 +396,7 @@ def _check_names(event: HookEvent, root: str) -> str:
     return f"{'; '.join(sentences)}. {more}" if sentences else ""
 
 
-def _pass_on(event: HookEvent, root: str, own: Refereed | None, more: str = "") -> dict[str, Any]:
+def _pass_on(event: HookEvent, root: str, own: HookRun | None, more: str = "") -> dict[str, Any]:
     """Give a caller what is kept for it: that an answer which reached it as it was is not accepted."""
     told = "\n".join(filter(None, (more, _take_words(event, root, own))))
     if not told:
@@ -408,24 +408,24 @@ def _pass_on(event: HookEvent, root: str, own: Refereed | None, more: str = "") 
     return replies.block(told) if is_block else replies.add_context(event.kind, told)
 
 
-def _take_words(event: HookEvent, root: str, own: Refereed | None) -> str:
+def _take_words(event: HookEvent, root: str, own: HookRun | None) -> str:
     """What is kept for the agent that an event comes from, or for the session itself."""
-    from remit.ledger.hook_runs import open_quickly, take_words
+    from remit.ledger.hook_runs import open_quickly, take_messages
 
     db = open_quickly(f"{root}/.remit/ledger.db")
     if db is None or (event.agent_id and own is None):
         return ""
     session_id = own.session_id if event.agent_id and own is not None else None
     if event.harness != "codex":
-        return take_words(db, event.session, session_id)
+        return take_messages(db, event.session, session_id)
     from remit.ledger.callers import forget_doing, take_instructions
 
     forget_doing(db, event.session, session_id)  # first, so that no agent ends between this and what is taken
     given = take_instructions(db, session_id) if session_id and event.kind == claude.AFTER_TOOL else ""
-    return "\n".join(filter(None, (given, take_words(db, event.session, session_id))))
+    return "\n".join(filter(None, (given, take_messages(db, event.session, session_id))))
 
 
-def _find_own(event: HookEvent, root: str) -> Refereed | None:
+def _find_own(event: HookEvent, root: str) -> HookRun | None:
     from remit.hooks.session_lookup import find_own
     from remit.ledger.hook_runs import open_quickly
 
@@ -433,7 +433,7 @@ def _find_own(event: HookEvent, root: str) -> Refereed | None:
     return None if db is None else find_own(db, event)
 
 
-def _observe(event: HookEvent, root: str) -> Refereed | None:
+def _observe(event: HookEvent, root: str) -> HookRun | None:
     """Write down that an agent used a tool."""
     from remit.hooks.session_lookup import find_own
     from remit.hooks.tool_calls import find_changed, find_outside, find_seen, find_written, get_operation
@@ -521,7 +521,7 @@ def _at_stop(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict[st
     return answer
 
 
-def _note_idle(event: HookEvent, root: str, own: Refereed | None) -> None:
+def _note_idle(event: HookEvent, root: str, own: HookRun | None) -> None:
     """Note that the turn of a caller is over, so that its next request comes after an event of its own."""
     from remit.ledger.callers import note_doing
     from remit.ledger.hook_runs import open_quickly

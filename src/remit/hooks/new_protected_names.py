@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from remit.ledger.store import Connection
-    from remit.storage.quarantine import Change
+    from remit.storage.quarantine import ProtectedChange
 
 QUARANTINED = "quarantined"
 """The event with a sentence about a protected name."""
@@ -113,7 +113,7 @@ def find_author(db: Connection, root: str, path: str, since_ns: int) -> str:
     return _BY_HARNESS.get(path) or find_other_author(db, since_ns)
 
 
-def _handle(db: Connection, session_id: str, root: str, change: Change, *, when: str, doubt: str) -> str:
+def _handle(db: Connection, session_id: str, root: str, change: ProtectedChange, *, when: str, doubt: str) -> str:
     """Move what is new, or leave it if somebody else may have made it; return the sentence that the result keeps."""
     from remit.ledger.events import add_event
     from remit.storage.quarantine import move_away

@@ -69,7 +69,7 @@ def _compare(db: Connection, session_id: str, root: str, records: list[str], *, 
 def _restore(db: Connection, session_id: str, root: str, altered: Altered, *, when: str, since_ns: int) -> str:
     """Restore a file, or leave it if somebody else may have changed it; return the sentence that the result keeps."""
     from remit.ledger.events import add_event
-    from remit.storage.quarantine import Change, move_away
+    from remit.storage.quarantine import ProtectedChange, move_away
 
     told = f"the protected file '{altered.path}' {altered.what} {when}"
     is_old = time.time_ns() - since_ns > MAX_NS
@@ -79,7 +79,7 @@ def _restore(db: Connection, session_id: str, root: str, altered: Altered, *, wh
     else:
         try:
             data = load_bytes(root, altered)
-            moved = move_away(root, Change(altered.place, altered.what, altered.node)) if altered.place else ""
+            moved = move_away(root, ProtectedChange(altered.place, altered.what, altered.node)) if altered.place else ""
             put_back(root, altered, data)
             told += ". Remit restored it" + (f", and moved what was there to '{moved}'" if moved else "")
         except OSError as error:

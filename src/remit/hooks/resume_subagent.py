@@ -19,7 +19,7 @@ from remit.model import ACCEPTABLE
 from remit.runs.admission.run_config import read_terms
 
 if TYPE_CHECKING:
-    from remit.evidence.tree import Tree
+    from remit.evidence.tree import WorkTree
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
 
@@ -39,7 +39,7 @@ def list_resumed(home: Home, session_id: str) -> dict[str, int]:
     return found
 
 
-def find_tree(home: Home, session_id: str, now: Tree) -> Tree | None:
+def find_tree(home: Home, session_id: str, now: WorkTree) -> WorkTree | None:
     """The tree that work which resumes this session is compared with; None for the tree as it is now."""
     row = load_delegation(home.ledger, session_id) if list_resumed(home, session_id) else None
     if row is None:

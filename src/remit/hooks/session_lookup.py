@@ -15,7 +15,7 @@ from remit.storage.transcripts import load_beginning
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from remit.hooks.events import HookEvent
-    from remit.ledger.hook_runs import Refereed
+    from remit.ledger.hook_runs import HookRun
     from remit.ledger.store import Connection
 
 __all__ = ["MAIN", "find_agent_path", "find_own", "find_recipient", "find_transcript", "read_agent_id"]
@@ -23,7 +23,7 @@ __all__ = ["MAIN", "find_agent_path", "find_own", "find_recipient", "find_transc
 _MAX_ID_CHARS = 300
 
 
-def find_own(db: Connection, event: HookEvent) -> Refereed | None:
+def find_own(db: Connection, event: HookEvent) -> HookRun | None:
     """The agent that an event comes from; None for one that Remit knows nothing of."""
     if event.is_own:
         return None
@@ -33,7 +33,7 @@ def find_own(db: Connection, event: HookEvent) -> Refereed | None:
     return find_by_agent(db, event.session, agent_id) or (_bind(db, event) if event.agent_id else None)
 
 
-def _bind(db: Connection, event: HookEvent) -> Refereed | None:
+def _bind(db: Connection, event: HookEvent) -> HookRun | None:
     """Find the call that an agent was started by, and remember it."""
     call, path = _find_call(event), find_agent_path(event)
     # A call that is not known was made before the hooks were there: the agent is none of those that wait.
@@ -72,7 +72,7 @@ def find_agent_path(event: HookEvent) -> str:
     return codex.read_agent_path(load_beginning(find_transcript(event), max_bytes=codex.HEAD_BYTES))
 
 
-def find_recipient(db: Connection, event: HookEvent) -> tuple[Refereed | None, str]:
+def find_recipient(db: Connection, event: HookEvent) -> tuple[HookRun | None, str]:
     """The agent that a tool of Codex's sends something to, as far as Remit knows it, and its path."""
     given = [event.tool_input[key] for key in codex.RECIPIENT_KEYS if isinstance(event.tool_input.get(key), str)]
     target = given[0][:_MAX_ID_CHARS] if given else ""
@@ -96,7 +96,7 @@ def _find_call(event: HookEvent) -> str:
     return call if isinstance(call, str) else ""
 
 
-def _find_by_prompt(db: Connection, event: HookEvent) -> Refereed | None:
+def _find_by_prompt(db: Connection, event: HookEvent) -> HookRun | None:
     """The session that the subagent's first prompt names; where it cannot name one, the only one that it can be."""
     waiting = list_unbound(db, event.session, event.agent)
     if not waiting:

@@ -16,16 +16,16 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import InputError, RemitError
-from remit.git.git_errors import Refused
+from remit.git.git_errors import GitRefused
 from remit.git.process import run
 from remit.git.repository import find_repository
 from remit.harnesses import HOOKED, claude, opencode
 from remit.hooks.command_tickets import FOLDER as COMMAND_FOLDER
 from remit.lazy_regex import lazy
-from remit.storage.files import name_half_written, tell_failure
+from remit.storage.files import name_half_written, storage_error
 from remit.storage.json_edit import (
     DECODER,
-    Change,
+    TextChange,
     add_items,
     apply,
     blank_comments,
@@ -38,13 +38,13 @@ from remit.storage.json_edit import (
     walk_members,
 )
 from remit.storage.safe_path import (
-    hold_spot,
-    move_spot,
+    move_target,
     open_folder,
-    read_spot,
-    remove_spot,
+    open_target,
+    read_target,
+    remove_target,
     replace_inside,
-    write_spot,
+    write_target,
 )
 
 if TYPE_CHECKING:
@@ -351,13 +351,13 @@ def _is_own(path: tuple[str, ...], value: object) -> bool:
 
 def _merge(
     base: SettingsFile, start: int, wanted: Mapping[str, Any], path: tuple[str, ...], file: str
-) -> tuple[list[Change], list[tuple[str, ...]]]:
+) -> tuple[list[TextChange], list[tuple[str, ...]]]:
     """The changes that add members to the object at `start` and items to its lists, and the containers they make."""
     members = [member for member in walk_members(base.plain, start) if member.key in wanted]
     known = {member.key: member for member in members}
     if len(known) < len(members):
         raise InputError(f"'{file}' gives '{'.'.join((*path, members[0].key))}' twice", hint="keep one of them")
-    changes: list[Change] = []
+    changes: list[TextChange] = []
     made: list[tuple[str, ...]] = []
     for key, value in wanted.items():
         where = (*path, key)
@@ -379,7 +379,7 @@ def _merge(
     return [*changes, *set_members(base.text, start, new, plain=base.plain)], made
 
 
-def _list_pieces(text: str, change: Change) -> list[tuple[int, str]]:
+def _list_pieces(text: str, change: TextChange) -> list[tuple[int, str]]:
     """A change that keeps the text in its place, as insertions before and behind that."""
     old = text[change.start : change.end]
     at = change.new.index(old)
@@ -422,7 +422,7 @@ def _undo(text: str, pieces: Sequence[tuple[int, str]]) -> str | None:
 
 def _remove_ours(
     found: SettingsFile, start: int, path: tuple[str, ...], kept: EditRecord | None
-) -> tuple[list[Change], bool]:
+) -> tuple[list[TextChange], bool]:
     """The changes that take Remit's entries out of an object or a list, and whether it is to go as a whole, too.
 
     A container that is empty then goes if Remit made it. If no one remembers, that is likely. A group without hooks is
@@ -430,7 +430,7 @@ def _remove_ours(
     """
     walk = walk_members if found.plain[start] == "{" else walk_items
     parts = [*walk(found.plain, start)]
-    changes: list[Change] = []
+    changes: list[TextChange] = []
     gone = []
     for index, part in enumerate(parts):
         where = (*path, part.key)
@@ -453,8 +453,8 @@ def load_file(root: str, path: str) -> bytes | None:
     """The content of a file below the root, reached through no link; None where there is none."""
     file = f"{root}/{path}"
     try:
-        with hold_spot(root, path) as spot:
-            data = read_spot(spot, max_bytes=MAX_BYTES)
+        with open_target(root, path) as spot:
+            data = read_target(spot, max_bytes=MAX_BYTES)
     except FileNotFoundError:
         return None
     except InputError:
@@ -491,7 +491,7 @@ def is_ignored(root: str, path: str) -> bool | None:
             f"{repository.prefix}{path}",
             more={"GIT_LITERAL_PATHSPECS": "0"},
         )
-    except (Refused, RemitError):
+    except (GitRefused, RemitError):
         return None
     return {0: True, 1: False}.get(answer.code)
 
@@ -505,7 +505,7 @@ def write_edits(home: Home, edits: Sequence[SettingsEdit]) -> None:
             try:
                 _write_edit(home, edit)
             except OSError as error:
-                raise tell_failure(f"{home.root}/{edit.path}", error) from error
+                raise storage_error(f"{home.root}/{edit.path}", error) from error
 
 
 def _check_unchanged(home: Home, edit: SettingsEdit) -> None:
@@ -521,7 +521,7 @@ def _write_edit(home: Home, edit: SettingsEdit) -> None:
         home.make_folder("pending")
         replace_inside(home.root, edit.path, edit.after, before=edit.before)
     elif edit.is_change:
-        with hold_spot(home.root, edit.path) as spot:
+        with open_target(home.root, edit.path) as spot:
             _check_unchanged(home, edit)
             os.unlink(spot.name, dir_fd=spot.folder)
             os.fsync(spot.folder)
@@ -565,8 +565,8 @@ def _name_kept(path: str) -> str:
 def _load_kept(home: Home, path: str) -> EditRecord | None:
     """What was put into a file; None where nobody remembers, or in another way than this."""
     try:
-        with hold_spot(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:
-            data = read_spot(spot, max_bytes=_MAX_KEPT_BYTES)
+        with open_target(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:
+            data = read_target(spot, max_bytes=_MAX_KEPT_BYTES)
         told = json.loads(data or b"")
         return EditRecord(
             bool(told["is_ours"]),
@@ -581,16 +581,16 @@ def _load_kept(home: Home, path: str) -> EditRecord | None:
 def _write_kept(home: Home, path: str, kept: EditRecord) -> None:
     home.make_folder("harness")
     data = json.dumps({"version": 1, "path": path, **kept._asdict()}).encode()
-    with hold_spot(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:
+    with open_target(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:
         waiting = spot._replace(name=name_half_written(spot.name))
-        write_spot(waiting, data, like=spot)
-        move_spot(waiting, spot)
+        write_target(waiting, data, like=spot)
+        move_target(waiting, spot)
         os.fsync(spot.folder)
 
 
 def _remove_kept(home: Home, path: str) -> None:
-    with suppress(FileNotFoundError), hold_spot(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:
-        remove_spot(spot)
+    with suppress(FileNotFoundError), open_target(home.root, f"{_FOLDER}/{_name_kept(path)}") as spot:
+        remove_target(spot)
 
 
 def _hash(data: bytes) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from remit.confine import Profile
     from remit.hooks.events import HookEvent
-    from remit.ledger.hook_runs import Refereed
+    from remit.ledger.hook_runs import HookRun
     from remit.ledger.store import Connection
     from remit.policy import Permissions
 
@@ -52,7 +52,7 @@ def free_command(event: HookEvent, root: str, environ: Mapping[str, str]) -> rep
 
 
 def confine_command(
-    event: HookEvent, own: Refereed | None, layers: Sequence[Permissions], root: str, environ: Mapping[str, str]
+    event: HookEvent, own: HookRun | None, layers: Sequence[Permissions], root: str, environ: Mapping[str, str]
 ) -> tuple[replies.Answer, str]:
     """Return what is added to the answer for an agent's command, and its ticket; or the refusal, without a ticket."""
     rules = _load_rules(root)
@@ -171,7 +171,7 @@ def _find_ticket(event: HookEvent) -> str:
 # --- sessions with agents that have to be confined -------------------------------------------------------------------
 
 
-def open_if_enforced(root: str, own: Refereed, environ: Mapping[str, str]) -> None:
+def open_if_enforced(root: str, own: HookRun, environ: Mapping[str, str]) -> None:
     """From now on, run no command without a ticket in the session of an agent that is about to begin."""
     rules = _load_rules(root)
     if rules and needs_profile(_read_layers(own), rules):
@@ -198,7 +198,7 @@ def _load_rules(root: str) -> Mapping[str, Any]:
     return parse_json(kept) if kept else {}
 
 
-def _read_layers(own: Refereed) -> list[Permissions]:
+def _read_layers(own: HookRun) -> list[Permissions]:
     from remit.policy.decision import Permissions
 
     layers = parse_json(own.layers)
@@ -212,7 +212,7 @@ def _read_layers(own: Refereed) -> list[Permissions]:
 
 
 def _ensure_profile(
-    own: Refereed | None, layers: Sequence[Permissions], rules: Mapping[str, Any], root: str,
+    own: HookRun | None, layers: Sequence[Permissions], rules: Mapping[str, Any], root: str,
     environ: Mapping[str, str],
 ) -> str:  # fmt: skip
     """Return the name of the profile of an agent's commands; it is made before the first one."""
@@ -250,7 +250,7 @@ def make_command_profile(
     A command may write what all layers allow, temporary folders, what `[confine] write` says and, if the agent may
     write at all, git's folders. Raise `RunnerError` if a protected place can't be protected.
     """
-    from remit.attempts.confine import Fixed, find_common_folder, list_own_code, list_protected, list_services
+    from remit.attempts.confine import ReadOnlyPath, find_common_folder, list_own_code, list_protected, list_services
     from remit.attempts.folders import CONTROL
     from remit.confine import Profile, find_level
     from remit.policy import Ground
@@ -281,8 +281,8 @@ def make_command_profile(
         path for path in dict.fromkeys((root, home, *list_own_code(root)))
         if path not in write and any(is_below(path, each) for each in temporary if each in write)
     ]  # fmt: skip
-    fixed = [Fixed(*place) for place in dict.fromkeys(places)]
-    git = [Fixed(*place) for place in GIT_PLACES]
+    fixed = [ReadOnlyPath(*place) for place in dict.fromkeys(places)]
+    git = [ReadOnlyPath(*place) for place in GIT_PLACES]
     protected = list_protected(root, fixed, git, writable=write, enclosed=enclosed)
     control = f"{root}/.remit/{CONTROL}"  # only what exists can be hidden
     tickets.make_folders([control])

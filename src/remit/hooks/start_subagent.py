@@ -27,8 +27,8 @@ from remit.ledger.callers import leave_instructions
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.hook_runs import (
     OWNER,
-    Refereed,
-    add_refereed,
+    HookRun,
+    add_hook_run,
     find_by_agent,
     find_by_call,
     find_by_path,
@@ -160,7 +160,7 @@ def _answer_built_in(wish: _SubagentStart, home: Home, environ: Mapping[str, str
                     find_caller=lambda now_ms: _find_calling(wish, workspace.home, environ, now_ms),
                 ).row
                 noted = (row.session_id, event.harness, event.session, wish.agent, event.tool_use_id)
-                add_refereed(db, Refereed(*noted, waited=0))
+                add_hook_run(db, HookRun(*noted, waited=0))
         session_id = row.session_id if known is None else known.session_id
 
         async def work() -> Result:
@@ -224,7 +224,7 @@ def admit_main(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
     return {} if entered is None else replies.add_context(event.kind, render_instructions(entered[1]))
 
 
-def adopt(event: HookEvent, home: Home, environ: Mapping[str, str]) -> Refereed | None:
+def adopt(event: HookEvent, home: Home, environ: Mapping[str, str]) -> HookRun | None:
     """Take note of an agent that Remit has not seen begin: the hooks are new, or the harness started it otherwise.
 
     None for a session in which a person talks to an agent. Where one of several that were called could be meant, it
@@ -239,7 +239,7 @@ def adopt(event: HookEvent, home: Home, environ: Mapping[str, str]) -> Refereed 
         waiting = list_unbound(db, event.session, event.agent) if event.agent_id else []
     if waiting:
         layers = [layer for each in waiting for layer in json.loads(each.layers)]
-        return Refereed("", event.harness, event.session, event.agent, layers=json.dumps(layers))
+        return HookRun("", event.harness, event.session, event.agent, layers=json.dumps(layers))
     wish = _SubagentStart(event, event.agent or "agent", "", entry, held, event.agent_id or MAIN, is_late=True)
     _enter(wish, roster, home, environ)
     return find_own(home.ledger.db, event)
@@ -262,7 +262,7 @@ def is_attended(environ: Mapping[str, str]) -> bool:
     return bool(environ.get("REMIT_TICKET")) or claude.is_terminal(environ)
 
 
-def admit_again(event: HookEvent, earlier: Refereed, home: Home, environ: Mapping[str, str]) -> replies.Answer:
+def admit_again(event: HookEvent, earlier: HookRun, home: Home, environ: Mapping[str, str]) -> replies.Answer:
     """An agent that was over is given another message by its caller: a new delegation of the same agent."""
     entered = _enter_again(event, earlier, home, environ)
     return (
@@ -271,7 +271,7 @@ def admit_again(event: HookEvent, earlier: Refereed, home: Home, environ: Mappin
 
 
 def _enter_again(
-    event: HookEvent, earlier: Refereed, home: Home, environ: Mapping[str, str], *, task_path: str = ""
+    event: HookEvent, earlier: HookRun, home: Home, environ: Mapping[str, str], *, task_path: str = ""
 ) -> tuple[Run, Assignment] | None:
     roster = load_roster(home)
     entry = roster.find_or_describe(earlier.agent, event.harness)
@@ -301,7 +301,7 @@ def admit_follow_up(event: HookEvent, home: Home, environ: Mapping[str, str]) ->
     return {}
 
 
-def give_instructions(event: HookEvent, own: Refereed, home: Home) -> replies.Answer:
+def give_instructions(event: HookEvent, own: HookRun, home: Home) -> replies.Answer:
     """An agent begins whose prompt is sealed: it gets its instructions now."""
     told = load_text(home, own.session_id, "prompt") if own.held else None
     return {} if told is None else replies.add_context(event.kind, told.decode("utf-8", "surrogatepass").strip())
@@ -347,7 +347,7 @@ def _enter(
             error.data["caller"] = None if caller is None else caller.session_id
             raise
         refereed = _make_hook_run(wish, admitted, caller, home)
-        add_refereed(db, refereed)
+        add_hook_run(db, refereed)
         open_if_enforced(home.root, refereed, environ)
         assignment = Assignment(
             wish.prompt, session_id, wish.agent, admitted.depth, MAX_DEPTH, admitted.path, admitted.timeout_s,
@@ -475,12 +475,12 @@ def _place(terms: RunConfig, root: str, environ: Mapping[str, str]) -> RunConfig
     return terms._replace(manifest=manifest, manifest_bytes=size, manifest_sha256=digest)
 
 
-def _make_hook_run(wish: _SubagentStart, admitted: Admitted, caller: Caller | None, home: Home) -> Refereed:
+def _make_hook_run(wish: _SubagentStart, admitted: Admitted, caller: Caller | None, home: Home) -> HookRun:
     event = wish.event
     own: list[Any] = wish.entry.layers
     if wish.agent_id and wish.agent_id != MAIN and not wish.resume_of:  # whoever started it, it gets no more than they
         own = [*own, *(layer for each in list_open(home.ledger.db, event.session) for layer in json.loads(each.layers))]
-    return Refereed(
+    return HookRun(
         admitted.session_id, event.harness, event.session, wish.agent,
         "" if wish.agent_id else event.tool_use_id, wish.agent_id, admitted.parent_id, int(wish.held),
         int(not wish.agent_id and not event.is_background), 0, admitted.deadline_ms,

@@ -23,7 +23,7 @@ from remit.hooks.judge_return import conclude_return, is_cancelled, judge, keep_
 from remit.hooks.result_text import render_result, render_verdict
 from remit.hooks.session_lookup import MAIN, find_own, find_transcript
 from remit.ledger.events import add_event
-from remit.ledger.hook_runs import count_block, count_tokens_before, find_by_call, leave_word, list_awaited
+from remit.ledger.hook_runs import count_block, count_tokens_before, find_by_call, leave_message, list_awaited
 from remit.ledger.runs import count_attempts, load_delegation
 from remit.ledger.texts import load_text
 from remit.model import ACCEPTABLE
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from remit.hooks.events import HookEvent
     from remit.ledger.home import Home
-    from remit.ledger.hook_runs import Refereed
+    from remit.ledger.hook_runs import HookRun
     from remit.ledger.runs import Run
     from remit.runs.judging.judge import Judgement
 
@@ -74,7 +74,7 @@ def check_stop(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
     return _let_stop(home, own, row, answer, judgement)
 
 
-def _count_tokens(event: HookEvent, home: Home, own: Refereed, row: Run) -> None:
+def _count_tokens(event: HookEvent, home: Home, own: HookRun, row: Run) -> None:
     """Note what an agent of Codex has used: its file counts the whole thread, with the runs before this one."""
     if event.harness != "codex" or own.agent_id is None:
         return
@@ -87,7 +87,7 @@ def _count_tokens(event: HookEvent, home: Home, own: Refereed, row: Run) -> None
 
 
 def _let_stop(
-    home: Home, own: Refereed, row: Run, answer: str, judgement: Judgement | None
+    home: Home, own: HookRun, row: Run, answer: str, judgement: Judgement | None
 ) -> replies.Answer:  # fmt: skip
     """Write down what an answer is, or send it back."""
     if is_cancelled(home, row):
@@ -109,7 +109,7 @@ def _let_stop(
     return {}
 
 
-def _warn_caller(home: Home, own: Refereed, row: Run) -> None:
+def _warn_caller(home: Home, own: HookRun, row: Run) -> None:
     """Keep a sentence for a caller that gets a rejected answer as it is.
 
     It is kept before anything else is done: the harness delivers the answer once the hook has ended, and the caller's
@@ -119,7 +119,7 @@ def _warn_caller(home: Home, own: Refereed, row: Run) -> None:
     if report.verdict in ACCEPTABLE or own.agent_id == MAIN:
         return
     with home.ledger.transaction() as db:
-        leave_word(db, own, render_verdict(row, report))
+        leave_message(db, own, render_verdict(row, report))
 
 
 # --- tools that return -----------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def keep_return(event: HookEvent, home: Home, environ: Mapping[str, str]) -> rep
 
 def _find_returning(
     event: HookEvent, home: Home, environ: Mapping[str, str]
-) -> tuple[Refereed, Run, str] | None:  # fmt: skip
+) -> tuple[HookRun, Run, str] | None:  # fmt: skip
     """The agent that returns by a tool, its run, and what it returns; None if nothing is to be decided about it."""
     with home.ledger.transaction() as db:
         own = find_own(db, event)
@@ -168,7 +168,7 @@ def _find_returning(
     return own, row, returned if isinstance(returned, str) else json.dumps(returned, ensure_ascii=False)
 
 
-def _adopt(event: HookEvent, home: Home, environ: Mapping[str, str]) -> Refereed | None:
+def _adopt(event: HookEvent, home: Home, environ: Mapping[str, str]) -> HookRun | None:
     """An agent that is seen for the first time when it stops: nothing is proved by files that were there before."""
     from remit.hooks.start_subagent import adopt
 
@@ -194,25 +194,25 @@ def _render_reask(row: Run, judgement: Judgement | None) -> str:
     return render_reask(findings, format=used or read_terms(row.details).format, session_id=row.session_id)
 
 
-def _count_block(home: Home, own: Refereed) -> None:
+def _count_block(home: Home, own: HookRun) -> None:
     with home.ledger.transaction() as db:
         if count_block(db, own.session_id, own.blocks):
             number = count_attempts(home.ledger, own.session_id)
             add_event(db, "sent_back", {"number": number}, session_id=own.session_id)
 
 
-def _may_ask_for_less(own: Refereed, row: Run) -> bool:
+def _may_ask_for_less(own: HookRun, row: Run) -> bool:
     """Whether a summary that is too long is sent back: once, then it is shortened."""
     return own.blocks == 0 and read_terms(row.details).reasks > 0
 
 
-def _is_flood(own: Refereed, answer: str) -> bool:
+def _is_flood(own: HookRun, answer: str) -> bool:
     """Whether a long answer would reach its caller as it is, because the harness lets nobody replace it there."""
     return not own.waited and own.agent_id != MAIN and own.blocks == 0 and len(answer) > _MAX_ANSWER_CHARS
 
 
 def _ask_for_less(
-    home: Home, own: Refereed, row: Run, answer: str, judgement: Judgement
+    home: Home, own: HookRun, row: Run, answer: str, judgement: Judgement
 ) -> replies.Answer:  # fmt: skip
     keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
     _count_block(home, own)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from remit.harnesses import claude, codex, gemini, opencode
-from remit.storage.machine import ask_program
+from remit.storage.machine import run_program
 
 TRIED = {"claude": claude.TRIED, "codex": codex.TRIED, "opencode": opencode.TRIED, "gemini": gemini.TRIED}
 UNPROTECTED_HINT = "use opencode 1, or have Remit start the agents: remit run --runner opencode"
@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)+[\w.+-]*")
 
 def ask_version(program: str, *, seconds: float = _SECONDS) -> str:
     """The version that a harness prints; empty if it prints none in time."""
-    answer = ask_program([program, "--version"], seconds=seconds)
+    answer = run_program([program, "--version"], seconds=seconds)
     return read_version(answer.text) if answer.code == 0 else ""
 
 

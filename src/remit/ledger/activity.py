@@ -38,6 +38,6 @@ def list_acts(ledger: Ledger, session_id: str, *, only_untold: bool = False) -> 
     return [FileAct(*row) for row in rows]
 
 
-def mark_told(db: Connection, acts: Iterable[FileAct]) -> None:
+def mark_reported(db: Connection, acts: Iterable[FileAct]) -> None:
     """Remember that the files have been told."""
     db.executemany("UPDATE activity SET written = 1 WHERE number = ?", [(act.number,) for act in acts])

@@ -31,7 +31,7 @@ def forget_doing(db: Connection, harness_session: str, session_id: str | None) -
     db.execute("DELETE FROM notes WHERE name = ?", (_name(harness_session, session_id),))
 
 
-def is_sure_to_hear(db: Connection, harness_session: str, session_id: str | None) -> bool:
+def will_receive(db: Connection, harness_session: str, session_id: str | None) -> bool:
     """Whether the next request of a caller comes after an event in which it gets what is kept for it."""
     row = db.execute("SELECT value FROM notes WHERE name = ?", (_name(harness_session, session_id),)).fetchone()
     doing, _, at_ms = ("", "", "0") if row is None else str(row[0]).partition(" ")

@@ -21,7 +21,7 @@ _STEPS = 10_000
 """So many steps of SQLite's between two looks at the clock."""
 
 
-class Condition(NamedTuple):
+class LedgerCondition(NamedTuple):
     """What a look at the ledger's file has shown."""
 
     fault: str = ""
@@ -37,33 +37,33 @@ class Condition(NamedTuple):
     size_bytes: int = 0
 
 
-def examine(file: str, *, seconds: float) -> Condition | None:
+def examine(file: str, *, seconds: float) -> LedgerCondition | None:
     """Look at a ledger; None where there is none yet."""
     try:
         found = os.lstat(file)
     except FileNotFoundError:
         return None
     except OSError as error:
-        return Condition((error.strerror or str(error)).lower())
+        return LedgerCondition((error.strerror or str(error)).lower())
     if not stat.S_ISREG(found.st_mode):
-        return Condition("it is not a file")
+        return LedgerCondition("it is not a file")
     deadline = time.monotonic() + seconds
     try:
         db = sqlite3.connect(f"file:{quote(file)}?mode=ro", uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
     except sqlite3.Error as error:
-        return Condition(str(error))
+        return LedgerCondition(str(error))
     try:
-        return _look(db, deadline)._replace(size_bytes=found.st_size)
+        return _inspect(db, deadline)._replace(size_bytes=found.st_size)
     except sqlite3.Error as error:
-        return Condition(str(error), size_bytes=found.st_size)
+        return LedgerCondition(str(error), size_bytes=found.st_size)
     finally:
         db.close()
 
 
-def _look(db: sqlite3.Connection, deadline: float) -> Condition:
+def _inspect(db: sqlite3.Connection, deadline: float) -> LedgerCondition:
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:
-        return Condition(is_newer=True)
+        return LedgerCondition(is_newer=True)
     tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     unfinished = db.execute("SELECT count(*) FROM intents").fetchone()[0] if "intents" in tables else 0
     db.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
@@ -71,9 +71,9 @@ def _look(db: sqlite3.Connection, deadline: float) -> Condition:
         said = db.execute("PRAGMA quick_check(1)").fetchone()[0]
     except sqlite3.OperationalError as error:
         if "interrupted" in str(error):
-            return Condition(is_checked=False, unfinished=unfinished)
+            return LedgerCondition(is_checked=False, unfinished=unfinished)
         raise
-    return Condition(
+    return LedgerCondition(
         "" if said == "ok" else str(said), unfinished=unfinished, is_older=bool(tables) and version < VERSION
     )
 

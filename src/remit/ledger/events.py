@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PAGE = 500
 
 
-class Event(NamedTuple):
+class LedgerEvent(NamedTuple):
     """Something that happened."""
 
     number: int
@@ -49,25 +49,29 @@ def add_event(db: Connection, kind: str, details: Mapping[str, Any], *, session_
     return added.lastrowid or 0
 
 
-def load_events(ledger: Ledger, *, after: int = 0, session_id: str | None = None, limit: int = PAGE) -> list[Event]:
+def load_events(
+    ledger: Ledger, *, after: int = 0, session_id: str | None = None, limit: int = PAGE
+) -> list[LedgerEvent]:
     """The events above a number, oldest first."""
     narrowed = "" if session_id is None else "AND session_id = :session"
     query = f"SELECT number, at_ms, session_id, kind, details FROM events WHERE number > :after {narrowed} ORDER BY number LIMIT :limit"  # noqa: E501, S608 - one of two fixed texts
     with ledger.reading() as db:
         rows = db.execute(query, {"after": after, "session": session_id, "limit": limit}).fetchall()
-    return [Event(number, at_ms, session, kind, json.loads(details)) for number, at_ms, session, kind, details in rows]
+    return [
+        LedgerEvent(number, at_ms, session, kind, json.loads(details)) for number, at_ms, session, kind, details in rows
+    ]
 
 
-def load_last_event(ledger: Ledger, session_id: str, *kinds: str) -> Event | None:
+def load_last_event(ledger: Ledger, session_id: str, *kinds: str) -> LedgerEvent | None:
     """The last event of a session that is of one of some kinds."""
     marks = ", ".join("?" * len(kinds))
     query = f"SELECT number, at_ms, session_id, kind, details FROM events WHERE session_id = ? AND kind IN ({marks}) ORDER BY number DESC LIMIT 1"  # noqa: E501, S608 - marks only
     with ledger.reading() as db:
         row = db.execute(query, (session_id, *kinds)).fetchone()
-    return None if row is None else Event(row[0], row[1], row[2], row[3], json.loads(row[4]))
+    return None if row is None else LedgerEvent(row[0], row[1], row[2], row[3], json.loads(row[4]))
 
 
-def follow_events(ledger: Ledger, *, after: int = 0, session_id: str | None = None) -> Iterator[Event]:
+def follow_events(ledger: Ledger, *, after: int = 0, session_id: str | None = None) -> Iterator[LedgerEvent]:
     """All events above a number, page by page, up to the last one there is now."""
     while page := load_events(ledger, after=after, session_id=session_id):
         yield from page

@@ -15,7 +15,7 @@ _MOST_ROWS = 2000
 _USUAL_TIMEOUT_S = 3600.0
 
 
-class Past(NamedTuple):
+class PastRun(NamedTuple):
     """A delegation that is over."""
 
     session_id: str
@@ -50,7 +50,7 @@ class Repeats(NamedTuple):
     times: int
 
 
-def list_past(ledger: Ledger) -> list[Past]:
+def list_past(ledger: Ledger) -> list[PastRun]:
     """Delegations that began and are over, newest first."""
     query = """
         SELECT session_id, agent, (ended_ms - started_ms) / 1000.0, json_extract(details, '$.timeout_s'), ending,
@@ -65,7 +65,7 @@ def list_past(ledger: Ledger) -> list[Past]:
     with ledger.reading() as db:
         rows = db.execute(query, (_MOST_ROWS,)).fetchall()
     return [
-        Past(
+        PastRun(
             session, agent, seconds, timeout_s or _USUAL_TIMEOUT_S, ending or "", outcome or "", status or "", attempts,
             tuple(json.loads(codes)),
         )
@@ -102,7 +102,7 @@ def list_repeats(ledger: Ledger, *, after_ms: int, least: int) -> list[Repeats]:
 # --- finish steps ----------------------------------------------------------------------------------------------------
 
 
-class KeptStep(NamedTuple):
+class StoredStep(NamedTuple):
     """One step of a settlement, as it is remembered."""
 
     name: str
@@ -112,13 +112,13 @@ class KeptStep(NamedTuple):
     at_ms: int
 
 
-def list_steps(ledger: Ledger, session_id: str) -> list[KeptStep]:
+def list_steps(ledger: Ledger, session_id: str) -> list[StoredStep]:
     """The steps of a settlement, in the order in which they were done."""
     query = "SELECT step, result, at_ms FROM settled_steps WHERE session_id = ?"
     with ledger.reading() as db:
         rows = db.execute(query, (session_id,)).fetchall()
     kept = [(name, json.loads(result), at_ms) for name, result, at_ms in rows]
-    found = [KeptStep(name, state, message, at_ms) for name, (state, message), at_ms in kept]
+    found = [StoredStep(name, state, message, at_ms) for name, (state, message), at_ms in kept]
     return sorted(found, key=lambda step: _ORDER.index(step.name) if step.name in _ORDER else len(_ORDER))
 
 

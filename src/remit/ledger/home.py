@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from remit.errors import StorageError
-from remit.storage.files import make_private_folder, tell_failure
+from remit.storage.files import make_private_folder, storage_error
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -65,16 +65,16 @@ class Home:
         try:
             make_private_folder(folder)
         except OSError as error:
-            raise tell_failure(folder, error) from error
+            raise storage_error(folder, error) from error
         return folder
 
     def lock(self, name: str) -> AbstractContextManager[None]:
         """Hold one of the locks."""
-        from remit.storage.locks import hold  # noqa: PLC0415 - only where something is written
+        from remit.storage.locks import hold_lock  # noqa: PLC0415 - only where something is written
 
         if not self._lock_folder:
             self._lock_folder = self.make_folder("locks")
-        return hold(f"{self._lock_folder}/{name}.lock", make_folder=self._make_lock_folder)
+        return hold_lock(f"{self._lock_folder}/{name}.lock", make_folder=self._make_lock_folder)
 
     def _make_lock_folder(self) -> None:
         """Make the folder again that somebody has removed; to look for it each time costs as much as the lock."""

@@ -29,7 +29,7 @@ _COLUMNS = (
 )
 
 
-class Refereed:
+class HookRun:
     """One row: our session, what the harness calls it, and what holds for it."""
 
     __slots__ = (
@@ -85,7 +85,7 @@ _LAYERS = """
 """
 
 
-def add_refereed(db: Connection, row: Refereed) -> None:
+def add_hook_run(db: Connection, row: HookRun) -> None:
     """Write down an agent that the harness is about to start."""
     marks = ", ".join("?" * 13)
     values = (
@@ -96,29 +96,29 @@ def add_refereed(db: Connection, row: Refereed) -> None:
     db.execute(f"INSERT INTO refereed ({_COLUMNS}) VALUES ({marks})", values)  # noqa: S608 - fixed names
 
 
-def find_by_agent(db: Connection, harness_session: str, agent_id: str) -> Refereed | None:
+def find_by_agent(db: Connection, harness_session: str, agent_id: str) -> HookRun | None:
     """The agent that a harness calls so; of several that it has called so in turn, the last."""
     return _find(db, "harness_session = ? AND agent_id = ?", (harness_session, agent_id))
 
 
-def find_by_call(db: Connection, harness_session: str, tool_use_id: str) -> Refereed | None:
+def find_by_call(db: Connection, harness_session: str, tool_use_id: str) -> HookRun | None:
     """The agent that was asked for by a call."""
     return _find(db, "harness_session = ? AND tool_use_id = ?", (harness_session, tool_use_id)) if tool_use_id else None
 
 
-def find_by_path(db: Connection, harness_session: str, path: str, *, is_bound: bool) -> Refereed | None:
+def find_by_path(db: Connection, harness_session: str, path: str, *, is_bound: bool) -> HookRun | None:
     """The agent at a path of Codex's: the last one that has an id already, or that has none yet."""
     having = "session_id IN (SELECT session_id FROM delegations WHERE json_extract(details, '$.task_path') = ?)"
     known = f"agent_id IS {'NOT NULL' if is_bound else 'NULL'}"
     return _find(db, f"harness_session = ? AND {known} AND {having}", (harness_session, path)) if path else None
 
 
-def find_by_session(db: Connection, session_id: str) -> Refereed | None:
+def find_by_session(db: Connection, session_id: str) -> HookRun | None:
     """The agent of one of our sessions."""
     return _find(db, "session_id = ?", (session_id,))
 
 
-def list_unbound(db: Connection, harness_session: str, agent: str) -> list[Refereed]:
+def list_unbound(db: Connection, harness_session: str, agent: str) -> list[HookRun]:
     """The agents of a kind that were asked for and have not been heard of yet, the first first."""
     query = f"""
         SELECT {_COLUMNS} FROM refereed
@@ -126,16 +126,16 @@ def list_unbound(db: Connection, harness_session: str, agent: str) -> list[Refer
           AND session_id IN (SELECT session_id FROM delegations WHERE state <> 'settled')
         ORDER BY session_id
     """  # noqa: S608 - fixed names
-    return [Refereed(*row) for row in db.execute(query, (harness_session, agent))]
+    return [HookRun(*row) for row in db.execute(query, (harness_session, agent))]
 
 
-def list_open(db: Connection, harness_session: str) -> list[Refereed]:
+def list_open(db: Connection, harness_session: str) -> list[HookRun]:
     """The agents of a harness's session that are not over."""
     query = f"""
         SELECT {_COLUMNS} FROM refereed WHERE harness_session = ?
           AND session_id IN (SELECT session_id FROM delegations WHERE state <> 'settled')
     """  # noqa: S608 - fixed names
-    return [Refereed(*row) for row in db.execute(query, (harness_session,))]
+    return [HookRun(*row) for row in db.execute(query, (harness_session,))]
 
 
 def find_at_work(db: Connection, harness_session: str, since_ms: int, at_ms: int) -> str:
@@ -153,22 +153,22 @@ def find_at_work(db: Connection, harness_session: str, since_ms: int, at_ms: int
     return "" if row is None else str(row[0])
 
 
-def list_below(db: Connection, processes: list[str]) -> list[Refereed]:
+def list_below(db: Connection, processes: list[str]) -> list[HookRun]:
     """The agents that are at work in the nearest of some processes that has any."""
     query = f"""
         SELECT {_COLUMNS} FROM refereed WHERE process = ?
           AND session_id IN (SELECT session_id FROM delegations WHERE state IN ('admitted', 'running'))
     """  # noqa: S608 - fixed names
     found = (db.execute(query, (each,)).fetchall() for each in processes)
-    return [Refereed(*row) for row in next(filter(None, found), ())]
+    return [HookRun(*row) for row in next(filter(None, found), ())]
 
 
-def list_awaited(db: Connection, harness_session: str, parent_id: str | None) -> list[Refereed]:
+def list_awaited(db: Connection, harness_session: str, parent_id: str | None) -> list[HookRun]:
     """Those that somebody has called, waits for and has not got back."""
     return [each for each in list_open(db, harness_session) if each.waited and each.parent_id == parent_id]
 
 
-def count_tokens_before(db: Connection, own: Refereed) -> int:
+def count_tokens_before(db: Connection, own: HookRun) -> int:
     """What the other runs of an agent have used that is given more work again and again."""
     query = """
         SELECT total(tokens) FROM delegations WHERE session_id IN
@@ -231,33 +231,33 @@ def has_used_since(db: Connection, session_id: str, at_ms: int) -> bool:
     return db.execute(query, (session_id, at_ms)).fetchone() is not None
 
 
-def _find(db: Connection, where: str, values: tuple[str, ...]) -> Refereed | None:
+def _find(db: Connection, where: str, values: tuple[str, ...]) -> HookRun | None:
     # Sessions of one second are in no order by their names.
     query = f"""
         SELECT {_COLUMNS} FROM refereed WHERE {where}
         ORDER BY (SELECT created_ms FROM delegations AS own WHERE own.session_id = refereed.session_id) DESC LIMIT 1
     """  # noqa: S608 - fixed texts
     row = db.execute(query, values).fetchone()
-    return None if row is None else Refereed(*row)
+    return None if row is None else HookRun(*row)
 
 
 # --- what a caller has not been given yet ----------------------------------------------------------------------------
 
 
-def find_calling_agent(db: Connection, own: Refereed) -> str | None:
+def find_calling_agent(db: Connection, own: HookRun) -> str | None:
     """The session of the agent that has called another, within a session of a harness; None for that session itself."""
     above = find_by_session(db, own.parent_id) if own.parent_id else None
     is_agent = above is not None and above.agent_id != MAIN and above.harness_session == own.harness_session
     return own.parent_id if is_agent else None
 
 
-def leave_word(db: Connection, own: Refereed, text: str) -> None:
+def leave_message(db: Connection, own: HookRun, text: str) -> None:
     """Keep a sentence for the caller of an agent, because the harness gives the caller the answer as it is."""
     name = f"{_name_words(own.harness_session)}{find_calling_agent(db, own) or ''} {own.session_id}"
     db.execute("INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)", (name, text[:_MAX_WORDS]))
 
 
-def take_words(db: Connection, harness_session: str, session_id: str | None) -> str:
+def take_messages(db: Connection, harness_session: str, session_id: str | None) -> str:
     """The sentences that are kept for an agent, or for the harness's session itself; each is given once.
 
     The session itself gets those of agents that are over, too: their notifications go to it.
@@ -273,14 +273,14 @@ def take_words(db: Connection, harness_session: str, session_id: str | None) -> 
     return "\n".join(found)
 
 
-def has_word(db: Connection, own: Refereed) -> bool:
+def has_message(db: Connection, own: HookRun) -> bool:
     """Whether a sentence about an agent is kept that its caller has not been given yet."""
     prefix = _name_words(own.harness_session)
     query = "SELECT 1 FROM notes WHERE name > ? AND name < ? AND name LIKE ?"
     return db.execute(query, (prefix, f"{prefix}~", f"% {own.session_id}")).fetchone() is not None
 
 
-def drop_word(db: Connection, own: Refereed) -> None:
+def drop_message(db: Connection, own: HookRun) -> None:
     """Forget the sentence about an agent: its caller is given the whole result."""
     prefix = _name_words(own.harness_session)
     query = "DELETE FROM notes WHERE name > ? AND name < ? AND name LIKE ?"
@@ -317,7 +317,7 @@ def open_quickly(file: str) -> Connection | None:
 
 def note_use(
     db: Connection,
-    own: Refereed,
+    own: HookRun,
     tool: str,
     paths: Sequence[str | None],
     *,

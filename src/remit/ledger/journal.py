@@ -20,19 +20,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.errors import EditedError, RemitError
 from remit.ledger.events import add_event, read_clock_ms
 from remit.model import NOTHING
-from remit.storage.files import tell_failure
+from remit.storage.files import storage_error
 from remit.storage.safe_path import (
     MAX_HASHED_BYTES,
     PENDING,
     UNREADABLE,
     choose_waiting,
     find_inside,
-    hash_spot,
-    hold_spot,
+    hash_target,
     move_if_unchanged,
-    remove_spot,
+    open_target,
+    remove_target,
     take_hash,
-    write_spot,
+    write_target,
 )
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from remit.ledger.home import Home
-    from remit.storage.safe_path import Spot
+    from remit.storage.safe_path import FileTarget
 
 MAX_BYTES = MAX_HASHED_BYTES
 
 
-class Change:
+class FileChange:
     """What a file shall become. `before` is what it was when the change was worked out, None where there was none."""
 
     def __init__(self, path: str, before: bytes | None, after: bytes, *, hash_before: bytes | None = None) -> None:
@@ -72,26 +72,26 @@ class Interrupted(NamedTuple):
     """Files that somebody else has changed meanwhile."""
 
 
-class _Told(NamedTuple):
+class _ChangeEvent(NamedTuple):
     """What is told of a change once it is done."""
 
     kind: str
     details: dict[str, Any]
 
 
-class _Step(NamedTuple):
+class _StagedFile(NamedTuple):
     """One file of a change: where its new content waits, what it replaces, and what either is known by."""
 
     path: str
-    waiting: Spot
-    target: Spot
+    waiting: FileTarget
+    target: FileTarget
     before: bytes | None
     after: bytes
 
 
 def write_together(
     home: Home,
-    changes: Iterable[Change],
+    changes: Iterable[FileChange],
     *,
     kind: str,
     details: Mapping[str, object] = NOTHING,
@@ -112,8 +112,8 @@ def write_together(
         return
     with ExitStack() as held:
         steps = _plan(home, held, [(change.path, change.hash_before, change.hash_after) for change in wanted])
-        number = _tell(home, steps, wanted, told := _Told(kind, dict(details)))
-        edited = [step for step in steps if hash_spot(step.target) not in (step.before, UNREADABLE)]
+        number = _write_all(home, steps, wanted, told := _ChangeEvent(kind, dict(details)))
+        edited = [step for step in steps if hash_target(step.target) not in (step.before, UNREADABLE)]
         edited = edited or _put_in_place(home, number, steps)
         if edited:
             _take_back(home, number, steps, wanted)
@@ -121,7 +121,7 @@ def write_together(
         _cross_out(home, number, durable=False, told=told, conclude=conclude)  # to finish it again changes nothing
 
 
-def _tell(home: Home, steps: list[_Step], wanted: list[Change], told: _Told) -> int:
+def _write_all(home: Home, steps: list[_StagedFile], wanted: list[FileChange], told: _ChangeEvent) -> int:
     """Set the contents aside, and tell the ledger of them."""
     is_told = False
     try:
@@ -139,43 +139,43 @@ def _tell(home: Home, steps: list[_Step], wanted: list[Change], told: _Told) -> 
     return number
 
 
-def _plan(home: Home, held: ExitStack, files: list[tuple[str, bytes | None, bytes]]) -> list[_Step]:
+def _plan(home: Home, held: ExitStack, files: list[tuple[str, bytes | None, bytes]]) -> list[_StagedFile]:
     """Find the files, and where their new contents wait: one name for each, so that crashes leave no heap."""
     home.make_folder("pending")
     path, steps = "", []
     try:
-        own = held.enter_context(hold_spot(home.root, f"{PENDING}/x"))
+        own = held.enter_context(open_target(home.root, f"{PENDING}/x"))
         for path, before, after in files:
             below = find_inside(home.root, path)
             if below is None:
                 raise PermissionError(errno.EPERM, "it leads out of the workspace")
-            target = held.enter_context(hold_spot(home.root, below, make=True))
+            target = held.enter_context(open_target(home.root, below, make=True))
             mark = f".remit-{sha256(path.encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
-            steps.append(_Step(path, choose_waiting(target, own, mark), target, before, after))
+            steps.append(_StagedFile(path, choose_waiting(target, own, mark), target, before, after))
     except OSError as error:
-        raise tell_failure(path, error) from error
+        raise storage_error(path, error) from error
     return steps
 
 
-def _set_aside(step: _Step, data: bytes) -> None:
+def _set_aside(step: _StagedFile, data: bytes) -> None:
     """Write the new content: a full disk is met before anything has happened."""
     try:
-        remove_spot(step.waiting)
-        write_spot(step.waiting, data, like=step.target)
+        remove_target(step.waiting)
+        write_target(step.waiting, data, like=step.target)
     except OSError as error:
-        raise tell_failure(step.path, error) from error
+        raise storage_error(step.path, error) from error
 
 
-def _sync_waiting(steps: list[_Step]) -> None:
+def _sync_waiting(steps: list[_StagedFile]) -> None:
     """See the names of the new contents on disk."""
     try:
         for folder in {step.waiting.folder for step in steps}:
             os.fsync(folder)
     except OSError as error:
-        raise tell_failure(steps[0].path, error) from error
+        raise storage_error(steps[0].path, error) from error
 
 
-def _write_intent(db: Connection, told: _Told, steps: list[_Step]) -> int:
+def _write_intent(db: Connection, told: _ChangeEvent, steps: list[_StagedFile]) -> int:
     made = db.execute(
         "INSERT INTO intents (kind, details, created_ms) VALUES (?, ?, ?)",
         (told.kind, json.dumps(told.details), read_clock_ms()),
@@ -189,8 +189,8 @@ def _write_intent(db: Connection, told: _Told, steps: list[_Step]) -> int:
 
 
 def _put_in_place(
-    home: Home, number: int, steps: list[_Step], *, is_begun: bool = False, finishes: bool = False
-) -> list[_Step]:
+    home: Home, number: int, steps: list[_StagedFile], *, is_begun: bool = False, finishes: bool = False
+) -> list[_StagedFile]:
     """Replace the files; those that were edited meanwhile, and are left alone.
 
     The first of these ends it, unless this `finishes` what a crash left half done: then the others follow. Where not
@@ -210,7 +210,7 @@ def _put_in_place(
             path = step.path
             os.fsync(step.target.folder)
     except OSError as error:
-        told = tell_failure(path, error)
+        told = storage_error(path, error)
         if not is_begun and _try_to_give_up(home, number):
             _discard(steps)
         else:
@@ -219,22 +219,22 @@ def _put_in_place(
     return edited
 
 
-def _take_back(home: Home, number: int, steps: list[_Step], wanted: list[Change]) -> None:
+def _take_back(home: Home, number: int, steps: list[_StagedFile], wanted: list[FileChange]) -> None:
     """Give each file that was replaced its old content again, unless it was edited since, and give up the change."""
     path = ""
     try:
         for step, change in zip(steps, wanted, strict=True):
             path = step.path
-            if hash_spot(step.target) != step.after:
+            if hash_target(step.target) != step.after:
                 continue
             if change.before is None:
-                remove_spot(step.target)
+                remove_target(step.target)
             else:
                 _set_aside(step, change.before)
                 move_if_unchanged(step.waiting, step.target, step.after)
             os.fsync(step.target.folder)
     except OSError as error:
-        raise tell_failure(path, error) from error
+        raise storage_error(path, error) from error
     _cross_out(home, number, durable=True)
     _discard(steps)
 
@@ -247,9 +247,9 @@ def _try_to_give_up(home: Home, number: int) -> bool:
     return True
 
 
-def _discard(steps: Iterable[_Step]) -> None:
+def _discard(steps: Iterable[_StagedFile]) -> None:
     for step in steps:
-        remove_spot(step.waiting)
+        remove_target(step.waiting)
 
 
 def _cross_out(
@@ -257,7 +257,7 @@ def _cross_out(
     number: int,
     *,
     durable: bool,
-    told: _Told | None = None,
+    told: _ChangeEvent | None = None,
     conclude: Callable[[Connection], None] = lambda _: None,
 ) -> None:
     with home.ledger.transaction(durable=durable) as db:
@@ -278,18 +278,18 @@ def finish_interrupted(home: Home) -> list[Interrupted]:
     """Finish what was begun, under the lock that the caller holds: whoever began it is gone."""
     with home.ledger.reading() as db:
         rows = db.execute("SELECT number, kind, details FROM intents ORDER BY number").fetchall()
-    return [_finish(home, number, _Told(kind, json.loads(details))) for number, kind, details in rows]
+    return [_finish(home, number, _ChangeEvent(kind, json.loads(details))) for number, kind, details in rows]
 
 
-def _finish(home: Home, number: int, told: _Told) -> Interrupted:
+def _finish(home: Home, number: int, told: _ChangeEvent) -> Interrupted:
     with home.ledger.reading() as db:
         query = "SELECT path, before, after FROM intended_files WHERE intent = ? ORDER BY position"
         rows = db.execute(query, (number,)).fetchall()
     with ExitStack() as held:
         steps = _plan(home, held, rows)
-        rest = [step for step in steps if hash_spot(step.target) != step.after]
+        rest = [step for step in steps if hash_target(step.target) != step.after]
         ready = [
-            step for step in rest if hash_spot(step.target) == step.before and hash_spot(step.waiting) == step.after
+            step for step in rest if hash_target(step.target) == step.before and hash_target(step.waiting) == step.after
         ]
         changed = tuple(step.path for step in rest if step not in ready)
         # Where the true file was not replaced yet, the change has not happened: it does as a whole, or not at all.

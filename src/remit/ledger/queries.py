@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.ledger.events import Event
+from remit.ledger.events import LedgerEvent
 from remit.ledger.runs import COLUMNS, read_row
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class PageEnd(NamedTuple):
     session_id: str
 
 
-class Below(NamedTuple):
+class NestedTotals(NamedTuple):
     """A delegation and all below it in numbers."""
 
     children: int = 0
@@ -69,10 +69,10 @@ class Below(NamedTuple):
     cost_usd: float | None = None
 
 
-class LastHeard(NamedTuple):
+class LastActivity(NamedTuple):
     """What was last heard of one that is open."""
 
-    progress: Event | None = None
+    progress: LedgerEvent | None = None
     use: tuple[str, str | None, int] | None = None
     """The tool that it used last, where a harness tells: name, file, and when."""
     waits_for: tuple[str, ...] = ()
@@ -82,11 +82,11 @@ class LastHeard(NamedTuple):
 class TreeEvent(NamedTuple):
     """An event, and the tree that it happened in."""
 
-    event: Event
+    event: LedgerEvent
     root_id: str | None
 
 
-NOTHING_BELOW, NOTHING_HEARD = Below(), LastHeard()
+NOTHING_BELOW, NOTHING_HEARD = NestedTotals(), LastActivity()
 
 
 # --- pages -----------------------------------------------------------------------------------------------------------
@@ -160,14 +160,14 @@ def load_summaries(ledger: Ledger, session_ids: Iterable[str]) -> dict[str, str]
         return {session_id: data.decode("utf-8", "replace") for session_id, data in rows}
 
 
-def sum_below(ledger: Ledger, rows: Sequence[Run]) -> dict[str, Below]:
+def sum_nested(ledger: Ledger, rows: Sequence[Run]) -> dict[str, NestedTotals]:
     """Some delegations with all that is below each of them, in numbers."""
     first = [row.session_id for row in rows if row.parent_id is None]
     others = [row.session_id for row in rows if row.parent_id is not None]
     with ledger.reading() as db:
         found = [*db.execute(_OF_TREES, (json.dumps(first),))] if first else []
         found += [*db.execute(_OF_BRANCHES, (json.dumps(others),))] if others else []
-    return {session_id: Below(*sums) for session_id, *sums in found}
+    return {session_id: NestedTotals(*sums) for session_id, *sums in found}
 
 
 _SUMS = "count(*) - 1, coalesce(sum(own.state <> 'settled' AND own.session_id <> top), 0), sum(own.tokens), sum(own.cost_usd)"  # noqa: E501 - the order of Below
@@ -201,15 +201,15 @@ def list_children(ledger: Ledger, session_id: str) -> list[str]:
 # --- how they stand --------------------------------------------------------------------------------------------------
 
 
-def hear_all(ledger: Ledger, session_ids: Sequence[str]) -> dict[str, LastHeard]:
+def load_last_activity(ledger: Ledger, session_ids: Sequence[str]) -> dict[str, LastActivity]:
     """What was last heard of each of some delegations that are open."""
     if not session_ids:
         return {}
     ids = (json.dumps([*session_ids]),)
-    found: dict[str, LastHeard] = {}
+    found: dict[str, LastActivity] = {}
     with ledger.reading() as db:
         for session_id, number, at_ms, details in db.execute(_PROGRESS, ids):
-            found[session_id] = LastHeard(Event(number, at_ms, session_id, "progress", json.loads(details)))
+            found[session_id] = LastActivity(LedgerEvent(number, at_ms, session_id, "progress", json.loads(details)))
         for session_id, *use in db.execute(_USES, ids):
             found[session_id] = found.get(session_id, NOTHING_HEARD)._replace(use=tuple(use))
         for session_id, agent in db.execute(_AWAITED, ids):
@@ -255,7 +255,7 @@ def load_changes(ledger: Ledger, *, after: int, limit: int, root_id: str | None 
     """  # noqa: S608 - one of two fixed texts
     with ledger.reading() as db:
         rows = db.execute(query, {"after": after, "root": root_id, "limit": limit}).fetchall()
-    return [TreeEvent(Event(number, at_ms, session, kind, json.loads(details)), root)
+    return [TreeEvent(LedgerEvent(number, at_ms, session, kind, json.loads(details)), root)
             for number, at_ms, session, kind, details, root in rows]  # fmt: skip
 
 

@@ -55,7 +55,7 @@ class Run(NamedTuple):
     details: Mapping[str, Any] = NOTHING
 
 
-class Attempt(NamedTuple):
+class AttemptRow(NamedTuple):
     """One attempt: how it ended, its verdict, and where the answer is kept."""
 
     number: int
@@ -141,7 +141,7 @@ def count_attempts(ledger: Ledger, session_id: str) -> int:
     return count
 
 
-def record_attempt(db: Connection, session_id: str, attempt: Attempt) -> None:
+def record_attempt(db: Connection, session_id: str, attempt: AttemptRow) -> None:
     """Record what became of an attempt. Its begin is kept if it was recorded."""
     db.execute(
         f"INSERT INTO attempts (session_id, {_TRIED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) {_UNTIL_NOW}",  # noqa: S608 - fixed
@@ -209,12 +209,12 @@ def find_sessions(ledger: Ledger, part: str, *, limit: int = 10) -> list[str]:
     return found[:1] if found[:1] == [part] else found
 
 
-def list_attempts(ledger: Ledger, session_id: str) -> list[Attempt]:
+def list_attempts(ledger: Ledger, session_id: str) -> list[AttemptRow]:
     """Every attempt of a run."""
     with ledger.reading() as db:
         query = f"SELECT {_TRIED} FROM attempts WHERE session_id = ? ORDER BY number"  # noqa: S608 - fixed
         rows = db.execute(query, (session_id,)).fetchall()
-    return [Attempt(*row[:6], *map(json.loads, row[6:])) for row in rows]
+    return [AttemptRow(*row[:6], *map(json.loads, row[6:])) for row in rows]
 
 
 def read_row(row: tuple[Any, ...]) -> Run:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from remit.errors import BusyError, RemitError, StorageError, UsageError
 from remit.ledger import VERSION
 from remit.light_namedtuple import NamedTuple
-from remit.storage.files import name_half_written, remove, sync_folder, tell_failure
-from remit.storage.locks import hold, try_hold
+from remit.storage.files import name_half_written, remove, storage_error, sync_folder
+from remit.storage.locks import hold_lock, try_lock
 
 if TYPE_CHECKING:
     import sqlite3
@@ -54,7 +54,7 @@ class Ledger:
     def __init__(self, file: str) -> None:
         self.file = file
         self._is_durable = False
-        with _telling(file):
+        with _translate_errors(file):
             self._connection = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, cached_statements=64)
             try:
                 self._prepare()
@@ -72,7 +72,7 @@ class Ledger:
                 hint="update Remit",
             )
         if version < VERSION:
-            with hold(f"{self.file}.lock"):  # two that make the file at once would trip over the change to WAL
+            with hold_lock(f"{self.file}.lock"):  # two that make the file at once would trip over the change to WAL
                 db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # heeded only by a file that is still empty
                 db.execute("PRAGMA journal_mode = WAL")
                 self._make_tables()
@@ -114,7 +114,7 @@ class Ledger:
     def transaction(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
         """Write, all or nothing. What is `durable` is on disk when this ends; the rest outlives only this process."""
         db = self._connection
-        with _telling(self.file):
+        with _translate_errors(self.file):
             if db.in_transaction:  # a part of a larger one
                 if durable and not self._is_durable:
                     raise RuntimeError("a durable transaction can't be part of one that isn't")
@@ -135,7 +135,7 @@ class Ledger:
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Read, with errors told in a sentence."""
-        with _telling(self.file):
+        with _translate_errors(self.file):
             yield self._connection
 
     def _checkpoint_if_long(self) -> None:
@@ -156,7 +156,7 @@ class Ledger:
         Where that cannot be waited for, the end of the process closes it: everything is in the log, and the next one
         moves it.
         """
-        with suppress(StorageError, BusyError), hold(f"{self.file}.checkpoint"):
+        with suppress(StorageError, BusyError), hold_lock(f"{self.file}.checkpoint"):
             self._connection.close()
 
 
@@ -186,7 +186,7 @@ def _copy(file: str, version: int) -> str:
         os.rename(half, target)
         sync_folder(folder)
     except OSError as error:
-        raise tell_failure(target, error) from error
+        raise storage_error(target, error) from error
     finally:
         remove(half)
     return target
@@ -207,7 +207,7 @@ def checkpoint_if_free(db: sqlite3.Connection, file: str) -> None:
 
 
 def _checkpoint(db: sqlite3.Connection, file: str) -> bool:
-    with _telling(file), try_hold(f"{file}.checkpoint") as held:
+    with _translate_errors(file), try_lock(f"{file}.checkpoint") as held:
         if not held:
             return False
         mode = "PASSIVE" if db.in_transaction else "TRUNCATE"
@@ -221,7 +221,7 @@ def _checkpoint(db: sqlite3.Connection, file: str) -> bool:
 
 
 @contextmanager
-def _telling(file: str) -> Iterator[None]:
+def _translate_errors(file: str) -> Iterator[None]:
     """Say in a sentence what SQLite has against something."""
     try:
         yield

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from remit.errors import InputError, StorageError
 from remit.ledger.events import read_clock_ms
 from remit.light_hash import take_sha256
-from remit.storage.files import load_bytes, tell_failure, write_bytes
+from remit.storage.files import load_bytes, storage_error, write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,7 +87,7 @@ def write_spill(home: Home, data: bytes, *, session_id: str, kind: str) -> str:
         if not os.path.isfile(file) or os.stat(file).st_size != len(data):
             write_bytes(file, data)
     except OSError as error:
-        raise tell_failure(file, error) from error
+        raise storage_error(file, error) from error
     return name
 
 

@@ -69,7 +69,7 @@ def plan_setup() -> Setup:
 def write_setup(setup: Setup) -> None:
     """Write what was planned, unless something has changed since."""
     from remit.ledger.home import Home
-    from remit.storage.files import tell_failure
+    from remit.storage.files import storage_error
     from remit.storage.safe_path import replace_inside
 
     home = Home(setup.root)
@@ -82,7 +82,7 @@ def write_setup(setup: Setup) -> None:
             try:
                 replace_inside(setup.root, each.path, each.after, before=each.before)
             except OSError as error:
-                raise tell_failure(file, error) from error
+                raise storage_error(file, error) from error
 
 
 def _check_places(root: str) -> None:

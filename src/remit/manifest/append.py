@@ -15,7 +15,7 @@ from remit.manifest.entries import make_slug, name_findings_file, render_entry, 
 from remit.manifest.ids import find_free_id
 from remit.model import ArtifactFacts
 from remit.returns.manifest_lines import check_line
-from remit.storage.files import append_line, tell_failure
+from remit.storage.files import append_line, storage_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -97,7 +97,7 @@ class Appender:
             os.makedirs(os.path.dirname(self._file), exist_ok=True)
             return append_line(self._file, line)
         except OSError as error:
-            raise tell_failure(self._file, error) from error
+            raise storage_error(self._file, error) from error
 
 
 def _has_error(findings: Iterable[Diagnostic]) -> bool:

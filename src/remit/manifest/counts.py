@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from remit.ledger.home import Home
-    from remit.manifest.index import Known
+    from remit.manifest.index import IndexedPrefix
 
 _TOP_TOPICS = 10
 _MOST_DOUBLES = 500
@@ -68,7 +68,7 @@ class QuickCount(NamedTuple):
 def find_doubles(index: Index, entry_id: str) -> tuple[int, ...]:
     """The lines of all entries that have an id. The first keeps it; the others are only found by line."""
 
-    def ask(db: Connection, known: Known) -> tuple[int, ...]:
+    def ask(db: Connection, known: IndexedPrefix) -> tuple[int, ...]:
         statement = "SELECT line FROM manifest_lines WHERE manifest = ? AND id = ? ORDER BY line"
         return tuple(line for (line,) in db.execute(statement, (known.number, entry_id)))
 
@@ -78,7 +78,7 @@ def find_doubles(index: Index, entry_id: str) -> tuple[int, ...]:
 def find_bad_lines(index: Index, *, limit: int = 100) -> tuple[BadLine, ...]:
     """The first lines that are no entries, with the reason; one that is cut off is the last of them."""
 
-    def ask(db: Connection, known: Known) -> tuple[BadLine, ...]:
+    def ask(db: Connection, known: IndexedPrefix) -> tuple[BadLine, ...]:
         statement = "SELECT line, reason FROM manifest_lines WHERE manifest = ? AND day IS NULL ORDER BY line LIMIT ?"
         return tuple(BadLine(*row) for row in db.execute(statement, (known.number, limit)))
 
@@ -88,7 +88,7 @@ def find_bad_lines(index: Index, *, limit: int = 100) -> tuple[BadLine, ...]:
 def count_entries(index: Index) -> Statistics:
     """Count what is in a manifest."""
 
-    def ask(db: Connection, known: Known) -> Statistics:
+    def ask(db: Connection, known: IndexedPrefix) -> Statistics:
         entries = "SELECT day, id, status, actionable, pending, topics FROM manifest_lines"
         rows = db.execute(
             f"{entries} WHERE manifest = ? AND day IS NOT NULL ORDER BY number", (known.number,)
@@ -143,7 +143,7 @@ def count_quickly(home: Home, file: str, *, max_bytes: int) -> QuickCount:
     )
 
 
-def _count(db: Connection, known: Known) -> QuickCount:
+def _count(db: Connection, known: IndexedPrefix) -> QuickCount:
     totals = "SELECT count(day), total(pending), count(reason) FROM manifest_lines WHERE manifest = ?"
     entries, pending, bad = db.execute(totals, (known.number,)).fetchone()
     doubled = """

@@ -33,7 +33,7 @@ _NUMBERED = re.compile(r"(?P<stem>.*-\d{4}-\d{2}-\d{2})-(?P<number>[1-9]\d{0,8})
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
-class Entry(NamedTuple):
+class ManifestEntry(NamedTuple):
     """An entry as it stands in a manifest, its fields under the names of the standard."""
 
     line: int

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.manifest.append import Added
     from remit.manifest.counts import BadLine, Statistics
-    from remit.manifest.entries import Entry
-    from remit.manifest.findings_file import Page as FindingsPage
-    from remit.manifest.index import Index, Rebuilt
-    from remit.manifest.search import Page, Query
+    from remit.manifest.entries import ManifestEntry
+    from remit.manifest.findings_file import FindingsFile as FindingsPage
+    from remit.manifest.index import Index, RebuiltIndex
+    from remit.manifest.search import EntryPage, Query
     from remit.model import Diagnostic
     from remit.returns.manifest_lines import Told
     from remit.storage.baselines import Weighed
@@ -193,7 +193,7 @@ def _load_page(file: str) -> str | None:
 class Shown(NamedTuple):
     """An entry with what belongs to it."""
 
-    entry: Entry
+    entry: ManifestEntry
     tasks: tuple[int, ...]
     """The tasks that are linked to it from their side."""
     lines: tuple[int, ...]
@@ -208,7 +208,7 @@ class Shown(NamedTuple):
 _NO_FILE = "RET089"
 
 
-def _tell_kept_out(finding: Diagnostic, file: str) -> Diagnostic:
+def _explain_excluded(finding: Diagnostic, file: str) -> Diagnostic:
     """A finding about an entry that was not added: the rule speaks of one that the manifest has."""
     if finding.code != _NO_FILE:
         return finding
@@ -260,7 +260,7 @@ class Manifest:
         )
         if added.accepted:
             return added
-        return added._replace(findings=tuple(_tell_kept_out(each, added.fields["file"]) for each in added.findings))
+        return added._replace(findings=tuple(_explain_excluded(each, added.fields["file"]) for each in added.findings))
 
     def _prepare_file(self, path: str, page: FindingsPage | None) -> tuple[Diagnostic, ...]:
         """Look at the findings file of an entry that is about to be written; make it where it shall be made.
@@ -306,7 +306,7 @@ class Manifest:
 
     def _write_file(self, target: str, text: str) -> None:
         """Make a findings file: in the workspace, or beside a manifest that was named and lies elsewhere."""
-        from remit.storage.files import tell_failure, write_text  # noqa: PLC0415 - only for this
+        from remit.storage.files import storage_error, write_text  # noqa: PLC0415 - only for this
         from remit.storage.safe_path import find_inside, replace_inside  # noqa: PLC0415
 
         is_own = find_inside(self.root, target) is not None
@@ -319,7 +319,7 @@ class Manifest:
         try:
             replace_inside(self.root, target, text.encode("utf-8", "surrogateescape"), before=None)
         except OSError as error:
-            raise tell_failure(target, error) from error
+            raise storage_error(target, error) from error
 
     def find_findings_file(self, path: str) -> str | None:
         """Where the file is that an entry names; None where it is not there, or not a file inside the workspace."""
@@ -327,7 +327,7 @@ class Manifest:
 
     # Asking
 
-    def get(self, entry_id: str) -> Entry:
+    def get(self, entry_id: str) -> ManifestEntry:
         """The entry that has an id."""
         from remit.manifest.search import find_entry, list_ids  # noqa: PLC0415 - only for this
 
@@ -353,7 +353,7 @@ class Manifest:
             raise UsageError(f"there is no entry on line {line}", hint="remit manifest validate tells of every line")
         return self._show(entry, (line,))
 
-    def _show(self, entry: Entry, lines: tuple[int, ...]) -> Shown:
+    def _show(self, entry: ManifestEntry, lines: tuple[int, ...]) -> Shown:
         from remit.manifest.entries import is_pending  # noqa: PLC0415 - with an entry
 
         tasks, trouble = self._find_linked_tasks(entry.id)
@@ -371,13 +371,13 @@ class Manifest:
             return (), error.message
         return tuple(task.number for task in found if entry_id in task.links), ""
 
-    def find(self, query: Query, *, limit: int, page: int) -> Page:
+    def find(self, query: Query, *, limit: int, page: int) -> EntryPage:
         """One page of the entries that fit, counted from 1."""
         from remit.manifest.search import find_entries  # noqa: PLC0415 - only for this
 
         return find_entries(self.index, query, limit=limit, skip=(page - 1) * limit)
 
-    def walk(self, query: Query) -> Iterator[Entry]:
+    def walk(self, query: Query) -> Iterator[ManifestEntry]:
         """All entries that fit, one after the other."""
         from remit.manifest.search import walk_entries  # noqa: PLC0415 - only for this
 
@@ -395,7 +395,7 @@ class Manifest:
 
         return count_entries(self.index)
 
-    def rebuild(self) -> Rebuilt:
+    def rebuild(self) -> RebuiltIndex:
         """Make the index anew."""
         return self.index.rebuild()
 
@@ -416,11 +416,11 @@ def make_page(
 ) -> FindingsPage:
     """The findings file of an entry, as far as the entry and a few words more make it."""
     from remit.manifest.entries import read_texts  # noqa: PLC0415 - only for this
-    from remit.manifest.findings_file import Page  # noqa: PLC0415
+    from remit.manifest.findings_file import FindingsFile  # noqa: PLC0415
 
     findings, tasks = (read_texts(fields.get(name)) for name in ("key_findings", "linked_tasks"))
     categories = {"Key findings": findings} if findings else {}
-    return Page(str(fields.get("title") or ""), summary, categories, recommendations, sources, tasks)
+    return FindingsFile(str(fields.get("title") or ""), summary, categories, recommendations, sources, tasks)
 
 
 def check_entry_is_there(entry_id: str) -> None:

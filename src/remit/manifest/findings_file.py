@@ -121,7 +121,7 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-class Page(NamedTuple):
+class FindingsFile(NamedTuple):
     """What a findings file says."""
 
     title: str
@@ -133,7 +133,7 @@ class Page(NamedTuple):
     linked_tasks: Sequence[str] = ()
 
 
-def render_findings_file(page: Page) -> str:
+def render_findings_file(page: FindingsFile) -> str:
     """The page in the standard's form. A section without content holds a comment that says what belongs there.
 
     That no task is linked is an answer, and is written as one.
@@ -171,7 +171,7 @@ def _escape(text: str) -> str:
 # --- checking ---------------------------------------------------------------------------------------------------------
 
 
-class _Section(NamedTuple):
+class _FindingsSection(NamedTuple):
     """A part of the page below a heading of the first or second level."""
 
     level: int
@@ -185,7 +185,7 @@ def check_findings_file(text: str) -> tuple[Diagnostic, ...]:
     """What a findings file lacks, in the order of the text. Of one that is very long, the beginning is looked at."""
     sections, plain = _divide(text[:MAX_CHARS])
     found = [blank_left(blank, place) for blank, place in plain]
-    named: dict[str, _Section] = {}
+    named: dict[str, _FindingsSection] = {}
     for each in sections:
         if each.level == _SECTION:
             named.setdefault(each.name.lower(), each)
@@ -200,7 +200,7 @@ def check_findings_file(text: str) -> tuple[Diagnostic, ...]:
 _TOP = Place(1, 1, 1, 2)
 
 
-def _check_section(name: str, section: _Section) -> list[Diagnostic]:
+def _check_section(name: str, section: _FindingsSection) -> list[Diagnostic]:
     place = Place(section.line, 1, section.line, len(section.name) + section.level + 2)
     body = _drop_comments("\n".join(section.body)).strip()
     if not body:
@@ -220,9 +220,9 @@ def _drop_comments(text: str) -> str:
     return "".join((*parts, text[at:]))
 
 
-def _divide(text: str) -> tuple[list[_Section], list[tuple[str, Place]]]:
+def _divide(text: str) -> tuple[list[_FindingsSection], list[tuple[str, Place]]]:
     """The sections of a page, and the blanks in it, both outside of fenced blocks."""
-    sections: list[_Section] = []
+    sections: list[_FindingsSection] = []
     blanks: list[tuple[str, Place]] = []
     fence = ""
     for number, line in enumerate(text.split("\n"), 1):
@@ -234,7 +234,7 @@ def _divide(text: str) -> tuple[list[_Section], list[tuple[str, Place]]]:
             heading = _HEADING.match(line)
             level = len(heading[1]) if heading else 0
             if heading and level <= _SECTION:
-                sections.append(_Section(level, line[heading.end() :].strip().rstrip("#: \t"), number, []))
+                sections.append(_FindingsSection(level, line[heading.end() :].strip().rstrip("#: \t"), number, []))
                 continue
             if sections and level == _CATEGORY:
                 sections[-1] = sections[-1]._replace(categories=sections[-1].categories + 1)

@@ -33,7 +33,7 @@ _PATIENCE = 20
 T = TypeVar("T")
 
 
-class Known(NamedTuple):
+class IndexedPrefix(NamedTuple):
     """How far a manifest was read, and what the file was then."""
 
     number: int
@@ -49,7 +49,7 @@ class Known(NamedTuple):
     """The CRC-32 of everything up to `offset`."""
 
 
-class Rebuilt(NamedTuple):
+class RebuiltIndex(NamedTuple):
     """What was read into an empty index."""
 
     lines: int
@@ -79,16 +79,16 @@ class Index:
         except ValueError as error:
             raise InputError(f"{self.file!r} is not a path: {error}", hint="name the manifest's file") from error
 
-    def recall(self, db: sqlite3.Connection) -> Known | None:
+    def recall(self, db: sqlite3.Connection) -> IndexedPrefix | None:
         """How far the manifest was read; None if it never was."""
         row = db.execute(
             "SELECT number, device, inode, size_bytes, changed_ns, offset, lines, checksum FROM manifests"
             " WHERE path = ?",
             (self.key,),
         ).fetchone()
-        return Known(*row) if row else None
+        return IndexedPrefix(*row) if row else None
 
-    def catch_up(self) -> Known:
+    def catch_up(self) -> IndexedPrefix:
         """Bring the index up to the end of the file. Other processes that do so at the same time share the work."""
         found = self.look()
         with self.home.ledger.reading() as db:
@@ -101,7 +101,7 @@ class Index:
             if at_end:
                 return known
 
-    def consult(self, ask: Callable[[sqlite3.Connection, Known], T]) -> T:
+    def consult(self, ask: Callable[[sqlite3.Connection, IndexedPrefix], T]) -> T:
         """Ask the index once it is up to date; all that is asked at once is answered from one state of it."""
         for _ in range(_PATIENCE):
             reached = self.catch_up()
@@ -111,17 +111,17 @@ class Index:
                     return ask(db, known)
         raise StorageError(f"'{self.file}' changes all the time", hint="end whatever rewrites it, and try again")
 
-    def rebuild(self) -> Rebuilt:
+    def rebuild(self) -> RebuiltIndex:
         """Empty the index, and read the manifest again."""
         self.look()
         with self.home.ledger.transaction() as db:
             _empty(db)
         count = "SELECT count(day), count(reason) FROM manifest_lines WHERE manifest = ? AND line <= ?"
         return self.consult(
-            lambda db, known: Rebuilt(known.lines, *db.execute(count, (known.number, known.lines)).fetchone())
+            lambda db, known: RebuiltIndex(known.lines, *db.execute(count, (known.number, known.lines)).fetchone())
         )
 
-    def _advance(self, db: sqlite3.Connection) -> tuple[Known, bool]:
+    def _advance(self, db: sqlite3.Connection) -> tuple[IndexedPrefix, bool]:
         """Read one more block, from where the last reader stopped; and whether that was the end of the file."""
         with self._refusing(), open(self.file, "rb", opener=_open, buffering=1 << 18) as file:
             found = self._check(os.fstat(file.fileno()))
@@ -138,7 +138,7 @@ class Index:
                 return known, True
             known, at_end = _read_block(db, file, known)
         stamp = take_stamp(found) if at_end and is_settled else (0, 0, 0, 0)
-        known = Known(known.number, *stamp, *known[5:])
+        known = IndexedPrefix(known.number, *stamp, *known[5:])
         db.execute(
             "UPDATE manifests SET device = ?, inode = ?, size_bytes = ?, changed_ns = ?, offset = ?, lines = ?,"
             " checksum = ? WHERE number = ?",
@@ -191,7 +191,7 @@ def _empty(db: sqlite3.Connection) -> None:
     db.execute("INSERT INTO manifest_words (manifest_words) VALUES ('delete-all')")
 
 
-def _is_continued(file: BinaryIO, known: Known) -> bool:
+def _is_continued(file: BinaryIO, known: IndexedPrefix) -> bool:
     """Whether the file still begins with what was read, and a last entry without a line feed didn't go on."""
     checksum, left = 0, known.offset
     while left and (data := file.read(min(left, _BLOCK_BYTES))):
@@ -210,7 +210,7 @@ def _find_line(file: BinaryIO, offset: int) -> int | None:
     return offset + 1 if end.startswith(b"\n") else None
 
 
-def _read_block(db: sqlite3.Connection, file: BinaryIO, known: Known) -> tuple[Known, bool]:
+def _read_block(db: sqlite3.Connection, file: BinaryIO, known: IndexedPrefix) -> tuple[IndexedPrefix, bool]:
     """Read the next lines into the index; at the end of the file also an entry that has no line feed yet.
 
     What is cut off there is a bad line for now, and is read again.

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import BusyError, UsageError
-from remit.manifest.entries import Entry, name_task, read_day, split_id
+from remit.manifest.entries import ManifestEntry, name_task, read_day, split_id
 from remit.manifest.lines import name_topic, read_entry, write_items
 from remit.returns.formats.manifest import read_aliases
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from sqlite3 import Connection
 
-    from remit.manifest.index import Index, Known
+    from remit.manifest.index import Index, IndexedPrefix
 
 PAGE = 20
 _BATCH = 500
@@ -46,30 +46,30 @@ class Query(NamedTuple):
     pending: bool = False
 
 
-class Page(NamedTuple):
+class EntryPage(NamedTuple):
     """Some of the entries that fit, the newest first: by date, and of one day the last written."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[ManifestEntry, ...]
     has_more: bool
 
 
-def find_entries(index: Index, query: Query, *, limit: int = PAGE, skip: int = 0) -> Page:
+def find_entries(index: Index, query: Query, *, limit: int = PAGE, skip: int = 0) -> EntryPage:
     """One page of the entries that fit."""
 
-    def ask(db: Connection, known: Known) -> Page:
+    def ask(db: Connection, known: IndexedPrefix) -> EntryPage:
         test, values = _write_test(db, known, query)
         found = _load(db, known, f"{test} {_NEWEST_FIRST} LIMIT ? OFFSET ?", *values, limit + 1, skip)
-        return Page(tuple(found[:limit]), len(found) > limit)
+        return EntryPage(tuple(found[:limit]), len(found) > limit)
 
     return index.consult(ask)
 
 
-def walk_entries(index: Index, query: Query) -> Iterator[Entry]:
+def walk_entries(index: Index, query: Query) -> Iterator[ManifestEntry]:
     """All entries that fit, however many there are: none is kept."""
     number: int | None = None
     last: tuple[object, ...] = ()
 
-    def ask(db: Connection, known: Known) -> tuple[int, list[Entry]]:
+    def ask(db: Connection, known: IndexedPrefix) -> tuple[int, list[ManifestEntry]]:
         if number not in (None, known.number):
             raise BusyError("the manifest was changed by others while it was read", hint="try again")
         test, values = _write_test(db, known, query)
@@ -90,13 +90,15 @@ def walk_entries(index: Index, query: Query) -> Iterator[Entry]:
 _NEWEST_FIRST = "ORDER BY day DESC, line DESC"
 
 
-def _load(db: Connection, known: Known, test: str, *values: object) -> list[Entry]:
+def _load(db: Connection, known: IndexedPrefix, test: str, *values: object) -> list[ManifestEntry]:
     """The entries of a manifest that pass a test."""
     statement = f"SELECT line, entry FROM manifest_lines WHERE manifest = ? AND day IS NOT NULL AND {test}"  # noqa: S608 - tests of ours
-    return [Entry(line, read_entry(text) or {}) for line, text in db.execute(statement, (known.number, *values))]
+    return [
+        ManifestEntry(line, read_entry(text) or {}) for line, text in db.execute(statement, (known.number, *values))
+    ]
 
 
-def _write_test(db: Connection, known: Known, query: Query) -> tuple[str, list[object]]:
+def _write_test(db: Connection, known: IndexedPrefix, query: Query) -> tuple[str, list[object]]:
     """The test of a query and its values."""
     tests: dict[str, object] = {}
     if query.words:
@@ -150,13 +152,13 @@ def _split(text: str) -> Iterator[str]:
 # --- other questions --------------------------------------------------------------------------------------------------
 
 
-def find_entry(index: Index, entry_id: str) -> Entry | None:
+def find_entry(index: Index, entry_id: str) -> ManifestEntry | None:
     """The entry that has an id, of several the first in the file; None if there is none."""
     found = index.consult(lambda db, known: _load(db, known, "id = ? ORDER BY line LIMIT 1", entry_id))
     return found[0] if found else None
 
 
-def find_line(index: Index, line: int) -> Entry | None:
+def find_line(index: Index, line: int) -> ManifestEntry | None:
     """The entry on a line; None where it has none."""
     found = index.consult(lambda db, known: _load(db, known, "line = ?", line))
     return found[0] if found else None
@@ -171,7 +173,7 @@ def list_ids(index: Index, start: str, *, limit: int = 200) -> list[str]:
     return [entry_id for (entry_id,) in rows]
 
 
-def find_entries_of_task(index: Index, task: str, *, linked: Iterable[str] = ()) -> tuple[Entry, ...]:
+def find_entries_of_task(index: Index, task: str, *, linked: Iterable[str] = ()) -> tuple[ManifestEntry, ...]:
     """The entries of a task, the newest first: those that name it, and those whose ids the task itself has."""
     entries = {entry.line: entry for entry in walk_entries(index, Query(task=task))}
     for entry_id in linked:
@@ -183,7 +185,7 @@ def find_entries_of_task(index: Index, task: str, *, linked: Iterable[str] = ())
     )
 
 
-def find_own_entry(index: Index, entry: Mapping[str, Any]) -> Entry | None:
+def find_own_entry(index: Index, entry: Mapping[str, Any]) -> ManifestEntry | None:
     """The entry that somebody has added for the same work already (C19): the first of its id that has its file.
 
     Who added it may have got another number, and may have named the file otherwise.
@@ -205,7 +207,7 @@ def _is_numbered(entry_id: str, stem: str) -> bool:
     return entry_id == stem or (number.isascii() and number.isdigit())
 
 
-def _has_file(index: Index, entry: Entry, file: object) -> bool:
+def _has_file(index: Index, entry: ManifestEntry, file: object) -> bool:
     """Whether the file that an entry names is a file that is called so: from the root, or beside the manifest."""
     other = entry.fields.get("file")
     if not isinstance(file, str) or not isinstance(other, str):

@@ -102,8 +102,8 @@ def task_show(asked: Call) -> dict[str, Any]:
         shown = tasks.show(parse_number(task_id))
         bounds = Bounds()
         section = bounds.text(shown.section, PAGE_CHARS)
-        told: dict[str, Any] = bounds.fit(_shape_task(shown))
-        return {"task": task_id} | told | {"section": section}
+        shaped: dict[str, Any] = bounds.fit(_shape_task(shown))
+        return {"task": task_id} | shaped | {"section": section}
     finally:
         tasks.home.close()
 
@@ -142,10 +142,10 @@ def task_move(asked: Call) -> dict[str, Any]:
         "before": moved.before,
         "after": moved.after,
         "files": list(moved.files),
-        "taken_in": list(moved.taken_in),
+        "taken_in": list(moved.absorbed),
     }
     fitted: dict[str, Any] = Bounds().fit(told)
-    return fitted | fit_findings([*zip(moved.told, moved.told_in, strict=True)])
+    return fitted | fit_findings([*zip(moved.diagnostics, moved.diagnostic_files, strict=True)])
 
 
 def lint(asked: Call) -> dict[str, Any]:

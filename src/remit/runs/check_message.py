@@ -52,7 +52,7 @@ def check(
     if root is None and manifest is None:
         verdict = returns.check(text, dialect=format, session_id=session_id, agent=agent, manifest_tail=tail)
         return _name_encoding(verdict, text)
-    from remit.evidence.facts import follow_to_file, load_findings, look_at_artifacts  # noqa: PLC0415 - only here
+    from remit.evidence.facts import find_facts, follow_to_file, load_findings  # noqa: PLC0415 - only here
     from remit.evidence.workspace_root import find_workspace_root  # noqa: PLC0415
 
     words = load_settings(root).returns.status_words if root is not None else {}
@@ -66,7 +66,7 @@ def check(
         returns.attach_entry(reading, tail or _load_tail(manifest))
     is_hyper = root is not None and reading.dialect is HYPER
     workspace_root = find_workspace_root(os.fspath(root or ""), os.environ) if is_hyper else ""
-    evidence = look_at_artifacts(reading, root, manifest, workspace_root)
+    evidence = find_facts(reading, root, manifest, workspace_root)
     verdict = returns.judge(reading, evidence=evidence, findings_text=load_findings(evidence, root, manifest))
     return _name_encoding(verdict, text)
 

@@ -17,7 +17,7 @@ from remit.returns.format_instructions import write_instructions
 from remit.returns.formats import HYPER, MANIFEST, get_dialect
 from remit.returns.formats.hyper import END_MARKER, START_MARKER
 from remit.returns.formats.manifest import SENTENCES
-from remit.storage.context_files import Context
+from remit.storage.context_files import LoadedContext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -76,7 +76,7 @@ class Assignment(NamedTuple):
     """Whom it may delegate to; `*` is anyone."""
     format: str = "standard"
     inputs: Mapping[str, str] = NOTHING
-    context: Context = Context()
+    context: LoadedContext = LoadedContext()
     task: TaskFacts | None = None
     artifact_path: str = ""
     """Where its artifact belongs (R1.20), below the root."""
@@ -236,7 +236,7 @@ _OWNED = {
 }
 
 
-def _tell_context(context: Context, fence: Fence) -> Iterator[str]:
+def _tell_context(context: LoadedContext, fence: Fence) -> Iterator[str]:
     if not context.loaded and not context.named:
         return
     there = [each for each in context.named if not each.reason or each.size_bytes is not None]

@@ -26,7 +26,7 @@ from remit.runs.local_backend import Local
 from remit.runs.request import Options, Request
 from remit.runs.results.fit_budget import fit_result
 from remit.runs.supervisor.supervisor import Supervisor
-from remit.storage.machine import check_sending
+from remit.storage.machine import check_sockets
 from remit.storage.settings import find_workspace
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Workspace:
 
         `lenient`: also where its settings cannot be followed, with the usual ones: what is at work must be endable.
         """
-        check_sending()
+        check_sockets()
         return cls(find_workspace(None if path is None else os.fspath(path)), environ=environ, lenient=lenient)
 
     async def __aenter__(self) -> Self:

@@ -169,10 +169,12 @@ def _name_asker(asked: Asked) -> Asker:
 
 def name_ends(desk: Desk, own: tuple[str, int] | None, peer: tuple[str, int] | None) -> Asker:
     """The two ends of a connection; one that was broken off before it was taken has no other."""
-    from remit.storage.peers import End
+    from remit.storage.peers import ConnectionEnd
     from remit.views.page_actions import Asker
 
-    return Asker(End(*(own or (desk.place.host, desk.place.port))), None if peer is None else End(*peer))
+    return Asker(
+        ConnectionEnd(*(own or (desk.place.host, desk.place.port))), None if peer is None else ConnectionEnd(*peer)
+    )
 
 
 def check_person(asked: Asked) -> None:

@@ -18,7 +18,7 @@ from remit.errors import EditedError
 from remit.light_namedtuple import NamedTuple
 from remit.model import Diagnostic
 from remit.positions import Lines
-from remit.storage.safe_path import find_inside, hold_spot, replace_inside
+from remit.storage.safe_path import find_inside, open_target, replace_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from remit.agents.document import Document
     from remit.agents.frontmatter import Frontmatter
     from remit.model import Severity
-    from remit.storage.safe_path import Spot
+    from remit.storage.safe_path import FileTarget
 
 KEY = "activity"
 _FENCE = "---"
@@ -37,7 +37,7 @@ _MAX_VALUE_CHARS = 1000
 _ATTEMPTS = 3
 
 
-class Record(NamedTuple):
+class FileActivity(NamedTuple):
     """One operation on a file, by one session."""
 
     session: str
@@ -116,7 +116,7 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 # --- the text --------------------------------------------------------------------------------------------------------
 
 
-def add_activity(text: str, records: Iterable[Record]) -> Edited:
+def add_activity(text: str, records: Iterable[FileActivity]) -> Edited:
     """Put records into the list `activity` of a file's frontmatter; those that are there already are not put twice."""
     if not text.removeprefix("\ufeff").startswith(_FENCE):
         return Edited(text)
@@ -150,7 +150,7 @@ def _check(found: Frontmatter, text: str) -> Diagnostic | None:
     return None
 
 
-def _find_missing(present: Sequence[Any], records: Iterable[Record]) -> list[dict[str, str]]:
+def _find_missing(present: Sequence[Any], records: Iterable[FileActivity]) -> list[dict[str, str]]:
     """The records that are not in the list, as tables, each once. What is not known is left out of a table."""
     missing: list[dict[str, str]] = []
     for record in records:
@@ -167,7 +167,7 @@ def _clean(value: str) -> str:
 
 def _is_same(present: Any, values: dict[str, str]) -> bool:  # noqa: ANN401 - any YAML value
     """Whether an item of the list is this record: whatever else a person has added to it."""
-    return isinstance(present, dict) and all(present.get(key) == values.get(key) for key in Record._fields)
+    return isinstance(present, dict) and all(present.get(key) == values.get(key) for key in FileActivity._fields)
 
 
 def _render(values: dict[str, str]) -> str:
@@ -236,7 +236,7 @@ def _holds(after: str, rest: str, expected: dict[str, Any]) -> bool:
 # --- the file --------------------------------------------------------------------------------------------------------
 
 
-def write_activity(root: str, path: str, records: Iterable[Record]) -> Noted:
+def write_activity(root: str, path: str, records: Iterable[FileActivity]) -> Noted:
     """Put records into a file of the workspace. A file that is gone, or has no frontmatter, is left as it is."""
     try:
         return _write(root, path, tuple(records))
@@ -247,12 +247,12 @@ def write_activity(root: str, path: str, records: Iterable[Record]) -> Noted:
         return Noted(changed=False, finding=file_left_alone(path, reason))
 
 
-def _write(root: str, path: str, records: tuple[Record, ...]) -> Noted:
+def _write(root: str, path: str, records: tuple[FileActivity, ...]) -> Noted:
     below = find_inside(root, path)
     if below is None:
         return Noted(changed=False, finding=file_left_alone(path, "it lies outside the workspace"))
     for _ in range(_ATTEMPTS):
-        with hold_spot(root, below) as spot:
+        with open_target(root, below) as spot:
             data = _load(spot)
         edited = add_activity(data.decode("utf-8", "surrogateescape"), records)
         after = edited.text.encode("utf-8", "surrogateescape")
@@ -264,7 +264,7 @@ def _write(root: str, path: str, records: tuple[Record, ...]) -> Noted:
     return Noted(changed=False, finding=file_left_alone(path, "it changes all the time"))
 
 
-def _load(spot: Spot) -> bytes:
+def _load(spot: FileTarget) -> bytes:
     """The content of a file that opens with a fence, else its first bytes."""
     handle = os.open(spot.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=spot.folder)
     with os.fdopen(handle, "rb") as stream:

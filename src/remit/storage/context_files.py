@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from remit.errors import InputError
 from remit.light_namedtuple import NamedTuple
 from remit.model import Diagnostic
-from remit.storage.safe_path import find_inside, hold_spot, read_spot
+from remit.storage.safe_path import find_inside, open_target, read_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -28,7 +28,7 @@ NOT_THERE = "it is not there"
 _REFUSED = "its name is forbidden"
 
 
-class Loaded(NamedTuple):
+class LoadedFile(NamedTuple):
     """A file that was loaded, whole."""
 
     path: str
@@ -38,7 +38,7 @@ class Loaded(NamedTuple):
     size_bytes: int
 
 
-class Named(NamedTuple):
+class SkippedFile(NamedTuple):
     """A file that was not loaded."""
 
     path: str
@@ -49,11 +49,11 @@ class Named(NamedTuple):
     size_bytes: int | None = None
 
 
-class Context(NamedTuple):
+class LoadedContext(NamedTuple):
     """What an agent begins with, and what it can ask for."""
 
-    loaded: tuple[Loaded, ...] = ()
-    named: tuple[Named, ...] = ()
+    loaded: tuple[LoadedFile, ...] = ()
+    named: tuple[SkippedFile, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
 
 
@@ -103,16 +103,16 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 }
 
 
-def load_context(root: str, plan: ContextPlan, *, forbidden: Collection[str] = ()) -> Context:
+def load_context(root: str, plan: ContextPlan, *, forbidden: Collection[str] = ()) -> LoadedContext:
     """Load what a plan wants now, and name the rest. `forbidden` are names of inputs, as the agent's file has them."""
     loading = _Loading(root, plan, forbidden)
     for wanted in plan.files:
         if plan.strategy != "minimal" or wanted.part == "required":
             loading.take(wanted)
-    return Context(tuple(loading.loaded), tuple(loading.named), tuple(loading.findings))
+    return LoadedContext(tuple(loading.loaded), tuple(loading.named), tuple(loading.findings))
 
 
-def render_context(context: Context) -> str:
+def render_context(context: LoadedContext) -> str:
     """Which files an agent begins with and which it was only told of, as JSON for whoever looks later."""
     loaded = [{"name": each.path, "part": each.part, "chars": len(each.text)} for each in context.loaded]
     named = [{"name": each.path, "part": each.part, "chars": None, "reason": each.reason} for each in context.named]
@@ -131,8 +131,8 @@ class _Loading:
         self.fold = fold_name
         self.forbidden = {fold_name(name) for name in forbidden}
         self.seen: set[str] = set()
-        self.loaded: list[Loaded] = []
-        self.named: list[Named] = []
+        self.loaded: list[LoadedFile] = []
+        self.named: list[SkippedFile] = []
         self.findings: list[Diagnostic] = []
 
     def take(self, wanted: Wanted) -> None:
@@ -162,26 +162,26 @@ class _Loading:
         return bool(self.forbidden) and not self.forbidden.isdisjoint(map(self.fold, (name, name.partition(".")[0])))
 
     def _refuse(self, wanted: Wanted) -> None:
-        self.named.append(Named(wanted.path, wanted.part, _REFUSED))
+        self.named.append(SkippedFile(wanted.path, wanted.part, _REFUSED))
         self.findings.append(context_forbidden(wanted.path))
 
     def _miss(self, path: str, part: str, reason: str) -> None:
         if part == "required":
-            self.named.append(Named(path, part, reason))
+            self.named.append(SkippedFile(path, part, reason))
             self.findings.append(context_missing(path, reason))
 
     def _take_at(self, below: str, wanted: Wanted) -> str | None:
         """Take the file at a place; why not, where the next place has to be looked at."""
         try:
-            with hold_spot(self.root, below) as spot:
+            with open_target(self.root, below) as spot:
                 found = os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)
                 if not stat.S_ISREG(found.st_mode):
                     return "it is not a file"
                 self.seen.add(below)
                 if wanted.part not in self.loads:
-                    self.named.append(Named(below, wanted.part, size_bytes=found.st_size))
+                    self.named.append(SkippedFile(below, wanted.part, size_bytes=found.st_size))
                     return None
-                data = read_spot(spot, max_bytes=self.left_bytes) if found.st_size <= self.left_bytes else None
+                data = read_target(spot, max_bytes=self.left_bytes) if found.st_size <= self.left_bytes else None
         except FileNotFoundError:
             return NOT_THERE
         except (OSError, InputError) as error:
@@ -193,7 +193,7 @@ class _Loading:
         return None
 
     def _pass_over(self, below: str, part: str, size_bytes: int) -> None:
-        self.named.append(Named(below, part, f"it does not fit: {self.left_bytes:,} bytes were left", size_bytes))
+        self.named.append(SkippedFile(below, part, f"it does not fit: {self.left_bytes:,} bytes were left", size_bytes))
         if part == "required":
             self.findings.append(context_too_large(below, size_bytes, self.left_bytes))
 
@@ -206,7 +206,7 @@ class _Loading:
             self._miss(below, part, "it is not text")
             return
         self.left_bytes -= len(data)
-        self.loaded.append(Loaded(below, part, text, len(data)))
+        self.loaded.append(LoadedFile(below, part, text, len(data)))
 
 
 def _show(path: str) -> str:

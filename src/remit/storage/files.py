@@ -197,7 +197,7 @@ def write_all(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
-def let_go(handle: int) -> None:
+def close_handle(handle: int) -> None:
     """Close what nothing was written through: a folder, a lock. It is gone whatever the system says."""
     with suppress(OSError):
         os.close(handle)
@@ -232,7 +232,7 @@ def append_line(path: str, line: bytes) -> int:
             raise
         end = os.lseek(handle, 0, os.SEEK_CUR)
     finally:
-        let_go(handle)  # what was written is on disk already, or was reported to have failed
+        close_handle(handle)  # what was written is on disk already, or was reported to have failed
     if is_new:
         sync_folder(os.path.dirname(os.path.abspath(path)))
     return end - len(line) - 1
@@ -277,7 +277,7 @@ def sync_folder(folder: str) -> None:
         os.close(handle)
 
 
-def tell_failure(path: str, error: OSError) -> StorageError:
+def storage_error(path: str, error: OSError) -> StorageError:
     """What to say when a file of the workspace could not be written."""
     reason = (error.strerror or str(error)).lower()
     full = error.errno in {errno.ENOSPC, errno.EDQUOT}

@@ -49,7 +49,7 @@ class _Remove:
 REMOVE: Final = _Remove()
 
 
-class Source(str):
+class RawJson(str):
     """A value that is JSON already, and is put in word for word."""
 
     __slots__ = ()
@@ -130,7 +130,7 @@ def blank_comments(text: str) -> str:
             blanks.append((comma, comma + 1))
         comma = token.start() if mark == "," and before not in "{[," else -1
         before = mark
-    return apply(text, [Change(start, end, " " * (end - start)) for start, end in blanks])
+    return apply(text, [TextChange(start, end, " " * (end - start)) for start, end in blanks])
 
 
 def measure_depth(text: str) -> int:
@@ -190,7 +190,7 @@ def remember(read: Callable[[str], _Answer]) -> Callable[[str], _Answer]:
     return ask
 
 
-class Change(NamedTuple):
+class TextChange(NamedTuple):
     """A stretch of the text and what stands there afterwards."""
 
     start: int
@@ -198,7 +198,7 @@ class Change(NamedTuple):
     new: str
 
 
-def apply(text: str, changes: Iterable[Change]) -> str:
+def apply(text: str, changes: Iterable[TextChange]) -> str:
     """The text with changes that do not overlap; those at one place in their order."""
     pieces: list[str] = []
     at = 0
@@ -213,7 +213,7 @@ def same(one: object, other: object) -> bool:
     return one == other and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def set_members(text: str, start: int, values: Mapping[str, object], *, plain: str | None = None) -> list[Change]:
+def set_members(text: str, start: int, values: Mapping[str, object], *, plain: str | None = None) -> list[TextChange]:
     """The changes that set members of the object that begins at `start`, or take them away (`REMOVE`).
 
     A new member is the last one. None is changed that has its value already; of a key that is given twice the last is.
@@ -237,15 +237,17 @@ def set_members(text: str, start: int, values: Mapping[str, object], *, plain: s
     return [*changes, _append(text, start, members if len(gone) < len(members) else (), new, layout)]
 
 
-def set_value(text: str, member: Member, value: object, unit: str = UNIT) -> list[Change]:
+def set_value(text: str, member: Member, value: object, unit: str = UNIT) -> list[TextChange]:
     """The change that gives a member another value, none where it has it."""
     if same(member.value, value):
         return []
     lead = text[skip_back(text, member.key_start) : member.key_start]
-    return [Change(member.start, member.end, render(text, value, lead, unit))]
+    return [TextChange(member.start, member.end, render(text, value, lead, unit))]
 
 
-def add_items(text: str, start: int, items: Sequence[Member], new: Sequence[object], *, first: bool = False) -> Change:
+def add_items(
+    text: str, start: int, items: Sequence[Member], new: Sequence[object], *, first: bool = False
+) -> TextChange:
     """The change that puts new items behind the last one of a list that begins at `start`, or before the first.
 
     `items` are those that are there; the first and the last of them are enough.
@@ -254,26 +256,26 @@ def add_items(text: str, start: int, items: Sequence[Member], new: Sequence[obje
     lead, inner = layout.lead, layout.lead or " "
     if items and "\n" not in text[items[-1].start + 1 : skip_space(text, items[-1].start + 1)]:
         inner = lead.rpartition("\n")[2][:1]  # the last item is on one line, so a new one is, too
-    shown = [each if isinstance(each, Source) else render(text, each, inner, layout.unit) for each in new]
+    shown = [each if isinstance(each, RawJson) else render(text, each, inner, layout.unit) for each in new]
     if first and items:
-        return Change(items[0].start, items[0].start, "".join(f"{each},{lead}" for each in reversed(shown)))
+        return TextChange(items[0].start, items[0].start, "".join(f"{each},{lead}" for each in reversed(shown)))
     return _append(text, start, items, shown, layout)
 
 
-def _append(text: str, start: int, parts: Sequence[Member], shown: Sequence[str], layout: _Layout) -> Change:
+def _append(text: str, start: int, parts: Sequence[Member], shown: Sequence[str], layout: _Layout) -> TextChange:
     """The change that puts parts behind the last one, and behind the comments on its line."""
     joined = "".join(f",{layout.lead}{each}" for each in shown)
     if not parts:
-        return Change(start + 1, start + 1, f"{joined[1:]}{layout.tail}")
+        return TextChange(start + 1, start + 1, f"{joined[1:]}{layout.tail}")
     end = parts[-1].end
     rest = _REST_OF_LINE.match(text, end)
     if "\n" not in layout.lead or rest is None or rest.end() == end:
-        return Change(end, end, joined)
+        return TextChange(end, end, joined)
     after = f"{rest[0]}{joined[1:]}," if rest["comma"] else f",{rest[0]}{joined[1:]}"
-    return Change(end, rest.end(), after)
+    return TextChange(end, rest.end(), after)
 
 
-def remove_parts(text: str, parts: Sequence[Member], gone: Sequence[int]) -> list[Change]:
+def remove_parts(text: str, parts: Sequence[Member], gone: Sequence[int]) -> list[TextChange]:
     """The changes that take members or items away by their numbers, each with one comma. Comments beside them stay."""
     numbers = {*gone}
     left = [index for index in range(len(parts)) if index not in numbers]
@@ -283,18 +285,18 @@ def remove_parts(text: str, parts: Sequence[Member], gone: Sequence[int]) -> lis
         before = parts[index - 1].end if left and index > left[0] else None
         after = parts[index + 1].key_start if index + 1 < len(parts) else None
         is_beside = after is not None and before is not None and index + 1 not in numbers
-        changes.append(Change(start, end, ""))
+        changes.append(TextChange(start, end, ""))
         if before is not None and not (is_beside and _has_comment(text, before, start)):
             changes += _remove_gap(text, before, start)
             if _has_comment(text, before, start) and _NEXT_LINE.match(text, end):
-                changes.append(Change(skip_back(text, start), start, ""))
+                changes.append(TextChange(skip_back(text, start), start, ""))
         elif after is not None:
             changes += _remove_gap(text, end, after)
     if parts and not left:
         space = skip_back(text, parts[0].key_start)
         trailing = _TRAILING_COMMA.match(text, parts[-1].end)
-        changes += [Change(space, parts[0].key_start, "")] if text[space - 1] in "{[" else []
-        changes += [Change(trailing.end() - 1, trailing.end(), "")] if trailing else []
+        changes += [TextChange(space, parts[0].key_start, "")] if text[space - 1] in "{[" else []
+        changes += [TextChange(trailing.end() - 1, trailing.end(), "")] if trailing else []
     return changes
 
 
@@ -302,12 +304,12 @@ def _has_comment(text: str, start: int, end: int) -> bool:
     return not set(text[start:end]) <= _SEPARATORS
 
 
-def _remove_gap(text: str, start: int, end: int) -> list[Change]:
+def _remove_gap(text: str, start: int, end: int) -> list[TextChange]:
     """The change that takes away what separates two parts: the comma, and the space if no comment is there."""
     if not _has_comment(text, start, end):
-        return [Change(start, end, "")]
+        return [TextChange(start, end, "")]
     commas = [found.start() for found in _COMMENT_OR_COMMA.finditer(text, start, end) if found[0] == ","]
-    return [Change(comma, comma + 1, "") for comma in commas]
+    return [TextChange(comma, comma + 1, "") for comma in commas]
 
 
 # --- layout ----------------------------------------------------------------------------------------------------------
@@ -352,9 +354,9 @@ def _read_layout(text: str, start: int, parts: Sequence[Member]) -> _Layout:
 def render(text: str, value: object, lead: str, unit: str = UNIT) -> str:
     """A value as the file would have it, where `lead` stands before it. Items that are a `Source` stay as they are."""
     items = value if isinstance(value, list) else []
-    sources = [each for each in items if isinstance(each, Source)]
+    sources = [each for each in items if isinstance(each, RawJson)]
     if sources:
-        value = [_HOLE if isinstance(each, Source) else each for each in items]
+        value = [_HOLE if isinstance(each, RawJson) else each for each in items]
     escaped = _is_escaped(text)
     if "\n" not in lead:
         commas = (", ", ": ") if lead else (",", ":")

@@ -13,17 +13,17 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from remit.errors import BusyError, StorageError
-from remit.storage.files import let_go, tell_failure
+from remit.storage.files import close_handle, storage_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-PATIENCE_SECONDS = 30.0
+WAIT_SECONDS = 30.0
 
 
 @contextmanager
-def hold(
-    file: str, *, seconds: float = PATIENCE_SECONDS, make_folder: Callable[[], object] | None = None
+def hold_lock(
+    file: str, *, seconds: float = WAIT_SECONDS, make_folder: Callable[[], object] | None = None
 ) -> Iterator[None]:
     """Hold the lock of a file, waiting for it for a while; the folder must be there, or `make_folder` makes it."""
     while True:
@@ -34,7 +34,7 @@ def hold(
                 yield
                 return
         finally:
-            let_go(handle)
+            close_handle(handle)
 
 
 def _is_current(handle: int, file: str) -> bool:
@@ -44,20 +44,20 @@ def _is_current(handle: int, file: str) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise tell_failure(file, error) from error
+        raise storage_error(file, error) from error
 
 
 @contextmanager
-def try_hold(file: str) -> Iterator[bool]:
+def try_lock(file: str) -> Iterator[bool]:
     """Hold the lock of a file if it is free at this moment; whether it is held."""
     handle = _open(file)
     try:
         yield _take(handle, file)
     finally:
-        let_go(handle)
+        close_handle(handle)
 
 
-def find_holder(file: str) -> int | None:
+def find_lock_holder(file: str) -> int | None:
     """The process that has a lock now; 0 if that isn't known, None if the lock is free or was never taken.
 
     Only a missing file proves that a lock is free. If the file can't be opened (too many open files, no permission, a
@@ -85,7 +85,7 @@ def _open(file: str, make_folder: Callable[[], object] | None = None) -> int:
         return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         if make_folder is None or not isinstance(error, FileNotFoundError):
-            raise tell_failure(file, error) from error
+            raise storage_error(file, error) from error
     make_folder()
     return _open(file)
 

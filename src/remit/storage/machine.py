@@ -40,7 +40,7 @@ class Mount(NamedTuple):
         return self.kind in _FLEETING
 
 
-class Program(NamedTuple):
+class FoundProgram(NamedTuple):
     """A program on the path."""
 
     file: str
@@ -48,7 +48,7 @@ class Program(NamedTuple):
     """Whether it lies in the workspace, where anybody may have put it."""
 
 
-class Told(NamedTuple):
+class ProgramOutput(NamedTuple):
     """What a program answered: how it ended, None if it took too long, and the beginning of its two outputs."""
 
     code: int | None
@@ -86,7 +86,7 @@ def _unescape(name: bytes) -> str:
     return os.fsdecode(b"".join(parts))
 
 
-class Room(NamedTuple):
+class FreeSpace(NamedTuple):
     """What is free on a file system."""
 
     free_bytes: int
@@ -94,13 +94,13 @@ class Room(NamedTuple):
     """None where the file system does not count them."""
 
 
-def measure_room(folder: str) -> Room:
+def measure_free_space(folder: str) -> FreeSpace:
     """How much can still be written below a folder."""
     found = os.statvfs(folder)
-    return Room(found.f_bavail * found.f_frsize, found.f_favail if found.f_files else None)
+    return FreeSpace(found.f_bavail * found.f_frsize, found.f_favail if found.f_files else None)
 
 
-def find_program(name: str, *, root: str) -> Program | None:
+def find_program(name: str, *, root: str) -> FoundProgram | None:
     """A program by its name, as the path has it. A place that is relative would be one in the workspace."""
     inside = f"{os.path.realpath(root).rstrip('/')}/"
     foreign = None
@@ -109,18 +109,18 @@ def find_program(name: str, *, root: str) -> Program | None:
         if not (os.path.isabs(folder) and os.path.isfile(file) and os.access(file, os.X_OK)):
             continue
         if not os.path.realpath(file).startswith(inside) and not f"{os.path.realpath(folder)}/".startswith(inside):
-            return Program(file, is_foreign=False)
-        foreign = foreign or Program(file, is_foreign=True)
+            return FoundProgram(file, is_foreign=False)
+        foreign = foreign or FoundProgram(file, is_foreign=True)
     return foreign
 
 
-def ask_program(command: list[str], *, seconds: float) -> Told:
+def run_program(command: list[str], *, seconds: float) -> ProgramOutput:
     """Run a program for what it prints first, away from the workspace, and end it when its time is over."""
     try:
         ran = run_bounded(command, cwd="/", seconds=seconds, cap=_MAX_ANSWER_BYTES)
     except OSError as error:
-        return Told(127, (error.strerror or str(error)).lower())
-    return Told(ran.code, "" if ran.code is None else (ran.out + ran.err).decode("utf-8", "replace"))
+        return ProgramOutput(127, (error.strerror or str(error)).lower())
+    return ProgramOutput(ran.code, "" if ran.code is None else (ran.out + ran.err).decode("utf-8", "replace"))
 
 
 def is_alive(pid: int) -> bool:
@@ -136,7 +136,7 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def check_sending() -> None:
+def check_sockets() -> None:
     """Refuse where a sandbox denies a process to send anything, even to itself: it could wait for nobody, for ever."""
     from socket import socketpair  # noqa: PLC0415 - only where something is started
 

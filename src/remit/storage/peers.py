@@ -28,7 +28,7 @@ _USER, _INODE = 7, 9
 """The columns of a row that name the user who made a socket, and the socket."""
 
 
-class End(NamedTuple):
+class ConnectionEnd(NamedTuple):
     """One end of a connection."""
 
     host: str
@@ -55,7 +55,7 @@ class _Socket(NamedTuple):
     user: str
 
 
-def find_peers(own: End, other: End) -> Peers:
+def find_peers(own: ConnectionEnd, other: ConnectionEnd) -> Peers:
     """The processes that hold the other end of a connection; none where that is not to be found out."""
     maker = ""
     for _ in range(_TRIES):  # one that holds it may hand it to another while we look
@@ -73,7 +73,7 @@ def find_peers(own: End, other: End) -> Peers:
     return Peers(is_hidden=True, hiding=hiding, is_foreign=maker != str(os.geteuid()))
 
 
-def find_maker(own: End, other: End) -> int | None:
+def find_maker(own: ConnectionEnd, other: ConnectionEnd) -> int | None:
     """The user who made the other end of a connection, where that is on this machine; None where nobody knows."""
     found = _find_socket(_load_sockets(), other, own)
     return None if found is None else int(found.user)
@@ -81,7 +81,7 @@ def find_maker(own: End, other: End) -> int | None:
 
 def _is_here(host: str) -> bool:
     """Whether an address is one of this machine's: whoever can bind to it is there."""
-    if not _spell(End(host, 0)):  # a name would have to be asked for
+    if not _spell(ConnectionEnd(host, 0)):  # a name would have to be asked for
         return False
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -92,11 +92,13 @@ def _is_here(host: str) -> bool:
     return True
 
 
-def _find_socket(sockets: dict[tuple[str, str], _Socket], local: End, remote: End) -> _Socket | None:
+def _find_socket(
+    sockets: dict[tuple[str, str], _Socket], local: ConnectionEnd, remote: ConnectionEnd
+) -> _Socket | None:
     return next((sockets[each] for each in _pair(local, remote) if each in sockets), None)
 
 
-def _pair(local: End, remote: End) -> Iterator[tuple[str, str]]:
+def _pair(local: ConnectionEnd, remote: ConnectionEnd) -> Iterator[tuple[str, str]]:
     return ((ours, theirs) for ours in _spell(local) for theirs in _spell(remote))
 
 
@@ -114,7 +116,7 @@ def _load_rows(table: str) -> list[list[str]]:
         return []
 
 
-def _spell(end: End) -> list[str]:
+def _spell(end: ConnectionEnd) -> list[str]:
     """An end as the system's tables have it: an address of version 4 also as one of version 6, and the other way."""
     for family in (socket.AF_INET, socket.AF_INET6):
         with suppress(OSError, ValueError):

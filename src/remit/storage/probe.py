@@ -25,7 +25,7 @@ _MODEL_SECONDS = 20.0
 _GRACE_SECONDS = 10.0
 
 
-class Ran(NamedTuple):
+class ProbeOutput(NamedTuple):
     """How a program ended, None where it took too long, and what it said."""
 
     code: int | None
@@ -73,7 +73,7 @@ def _read_first(process: subprocess.Popen[bytes]) -> Mapping[str, Any]:
 
 def run_apart(
     command: Sequence[str], *, folder: str, environ: Mapping[str, str], given: str = "", seconds: float
-) -> Ran:
+) -> ProbeOutput:
     """Run a program to its end, or until its time is over."""
     try:
         process = start(command, cwd=folder, env=environ, with_input=True)
@@ -82,8 +82,8 @@ def run_apart(
         finally:
             end(process)
     except OSError as error:
-        return Ran(127, "", (error.strerror or str(error)).lower())
-    return Ran(ran.code, ran.out.decode("utf-8", "replace"), ran.err.decode("utf-8", "replace"))
+        return ProbeOutput(127, "", (error.strerror or str(error)).lower())
+    return ProbeOutput(ran.code, ran.out.decode("utf-8", "replace"), ran.err.decode("utf-8", "replace"))
 
 
 def converse(

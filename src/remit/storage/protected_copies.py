@@ -54,7 +54,7 @@ def keep_files(root: str, names: Iterable[str], known: str = "") -> str:
     record: dict[str, list[object]] = {}
     left = MAX_BYTES
     for path in _list_files(root, names):
-        found = _look(root, path)
+        found = _inspect(root, path)
         if found is None or found.st_size > MAX_FILE_BYTES or found.st_size > left:
             continue
         facts = _describe(found)
@@ -81,7 +81,7 @@ def find_altered(root: str, files: Mapping[str, Sequence[Any]]) -> Iterator[Alte
     Each is compared when it is asked for: to put the one before it back may have made its folder again.
     """
     for path, (*facts, digest) in files.items():
-        now = _look(root, path)
+        now = _inspect(root, path)
         if now is not None and _describe(now) == facts:
             continue
         mode = facts[-1]
@@ -141,7 +141,7 @@ def _list_files(root: str, names: Iterable[str]) -> Iterator[str]:
             yield name
 
 
-def _look(root: str, path: str) -> os.stat_result | None:
+def _inspect(root: str, path: str) -> os.stat_result | None:
     """Return the `stat` of a regular file; None if there is none, or a link leads there."""
     try:
         found = os.lstat(f"{root}/{path}")

@@ -27,7 +27,7 @@ _MISSING, _LINK, _FOLDER, _FILE, _OTHER = "missing", "link", "folder", "file", "
 _KINDS = {stat.S_IFLNK: _LINK, stat.S_IFDIR: _FOLDER, stat.S_IFREG: _FILE}
 
 
-class Change(NamedTuple):
+class ProtectedChange(NamedTuple):
     """A protected name that isn't what it was before."""
 
     path: str
@@ -46,7 +46,7 @@ def record_names(root: str, names: Iterable[str]) -> str:
 
     A name that ends in `/**/*.md` stands for the files of that kind in a folder that doesn't exist yet.
     """
-    return render_json({"at_ns": time.time_ns(), "names": {name: _look(root, name) for name in names}})
+    return render_json({"at_ns": time.time_ns(), "names": {name: _inspect(root, name) for name in names}})
 
 
 def read_time(record: str) -> int:
@@ -55,44 +55,46 @@ def read_time(record: str) -> int:
     return at_ns if isinstance(at_ns, int) else 0
 
 
-def find_changes(root: str, record: str, limits: Sequence[tuple[str, bool]] = ()) -> list[Change]:
+def find_changes(root: str, record: str, limits: Sequence[tuple[str, bool]] = ()) -> list[ProtectedChange]:
     """Return the protected names that are new, are links now, or have got a second name since a record was made.
 
     `limits`: full paths, and whether the command could write there; of several that contain a name, the longest
     decides. Names that the command couldn't write aren't compared.
     """
-    found: dict[str, Change] = {}
+    found: dict[str, ProtectedChange] = {}
     for name, (at, kind, device, inode, links, target) in parse_json(record)["names"].items():
         if limits and not _can_write(f"{root}/{name}", limits):
             continue
-        now_at, now_kind, now_device, now_inode, now_links, now_target = _look(root, at if kind == _LINK else name)
+        now_at, now_kind, now_device, now_inode, now_links, now_target = _inspect(root, at if kind == _LINK else name)
         node = now_device, now_inode
         if kind == _LINK:
             if now_kind != _MISSING and (now_kind, now_target) != (kind, target):
-                found[at] = Change(at, "isn't the symbolic link any more that it was", node, target=target)
+                found[at] = ProtectedChange(at, "isn't the symbolic link any more that it was", node, target=target)
         elif now_kind == _LINK:
             what = "is new, and a symbolic link" if kind == _MISSING else "is a symbolic link now"
-            found[now_at] = Change(now_at, what, node)
+            found[now_at] = ProtectedChange(now_at, what, node)
         elif now_kind != _MISSING and kind == _MISSING:
-            new = _list_files(root, name) if name.endswith(_MARKDOWN) else [Change(name, "is new", node)]
+            new = _list_files(root, name) if name.endswith(_MARKDOWN) else [ProtectedChange(name, "is new", node)]
             found |= {each.path: each for each in new}
         elif kind == now_kind == _FILE and (device, inode) == node and now_links > links:
             others = _find_second_names(root, name, node, now_links)
             for other in others:
-                found[other] = Change(other, f"is a second name (a hard link) of '{name}'", node)
+                found[other] = ProtectedChange(other, f"is a second name (a hard link) of '{name}'", node)
             if not others:
-                found[name] = Change(name, "has a new second name (a hard link) somewhere", node, is_movable=False)
+                found[name] = ProtectedChange(
+                    name, "has a new second name (a hard link) somewhere", node, is_movable=False
+                )
     return [each for path, each in found.items() if not any(path.startswith(f"{other}/") for other in found)]
 
 
-def _list_files(root: str, pattern: str) -> list[Change]:
+def _list_files(root: str, pattern: str) -> list[ProtectedChange]:
     """Return the Markdown files in a folder that is new."""
     folder = f"{root}/{pattern.removesuffix(_MARKDOWN)}"
     names = [f"{here}/{name}" for here, _, files in os.walk(folder) for name in files if name.endswith(".md")]
-    return [Change(os.path.relpath(name, root), "is new", _look("", name)[2:4]) for name in names]
+    return [ProtectedChange(os.path.relpath(name, root), "is new", _inspect("", name)[2:4]) for name in names]
 
 
-def _look(root: str, name: str) -> tuple[str, str, int, int, int, str]:
+def _inspect(root: str, name: str) -> tuple[str, str, int, int, int, str]:
     """Return what is at a name: the path of a link on the way, or the name; kind, device, inode, links, target."""
     at = target = ""
     for part in name.removesuffix(_MARKDOWN).split("/"):
@@ -124,7 +126,7 @@ def _find_second_names(root: str, name: str, node: tuple[int, int], links: int) 
     return [path for path in (os.path.relpath(each, root) for each in found) if path != name]
 
 
-def move_away(root: str, change: Change) -> str:
+def move_away(root: str, change: ProtectedChange) -> str:
     """Move what is new into `.remit/quarantine`; return its path there, relative to the root.
 
     Raise `OSError` if it can't be moved, `FileNotFoundError` also if something else is there by now.
@@ -153,7 +155,7 @@ def move_away(root: str, change: Change) -> str:
     return f"{FOLDER}/{name}"
 
 
-def _check_node(folder: int, name: str, change: Change) -> None:
+def _check_node(folder: int, name: str, change: ProtectedChange) -> None:
     found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if (found.st_dev, found.st_ino) != change.node:
         raise FileNotFoundError(2, "something else is there by now", change.path)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from remit.errors import EditedError, InputError
 from remit.light_namedtuple import NamedTuple
-from remit.storage.files import let_go, name_half_written, write_all
+from remit.storage.files import close_handle, name_half_written, write_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Spot(NamedTuple):
+class FileTarget(NamedTuple):
     """A place for a file: a folder that is held open, and a name in it."""
 
     folder: int
@@ -65,14 +65,14 @@ def find_inside(root: str, path: str) -> str | None:
 
 
 @contextmanager
-def hold_spot(root: str, path: str, *, make: bool = False) -> Iterator[Spot]:
+def open_target(root: str, path: str, *, make: bool = False) -> Iterator[FileTarget]:
     """Hold the folder of a file open, by a path without links, as `find_inside` gives it."""
     folder, _, name = path.rpartition("/")
     handle = open_folder(root, folder, make=make)
     try:
-        yield Spot(handle, name)
+        yield FileTarget(handle, name)
     finally:
-        let_go(handle)
+        close_handle(handle)
 
 
 def open_folder(root: str, folder: str, *, make: bool = False) -> int:
@@ -83,7 +83,7 @@ def open_folder(root: str, folder: str, *, make: bool = False) -> int:
         try:
             handle = _step(above, name, make=make)
         finally:
-            let_go(above)
+            close_handle(above)
     return handle
 
 
@@ -101,7 +101,7 @@ def _step(above: int, name: str, *, make: bool) -> int:
     return os.open(name, _FOLDER, dir_fd=above)
 
 
-def read_spot(spot: Spot, *, max_bytes: int) -> bytes | None:
+def read_target(spot: FileTarget, *, max_bytes: int) -> bytes | None:
     """The content of the file at a spot; None where there is none."""
     try:
         handle = os.open(spot.name, _FILE, dir_fd=spot.folder)
@@ -113,7 +113,7 @@ def read_spot(spot: Spot, *, max_bytes: int) -> bytes | None:
         return file.read(max_bytes + 1)
 
 
-def write_spot(spot: Spot, data: bytes, *, like: Spot) -> None:
+def write_target(spot: FileTarget, data: bytes, *, like: FileTarget) -> None:
     """Make a file at a spot, whole and on disk, with the permissions of another one; nothing if it fails."""
     mode = _find_mode(like)
     # A file that others may not read is not shown to them while it is written.
@@ -128,42 +128,42 @@ def write_spot(spot: Spot, data: bytes, *, like: Spot) -> None:
         finally:
             os.close(handle)
     except BaseException:
-        remove_spot(spot)
+        remove_target(spot)
         raise
 
 
-def _find_mode(spot: Spot) -> int | None:
+def _find_mode(spot: FileTarget) -> int | None:
     try:
         return stat.S_IMODE(os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False).st_mode)
     except FileNotFoundError:
         return None
 
 
-def move_spot(waiting: Spot, target: Spot) -> None:
+def move_target(waiting: FileTarget, target: FileTarget) -> None:
     """Put a file in another one's place."""
     os.replace(waiting.name, target.name, src_dir_fd=waiting.folder, dst_dir_fd=target.folder)
 
 
-def move_if_unchanged(waiting: Spot, target: Spot, before: bytes | None) -> bool:
+def move_if_unchanged(waiting: FileTarget, target: FileTarget, before: bytes | None) -> bool:
     """Put a file in another one's place if that still has the hash `before`, None for no file; whether it was done.
 
     An edit is lost only if it falls between the last `stat` and the rename, which is the next call. Raise `OSError` if
     what is there can't be read.
     """
     stamp = _take_stamp(target)
-    found = hash_spot(target)
+    found = hash_target(target)
     if found == UNREADABLE:
         raise OSError(errno.EINVAL, "what is there now can't be read, or isn't a file", target.name)
     if found != before or _take_stamp(target) != stamp:
         return False
-    move_spot(waiting, target)
+    move_target(waiting, target)
     return True
 
 
-def hash_spot(spot: Spot) -> bytes | None:
+def hash_target(spot: FileTarget) -> bytes | None:
     """The SHA-256 of the file at a spot; None if there is none, `UNREADABLE` if it can't be read."""
     try:
-        data = read_spot(spot, max_bytes=MAX_HASHED_BYTES)
+        data = read_target(spot, max_bytes=MAX_HASHED_BYTES)
     except (OSError, InputError):
         return UNREADABLE
     return take_hash(data)
@@ -176,7 +176,7 @@ def take_hash(data: bytes | None) -> bytes | None:
     return None if data is None else sha256(data).digest()
 
 
-def _take_stamp(spot: Spot) -> tuple[int, ...] | None:
+def _take_stamp(spot: FileTarget) -> tuple[int, ...] | None:
     """What changes with each edit of a file, in place or by a rename."""
     try:
         found = os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)
@@ -185,7 +185,7 @@ def _take_stamp(spot: Spot) -> tuple[int, ...] | None:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def remove_spot(spot: Spot) -> None:
+def remove_target(spot: FileTarget) -> None:
     """Remove the file at a spot, if it is there and can be removed."""
     try:
         os.unlink(spot.name, dir_fd=spot.folder)
@@ -193,7 +193,7 @@ def remove_spot(spot: Spot) -> None:
         return
 
 
-def start_over(change: Callable[P, T]) -> Callable[P, T]:
+def retry_if_changed(change: Callable[P, T]) -> Callable[P, T]:
     """Repeat a change from the user's version if a user edited a file that it was about to replace.
 
     Gives up with the last `EditedError` where a file is edited again and again.
@@ -221,24 +221,24 @@ def replace_inside(root: str, path: str, data: bytes, *, before: bytes | None) -
     if below is None:
         raise PermissionError(1, "it leads out of the workspace", path)
     with ExitStack() as held:
-        target = held.enter_context(hold_spot(root, below, make=True))
+        target = held.enter_context(open_target(root, below, make=True))
         own = target
         with suppress(OSError):
-            own = held.enter_context(hold_spot(root, f"{PENDING}/x"))
+            own = held.enter_context(open_target(root, f"{PENDING}/x"))
         waiting = choose_waiting(target, own, name_half_written(target.name))
-        write_spot(waiting, data, like=target)
+        write_target(waiting, data, like=target)
         try:
             is_moved = move_if_unchanged(waiting, target, take_hash(before))
         except BaseException:
-            remove_spot(waiting)
+            remove_target(waiting)
             raise
         if not is_moved:
-            remove_spot(waiting)
+            remove_target(waiting)
             raise EditedError(path)
         os.fsync(target.folder)
 
 
-def choose_waiting(target: Spot, own: Spot, name: str) -> Spot:
+def choose_waiting(target: FileTarget, own: FileTarget, name: str) -> FileTarget:
     """Where new content waits: in our own folder, or beside its file where that is on another disk."""
     is_near = os.fstat(target.folder).st_dev == os.fstat(own.folder).st_dev
-    return Spot(own.folder if is_near else target.folder, name)
+    return FileTarget(own.folder if is_near else target.folder, name)

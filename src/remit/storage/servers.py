@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import InputError, UsageError
 from remit.model import NOTHING
-from remit.storage.files import load_bytes, name_half_written, remove, tell_failure, write_all
-from remit.storage.locks import find_holder
+from remit.storage.files import load_bytes, name_half_written, remove, storage_error, write_all
+from remit.storage.locks import find_lock_holder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,7 @@ _MAX_BYTES = 64 * 1024
 _LOCK_SECONDS, _ASK_SECONDS = 2.0, 0.005
 
 
-class Server(NamedTuple):
+class RunningServer(NamedTuple):
     """A server of this workspace."""
 
     url: str
@@ -38,7 +38,7 @@ class Server(NamedTuple):
     token: str
 
 
-class Sessions(NamedTuple):
+class LoginSessions(NamedTuple):
     """Who is logged in. A server that was started again on its port knows the browsers that have its pages open."""
 
     key: str
@@ -56,11 +56,11 @@ class Announcement:
         try:
             self._handle = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            raise tell_failure(self._lock, error) from error
+            raise storage_error(self._lock, error) from error
         last = time.monotonic() + _LOCK_SECONDS
         while not self._take():
             # A process that only checks for a server has the lock for a moment, shared. A server has it exclusively.
-            if find_holder(self._lock) is not None or time.monotonic() > last:
+            if find_lock_holder(self._lock) is not None or time.monotonic() > last:
                 os.close(self._handle)
                 other = load_server(home)
                 where = "" if other is None else f" at {other.url}, by process {other.pid}"
@@ -78,7 +78,7 @@ class Announcement:
         """Write down where the server is."""
         self._write(FILE, {"url": url, "pid": os.getpid(), "token": token})
 
-    def keep_sessions(self, sessions: Sessions) -> None:
+    def keep_sessions(self, sessions: LoginSessions) -> None:
         """Write down who is logged in, for the server that comes after this one."""
         self._write(SESSIONS, {"key": sessions.key, "until_ms": dict(sessions.until_ms)})
 
@@ -93,7 +93,7 @@ class Announcement:
             os.replace(temporary, file)  # also where somebody has put a link there
         except OSError as error:
             remove(temporary)
-            raise tell_failure(file, error) from error
+            raise storage_error(file, error) from error
 
     def end(self) -> None:
         """Take it back."""
@@ -101,24 +101,24 @@ class Announcement:
         os.close(self._handle)
 
 
-def load_server(home: Home) -> Server | None:
+def load_server(home: Home) -> RunningServer | None:
     """The server that shows a workspace now; None where none does."""
-    if find_holder(f"{home.folder}/locks/{_LOCK}.lock") is None:
+    if find_lock_holder(f"{home.folder}/locks/{_LOCK}.lock") is None:
         return None
     try:
         told = json.loads(load_bytes(f"{home.folder}/{FILE}", max_bytes=_MAX_BYTES))
-        return Server(str(told["url"]), int(told["pid"]), str(told["token"]))
+        return RunningServer(str(told["url"]), int(told["pid"]), str(told["token"]))
     except (InputError, ValueError, KeyError, TypeError):  # it is just beginning or ending
         return None
 
 
-def load_sessions(home: Home, *, key: str) -> Sessions:
+def load_sessions(home: Home, *, key: str) -> LoginSessions:
     """Who was logged in at the server before this one; nobody where that was another's, or it cannot be read."""
     try:
         told = json.loads(load_bytes(f"{home.folder}/{SESSIONS}", max_bytes=_MAX_BYTES))
         if told["key"] == key:
             found = {str(each): int(until_ms) for each, until_ms in told["until_ms"].items() if each.isascii()}
-            return Sessions(key, found)
+            return LoginSessions(key, found)
     except (InputError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
-    return Sessions(key)
+    return LoginSessions(key)

@@ -28,7 +28,7 @@ _GRACE_SECONDS = 2.0
 """How long a program has between SIGTERM and SIGKILL, to remove its locks."""
 
 
-class Ran(NamedTuple):
+class CompletedRun(NamedTuple):
     """How a program ended, and the beginning of each of its two outputs."""
 
     code: int | None
@@ -48,7 +48,7 @@ def run_bounded(
     env: Mapping[str, str] | None = None,
     given: bytes = b"",
     until: bytes = b"",
-) -> Ran:
+) -> CompletedRun:
     """Run a program to its end, or for that many seconds. OSError if it can't be started.
 
     It keeps `cap` bytes of each output and discards the rest. With `until`, standard input stays open, and the run ends
@@ -85,7 +85,7 @@ def finish(
     *,
     until: bytes = b"",
     stop_at_cap: bool = False,
-) -> Ran:
+) -> CompletedRun:
     """Give a started program its input and collect its output until it ends. If it doesn't in time, end its group.
 
     With `stop_at_cap` it also ends when it prints more than `cap` bytes.
@@ -101,7 +101,7 @@ def finish(
                 code = process.wait(max(0.0, deadline - time.monotonic()))
         if code is None:
             end(process)
-        return Ran(code, bytes(out[:cap]), bytes(err[:cap]), is_cut=max(len(out), len(err)) > cap)
+        return CompletedRun(code, bytes(out[:cap]), bytes(err[:cap]), is_cut=max(len(out), len(err)) > cap)
     except BaseException:
         end(process)
         raise

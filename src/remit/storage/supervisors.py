@@ -11,8 +11,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from remit.storage.files import tell_failure
-from remit.storage.locks import find_holder
+from remit.storage.files import storage_error
+from remit.storage.locks import find_lock_holder
 
 if TYPE_CHECKING:
     from remit.ledger.home import Home
@@ -27,7 +27,7 @@ class Presence:
         try:
             self.handle = _open_locked(self._file)
         except OSError as error:
-            raise tell_failure(self._file, error) from error
+            raise storage_error(self._file, error) from error
 
     def end(self) -> None:
         """Go. What was driven is taken over by whoever comes next."""
@@ -53,7 +53,7 @@ def _open_locked(file: str) -> int:
 
 def is_present(home: Home, broker: str | None) -> bool:
     """False if a supervisor is known to be gone; True if it lives or if that can't be found out."""
-    return broker is not None and find_holder(_find_file(home, broker)) is not None
+    return broker is not None and find_lock_holder(_find_file(home, broker)) is not None
 
 
 def find_process(home: Home, broker: str | None) -> int | None:
@@ -80,7 +80,7 @@ def clear_departed(home: Home) -> None:
 
 def count_departed(home: Home) -> int:
     """How many brokers were killed, and have left their file."""
-    return sum(find_holder(file) is None for file in _list_files(home))
+    return sum(find_lock_holder(file) is None for file in _list_files(home))
 
 
 def _list_files(home: Home) -> list[str]:
@@ -88,7 +88,7 @@ def _list_files(home: Home) -> list[str]:
     try:
         return [f"{folder}/{name}" for name in os.listdir(folder) if name.endswith(".lock")]
     except OSError as error:
-        raise tell_failure(folder, error) from error
+        raise storage_error(folder, error) from error
 
 
 def _clear(file: str) -> None:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import InputError, StorageError
 from remit.model import Diagnostic
-from remit.storage.files import tell_failure, write_bytes
-from remit.storage.locks import hold
+from remit.storage.files import storage_error, write_bytes
+from remit.storage.locks import hold_lock
 from remit.storage.safe_path import name_below
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def trust(root: str, digest: str) -> Trusted:
                          hint="set XDG_CONFIG_HOME to a folder outside of it")  # fmt: skip
     entry = Trusted(real, digest, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
     _make_folder(file)
-    with hold(f"{file}.lock"):
+    with hold_lock(f"{file}.lock"):
         loaded = _load_to_change(file)
         if loaded.fault is not None:
             _put_aside(file)
@@ -169,7 +169,7 @@ def revoke(root: str) -> bool:
     file = find_file()
     if not os.path.lexists(file):
         return False
-    with hold(f"{file}.lock"):
+    with hold_lock(f"{file}.lock"):
         loaded = _load_to_change(file)
         if loaded.fault is not None:  # it must not come back to life once somebody puts it right
             _put_aside(file)
@@ -183,7 +183,7 @@ def _make_folder(file: str) -> None:
     try:
         os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
     except OSError as error:
-        raise _tell(file, error) from error
+        raise _trust_error(file, error) from error
 
 
 def _put_aside(file: str) -> None:
@@ -191,7 +191,7 @@ def _put_aside(file: str) -> None:
     try:
         os.replace(file, f"{file}.bad")
     except OSError as error:
-        raise _tell(file, error) from error
+        raise _trust_error(file, error) from error
 
 
 def _write(file: str, trusted: Mapping[str, Trusted]) -> None:
@@ -204,11 +204,11 @@ def _write(file: str, trusted: Mapping[str, Trusted]) -> None:
         os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600))
         write_bytes(file, data)
     except OSError as error:
-        raise _tell(file, error) from error
+        raise _trust_error(file, error) from error
 
 
-def _tell(file: str, error: OSError) -> StorageError:
-    told = tell_failure(file, error)
+def _trust_error(file: str, error: OSError) -> StorageError:
+    told = storage_error(file, error)
     return StorageError(told.message, hint=f"{told.hint}, or set XDG_CONFIG_HOME to a folder of your own")
 
 

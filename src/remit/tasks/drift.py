@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from remit.model import Place, Severity
     from remit.tasks.state import State
     from remit.tasks.todo import Todo
-    from remit.tasks.values import Counter, Flaw, Task
+    from remit.tasks.values import Counter, ParseProblem, Task
 
 _SHOWN = 60
 _PATH = 120
@@ -41,7 +41,7 @@ class Drift(NamedTuple):
     in_todo: tuple[Diagnostic, ...]
 
 
-def state_broken(flaw: Flaw) -> Diagnostic:
+def state_broken(flaw: ParseProblem) -> Diagnostic:
     """state.json is not JSON.
 
     Why: it is the truth about every task. Whoever writes it next, starting from nothing, loses all of them.
@@ -113,12 +113,12 @@ def status_differs(todo: Task, state: Task) -> Diagnostic:
         "SYN004",
         "error",
         f"task {todo.number} is [{todo.word}] here and {says[:_SHOWN]} in state.json (line {line})",
-        _tell_ways(todo, state),
+        _suggest_sync(todo, state),
         place=todo.marker_place or todo.place,
     )
 
 
-def _tell_ways(todo: Task, state: Task) -> str:
+def _suggest_sync(todo: Task, state: Task) -> str:
     """What to do about two statuses. One that is not a marker is followed by no command."""
     here, there = f"[{todo.word[:_SHOWN]}]", (state.word or "completed")[:_SHOWN]
     if not is_known(todo) and not is_known(state):
@@ -230,7 +230,7 @@ def next_number_differs(todo: Counter, state: Counter, free: int) -> Diagnostic:
     )
 
 
-def not_a_task(flaw: Flaw) -> Diagnostic:
+def not_a_task(flaw: ParseProblem) -> Diagnostic:
     """A part of state.json is not what it should be: a list of tasks, a task with a number, the next number.
 
     Why: what cannot be read as a task is left out of every answer, and nobody notices.
@@ -313,7 +313,7 @@ def changed_in_both(todo: Task, state: Task, before: str) -> Diagnostic:
         "SYN017",
         "error",
         f"task {todo.number} was {before}, is [{todo.word}] here now and {says[:_SHOWN]} in state.json (line {line})",
-        _tell_ways(todo, state),
+        _suggest_sync(todo, state),
         place=todo.marker_place or todo.place,
     )
 
@@ -334,7 +334,7 @@ def move_not_legal(todo: Task, state: Task, refusal: str) -> Diagnostic:
         "SYN018",
         "error",
         f"task {todo.number} is [{todo.word}] here, by hand, and {says[:_SHOWN]} in state.json: {refusal}",
-        ways if is_known(todo) and is_known(state) else _tell_ways(todo, state),
+        ways if is_known(todo) and is_known(state) else _suggest_sync(todo, state),
         place=todo.marker_place or todo.place,
     )
 
@@ -403,7 +403,7 @@ def priority_differs(todo: Task, state: Task) -> Diagnostic:
     )
 
 
-def key_given_twice(flaw: Flaw) -> Diagnostic:
+def key_given_twice(flaw: ParseProblem) -> Diagnostic:
     """A task of state.json gives one key twice.
 
     Why: most readers, Remit too, see the last and others the first; so two of them may see two statuses of one task.

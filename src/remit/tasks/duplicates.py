@@ -33,12 +33,12 @@ _DATES = ("created", "created_at", "added")
 _LATE = "9"  # above every date: a task that does not say when it was made is not the older one
 
 
-class Parted(NamedTuple):
+class SplitNumbers(NamedTuple):
     """Both texts, each number given once, and what was done."""
 
     state: str
     todo: str
-    told: tuple[str, ...]
+    done: tuple[str, ...]
     renumbered: tuple[Renumbered, ...] = ()
     has_dropped: bool = False
     """Whether a value of state.json is gone: of two versions of a task one gives it differently."""
@@ -55,8 +55,8 @@ class Renumbered(NamedTuple):
 class _Owner(NamedTuple):
     """A task with a number that others have too: what each file says of it, as far as it does."""
 
-    entry: state_edits.Entry | None
-    section: todo_edits.Entry | None
+    entry: state_edits.StateEntry | None
+    section: todo_edits.TodoSection | None
 
     @property
     def name(self) -> str:
@@ -66,24 +66,26 @@ class _Owner(NamedTuple):
         return "" if self.section is None else self.section.title
 
 
-def part_numbers(
+def split_numbers(
     state: str, todo: str, archive: Mapping[int, str], folders: Mapping[int, list[str]] = NO_FOLDERS
-) -> Parted:
+) -> SplitNumbers:
     """Give each task a number of its own. Where no number is given twice, both texts stay as they are.
 
     `folders` are those of tasks, by number. None is renamed: it stays with the task that keeps its number.
     """
-    work = _Parting(state, todo, archive, folders)
+    work = _Splitting(state, todo, archive, folders)
     for number in work.find_shared():
         entries = work.join_copies(number)
         sections = work.join_sections(number, entries)
         work.part(number, entries, sections)
     for number in work.find_repeated():
         work.drop_headings(number)
-    return Parted(work.state.apply(), work.todo.apply(), tuple(work.told), tuple(work.renumbered), work.has_dropped)
+    return SplitNumbers(
+        work.state.apply(), work.todo.apply(), tuple(work.done), tuple(work.renumbered), work.has_dropped
+    )
 
 
-def tell_entries(task: Renumbered, ids: Sequence[str]) -> str:
+def describe_entries(task: Renumbered, ids: Sequence[str]) -> str:
     """Say of entries of the manifest, which name the old number of a task, what to do with them."""
     some = ", ".join(repr(each[:_SHOWN]) for each in ids[:_MAX_NAMED])
     more = f" and {len(ids) - _MAX_NAMED} more" if len(ids) > _MAX_NAMED else ""
@@ -93,19 +95,19 @@ def tell_entries(task: Renumbered, ids: Sequence[str]) -> str:
     )
 
 
-class _Parting:
+class _Splitting:
     """Both texts while numbers are given out."""
 
     def __init__(self, state: str, todo: str, archive: Mapping[int, str], folders: Mapping[int, list[str]]) -> None:
-        self.state = state_edits.Edits(state)
-        self.todo = todo_edits.Edits(todo)
+        self.state = state_edits.StateEdits(state)
+        self.todo = todo_edits.TodoEdits(todo)
         self.archive = archive
         self.folders = folders
         self.renumbered: list[Renumbered] = []
         self.has_dropped = False
-        self.told: list[str] = []
-        self.entries: dict[int, list[state_edits.Entry]] = {}
-        self.sections: dict[int, list[todo_edits.Entry]] = {}
+        self.done: list[str] = []
+        self.entries: dict[int, list[state_edits.StateEntry]] = {}
+        self.sections: dict[int, list[todo_edits.TodoSection]] = {}
         for entry in state_edits.list_tasks(state):
             self.entries.setdefault(entry.number, []).append(entry)
         for section in todo_edits.list_tasks(todo):
@@ -133,12 +135,12 @@ class _Parting:
         free = walk_free_numbers(counters, taken, wraps=known.wraps)
         return takewhile(lambda number: number < TOO_HIGH, free)
 
-    def list_sections(self, number: int) -> list[todo_edits.Entry]:
+    def list_sections(self, number: int) -> list[todo_edits.TodoSection]:
         return [section for section in self.sections.get(number, ()) if not section.bare]
 
-    def join_copies(self, number: int) -> list[state_edits.Entry]:
+    def join_copies(self, number: int) -> list[state_edits.StateEntry]:
         """Of a task that stands in state.json twice one copy goes; what only that one says comes to the other."""
-        kept: dict[str, state_edits.Entry] = {}
+        kept: dict[str, state_edits.StateEntry] = {}
         for entry in self.entries.get(number, ()):
             other = kept.setdefault(_name(entry), entry)
             if other is not entry:
@@ -148,20 +150,26 @@ class _Parting:
             self.state.set_fields(entry, {k: v for k, v in entry.value.items() if k not in found[entry.start].value})
         return sorted(kept.values(), key=lambda entry: entry.start)
 
-    def _join(self, first: state_edits.Entry, second: state_edits.Entry) -> state_edits.Entry:
+    def _join(self, first: state_edits.StateEntry, second: state_edits.StateEntry) -> state_edits.StateEntry:
         newer = (_updated(second), second.closed) > (_updated(first), first.closed)
         kept, copy = (second, first) if newer and first.value != second.value else (first, second)
         different = any(kept.value.get(key) != value for key, value in copy.value.items())
         self.has_dropped |= different
         self.state.remove(copy)
-        how = f"they were joined, and {_tell(kept)} was kept as the newer" if different else "one copy was removed"
-        self.told.append(f"task {kept.number} stood in state.json twice ({_tell(kept)}, {_tell(copy)}): {how}")
+        how = (
+            f"they were joined, and {_describe_entry(kept)} was kept as the newer"
+            if different
+            else "one copy was removed"
+        )
+        self.done.append(
+            f"task {kept.number} stood in state.json twice ({_describe_entry(kept)}, {_describe_entry(copy)}): {how}"
+        )
         return kept._replace(value={**kept.value, **{k: v for k, v in copy.value.items() if k not in kept.value}})
 
-    def join_sections(self, number: int, entries: list[state_edits.Entry]) -> list[todo_edits.Entry]:
+    def join_sections(self, number: int, entries: list[state_edits.StateEntry]) -> list[todo_edits.TodoSection]:
         """Of a section that stands in TODO.md twice, with one status or two, one goes."""
         markers = {read_marker(str(entry.value.get("status") or "")) for entry in entries}
-        kept: dict[tuple[str, ...], todo_edits.Entry] = {}
+        kept: dict[tuple[str, ...], todo_edits.TodoSection] = {}
         for section in self.list_sections(number):
             words = self._read_words(section)
             pair = kept.setdefault(words, section), section
@@ -173,18 +181,20 @@ class _Parting:
             self.todo.remove(pair[copy])
             changed = f"[{statuses[1 - copy]}] was kept, [{statuses[copy]}] was not"
             how = "word for word" if statuses[0] == statuses[1] else changed
-            self.told.append(f"task {number} stood in TODO.md twice: one copy was removed ({how})")
+            self.done.append(f"task {number} stood in TODO.md twice: one copy was removed ({how})")
         return sorted(kept.values(), key=lambda section: section.start)
 
-    def _read_words(self, section: todo_edits.Entry) -> tuple[str, ...]:
+    def _read_words(self, section: todo_edits.TodoSection) -> tuple[str, ...]:
         """What a section says, but for its status."""
         lines = self.todo.text[section.start : section.end].rstrip("- \t\r\n").split("\n")
         return tuple(" ".join(line.split()) for line in lines if line.strip() and not _STATUS.match(line))
 
-    def _read_status(self, section: todo_edits.Entry) -> str:
+    def _read_status(self, section: todo_edits.TodoSection) -> str:
         return parse_todo(self.todo.text[section.start : section.end]).tasks[0].word
 
-    def part(self, number: int, entries: Sequence[state_edits.Entry], sections: Sequence[todo_edits.Entry]) -> None:
+    def part(
+        self, number: int, entries: Sequence[state_edits.StateEntry], sections: Sequence[todo_edits.TodoSection]
+    ) -> None:
         """Let the older task keep the number, or the first, and give the others new ones in both files."""
         owners = self._find_owners(entries, sections)
         keeper = owners[0].name[:_SHOWN] if owners else ""
@@ -197,23 +207,25 @@ class _Parting:
                 self.todo.renumber(owner.section, new)
                 files.append("TODO.md")
             self.renumbered.append(Renumbered(owner.name, number, new))
-            self.told.append(
+            self.done.append(
                 f"number {number} was given twice: {keeper!r} keeps it, and {name!r}, the later one, is {new} now in "
                 f"{' and '.join(files)}"
             )
-            self.told += [
+            self.done += [
                 f"the folder {folder!r} stays with {keeper!r}: if files of {name!r} are in it, move them to a folder "
                 f"of number {new}, and correct the paths that name them"
                 for folder in self.folders.get(number, ())
             ]
 
-    def _find_owners(self, entries: Sequence[state_edits.Entry], sections: Sequence[todo_edits.Entry]) -> list[_Owner]:
+    def _find_owners(
+        self, entries: Sequence[state_edits.StateEntry], sections: Sequence[todo_edits.TodoSection]
+    ) -> list[_Owner]:
         """The tasks of one number, the older before the later: first those of state.json, each with its section.
 
         That is the section of its name, else the first with a title that shares a word with it.
         """
         left = sorted(sections, key=self._read_date)
-        found: dict[int, todo_edits.Entry] = {}
+        found: dict[int, todo_edits.TodoSection] = {}
         ordered = sorted(entries, key=lambda entry: (_read_date(entry), entry.start))
         for is_alike in (_has_name, _shares_word):
             for entry in ordered:
@@ -229,7 +241,7 @@ class _Parting:
         alone = [section for section in left if make_name(section.title) not in names]  # else for a person
         return [_Owner(each, found.get(each.start)) for each in ordered] + [_Owner(None, each) for each in alone]
 
-    def _read_date(self, section: todo_edits.Entry) -> tuple[str, int]:
+    def _read_date(self, section: todo_edits.TodoSection) -> tuple[str, int]:
         field = self.todo.find_field(section, "created")
         return (field.value if field is not None else "") or _LATE, section.start
 
@@ -240,34 +252,34 @@ class _Parting:
         for section in sections:
             if section.bare and len(self._read_words(section)) == 1 and titles[make_name(section.title)] is not section:
                 self.todo.remove(section)
-                self.told.append(f"the heading of task {number} stood in TODO.md again, alone: it was removed")
+                self.done.append(f"the heading of task {number} stood in TODO.md again, alone: it was removed")
 
 
-def _name(entry: state_edits.Entry) -> str:
+def _name(entry: state_edits.StateEntry) -> str:
     return str(entry.value.get("project_name") or entry.value.get("title") or "")
 
 
-def _read_date(entry: state_edits.Entry) -> str:
+def _read_date(entry: state_edits.StateEntry) -> str:
     """When a task was made."""
     return next((str(entry.value[key]) for key in _DATES if entry.value.get(key)), _LATE)
 
 
-def _updated(entry: state_edits.Entry) -> str:
+def _updated(entry: state_edits.StateEntry) -> str:
     return str(entry.value.get("last_updated") or entry.value.get("created") or "")
 
 
-def _tell(entry: state_edits.Entry) -> str:
+def _describe_entry(entry: state_edits.StateEntry) -> str:
     return str(entry.value.get("status") or ("completed" if entry.closed else "no status"))[:_SHOWN]
 
 
-def _list_names(entry: state_edits.Entry) -> list[str]:
+def _list_names(entry: state_edits.StateEntry) -> list[str]:
     return [str(entry.value[key]) for key in ("title", "project_name") if entry.value.get(key)]
 
 
-def _has_name(entry: state_edits.Entry, section: todo_edits.Entry) -> bool:
+def _has_name(entry: state_edits.StateEntry, section: todo_edits.TodoSection) -> bool:
     return make_name(section.title) in map(make_name, _list_names(entry))
 
 
-def _shares_word(entry: state_edits.Entry, section: todo_edits.Entry) -> bool:
+def _shares_word(entry: state_edits.StateEntry, section: todo_edits.TodoSection) -> bool:
     words = list_words(section.title)
     return any(not words.isdisjoint(list_words(name)) for name in _list_names(entry))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import StateError
 from remit.model import Place
-from remit.storage.json_edit import Change, Source, apply, skip_back
+from remit.storage.json_edit import RawJson, TextChange, apply, skip_back
 from remit.storage.merge_conflicts import split_sides, walk_conflicts
 from remit.tasks.drift import todo_unmerged
 from remit.tasks.markdown import find_content_end, find_fences, read_line_break
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.model import Diagnostic
-    from remit.tasks.state_edits import Entry
+    from remit.tasks.state_edits import StateEntry
 
 _TASK = re.compile(r"###[ \t]")
 _MAX_MISSING = 200
@@ -34,14 +34,14 @@ _JOINED = {*OPEN_LISTS, *CLOSED_LISTS, NEXT_KEY}
 _COUNTER = re.compile(r"next_project_number[ \t]*:")
 
 
-class Joined(NamedTuple):
+class JoinedText(NamedTuple):
     """Both sides as one text, and what was done."""
 
     text: str
-    told: tuple[str, ...]
+    done: tuple[str, ...]
 
 
-class _Section(NamedTuple):
+class _SideSection(NamedTuple):
     """A task of one side: the heading above it, its number and its text."""
 
     above: str
@@ -59,7 +59,7 @@ def check_merged(text: str) -> Diagnostic | None:
     return todo_unmerged(Place(line, 1, line, len(mark) + 1))
 
 
-def join_sides(text: str) -> Joined:
+def join_sides(text: str) -> JoinedText:
     """Take one side, and every task of the other that it has not, word for word."""
     ours, theirs = split_sides(text, examples=find_fences(text)) or (text, text)
     known = {_read_words(section.text) for section in _walk_tasks(ours)}
@@ -73,16 +73,16 @@ def join_sides(text: str) -> Joined:
     lost = _count_left_out(ours, theirs)
     if lost:
         told.append(f"{lost} {'line' if lost == 1 else 'lines'} outside of tasks, of the side merged in, were left out")
-    return Joined(ours, tuple(told))
+    return JoinedText(ours, tuple(told))
 
 
-def _walk_tasks(text: str) -> Iterator[_Section]:
+def _walk_tasks(text: str) -> Iterator[_SideSection]:
     above, line, counted = "", 1, 0
     places = {task.place.line: task.number for task in parse_todo(text).tasks}
     for start, end in walk_sections(text, find_fences(text)):
         line, counted = line + text.count("\n", counted, start), start
         if line in places:
-            yield _Section(above, places[line], text[start : find_content_end(text, start, end)])
+            yield _SideSection(above, places[line], text[start : find_content_end(text, start, end)])
         elif not _TASK.match(text, start):
             above = text[start:end].split("\n", 1)[0].strip()
 
@@ -92,7 +92,7 @@ def _read_words(text: str) -> tuple[str, ...]:
     return tuple(" ".join(line.split()) for line in text.rstrip("- \t\r\n").split("\n") if line.strip())
 
 
-def _insert(text: str, section: _Section) -> str:
+def _insert(text: str, section: _SideSection) -> str:
     """Put a task behind those of its number, else at the end of the part of the file that it stands in."""
     same = find_tasks(text, section.number)
     if same:
@@ -120,7 +120,7 @@ def _count_left_out(ours: str, theirs: str) -> int:
     return sum(_COUNTER.match(line) is None for line in lines)
 
 
-def join_states(text: str) -> Joined | None:
+def join_states(text: str) -> JoinedText | None:
     """One side of a state.json, with every task of the other that differs; None unless both sides are JSON.
 
     Two versions of one task are both in it: whoever gives each number to one task joins them.
@@ -130,19 +130,19 @@ def join_states(text: str) -> Joined | None:
         return None
     ours, theirs = sides
     told = ["state.json held the marks of an unfinished merge, and its two sides were joined"]
-    known: dict[int, list[Entry]] = {}
+    known: dict[int, list[StateEntry]] = {}
     for entry in list_tasks(ours):
         known.setdefault(entry.number, []).append(entry)
-    changes: list[Change] = []
-    more: dict[str, list[Source]] = {}
+    changes: list[TextChange] = []
+    more: dict[str, list[RawJson]] = {}
     for entry in list_tasks(theirs):
         same = [each for each in known.get(entry.number, ()) if each.home == entry.home]
         if any(each.value == entry.value for each in same):
             continue
-        source = Source(theirs[entry.start : entry.end])
+        source = RawJson(theirs[entry.start : entry.end])
         if same:  # right behind ours, which keeps the number if these are two tasks
             lead = ours[skip_back(ours, same[-1].start) : same[-1].start]
-            changes.append(Change(same[-1].end, same[-1].end, f",{lead}{source}"))
+            changes.append(TextChange(same[-1].end, same[-1].end, f",{lead}{source}"))
         else:
             more.setdefault(entry.home, []).append(source)
         told.append(f"task {entry.number} of state.json came from the side that was merged in")
@@ -158,7 +158,7 @@ def join_states(text: str) -> Joined | None:
     differ = [key[:_SHOWN] for key in there if key in here and key not in _JOINED and there[key] != here[key]]
     if differ:
         told.append(f"{', '.join(differ[:_SHOWN])} of the side merged in differed, and were left out")
-    return Joined(ours, tuple(told))
+    return JoinedText(ours, tuple(told))
 
 
 def _load_object(text: str) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def check_move(current: str | None, wanted: str, *, reason: str = "", command: s
     if source == target:
         return _check_resume(source, command)
     if target not in list_moves(source):
-        return Refusal(f"a task that is {source} cannot become {target}", _tell_moves(source))
+        return Refusal(f"a task that is {source} cannot become {target}", _list_allowed(source))
     if target in NEED_REASON and not reason.strip():
         return Refusal(f"{target} needs a reason", "Say why in one sentence, with: --reason TEXT.")
     return None
@@ -109,11 +109,11 @@ def _check_resume(marker: str, command: str | None) -> Refusal | None:
     own = OWN_COMMAND.get(marker)
     if own is not None and command == own:
         return None
-    hint = f"Only the command {own} enters it again. {_tell_moves(marker)}" if own else _tell_moves(marker)
+    hint = f"Only the command {own} enters it again. {_list_allowed(marker)}" if own else _list_allowed(marker)
     return Refusal(f"the task is {marker} already", hint)
 
 
-def _tell_moves(marker: str) -> str:
+def _list_allowed(marker: str) -> str:
     moves = list_moves(marker)
     return f"From {marker} it can become: {', '.join(moves)}." if moves else f"{marker} is the end of a task."
 

@@ -37,7 +37,7 @@ class OutsideError(RemitError):
     code = "TOOL_UNAVAILABLE"
 
 
-class Answer(NamedTuple):
+class CommandOutput(NamedTuple):
     """What the program printed."""
 
     command: str
@@ -54,7 +54,7 @@ def run_outside(
     research: str = "",
     folder: str,
     seconds: float = LIMIT_SECONDS,
-) -> Answer:
+) -> CommandOutput:
     """Run one of the four commands."""
     template = commands.get(name)
     if template is None:
@@ -74,7 +74,7 @@ def run_outside(
         said = " ".join(_decode(ran.err.strip() or ran.out.strip() or b"nothing").split())
         how = f"ended with {ran.code}" if ran.code > 0 else f"was ended by signal {-ran.code}"
         raise OutsideError(f"`{shown}` {how} and said: {said[:_MAX_SHOWN]}", hint="try it by hand")
-    return Answer(shown, _decode(ran.out), cut=ran.is_cut)
+    return CommandOutput(shown, _decode(ran.out), cut=ran.is_cut)
 
 
 def _decode(output: bytes) -> str:

@@ -59,7 +59,7 @@ class Phase(NamedTuple):
     """Where its marker stands."""
 
 
-class Plan(NamedTuple):
+class TaskPlan(NamedTuple):
     """What a plan says."""
 
     marker: str | None
@@ -67,17 +67,17 @@ class Plan(NamedTuple):
     phases: tuple[Phase, ...]
 
 
-def parse_plan(text: str) -> Plan:
+def parse_plan(text: str) -> TaskPlan:
     """Read a plan."""
     fences = find_fences(text)
     metadata = list(_walk_metadata(text, fences))
     status = _find_status(text, metadata)
     marker = _read_known(status.word) if status is not None else None
     phases = tuple(_walk_phases(text, fences))
-    return Plan(marker, tuple((field.name, field.value) for field in metadata), phases)
+    return TaskPlan(marker, tuple((field.name, field.value) for field in metadata), phases)
 
 
-def find_resume_point(plan: Plan) -> Phase | None:
+def find_resume_point(plan: TaskPlan) -> Phase | None:
     """The phase where work goes on: the first that is not started or in progress; None where there is none.
 
     IMPLEMENTING and PARTIAL are in progress too, and a phase without a marker is not started. Blocked and set aside
@@ -91,7 +91,7 @@ def list_open(phases: Iterable[Phase]) -> tuple[Phase, ...]:
     return tuple(phase for phase in phases if phase.marker not in ENDS)
 
 
-def tell_phases(phases: Sequence[Phase]) -> str:
+def format_phases(phases: Sequence[Phase]) -> str:
     """What phases are, for people: phase 2 is BLOCKED, phase 3 is ON HOLD."""
     told = [f"phase {each.number} is {each.marker or 'without a marker'}" for each in phases[:_MOST_TOLD]]
     return ", ".join(told) + (f", and {len(phases) - _MOST_TOLD} more" if len(phases) > _MOST_TOLD else "")

@@ -19,34 +19,34 @@ from remit.tasks.todo import parse_todo
 from remit.tasks.transaction import decode
 
 if TYPE_CHECKING:
-    from remit.tasks.values import Flaw
+    from remit.tasks.values import ParseProblem
 
 _NUMBER = re.compile(rf'"{NUMBER_KEY}"[ \t\r\n]*+:[ \t\r\n]*+"?([0-9]{{1,9}})(?![0-9])')
 
 
-class Version(NamedTuple):
+class RestoredState(NamedTuple):
     """A state.json that can be read, where it comes from, in sentences, and what a repair of it has to know."""
 
     text: str
-    told: tuple[str, ...]
+    done: tuple[str, ...]
     restored: Restored | None = None
 
 
-def load_last_version(root: str, folder: str, text: str, broken: Flaw, *, has_todo: bool) -> Version:
+def load_last_version(root: str, folder: str, text: str, broken: ParseProblem, *, has_todo: bool) -> RestoredState:
     """The last committed version of a broken state.json that can be read. Raise `StateError` if there is none."""
-    from remit.git.file_history import load_earlier, walk_versions  # noqa: PLC0415 - only for a broken file
+    from remit.git.file_history import load_file_at, walk_versions  # noqa: PLC0415 - only for a broken file
 
     place = "" if broken.place is None else f" (line {broken.place.line}, column {broken.place.column})"
     state, todo = (find_inside(root, path) or path for path in (f"{folder}/{STATE}", f"{folder}/{TODO}"))
     for version in walk_versions(root, state, max_bytes=MAX_BYTES):
         earlier = decode(version.data)
         if parse_state(earlier).broken is None:
-            beside = load_earlier(root, version.commit, todo, max_bytes=MAX_BYTES)
+            beside = load_file_at(root, version.commit, todo, max_bytes=MAX_BYTES)
             listed = parse_todo("" if beside is None else decode(beside.data)).tasks
             markers = {task.number: task.marker for task in reversed(listed)}
             source = f"commit {version.commit[:12]} of {version.day}"
             told = f"{broken.message}{place}: it was restored from {source}"
-            return Version(earlier, (told,), Restored(find_named(text), markers))
+            return RestoredState(earlier, (told,), Restored(find_named(text), markers))
     hint = "correct it by hand, or restore it from a backup"
     if has_todo:
         hint += "; to write it anew from TODO.md alone, move it away and run: remit sync --repair"

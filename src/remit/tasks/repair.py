@@ -25,7 +25,7 @@ from remit.tasks.drift import (
     status_differs,
     walk_links,
 )
-from remit.tasks.duplicates import NO_FOLDERS, part_numbers
+from remit.tasks.duplicates import NO_FOLDERS, split_numbers
 from remit.tasks.import_task import read_fields
 from remit.tasks.markdown import clean_title
 from remit.tasks.moves import ENDS, NEED_REASON, check_move
@@ -58,12 +58,12 @@ class Restored(NamedTuple):
     """What TODO.md said of each task in the commit of that version."""
 
 
-class Repair(NamedTuple):
+class RepairPlan(NamedTuple):
     """Both files as they should be."""
 
     state: str
     todo: str
-    told: tuple[str, ...]
+    done: tuple[str, ...]
     """One sentence for each change."""
     left: tuple[Diagnostic, ...]
     """What needs a person; places are in the new texts."""
@@ -106,7 +106,7 @@ def plan_repair(
     plans: Mapping[int, str | None] | None = None,
     folders: Mapping[int, list[str]] = NO_FOLDERS,
     restored: Restored | None = None,
-) -> Repair:
+) -> RepairPlan:
     """Work out how the two files become one again; None is a file that is not there.
 
     `prefer` says which is followed where they differ: one of them, in status, priority and title; or, as "newest", the
@@ -114,31 +114,31 @@ def plan_repair(
     `folders` the names of folders, each by the numbers of their tasks. `restored` is given if state.json is an earlier
     version of a broken file: then a status that TODO.md has got since is followed, whatever is preferred.
     """
-    work = _Work(state_text, todo_text, parse_archive(archive_text), restored)
+    work = _Repairing(state_text, todo_text, parse_archive(archive_text), restored)
     broken = work.read_state().broken
     if broken is not None:
-        return Repair(work.state, todo_text or "", (), (state_broken(broken),))
+        return RepairPlan(work.state, todo_text or "", (), (state_broken(broken),))
     work.drop_archived()
-    work.part_numbers(folders)
+    work.split_numbers(folders)
     work.share_tasks()
-    work.settle_statuses(prefer, baseline)
+    work.reconcile_statuses(prefer, baseline)
     if prefer != "newest":
-        work.settle_fields(prefer)
-    work.settle_links(prefer)
-    work.settle_next_number()
+        work.reconcile_fields(prefer)
+    work.reconcile_links(prefer)
+    work.reconcile_next_number()
     return work.finish(plans or {}, repaired=True)
 
 
-def plan_intake(state_text: str, todo_text: str, baseline: Mapping[int, str] | None) -> Repair:
+def plan_absorb(state_text: str, todo_text: str, baseline: Mapping[int, str] | None) -> RepairPlan:
     """Work out what is clear without being asked: a status that was edited in one of the files, and legally.
 
     Everything else stays as it is, and is told.
     """
-    work = _Work(state_text, todo_text, NO_TASKS)
+    work = _Repairing(state_text, todo_text, NO_TASKS)
     broken = work.read_state().broken
     if broken is not None:
-        return Repair(state_text, todo_text, (), (state_broken(broken),))
-    work.settle_statuses(None, baseline)
+        return RepairPlan(state_text, todo_text, (), (state_broken(broken),))
+    work.reconcile_statuses(None, baseline)
     return work.finish({})
 
 
@@ -161,7 +161,7 @@ def _marker(known: Task) -> str | None:
     return "COMPLETED" if known.closed and known.marker is None else known.marker
 
 
-class _Work:
+class _Repairing:
     """Both texts on their way."""
 
     def __init__(
@@ -171,16 +171,16 @@ class _Work:
         self.restored = restored
         self.lost: tuple[int, ...] = ()
         self.has_dropped = False
-        self.told: list[str] = []
+        self.done: list[str] = []
         self.renumbered: tuple[Renumbered, ...] = ()
         self.doubts: dict[int, str] = {}
         """Why a status is left to a person, by number; empty where both were edited."""
         self.before: dict[int, str] = {}
         self._reasons: dict[int, list[tuple[str, str]]] | None = None
         if state is None:
-            self.told.append("state.json was not there, and was written from TODO.md")
+            self.done.append("state.json was not there, and was written from TODO.md")
         if todo is None:
-            self.told.append("TODO.md was not there, and was written from state.json")
+            self.done.append("TODO.md was not there, and was written from state.json")
         self.state = state_edits.render_empty_state() if state is None else state
         self.todo = todo_edits.render_empty_todo() if todo is None else todo
         self._known: tuple[str | None, State] = None, State()
@@ -203,11 +203,11 @@ class _Work:
         drift = check_drift(self.read_state(), self.read_todo(), self.archive)
         return {each.place for each in drift.in_todo if each.code == "SYN020"}
 
-    def find_entries(self) -> dict[int, state_edits.Entry]:
+    def find_entries(self) -> dict[int, state_edits.StateEntry]:
         """The first task of each number in state.json."""
         return {entry.number: entry for entry in reversed(state_edits.list_tasks(self.state))}
 
-    def find_sections(self) -> dict[int, todo_edits.Entry]:
+    def find_sections(self) -> dict[int, todo_edits.TodoSection]:
         """The first task of each number in TODO.md that is more than a heading, or the first."""
         sections = todo_edits.list_tasks(self.todo)[::-1]
         whole = {section.number: section for section in sections if not section.bare}
@@ -225,13 +225,13 @@ class _Work:
         }
         gone = [entry for entry in state_edits.list_tasks(self.state) if entry.number in over and not entry.closed]
         self.state = state_edits.remove_tasks(self.state, gone)[0]
-        self.told += [f"task {entry.number} is in the archive, and was taken out of state.json" for entry in gone]
+        self.done += [f"task {entry.number} is in the archive, and was taken out of state.json" for entry in gone]
 
-    def part_numbers(self, folders: Mapping[int, list[str]]) -> None:
+    def split_numbers(self, folders: Mapping[int, list[str]]) -> None:
         """Give each number to one task."""
-        parted = part_numbers(self.state, self.todo, self.archive, folders)
+        parted = split_numbers(self.state, self.todo, self.archive, folders)
         self.state, self.todo, told, self.renumbered, self.has_dropped = parted
-        self.told += told
+        self.done += told
 
     def share_tasks(self) -> None:
         """Write what only one of the files has into the other one."""
@@ -240,15 +240,15 @@ class _Work:
         known = _index(state.tasks)
         new = [task for task in _index(todo.tasks, bare=False).values() if task.number not in known]
         new = [task for task in new if is_known(task) and not is_archived(task, self.archive, wraps=state.wraps)]
-        taken_in = sorted(read_fields(self.todo, new), key=lambda pair: pair[0].number)
+        absorbed = sorted(read_fields(self.todo, new), key=lambda pair: pair[0].number)
         missing = [task for task in known.values() if not task.closed and task.number not in listed]
         if missing:
             self._list(missing)
-        for task, fields in taken_in:
+        for task, fields in absorbed:
             marker = task.marker or "NOT STARTED"
             fields["status"] = state_edits.spell_status(self.state, marker)
-            self.told.append(f"task {task.number} was only in TODO.md, and was taken into state.json as {marker}")
-        self.state = state_edits.add_tasks(self.state, [fields for _, fields in taken_in])
+            self.done.append(f"task {task.number} was only in TODO.md, and was taken into state.json as {marker}")
+        self.state = state_edits.add_tasks(self.state, [fields for _, fields in absorbed])
 
     def _list(self, missing: list[Task]) -> None:
         """Write tasks into TODO.md, and put those away that are over."""
@@ -258,13 +258,13 @@ class _Work:
         shown = [task for task in missing if task.number < TOO_HIGH and task.marker in (None, *MARKERS)]
         shown = [task for task in shown if task.marker not in ENDS]
         for task in over:
-            self.told.append(f"task {task.number} is {task.word} and not in TODO.md: it went to completed_projects")
+            self.done.append(f"task {task.number} is {task.word} and not in TODO.md: it went to completed_projects")
         for task in shown:
-            self.told.append(f"task {task.number} was only in state.json, and was written into TODO.md")
+            self.done.append(f"task {task.number} was only in state.json, and was written into TODO.md")
         self.todo = todo_edits.add_tasks(self.todo, [_present(task, entries[task.number].value) for task in shown])
         self.state = state_edits.move_tasks(self.state, [entries[task.number] for task in over])
 
-    def settle_statuses(self, prefer: Prefer | None, baseline: Mapping[int, str] | None) -> None:
+    def reconcile_statuses(self, prefer: Prefer | None, baseline: Mapping[int, str] | None) -> None:
         """Make each task say one status in both files; `prefer` None changes only what is clear."""
         state, todo = self.read_state(), self.read_todo()
         kinds = classify_drift(state, todo, baseline)
@@ -329,7 +329,7 @@ class _Work:
     def _follow_todo(self, pairs: list[tuple[Task, Task]]) -> None:
         """Give tasks of state.json the status that TODO.md gives them; one that was put away may come back by it."""
         entries = self.find_entries() if pairs else {}
-        edits = state_edits.Edits(self.state)
+        edits = state_edits.StateEdits(self.state)
         reopened = set()
         for listed, known in pairs:
             marker, entry = listed.marker or "NOT STARTED", entries[known.number]
@@ -337,7 +337,7 @@ class _Work:
             if entry.closed and marker not in ENDS:
                 reopened.add(known.number)
             was = known.word[:_SHOWN] or "without a status"
-            self.told.append(f"task {known.number} was {was} in state.json, and is {marker} now, as in TODO.md")
+            self.done.append(f"task {known.number} was {was} in state.json, and is {marker} now, as in TODO.md")
         self.state = edits.apply()
         if reopened:
             entries = self.find_entries()
@@ -347,20 +347,20 @@ class _Work:
     def _follow_state(self, pairs: list[tuple[Task, Task]]) -> None:
         """Give tasks of TODO.md the status that state.json gives them."""
         sections = self.find_sections() if pairs else {}
-        edits = todo_edits.Edits(self.todo)
+        edits = todo_edits.TodoEdits(self.todo)
         for listed, known in pairs:
             marker = _marker(known) or "NOT STARTED"
             edits.set_status(sections[known.number], marker)
             was = f"[{listed.word[:_SHOWN]}]" if listed.word else "without a status"
-            self.told.append(f"task {known.number} was {was} in TODO.md, and is [{marker}] now, as in state.json")
+            self.done.append(f"task {known.number} was {was} in TODO.md, and is [{marker}] now, as in state.json")
         self.todo = edits.apply()
 
-    def settle_fields(self, prefer: Prefer) -> None:
+    def reconcile_fields(self, prefer: Prefer) -> None:
         """Make priority and title follow one of the files, where both give them."""
         tasks = _index(self.read_todo().tasks, bare=False)
         entries = {entry.number: entry for entry in reversed(state_edits.list_tasks(self.state)) if not entry.closed}
         sections, unlike = self.find_sections(), self.find_unlike()
-        fields = _Fields(prefer, state_edits.Edits(self.state), todo_edits.Edits(self.todo))
+        fields = _FieldEdits(prefer, state_edits.StateEdits(self.state), todo_edits.TodoEdits(self.todo))
         for task, given in read_fields(self.todo, tasks.values()):
             entry = entries.get(task.number)
             if entry is None:
@@ -370,12 +370,12 @@ class _Work:
                 title = _make_title(entry.value.get("project_name"))
             listed = str(given.get("priority") or "")
             if isinstance(priority, str) and listed and read_priority(priority) not in ("", listed):
-                self.told += fields.settle(entry, sections[task.number], "priority", priority, listed)
+                self.done += fields.choose(entry, sections[task.number], "priority", priority, listed)
             if isinstance(title, str) and clean_title(title) and clean_title(title) != clean_title(task.title):
-                self.told += fields.settle(entry, sections[task.number], "title", title, task.title)
+                self.done += fields.choose(entry, sections[task.number], "title", title, task.title)
         self.state, self.todo = fields.state.apply(), fields.todo.apply()
 
-    def settle_links(self, prefer: Prefer) -> None:
+    def reconcile_links(self, prefer: Prefer) -> None:
         """Link the current plan, report and summary of each open task in both files.
 
         Reports and summaries that one file has are added to the other. A task has one plan: that of the file that is
@@ -387,12 +387,12 @@ class _Work:
                 named = {"research": "report"}.get(kind, kind)
                 if here and (not there or kind != "plan" or prefer == "todo"):
                     self.state = state_edits.add_link(self.state, known.number, Linked(kind, here))
-                    self.told.append(f"the {named} '{here}' of task {known.number} is in state.json, too")
+                    self.done.append(f"the {named} '{here}' of task {known.number} is in state.json, too")
                 if there and (not here or kind != "plan" or prefer != "todo"):
                     self.todo = todo_edits.add_link(self.todo, known.number, Linked(kind, there), samples)
-                    self.told.append(f"the {named} '{there}' of task {known.number} is linked in TODO.md, too")
+                    self.done.append(f"the {named} '{there}' of task {known.number} is linked in TODO.md, too")
 
-    def settle_next_number(self) -> None:
+    def reconcile_next_number(self) -> None:
         """Raise the next number above all that are taken, and give it alike in both files."""
         state, todo = self.read_state(), self.read_todo()
         counters = [each.next_number.number for each in (state, todo) if each.next_number is not None]
@@ -404,24 +404,24 @@ class _Work:
         self.state = state_edits.set_next_number(self.state, number)
         self.todo = todo_edits.set_next_number(self.todo, number)
         if (self.state, self.todo) != before:
-            self.told.append(f"the next number is {number}")
+            self.done.append(f"the next number is {number}")
 
-    def finish(self, plans: Mapping[int, str | None], *, repaired: bool = False) -> Repair:
+    def finish(self, plans: Mapping[int, str | None], *, repaired: bool = False) -> RepairPlan:
         """What came of it, and what is still wrong."""
         state, todo = self.read_state(), self.read_todo()
         drift = check_drift(state, todo, self.archive)
-        better = dict(self._tell_doubts(state, todo))
+        better = dict(self._explain_doubts(state, todo))
         if repaired:  # it has just been tried, so it is no advice any more
             better |= {each: each._replace(hint=_BY_HAND) for each in drift.in_todo if each.code == "SYN005"}
         left = [better.get(each, each) for each in (*drift.in_state, *drift.in_todo) if each.severity == "error"]
         markers = {task.number: task.marker for task in state.tasks if task.marker is not None}
         following = {number: markers[number] for number in _find_late_plans(state, plans)}
         for number, marker in following.items():
-            self.told.append(f"the plan of task {number} is [{marker}] now, as in state.json")
-        told, last = tuple(self.told), (self.renumbered, self.lost, self.has_dropped)
-        return Repair(self.state, self.todo, told, tuple(left), following, *last)
+            self.done.append(f"the plan of task {number} is [{marker}] now, as in state.json")
+        told, last = tuple(self.done), (self.renumbered, self.lost, self.has_dropped)
+        return RepairPlan(self.state, self.todo, told, tuple(left), following, *last)
 
-    def _tell_doubts(self, state: State, todo: Todo) -> Iterator[tuple[Diagnostic, Diagnostic]]:
+    def _explain_doubts(self, state: State, todo: Todo) -> Iterator[tuple[Diagnostic, Diagnostic]]:
         """Each status that is left to a person, as it is told without a baseline and with one."""
         for listed, known in _walk_pairs(state, todo):
             doubt = self.doubts.get(known.number)
@@ -431,15 +431,15 @@ class _Work:
                 yield status_differs(listed, known), changed_in_both(listed, known, self.before[known.number])
 
 
-class _Fields(NamedTuple):
+class _FieldEdits(NamedTuple):
     """Both files while fields of the one come to follow those of the other."""
 
     prefer: Prefer
-    state: state_edits.Edits
-    todo: todo_edits.Edits
+    state: state_edits.StateEdits
+    todo: todo_edits.TodoEdits
 
-    def settle(
-        self, entry: state_edits.Entry, section: todo_edits.Entry, key: str, known: str, listed: str
+    def choose(
+        self, entry: state_edits.StateEntry, section: todo_edits.TodoSection, key: str, known: str, listed: str
     ) -> list[str]:
         """Settle one field of a task that has two values; a sentence, if that was to be done."""
         if self.prefer == "todo":
@@ -459,7 +459,7 @@ class _Fields(NamedTuple):
 
 def _find_reasons(todo: str) -> dict[int, list[tuple[str, str]]]:
     """The fields of each number in TODO.md that may say why it is as it is, in their order."""
-    edits = todo_edits.Edits(todo)
+    edits = todo_edits.TodoEdits(todo)
     found: dict[int, list[tuple[str, str]]] = {}
     for section in todo_edits.list_tasks(todo):
         named = ((field.name.lower(), field.value) for field in edits.walk_fields(section) if field.value)

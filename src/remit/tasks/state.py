@@ -16,7 +16,16 @@ from jiter import from_json
 from remit.model import Place
 from remit.storage.json_edit import Member, explain_breakage, skip_space, walk_items, walk_members
 from remit.tasks.links import read_state_links
-from remit.tasks.values import MAX_NUMBER_DIGITS, NO_WRAP, TOO_HIGH, Counter, Flaw, Task, read_marker, read_priority
+from remit.tasks.values import (
+    MAX_NUMBER_DIGITS,
+    NO_WRAP,
+    TOO_HIGH,
+    Counter,
+    ParseProblem,
+    Task,
+    read_marker,
+    read_priority,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,10 +51,10 @@ class State(NamedTuple):
     next_number: Counter | None = None
     wraps: range = NO_WRAP
     """The numbers that are gone through again and again, so that the next need not be the highest; else none."""
-    flaws: tuple[Flaw, ...] = ()
-    repeated: tuple[Flaw, ...] = ()
+    flaws: tuple[ParseProblem, ...] = ()
+    repeated: tuple[ParseProblem, ...] = ()
     """Keys that a task gives twice."""
-    broken: Flaw | None = None
+    broken: ParseProblem | None = None
 
 
 class _Lines:
@@ -75,9 +84,11 @@ def parse_state(text: str) -> State:
         value, repeats = _load(text)
     except (ValueError, RecursionError) as error:
         told = explain_breakage(error, text, "state.json", offset=start)
-        return State(broken=Flaw(told.message, told.hint, told.span and lines.locate(*told.span)))
+        return State(broken=ParseProblem(told.message, told.hint, told.span and lines.locate(*told.span)))
     if not isinstance(value, dict):
-        flaw = Flaw("state.json is not an object", "Make it an object with active_projects.", lines.locate(0, 1))
+        flaw = ParseProblem(
+            "state.json is not an object", "Make it an object with active_projects.", lines.locate(0, 1)
+        )
         return State(broken=flaw)
     state = _read(text, lines, skip_space(text, start))
     return state._replace(repeated=tuple(_find_repeated(text))) if repeats else state
@@ -102,23 +113,25 @@ def load_json(text: str) -> object:
 
 def _read(text: str, lines: _Lines, start: int) -> State:
     tasks: list[Task] = []
-    flaws: list[Flaw] = []
+    flaws: list[ParseProblem] = []
     counter, wraps, seen = None, NO_WRAP, set()
     for member in walk_members(text, start):
         place = lines.locate(member.start, member.end)
         lists = member.key in OPEN_LISTS or member.key in CLOSED_LISTS
         if member.key in seen and (lists or member.key == NEXT_KEY):
-            flaws.append(Flaw(f"{member.key} is given twice", "Join the two: most readers see the last.", place))
+            flaws.append(
+                ParseProblem(f"{member.key} is given twice", "Join the two: most readers see the last.", place)
+            )
         seen.add(member.key)
         if lists and isinstance(member.value, list):
             for item in walk_items(text, member.start):
                 _read_task(item, text, lines, tasks, flaws, closed=member.key in CLOSED_LISTS)
         elif lists and member.value is not None:
-            flaws.append(Flaw(f"{member.key} is not a list", "Make it a list of tasks.", place))
+            flaws.append(ParseProblem(f"{member.key} is not a list", "Make it a list of tasks.", place))
         elif member.key == NEXT_KEY:
             number = read_number(member.value)
             if number is None:
-                flaws.append(Flaw(f"{NEXT_KEY} is not a number", "Give the number of the next task.", place))
+                flaws.append(ParseProblem(f"{NEXT_KEY} is not a number", "Give the number of the next task.", place))
             else:
                 counter = Counter(number, place)
         elif member.key == NUMBERING_KEY:
@@ -148,14 +161,16 @@ def read_number(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def _read_task(item: Member, text: str, lines: _Lines, tasks: list[Task], flaws: list[Flaw], *, closed: bool) -> None:
+def _read_task(
+    item: Member, text: str, lines: _Lines, tasks: list[Task], flaws: list[ParseProblem], *, closed: bool
+) -> None:
     value = item.value if isinstance(item.value, dict) else {}
     members = {each.key: each for each in walk_members(text, item.start)} if value else {}
     given = members.get(NUMBER_KEY)
     number = read_number(value.get(NUMBER_KEY))
     if given is None or number is None:
         at = item if given is None else given
-        flaws.append(Flaw("an entry has no project_number", "Give it one.", lines.locate(at.start, at.end)))
+        flaws.append(ParseProblem("an entry has no project_number", "Give it one.", lines.locate(at.start, at.end)))
         return
     status = members.get(STATUS_KEY)
     word = status.value if status is not None and isinstance(status.value, str) else ""
@@ -175,7 +190,7 @@ def _read_task(item: Member, text: str, lines: _Lines, tasks: list[Task], flaws:
     )
 
 
-def _find_repeated(text: str) -> Iterator[Flaw]:
+def _find_repeated(text: str) -> Iterator[ParseProblem]:
     """The keys that tasks give twice. Walked only where some object does."""
     lines = _Lines(text)
     for home in walk_members(text, skip_space(text, 1 if text.startswith("\ufeff") else 0)):
@@ -185,7 +200,7 @@ def _find_repeated(text: str) -> Iterator[Flaw]:
                 found = () if number is None else _walk_repeated(text, item)
                 for member, told in islice(found, _MAX_REPEATED):
                     place = lines.locate(member.key_start, member.end)
-                    yield Flaw(f"task {number} gives {told}", "Remove one of the two by hand.", place)
+                    yield ParseProblem(f"task {number} gives {told}", "Remove one of the two by hand.", place)
 
 
 def _walk_repeated(text: str, item: Member) -> Iterator[tuple[Member, str]]:

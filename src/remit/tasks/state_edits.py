@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.errors import InputError, UsageError
 from remit.storage.json_edit import (
     REMOVE,
-    Change,
     Member,
-    Source,
+    RawJson,
+    TextChange,
     add_items,
     apply,
     remember,
@@ -53,7 +53,7 @@ _DATE_LENGTH = len("2026-01-02")
 _MAX_SPELLINGS = 32
 
 
-class Entry(NamedTuple):
+class StateEntry(NamedTuple):
     """A task in the text of a state.json: what it says, which list it is in, and where it stands."""
 
     number: int
@@ -73,7 +73,7 @@ def render_empty_state(next_number: int = 1) -> str:
     return json.dumps({NEXT_KEY: next_number, _HOME: [], CLOSED_LISTS[0]: []}, indent=2) + "\n"
 
 
-def find_task(text: str, number: int) -> Entry:
+def find_task(text: str, number: int) -> StateEntry:
     """The task that has a number: an open one before a closed one. Raise `UsageError` where there is none, or two."""
     found = find_tasks(text, number)
     chosen = [entry for entry in found if not entry.closed] or list(found[-1:])
@@ -89,7 +89,7 @@ def find_task(text: str, number: int) -> Entry:
     return chosen[0]
 
 
-def find_tasks(text: str, number: int) -> tuple[Entry, ...]:
+def find_tasks(text: str, number: int) -> tuple[StateEntry, ...]:
     """Every task that has a number, in the order of the file."""
     return tuple(entry for entry in list_tasks(text) if entry.number == number)
 
@@ -120,14 +120,14 @@ def _number(item: object) -> int | None:
 
 
 @remember
-def list_tasks(text: str) -> tuple[Entry, ...]:
+def list_tasks(text: str) -> tuple[StateEntry, ...]:
     """Every task, in the order of the file."""
     _load(text)
     numbered = (
         (home, item, _number(item.value)) for home in _walk_lists(text) for item in walk_items(text, home.start)
     )
     return tuple(
-        Entry(number, item.value, home.key, item.start, item.end)
+        StateEntry(number, item.value, home.key, item.start, item.end)
         for home, item, number in numbered
         if number is not None
     )
@@ -144,25 +144,25 @@ def _find_top(text: str) -> int:
     return skip_space(text, 1 if text.startswith("\ufeff") else 0)
 
 
-class Edits:
+class StateEdits:
     """Changes of many tasks: worked out from one reading of the text, and made in one pass."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._changes: list[Change] = []
+        self._changes: list[TextChange] = []
         self._gone: set[int] = set()
 
-    def set_fields(self, entry: Entry, fields: Mapping[str, object]) -> bool:
+    def set_fields(self, entry: StateEntry, fields: Mapping[str, object]) -> bool:
         """Set fields of a task; whether that changes it. A field is set once, and all new ones of a task at once."""
         changes = _set_members(self.text, entry.start, fields)
         self._changes += changes
         return bool(changes)
 
-    def set_status(self, entry: Entry, marker: str) -> bool:
+    def set_status(self, entry: StateEntry, marker: str) -> bool:
         """Set the status of a task, spelt as the file spells it."""
         return self.set_fields(entry, _want_status(self.text, entry, marker))
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: StateEntry) -> None:
         """Take a task out of the file."""
         self._gone.add(entry.start)
 
@@ -171,17 +171,17 @@ class Edits:
         changes = [*self._changes, *self._cut_gone()]
         return apply(self.text, changes) if changes else self.text
 
-    def _cut_gone(self) -> Iterator[Change]:
+    def _cut_gone(self) -> Iterator[TextChange]:
         for home in _walk_lists(self.text) if self._gone else ():
             items = list(walk_items(self.text, home.start))
             gone = [index for index, item in enumerate(items) if item.start in self._gone]
             if items and len(gone) == len(items):
-                yield Change(home.start + 1, home.end - 1, "")
+                yield TextChange(home.start + 1, home.end - 1, "")
             else:
                 yield from remove_parts(self.text, items, gone)
 
 
-def set_fields(text: str, task: int | Entry, fields: Mapping[str, object], *, now: str = "") -> str:
+def set_fields(text: str, task: int | StateEntry, fields: Mapping[str, object], *, now: str = "") -> str:
     """Set fields of a task, or take them away (`REMOVE`). A new field is the last one.
 
     `now` is the time as `2026-01-02T03:04:05Z`. With it, where anything changes, `last_updated` of the task and
@@ -198,14 +198,14 @@ def set_fields(text: str, task: int | Entry, fields: Mapping[str, object], *, no
 
 
 def set_status(
-    text: str, task: int | Entry, marker: str, fields: Mapping[str, object] | None = None, *, now: str = ""
+    text: str, task: int | StateEntry, marker: str, fields: Mapping[str, object] | None = None, *, now: str = ""
 ) -> str:
     """Set the status of a task, spelt as the file spells it, and with it other fields."""
     entry = _resolve(text, task)
     return set_fields(text, entry, {**_want_status(text, entry, marker), **(fields or {})}, now=now)
 
 
-def _want_status(text: str, entry: Entry, marker: str) -> dict[str, object]:
+def _want_status(text: str, entry: StateEntry, marker: str) -> dict[str, object]:
     """The field that gives a task a marker; none where it has it."""
     word = str(entry.value.get(STATUS_KEY) or "")
     return {} if read_marker(word) == marker else {STATUS_KEY: spell_status(text, marker, word)}
@@ -225,7 +225,7 @@ def _list_spellings(text: str) -> tuple[str, ...]:
 
 
 def add_link(
-    text: str, task: int | Entry, link: Linked, fields: Mapping[str, object] | None = None, *, now: str = ""
+    text: str, task: int | StateEntry, link: Linked, fields: Mapping[str, object] | None = None, *, now: str = ""
 ) -> str:  # fmt: skip
     """Note a file as an artifact of a task, unless it is one; a plan is the task's plan from then on.
 
@@ -242,7 +242,7 @@ def add_link(
     return set_fields(text, entry.number, {"plan_path": link.path}, now=now) if link.kind == "plan" else text
 
 
-def append_to_list(text: str, task: int | Entry, key: str, value: object, *, now: str = "") -> str:
+def append_to_list(text: str, task: int | StateEntry, key: str, value: object, *, now: str = "") -> str:
     """Add a value to a list of a task (artifacts, linkedResearch), unless it is in it. The list is made if needed."""
     entry = _resolve(text, task)
     listed = entry.value.get(key)
@@ -290,29 +290,29 @@ def add_tasks(text: str, tasks: Sequence[Mapping[str, object]]) -> str:
     return _insert(text, _HOME, tasks) if tasks else text
 
 
-def insert_tasks(text: str, objects: Sequence[Source], *, home: str = CLOSED_LISTS[0], now: str = "") -> str:
+def insert_tasks(text: str, objects: Sequence[RawJson], *, home: str = CLOSED_LISTS[0], now: str = "") -> str:
     """Put tasks that were taken out elsewhere into a list, word for word. They come in the order of their numbers."""
     return _insert(text, home, objects, now=now) if objects else text
 
 
-def remove_tasks(text: str, entries: Sequence[Entry], *, now: str = "") -> tuple[str, list[Source]]:
+def remove_tasks(text: str, entries: Sequence[StateEntry], *, now: str = "") -> tuple[str, list[RawJson]]:
     """Take tasks out of the file. Gives the text without them, and each task's own text."""
-    edits = Edits(text)
+    edits = StateEdits(text)
     for entry in entries:
         edits.remove(entry)
     rest = edits.apply()
     stamps = _change_stamps(rest, now) if entries else []
-    return apply(rest, stamps) if stamps else rest, [Source(text[entry.start : entry.end]) for entry in entries]
+    return apply(rest, stamps) if stamps else rest, [RawJson(text[entry.start : entry.end]) for entry in entries]
 
 
-def move_tasks(text: str, entries: Sequence[Entry], *, home: str = CLOSED_LISTS[0], now: str = "") -> str:
+def move_tasks(text: str, entries: Sequence[StateEntry], *, home: str = CLOSED_LISTS[0], now: str = "") -> str:
     """Move tasks to a list, word for word. They come in the order of their numbers."""
     rest, removed = remove_tasks(text, entries)
     return insert_tasks(rest, removed, home=home, now=now)
 
 
-def _resolve(text: str, task: int | Entry) -> Entry:
-    return task if isinstance(task, Entry) else find_task(text, task)
+def _resolve(text: str, task: int | StateEntry) -> StateEntry:
+    return task if isinstance(task, StateEntry) else find_task(text, task)
 
 
 def render_stamp(old: object, now: str) -> str:
@@ -323,19 +323,19 @@ def render_stamp(old: object, now: str) -> str:
     return now.removesuffix("Z") + "+00:00" if shape.endswith("+00:00") else now
 
 
-def _change_stamps(text: str, now: str) -> list[Change]:
+def _change_stamps(text: str, now: str) -> list[TextChange]:
     """The time of the file's last change, where it gives one."""
     value = _load(text)
     known = [key for key in ("_last_updated", "last_updated") if isinstance(value.get(key), str)]
     return _change_top(text, {key: render_stamp(value[key], now) for key in known}) if now and known else []
 
 
-def _change_top(text: str, fields: Mapping[str, object]) -> list[Change]:
+def _change_top(text: str, fields: Mapping[str, object]) -> list[TextChange]:
     """The changes that set members of the whole file."""
     return _set_members(text, _find_top(text), fields)
 
 
-def _set_members(text: str, start: int, fields: Mapping[str, object]) -> list[Change]:
+def _set_members(text: str, start: int, fields: Mapping[str, object]) -> list[TextChange]:
     """The changes that set members. A number that the file writes as a text stays one."""
     known = {each.key: each for each in walk_members(text, start)} if {NUMBER_KEY, NEXT_KEY} & fields.keys() else {}
     spelled = {key: _spell_number(known[key], value) if key in known else value for key, value in fields.items()}
@@ -351,7 +351,7 @@ def _spell_number(member: Member, value: object) -> object:
 def _insert(
     text: str,
     home: str,
-    new: Sequence[Mapping[str, object] | Source],
+    new: Sequence[Mapping[str, object] | RawJson],
     top: Mapping[str, object] | None = None,
     now: str = "",
 ) -> str:

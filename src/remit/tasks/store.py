@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from remit.errors import StateError, UsageError
 from remit.sentences import as_tail
 from remit.storage.json_edit import REMOVE
-from remit.storage.safe_path import find_inside, start_over
+from remit.storage.safe_path import find_inside, retry_if_changed
 from remit.storage.spec_root import ARCHIVE, ARCHIVED_TEXTS, LINKS, STATE, TODO
 from remit.tasks import state_edits, todo_edits
 from remit.tasks.archived import find_next_number, list_taken, parse_archive
-from remit.tasks.check_files import examine, review, tell_missing
+from remit.tasks.check_files import missing_file_error, prepare_files, recheck
 from remit.tasks.drift import check_drift
 from remit.tasks.import_task import make_name
 from remit.tasks.links import KINDS, find_kind, find_unlinked, read_state_links, walk_below
@@ -27,7 +27,7 @@ from remit.tasks.moves import ENDS, NEED_REASON, OWN_COMMAND, check_move, sugges
 from remit.tasks.plan import find_resume_point, list_open, parse_plan, set_phase, set_plan_status
 from remit.tasks.state import CLOSED_LISTS, OPEN_LISTS, RESTORE, load_json, parse_state, read_number, read_title
 from remit.tasks.todo import parse_todo
-from remit.tasks.transaction import at_desk, decode, finish_if_interrupted, load_file
+from remit.tasks.transaction import decode, edit_task_files, finish_if_interrupted, load_file
 from remit.tasks.values import MARKERS, Linked, read_marker
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from remit.ledger.journal import Interrupted
     from remit.model import Artifact, Diagnostic
     from remit.tasks.plan import Phase
-    from remit.tasks.state_edits import Entry
-    from remit.tasks.transaction import Desk
+    from remit.tasks.state_edits import StateEntry
+    from remit.tasks.transaction import TaskFiles
 
-_Listed = TypeVar("_Listed", "state_edits.Entry", "todo_edits.Entry")
+_Listed = TypeVar("_Listed", "state_edits.StateEntry", "todo_edits.TodoSection")
 
 PRIORITIES = ("high", "medium", "low")
 _DONE_KEYS = {"RESEARCHED", "PLANNED", "REVISED", "COMPLETED", "BLOCKED", "ABANDONED"}
@@ -50,7 +50,7 @@ _DATES = ("started", "last_updated", *sorted(key.lower() for key in _DONE_KEYS),
 """What a move dates in a task, and why it was moved."""
 
 
-class TaskFacts(NamedTuple):
+class StoredTask(NamedTuple):
     """A task as state.json has it."""
 
     number: int
@@ -89,12 +89,12 @@ class Moved(NamedTuple):
     after: str | None
     files: tuple[str, ...]
     """What was written, below the root."""
-    taken_in: tuple[str, ...] = ()
+    absorbed: tuple[str, ...] = ()
     """What was edited in one of the files, and is in both now."""
-    told: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
     """Where the files still disagree."""
     interrupted: tuple[Interrupted, ...] = ()
-    told_in: tuple[str, ...] = ()
+    diagnostic_files: tuple[str, ...] = ()
     """The file that each of these is about, below the root."""
 
 
@@ -122,15 +122,15 @@ class TaskStore:
 
     # Reading
 
-    def list_tasks(self) -> list[TaskFacts]:
+    def list_tasks(self) -> list[StoredTask]:
         """Every task of state.json, in its order."""
         self.interrupted += finish_if_interrupted(self.home)
         text = self._load(STATE)
         if text is None and self._load(TODO) is not None:
-            raise tell_missing(STATE, TODO)
+            raise missing_file_error(STATE, TODO)
         return [] if text is None else list(read_tasks(text))
 
-    def get(self, number: int) -> TaskFacts:
+    def get(self, number: int) -> StoredTask:
         """One task; an archived one too."""
         tasks = [task for task in self.list_tasks() if task.number == number]
         chosen = next((task for task in tasks if not task.closed), None) or (tasks[0] if tasks else None)
@@ -156,7 +156,7 @@ class TaskStore:
         found = () if text is None else todo_edits.find_tasks(text, number)
         if text is None or not found:
             return ""
-        field = todo_edits.Edits(text).find_field(found[0], name)
+        field = todo_edits.TodoEdits(text).find_field(found[0], name)
         if field is None:
             return ""
         below = [text[start:stop] for start, stop in walk_below(text, field, found[0].end)]
@@ -192,7 +192,7 @@ class TaskStore:
 
     # Changing
 
-    @start_over
+    @retry_if_changed
     def add(self, title: str, *, priority: str = "medium", language: str = "", description: str = "") -> Moved:
         """Make a task; it gets the next number that nobody has."""
         title = clean_title(title)
@@ -213,9 +213,9 @@ class TaskStore:
             todo = todo_edits.add_task(desk.todo, number, title, shown, priority=priority, description=description)
             desk.put(TODO, todo_edits.set_next_number(todo, following))
             desk.markers[number] = "NOT STARTED"
-        return _tell(desk, number, None, "NOT STARTED")
+        return _describe_move(desk, number, None, "NOT STARTED")
 
-    @start_over
+    @retry_if_changed
     def allocate(self) -> Moved:
         """Allocate the next number for a task that its caller writes; the number is never allocated again (C13)."""
         now = read_clock()
@@ -223,9 +223,9 @@ class TaskStore:
             number, following = _choose_numbers(desk)
             desk.put(STATE, state_edits.set_next_number(desk.state, following, now=now))
             desk.put(TODO, todo_edits.set_next_number(desk.todo, following))
-        return _tell(desk, number, None, None)
+        return _describe_move(desk, number, None, None)
 
-    @start_over
+    @retry_if_changed
     def move(self, number: int, marker: str, *, reason: str = "", command: str | None = None, by: str = "") -> Moved:
         """Give a task another marker, in state.json, TODO.md and its plan, if the move is legal.
 
@@ -240,9 +240,9 @@ class TaskStore:
             if refusal is not None:
                 raise StateError(f"task {number}: {refusal.message}", hint=as_tail(refusal.hint))
             self._put_marker(desk, entry, wanted, reason=" ".join(reason.split()))
-        return _tell(desk, number, before, wanted)
+        return _describe_move(desk, number, before, wanted)
 
-    def _put_marker(self, desk: Desk, entry: Entry, marker: str, *, reason: str = "") -> None:
+    def _put_marker(self, desk: TaskFiles, entry: StateEntry, marker: str, *, reason: str = "") -> None:
         now, number = read_clock(), entry.number
         stamps: dict[str, object] = {}
         if marker in _DONE_KEYS:
@@ -263,7 +263,7 @@ class TaskStore:
         self.follow_in_plan(desk, number, entry.value, lambda text: set_plan_status(text, marker))
         desk.markers[number] = marker
 
-    def follow_in_plan(self, desk: Desk, number: int, fields: dict[str, Any], edit: Callable[[str], str]) -> bool:
+    def follow_in_plan(self, desk: TaskFiles, number: int, fields: dict[str, Any], edit: Callable[[str], str]) -> bool:
         """Change a task's plan together with it; whether it has one."""
         path = self.find_plan(number, fields)
         root = os.path.realpath(self.home.root)
@@ -299,7 +299,7 @@ class TaskStore:
     def _read_todo_links(self, number: int) -> tuple[Linked, ...]:
         text = self._load(TODO)
         found = () if text is None else todo_edits.find_tasks(text, number)
-        edits = todo_edits.Edits(text or "")
+        edits = todo_edits.TodoEdits(text or "")
         return tuple(Linked(link.kind, link.path) for each in found[:1] for link in edits.find_links(each))
 
     def _find_plan(self, paths: Iterable[str]) -> str | None:
@@ -319,7 +319,7 @@ class TaskStore:
         own = {find_inside(self.home.root, f"{self.folder}/{name}") for name in (TODO, ARCHIVED_TEXTS)}
         return path.endswith(".md") and path not in own and os.path.isfile(f"{self.home.root}/{path}")
 
-    @start_over
+    @retry_if_changed
     def move_phase(self, number: int, phase: str, marker: str, *, by: str = "") -> Moved:
         """Give a phase of a task's plan another marker; `by` as above."""
         wanted = read_marker(marker.strip("[] \t"))
@@ -329,9 +329,9 @@ class TaskStore:
             entry = state_edits.find_task(desk.state, number)
             if not self.follow_in_plan(desk, number, entry.value, lambda text: set_phase(text, phase, wanted)):
                 raise UsageError(f"task {number} has no plan", hint="name it as plan_path in state.json")
-        return _tell(desk, number, None, wanted)
+        return _describe_move(desk, number, None, wanted)
 
-    @start_over
+    @retry_if_changed
     def conclude(
         self,
         number: int,
@@ -363,20 +363,20 @@ class TaskStore:
             if marker is not None:
                 entry = state_edits.find_task(desk.state, number)
                 self._put_marker(desk, entry, marker, reason=" ".join(reason.split()) if marker in NEED_REASON else "")
-        return _tell(desk, number, before, marker)
+        return _describe_move(desk, number, before, marker)
 
-    def _link_in_todo(self, desk: Desk, number: int, link: Linked) -> None:
+    def _link_in_todo(self, desk: TaskFiles, number: int, link: Linked) -> None:
         """Link a plan, a report or a summary in TODO.md, unless it is linked there."""
         if link.kind not in KINDS or not todo_edits.find_tasks(desk.todo, number):
             return
-        edits = todo_edits.Edits(desk.todo)
+        edits = todo_edits.TodoEdits(desk.todo)
         entry = todo_edits.find_task(desk.todo, number)
         linked = [Linked(each.kind, each.path) for each in edits.find_links(entry)]
         if find_unlinked(number, [link], linked):
             edits.add_link(entry, link, todo_edits.read_samples(desk.todo))
             desk.put(TODO, edits.apply())
 
-    @start_over
+    @retry_if_changed
     def put_back(self, number: int, marker: str, dates: Mapping[str, Any] | None) -> Moved:
         """Give a task the marker and the dates again that it had before work that nobody began.
 
@@ -390,16 +390,16 @@ class TaskStore:
             if dates is not None:
                 wanted = {key: dates.get(key, REMOVE) for key in _DATES}
                 desk.put(STATE, state_edits.set_fields(desk.state, number, wanted))
-        return _tell(desk, number, before, marker)
+        return _describe_move(desk, number, before, marker)
 
-    @start_over
+    @retry_if_changed
     def link(self, number: int, entry_id: str) -> Moved:
         """Link a task to an entry of the manifest (R4.9)."""
         with self.change("task linked", number=number, entry=entry_id) as desk:
             desk.put(STATE, state_edits.append_to_list(desk.state, number, LINKS, entry_id, now=read_clock()))
-        return _tell(desk, number, None, None)
+        return _describe_move(desk, number, None, None)
 
-    @start_over
+    @retry_if_changed
     def archive(self, numbers: tuple[int, ...] = ()) -> tuple[list[Moved], Moved]:
         """Take tasks that are over out of TODO.md and out of the active ones; all of them where none is named.
 
@@ -409,14 +409,16 @@ class TaskStore:
             chosen = _choose_ended(desk, numbers)
             if chosen:
                 _put_away(desk, sorted(number for number, _ in chosen))
-        return [_tell(desk, number, marker, marker) for number, marker in chosen], _tell(desk, 0, None, None)
+        return [_describe_move(desk, number, marker, marker) for number, marker in chosen], _describe_move(
+            desk, 0, None, None
+        )
 
-    def change(self, kind: str, *, may_begin: bool = False, **details: object) -> AbstractContextManager[Desk]:
+    def change(self, kind: str, *, may_begin: bool = False, **details: object) -> AbstractContextManager[TaskFiles]:
         """Come to the desk with files that are there and can be read; what disagrees is taken in, or told.
 
-        Raises `EditedError` at its end if a user has edited a file meanwhile; its callers are wrapped in `start_over`.
+        Raises `EditedError` at its end if a user has edited a file meanwhile; callers use `retry_if_changed`.
         """
-        return _examined(at_desk(self.home, self.folder, kind=kind, details=details), may_begin=may_begin)
+        return _examined(edit_task_files(self.home, self.folder, kind=kind, details=details), may_begin=may_begin)
 
 
 def read_clock() -> str:
@@ -425,14 +427,14 @@ def read_clock() -> str:
 
 
 @contextmanager
-def _examined(coming: AbstractContextManager[Desk], *, may_begin: bool) -> Iterator[Desk]:
+def _examined(coming: AbstractContextManager[TaskFiles], *, may_begin: bool) -> Iterator[TaskFiles]:
     with coming as desk:
-        examine(desk, may_begin=may_begin)
+        prepare_files(desk, may_begin=may_begin)
         yield desk
-        review(desk)
+        recheck(desk)
 
 
-def read_tasks(text: str) -> Iterator[TaskFacts]:
+def read_tasks(text: str) -> Iterator[StoredTask]:
     """The tasks of a state.json, in its order."""
     try:
         value = load_json(text)
@@ -450,24 +452,24 @@ def read_tasks(text: str) -> Iterator[TaskFacts]:
                     word = item.get("status")
                     marker = read_marker(word) if isinstance(word, str) else None
                     title = read_title(item)
-                    yield TaskFacts(number, title, marker or None, home in CLOSED_LISTS, item)
+                    yield StoredTask(number, title, marker or None, home in CLOSED_LISTS, item)
 
 
-def _find_open(desk: Desk, number: int) -> Entry:
+def _find_open(desk: TaskFiles, number: int) -> StateEntry:
     entry = state_edits.find_task(desk.state, number)
     if entry.closed:
         raise StateError(f"task {number} is over and put away", hint="make a new one with: remit task new TITLE")
     return entry
 
 
-def _check_undoubted(desk: Desk, number: int) -> None:
+def _check_undoubted(desk: TaskFiles, number: int) -> None:
     """What somebody wrote by hand, and could not be taken in, is not written over."""
     doubt = desk.doubts.get(number)
     if doubt is not None:
         raise StateError(doubt.message.replace(" here", " in TODO.md", 1), hint=as_tail(doubt.hint))
 
 
-def _get_word(entry: Entry) -> str | None:
+def _get_word(entry: StateEntry) -> str | None:
     """The status of a task, as the file has it."""
     word = entry.value.get("status")
     return word if isinstance(word, str) else None
@@ -481,7 +483,7 @@ def _list_names(folder: str, starts: tuple[str, ...]) -> list[str]:
         return []
 
 
-def _choose_numbers(desk: Desk) -> tuple[int, int]:
+def _choose_numbers(desk: TaskFiles) -> tuple[int, int]:
     """The next number, which is what the files say, above everything that is taken; and the one after it."""
     state, todo = parse_state(desk.state), parse_todo(desk.todo)
     taken = list_taken(state, todo, parse_archive(desk.load(ARCHIVE)))
@@ -502,7 +504,7 @@ def list_folders(root: str, folder: str) -> dict[int, list[str]]:
     return found
 
 
-def _choose_ended(desk: Desk, numbers: tuple[int, ...]) -> list[tuple[int, str]]:
+def _choose_ended(desk: TaskFiles, numbers: tuple[int, ...]) -> list[tuple[int, str]]:
     """The tasks to put away: each is over, and each that was named is there."""
     tasks = {task.number: task for task in read_tasks(desk.state) if not task.closed}
     for number in numbers:
@@ -516,7 +518,7 @@ def _choose_ended(desk: Desk, numbers: tuple[int, ...]) -> list[tuple[int, str]]
     return [(number, task.marker) for number in wanted if (task := tasks[number]).marker in ENDS and task.marker]
 
 
-def _put_away(desk: Desk, numbers: list[int]) -> None:
+def _put_away(desk: TaskFiles, numbers: list[int]) -> None:
     """Take tasks out of TODO.md and the active ones, all in one pass over each file."""
     now, old = read_clock(), desk.load(ARCHIVE)
     entries = _index((entry for entry in state_edits.list_tasks(desk.state) if not entry.closed), numbers)
@@ -550,8 +552,8 @@ def _only(entries: list[_Listed]) -> _Listed | None:
     return entries[0] if len(entries) == 1 else None
 
 
-def _tell(desk: Desk, number: int, before: str | None, after: str | None) -> Moved:
+def _describe_move(desk: TaskFiles, number: int, before: str | None, after: str | None) -> Moved:
     files = tuple(change.path for change in desk.list_changes() if change.before != change.after)
     marker = None if before is None else read_marker(before)
-    told_in = tuple(f"{desk.folder}/{name}" for name in desk.told_in)
-    return Moved(number, marker, after, files, desk.taken_in, tuple(desk.told), tuple(desk.interrupted), told_in)
+    told_in = tuple(f"{desk.folder}/{name}" for name in desk.diagnostic_files)
+    return Moved(number, marker, after, files, desk.absorbed, tuple(desk.diagnostics), tuple(desk.interrupted), told_in)

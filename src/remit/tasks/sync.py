@@ -12,21 +12,21 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.positions import Lines
-from remit.storage.files import tell_failure, write_bytes
-from remit.storage.safe_path import start_over
+from remit.storage.files import storage_error, write_bytes
+from remit.storage.safe_path import retry_if_changed
 from remit.storage.spec_root import ARCHIVE, STATE, TODO
 from remit.tasks import state_edits
 from remit.tasks.archived import parse_archive
-from remit.tasks.check_files import settle
+from remit.tasks.check_files import apply_repair
 from remit.tasks.drift import check_drift, is_difference, task_lost
 from remit.tasks.merge_sides import check_merged, join_sides, join_states
 from remit.tasks.plan import parse_plan, set_plan_status
-from remit.tasks.recover import Version, load_last_version
+from remit.tasks.recover import RestoredState, load_last_version
 from remit.tasks.repair import plan_repair
 from remit.tasks.state import parse_state
 from remit.tasks.store import list_folders, read_tasks
 from remit.tasks.todo import parse_todo
-from remit.tasks.transaction import at_desk, decode, encode, load_agreed_markers, load_file
+from remit.tasks.transaction import decode, edit_task_files, encode, load_agreed_markers, load_file
 
 if TYPE_CHECKING:
     from remit.ledger.journal import Interrupted
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from remit.tasks.duplicates import Renumbered
     from remit.tasks.repair import Prefer, Restored
     from remit.tasks.store import TaskStore
-    from remit.tasks.transaction import Desk
+    from remit.tasks.transaction import TaskFiles
 
 
 _MAX_LOST = 100
 
 
-class Synced(NamedTuple):
+class SyncResult(NamedTuple):
     """What was done to make the two files agree, and what is left."""
 
     done: tuple[str, ...]
@@ -62,18 +62,18 @@ class Synced(NamedTuple):
         return not any(is_difference(each) for found in self.findings.values() for each in found)
 
 
-@start_over
-def take_in(store: TaskStore) -> Synced:
+@retry_if_changed
+def absorb_edits(store: TaskStore) -> SyncResult:
     """Take in what was edited in one of the two files, as far as that is clear."""
     with store.change("tasks taken in") as desk:
         pass
-    return _tell(desk)
+    return _summarize(desk)
 
 
-@start_over
-def repair(store: TaskStore, prefer: Prefer = "newest") -> Synced:
+@retry_if_changed
+def repair(store: TaskStore, prefer: Prefer = "newest") -> SyncResult:
     """Make the two files say the same; where that needs a person, it is told."""
-    with at_desk(store.home, store.folder, kind="tasks repaired") as desk:
+    with edit_task_files(store.home, store.folder, kind="tasks repaired") as desk:
         kept, restored = _restore_state(desk)
         others = _join_todo(desk)
         repaired = plan_repair(
@@ -88,11 +88,11 @@ def repair(store: TaskStore, prefer: Prefer = "newest") -> Synced:
         )
         if repaired.has_dropped and not kept:
             kept = _keep(desk, STATE, desk.state)
-        settle(desk, repaired)
+        apply_repair(desk, repaired)
         for number, marker in repaired.plans.items():
             fields = state_edits.find_task(desk.state, number).value
             store.follow_in_plan(desk, number, fields, partial(set_plan_status, marker=marker))
-    synced = _tell(desk)._replace(recovered=(*kept, *others), renumbered=repaired.renumbered)
+    synced = _summarize(desk)._replace(recovered=(*kept, *others), renumbered=repaired.renumbered)
     if restored is None or not repaired.lost:
         return synced
     lines = Lines("".join(map(decode, kept.values())))
@@ -101,18 +101,18 @@ def repair(store: TaskStore, prefer: Prefer = "newest") -> Synced:
     return synced._replace(findings=findings, texts=kept | synced.texts)
 
 
-def _join_todo(desk: Desk) -> dict[str, bytes]:
+def _join_todo(desk: TaskFiles) -> dict[str, bytes]:
     """Join the sides of a TODO.md that a merge left unfinished; the original, by the path where it is kept."""
     if check_merged(desk.todo) is None:
         return {}
     kept = _keep(desk, TODO, desk.todo)
     joined = join_sides(desk.todo)
     desk.put(TODO, joined.text)
-    desk.taken_in += joined.told
+    desk.absorbed += joined.done
     return kept
 
 
-def _restore_state(desk: Desk) -> tuple[dict[str, bytes], Restored | None]:
+def _restore_state(desk: TaskFiles) -> tuple[dict[str, bytes], Restored | None]:
     """Put a state.json that can be read in the place of one that can't: both sides of a merge, or the last version.
 
     Gives the original by the path where it is kept, and what to know about an earlier version.
@@ -123,24 +123,24 @@ def _restore_state(desk: Desk) -> tuple[dict[str, bytes], Restored | None]:
         return {}, None
     joined = join_states(text)
     if joined is not None:
-        version = Version(*joined)
+        version = RestoredState(*joined)
     else:
         has_todo = desk.load(TODO) is not None
         version = load_last_version(desk.home.root, desk.folder, text, broken, has_todo=has_todo)
     kept = _keep(desk, STATE, text)
     desk.put(STATE, version.text)
-    desk.taken_in += version.told
+    desk.absorbed += version.done
     return kept, version.restored
 
 
-def _keep(desk: Desk, name: str, text: str) -> dict[str, bytes]:
+def _keep(desk: TaskFiles, name: str, text: str) -> dict[str, bytes]:
     """Keep a file as it was; its bytes, by the path below the root."""
     data = encode(text)
     kept = f"{desk.home.make_folder('recovered')}/{name}.{sha256(data).hexdigest()[:12]}"
     try:
         write_bytes(kept, data)
     except OSError as error:
-        raise tell_failure(kept, error) from error
+        raise storage_error(kept, error) from error
     return {os.path.relpath(kept, desk.home.root): data}
 
 
@@ -155,16 +155,18 @@ def load_plan_statuses(store: TaskStore, text: str | None) -> dict[int, str | No
     return found
 
 
-def _tell(desk: Desk) -> Synced:
+def _summarize(desk: TaskFiles) -> SyncResult:
     files = tuple(change.path for change in desk.list_changes() if change.before != change.after)
     findings: dict[str, tuple[Diagnostic, ...]] = {}
     texts: dict[str, bytes] = {}
     state, todo = parse_state(desk.state), parse_todo(desk.todo)
     drift = check_drift(state, todo, parse_archive(desk.load(ARCHIVE)))
     for name, found in ((STATE, drift.in_state), (TODO, drift.in_todo)):
-        about = tuple(each for each, where in zip(desk.told, desk.told_in, strict=True) if where == name)
+        about = tuple(
+            each for each, where in zip(desk.diagnostics, desk.diagnostic_files, strict=True) if where == name
+        )
         about += tuple(each for each in found if each.severity != "error")
         if about:
             findings[f"{desk.folder}/{name}"] = about
             texts[f"{desk.folder}/{name}"] = encode(desk.load(name) or "")
-    return Synced(desk.taken_in, findings, texts, files, interrupted=tuple(desk.interrupted))
+    return SyncResult(desk.absorbed, findings, texts, files, interrupted=tuple(desk.interrupted))

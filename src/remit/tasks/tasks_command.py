@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
     from remit.model import Diagnostic
-    from remit.tasks.outside_system import Answer
+    from remit.tasks.outside_system import CommandOutput
     from remit.tasks.state import State
-    from remit.tasks.store import Moved, PlanFacts, TaskFacts, TaskStore
-    from remit.tasks.sync import Synced
+    from remit.tasks.store import Moved, PlanFacts, StoredTask, TaskStore
+    from remit.tasks.sync import SyncResult
 
 How = Literal["take in", "newest", "state", "todo"]
 _FOCUS = "focus"
@@ -25,7 +25,7 @@ _FOCUS = "focus"
 class ShownTask(NamedTuple):
     """A task with what belongs to it."""
 
-    facts: TaskFacts
+    facts: StoredTask
     section: str
     """What TODO.md says of it."""
     plan: PlanFacts | None
@@ -67,7 +67,7 @@ class Tasks:
             return given
         return CLEO if not self.is_begun and os.path.isdir(f"{self.root}/.cleo") else {}
 
-    def ask_outside(self, name: str, task_id: str, *, research: str = "") -> Answer | None:
+    def ask_outside(self, name: str, task_id: str, *, research: str = "") -> CommandOutput | None:
         """Have an outside system do something; None where the workspace keeps its own tasks."""
         if not self.outside:
             return None
@@ -84,7 +84,7 @@ class Tasks:
         self.check_own()
         return self.store.add(title, **given)
 
-    def list_tasks(self) -> list[TaskFacts]:
+    def list_tasks(self) -> list[StoredTask]:
         """Every task, by the title that people gave it."""
         self._check_begun()
         titles = self.store.read_titles()
@@ -176,16 +176,16 @@ class Tasks:
                 raise RefusedError(told, hint="return first; the user archives the task with remit task archive")
         return self.store.archive(numbers)
 
-    def sync(self, how: How) -> Synced:
+    def sync(self, how: How) -> SyncResult:
         """Make state.json and TODO.md say the same: only what is clear, or all of it, following one or the other."""
-        from remit.tasks.sync import repair, take_in  # noqa: PLC0415 - only for this
+        from remit.tasks.sync import absorb_edits, repair  # noqa: PLC0415 - only for this
 
         self._check_begun()
-        return take_in(self.store) if how == "take in" else self._tell_entries(repair(self.store, how))
+        return absorb_edits(self.store) if how == "take in" else self._describe_entries(repair(self.store, how))
 
-    def _tell_entries(self, synced: Synced) -> Synced:
+    def _describe_entries(self, synced: SyncResult) -> SyncResult:
         """Add which entries of the manifest name the old number of a task that has another one now."""
-        from remit.tasks.duplicates import tell_entries  # noqa: PLC0415 - only for this
+        from remit.tasks.duplicates import describe_entries  # noqa: PLC0415 - only for this
 
         told = []
         for task in synced.renumbered:
@@ -193,7 +193,7 @@ class Tasks:
                 ids = _find_entries(self.home, task.old)
             except RemitError:  # the repair is done, and whoever asks for the manifest is told
                 break
-            told += [tell_entries(task, ids)] if ids else []
+            told += [describe_entries(task, ids)] if ids else []
         return synced._replace(done=(*synced.done, *told))
 
     def load_plan(self, number: int) -> PlanFacts:
@@ -218,7 +218,7 @@ class Tasks:
             raise UsageError("this workspace keeps no tasks", hint="remit task new TITLE makes the first")
 
 
-def _name(task: TaskFacts, listed: str | None) -> TaskFacts:
+def _name(task: StoredTask, listed: str | None) -> StoredTask:
     return task._replace(title=listed) if listed and not task.closed and not task.fields.get("title") else task
 
 

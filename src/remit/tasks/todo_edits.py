@@ -54,7 +54,7 @@ _MAX_DESCRIPTION = 4000
 _NAME = re.compile(r"[^*:\n\r]{1,60}")
 
 
-class Entry(NamedTuple):
+class TodoSection(NamedTuple):
     """A task in the text of a TODO.md: from its heading to the next one."""
 
     number: int
@@ -83,7 +83,7 @@ class _Change(NamedTuple):
     new: str
 
 
-class _Style(NamedTuple):
+class _TodoStyle(NamedTuple):
     """How a file writes its fields and its statuses."""
 
     prefix: str = "- "
@@ -97,7 +97,7 @@ def render_empty_todo(next_number: int = 1) -> str:
     return f"---\nnext_project_number: {next_number}\n---\n\n# TODO\n{sections}"
 
 
-def find_task(text: str, number: int) -> Entry:
+def find_task(text: str, number: int) -> TodoSection:
     """The task that has a number. Raise `UsageError` where there is none, or two."""
     found = find_tasks(text, number)
     chosen = [entry for entry in found if not entry.bare] or list(found)
@@ -111,7 +111,7 @@ def find_task(text: str, number: int) -> Entry:
     return chosen[0]
 
 
-def find_tasks(text: str, number: int) -> tuple[Entry, ...]:
+def find_tasks(text: str, number: int) -> tuple[TodoSection, ...]:
     """Every task that has a number, in the order of the file."""
     heading = re.compile(HEADING.replace("{number}", f"0{{0,8}}{number}"))
     hits = [hit for hit in heading.finditer(text) if text[hit.start() - 1 : hit.start()] in ("\n", "\ufeff", "")]
@@ -125,11 +125,11 @@ def find_tasks(text: str, number: int) -> tuple[Entry, ...]:
             end = _find_end(text, start, fences)
             stop = find_line_end(text, start, end)
             bare = next(walk_fields(text, stop + 1, end, fences), None) is None
-            found.append(Entry(number, text[hit.end() : stop].strip(), start, end, bare))
+            found.append(TodoSection(number, text[hit.end() : stop].strip(), start, end, bare))
     return tuple(found)
 
 
-def list_tasks(text: str) -> tuple[Entry, ...]:
+def list_tasks(text: str) -> tuple[TodoSection, ...]:
     """Every task, in the order of the file."""
     fences = find_fences(text)
     found = []
@@ -138,7 +138,7 @@ def list_tasks(text: str) -> tuple[Entry, ...]:
         if heading is not None:
             stop = find_line_end(text, start, end)
             bare = next(walk_fields(text, stop + 1, end, fences), None) is None
-            found.append(Entry(int(heading[1]), text[heading.end() : stop].strip(), start, end, bare))
+            found.append(TodoSection(int(heading[1]), text[heading.end() : stop].strip(), start, end, bare))
     return tuple(found)
 
 
@@ -150,45 +150,45 @@ def _find_end(text: str, start: int, fences: list[Span]) -> int:
     return len(text)
 
 
-def _resolve(text: str, task: int | Entry) -> Entry:
-    return task if isinstance(task, Entry) else find_task(text, task)
+def _resolve(text: str, task: int | TodoSection) -> TodoSection:
+    return task if isinstance(task, TodoSection) else find_task(text, task)
 
 
-class Edits:
+class TodoEdits:
     """Changes of many tasks: worked out from one reading of the text, and made in one pass."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._changes: list[_Change] = []
-        self._gone: list[Entry] = []
+        self._gone: list[TodoSection] = []
 
     @cached_property
     def _fences(self) -> list[Span]:
         return find_fences(self.text)
 
     @cached_property
-    def _style(self) -> _Style:
+    def _style(self) -> _TodoStyle:
         return _read_style(self.text)
 
     @cached_property
     def _line_break(self) -> str:
         return read_line_break(self.text)
 
-    def _find_fences(self, entry: Entry) -> list[Span]:
+    def _find_fences(self, entry: TodoSection) -> list[Span]:
         """The fences, looked for only where the task has some."""
         marked = any(self.text.find(mark, entry.start, entry.end) >= 0 for mark in ("```", "~~~"))
         return self._fences if marked else []
 
-    def walk_fields(self, entry: Entry) -> Iterator[Field]:
+    def walk_fields(self, entry: TodoSection) -> Iterator[Field]:
         """The fields of a task."""
         below = find_line_end(self.text, entry.start, entry.end) + 1
         return walk_fields(self.text, below, entry.end, self._find_fences(entry))
 
-    def find_field(self, entry: Entry, name: str) -> Field | None:
+    def find_field(self, entry: TodoSection, name: str) -> Field | None:
         """The first field of a task that has a name."""
         return next((each for each in self.walk_fields(entry) if each.name.lower() == name.lower()), None)
 
-    def set_status(self, entry: Entry, marker: str) -> bool:
+    def set_status(self, entry: TodoSection, marker: str) -> bool:
         """Set the status of a task, spelt as it is spelt now. One without a status gets it after its other fields."""
         wanted = _read_known(marker)
         field = self.find_field(entry, "status")
@@ -202,7 +202,7 @@ class Edits:
             return False
         return self._put(status.start, status.end, render_status(wanted, self.text[status.start : status.end]))
 
-    def set_field(self, entry: Entry, name: str, value: str | None) -> bool:
+    def set_field(self, entry: TodoSection, name: str, value: str | None) -> bool:
         """Set a field of a task, or take it away (None); whether that changes it."""
         field = self.find_field(entry, name)
         if value is None:
@@ -218,12 +218,12 @@ class Edits:
         space = " " if cleaned and self.text[start - 1] not in " \t" else ""
         return self._put(start, field.value_end, space + cleaned)
 
-    def find_links(self, entry: Entry) -> list[Link]:
+    def find_links(self, entry: TodoSection) -> list[Link]:
         """The links of a task."""
         below = find_line_end(self.text, entry.start, entry.end) + 1
         return list(find_links(self.text, below, entry.end, self._find_fences(entry)))
 
-    def add_link(self, entry: Entry, link: Linked, samples: Mapping[str, Link]) -> bool:
+    def add_link(self, entry: TodoSection, link: Linked, samples: Mapping[str, Link]) -> bool:
         """Link a file in a task, as the task links others, else as `samples` of other tasks do."""
         own, fields = self.find_links(entry), list(self.walk_fields(entry))
         placed = place_link(self.text, link, own, fields, samples.get(link.kind))
@@ -232,7 +232,7 @@ class Edits:
             return self._add_line(entry, placed.label, text)
         return self._put(placed.start, placed.end, text)
 
-    def set_title(self, entry: Entry, title: str) -> bool:
+    def set_title(self, entry: TodoSection, title: str) -> bool:
         """Give a task another title; whether that changes it."""
         stop = find_line_end(self.text, entry.start, entry.end)
         end = entry.start + len(self.text[entry.start : stop].rstrip())
@@ -241,12 +241,12 @@ class Edits:
         cleaned = clean_title(title)
         return bool(cleaned) and cleaned != entry.title and self._put(start, end, space + cleaned)
 
-    def renumber(self, entry: Entry, new: int) -> bool:
+    def renumber(self, entry: TodoSection, new: int) -> bool:
         """Give a task another number. What else names the old number is not touched: it may mean another task."""
         found = ANY_HEADING.match(self.text, entry.start)
         return found is not None and int(found[1]) != new and self._put(*found.span(1), str(new))
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: TodoSection) -> None:
         """Take a task out of the file, with the `---` that kept it apart."""
         self._gone.append(entry)
 
@@ -264,23 +264,23 @@ class Edits:
         self._changes.append(_Change(start, end, new))
         return True
 
-    def _add_field(self, entry: Entry, name: str, value: str) -> bool:
+    def _add_field(self, entry: TodoSection, name: str, value: str) -> bool:
         """A field more, after the ones that are there and in their style."""
         return self._add_line(entry, name, f" {value}")
 
-    def _add_line(self, entry: Entry, name: str, rest: str) -> bool:
+    def _add_line(self, entry: TodoSection, name: str, rest: str) -> bool:
         """A field more, with what follows its name."""
         if _NAME.fullmatch(name) is None:
             raise UsageError(f"'{clean_line(name, 60)}' cannot be the name of a field", hint="use a few plain words")
         first = next(self.walk_fields(entry), None)
-        style = self._style if first is None else _Style(first.prefix, first.colon)
+        style = self._style if first is None else _TodoStyle(first.prefix, first.colon)
         tail = ""
         if first is not None and not style.prefix.strip():  # two spaces at its end break a line that has no bullet
             tail = self.text[first.value_end : find_line_end(self.text, first.start, entry.end)].rstrip("\r")
         at = self._find_fields_end(entry, first)
         return self._put(at, at, f"{self._line_break}{style.prefix}**{name}{style.colon}{rest}{tail}")
 
-    def _find_fields_end(self, entry: Entry, field: Field | None) -> int:
+    def _find_fields_end(self, entry: TodoSection, field: Field | None) -> int:
         """Where a new field goes: below the lines that begin with the first field, or below the heading."""
         text, fences = self.text, self._find_fences(entry)
         at = first = entry.start if field is None else field.start
@@ -292,7 +292,7 @@ class Edits:
             at = stop
         return at
 
-    def _cut_field(self, entry: Entry, field: Field) -> bool:
+    def _cut_field(self, entry: TodoSection, field: Field) -> bool:
         """Take a field away, with the lines that are indented below it."""
         text, indent = self.text, len(field.prefix) - len(field.prefix.lstrip())
         end = field.start
@@ -333,9 +333,9 @@ def _cut(text: str, start: int, end: int, above: int | None) -> _Change:
     return _Change(before, stop, "")
 
 
-def set_status(text: str, task: int | Entry, marker: str) -> str:
+def set_status(text: str, task: int | TodoSection, marker: str) -> str:
     """Set the status of a task, spelt as it is spelt now. One without a status gets it after its other fields."""
-    edits = Edits(text)
+    edits = TodoEdits(text)
     edits.set_status(_resolve(text, task), marker)
     return edits.apply()
 
@@ -347,36 +347,36 @@ def _read_known(marker: str) -> str:
     return wanted
 
 
-def set_field(text: str, task: int | Entry, name: str, value: str | None) -> str:
+def set_field(text: str, task: int | TodoSection, name: str, value: str | None) -> str:
     """Set a field of a task, or take it away (None), with the lines that are indented below it.
 
     A new field comes after the ones that are there. What stands below a field stays when its line changes.
     """
-    edits = Edits(text)
+    edits = TodoEdits(text)
     edits.set_field(_resolve(text, task), name, value)
     return edits.apply()
 
 
-def add_link(text: str, task: int | Entry, link: Linked, samples: Mapping[str, Link]) -> str:
+def add_link(text: str, task: int | TodoSection, link: Linked, samples: Mapping[str, Link]) -> str:
     """Link a file in a task, as the task links others, else as `samples` of other tasks do."""
-    edits = Edits(text)
+    edits = TodoEdits(text)
     edits.add_link(_resolve(text, task), link, samples)
     return edits.apply()
 
 
 def read_samples(text: str) -> dict[str, Link]:
     """How the file links a plan, a report and a summary."""
-    edits = Edits(text)
+    edits = TodoEdits(text)
     return find_samples(link for entry in list_tasks(text) for link in edits.find_links(entry))
 
 
-def _read_style(text: str) -> _Style:
+def _read_style(text: str) -> _TodoStyle:
     """How the file writes a status, told from the first."""
     found = _STATUS_STYLE.search(text)
-    return _Style(found[1], found[2], found[3]) if found is not None else _Style()
+    return _TodoStyle(found[1], found[2], found[3]) if found is not None else _TodoStyle()
 
 
-def _render_field(style: _Style, name: str, value: str) -> str:
+def _render_field(style: _TodoStyle, name: str, value: str) -> str:
     return f"{style.prefix}**{name}{style.colon} {value}"
 
 
@@ -410,7 +410,7 @@ def add_tasks(text: str, tasks: Iterable[NewTask]) -> str:
     return place_tasks(text, [(task.priority, _render_task(task, style)) for task in tasks])
 
 
-def _render_task(task: NewTask, style: _Style) -> list[str]:
+def _render_task(task: NewTask, style: _TodoStyle) -> list[str]:
     """The lines of a task."""
     named = clean_title(task.title)
     if not named:
@@ -426,15 +426,15 @@ def _render_task(task: NewTask, style: _Style) -> list[str]:
     return lines
 
 
-def remove_tasks(text: str, entries: Iterable[Entry]) -> tuple[str, list[str]]:
+def remove_tasks(text: str, entries: Iterable[TodoSection]) -> tuple[str, list[str]]:
     """Take tasks out of the file, with the `---` that kept them apart. Gives the text without them, and their own."""
-    edits, removed = Edits(text), []
+    edits, removed = TodoEdits(text), []
     for entry in entries:
         edits.remove(entry)
         removed.append(read_section(text, entry))
     return edits.apply(), removed
 
 
-def read_section(text: str, entry: Entry) -> str:
+def read_section(text: str, entry: TodoSection) -> str:
     """What the file says of a task, word for word."""
     return text[entry.start : find_content_end(text, entry.start, entry.end)]

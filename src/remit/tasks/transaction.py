@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.errors import InputError, StateError
 from remit.ledger.home import TASKS
-from remit.ledger.journal import MAX_BYTES, Change, finish_interrupted, has_unfinished, write_together
+from remit.ledger.journal import MAX_BYTES, FileChange, finish_interrupted, has_unfinished, write_together
 from remit.storage.files import load_bytes
 from remit.storage.safe_path import find_inside, take_hash
 from remit.storage.spec_root import STATE, TODO
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from remit.model import Diagnostic
 
 
-class Desk:
+class TaskFiles:
     """The files while they are changed. What is put on it is written when the work at the desk ends well."""
 
     def __init__(self, home: Home, folder: str) -> None:
         self.home = home
         self.folder = folder
         self.interrupted: list[Interrupted] = []
-        self.taken_in: tuple[str, ...] = ()
+        self.absorbed: tuple[str, ...] = ()
         """What one of the files said and the other follows now, a sentence each."""
-        self.told: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
         """Where they disagree, and a person has to say what is true."""
-        self.told_in: list[str] = []
+        self.diagnostic_files: list[str] = []
         """The file that each of these is about."""
         self.doubts: dict[int, Diagnostic] = {}
         """Of these, the tasks whose status was edited by hand and could not be taken in."""
@@ -49,7 +49,7 @@ class Desk:
         self._before: dict[str, bytes | None] = {}
         self._read: dict[str, str | None] = {}
         self._after: dict[str, str] = {}
-        self._changes: dict[str, tuple[str, Change]] = {}
+        self._changes: dict[str, tuple[str, FileChange]] = {}
         self._hashes: dict[str, bytes | None] = {}
 
     def load(self, name: str) -> str | None:
@@ -76,16 +76,16 @@ class Desk:
         """The text of TODO.md."""
         return self.load(TODO) or ""
 
-    def list_changes(self) -> list[Change]:
+    def list_changes(self) -> list[FileChange]:
         """What there is to write, the true file first."""
         names = sorted(self._after, key=lambda name: (name != STATE, name != TODO, name))
         return [self._make_change(name) for name in names]
 
-    def _make_change(self, name: str) -> Change:
+    def _make_change(self, name: str) -> FileChange:
         after = self._after[name]
         known = self._changes.get(name)
         if known is None or known[0] is not after:  # its hashes are worked out once
-            change = Change(
+            change = FileChange(
                 f"{self.folder}/{name}", self._before[name], encode(after), hash_before=self._hash_before(name)
             )
             known = self._changes[name] = after, change
@@ -131,10 +131,12 @@ def encode(text: str) -> bytes:
 
 
 @contextmanager
-def at_desk(home: Home, folder: str, *, kind: str, details: dict[str, Any] | None = None) -> Iterator[Desk]:
+def edit_task_files(
+    home: Home, folder: str, *, kind: str, details: dict[str, Any] | None = None
+) -> Iterator[TaskFiles]:
     """Work at the desk, alone; at the end everything that was put on it is written, or nothing is."""
     with home.lock(TASKS):
-        desk = Desk(home, folder)
+        desk = TaskFiles(home, folder)
         desk.interrupted = finish_interrupted(home)
         yield desk
 

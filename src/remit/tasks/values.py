@@ -61,7 +61,7 @@ class Counter(NamedTuple):
     place: Place
 
 
-class Flaw(NamedTuple):
+class ParseProblem(NamedTuple):
     """Something in a file that is no task, where one was expected."""
 
     message: str

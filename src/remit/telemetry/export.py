@@ -113,7 +113,7 @@ def _send_safely(begun_ms: int, deadline: float) -> str:
 
 def _send(begun_ms: int, deadline: float) -> str:
     from remit.ledger.home import Home
-    from remit.storage.locks import hold
+    from remit.storage.locks import hold_lock
     from remit.storage.settings import find_workspace
 
     try:
@@ -123,7 +123,7 @@ def _send(begun_ms: int, deadline: float) -> str:
     if not os.path.lexists(home.ledger_file):
         return ""
     try:
-        with hold(f"{home.make_folder('locks')}/telemetry.lock", seconds=TAKES_S / 2):
+        with hold_lock(f"{home.make_folder('locks')}/telemetry.lock", seconds=TAKES_S / 2):
             told = [_send_all(home, signal, begun_ms, deadline) for signal in _SIGNALS if _is_wanted(signal)]
             return next(filter(None, told), "")
     except BusyError:  # another is at it

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.followers import FinishedEvent
     from remit.ledger.home import Home
-    from remit.ledger.runs import Attempt, Run
+    from remit.ledger.runs import AttemptRow, Run
     from remit.runs.admission.run_config import RunConfig
     from remit.runs.admission.trace_context import Context
 
@@ -61,7 +61,7 @@ class RunTelemetry(NamedTuple):
 
     row: Run
     terms: RunConfig
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[AttemptRow, ...]
     usage: Usage
     ended_ms: int
     common: Mapping[str, Value] = NOTHING
@@ -204,7 +204,7 @@ def _name_provider(row: Run, terms: RunConfig) -> str:
     return _PROVIDERS.get(kind, _clean(kind) or "remit")
 
 
-def _add_up(row: Run, terms: RunConfig, attempts: Sequence[Attempt]) -> Usage:
+def _add_up(row: Run, terms: RunConfig, attempts: Sequence[AttemptRow]) -> Usage:
     """What all attempts used in each direction; a harness tells of its own agents only the sum."""
     if terms.refereed:
         return Usage()

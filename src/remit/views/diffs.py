@@ -11,11 +11,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from remit.errors import InputError, UsageError
-from remit.git.file_history import compare_texts, load_earlier
+from remit.git.file_history import compare_texts, load_file_at
 from remit.ledger.runs import list_attempts
 from remit.runs.admission.run_config import read_terms
 from remit.runs.results.full_result import load_report
-from remit.storage.safe_path import find_inside, hold_spot, read_spot
+from remit.storage.safe_path import find_inside, open_target, read_target
 from remit.storage.secrets import redact
 from remit.views.run_details import load_kept_report
 from remit.views.run_tree import load_row
@@ -63,7 +63,7 @@ def load_diff(home: Home, word: str, path: str) -> dict[str, Any]:
     root = terms.root if terms.root and os.path.isdir(terms.root) else home.root
     below = find_inside(root, path)
     now = Side("other") if below is None else _load_now(root, below)
-    earlier = load_earlier(home.root, terms.commit, below, max_bytes=MAX_BYTES) if terms.commit and below else None
+    earlier = load_file_at(home.root, terms.commit, below, max_bytes=MAX_BYTES) if terms.commit and below else None
     before = None if earlier is None else Side(earlier.state, earlier.data)
     state, note, text = _compare(home.root, before, now)
     notes = (note, _tell_later(claims[path], now))
@@ -93,8 +93,8 @@ def _list_claims(home: Home, row: Run) -> dict[str, str]:
 def _load_now(root: str, path: str) -> Side:
     """A file as it is, by a path without links."""
     try:
-        with hold_spot(root, path) as spot:
-            data = read_spot(spot, max_bytes=MAX_BYTES + 1)
+        with open_target(root, path) as spot:
+            data = read_target(spot, max_bytes=MAX_BYTES + 1)
     except FileNotFoundError:
         return Side("none")
     except (OSError, InputError):

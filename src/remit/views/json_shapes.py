@@ -9,7 +9,7 @@ from remit.result import KEY
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from remit.manifest.entries import Entry
+    from remit.manifest.entries import ManifestEntry
     from remit.model import Diagnostic
     from remit.result import Result
     from remit.views.run_details import Standing
@@ -65,7 +65,7 @@ def shape_finding(finding: Diagnostic) -> dict[str, Any]:
     return told | {name: value for name, value in rare.items() if value}
 
 
-def shape_entry(entry: Entry) -> dict[str, Any]:
+def shape_entry(entry: ManifestEntry) -> dict[str, Any]:
     """An entry's one JSON shape: its line, and its fields under the names of the standard."""
     return {"line": entry.line, **entry.fields}
 

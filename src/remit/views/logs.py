@@ -12,7 +12,7 @@ from os import strerror
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from remit.attempts.folders import find_folder, has_session, is_alive
-from remit.attempts.output import Tail, load_tail, read_out
+from remit.attempts.output import OutputTail, load_tail, read_out
 from remit.attempts.results import load_result
 from remit.cluster.workers_status import is_elsewhere
 from remit.errors import RunnerError, UsageError
@@ -33,11 +33,11 @@ from remit.views.remote_output import Fetched
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from remit.attempts.results import Result
+    from remit.attempts.results import ShimResult
     from remit.config import Settings
     from remit.errors import RemitError
     from remit.ledger.home import Home
-    from remit.ledger.runs import Attempt, Run
+    from remit.ledger.runs import AttemptRow, Run
     from remit.runners import Heard, Listener, Runner
 
 Stream = Literal["out", "err"]
@@ -232,7 +232,7 @@ class _Hooks:
             if only in (None, attempt.number):
                 yield self._load_answer(attempt) + b"\n"
 
-    def _list_answered(self) -> list[Attempt]:
+    def _list_answered(self) -> list[AttemptRow]:
         found = list_attempts(self.home.ledger, self.session_id)
         new = [each for each in found if each.number > self._answered and each.ended_ms is not None]
         self._answered = max((each.number for each in new), default=self._answered)
@@ -242,7 +242,7 @@ class _Hooks:
         self._used = max((use[0] for use in uses), default=self._used)
         return [Line(number, "said", name_use(use[1], use[2]) + (" (failed)" if use[3] else "")) for use in uses]
 
-    def _tell_answer(self, attempt: Attempt) -> Iterator[Line]:
+    def _tell_answer(self, attempt: AttemptRow) -> Iterator[Line]:
         """An answer, and what is wrong with it."""
         text = redact(self._load_answer(attempt).decode("utf-8", "replace")).rstrip("\n")
         yield from (Line(attempt.number, "final", line) for line in (text.split("\n") if text else ()))
@@ -251,11 +251,11 @@ class _Hooks:
             told = f": {', '.join([*codes][:_MAX_CODES])}" if codes else ""
             yield Line(attempt.number, "trouble", redact(f"{attempt.outcome or 'no answer'}{told}"))
 
-    def _load_answer(self, attempt: Attempt) -> bytes:
+    def _load_answer(self, attempt: AttemptRow) -> bytes:
         return load_text(self.home, self.session_id, f"answer-{attempt.number}") or b""
 
 
-def _read_crash(number: int, folder: str, result: Result) -> Iterator[Line]:
+def _read_crash(number: int, folder: str, result: ShimResult) -> Iterator[Line]:
     """What a program printed on standard error and how it ended; nothing of one that ended with exit code 0."""
     if result.exit_code == 0:
         return
@@ -271,12 +271,12 @@ def _read_crash(number: int, folder: str, result: Result) -> Iterator[Line]:
         yield Line(number, "trouble", f"the program could not be started: {strerror(result.errno).lower()}")
 
 
-def _has_crashed(result: Result) -> bool:
+def _has_crashed(result: ShimResult) -> bool:
     """Whether a program failed by itself: nobody stopped it, and its time was not up."""
     return result.ending == "crashed" or (result.ending == "exited" and result.exit_code != 0)
 
 
-def _read_errors(number: int, folder: str, result: Result) -> Iterator[Line]:
+def _read_errors(number: int, folder: str, result: ShimResult) -> Iterator[Line]:
     """What a program printed on standard error."""
     errors = _Reading(number, None)
     while data := read_out(folder, errors.offset, _PIECE_BYTES, stream="err"):
@@ -341,7 +341,7 @@ class _Reading:
         self._is_in_key = "-----BEGIN " in line and "PRIVATE KEY" in line and "-----END " not in line
         return redact(line)
 
-    def finish(self, tail: Tail | None, *, errors: bytes, exit_code: int | None) -> Iterator[Line]:
+    def finish(self, tail: OutputTail | None, *, errors: bytes, exit_code: int | None) -> Iterator[Line]:
         """The end: no more comes."""
         self.is_finished = True
         if tail is not None:

@@ -24,7 +24,7 @@ from remit.runs.resume import make_resume, make_retry
 from remit.runs.tasks.task_facts import find_task
 from remit.runs.wait_cancel import list_open
 from remit.runs.workspace import Workspace
-from remit.storage.peers import End, Peers, find_maker, find_peers, load_environ
+from remit.storage.peers import ConnectionEnd, Peers, find_maker, find_peers, load_environ
 from remit.storage.process_ancestry import find_mark, list_above
 from remit.storage.secrets import redact
 
@@ -43,9 +43,9 @@ _HINT = f"an agent delegates with its own tools, or shows its {TICKET}"
 class Asker(NamedTuple):
     """Who asks through a connection of this machine."""
 
-    own: End | None = None
+    own: ConnectionEnd | None = None
     """The server's end of it; None where there is no connection to look at."""
-    other: End | None = None
+    other: ConnectionEnd | None = None
     """None where it was gone before anybody looked."""
     ticket: str = ""
     """What proves which agent it is; empty for a person."""

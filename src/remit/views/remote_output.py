@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Literal
 
-from remit.attempts.folders import Attempt, find_folder, make_attempt
+from remit.attempts.folders import AttemptFolder, find_folder, make_attempt
 from remit.attempts.output import add_copy, measure_copy
 from remit.cluster.workers_status import find_address, is_elsewhere, run
 from remit.errors import ClusterError, RemitError
@@ -73,8 +73,8 @@ class Fetched:
             add_copy(attempt, stream, places.get((number, stream), 0), data)
         self.is_done = told is not None and told.state == "done"
 
-    def _get_attempt(self, number: int) -> Attempt:
-        return Attempt(self.session_id, number, find_folder(self.home, self.session_id, number))
+    def _get_attempt(self, number: int) -> AttemptFolder:
+        return AttemptFolder(self.session_id, number, find_folder(self.home, self.session_id, number))
 
 
 async def _load(

@@ -11,14 +11,14 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from remit.attempts.folders import SESSIONS, list_living
-from remit.attempts.output import find_heard_ms
+from remit.attempts.output import find_last_output_ms
 from remit.cluster.workers_status import find_place, is_elsewhere
 from remit.errors import RemitError, UsageError
 from remit.ledger.events import load_last_event, read_clock_ms
 from remit.ledger.history import list_steps
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import OWNER
-from remit.ledger.queries import NOTHING_HEARD, hear_all
+from remit.ledger.queries import NOTHING_HEARD, load_last_activity
 from remit.ledger.remote_rows import OWNER as AFAR
 from remit.ledger.remote_rows import list_taken
 from remit.ledger.runs import find_sessions, list_attempts, list_delegations, load_delegation
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
     from remit.cluster.database.session_rows import Row
     from remit.cluster.workers_status import Cluster, Place
-    from remit.ledger.history import KeptStep
-    from remit.ledger.queries import LastHeard
-    from remit.ledger.runs import Attempt, Run
+    from remit.ledger.history import StoredStep
+    from remit.ledger.queries import LastActivity
+    from remit.ledger.runs import AttemptRow, Run
     from remit.result import Result
     from remit.runs.admission.run_config import RunConfig
 
@@ -123,10 +123,10 @@ class Record(NamedTuple):
 
     standing: Standing
     terms: RunConfig
-    attempts: tuple[Attempt, ...] = ()
+    attempts: tuple[AttemptRow, ...] = ()
     report: Result | None = None
     """What became of it, whole; None until its agent has ended."""
-    steps: tuple[KeptStep, ...] = ()
+    steps: tuple[StoredStep, ...] = ()
     below: tuple[Standing, ...] = ()
     """Those that it handed work to, and those below them."""
     folder: str = ""
@@ -220,7 +220,7 @@ class _Crew:
 
     def __init__(self, home: Home, rows: Sequence[Run]) -> None:
         self.now_ms = read_clock_ms()
-        self._heard = hear_all(home.ledger, [row.session_id for row in rows]) if rows else {}
+        self._heard = load_last_activity(home.ledger, [row.session_id for row in rows]) if rows else {}
         owners = {row.owner for row in rows}
         self._pids = {owner: find_process(home, owner) for owner in owners if is_present(home, owner)}
         self._living = {each.session_id: each.folder for each in list_living(home)} if rows else {}
@@ -280,11 +280,11 @@ def _update(row: Run, told: Row) -> Run:
     )  # fmt: skip
 
 
-def _hear(row: Run, folder: str | None, heard: LastHeard, now_ms: int) -> Seen:
+def _hear(row: Run, folder: str | None, heard: LastActivity, now_ms: int) -> Seen:
     """What was last heard of it: by its broker, and in what its agent printed."""
     told, used = heard.progress, heard.use if row.owner == OWNER else None
     details: dict[str, Any] = {} if told is None else told.details
-    printed_ms = None if folder is None else find_heard_ms(folder)
+    printed_ms = None if folder is None else find_last_output_ms(folder)
     said, used_ms = (str(details.get("said") or ""), None) if used is None else (name_use(used[0], used[1]), used[2])
     times = [each for each in (printed_ms, used_ms, None if told is None else told.at_ms) if each is not None]
     heard_ms = max(times, default=None)

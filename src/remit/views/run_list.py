@@ -18,7 +18,7 @@ from remit.ledger.queries import (
     list_page,
     load_last_number,
     load_summaries,
-    sum_below,
+    sum_nested,
 )
 from remit.storage.secrets import redact
 from remit.views.run_details import has_ledger, look_at
@@ -26,7 +26,7 @@ from remit.views.workers import look_lately
 
 if TYPE_CHECKING:
     from remit.ledger.home import Home
-    from remit.ledger.queries import Below
+    from remit.ledger.queries import NestedTotals
     from remit.views.run_details import Standing
 
 STATES = {"all": None, "open": True, "settled": False}
@@ -69,7 +69,7 @@ def list_runs(home: Home, asked: Asked = EVERYTHING, *, limit: int = USUAL, curs
     rows = list_page(ledger, wanted, limit=limit + 1, after=after)
     shown = rows[:limit]
     is_all = after is None and len(rows) <= limit  # who has all of them need not look through the history once more
-    below, summaries = sum_below(ledger, shown), load_summaries(ledger, [row.session_id for row in shown])
+    below, summaries = sum_nested(ledger, shown), load_summaries(ledger, [row.session_id for row in shown])
     standings = look_at(home, shown, look_lately(home, shown))
     return {
         "items": [
@@ -124,7 +124,7 @@ def read_cursor(cursor: str) -> PageEnd | None:
     return PageEnd(int(number), session_id)
 
 
-def shape_run(each: Standing, below: Below, summary: str) -> dict[str, Any]:
+def shape_run(each: Standing, below: NestedTotals, summary: str) -> dict[str, Any]:
     """A delegation as a row of the list, with all below it in numbers."""
     row = each.row
     return {

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from remit.ledger.home import Home
-    from remit.ledger.runs import Attempt, Run
+    from remit.ledger.runs import AttemptRow, Run
     from remit.result import Result
     from remit.runs.admission.run_config import RunConfig
 
@@ -148,7 +148,7 @@ def _load_context(home: Home, session_id: str) -> list[dict[str, Any]]:
     return shown
 
 
-def _shape_attempt(home: Home, row: Run, attempt: Attempt) -> dict[str, Any]:
+def _shape_attempt(home: Home, row: Run, attempt: AttemptRow) -> dict[str, Any]:
     return {
         "number": attempt.number,
         "started_ms": attempt.started_ms or None,

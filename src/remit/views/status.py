@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
     from remit.manifest.counts import QuickCount
-    from remit.tasks.store import TaskFacts
+    from remit.tasks.store import StoredTask
     from remit.views.run_details import Standing
 
     T = TypeVar("T")
@@ -34,8 +34,8 @@ class TaskOverview(NamedTuple):
     folder: str
     counts: tuple[tuple[str, int], ...]
     """Markers, the most lively first."""
-    working: tuple[TaskFacts, ...]
-    blocked: tuple[TaskFacts, ...]
+    working: tuple[StoredTask, ...]
+    blocked: tuple[StoredTask, ...]
     focus: int | None
     differences: int
     """How often state.json and TODO.md disagree."""

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.errorlog.causes import Group
-    from remit.errorlog.records import Record
+    from remit.errorlog.records import ErrorRecord
     from remit.ledger.home import Home
-    from remit.manifest.entries import Entry
-    from remit.tasks.store import TaskFacts
+    from remit.manifest.entries import ManifestEntry
+    from remit.tasks.store import StoredTask
 
 MOST, USUAL = 500, 100
 _MOST_RECORDS = 20
@@ -130,11 +130,11 @@ def move_task(number: int, marker: str, *, reason: str = "") -> dict[str, Any]:
         "before": moved.before,
         "after": moved.after,
         "files": [*moved.files],
-        "findings": [shape_finding(each) for each in moved.told],
+        "findings": [shape_finding(each) for each in moved.diagnostics],
     }
 
 
-def _shape_task(task: TaskFacts, counts: tuple[int, int]) -> dict[str, Any]:
+def _shape_task(task: StoredTask, counts: tuple[int, int]) -> dict[str, Any]:
     """A task as the board has it; the reason for its marker, where one is given."""
     marker = task.marker or ""
     reason = task.fields.get(f"{marker.lower().replace(' ', '_')}_reason")
@@ -212,7 +212,7 @@ def load_entry(entry_id: str) -> dict[str, Any]:
     }
 
 
-def _shape_entry(entry: Entry) -> dict[str, Any]:
+def _shape_entry(entry: ManifestEntry) -> dict[str, Any]:
     """An entry by the standard's names, of the kinds that they should be, and what else it has as it is."""
     texts = {name: clean(entry.get_text(name)) for name in ("id", "title", "file", "date", "status")}
     lists = {name: clean(entry.get_list(name)) for name in ("topics", "key_findings", "needs_followup", "linked_tasks")}
@@ -253,7 +253,7 @@ def _shape_group(group: Group) -> dict[str, Any]:
     }
 
 
-def _shape_record(record: Record) -> dict[str, Any]:
+def _shape_record(record: ErrorRecord) -> dict[str, Any]:
     return {
         "id": record.id,
         "at_ms": _read_ms(record),
@@ -270,7 +270,7 @@ def _shape_record(record: Record) -> dict[str, Any]:
     }
 
 
-def _read_ms(record: Record) -> int | None:
+def _read_ms(record: ErrorRecord) -> int | None:
     moment = parse_time(record.time)
     return None if moment is None else int(moment)
 

@@ -21,7 +21,7 @@ from remit.ledger import Ledger
 from remit.ledger.home import Home
 from remit.maintenance.doctor import check_health
 from remit.maintenance.doctor.report import Check, Patient
-from remit.storage.machine import Mount, Room
+from remit.storage.machine import FreeSpace, Mount
 from remit.tasks.tasks_command import Tasks
 from tests.cli.commands.test_init import MANIFEST
 from tests.cli.commands.test_lint import git, put
@@ -300,7 +300,7 @@ def test_the_disk(workspace: Inside, monkeypatch: pytest.MonkeyPatch, name: str)
 
     mount, free, state, words = DISKS[name]
     monkeypatch.setattr(machine, "find_mount", lambda _: mount)
-    monkeypatch.setattr(machine, "measure_room", lambda _: Room(free, 10**6))
+    monkeypatch.setattr(machine, "measure_free_space", lambda _: FreeSpace(free, 10**6))
     rows = load(workspace("doctor", "--json"))["disk"]
     assert (rows[0][0], words in rows[0][1]) == (state, True)
 

@@ -14,7 +14,7 @@ from inline_snapshot import snapshot
 from remit.attempts.folders import list_living
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import Attempt, Run, add_delegation, advance, record_attempt
+from remit.ledger.runs import AttemptRow, Run, add_delegation, advance, record_attempt
 from remit.maintenance.doctor.past_runs import find_usual, suggest_limit
 from tests.cli.commands.test_lint import put
 from tests.support.program_runs import PARENT, detach, list_rows, load, wait_until
@@ -56,7 +56,7 @@ def add(inside: Inside, name: str, agent: str = "planner", **given: Any) -> None
         advance(db, name, "running", started_ms=begun, deadline_ms=now + left * 1000)
         for number, codes in enumerate(attempts, 1):
             findings = [{"code": code, "severity": "error", "message": "x"} for code in codes]
-            record_attempt(db, name, Attempt(number, begun, now, "exited", "invalid", None, findings))
+            record_attempt(db, name, AttemptRow(number, begun, now, "exited", "invalid", None, findings))
         if took is not None:
             advance(db, name, "settled", ended_ms=begun + int(took * 1000), **ended)
     home.close()

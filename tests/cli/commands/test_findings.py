@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from remit.manifest.findings_file import Page, render_findings_file
+from remit.manifest.findings_file import FindingsFile, render_findings_file
 from remit.returns.manifest_lines import DIAGNOSTICS
 from tests.support.commands import Inside, Remit
 from tests.support.manifest_entries import FINDINGS_FILE, make_line
@@ -17,7 +17,9 @@ from tests.support.screens import smooth
 
 BAD = make_line() + make_line() + "nonsense\n"
 PAGE = render_findings_file(
-    Page("Authentication", "Sessions are safer. They cost less.", {"Costs": ["Less."]}, ["Use them."], ["The docs."])
+    FindingsFile(
+        "Authentication", "Sessions are safer. They cost less.", {"Costs": ["Less."]}, ["Use them."], ["The docs."]
+    )
 )
 
 

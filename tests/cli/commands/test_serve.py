@@ -20,7 +20,7 @@ from inline_snapshot import snapshot
 from remit.ledger.events import add_event
 from remit.ledger.home import Home
 from remit.server.listener import find_place, listen
-from remit.storage.servers import Announcement, Sessions, load_server, load_sessions
+from remit.storage.servers import Announcement, LoginSessions, load_server, load_sessions
 from tests.support.screens import smooth
 
 if TYPE_CHECKING:
@@ -267,9 +267,9 @@ def test_a_link_in_place_of_the_file_is_not_followed(tmp_path: Path) -> None:
 def test_sessions_that_cannot_be_read_are_none(tmp_path: Path, text: str) -> None:
     home = Home(str(tmp_path))
     announcement = Announcement(home)
-    announcement.keep_sessions(Sessions("", {"a": 5}))
-    assert load_sessions(home, key="") == Sessions("", {"a": 5})
-    assert load_sessions(home, key="another") == Sessions("another")
+    announcement.keep_sessions(LoginSessions("", {"a": 5}))
+    assert load_sessions(home, key="") == LoginSessions("", {"a": 5})
+    assert load_sessions(home, key="another") == LoginSessions("another")
     (tmp_path / ".remit" / "sessions.json").write_text(text)
-    assert load_sessions(home, key="") == Sessions("", {})
+    assert load_sessions(home, key="") == LoginSessions("", {})
     announcement.end()

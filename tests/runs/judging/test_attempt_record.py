@@ -18,7 +18,7 @@ from tests.support.ledger_rows import answer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.ledger.runs import Attempt
+    from remit.ledger.runs import AttemptRow
 
 
 @pytest.fixture
@@ -37,10 +37,10 @@ def git(folder: Path, *args: str) -> str:
     return subprocess.run(["git", *identity, *args], cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
-def run(root: Path, script: str) -> tuple[Attempt, str]:
+def run(root: Path, script: str) -> tuple[AttemptRow, str]:
     """The last attempt of an agent, and the commit that it was begun on."""
 
-    async def play() -> tuple[Attempt, str]:
+    async def play() -> tuple[AttemptRow, str]:
         async with Workspace.open(root, environ={**os.environ}) as ws:
             result = await ws.delegate(None, "go", command=f"sh -c {shlex.quote(script)}", timeout_s=60)
             row = load_delegation(ws.home.ledger, result.session_id)

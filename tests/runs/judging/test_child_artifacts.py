@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.evidence.changes import Change
+from remit.evidence.changes import TreeChange
 from remit.ledger.hook_runs import add_act
 from remit.runs.judging.child_artifacts import HandedOn, load_handed_on
 from remit.runs.workspace import Workspace
@@ -126,11 +126,11 @@ def test_it_is_known_by_its_place_and_what_is_in_it(root: Path, tmp_path: Path) 
     ((place, digests),) = below.made.items()
     (digest,) = digests
     assert place == "a.md"
-    assert below.has(Change("a.md", "created", 4, digest), written=None)
-    assert not below.has(Change("a.md", "created", 4, "0" * 64), written=None)
-    assert not below.has(Change("a.md", "created", 4, "", "too large"), written=None)
-    assert not below.has(Change("a.md", "deleted"), written=None)
-    assert not below.has(Change("c.md", "created", 4, digest), written=None)
+    assert below.has(TreeChange("a.md", "created", 4, digest), written=None)
+    assert not below.has(TreeChange("a.md", "created", 4, "0" * 64), written=None)
+    assert not below.has(TreeChange("a.md", "created", 4, "", "too large"), written=None)
+    assert not below.has(TreeChange("a.md", "deleted"), written=None)
+    assert not below.has(TreeChange("c.md", "created", 4, digest), written=None)
 
 
 def test_a_link_is_named_and_what_it_leads_to_is_made(root: Path, tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_link_is_named_and_what_it_leads_to_is_made(root: Path, tmp_path: Path
 def test_what_settling_adds_to_a_file_is_not_held_against_anybody(root: Path, tmp_path: Path) -> None:
     """R3.11: the activity in its frontmatter is Remit's, unless the one above wrote to the file itself."""
     _, below = play_below(root, make(tmp_path, "child").obeys({"a.md": "# A\n"}), note="a.md")
-    later = Change("a.md", "created", 40, "0" * 64)
+    later = TreeChange("a.md", "created", 40, "0" * 64)
     assert below.has(later, written=None)
     assert below.has(later, written=frozenset({"other.md"}))
     assert not below.has(later, written=frozenset({"a.md"}))

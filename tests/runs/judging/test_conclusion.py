@@ -6,7 +6,7 @@ from typing import Any, get_args
 import pytest
 from inline_snapshot import snapshot
 
-from remit.evidence.changes import Change, Comparison
+from remit.evidence.changes import Comparison, TreeChange
 from remit.evidence.grades import ArtifactGrade
 from remit.model import Artifact, ArtifactFacts, Diagnostic, Return, VerdictName
 from remit.runners import Heard, Usage
@@ -20,7 +20,7 @@ ERROR = Diagnostic("RET001", "error", "there is no return", "Send one.")
 
 
 def make_changes(*paths: str) -> Comparison:
-    return Comparison(created=tuple(Change(path, "created", 3, "0" * 64) for path in paths))
+    return Comparison(created=tuple(TreeChange(path, "created", 3, "0" * 64) for path in paths))
 
 
 def judge(returned: Return | None = None, outcome: str = "accepted", **more: Any) -> Judgement:  # noqa: ANN401 - its fields

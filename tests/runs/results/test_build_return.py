@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 import remit
-from remit.evidence.changes import Change, Comparison
+from remit.evidence.changes import Comparison, TreeChange
 from remit.ledger.runs import Run
 from remit.model import AgentError, Artifact, Return, Verdict
 from remit.result import Result, ResultArtifact, ResultUsage, describe_schema
@@ -131,7 +131,7 @@ def test_a_file_that_was_left_is_named_as_its_format_names_it(
 ) -> None:
     """D2 D4: an agent that was stopped named no file, and no return has an absolute path."""
     row = ROW._replace(details={"format": name, "result_format": to, "root": "/project", **terms})
-    change = Change(path, "created", 9, blob="ab" * 20)
+    change = TreeChange(path, "created", 9, blob="ab" * 20)
     ended = Ended("timeout", "researcher", comparison=Comparison(created=(change,)), format=name)
     result = make_report(row, None, conclude(ended), ended_ms=0)
     shaped = result.to_dict()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from remit.errorlog.causes import Group
     from remit.errorlog.errors_command import Errors
-    from remit.errorlog.records import FixStatus, Record
+    from remit.errorlog.records import ErrorRecord, FixStatus
     from remit.terminal import Paint
 
 _HERE = "remit.cli.commands.errors"
@@ -191,14 +191,14 @@ def _render_names(noun: str, names: tuple[str, ...]) -> str:
     return f"{noun}{'' if len(names) == 1 else 's'} {shown}{' …' if len(names) > _NAMES_SHOWN else ''}"
 
 
-def _render_single(record: Record, paint: Paint) -> Iterable[str]:
+def _render_single(record: ErrorRecord, paint: Paint) -> Iterable[str]:
     status = paint(_STYLES[record.fix_status], record.fix_status.ljust(_STATUS_WIDTH))
     task = f" task {quote(str(record.task_number))}:" if record.task_number is not None else ""
     head = f"{quote(record.id)}  {quote(record.time)[:19]}"
     yield f"{paint('strong', head)}  {status}  {quote(record.code)}:{task} {_cut(record.message, 70)}"
 
 
-def _render_record(record: Record, paint: Paint) -> Iterable[str]:
+def _render_record(record: ErrorRecord, paint: Paint) -> Iterable[str]:
     yield paint("strong", quote(record.id) or "an error without an id")
     for name, value in _shape_record(record).items():
         text = " → ".join(value) if isinstance(value, list) else str(value)
@@ -244,7 +244,7 @@ def _shape_group(group: Group) -> dict[str, Any]:
     }
 
 
-def _shape_record(record: Record) -> dict[str, Any]:
+def _shape_record(record: ErrorRecord) -> dict[str, Any]:
     return {
         "id": record.id,
         "timestamp": record.time or None,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from remit.manifest.counts import Statistics
-    from remit.manifest.entries import Entry
+    from remit.manifest.entries import ManifestEntry
 
 _COLUMNS = (
     "id", "date", "status", "title", "file", "topics", "key_findings", "actionable", "needs_followup", "linked_tasks",
@@ -140,7 +140,7 @@ def _gather(lines: Iterable[str]) -> Iterator[str]:
         yield "\n".join(batch)
 
 
-def _write_json(entries: Iterable[Entry]) -> Iterator[str]:
+def _write_json(entries: Iterable[ManifestEntry]) -> Iterator[str]:
     import json
 
     def lines() -> Iterator[str]:
@@ -153,7 +153,7 @@ def _write_json(entries: Iterable[Entry]) -> Iterator[str]:
     return _gather(lines())
 
 
-def _write_csv(entries: Iterable[Entry]) -> Iterator[str]:
+def _write_csv(entries: Iterable[ManifestEntry]) -> Iterator[str]:
     import csv
     import io
 
@@ -182,7 +182,7 @@ def _disarm(text: str) -> str:
     return f"'{plain}" if plain.startswith(("=", "+", "-", "@")) else plain
 
 
-def _write_markdown(entries: Iterable[Entry]) -> Iterator[str]:
+def _write_markdown(entries: Iterable[ManifestEntry]) -> Iterator[str]:
     def lines() -> Iterator[str]:
         yield "| date | status | id | title | key findings |\n|---|---|---|---|---|"
         for entry in entries:
@@ -199,7 +199,7 @@ def _escape_cell(text: str) -> str:
     return "".join(f"\\{char}" if char in "\\|<>[]`*_" else char for char in plain)
 
 
-FORMS: dict[str, Callable[[Iterable[Entry]], Iterator[str]]] = {
+FORMS: dict[str, Callable[[Iterable[ManifestEntry]], Iterator[str]]] = {
     "json": _write_json,
     "csv": _write_csv,
     "md": _write_markdown,

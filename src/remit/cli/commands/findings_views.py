@@ -23,9 +23,9 @@ from remit.views.json_shapes import shape_entry
 from remit.views.render import ACCEPTED
 
 if TYPE_CHECKING:
-    from remit.manifest.entries import Entry
+    from remit.manifest.entries import ManifestEntry
     from remit.manifest.findings_command import Shown
-    from remit.manifest.search import Page
+    from remit.manifest.search import EntryPage
     from remit.terminal import Paint
 
 _STYLES = {"complete": "good", "completed": "good", "partial": "warning", "blocked": "error"}
@@ -122,19 +122,19 @@ def _list(asked: dict[str, Any], *, words: tuple[str, ...] = (), pending: bool =
     return ACCEPTED
 
 
-def _sum_up(found: Page, page: int) -> str:
+def _sum_up(found: EntryPage, page: int) -> str:
     if not found.entries:
         return "no entries" if page == 1 else f"no entries on page {page}"
     more = f", more with --page {page + 1}" if found.has_more else ""
     return f"{count_entries(len(found.entries))}{more}"
 
 
-def _name(entry: Entry) -> str:
+def _name(entry: ManifestEntry) -> str:
     """What an entry is called: its id, else its line."""
     return escape(entry.id) or f"line {entry.line}"
 
 
-def _render_row(entry: Entry, width: int, paint: Paint, columns: int, *, followups: bool) -> str:
+def _render_row(entry: ManifestEntry, width: int, paint: Paint, columns: int, *, followups: bool) -> str:
     day = escape(entry.get_text("date")[:10]).ljust(10)
     status = escape(entry.get_text("status"))[:_STATUS_WIDTH]
     name = _cut(_name(entry), width)

@@ -19,7 +19,7 @@ from remit.views.render import ACCEPTED
 
 if TYPE_CHECKING:
     from remit.ledger.home import Home
-    from remit.storage.servers import Announcement, Server
+    from remit.storage.servers import Announcement, RunningServer
 
 _MAX_PORT = 65_535
 _ANSWER_S = 5.0
@@ -120,11 +120,11 @@ def _load_sessions(home: Home, key: str) -> dict[str, float]:
 
 
 def _keep_sessions(announcement: Announcement, key: str, sessions: dict[str, float]) -> None:
-    from remit.storage.servers import Sessions
+    from remit.storage.servers import LoginSessions
 
     now_ms = time.time_ns() // 1_000_000
     with suppress(StorageError):  # then they end with this server
-        announcement.keep_sessions(Sessions(key, {each: now_ms + int(s * 1000) for each, s in sessions.items()}))
+        announcement.keep_sessions(LoginSessions(key, {each: now_ms + int(s * 1000) for each, s in sessions.items()}))
 
 
 def _check_installed() -> None:
@@ -176,7 +176,7 @@ def _open_browser(url: str) -> None:
         webbrowser.open(url)
 
 
-def _ask_for_login(server: Server) -> str:
+def _ask_for_login(server: RunningServer) -> str:
     """An address that opens a session, from the server that runs."""
     import json
     from http.client import HTTPConnection, HTTPException

@@ -20,7 +20,7 @@ from remit.views.render import ACCEPTED, count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from remit.ledger.runs import Attempt
+    from remit.ledger.runs import AttemptRow
     from remit.terminal import Paint
     from remit.views.run_details import Record, Standing
 
@@ -158,7 +158,7 @@ def _show_time(at_ms: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at_ms / 1000))
 
 
-def _render_attempt(attempt: Attempt, *, full: bool, paint: Paint) -> str:
+def _render_attempt(attempt: AttemptRow, *, full: bool, paint: Paint) -> str:
     """`1  exited, invalid: RET011, RET020`; in full, every finding below it."""
     codes = [str(each.get("code", "")) for each in attempt.findings if isinstance(each, dict)]
     shown = list(dict.fromkeys(codes))
@@ -234,6 +234,6 @@ def _shape(record: Record, *, full: bool) -> dict[str, Any]:
     return shaped | ({"texts": dict(record.texts)} if full else {})
 
 
-def _shape_attempt(attempt: Attempt) -> dict[str, Any]:
+def _shape_attempt(attempt: AttemptRow) -> dict[str, Any]:
     lists = {name: [*getattr(attempt, name)] for name in ("findings", "repairs", "claims")}
     return attempt._asdict() | lists | {"usage": dict(attempt.usage)}

@@ -18,7 +18,7 @@ from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, shape_finding
 if TYPE_CHECKING:
     from remit.cli.diagnostics_output import Show
     from remit.model import Diagnostic
-    from remit.tasks.sync import Synced
+    from remit.tasks.sync import SyncResult
     from remit.tasks.tasks_command import How
 
 _SIDES = ("todo", "state")
@@ -96,7 +96,7 @@ def _show(show: Show, findings: tuple[Diagnostic, ...], filename: str, data: byt
         show.add(finding, filename, text)
 
 
-def _tell(synced: Synced, root: str, output_format: str) -> int:
+def _tell(synced: SyncResult, root: str, output_format: str) -> int:
     names = {file: name_file(f"{root}/{file}") for file in synced.findings}
     code = ACCEPTED if synced.agree else NOT_ACCEPTED
     if output_format == "json":
@@ -128,7 +128,7 @@ def _tell(synced: Synced, root: str, output_format: str) -> int:
     return code
 
 
-def _sum_up(synced: Synced, show: Show) -> str:
+def _sum_up(synced: SyncResult, show: Show) -> str:
     mark = show.paint("good", "✓") if synced.agree else show.paint("error", "✗")
     told = f" · {show.count()}" if show.count() else ""
     if not synced.agree:

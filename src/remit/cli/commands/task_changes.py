@@ -192,11 +192,11 @@ def _tell_asides(moved: Moved, root: str) -> None:
     """Say on standard error what was finished or taken in before, and where the files still disagree."""
     for left in moved.interrupted:
         say(f"note: {tell_interrupted(left)}", stderr=True)
-    for sentence in moved.taken_in[:_MAX_TOLD]:
+    for sentence in moved.absorbed[:_MAX_TOLD]:
         say(f"note: {quote(sentence)}", stderr=True)
-    if len(moved.taken_in) > _MAX_TOLD:
-        say(f"note: {len(moved.taken_in) - _MAX_TOLD} more edits were taken in", stderr=True)
-    told = list(zip(moved.told, moved.told_in, strict=True))
+    if len(moved.absorbed) > _MAX_TOLD:
+        say(f"note: {len(moved.absorbed) - _MAX_TOLD} more edits were taken in", stderr=True)
+    told = list(zip(moved.diagnostics, moved.diagnostic_files, strict=True))
     for finding, file in told[:_MAX_TOLD]:
         say(render_line(finding, name_file(f"{root}/{file}")), stderr=True)
     if told:
@@ -221,13 +221,13 @@ def shape_interrupted(left: Interrupted) -> dict[str, Any]:
 
 
 def _shape(moved: Moved, root: str) -> dict[str, Any]:
-    told = zip(moved.told, moved.told_in, strict=True)
+    told = zip(moved.diagnostics, moved.diagnostic_files, strict=True)
     return {
         "number": moved.number,
         "before": moved.before,
         "after": moved.after,
         "files": [name_file(f"{root}/{file}") for file in moved.files],
-        "taken_in": list(moved.taken_in),
+        "taken_in": list(moved.absorbed),
         "findings": [shape_finding(finding, name_file(f"{root}/{file}")) for finding, file in told],
         "interrupted": [shape_interrupted(each) for each in moved.interrupted],
     }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from remit.tasks.plan import Phase
-    from remit.tasks.store import TaskFacts
+    from remit.tasks.store import StoredTask
     from remit.tasks.tasks_command import ShownTask, Tasks
 
 _MAX_TITLE, _MAX_MARKER = 1_000, 40
@@ -91,7 +91,7 @@ def _sum_up(found: int, known: int, kept: int) -> str:
     return count(found, "task") if found == known else f"{found} of {count(known, 'task')}"
 
 
-def _render_row(task: TaskFacts, *, focused: bool) -> str:
+def _render_row(task: StoredTask, *, focused: bool) -> str:
     marker = _name_marker(task)
     paint = get_paint()
     shown = f"[{escape(marker)}]".ljust(15)
@@ -100,7 +100,7 @@ def _render_row(task: TaskFacts, *, focused: bool) -> str:
     return f"{mark}{task.number:>5}  {paint(_STYLES.get(marker, 'strong'), shown)}  {title}"
 
 
-def _name_marker(task: TaskFacts) -> str:
+def _name_marker(task: StoredTask) -> str:
     return (task.marker or "no status")[:_MAX_MARKER]
 
 
@@ -148,10 +148,10 @@ def _say_shown(shown: ShownTask) -> None:
     if shown.entries:
         say(f"linkedResearch: {', '.join(escape(each) for each in shown.entries)}")
     if shown.plan is not None:
-        from remit.tasks.plan import tell_phases
+        from remit.tasks.plan import format_phases
 
         resume = shown.plan.resume
-        where = tell_phases(shown.plan.open) or ("all phases are over" if shown.plan.phases else "it has no phases")
+        where = format_phases(shown.plan.open) or ("all phases are over" if shown.plan.phases else "it has no phases")
         if resume is not None:
             where = f"goes on at phase {resume.number}, {escape(resume.name)}"
         say(f"Plan: {escape(shown.plan.path)}: {where}")
@@ -181,10 +181,10 @@ def phases(number: int, *, output_format: str) -> int:
         mark = "→" if phase == plan.resume else " "
         say(f"{mark} {phase.number:>4}  {f'[{phase.marker or chr(63)}]':<15}  {escape(phase.name)}")
     if plan.resume is None:
-        from remit.tasks.plan import tell_phases
+        from remit.tasks.plan import format_phases
 
         over = "every phase is over" if plan.phases else f"{escape(plan.path)} has no phases"
-        say(f"no phase can be gone on with: {tell_phases(plan.open)}" if plan.open else over)
+        say(f"no phase can be gone on with: {format_phases(plan.open)}" if plan.open else over)
     return ACCEPTED
 
 
@@ -192,7 +192,7 @@ def _shape_phase(phase: Phase) -> dict[str, Any]:
     return {"number": phase.number, "name": phase.name, "marker": phase.marker}
 
 
-def _shape(task: TaskFacts) -> dict[str, Any]:
+def _shape(task: StoredTask) -> dict[str, Any]:
     return {
         "number": task.number,
         "title": task.title,

@@ -16,11 +16,11 @@ from remit.cluster.downgrade import doubt, name_files
 from remit.cluster.orders import read_outcome
 from remit.cluster.sealing import SealError, unseal
 from remit.errors import RemitError, StorageError
-from remit.git.apply_changes import bring_in, fetch
+from remit.git.apply_changes import apply_agent_changes, fetch
 from remit.git.branches import keep_branch
-from remit.git.bundles import Base, Made, drop_remote
+from remit.git.bundles import AgentChanges, BaseTree, drop_remote
 from remit.ledger.home import SETTLING, Home
-from remit.ledger.runs import Attempt, record_attempt
+from remit.ledger.runs import AttemptRow, record_attempt
 from remit.ledger.texts import keep_texts
 from remit.runs.results.full_result import read_report, render_report
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from remit.cluster.caller.client import Afar
     from remit.cluster.database.store import Database
     from remit.cluster.orders import Order, RemoteResult
-    from remit.git.apply_changes import Arrived
+    from remit.git.apply_changes import AppliedChanges
     from remit.ledger.runs import Run
     from remit.result import Result
     from remit.runs.judging.conclusion import Conclusion
@@ -56,7 +56,9 @@ async def arrive(
     if not packed.commit:
         return _see_all(str(row.details.get("root") or afar.home.root), row, arrival)
     bundle = await bundles.get(afar.db, packed.source.parcel) if packed.source.parcel else None
-    return await asyncio.to_thread(_Files(afar.home, row, order, outcome, bundle).bring_in, arrival, own_files)
+    return await asyncio.to_thread(
+        _Files(afar.home, row, order, outcome, bundle).apply_agent_changes, arrival, own_files
+    )
 
 
 def _drop_base(root: str, order: Order) -> None:
@@ -74,7 +76,7 @@ async def load_outcome(db: Database, key: bytes, session_id: str) -> RemoteResul
 
 def keep_outcome(home: Home, session_id: str, outcome: RemoteResult, *, with_report: bool = False) -> Result:
     """Write down what the worker's ledger has of it; what is told of it."""
-    known = set(Attempt._fields)
+    known = set(AttemptRow._fields)
     texts = {kind: text.encode("utf-8", "surrogatepass") for kind, text in outcome.texts.items()}
     report, conclusion = read_report(dict(outcome.report))
     if with_report:
@@ -82,7 +84,7 @@ def keep_outcome(home: Home, session_id: str, outcome: RemoteResult, *, with_rep
     with home.ledger.transaction() as db:
         for told in outcome.attempts:
             values: dict[str, Any] = {name: value for name, value in told.items() if name in known}
-            record_attempt(db, session_id, Attempt(**values))
+            record_attempt(db, session_id, AttemptRow(**values))
         keep_texts(home, session_id, texts, db=db)
     return report
 
@@ -97,13 +99,13 @@ class _Files:
         self.home = Home(home.root)  # a ledger of its own: this is another thread
         self.row = row
         self.root = str(row.details.get("root") or home.root)
-        self.base = Base(order.commit, order.tree, order.prefix)
+        self.base = BaseTree(order.commit, order.tree, order.prefix)
         packed = outcome.packed
-        self.made = Made(packed.commit, packed.tree, packed.files)
+        self.made = AgentChanges(packed.commit, packed.tree, packed.files)
         self.source = packed.source
         self.bundle = bundle
 
-    def bring_in(self, arrival: Arrival, own_files: tuple[str, ...]) -> Arrival:
+    def apply_agent_changes(self, arrival: Arrival, own_files: tuple[str, ...]) -> Arrival:
         """Fetch what it made, check it, and write it into the tree; what is told then."""
         if self.source.parcel and self.bundle is None:
             return _doubt(arrival, "what it made is not in the database any more")
@@ -113,13 +115,13 @@ class _Files:
                 self.root, self.base, self.made, bundle=self.bundle, remote=source.remote, branch=source.branch
             )  # fmt: skip
             with self.home.lock(SETTLING):  # of two that arrive at once each sees what the other has written
-                arrived = bring_in(self.root, self.base, self.made, fetched=fetched)
+                arrived = apply_agent_changes(self.root, self.base, self.made, fetched=fetched)
         except StorageError as error:  # it is not what was sent, or cannot be written
             return _doubt(arrival, f"what it made did not arrive: {error.message}")
         conflicts = self._list_conflicts(arrival, arrived, own_files)
         return self._tell(arrival, conflicts) if conflicts else _see_all(self.root, self.row, arrival)
 
-    def _list_conflicts(self, arrival: Arrival, arrived: Arrived, own_files: tuple[str, ...]) -> list[str]:
+    def _list_conflicts(self, arrival: Arrival, arrived: AppliedChanges, own_files: tuple[str, ...]) -> list[str]:
         """What has changed here meanwhile, and is not Remit's own.
 
         That changes all the time, as the log of errors does: it stays as it is here, unless the agent says that it made

@@ -16,7 +16,7 @@ from remit.cluster.orders import Order, render_order
 from remit.cluster.row_conversion import SIGNED, shape_posted
 from remit.cluster.sealing import Signed, seal, sign_ticket
 from remit.errors import StateError, UsageError
-from remit.git.tree_snapshot import take_base
+from remit.git.tree_snapshot import snapshot_tree
 from remit.ledger.runs import load_delegation
 from remit.ledger.texts import load_text
 from remit.runs.admission.run_config import read_terms
@@ -43,7 +43,7 @@ async def post(afar: Afar, key: bytes, row: Run) -> None:
     if terms.resume_of:
         hint = f"start it anew: remit retry {terms.resume_of}"
         raise UsageError("the harness's session of an earlier delegation is on another machine", hint=hint)
-    base = await asyncio.to_thread(take_base, terms.root, with_history=bool(afar.settings.remote))
+    base = await asyncio.to_thread(snapshot_tree, terms.root, with_history=bool(afar.settings.remote))
     source = await send_base(afar, terms.root, base, row.session_id)
     order = Order(
         row.session_id, row.root_id, row.parent_id, row.agent, row.depth, row.path, row.runner, row.task_number,

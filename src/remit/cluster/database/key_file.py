@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from remit.errors import ClusterError
 from remit.lazy_regex import lazy
-from remit.storage.files import tell_failure
+from remit.storage.files import storage_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,7 @@ def _load(file: str) -> str:
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise tell_failure(file, error) from error
+        raise storage_error(file, error) from error
 
 
 def make_key(folder: str) -> bytes:
@@ -62,7 +62,7 @@ def make_key(folder: str) -> bytes:
             os.link(temporary, file)
         os.unlink(temporary)
     except OSError as error:
-        raise tell_failure(file, error) from error
+        raise storage_error(file, error) from error
     return load_key({}, folder) or key
 
 

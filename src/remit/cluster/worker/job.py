@@ -30,7 +30,7 @@ from remit.cluster.worker_folder import Facts
 from remit.config.cluster import ENGINE
 from remit.errors import ClusterError, RemitError, StorageError
 from remit.git import clones
-from remit.git.bundles import Base
+from remit.git.bundles import BaseTree
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.runs import Run
@@ -191,7 +191,7 @@ class Job:
     async def _check_out(self, order: Order) -> Facts:
         source, site = order.source, self.site
         bundles = await insist(lambda: load_bundles(site.goods, site.folder.store, source))
-        base = Base(order.commit, order.tree, order.prefix)
+        base = BaseTree(order.commit, order.tree, order.prefix)
         root = await asyncio.to_thread(
             clones.check_out, site.folder.store, site.folder.find_tree(self.session_id), base,
             bundles=bundles, remote=source.remote, branch=source.branch,

@@ -39,7 +39,7 @@ async def send(
     db: Database, root: str, order: Order, fence: int, *, megabytes: int, also: Iterable[str] = (), known: str = ""
 ) -> Sent:
     """Send what differs from the base. `known`: the commit that is there already."""
-    base = git.Base(order.commit, order.tree, order.prefix)
+    base = git.BaseTree(order.commit, order.tree, order.prefix)
     made = await asyncio.to_thread(clones.collect, root, base, also=tuple(also))
     if not made.files:
         return Sent(left=made.left)

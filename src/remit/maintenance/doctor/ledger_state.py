@@ -55,16 +55,16 @@ def _look_at_ledger(patient: Patient) -> Iterator[Check]:
 
 def _look_at_unfinished(patient: Patient, unfinished: int) -> Iterator[Check]:
     from remit.ledger.home import TASKS
-    from remit.storage.locks import find_holder
+    from remit.storage.locks import find_lock_holder
 
-    if unfinished and find_holder(f"{patient.root}/.remit/locks/{TASKS}.lock") is None:
+    if unfinished and find_lock_holder(f"{patient.root}/.remit/locks/{TASKS}.lock") is None:
         told = f"{unfinished} {'change' if unfinished == 1 else 'changes'} of tasks stopped half-way"
         yield Check("unfinished", "warning", told, "nothing to do: whoever reads the tasks next finishes it")
 
 
 def _look_at_locks(patient: Patient) -> Iterator[Check]:
     """Who holds what now. A lock ends with its process, so one that stays is a process that hangs."""
-    from remit.storage.locks import find_holder
+    from remit.storage.locks import find_lock_holder
     from remit.storage.machine import is_alive
 
     folder = f"{patient.root}/.remit"
@@ -72,7 +72,7 @@ def _look_at_locks(patient: Patient) -> Iterator[Check]:
     files = [f"{folder}/locks/{name}" for name in names]
     held = 0
     for file in (*files, f"{folder}/ledger.db.lock", f"{folder}/ledger.db.checkpoint"):
-        pid = find_holder(file)
+        pid = find_lock_holder(file)
         if pid is None:
             continue
         held += 1

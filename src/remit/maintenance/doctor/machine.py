@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from remit.harnesses import opencode
 from remit.hooks.tried_versions import TRIED, UNPROTECTED_HINT, describe_unprotected, read_version
 from remit.maintenance.doctor.report import Check
-from remit.storage.machine import ask_program, find_mount, find_program, measure_room
+from remit.storage.machine import find_mount, find_program, measure_free_space, run_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -57,7 +57,7 @@ def _look_at_sqlite(patient: Patient) -> Iterator[Check]:
 
 
 def _look_at_disk(patient: Patient) -> Iterator[Check]:
-    mount, room = find_mount(patient.root), measure_room(patient.root)
+    mount, room = find_mount(patient.root), measure_free_space(patient.root)
     free = f"{_show_bytes(room.free_bytes)} free"
     kind = mount.kind if mount else "file system not known"
     if mount is not None and mount.is_network:
@@ -93,7 +93,7 @@ def _try_out(
     found = find_program(program, root=patient.root)
     if found is None or found.is_foreign:
         return Check(name, "warning", f"{program} is not installed: {missing}", hint)
-    told = ask_program([found.file, *arguments], seconds=_PROGRAM_SECONDS)
+    told = run_program([found.file, *arguments], seconds=_PROGRAM_SECONDS)
     if told.code == 0:
         return Check(name, "ok", fine)
     why = "gives no answer" if told.code is None else f"says: {_cut(told.text)}" if told.text.strip() else "fails"
@@ -112,7 +112,7 @@ def make_harness_look(name: str) -> Callable[[Patient], Iterable[Check]]:
             told = f"{name} at {found.file} lies in the workspace, and was not asked for its version"
             yield Check("harness", "warning", told, "install it elsewhere")
             return
-        answer = ask_program([found.file, "--version"], seconds=_PROGRAM_SECONDS)
+        answer = run_program([found.file, "--version"], seconds=_PROGRAM_SECONDS)
         if answer.code == 0:
             version = read_version(answer.text)
             where = f"{name} {version or '(version unknown)'} at {found.file}"

@@ -15,7 +15,7 @@ from remit.model import ACCEPTABLE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from remit.ledger.history import Past
+    from remit.ledger.history import PastRun
     from remit.ledger.home import Home
     from remit.maintenance.doctor.report import Patient
     from remit.views.run_details import Standing
@@ -136,7 +136,7 @@ def _find_loops(home: Home) -> Iterator[Check]:
 def _find_past(home: Home) -> Iterator[Check]:
     from remit.ledger.history import list_past
 
-    by_agent: dict[str, list[Past]] = {}
+    by_agent: dict[str, list[PastRun]] = {}
     for each in list_past(home.ledger):
         by_agent.setdefault(each.agent, []).append(each)
     limits = [check for name in sorted(by_agent) for check in _judge_limit(name, by_agent[name])]
@@ -144,7 +144,7 @@ def _find_past(home: Home) -> Iterator[Check]:
     yield from (*limits[:_MOST_TOLD], *returns[:_MOST_TOLD])
 
 
-def _judge_limit(agent: str, runs: list[Past]) -> Iterator[Check]:
+def _judge_limit(agent: str, runs: list[PastRun]) -> Iterator[Check]:
     """Whether an agent's limit fits the time that it takes (R2.6). It is given by its latest run."""
     runs = [each for each in runs if each.ending in ("exited", "timeout") and each.timeout_s == runs[0].timeout_s]
     if len(runs) < _LEAST_RUNS:
@@ -175,7 +175,7 @@ def suggest_limit(usual_s: float) -> int:
     return math.ceil(wanted / step) * step
 
 
-def _judge_returns(agent: str, runs: list[Past]) -> Iterator[Check]:
+def _judge_returns(agent: str, runs: list[PastRun]) -> Iterator[Check]:
     """Whether an agent's returns hold, and what is most often wrong with them."""
     said = [each for each in runs if each.ending == "exited"]
     wrong = [each for each in said if each.outcome not in (*ACCEPTABLE, "unproven")]  # that one is no agent's fault

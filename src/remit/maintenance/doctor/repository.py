@@ -19,14 +19,14 @@ _OLD_SECONDS = 600
 
 
 def _look_at_git(patient: Patient) -> Iterator[Check]:
-    from remit.git.git_errors import Refused
+    from remit.git.git_errors import GitRefused
     from remit.git.process import run
     from remit.git.repository import find_repository
 
     try:
         version = run("/", "--version").out.decode("utf-8", "replace").strip().removeprefix("git version ")
         repository = find_repository(patient.root)
-    except Refused as refused:
+    except GitRefused as refused:
         finding = refused.finding
         yield Check("git", "warning", finding.message, f"{finding.hint[:1].lower()}{finding.hint[1:].rstrip('.')}")
         return

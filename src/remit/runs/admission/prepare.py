@@ -50,7 +50,7 @@ from remit.runs.manifest_tokens import check_tokens, list_blanks, list_given
 from remit.runs.request import render_request
 from remit.runs.supervisor.output_reader import hear_callers
 from remit.storage.checkouts import mark_checkout
-from remit.storage.context_files import Context, load_context, render_context
+from remit.storage.context_files import LoadedContext, load_context, render_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -96,7 +96,7 @@ class _Work(NamedTuple):
     agent: Agent
     runner: str
     inputs: Inputs
-    context: Context
+    context: LoadedContext
     targets: tuple[str, ...] = ()
     """The agents that it may call and that exist; none if it has no file."""
     tokens: Mapping[str, str] = NOTHING
@@ -148,7 +148,7 @@ def draft(request: Request, setting: Setting) -> Draft:
     agent = agent if agent.definition is not None else Agent(get_label(request, runner))
     request, denied = _check_place(request, agent, setting)
     inputs = Inputs() if agent.document is None else read_inputs(agent.document)
-    work = _Work(request, agent, runner, inputs, Context())
+    work = _Work(request, agent, runner, inputs, LoadedContext())
     findings = check_inputs(inputs, request.inputs, answers=work.answers)
     _refuse_errors(findings, agent.name)
     if agent.document is not None:
@@ -206,7 +206,7 @@ def _draft_built_in(request: Request, agent: Agent, setting: Setting) -> Draft:
         retry_of=request.retry_of,
         batch=request.batch,
     )
-    work = _Work(request._replace(worktree=False), agent, BUILT_IN, Inputs(), Context())
+    work = _Work(request._replace(worktree=False), agent, BUILT_IN, Inputs(), LoadedContext())
     budget = clamp(request.budget, Budget(*setting.settings.delegation.budget))
     return Draft(work, Asked(agent.name, timeout_s, budget), terms, ())
 
@@ -253,14 +253,14 @@ def enter(draft: Draft, setting: Setting) -> Prepared:
     return Prepared(row, (*draft.findings, *held))
 
 
-def _hand_on(work: _Work, root: str) -> Context:
+def _hand_on(work: _Work, root: str) -> LoadedContext:
     """The files that are handed on with the work, before those that the agent's own file names."""
     first, *others = work.request.handed
     wanted = (Wanted(first, "required", (first,)), *(Wanted(each, "optional", (each,)) for each in others))
     handed = load_context(root, ContextPlan(files=wanted), forbidden=work.inputs.forbidden)
     known = {each.path for each in handed.loaded} | {each.path for each in handed.named}
     own = work.context
-    return Context(
+    return LoadedContext(
         (*handed.loaded, *(each for each in own.loaded if each.path not in known)),
         (*handed.named, *(each for each in own.named if each.path not in known)),
         (*handed.findings, *own.findings),

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from remit.errors import RemitError
-from remit.ledger.activity import list_acts, mark_told
+from remit.ledger.activity import list_acts, mark_reported
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.home import SETTLING
 from remit.light_namedtuple import NamedTuple
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from remit.ledger.activity import FileAct
     from remit.ledger.home import Home
-    from remit.manifest.entries import Entry
+    from remit.manifest.entries import ManifestEntry
     from remit.model import AgentError, Artifact, ArtifactFacts, Diagnostic, DialectName, Status
-    from remit.storage.activity_frontmatter import Record
+    from remit.storage.activity_frontmatter import FileActivity
     from remit.tasks.store import TaskStore
 
 State = Literal["done", "there", "nothing", "failed"]
@@ -266,12 +266,14 @@ def _settle_task(home: Home, settlement: Settlement, places: Places, *, is_left:
     linked = _link_entry(home, settlement, places)
     state: State = "done" if moved.files or linked else "there"
     tasks = (f"{places.tasks.folder}/state.json", f"{places.tasks.folder}/TODO.md")
-    if any(finding.severity == "error" for finding in moved.told):  # what is broken is for people to look at first
+    if any(
+        finding.severity == "error" for finding in moved.diagnostics
+    ):  # what is broken is for people to look at first
         where = f"the files of the tasks disagree; task {number} is {moved.after or moved.before}"
-        return Step("task", "failed", where, moved.told)
+        return Step("task", "failed", where, moved.diagnostics)
     has_moved = moved.after is not None and moved.after != moved.before
     where = f"task {number} {'is' if has_moved else 'stays'} {moved.after or moved.before}"
-    return Step("task", state, where, moved.told, (*tasks, *moved.files), owed=has_moved)
+    return Step("task", state, where, moved.diagnostics, (*tasks, *moved.files), owed=has_moved)
 
 
 def _follow(settlement: Settlement, marker: str) -> str | None:
@@ -299,7 +301,7 @@ def is_exploratory(entry: Mapping[str, Any]) -> bool:
     return isinstance(linked, list) and not any(str(each).strip() for each in linked)
 
 
-def _find_own(home: Home, entry: Mapping[str, Any], places: Places) -> Entry | None:
+def _find_own(home: Home, entry: Mapping[str, Any], places: Places) -> ManifestEntry | None:
     """The line of the manifest that this work made."""
     from remit.manifest.entries import shape_entry  # noqa: PLC0415 - as above
     from remit.manifest.index import Index  # noqa: PLC0415
@@ -366,17 +368,17 @@ def tell_activity(home: Home, session_id: str, *, workspace_root: str = "") -> S
         noted[path] = write_activity(base, name, [_make_record(act, name) for act in these])
     failed = {path for path, each in noted.items() if each.finding is not None and each.finding.code == "ACT003"}
     with home.ledger.transaction() as db:  # what could not be written is tried again by the next settlement
-        mark_told(db, [act for act in acts if act.path not in failed])
+        mark_reported(db, [act for act in acts if act.path not in failed])
     findings = tuple(each.finding for each in noted.values() if each.finding is not None)
     changed = tuple(path for path, each in noted.items() if each.changed)
     return Step("activity", "failed" if failed else "done" if changed else "there", "", findings, changed)
 
 
-def _make_record(act: FileAct, name: str) -> Record:
-    from remit.storage.activity_frontmatter import Record  # noqa: PLC0415 - as above
+def _make_record(act: FileAct, name: str) -> FileActivity:
+    from remit.storage.activity_frontmatter import FileActivity  # noqa: PLC0415 - as above
 
     when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(act.at_ms / 1000))
-    return Record(act.session_id, act.parent_id, act.operation, when, name)
+    return FileActivity(act.session_id, act.parent_id, act.operation, when, name)
 
 
 def _settle_git(home: Home, settlement: Settlement, files: tuple[str, ...]) -> Step:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.ledger.events import read_clock_ms
-from remit.ledger.runs import Attempt, list_attempts
+from remit.ledger.runs import AttemptRow, list_attempts
 from remit.runs.judging.judge import Earlier
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ _NOT_THERE = ("missing", "empty", "unreadable")
 
 def describe_attempt(
     row: Run, number: int, judgement: Judgement | None, *, ending: str, usage: Mapping[str, Any]
-) -> Attempt:
+) -> AttemptRow:
     """An attempt that has ended just now, as the ledger keeps it."""
-    kept = Attempt(
+    kept = AttemptRow(
         number, row.started_ms or 0, read_clock_ms(), ending,
         None if judgement is None else judgement.outcome, f"answer-{number}", usage=usage,
     )  # fmt: skip

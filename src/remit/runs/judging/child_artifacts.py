@@ -16,7 +16,7 @@ from remit.runs.results.full_result import load_made
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from remit.evidence.changes import Change
+    from remit.evidence.changes import TreeChange
     from remit.ledger.home import Home
 
 _BELOW = """
@@ -40,7 +40,7 @@ class HandedOn(NamedTuple):
     accepted_ms: Mapping[str, int] = NOTHING
     """When the last run ended that made each file."""
 
-    def has(self, change: Change, *, written: Collection[str] | None) -> bool:
+    def has(self, change: TreeChange, *, written: Collection[str] | None) -> bool:
         """Whether a change is theirs, and was not changed again. `written`: what the one above them wrote itself."""
         if change.path not in self.made or not change.blob:
             return False

@@ -15,7 +15,7 @@ from remit.model import ACCEPTABLE, ERROR_CODES, NOTHING, AgentError, Artifact, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from remit.evidence.changes import Change, Comparison
+    from remit.evidence.changes import Comparison, TreeChange
     from remit.evidence.grades import ArtifactGrade
     from remit.model import Diagnostic, Return, Status
     from remit.runners import Heard, Usage
@@ -58,7 +58,7 @@ class Conclusion(NamedTuple):
     summary: str
     artifacts: tuple[Artifact, ...] = ()
     grades: Mapping[str, ArtifactGrade] = {}
-    unclaimed: tuple[Change, ...] = ()
+    unclaimed: tuple[TreeChange, ...] = ()
     faults: tuple[AgentError, ...] = ()
     next_steps: tuple[str, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
@@ -99,7 +99,7 @@ class Ended(NamedTuple):
     heard: Heard | None = None
     judgement: Judgement | None = None
     comparison: Comparison | None = None
-    unclaimed: tuple[Change, ...] = ()
+    unclaimed: tuple[TreeChange, ...] = ()
     exit_code: int | None = None
     reason: str = ""
     written: frozenset[str] | None = None

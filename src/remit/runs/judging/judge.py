@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from remit import returns
 from remit.errors import RemitError
 from remit.evidence.artifacts import inspect_artifacts
-from remit.evidence.facts import find_bases, follow_to_file, load_findings, look_at_artifacts
+from remit.evidence.facts import find_bases, find_facts, follow_to_file, load_findings
 from remit.evidence.grades import CONTRADICTED, PROVED, WRITE, grade_artifacts, list_unclaimed
 from remit.evidence.written_path import find_way
 from remit.light_namedtuple import NamedTuple
@@ -28,9 +28,9 @@ from remit.storage.safe_path import find_inside, name_below
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from remit.evidence.changes import Change, Comparison
+    from remit.evidence.changes import Comparison, TreeChange
     from remit.evidence.grades import ArtifactGrade
-    from remit.evidence.tree import Tree
+    from remit.evidence.tree import WorkTree
     from remit.model import Expectation, Return, Severity, Status, Verdict, VerdictName
     from remit.runners import ToolUse
     from remit.runs.judging.concurrent_writers import MadeEarlier
@@ -54,7 +54,7 @@ class Scene(NamedTuple):
     """Where the agent worked, and what is known of it."""
 
     root: str
-    before: Tree | None = None
+    before: WorkTree | None = None
     tools: tuple[ToolUse, ...] | None = None
     """What it used; None where nobody can tell."""
     site: Site = Site()
@@ -93,13 +93,13 @@ class Judgement(NamedTuple):
     claimed: Return | None = None
     """What the agent claims, also if it is not verified."""
     grades: Mapping[str, ArtifactGrade] = {}
-    unclaimed: tuple[Change, ...] = ()
+    unclaimed: tuple[TreeChange, ...] = ()
     verdict: Verdict | None = None
     unproven: tuple[str, ...] = ()
     """The claimed files of an `unproven` return that Remit could not verify."""
     doubts: tuple[Diagnostic, ...] = ()
     """The findings that make it `unproven`."""
-    after: Tree | None = None
+    after: WorkTree | None = None
     """The tree that the claims were compared with."""
 
     @property
@@ -151,7 +151,7 @@ def judge_answer(
         reading = follow_to_file(reading, root, wanted) or reading
     entry = find_entry(scene) if reading.dialect is MANIFEST else OwnEntry(None)
     returns.attach_entry(reading, entry.line, rival=entry.rival)
-    facts = look_at_artifacts(reading, root, manifest, scene.workspace_root)
+    facts = find_facts(reading, root, manifest, scene.workspace_root)
     bases = find_bases(reading, root, manifest, scene.workspace_root)
     after, failure = _look_again(scene.before) if facts and scene.before is not None else (None, "")
     grades = grade_artifacts(
@@ -170,7 +170,7 @@ def judge_answer(
     return _name_from_root(judgement) if len(bases) > 1 else judgement
 
 
-def _look_again(before: Tree) -> tuple[Tree | None, str]:
+def _look_again(before: WorkTree) -> tuple[WorkTree | None, str]:
     """The tree now, or why it can't be read."""
     from remit.evidence.take_tree import take_again  # noqa: PLC0415 - starts git, which a return without claims doesn't need
 
@@ -208,9 +208,9 @@ def look_around(
     scene: Scene,
     grades: Mapping[str, ArtifactGrade],
     own: Sequence[str] = (),
-    is_below: Callable[[Change], bool] | None = None,
-    after: Tree | None = None,
-) -> tuple[Comparison | None, tuple[Change, ...]]:
+    is_below: Callable[[TreeChange], bool] | None = None,
+    after: WorkTree | None = None,
+) -> tuple[Comparison | None, tuple[TreeChange, ...]]:
     """What changed since the run began, and what of it the agent did not claim.
 
     Without Remit's own files, and without the manifest if the agent has an entry in it. `is_below` says what was

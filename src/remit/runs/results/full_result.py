@@ -21,7 +21,7 @@ from remit.runs.judging.conclusion import Conclusion, Writes
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from remit.evidence.changes import Change
+    from remit.evidence.changes import TreeChange
     from remit.evidence.grades import ArtifactGrade
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
@@ -223,10 +223,10 @@ def read_report(kept: dict[str, Any]) -> tuple[Result, Conclusion]:
     return report, conclusion
 
 
-def _read_unclaimed(told: list[Any]) -> tuple[Change, ...]:
-    from remit.evidence.changes import Change  # noqa: PLC0415 - only where there are some
+def _read_unclaimed(told: list[Any]) -> tuple[TreeChange, ...]:
+    from remit.evidence.changes import TreeChange  # noqa: PLC0415 - only where there are some
 
-    return tuple(Change(path, kind) for path, kind in told)
+    return tuple(TreeChange(path, kind) for path, kind in told)
 
 
 def _tell_nothing_kept(home: Home, session_id: str) -> StateError:

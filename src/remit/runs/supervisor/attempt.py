@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.attempts.output import OUT_CAP_BYTES, hear_out, read_out
+from remit.attempts.output import OUT_CAP_BYTES, feed_output, read_out
 from remit.runners import Heard
 from remit.runs.supervisor.output_reader import PIECE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from remit.attempts.results import Result
+    from remit.attempts.results import ShimResult
     from remit.errors import RemitError
     from remit.runners import Listener
     from remit.runs.judging.judge import Judgement
@@ -50,7 +50,7 @@ def refuse(number: int, error: RemitError) -> Turn:
     return Turn(number, "rejected", heard, reason=str(error), code=error.code)
 
 
-def make_turn(number: int, result: Result, heard: Heard) -> Turn:
+def make_turn(number: int, result: ShimResult, heard: Heard) -> Turn:
     """An attempt whose shim reports how it ended."""
     if result.stuck:
         heard = heard._replace(notes=(*heard.notes, _STUCK))
@@ -61,7 +61,7 @@ def make_turn(number: int, result: Result, heard: Heard) -> Turn:
     return turn._replace(heard=_tell_signal(heard, result.signal), exit_code=code)
 
 
-def _name_ending(result: Result) -> str:
+def _name_ending(result: ShimResult) -> str:
     if result.ending == "stopped" and result.reason == ANSWERED:
         return "exited"
     if result.ending == "stopped":
@@ -81,11 +81,11 @@ def _tell_signal(heard: Heard, number: int | None) -> Heard:
     return heard._replace(cause=heard.cause or "crash", trouble=trouble)
 
 
-def listen_to(folder: str, listener: Listener, result: Result | None) -> Heard:
+def listen_to(folder: str, listener: Listener, result: ShimResult | None) -> Heard:
     """Hear an attempt from its beginning. Output of which a part is missing is no answer."""
     is_whole, offset = True, 0
     if result is not None:
-        is_whole = hear_out(folder, result, listener.feed)
+        is_whole = feed_output(folder, result, listener.feed)
     else:
         while data := read_out(folder, offset, min(PIECE_BYTES, OUT_CAP_BYTES - offset)):
             offset += len(data)

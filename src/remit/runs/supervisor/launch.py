@@ -9,7 +9,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from remit.attempts.confine import Confinement, Fixed, find_common_folder
+from remit.attempts.confine import Confinement, ReadOnlyPath, find_common_folder
 from remit.attempts.confined_calls import NAME
 from remit.attempts.folders import find_return_file, make_attempt
 from remit.attempts.start import ShimOrder, Started, start_shim
@@ -114,8 +114,8 @@ def _make_confinement(drive: RunLoop, environ: dict[str, str]) -> Confinement:
     places, private = list_places(root, home, harness, environ)
     permitted, new_files = _apply_permissions(drive, home)
     return Confinement(
-        root, tuple(filter(None, writable)), tuple(Fixed(*place) for place in places),
-        tuple(Fixed(*place) for place in GIT_PLACES),
+        root, tuple(filter(None, writable)), tuple(ReadOnlyPath(*place) for place in places),
+        tuple(ReadOnlyPath(*place) for place in GIT_PLACES),
         (*private, environ.get("TMPDIR", ""), *list_caches(home, environ, permitted.write)),
         permitted, new_files, drive.terms.network,
         find_model_ports(harness, environ) if drive.terms.network == "model" else (),

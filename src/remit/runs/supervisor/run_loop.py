@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from remit.attempts.start import Started
-    from remit.evidence.changes import Change, Comparison
-    from remit.evidence.tree import Tree
+    from remit.evidence.changes import Comparison, TreeChange
+    from remit.evidence.tree import WorkTree
     from remit.ledger.runs import Run
     from remit.ledger.store import Connection
     from remit.model import Diagnostic
@@ -95,7 +95,7 @@ class RunLoop:
         """A function of this process that runs."""
         self.report: Result | None = None
         """What is told of it, where another has said that already."""
-        self.before: Tree | None = None
+        self.before: WorkTree | None = None
         """The tree before the run."""
         self.lost = ""
         """Why there is none."""
@@ -393,7 +393,7 @@ class RunLoop:
 
     async def _compare(
         self, scene: Scene, turn: Turn, is_below: Callable[..., bool]
-    ) -> tuple[Comparison | None, tuple[Change, ...]]:
+    ) -> tuple[Comparison | None, tuple[TreeChange, ...]]:
         """What has changed since before the work, and what of it nobody claims."""
         if scene.before is None:
             return None, ()

@@ -36,9 +36,9 @@ from remit.spelling import did_you_mean
 from remit.storage.safe_path import find_inside
 from remit.tasks.import_task import make_name
 from remit.tasks.moves import NEED_REASON, OWN_COMMAND, check_move
-from remit.tasks.plan import tell_phases
+from remit.tasks.plan import format_phases
 from remit.tasks.store import list_folders
-from remit.tasks.sync import take_in
+from remit.tasks.sync import absorb_edits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from remit.runs.instructions import TaskFacts as Told
     from remit.runs.workspace import Workspace
     from remit.tasks.plan import Phase
-    from remit.tasks.store import PlanFacts, TaskFacts, TaskStore
+    from remit.tasks.store import PlanFacts, StoredTask, TaskStore
 
 _USUAL_PLACES = {"research": "reports/research-", "summary": "summaries/"}
 _SYNC_FAILED = ERROR_CODES["status_sync"]
@@ -195,13 +195,13 @@ def _choose_agent(ws: Workspace, wish: Wish, command: Command, language: str) ->
 # --- the task --------------------------------------------------------------------------------------------------------
 
 
-def _find_task(store: TaskStore, command: Command, number: int | str) -> TaskFacts:
+def _find_task(store: TaskStore, command: Command, number: int | str) -> StoredTask:
     """A task that may be worked on."""
     if not isinstance(number, int):
         raise UsageError(f"'{number[:80]}' isn't the number of a task", hint="remit task list shows them")
     task = store.get(number)
     if command.working and not task.closed and _refuse(task, command) and store.check():
-        take_in(store)  # somebody moved it by hand, in one of the files
+        absorb_edits(store)  # somebody moved it by hand, in one of the files
         task = store.get(number)
     if task.closed:
         told = f"task {number} is over and put away"
@@ -212,7 +212,7 @@ def _find_task(store: TaskStore, command: Command, number: int | str) -> TaskFac
     return task
 
 
-def _refuse(task: TaskFacts, command: Command) -> RefusedError | None:
+def _refuse(task: StoredTask, command: Command) -> RefusedError | None:
     refusal = check_move(task.marker, command.working, command=OWN_COMMAND.get(command.working))
     if refusal is None:
         return None
@@ -221,14 +221,14 @@ def _refuse(task: TaskFacts, command: Command) -> RefusedError | None:
     return RefusedError(told, code=StateError.code, hint=as_tail(refusal.hint))
 
 
-def get_reason(task: TaskFacts) -> str:
+def get_reason(task: StoredTask) -> str:
     """Why a task is blocked or abandoned, as it was said then."""
     marker = task.marker or ""
     reason = task.fields.get(f"{marker.lower()}_reason") if marker in NEED_REASON else None
     return " ".join(reason.split())[:200] if isinstance(reason, str) else ""
 
 
-def _tell_state(task: TaskFacts, command: Command) -> list[str]:
+def _tell_state(task: StoredTask, command: Command) -> list[str]:
     """What whoever asks should know of the task as it is found."""
     why = get_reason(task)
     told = [f"task {task.number} was {task.marker}: {why}"] if why else []
@@ -291,7 +291,7 @@ def _check_open(plan: PlanFacts, number: int) -> None:
     """Raise where only phases are left that somebody has set aside: nobody can work on them, and nothing is done."""
     if plan.open:
         first = plan.open[0].number
-        told = f"task {number}: {tell_phases(plan.open)}, and there is no other phase to go on with"
+        told = f"task {number}: {format_phases(plan.open)}, and there is no other phase to go on with"
         hint = f"go on with it after: remit task move {number} --phase {first} not started; or drop it with: abandoned"
         raise RefusedError(told, code=StateError.code, hint=hint)
 
@@ -358,7 +358,7 @@ def close(ws: Workspace, parts: list[Part]) -> list[Part]:
 def _list_left(store: TaskStore, number: int, last: Part) -> list[str]:
     """What the plan and the task say is left."""
     plan = store.load_plan(number)
-    left = [tell_phases((each,)) for each in (() if plan is None else plan.open)]
+    left = [format_phases((each,)) for each in (() if plan is None else plan.open)]
     if not left and last.ready.request.working == "IMPLEMENTING" and store.get(number).marker == "PARTIAL":
         left = [f"task {number} is PARTIAL"]
     return left
@@ -381,7 +381,7 @@ def _explain_left(left: Sequence[str], again: str, trouble: RemitError | None) -
 # --- what it is given, and what it makes -----------------------------------------------------------------------------
 
 
-def _answer(store: TaskStore, task: TaskFacts, wish: Wish, phase: Phase | None, artifact_path: str) -> dict[str, str]:
+def _answer(store: TaskStore, task: StoredTask, wish: Wish, phase: Phase | None, artifact_path: str) -> dict[str, str]:
     """What a command answers of its agent's inputs beside the task itself (D15)."""
     answers = dict.fromkeys(FROM_PROMPT, wish.prompt.strip()) if wish.prompt.strip() else {}
     answers["project_path"] = f"{store.folder}/{find_task_folder(store, task)}"
@@ -396,7 +396,7 @@ def _answer(store: TaskStore, task: TaskFacts, wish: Wish, phase: Phase | None, 
     return answers
 
 
-def place_artifact(store: TaskStore, task: TaskFacts, command: Command, phase: Phase | None) -> str:
+def place_artifact(store: TaskStore, task: StoredTask, command: Command, phase: Phase | None) -> str:
     """Where the artifact belongs (R1.20), below the root: the next version that is free."""
     template = command.part if phase is not None and command.part else command.artifact
     if not template:
@@ -414,7 +414,7 @@ def place_artifact(store: TaskStore, task: TaskFacts, command: Command, phase: P
     return f"{place}/{file}"
 
 
-def find_task_folder(store: TaskStore, task: TaskFacts) -> str:
+def find_task_folder(store: TaskStore, task: StoredTask) -> str:
     """The folder of a task, `{number}_{slug}`: the one that is there, or what it would be called."""
     there = list_folders(store.home.root, store.folder).get(task.number)
     if there:
@@ -424,7 +424,7 @@ def find_task_folder(store: TaskStore, task: TaskFacts) -> str:
 
 
 def _find_handed(
-    store: TaskStore, task: TaskFacts, command: Command, plan: PlanFacts | None
+    store: TaskStore, task: StoredTask, command: Command, plan: PlanFacts | None
 ) -> tuple[str, ...]:  # fmt: skip
     """What was made for the task before, as far as the command wants it, the most important first."""
     found = (
@@ -434,7 +434,7 @@ def _find_handed(
     return tuple(dict.fromkeys(path for path in found if path is not None))
 
 
-def find_artifact(store: TaskStore, task: TaskFacts, kind: str) -> str | None:
+def find_artifact(store: TaskStore, task: StoredTask, kind: str) -> str | None:
     """The last artifact of a kind that a task has: what its files link, else the newest where it belongs."""
     linked = store.find_linked(task.number, task.fields, kind)
     if linked:

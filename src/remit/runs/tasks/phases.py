@@ -55,7 +55,7 @@ def check_rest(home: Home, store: TaskStore, row: Run, status: str) -> Rest:
 
     Whoever has lost a phase, or the plan, does not know what is left. So nobody goes on by himself: a person looks.
     """
-    from remit.tasks.plan import tell_phases  # noqa: PLC0415 - only with a task
+    from remit.tasks.plan import format_phases  # noqa: PLC0415 - only with a task
 
     terms, number, before = read_terms(row.details), row.task_number or 0, _load_before(home, row)
     steps = _open_again(home, store, row, before) if terms.phase is not None else []
@@ -70,7 +70,7 @@ def check_rest(home: Home, store: TaskStore, row: Run, status: str) -> Rest:
     is_whole = bool(terms.command) and terms.phase is None  # nobody has begun to go from phase to phase
     resumes = plan is not None and plan.resume is not None and status == "completed" and not is_whole
     if not lost and not resumes and status == "completed":
-        told = Step(PHASES, "done", f"task {number} is not done: {tell_phases(left)}")
+        told = Step(PHASES, "done", f"task {number} is not done: {format_phases(left)}")
         rest = rest._replace(steps=(*rest.steps, told))
     return rest._replace(stays=True, ends=bool(lost) or not resumes)
 

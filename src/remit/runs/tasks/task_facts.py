@@ -16,7 +16,7 @@ _STATUS_LINE = lazy(r"(?m)^[ \t]{0,8}(?:[-*+][ \t]{1,4})?\*\*Status(?:\*\*[ \t]{
 if TYPE_CHECKING:
     from remit.config import Settings
     from remit.ledger.home import Home
-    from remit.tasks.store import TaskFacts as Stored
+    from remit.tasks.store import StoredTask
 
 
 def find_task(home: Home, settings: Settings, task: int | str) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def load_task_facts(home: Home, settings: Settings, number: int) -> TaskFacts:
     return describe_task(store, task)
 
 
-def describe_task(store: TaskStore, task: Stored) -> TaskFacts:
+def describe_task(store: TaskStore, task: StoredTask) -> TaskFacts:
     """What is told of a task of a store."""
     plan = store.load_plan(task.number)
     title = store.read_titles().get(task.number) or task.title
@@ -62,7 +62,7 @@ def describe_task(store: TaskStore, task: Stored) -> TaskFacts:
     )
 
 
-def _answer(store: TaskStore, task: Stored, title: str) -> dict[str, str]:
+def _answer(store: TaskStore, task: StoredTask, title: str) -> dict[str, str]:
     """What a task answers of an agent's inputs: its own fields, and more by the names that agents give to it (D15)."""
     number, fields = task.number, task.fields
     own = {key: str(value) for key, value in fields.items() if type(value) in (str, int, float)}
