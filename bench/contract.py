@@ -140,7 +140,7 @@ def _make_large_rows(ordeals: dict[Peer, list[isolation.Ordeal]]) -> list[Row]:
     right = {peer: [float(sum(one.right for one in each))] for peer, each in ordeals.items()}
     slowest = {peer: [max(one.spent_ms for one in each)] for peer, each in ordeals.items()}
     broken = {
-        peer.name: sum(one.outcome not in {"accepted", "refused"} for one in each) for peer, each in ordeals.items()
+        peer.name: sum(one.verdict not in {"accepted", "refused"} for one in each) for peer, each in ordeals.items()
     }
     told = ", ".join(f"{name} {count}" for name, count in broken.items() if count)
     note = (
@@ -168,7 +168,7 @@ def render_misses(measured: Measured) -> str:
     groups = {"missed": score.missed, "wrong": score.wrong, "false accept": score.false_accepts}
     lines = [f"{kind}: {name}" for kind, names in groups.items() for name in names]
     lines += [
-        f"large: large/{ordeal.name} {ordeal.outcome} {ordeal.spent_ms:,.0f} ms"
+        f"large: large/{ordeal.name} {ordeal.verdict} {ordeal.spent_ms:,.0f} ms"
         for ordeal in measured.ordeals.get(REMIT, ())
         if not ordeal.right or ordeal.spent_ms > _LARGE_GOAL_MS
     ]

@@ -36,7 +36,7 @@ async def measure(root: Path) -> Row:
         for _ in range(ROUNDS + 1):
             bare.append(clock_python())
             began = time.perf_counter()
-            result = await ws.delegate("noop", "Do nothing.", command=command, evidence=False, settles=False)
+            result = await ws.delegate("noop", "Do nothing.", command=command, evidence=False, finishes=False)
             taken.append((time.perf_counter() - began) * 1e3)
             assert result.status == "completed", result
     return _make_row("a delegation to a program that does nothing", taken, bare, goals={BARE: GOAL})

@@ -45,7 +45,7 @@ def run_remit(count: int, folder: str) -> tuple[float, float]:
         async with Workspace.open(folder) as ws:
 
             async def delegate() -> None:
-                result = await ws.delegate("noop", "Do nothing.", function=work, evidence=False, settles=False)
+                result = await ws.delegate("noop", "Do nothing.", function=work, evidence=False, finishes=False)
                 assert result.status == "completed", result
 
             await asyncio.gather(*(delegate() for _ in range(_WARM)))
@@ -179,7 +179,7 @@ def run_queue(count: int, folder: str) -> tuple[float, float]:
     for number in range(count):
         db.execute("INSERT INTO queue VALUES (?, 'admitted', NULL)", (number,))
         db.execute("UPDATE queue SET state = 'running' WHERE number = ?", (number,))
-        db.execute("UPDATE queue SET state = 'settled', answer = ? WHERE number = ?", (RETURN, number))
+        db.execute("UPDATE queue SET state = 'finished', answer = ? WHERE number = ?", (RETURN, number))
     return clock.tell(count)
 
 

@@ -39,7 +39,7 @@ class Crowd:
 
     async def start(self, command: str, *, timeout_s: float = 600) -> str:
         """Start an agent; its session."""
-        request = Request("sleeper", "Sleep.", command=command, evidence=False, settles=False, timeout_s=timeout_s)
+        request = Request("sleeper", "Sleep.", command=command, evidence=False, finishes=False, timeout_s=timeout_s)
         return (await self.ws.start(request)).row.session_id
 
     async def wait_until_begun(self, names: list[str]) -> None:

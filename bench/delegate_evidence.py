@@ -34,7 +34,7 @@ async def measure(root: Path) -> list[Row]:
             for evidence, times in taken.items():
                 (root / "report.md").unlink(missing_ok=True)
                 began = time.perf_counter()
-                result = await ws.delegate("noop", "Report.", command=command, evidence=evidence, settles=False)
+                result = await ws.delegate("noop", "Report.", command=command, evidence=evidence, finishes=False)
                 times.append(time.perf_counter() - began)
                 assert result.status == ("completed" if evidence else "partial"), result
                 assert result.artifacts[0].grade == ("changed" if evidence else "unknown"), result

@@ -227,11 +227,11 @@ _COUNTING: Final = """
 _FILLING: Final = (
     """
     INSERT INTO delegations (
-        session_id, root_id, agent, depth, path, state, created_ms, started_ms, ended_ms, ending, outcome, status,
+        session_id, root_id, agent, depth, path, state, created_ms, started_ms, ended_ms, stop_reason, verdict, status,
         runner, owner, details
     )
-    SELECT name, name, 'builder', 1, '["orchestrator","builder"]', 'settled', at_ms, at_ms, at_ms, 'exited', 'accepted',
-           'completed', 'claude', 'referee', '{"refereed":true}'
+    SELECT name, name, 'builder', 1, '["orchestrator","builder"]', 'finished', at_ms, at_ms, at_ms, 'exited',
+           'accepted', 'completed', 'claude', 'referee', '{"refereed":true}'
     FROM past WHERE n <= :delegations
     """,
     """

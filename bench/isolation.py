@@ -41,7 +41,7 @@ class Ordeal:
 
     name: str
     right: bool
-    outcome: str
+    verdict: str
     spent_ms: float
 
 
@@ -86,9 +86,9 @@ class _Child:
             self._process.stdin.flush()
         line = self.answer()
         if line is None:
-            return Ordeal(name, right=False, outcome=self._ending(), spent_ms=LIMIT_SECONDS * 1000)
+            return Ordeal(name, right=False, verdict=self._ending(), spent_ms=LIMIT_SECONDS * 1000)
         told = json.loads(line)
-        return Ordeal(name, told["right"], told["outcome"], told["spent_ms"])
+        return Ordeal(name, told["right"], told["verdict"], told["spent_ms"])
 
     def _ending(self) -> str:
         """Why the child said nothing more: out of time, or dead of something else."""
@@ -105,11 +105,11 @@ def run_large(peer: Peer, wanted: Sequence[str]) -> list[Ordeal]:
     while names:
         with _Child(peer) as child:
             if child.answer() is None:
-                return [*results, *(Ordeal(name, right=False, outcome="no start", spent_ms=0.0) for name in names)]
+                return [*results, *(Ordeal(name, right=False, verdict="no start", spent_ms=0.0) for name in names)]
             while names:
                 ordeal = child.ask(names.pop(0))
                 results.append(ordeal)
-                if ordeal.outcome in {"timeout", "crash"}:
+                if ordeal.verdict in {"timeout", "crash"}:
                     break
     return results
 
@@ -125,7 +125,7 @@ def serve(peer_name: str) -> None:
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
         case = large_case(line.strip())
-        outcome, right = "refused", False
+        verdict, right = "refused", False
         # No handler: native code would never come back to run one, and the default action ends the process.
         signal.setitimer(signal.ITIMER_PROF, LIMIT_SECONDS)
         start = time.process_time()
@@ -134,10 +134,10 @@ def serve(peer_name: str) -> None:
             spent_ms = (time.process_time() - start) * 1000
         except BaseException as error:  # a panic of native code is no Exception
             spent_ms = (time.process_time() - start) * 1000
-            outcome = type(error).__name__
+            verdict = type(error).__name__
         else:
-            outcome = "refused" if payload is None else "accepted"
+            verdict = "refused" if payload is None else "accepted"
             right = accuracy.is_right(peer, case, payload)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        told = {"right": right, "outcome": outcome, "spent_ms": spent_ms}
+        told = {"right": right, "verdict": verdict, "spent_ms": spent_ms}
         print(json.dumps(told), file=answers, flush=True)

@@ -84,7 +84,7 @@ def run_remit(place: Place, crowd: Crowd, count: int, seconds: float) -> Run:
 
             async def delegate() -> None:
                 command = f"/bin/sh agent-{seconds:g}.sh"
-                result = await ws.delegate("noop", "Do nothing.", command=command, settles=False, timeout_s=300)
+                result = await ws.delegate("noop", "Do nothing.", command=command, finishes=False, timeout_s=300)
                 assert result.status == "completed", result
 
             await asyncio.gather(*(delegate() for _ in range(count)))

@@ -177,7 +177,7 @@ def _change(seen: Seen, home: Home, at: int) -> float:
     wait_until(lambda: _find(seen, session, is_over=False), "the row is there")
     time.sleep(0.4 + at % 7 * 0.05)  # not in step with anything of the page's
     with home.ledger.transaction() as db:
-        advance(db, session, "settled", ended_ms=int(time.time() * 1e3), ending="exited", outcome="accepted",
+        advance(db, session, "finished", ended_ms=int(time.time() * 1e3), stop_reason="exited", verdict="accepted",
                 status="completed")  # fmt: skip
     written_ms = time.time() * 1e3
     shown_ms: float = wait_until(lambda: _find(seen, session, is_over=True), "the row says so")

@@ -60,8 +60,8 @@ def check_laws(trial: Trial, *, max_seconds: float = MAX_SECONDS) -> Verdict:
     repairs = verdict.repairs
     spent = time.process_time() - start
     assert spent < max_seconds or len(trial.message) > MAX_SMALL_BYTES, f"took {spent:.2f} s"
-    assert verdict.accepted is not bool(errors), f"{verdict.outcome} with {errors}"
-    assert bool(repairs) or verdict.outcome != "repaired", "repaired, and nothing says how"
+    assert verdict.accepted is not bool(errors), f"{verdict.name} with {errors}"
+    assert bool(repairs) or verdict.name != "repaired", "repaired, and nothing says how"
     assert verdict.accepted is (verdict.returned is not None), "accepted and built go together"
     if verdict.accepted:
         _check_accepted(verdict, trial)
@@ -82,7 +82,7 @@ def _check_accepted(verdict: Verdict, trial: Trial) -> None:
         assert returned.session_id == trial.session_id, "another session"
     text = json.dumps(payload)
     again = remit.check(text, format=dialect.name, session_id=trial.session_id)
-    assert again.outcome == "accepted", f"written down again, it is {again.outcome}: {again.findings}"
+    assert again.name == "accepted", f"written down again, it is {again.name}: {again.findings}"
     assert json.dumps(again.payload) == text, "written down again, it reads otherwise"
     assert json.dumps(payload, ensure_ascii=False).encode(), "what was accepted can be sent on"
 

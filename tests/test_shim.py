@@ -76,7 +76,7 @@ def test_what_an_agent_leaves_behind_ends_with_it(tmp_path: Path, contain: Conta
     forest.wait_for(number)
     forest.let_go()
     result = forest.result()
-    assert (result.ending, result.exit_code, result.contained) == ("exited", 0, contain)
+    assert (result.stop_reason, result.exit_code, result.contained) == ("exited", 0, contain)
     assert forest.count_living() == 0
     assert result.survivors  # not how many: of a parent and a child that end together the parent may take one with it
     assert read(forest) == "done\n"
@@ -88,7 +88,7 @@ def test_nothing_survives_a_deadline(tmp_path: Path, contain: Contained) -> None
     forest = start(tmp_path, script, contain=contain, seconds=5.0)
     forest.wait_for(number)
     result = forest.result()
-    assert result.ending == "timeout"
+    assert result.stop_reason == "timeout"
     assert forest.count_living() == 0
 
 
@@ -98,7 +98,7 @@ def test_nothing_survives_a_cancel(tmp_path: Path, contain: Contained) -> None:
     forest.wait_for(number)
     assert send_control(forest.attempt.folder, "cancel")
     result = forest.result()
-    assert result.ending == "cancelled"
+    assert result.stop_reason == "cancelled"
     assert forest.count_living() == 0
 
 
@@ -117,7 +117,7 @@ def test_nothing_survives_the_keeper(tmp_path: Path, contain: Contained) -> None
     forest = start(tmp_path, script, contain=contain)
     forest.wait_for(number)
     os.kill(read_pids(forest)["keeper"], signal.SIGKILL)
-    assert forest.result().ending == "crashed"
+    assert forest.result().stop_reason == "crashed"
     assert forest.count_living() == 0
 
 
@@ -143,7 +143,7 @@ def test_a_shim_does_not_wait_without_a_limit_for_a_keeper_that_was_stopped(tmp_
     assert send_control(forest.attempt.folder, "cancel")
     result = forest.result()
     assert time.monotonic() - began > shim.KEEPER_SECONDS, "the keeper was not stopped"
-    assert (result.ending, result.stuck) == ("cancelled", False)
+    assert (result.stop_reason, result.stuck) == ("cancelled", False)
     check_none_is_left(forest, seconds=3)
 
 
@@ -184,7 +184,7 @@ def test_a_frozen_process_does_not_hang_its_shim(
     assert send_control(forest.attempt.folder, "cancel")
     result = forest.result()
     assert shim.KEEPER_SECONDS < time.monotonic() - began < 40
-    assert (result.ending, result.stuck) == ("cancelled", True)
+    assert (result.stop_reason, result.stuck) == ("cancelled", True)
     assert set(frozen) <= {int(pid) for pid in (freezer / "cgroup.procs").read_text().split()}, "it was not frozen"
     assert find_state(forest.attempt.folder) == "finished"
     (freezer / "freezer.state").write_text("THAWED")
@@ -197,7 +197,7 @@ def test_who_is_never_there_for_long_is_caught(tmp_path: Path, contain: Containe
     forest = start(tmp_path, script, contain=contain)
     forest.wait_for(number + 1)
     forest.let_go()
-    assert forest.result().ending == "exited"
+    assert forest.result().stop_reason == "exited"
     time.sleep(0.1)
     assert forest.count_living() == 0
 
@@ -247,7 +247,7 @@ def test_a_deadline_is_met(tmp_path: Path, contain: Contained) -> None:
         forest = start(tmp_path, script, contain=contain, seconds=1.0)
         result = forest.result()
         late_s = time.time() - began - 1
-        assert result.ending == "timeout"
+        assert result.stop_reason == "timeout"
         assert 0 <= result.ended_ms - int(began * 1000) - 1000 <= late_s * 1000 + 1
         if late_s < 0.5:
             break
@@ -260,7 +260,7 @@ def test_an_agent_that_obeys_is_not_killed(tmp_path: Path) -> None:
         assert wait_until(lambda forest=forest: read(forest) == "up\n")  # type: ignore[misc] # mypy cannot tell
         assert send_control(forest.attempt.folder, "stop no budget")
         result = forest.result()
-        assert (result.ending, result.reason) == ("stopped", "no_budget")
+        assert (result.stop_reason, result.reason) == ("stopped", "no_budget")
         if result.exit_code is not None:
             break
     assert result.exit_code == 7
@@ -270,7 +270,7 @@ def test_an_agent_that_obeys_is_not_killed(tmp_path: Path) -> None:
 def test_an_agent_whose_deadline_is_past_is_not_started(tmp_path: Path) -> None:
     forest = start(tmp_path, "touch ran", seconds=-1.0)
     result = forest.result()
-    assert (result.ending, result.exit_code) == ("timeout", None)
+    assert (result.stop_reason, result.exit_code) == ("timeout", None)
     assert not (tmp_path / "ran").exists()
 
 
@@ -280,7 +280,7 @@ def test_a_daemon_that_holds_the_output_is_not_waited_for(tmp_path: Path, contai
         tmp_path, "setsid sh -c 'while :; do echo x; sleep 0.01; done' & sleep 0.1; echo done", contain=contain
     )
     result = forest.result()
-    assert result.ending == "exited"
+    assert result.stop_reason == "exited"
     assert result.survivors
     assert "done\n" in read(forest)
     assert time.monotonic() - began < 20
@@ -292,7 +292,7 @@ def test_a_shim_that_is_told_to_end_ends_its_agent_first(tmp_path: Path) -> None
     forest.wait_for(1)
     os.kill(forest.started.pid, signal.SIGTERM)
     result = forest.result()
-    assert (result.ending, result.reason) == ("stopped", "signal")
+    assert (result.stop_reason, result.reason) == ("stopped", "signal")
     assert forest.count_living() == 0
 
 
@@ -309,7 +309,7 @@ def test_a_shim_that_is_told_to_end_ends_its_agent_first(tmp_path: Path) -> None
 )
 def test_an_end_is_told(tmp_path: Path, script: str, facts: tuple[str, int | None, int | None]) -> None:
     result = start(tmp_path, script).result()
-    assert (result.ending, result.exit_code, result.signal) == facts
+    assert (result.stop_reason, result.exit_code, result.signal) == facts
 
 
 def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
@@ -319,7 +319,7 @@ def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
     order = ShimOrder(("no such program",), str(tmp_path), deadline_ms, {"PATH": "/bin"})
     forest = Forest(attempt, start_shim(home, attempt, order), "", "")
     result = forest.result()
-    assert (result.ending, result.exit_code, result.errno) == ("crashed", None, 2)
+    assert (result.stop_reason, result.exit_code, result.errno) == ("crashed", None, 2)
 
 
 def test_a_shim_that_finds_its_work_begun_does_nothing(tmp_path: Path) -> None:
@@ -425,7 +425,7 @@ def test_a_result_waits_for_room_on_the_disk(small_disk: Path) -> None:
     assert find_state(forest.attempt.folder) == "alive"
     (small_disk / "filler").unlink()
     result = forest.result()
-    assert (result.ending, result.exit_code) == ("exited", 4)
+    assert (result.stop_reason, result.exit_code) == ("exited", 4)
     assert (result.out_bytes, result.out_kept, result.out_cut) == (9, 9, False)
     assert read(forest) == "too much\n"
 

@@ -178,7 +178,7 @@ def torture(folder: Path, options: Any, recoverers: int) -> Report:  # noqa: ANN
     complaints += [f"{len(alive)} processes are alive"] if alive else []
     report = Report(
         options.agents, recoverers, [early, amid, late], living, _count_events(home, "claimed"),
-        options.agents - sum(row.state == "settled" and row.status == "completed" for row in rows),
+        options.agents - sum(row.state == "finished" and row.status == "completed" for row in rows),
         sum(count > 1 for count in starts.values()), complaints, round(time.perf_counter() - began, 1),
     )  # fmt: skip
     home.close()
@@ -192,13 +192,13 @@ def _find_complaints(home: Home, rows: list[Run], starts: Counter[str], folder: 
     told += [f"{session} runs, and the ledger does not know it" for session in starts.keys() - known]
     for row in rows:
         tries = list_attempts(home.ledger, row.session_id)
-        if (row.state, row.status, row.outcome, row.ending) != ("settled", "completed", "accepted", "exited"):
-            told.append(f"{row.session_id} is {row.state}, {row.status}, {row.outcome}, {row.ending}")
+        if (row.state, row.status, row.verdict, row.stop_reason) != ("finished", "completed", "accepted", "exited"):
+            told.append(f"{row.session_id} is {row.state}, {row.status}, {row.verdict}, {row.stop_reason}")
         if len(tries) != 1 or starts[row.session_id] != 1:
             told.append(f"{row.session_id} has {len(tries)} attempts and {starts[row.session_id]} starts")
         if not (folder / _FOLDER / "out" / f"{row.session_id}.md").is_file():
             told.append(f"{row.session_id} left no file")
-        for kind in ("running", "settling", "settled"):
+        for kind in ("running", "finishing", "finished"):
             count = _count_events(home, kind, row.session_id)
             told += [f"{row.session_id} was {kind} {count} times"] if count != 1 else []
     return told

@@ -49,7 +49,7 @@ async def _attend(ws: Workspace, session_id: str, told: Path) -> None:
             continue
         break
     line = {
-        "session_id": session_id, "status": result.status, "ending": result.stop_reason, "outcome": result.verdict,
+        "session_id": session_id, "status": result.status, "stop_reason": result.stop_reason, "verdict": result.verdict,
         "errors": [[fault.code, fault.message] for fault in result.errors],
         "artifacts": [artifact.path for artifact in result.artifacts], "attempts": result.attempts,
     }  # fmt: skip

@@ -169,7 +169,7 @@ def _look(stage: Stage, calling: Calling, names: dict[str, str]) -> None:
             )
             continue
         stage.check(row.status != "completed", f"{what}: believed")
-        stage.check(row.state == "settled", f"{what}: never settled, {row.state}")
+        stage.check(row.state == "finished", f"{what}: never settled, {row.state}")
         if what in _ORDERS:
             stage.check(runs[row.session_id] == 0, f"{what}: an agent began")
             stage.check(not out.exists(), f"{what}: a file arrived")
@@ -357,7 +357,9 @@ def overspend(stage: Stage, size: int) -> None:
     stage.counts["refused"] += len(codes)
     (stage.folder / "gate").touch()
     stage.complaints += calling.finish()
-    ended = sum(row.ending == "budget" for row in calling.list_rows())  # whoever is above was told before anybody asked
+    ended = sum(
+        row.stop_reason == "budget" for row in calling.list_rows()
+    )  # whoever is above was told before anybody asked
     stage.counts["ended"] += ended
     stage.check(ended or len(codes) == size, f"{len(codes)} were refused, and {ended} trees ended")
 

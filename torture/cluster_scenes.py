@@ -134,7 +134,7 @@ def kill_worker(stage: Stage, size: int) -> None:
     stage.judge(ends=("completed", "partial"))
     for row in calling.list_rows():
         wanted = "completed" if row.agent == "again" else "partial"
-        stage.check(row.status == wanted, f"{row.session_id} of {row.agent} is {row.status}, {row.ending}")
+        stage.check(row.status == wanted, f"{row.session_id} of {row.agent} is {row.status}, {row.stop_reason}")
         half = calling.root / "half" / f"{row.session_id}.md"
         stage.check(half.exists(), f"what {row.session_id} had saved is not here")
 

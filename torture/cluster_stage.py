@@ -116,7 +116,7 @@ class Calling:
 
     def tell_open(self) -> str:
         """What is not settled, here and in the cluster."""
-        rows = [row for row in self.list_rows() if row.state != "settled"]
+        rows = [row for row in self.list_rows() if row.state != "finished"]
         return "; ".join(f"{row.session_id} {row.state} ({_tell_row(self.caller, row.session_id)})" for row in rows[:5])
 
     def read_log(self) -> str:
@@ -292,14 +292,14 @@ class Stage:
         for calling in self.callings:
             rows, told = calling.list_rows(), calling.list_told()
             self.check(len(rows) == len(calling.plan), f"{len(calling.plan)} were wanted, {len(rows)} were admitted")
-            events = {kind: calling.count_events(kind) for kind in ("running", "settling", "settled")}
+            events = {kind: calling.count_events(kind) for kind in ("running", "finishing", "finished")}
             for row in rows:
                 name = row.session_id
                 self.counts["sessions"] += 1
                 self.counts[row.status or "open"] += 1
                 wrong = [*_find_wrong(calling, row, told.get(name), known.get(name), spans)]
                 if row.status not in ends:
-                    wrong.append(f"{row.status}, {row.ending}: {told.get(name, {}).get('errors')}")
+                    wrong.append(f"{row.status}, {row.stop_reason}: {told.get(name, {}).get('errors')}")
                 for kind, counted in events.items():
                     if counted[name] != 1 and not (kind == "running" and row.started_ms is None):
                         wrong.append(f"was {kind} {counted[name]} times")
@@ -342,7 +342,7 @@ def _find_machine(cwd: str) -> str:
 
 def _find_wrong(calling: Calling, row: Any, told: Any, known: Known | None, spans: Any) -> Iterator[str]:  # noqa: ANN401
     """What is not as it would be if nothing had happened, or as is said where something did."""
-    if row.state != "settled" or told is None:
+    if row.state != "finished" or told is None:
         yield f"lost: {row.state}, and its caller was {'told' if told else 'not told'}"
         return
     if known is None or (known.state, known.status) != ("done", row.status):
@@ -359,7 +359,7 @@ def _find_wrong(calling: Calling, row: Any, told: Any, known: Known | None, span
             yield f"completed with files of no run that ended: {texts}"
         elif not str(known.worker_id).startswith(f"{span.machine}-"):
             yield f"completed by {known.worker_id} with files that {span.machine} made"
-    elif row.ending == "orphaned" and (row.status != "partial" or told["errors"][0][0] != "ORPHANED"):
+    elif row.stop_reason == "orphaned" and (row.status != "partial" or told["errors"][0][0] != "ORPHANED"):
         yield f"orphaned, and told as {row.status} with {told['errors'][:1]}"
     elif out.exists():
         yield f"{row.status}, and its file is here nevertheless"

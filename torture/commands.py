@@ -136,7 +136,7 @@ def end(root: Path) -> None:
     load_spill(home, answer)
     try:
         with home.ledger.transaction(durable=True) as db:
-            advance(db, SESSION, "settled", ended_ms=1, ending="exited", outcome="accepted", status="completed")
+            advance(db, SESSION, "finished", ended_ms=1, stop_reason="exited", verdict="accepted", status="completed")
             record_attempt(db, SESSION, AttemptRow(1, 1, 1, "exited", "accepted", answer))
     except StateError as error:
         if "settled already" not in error.message:
@@ -178,7 +178,7 @@ def settle_all(root: Path) -> None:
     fault = AgentError(
         "execution", "one test is flaky", "UNKNOWN_ERROR", recoverable=True, recommendation="Run it again."
     )
-    settlement = Settlement(
+    finish_steps = Settlement(
         SESSION,
         "completed",
         kind="research",
@@ -189,7 +189,7 @@ def settle_all(root: Path) -> None:
         entry=make_entry(7, file=Path(FINDINGS_FILE).name, linked_tasks=["13"]),
     )
     places = Places(TaskStore(home, "specs"), f"{root}/{MANIFEST}", f"{root}/specs/errors.json", _look)
-    steps = settle(home, settlement, places)
+    steps = settle(home, finish_steps, places)
     home.close()
     failed = [step for step in steps if step.state == "failed"]
     if failed:

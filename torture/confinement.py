@@ -74,7 +74,7 @@ def try_writes(only: str) -> Iterator[Told]:
         export = "export " + " ".join(f"{name}='{value}'" for name, value in environ.items())
         protect = tuple(confined.list_protected())
         profile = Profile(write=(str(confined.folder), environ["HOME"]), protect=protect)
-        outcomes = []
+        verdicts = []
         for places in (bare, confined):
             before = places.read()
             script = f"{export}; set -- {places.folder}; {test_writes.RUN_ALL}"
@@ -82,9 +82,9 @@ def try_writes(only: str) -> Iterator[Told]:
             words = [*caller.prefix, *words] if places is bare else caller.make_words(profile, words)
             subprocess.run(words, env={"PATH": PATH}, check=True, stdin=subprocess.DEVNULL, timeout=LIMIT_S)
             assert (places.folder / "000" / "src" / "end").exists()
-            outcomes.append({name for name, state in places.read().items() if state != before[name]})
+            verdicts.append({name for name, state in places.read().items() if state != before[name]})
         for number, row in enumerate(rows):
-            changes, gets_past = (f"{number:03}" in changed for changed in outcomes)
+            changes, gets_past = (f"{number:03}" in changed for changed in verdicts)
             bad = (
                 "it changed a protected place"
                 if gets_past
@@ -175,7 +175,7 @@ def try_session(only: str) -> Iterator[Told]:
     """Do all work as the user's own Claude Code does: each command through the hooks and Remit's shell, and bare."""
     chosen = [each for each in WORK if only in each.name and all(map(shutil.which, each.needs))]
     folder = Path(tempfile.mkdtemp(prefix="remit-session-", dir="/var/tmp"))
-    outcomes = []
+    verdicts = []
     for has_hooks in (False, True):
         root, environ = folder / "root", make_environ(folder)
         root.mkdir()
@@ -183,10 +183,10 @@ def try_session(only: str) -> Iterator[Told]:
         init = f"{shlex.quote(sys.executable)} -m remit init --yes --harness claude"
         subprocess.run(["bash", "-c", f"{init} && {SETUP}"], cwd=root, env=environ, check=True, capture_output=True)
         session = Session(root, environ, has_hooks=has_hooks)
-        outcomes.append([session.run(work.script) for work in chosen])
+        verdicts.append([session.run(work.script) for work in chosen])
         assert session.tickets == (len(chosen) if has_hooks else 0), "commands got no tickets"
         shutil.move(root, folder / f"root-{has_hooks}")
-    for work, bare, hooked in zip(chosen, *outcomes, strict=True):
+    for work, bare, hooked in zip(chosen, *verdicts, strict=True):
         yield Told(work.name, compare(work._replace(fails=""), bare, hooked))
     yield _compare_trees(folder / "root-False", folder / "root-True")
     shutil.rmtree(folder)

@@ -529,7 +529,7 @@ def _hand_on(count: int) -> Callable[[Site], Any]:
             return prompt
 
         for number in range(count):
-            await site.ws.start(Request(f"helper{number}", "Help.", function=sit, settles=False, evidence=False))
+            await site.ws.start(Request(f"helper{number}", "Help.", function=sit, finishes=False, evidence=False))
         site.write()
         return fence(site.standard())
 

@@ -88,7 +88,7 @@ class Seen(NamedTuple):
 
     is_lie: bool
     status: str
-    outcome: str
+    verdict: str
 
 
 class Plot(NamedTuple):
@@ -227,7 +227,7 @@ class FunctionActor(Actor):
 
     def launch(self) -> None:
         """Ask for the run."""
-        request = Request(self.agent, "Write it.", function=self._work, settles=False, evidence=True, reasks=0,
+        request = Request(self.agent, "Write it.", function=self._work, finishes=False, evidence=True, reasks=0,
                           timeout_s=_WAIT_S)  # fmt: skip
         self.task = asyncio.ensure_future(self.scene.ws.run(request))
 
@@ -252,7 +252,7 @@ class ProcessActor(Actor):
     async def begin(self) -> None:
         """Start it."""
         runner = self.scene.runner
-        request = Request(self.agent, "Write it.", settles=False, evidence=True, reasks=0, timeout_s=_WAIT_S)
+        request = Request(self.agent, "Write it.", finishes=False, evidence=True, reasks=0, timeout_s=_WAIT_S)
         if runner == "command":
             request = request._replace(command=str(self.scene.folder / "command"))
         else:
@@ -351,7 +351,7 @@ class HookActor(Actor):
         with suppress(KeyError):
             self.child.respond(text)
         row = self.child.row
-        return Seen(is_lie, row.status or "", row.outcome or "")
+        return Seen(is_lie, row.status or "", row.verdict or "")
 
 
 # --- lies beside siblings ---------------------------------------------------------------------------------------------
@@ -483,7 +483,7 @@ async def _launder(scene: Scene, file: File, status: str, after: Callable[[Scene
     child.write(file)
     paths = (file.path,) if status != "lies" else (file.path, "never.md")
     below = await child.end(*paths, status="completed" if status == "lies" else status)
-    assert (below.status, below.outcome) != ("completed", "accepted")
+    assert (below.status, below.verdict) != ("completed", "accepted")
     await asyncio.sleep(0.06)
     after(scene, file)
     parent.record("x", "shell")

@@ -39,7 +39,7 @@ class Told(NamedTuple):
     family: str
     name: str
     status: str
-    outcome: str
+    verdict: str
     codes: tuple[str, ...]
 
     @property
@@ -51,7 +51,7 @@ class Told(NamedTuple):
 async def play(ws: Workspace, fake: Fake, number: int) -> Told:
     """Play one fake through the whole walk."""
     site = Site(ws, number)
-    request = Request("worker", "Write the report.", return_format=fake.dialect, topic=site.topic, settles=False,
+    request = Request("worker", "Write the report.", return_format=fake.dialect, topic=site.topic, finishes=False,
                       evidence=True, reasks=0)  # fmt: skip
     if fake.before is not None:
         fake.before(site)
@@ -141,15 +141,15 @@ def count_plots(played: list[tuple[Plot, list[Seen]]]) -> Count:
     for plot, told in played:
         is_lie = any(each.is_lie for each in told)
         for each in told:
-            name = f"{plot.family}: {plot.name} ({plot.runner}): {each.status} {each.outcome}"
+            name = f"{plot.family}: {plot.name} ({plot.runner}): {each.status} {each.verdict}"
             if each.is_lie:
-                count.lies[plot.family, each.outcome] += 1
+                count.lies[plot.family, each.verdict] += 1
                 count.believed.extend([name] if each.status == "completed" else [])
                 continue
-            count.honest[f"beside lies: {plot.family}" if is_lie else plot.family, each.outcome] += 1
-            count.accused.extend([name] if each.outcome not in ("accepted", "unproven") else [])
+            count.honest[f"beside lies: {plot.family}" if is_lie else plot.family, each.verdict] += 1
+            count.accused.extend([name] if each.verdict not in ("accepted", "unproven") else [])
             if plot.family == "parallel":
-                count.parallel[plot.runner, plot.how, each.outcome] += 1
+                count.parallel[plot.runner, plot.how, each.verdict] += 1
     return count
 
 
@@ -157,8 +157,8 @@ def show_plots(count: Count) -> None:
     """Print what came of plots, and how often honest agents at once could not be verified."""
     for title, counted in (("lies", count.lies), ("honest", count.honest)):
         for family in dict.fromkeys(family for family, _ in counted):
-            ways = {outcome: number for (each, outcome), number in sorted(counted.items()) if each == family}
-            told = ", ".join(f"{number} {outcome}" for outcome, number in ways.items())
+            ways = {verdict: number for (each, verdict), number in sorted(counted.items()) if each == family}
+            told = ", ".join(f"{number} {verdict}" for verdict, number in ways.items())
             print(f"{title}: {family:<26} {sum(ways.values()):>4} · {told}")
     print("honest agents at once   writes by   runs   unproven")
     for runner, how in dict.fromkeys((runner, how) for runner, how, _ in count.parallel):
@@ -197,10 +197,10 @@ def main() -> int:
         print(json.dumps([*(each._asdict() | {"is_bad": each.is_bad} for each in told), *shown]))
         return 1 if bad or count.believed or count.accused else 0
     for family, number in Counter(each.family for each in told).items():
-        ways = Counter(each.outcome for each in told if each.family == family)
+        ways = Counter(each.verdict for each in told if each.family == family)
         print(f"{family:<14} {number:>4} · {', '.join(f'{number} {way}' for way, number in sorted(ways.items()))}")
     for each in bad:
-        print(f"BAD {each.family}: {each.name}: {each.status} {each.outcome} {' '.join(each.codes)}")
+        print(f"BAD {each.family}: {each.name}: {each.status} {each.verdict} {' '.join(each.codes)}")
     show_plots(count)
     believed = sum(each.is_bad for each in told if each.family != TRUE) + len(count.believed)
     seconds = time.perf_counter() - began

@@ -142,7 +142,7 @@ class History:
         self.fates: dict[str, Fate] = {}
         self.crashed: dict[str, list[str]] = {}
         """By session: its state whenever the life that drove it was cut short."""
-        self.settled: dict[str, bytes | None] = {}
+        self.finished: dict[str, bytes | None] = {}
         self.deaths = self.lives = self.pairs = 0
         self.complaints: list[str] = []
 
@@ -161,7 +161,7 @@ class History:
             return await self._act(ws, way, session, depth)
 
         timeout_s = HANG_S if way == "hangs" else 30.0
-        return Request(_NAMES[depth - 1], f"Do it, {way}.", function=function, settles=self.chance.random() < 0.2,
+        return Request(_NAMES[depth - 1], f"Do it, {way}.", function=function, finishes=self.chance.random() < 0.2,
                        evidence=False, reasks=0, timeout_s=timeout_s)  # fmt: skip
 
     async def _act(self, ws: Workspace, way: str, session: str, depth: int) -> str:
@@ -237,9 +237,9 @@ class History:
         """Note what a life has left in the ledger."""
         home = Home(str(self.root))
         for row in list_delegations(home.ledger, limit=100_000):
-            if row.state == "settled":
+            if row.state == "finished":
                 report = load_text(home, row.session_id, "report")
-                if self.settled.setdefault(row.session_id, report) != report:
+                if self.finished.setdefault(row.session_id, report) != report:
                     self.complaints.append(f"{row.session_id}: its report changed after it was settled")
             elif row.owner == life.id:
                 self.crashed.setdefault(row.session_id, []).append(row.state)
@@ -261,8 +261,8 @@ class History:
         return told + self.complaints
 
     def _find_wrong(self, row: Run, events: Counter[tuple[str, str]]) -> list[str]:
-        wrong = [] if row.state == "settled" else [f"lost: it is {row.state}"]
-        counts = {kind: events[row.session_id, kind] for kind in ("admitted", "settling", "settled")}
+        wrong = [] if row.state == "finished" else [f"lost: it is {row.state}"]
+        counts = {kind: events[row.session_id, kind] for kind in ("admitted", "finishing", "finished")}
         wrong += [f"{kind} {count} times" for kind, count in counts.items() if count != 1]
         if events[row.session_id, "running"] > 1:
             wrong.append(f"running {events[row.session_id, 'running']} times")
@@ -270,10 +270,12 @@ class History:
         if fate is not None and len(fate.calls) > 1:
             wrong.append(f"doubled: its agent was called in the lives {fate.calls}")
         allowed = self._predict(row, fate, is_cancelled=events[row.session_id, "cancel"] > 0)
-        if (row.ending, row.status) not in allowed:
+        if (row.stop_reason, row.status) not in allowed:
             way = f"{_get_way(row)}, never called" if fate is None else fate.way
             states = self.crashed.get(row.session_id)
-            wrong.append(f"{way}, cut short while {states}: it ended {row.ending}, {row.status}, not {sorted(allowed)}")
+            wrong.append(
+                f"{way}, cut short while {states}: it ended {row.stop_reason}, {row.status}, not {sorted(allowed)}"
+            )
         return wrong
 
     def _predict(self, row: Run, fate: Fate | None, *, is_cancelled: bool) -> set[tuple[str | None, str | None]]:
@@ -285,9 +287,9 @@ class History:
         if "running" in states or "admitted" in states:  # its function went with its process
             allowed |= {("orphaned", "partial")}
         if fate is None and _get_way(row) == "hangs":  # its time can be up before it is called
-            allowed |= _ENDINGS["hangs"]
+            allowed |= _STOP_REASONS["hangs"]
         if fate is not None and "running" not in states:
-            allowed |= _ENDINGS[fate.way]
+            allowed |= _STOP_REASONS[fate.way]
             if row.parent_id is not None or fate.way.startswith("hands"):  # what is above it can end it
                 allowed |= {
                     ("timeout", "partial"),
@@ -298,7 +300,7 @@ class History:
         return allowed
 
 
-_ENDINGS: dict[str, set[tuple[str | None, str | None]]] = {
+_STOP_REASONS: dict[str, set[tuple[str | None, str | None]]] = {
     "returns": {("exited", "completed")},
     "blocks": {("exited", "blocked")},
     "raises": {("crashed", "failed")},
@@ -402,7 +404,7 @@ def run_place(seeds: range) -> Report:
         shutil.rmtree(folder)
     return Report(
         len(seeds), len(rows), sum(each.deaths for each in histories), sum(each.pairs for each in histories),
-        Counter(f"{row.ending} {row.status}" for row in rows),
+        Counter(f"{row.stop_reason} {row.status}" for row in rows),
         [complaint for each in histories for complaint in each.complaints], time.perf_counter() - began,
     )  # fmt: skip
 
@@ -436,7 +438,7 @@ def main() -> int:
     if options.json:
         print(json.dumps(report._asdict()))
     else:
-        told = ", ".join(f"{count} {ending}" for ending, count in sorted(report.endings.items()))
+        told = ", ".join(f"{count} {stop_reason}" for stop_reason, count in sorted(report.endings.items()))
         print("".join(f"{each}\n" for each in report.complaints[:50]), end="")
         print(
             f"{report.histories} histories, {report.delegations} delegations, {report.deaths} lives cut short, "

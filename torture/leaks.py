@@ -55,40 +55,40 @@ class Leak(NamedTuple):
     place: str
 
 
-def make_answer(prompt: str, text: str, ending: str, path: str) -> str:
+def make_answer(prompt: str, text: str, word: str, path: str) -> str:
     """A good return with a secret wherever an agent may write something."""
     fault = {"type": "tool", "message": f"It broke at {text}", "recoverable": True, "recommendation": f"Use {text}"}
     answer: dict[str, Any] = {
-        "status": ending,
+        "status": word,
         "summary": f"It was done with {text[:300]} at last. Nothing else was needed.",
-        "artifacts": [{"type": "report", "path": path, "summary": f"With {text}"}] if ending == "completed" else [],
+        "artifacts": [{"type": "report", "path": path, "summary": f"With {text}"}] if word == "completed" else [],
         "metadata": {"session_id": _SESSION.findall(prompt)[-1], "duration_seconds": 1, "agent_type": "worker",
                      "delegation_depth": 1, "delegation_path": ["orchestrator", "worker"]},
-        "errors": [fault] if ending == "failed" else [],
+        "errors": [fault] if word == "failed" else [],
         "next_steps": f"Go on with {text}",
     }  # fmt: skip
     return json.dumps(answer)
 
 
-async def play(ws: Workspace, name: str, text: str, ending: str) -> tuple[str, str]:
+async def play(ws: Workspace, name: str, text: str, word: str) -> tuple[str, str]:
     """One delegation; its session, and all that its caller is given."""
-    path = f"out/{name}-{ending}.md"
+    path = f"out/{name}-{word}.md"
 
     def act(prompt: str) -> str:
         file = Path(ws.root, path)
         file.parent.mkdir(exist_ok=True)
         file.write_text("# Report\n\nWhat was found.\n")
-        return make_answer(prompt, text, ending, path)
+        return make_answer(prompt, text, word, path)
 
     result = await ws.run(Request("worker", f"Do it with {text}", function=act, evidence=True, reasks=0))
-    assert result.status == ending, (name, result.status, result.diagnostics)
+    assert result.status == word, (name, result.status, result.diagnostics)
     return result.session_id, repr(result)
 
 
 async def play_all(root: Path, names: list[str]) -> dict[tuple[str, str], tuple[str, str]]:
     """Both delegations of each form."""
     async with Workspace.open(root, environ={"PATH": os.environ["PATH"]}) as ws:
-        return {(name, ending): await play(ws, name, FORMS[name][0], ending) for name in names for ending in ENDINGS}
+        return {(name, word): await play(ws, name, FORMS[name][0], word) for name in names for word in ENDINGS}
 
 
 def read_view(*command: str) -> str:
@@ -119,10 +119,10 @@ def list_texts(root: Path, told: dict[tuple[str, str], tuple[str, str]]) -> Iter
     yield Text("git log", log.stdout)
     for command in OVERVIEWS:
         yield Text(" ".join(command), read_view(*command))
-    for (name, ending), (session_id, result) in told.items():
-        yield Text(f"the result, {ending}", result, name)
+    for (name, word), (session_id, result) in told.items():
+        yield Text(f"the result, {word}", result, name)
         for view, *options in VIEWS:
-            yield Text(" ".join((view, *options, ending)), read_view(view, session_id, *options), name)
+            yield Text(" ".join((view, *options, word)), read_view(view, session_id, *options), name)
 
 
 def find_leaks(names: list[str], texts: list[Text]) -> list[Leak]:

@@ -231,7 +231,7 @@ def _read_ledger(file: Path) -> bytes:
     # Which steps a settlement did and which it found done differs where an earlier one was cut short.
     # So does the number of an event that comes after one that was not kept.
     shown = [
-        f"{table}: {row[table == 'events' :]}" for table, found in rows for row in found if "settlement" not in row
+        f"{table}: {row[table == 'events' :]}" for table, found in rows for row in found if "finish_steps" not in row
     ]
     return "\n".join(shown).encode()
 

@@ -146,9 +146,9 @@ def hyper_return(job: Job, rng: random.Random, status: str) -> Payload:
 
 def _summary(job: Job, rng: random.Random, status: str) -> str:
     if status == "completed":
-        return " ".join(job.outcomes[: rng.randint(2, 3)])
+        return " ".join(job.verdicts[: rng.randint(2, 3)])
     if status == "partial":
-        return f"{job.outcomes[0]} Stopped before the end: {job.trouble.message}."
+        return f"{job.verdicts[0]} Stopped before the end: {job.trouble.message}."
     if status == "blocked":
         return f"No work could be done on task {job.number}. {job.trouble.message}."
     return f"{job.title}: the work failed. {job.trouble.message}. Nothing usable was left."

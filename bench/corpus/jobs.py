@@ -39,7 +39,7 @@ class Job:
     command: str
     agent: str
     worker: str
-    outcomes: tuple[str, ...]
+    verdicts: tuple[str, ...]
     files: tuple[File, ...]
     trouble: Trouble
     steps: tuple[str, ...]
@@ -57,7 +57,7 @@ LEAN: Final = Job(
     command="research",
     agent="lean-research-agent",
     worker="proof-strategy-researcher",
-    outcomes=(
+    verdicts=(
         "Surveyed four proofs of soundness for K in Mathlib and two theses.",
         "The canonical-model route needs Zorn's lemma; the filtration route does not.",
         "Recommended filtration, with three lemmas to state first.",
@@ -124,7 +124,7 @@ OAUTH: Final = Job(
     command="implement",
     agent="task-executor",
     worker="implementation-orchestrator",
-    outcomes=(
+    verdicts=(
         "Added OAuth sign-in for Google and GitHub behind the AUTH_PROVIDERS flag.",
         "Existing password accounts are linked by verified e-mail.",
         "All 214 unit tests pass and the two new browser tests are green.",
@@ -194,7 +194,7 @@ ETL: Final = Job(
     command="implement",
     agent="data-implementer",
     worker="pipeline-debugger",
-    outcomes=(
+    verdicts=(
         "Fixed the double count: late events are now merged by event id before the roll-up.",
         "Rebuilt the last 14 days; totals match the source within 0.02 percent.",
         "Backfill for January is prepared but not started.",
@@ -263,7 +263,7 @@ RUST: Final = Job(
     command="plan",
     agent="planner",
     worker="cli-architect",
-    outcomes=(
+    verdicts=(
         "Planned archive search for ferrogrep in four phases.",
         "zip and tar.gz come first; 7z is left out because no pure Rust reader is good enough.",
         "Estimated effort is 11 hours, the riskiest part is path display.",
@@ -326,7 +326,7 @@ INFRA: Final = Job(
     command="implement",
     agent="infra-implementer",
     worker="cloud-migration-worker",
-    outcomes=(
+    verdicts=(
         "Moved six of nine queue workers to arm nodes.",
         "Memory use fell by a fifth and the nightly cost by 31 percent.",
         "The image for the PDF worker has no arm build yet, so three workers stay where they are.",
@@ -386,7 +386,7 @@ MOBILE: Final = Job(
     command="implement",
     agent="android-implementer",
     worker="mobile-bug-fixer",
-    outcomes=(
+    verdicts=(
         "Fixed the lost map position after rotation.",
         "The camera state now lives in the view model and survives process death.",
         "Added three instrumented tests; all pass on API 26 and 35.",
@@ -446,7 +446,7 @@ DOCS: Final = Job(
     command="implement",
     agent="doc-writer",
     worker="docs-editor",
-    outcomes=(
+    verdicts=(
         "Rewrote the on-call chapter around the five alerts that really page people.",
         "Removed eleven pages that described the retired alert system.",
         "Every command in the chapter was run once against staging.",
@@ -500,7 +500,7 @@ MODEL: Final = Job(
     command="research",
     agent="ml-researcher",
     worker="experiment-analyst",
-    outcomes=(
+    verdicts=(
         "The loss jump at epoch 40 comes from the learning-rate restart, not from the data.",
         "Three reruns with a smaller restart keep the loss flat and end 4 percent better.",
         "A quarter of the radar frames in the new split are duplicates.",
@@ -557,7 +557,7 @@ GAME: Final = Job(
     command="implement",
     agent="engine-implementer",
     worker="performance-squad-leader",
-    outcomes=(
+    verdicts=(
         "Removed the harbour stutter: streaming of the dock meshes now starts two rooms earlier.",
         "The worst frame went from 71 ms to 18 ms on the test machine.",
         "Memory peak rose by 40 MB, still inside the budget.",
@@ -614,7 +614,7 @@ FIRMWARE: Final = Job(
     command="research",
     agent="embedded-researcher",
     worker="firmware-analyst",
-    outcomes=(
+    verdicts=(
         "Found the drain: the radio never sleeps after a failed join.",
         "A retry every 10 s with no back-off costs 1.9 mA on average.",
         "A back-off up to one hour brings the estimate to 14 months.",
@@ -668,7 +668,7 @@ BILLING: Final = Job(
     command="plan",
     agent="planner",
     worker="repo-research-analyst",
-    outcomes=(
+    verdicts=(
         "Planned credit notes for the public API in three phases.",
         "Numbering must be gapless per country, so a counter table comes first.",
         "The webhook format stays as it is.",
@@ -728,7 +728,7 @@ SECURITY: Final = Job(
     command="review",
     agent="reviewer",
     worker="security-sentinel",
-    outcomes=(
+    verdicts=(
         "Reviewed the token service: one high, two medium and five low findings.",
         "The high one lets an expired refresh token be used once more within 60 seconds.",
         "Follow-up tasks 8 and 9 were created for the high and the first medium finding.",

@@ -188,7 +188,7 @@ def cut_off(draw: Draw) -> Iterator[Draft]:
 
 def cut_at_joints(draw: Draw) -> Iterator[Draft]:
     """The same, at the places where a closing bracket would make it look whole."""
-    for ending in (
+    for stop_reason in (
         '"summary": "',
         '"artifacts": [',
         '"metadata": {',
@@ -199,7 +199,7 @@ def cut_at_joints(draw: Draw) -> Iterator[Draft]:
     ):
         sample = draw.sample(STANDARD, status="completed")
         body = pretty(sample.payload)
-        spot = body.index(ending) + len(ending)
+        spot = body.index(stop_reason) + len(stop_reason)
         yield sample.refused("after-opening", at_end(sample, draw.rng, f"```json\n{body[:spot]}"))
         yield sample.refused("fence-closed", at_end(sample, draw.rng, f"```json\n{body[:spot]}\n```"))
     for sample in draw.samples(3, STANDARD, status="completed"):

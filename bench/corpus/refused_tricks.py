@@ -28,8 +28,8 @@ def cut_and_followed(draw: Draw) -> Iterator[Draft]:
     """Cut inside a required field, with text behind it that seems to close it."""
     for sample in draw.samples(3, STANDARD, status="completed"):
         body = pretty(sample.payload)
-        for ending in ('"summary": "', '"artifacts": [', '"agent_type": "'):
-            cut = body[: body.index(ending) + len(ending) + 4]
+        for stop_reason in ('"summary": "', '"artifacts": [', '"agent_type": "'):
+            cut = body[: body.index(stop_reason) + len(stop_reason) + 4]
             config = fence(sample.job.config)
             yield sample.refused("config", f"```json\n{cut}\n```\n\nConfiguration:\n\n{config}")
             yield sample.refused("prose", f'{cut}\n\nSorry, I ran out of room. "{sample.job.title}" is done.}}')

@@ -189,7 +189,7 @@ class Verdict:
 
     def __init__(
         self,
-        outcome: VerdictName,
+        name: VerdictName,
         *,
         payload: dict[str, Any] | None = None,
         format: DialectName | None = None,
@@ -199,7 +199,7 @@ class Verdict:
         returned: Return | None = None,
         evidence: Mapping[str, ArtifactFacts] = NOTHING,
     ) -> None:
-        self.outcome = outcome
+        self.name = name
         self.payload = payload
         """The object that was found, as the agent wrote it."""
         self.format = format
@@ -215,8 +215,8 @@ class Verdict:
     @property
     def accepted(self) -> bool:
         """Whether the return can be used, whatever its status word says."""
-        return self.outcome in ACCEPTABLE
+        return self.name in ACCEPTABLE
 
     def __repr__(self) -> str:
         status = self.returned.status if self.returned else None
-        return f"<Verdict {self.outcome} format={self.format} status={status}>"
+        return f"<Verdict {self.name} format={self.format} status={status}>"

@@ -152,7 +152,7 @@ class AgentProcess:
         self.sinks: list[Sink] = []
         self.words = b""
         self.heard = b""
-        self.ending = self.reason = ""
+        self.stop_reason = self.reason = ""
         self.status: int | None = None
         self.errno = 0
         self.survivors: int | None = None
@@ -550,9 +550,9 @@ def _announce(outer: int, inner: int) -> object:
 
 def _supervise(run: AgentProcess) -> None:
     """Hear the agent until it ends or is ended."""
-    _hear(run, run.deadline, lambda: run.status is not None or bool(run.ending) or not run.is_kept)
+    _hear(run, run.deadline, lambda: run.status is not None or bool(run.stop_reason) or not run.is_kept)
     if run.status is None and run.is_kept:
-        run.ending = run.ending or "timeout"
+        run.stop_reason = run.stop_reason or "timeout"
         _tell(run.life, b"t")
         _hear(run, time.monotonic() + GRACE_SECONDS, lambda: run.status is not None or not run.is_kept)
     else:
@@ -663,10 +663,10 @@ def _hear_control(run: AgentProcess) -> None:
             _decide(run, "stopped", "".join(sign if sign.isalnum() and sign.isascii() else "_" for sign in plain)[:64])
 
 
-def _decide(run: AgentProcess, ending: str, reason: str) -> None:
+def _decide(run: AgentProcess, stop_reason: str, reason: str) -> None:
     """The first who ends an agent has ended it."""
-    if not run.ending and run.status is None:
-        run.ending, run.reason = ending, reason
+    if not run.stop_reason and run.status is None:
+        run.stop_reason, run.reason = stop_reason, reason
 
 
 # Blanks: what takes the place of protected files that don't exist, while a confined agent runs
@@ -743,10 +743,10 @@ def _lock_parent(path: bytes) -> int:
 def _render_result(run: AgentProcess) -> str:
     code = None if run.status is None or run.errno else os.waitstatus_to_exitcode(run.status)
     number = -code if code is not None and code < 0 else None
-    ending = run.ending or ("exited" if code is not None and code >= 0 else "crashed")
+    stop_reason = run.stop_reason or ("exited" if code is not None and code >= 0 else "crashed")
     out, err = run.sinks or (None, None)
     facts: dict[str, int | str | bool | None] = {
-        "ending": ending,
+        "stop_reason": stop_reason,
         "exit_code": code if number is None else None,
         "signal": number,
         "errno": run.errno or None,
@@ -868,7 +868,7 @@ def main() -> None:
 def _run(folder: int, control: int) -> None:
     run = AgentProcess(_read_order(folder), folder, control)
     if time.monotonic() >= run.deadline:
-        run.ending = "timeout"
+        run.stop_reason = "timeout"
     else:
         try:
             _make_blanks(run)

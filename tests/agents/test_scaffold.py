@@ -79,7 +79,7 @@ def test_the_example_of_its_return_is_no_return(kind: str, profile: Profile) -> 
     text = make(kind, profile=profile).text
     example = re.search(r'\{\n\s+"status".*?\n\s*\}\n(?=\s*(</structure>|```))', text, re.DOTALL)
     assert example is not None
-    assert remit.check(example[0]).outcome == "degenerate"
+    assert remit.check(example[0]).name == "degenerate"
 
 
 def test_an_agent_that_writes_everywhere_writes_no_agents_and_no_settings() -> None:

@@ -67,7 +67,7 @@ def cancel(attempt: AttemptFolder, started: Started | None) -> None:
     assert send_control(attempt.folder, "cancel")
     result = finish(attempt, started)
     assert result is not None
-    assert result.ending == "cancelled"
+    assert result.stop_reason == "cancelled"
 
 
 # What has become of it
@@ -166,7 +166,7 @@ os.kill(os.getpid(), 9)
     assert is_alive(attempt.folder)
     result = finish(attempt, None)
     assert result is not None
-    assert (result.ending, result.exit_code) == ("exited", 0)
+    assert (result.stop_reason, result.exit_code) == ("exited", 0)
     assert read_out(attempt.folder, 0, 100) == b"still here\n"
 
 
@@ -193,7 +193,7 @@ def test_a_result_that_is_not_whole_is_none(home: Home) -> None:
         "\0" * len(true),
         true + true,
         "[]",
-        '{"ending":"exited"}',
+        '{"stop_reason":"exited"}',
         '{"more":1,' + true[1:],
         "[" * 4000,
     ):
@@ -254,7 +254,7 @@ def test_the_output_of_an_agent_that_never_ran_is_nothing(home: Home) -> None:
     order = ShimOrder(("echo", "done"), home.root, 1, {"PATH": os.environ["PATH"]})
     result = finish(attempt, start_shim(home, attempt, order))
     assert result is not None
-    assert result.ending == "timeout"
+    assert result.stop_reason == "timeout"
     heard: list[bytes] = []
     assert feed_output(attempt.folder, result, heard.append)
     assert not heard
@@ -393,7 +393,7 @@ def test_a_confined_agent_writes_only_where_it_may(home: Home, tmp_path_factory:
     order = ShimOrder(("sh", "-c", words), home.root, int((time.time() + 30) * 1000), environ, confinement=confinement)
     result = finish(attempt, start_shim(home, attempt, order))
     assert result is not None
-    assert result.ending == "exited", read_out(attempt.folder, 0, 1000, stream="err")
+    assert result.stop_reason == "exited", read_out(attempt.folder, 0, 1000, stream="err")
     kept = [Path(place, "confined").exists() for place in places]
     assert kept == [True, True, False, False, False, False]  # a write to /tmp ends with the agent
     assert not Path(home.root, "remit.toml").exists()
@@ -411,6 +411,6 @@ def test_a_confined_agent_sends_no_words_to_shims(home: Home) -> None:
     order = ShimOrder(("sh", "-c", f"{words}; sleep 0.5; echo over"), home.root, int((time.time() + 30) * 1000),
                       {"PATH": os.environ["PATH"]}, confinement=confinement)  # fmt: skip
     result = finish(attempt, start_shim(home, attempt, order))
-    assert (result is not None and result.ending, read_out(attempt.folder, 0, 1000)) == ("exited", b"over\n")
+    assert (result is not None and result.stop_reason, read_out(attempt.folder, 0, 1000)) == ("exited", b"over\n")
     assert is_alive(other.folder)
     cancel(other, other_started)

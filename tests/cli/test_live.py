@@ -76,7 +76,7 @@ def test_the_last_that_was_heard_is_told(home: Home) -> None:
 def test_what_is_over_says_how(home: Home) -> None:
     begin(home, "one")
     with home.ledger.transaction() as db:
-        advance(db, "one", "settled", ended_ms=NOW_MS, status="completed", ending="exited", tokens=7)
+        advance(db, "one", "finished", ended_ms=NOW_MS, status="completed", stop_reason="exited", tokens=7)
     assert render_state(Following(home, "one").look()[0]) == snapshot("completed  1:05  7 tokens")
 
 

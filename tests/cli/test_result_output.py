@@ -106,7 +106,7 @@ def test_what_an_agent_wrote_does_not_steer_the_terminal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "ending", "code"),
+    ("status", "stop_reason", "code"),
     [
         ("completed", "exited", 0),
         ("partial", "timeout", 1),
@@ -116,8 +116,8 @@ def test_what_an_agent_wrote_does_not_steer_the_terminal() -> None:
         ("failed", "rejected", 2),
     ],
 )
-def test_exit_codes(status: str, ending: str, code: int) -> None:
-    assert get_result_code(DONE._replace(status=status, stop_reason=ending)) == code
+def test_exit_codes(status: str, stop_reason: str, code: int) -> None:
+    assert get_result_code(DONE._replace(status=status, stop_reason=stop_reason)) == code
 
 
 def test_json_tells_of_the_request_only_where_there_is_something() -> None:

@@ -268,7 +268,7 @@ def test_what_was_told_here_is_enough_where_it_is_over(stage: Stage) -> None:
     home = Home(str(stage.folder))
     with home.ledger.transaction() as db:
         add_event(db, "taken", {"worker": HOSTILE, "host": "h", "fence": 2}, session_id=OWN)
-        advance(db, OWN, "settled", ended_ms=read_clock_ms(), status="completed")
+        advance(db, OWN, "finished", ended_ms=read_clock_ms(), status="completed")
     home.close()
     (found,) = stage.ask("ps", "--all")
     assert found["worker"] == HOSTILE
@@ -377,7 +377,7 @@ def test_what_no_worker_has_taken_ends_at_once_from_another_process(
     own = load_delegation(home.ledger, session)
     home.close()
     assert own is not None
-    assert (own.state, own.ending) == ("settled", "cancelled")
+    assert (own.state, own.stop_reason) == ("finished", "cancelled")
 
 
 @pytest.mark.slow

@@ -250,17 +250,17 @@ def test_partial_work_completes_the_task(cleo: Cleo) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", ["timeout", "unproven"])
-def test_partial_work_that_remit_lowered_leaves_the_task_open(cleo: Cleo, ending: str) -> None:
+@pytest.mark.parametrize("stop_reason", ["timeout", "unproven"])
+def test_partial_work_that_remit_lowered_leaves_the_task_open(cleo: Cleo, stop_reason: str) -> None:
     """D4: the agent says complete and is stopped at its deadline, or another run may have written its files."""
     program = record(cleo.project, "complete")
-    if ending == "timeout":
+    if stop_reason == "timeout":
         program.file.write_text(program.file.read_text() + "sys.stdout.flush()\ntime.sleep(60)\n")
         result = cleo.project.work("research", "T1234", program, "--timeout", "3")
     else:
         with cleo.project.beside():
             result = cleo.project.work("research", "T1234", program)
-    code = {"timeout": "TIMEOUT", "unproven": "UNPROVEN"}[ending]
+    code = {"timeout": "TIMEOUT", "unproven": "UNPROVEN"}[stop_reason]
     assert (result["remit"]["status"], result["status"]) == ("partial", "partial")
     assert code in json.dumps(result["needs_followup"])
     assert [each[0] for each in cleo.calls] == ["show", "focus"]
@@ -303,21 +303,27 @@ def test_a_link_is_visible_from_both_ends(project: Project) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", ["timeout", "unproven", "partial"])
-def test_a_task_of_remits_own_stays_open_only_if_remit_lowered_the_status(project: Project, ending: str) -> None:
+@pytest.mark.parametrize("stop_reason", ["timeout", "unproven", "partial"])
+def test_a_task_of_remits_own_stays_open_only_if_remit_lowered_the_status(project: Project, stop_reason: str) -> None:
     """D4: a manifest agent's own partial completes the task; a partial that Remit made of complete doesn't."""
     project.add_task()
     project.add_agent("scout", "research")
-    program = record(project, "partial" if ending == "partial" else "complete")
-    if ending == "timeout":
+    program = record(project, "partial" if stop_reason == "partial" else "complete")
+    if stop_reason == "timeout":
         program.file.write_text(program.file.read_text() + "sys.stdout.flush()\ntime.sleep(60)\n")
-    with project.beside() if ending == "unproven" else nullcontext():
+    with project.beside() if stop_reason == "unproven" else nullcontext():
         result = project.work(
-            "research", "1", program, "--return-format", MANIFEST, "--timeout", "3" if ending == "timeout" else "60"
+            "research",
+            "1",
+            program,
+            "--return-format",
+            MANIFEST,
+            "--timeout",
+            "3" if stop_reason == "timeout" else "60",
         )
     assert result["remit"]["status"] == "partial"
     done = {"timeout": "researching", "unproven": "researching", "partial": "researched"}
-    assert project.get_task()["status"] == done[ending]
+    assert project.get_task()["status"] == done[stop_reason]
 
 
 def test_an_error_names_the_task_of_the_outside_system(cleo: Cleo) -> None:

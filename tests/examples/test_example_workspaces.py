@@ -171,7 +171,7 @@ def test_a_session_of_the_harness_has_the_planner_plan(stage: Stage) -> None:
     session = converse(stage, "main")
     assert session.exit_code == 0, session.errors
     (row,) = list_delegations(stage)
-    assert (row.agent, row.runner, row.status, row.outcome) == ("planner", stage.cli, "completed", "accepted")
+    assert (row.agent, row.runner, row.status, row.verdict) == ("planner", stage.cli, "completed", "accepted")
     (result,) = find_results(stage, "main", 1)
     assert [each["path"] for each in result["artifacts"]] == [PLAN]
     assert [each.grade for each in get_report(stage, row).artifacts] == ["attributed"]

@@ -41,15 +41,15 @@ def test_every_sample_has_a_verdict() -> None:
 @pytest.mark.parametrize("name", VERDICTS)
 def test_a_sample_gives_its_verdict(name: str) -> None:
     """R0 R3 R4: accepted, repaired, and every way of being refused that needs no further evidence."""
-    outcome, format, errors = VERDICTS[name]
+    expected, format, errors = VERDICTS[name]
     verdict = check(name)
     codes = {finding.code for finding in verdict.findings if finding.severity == "error"}
-    assert (verdict.outcome, verdict.format) == (outcome, format)
+    assert (verdict.name, verdict.format) == (expected, format)
     assert set(errors) <= codes
     assert bool(codes) is not verdict.accepted
 
 
-@pytest.mark.parametrize("name", [name for name, (outcome, _, _) in VERDICTS.items() if outcome == "accepted"])
+@pytest.mark.parametrize("name", [name for name, (verdict, _, _) in VERDICTS.items() if verdict == "accepted"])
 def test_an_accepted_sample_has_nothing_to_be_said_about_it(name: str) -> None:
     assert check(name).findings == ()
 
@@ -60,8 +60,8 @@ def test_the_repaired_sample_names_its_repairs() -> None:
 
 def test_the_refused_samples_show_every_outcome_but_one() -> None:
     """C16: told apart; `fabricated` needs more evidence than a message and its files."""
-    outcomes = {outcome for outcome, _, _ in VERDICTS.values()}
-    assert outcomes == {"accepted", "repaired", "missing", "malformed", "ambiguous", "degenerate", "invalid"}
+    verdicts = {verdict for verdict, _, _ in VERDICTS.values()}
+    assert verdicts == {"accepted", "repaired", "missing", "malformed", "ambiguous", "degenerate", "invalid"}
 
 
 @pytest.mark.slow

@@ -90,7 +90,7 @@ def test_the_harness_starts_an_agent_of_the_plugin(plugin: Project, outside: Pat
     assert child.stop(answer) == {}
     text = child.respond(answer)["hookSpecificOutput"]["updatedToolOutput"]["content"][0]["text"]
     assert check(text, format="hyper").accepted
-    assert child.row.outcome == "accepted"
+    assert child.row.verdict == "accepted"
     head = file.read_text().split("---")[1]
     assert child.row.session_id in head
     assert DOCUMENT in head

@@ -92,7 +92,7 @@ def test_claude_code_plays_an_agent_of_the_plugin(tmp_path: Path, monkeypatch: p
         session = converse(stage, "hyper", "--plugin-dir", "plugins/hyper", environ=environ)
         assert session.exit_code == 0, session.errors
         (row,) = list_delegations(stage)
-        assert (row.agent, row.status, row.outcome) == (AGENT, "completed", "accepted")
+        assert (row.agent, row.status, row.verdict) == (AGENT, "completed", "accepted")
         (text,) = list_results(stage, "hyper", 1)
         assert check(text, format="hyper").accepted, text
         assert row.session_id in (outside / DOCUMENT).read_text()
@@ -107,7 +107,7 @@ def test_claude_code_plays_the_cleo_subagent(tmp_path: Path, monkeypatch: pytest
         session = converse(stage, "cleo")
         assert session.exit_code == 0, session.errors
         (row,) = list_delegations(stage)
-        assert (row.agent, row.status, row.outcome) == ("cleo-subagent", "completed", "repaired")  # D5
+        assert (row.agent, row.status, row.verdict) == ("cleo-subagent", "completed", "repaired")  # D5
         assert SENTENCE in list_results(stage, "cleo", 1)[0]
         lines = (stage.root / OUTPUTS / "MANIFEST.jsonl").read_text().splitlines()
         assert [json.loads(each)["id"] for each in lines] == ["paint-density-2026-01-12", ENTRY["id"]]
@@ -122,7 +122,7 @@ def test_opencode_plays_the_researcher(tmp_path: Path, monkeypatch: pytest.Monke
         assert session.exit_code == 0, session.errors
         rows = {row.agent: row for row in list_delegations(stage)}
         assert rows["status-sync-manager"].status == "completed"
-        assert (rows["researcher"].status, rows["researcher"].outcome) == ("completed", "accepted")
+        assert (rows["researcher"].status, rows["researcher"].verdict) == ("completed", "accepted")
         (text,) = list_results(stage, "kitchen", 2)
         assert check(text, session_id=rows["researcher"].session_id).accepted, text
         state = json.loads((stage.root / SPECS / "state.json").read_text())

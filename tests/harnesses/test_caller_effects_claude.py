@@ -155,7 +155,7 @@ def list_requests(stage: Stage, row: Row) -> list[str]:
 def test_no_caller_of_a_liar_gets_its_lie_without_the_verdict(played: tuple[Row, Stage]) -> None:
     row, stage = played
     *_, run = list_runs(stage)
-    assert (run.status, run.outcome, get_report(stage, run).attempts) == ("failed", "fabricated", 3)
+    assert (run.status, run.verdict, get_report(stage, run).attempts) == ("failed", "fabricated", 3)
     verdict = f"the return of scribe ({run.session_id}) was not accepted: failed, fabricated"
     requests = list_requests(stage, row)
     assert any(verdict in request for request in requests)
@@ -169,7 +169,7 @@ def test_no_caller_of_a_liar_gets_its_lie_without_the_verdict(played: tuple[Row,
 def test_an_honest_agent_is_accepted_at_once_and_counted_once(played: tuple[Row, Stage]) -> None:
     row, stage = played
     runs = list_runs(stage)
-    assert [(run.status, run.outcome) for run in runs] == [("completed", "accepted")] * row.runs
+    assert [(run.status, run.verdict) for run in runs] == [("completed", "accepted")] * row.runs
     requests = list_requests(stage, row)
     largest = max(len(json.dumps(one.body)) for one in stage.model.requests if one.script == "child") // 4
     for run in runs:

@@ -118,7 +118,7 @@ def test_no_request_of_the_caller_has_the_lie_without_the_verdict(play: Stage, r
     row: Row = request.node.callspec.params["play"]
     assert converse(play, row.script, TRUSTING).exit_code == 0
     *_, liar = list_delegations(play)
-    assert (liar.state, liar.status, liar.outcome) == ("settled", "failed", "fabricated")
+    assert (liar.state, liar.status, liar.verdict) == ("finished", "failed", "fabricated")
     assert [len(play.asked("liar", step)) for step in (1, 2, 3, 4)] == [1, 1, 1, 0]  # it was sent back twice
     asked = list_requests(play, row.caller or row.script)
     told = [VERDICT in each for each in asked]
@@ -126,7 +126,7 @@ def test_no_request_of_the_caller_has_the_lie_without_the_verdict(play: Stage, r
     assert told[-1]  # it isn't enough that the lie never came
     if row.script.startswith(("again", "input")):
         first = list_delegations(play)[0]
-        assert (first.status, first.outcome) == ("completed", "accepted")  # what came later does not overrule it
+        assert (first.status, first.verdict) == ("completed", "accepted")  # what came later does not overrule it
 
 
 @pytest.mark.thorough("more input", "follow-up")
@@ -139,7 +139,7 @@ def test_an_honest_return_is_accepted_and_arrives(
     row: Row = request.node.callspec.params["play"]
     assert converse(play, row.script, TRUSTING).exit_code == 0
     rows = list_delegations(play)
-    assert [(each.state, each.status, each.outcome) for each in rows] == [("settled", "completed", "accepted")] * len(
+    assert [(each.state, each.status, each.verdict) for each in rows] == [("finished", "completed", "accepted")] * len(
         files
     )
     assert [[artifact.path for artifact in get_report(play, each).artifacts] for each in rows] == [

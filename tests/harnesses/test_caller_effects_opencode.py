@@ -41,9 +41,9 @@ def test_no_request_of_the_caller_has_a_lie_without_its_verdict(stage: Stage) ->
     """One session with an honest agent, a lying follow-up of it and a liar, since each session takes its time."""
     assert converse(stage, "main").exit_code == 0
     honest, again, liar = list_delegations(stage)
-    assert (honest.status, honest.outcome) == ("completed", "accepted")
+    assert (honest.status, honest.verdict) == ("completed", "accepted")
     assert [artifact.path for artifact in get_report(stage, honest).artifacts] == ["report.md"]
-    assert [(each.status, each.outcome) for each in (again, liar)] == [("failed", "fabricated")] * 2
+    assert [(each.status, each.verdict) for each in (again, liar)] == [("failed", "fabricated")] * 2
     steps = [find_results(stage, "main", step) for step in (1, 2, 3)]
     told = [[(each["remit"]["session_id"], each["status"]) for each in step] for step in steps]
     assert told == [[(honest.session_id, "completed")], [(again.session_id, "failed")], [(liar.session_id, "failed")]]

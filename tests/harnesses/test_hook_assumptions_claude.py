@@ -31,7 +31,7 @@ def test_an_agent_is_held_however_its_name_is_spelled(
         install(stage)
         assert converse(stage, "spelled").exit_code == 0
         (row,) = list_delegations(stage)
-        assert (row.agent, row.state, row.status) == ("scribe", "settled", "completed")
+        assert (row.agent, row.state, row.status) == ("scribe", "finished", "completed")
         assert find_results(stage, "spelled", 1) != []
 
 

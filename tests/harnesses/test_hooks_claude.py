@@ -133,7 +133,7 @@ def test_each_of_a_session_is_held_to_its_own(stage: Stage) -> None:
 def check_corrected(stage: Stage, row: Run) -> None:
     """A bad return is blocked, and corrected."""
     assert (row.agent, row.depth, row.path) == ("scribe", 1, ("orchestrator", "scribe"))
-    assert (row.state, row.status, row.outcome, row.runner) == ("settled", "completed", "accepted", "claude")
+    assert (row.state, row.status, row.verdict, row.runner) == ("finished", "completed", "accepted", "claude")
     (first,) = stage.asked("work", 0)
     assert row.session_id in first
     assert "These are the instructions of scribe." in first
@@ -152,7 +152,7 @@ def check_corrected(stage: Stage, row: Run) -> None:
 
 def check_rejected(stage: Stage, row: Run) -> None:
     """A liar is sent back twice, and then rejected."""
-    assert (row.status, row.outcome) == ("failed", "fabricated")
+    assert (row.status, row.verdict) == ("failed", "fabricated")
     assert [len(stage.asked("lie", step)) for step in (1, 2, 3, 4)] == [1, 1, 1, 0]
     (result,) = find_results(stage, "main", 3)
     assert result["status"] == "failed"
@@ -179,7 +179,7 @@ def check_looked_on(stage: Stage, row: Run) -> None:
     assert not any("session_id" in line or "Remit" in line for line in lines)
     (first,) = stage.asked("chat", 0)
     assert "What to send back" not in first
-    assert (row.agent, row.outcome) == ("general-purpose", None)
+    assert (row.agent, row.verdict) == ("general-purpose", None)
 
 
 def test_a_fourth_level_an_ancestor_and_a_stranger_are_refused(stage: Stage) -> None:
@@ -222,7 +222,7 @@ def test_one_that_goes_on_later_is_another_delegation(stage: Stage) -> None:
 def test_a_session_that_is_an_agents_as_a_whole_is_held_to_its_return(stage: Stage) -> None:
     session = converse(stage, "work", "--agent=scribe")
     (row,) = list_delegations(stage)
-    assert (row.agent, row.status, row.outcome) == ("scribe", "completed", "accepted")
+    assert (row.agent, row.status, row.verdict) == ("scribe", "completed", "accepted")
     (third,) = stage.asked("work", 2)
     assert "Stop hook feedback" in third
     assert row.session_id in session.output
@@ -237,10 +237,10 @@ def test_all_are_held_where_the_workspace_wants_it_and_a_call_that_starts_nobody
     (result,) = find_results(stage, "all", 1)
     assert result["status"] == "failed"
     row = list_delegations(stage)[0]
-    assert (row.agent, row.status, row.outcome) == ("general-purpose", "failed", "missing")
+    assert (row.agent, row.status, row.verdict) == ("general-purpose", "failed", "missing")
     assert len(stage.asked("all", 2)) == 1
     assert stage.asked("work", 0) == []
-    assert [row.state for row in list_delegations(stage) if row.state != "settled"] == []
+    assert [row.state for row in list_delegations(stage) if row.state != "finished"] == []
 
 
 @pytest.mark.thorough
@@ -250,8 +250,8 @@ def test_an_end_without_a_stop_is_judged_when_the_answer_comes(stage: Stage) -> 
     converse(stage, "cut")
     rows = list_delegations(stage)
     assert [(row.agent, row.state, row.status) for row in rows] == [
-        ("scribe", "settled", "failed"),
-        ("short", "settled", "failed"),
+        ("scribe", "finished", "failed"),
+        ("short", "finished", "failed"),
     ]
     for step, left in ((1, "notes.md"), (2, "more.md")):
         (result,) = find_results(stage, "cut", step)
@@ -263,7 +263,7 @@ def test_an_end_without_a_stop_is_judged_when_the_answer_comes(stage: Stage) -> 
 def test_one_in_the_background_is_judged_when_it_stops(stage: Stage) -> None:
     converse(stage, "behind")
     (row,) = list_delegations(stage)
-    assert (row.status, row.outcome) == ("completed", "accepted")
+    assert (row.status, row.verdict) == ("completed", "accepted")
 
 
 @pytest.mark.thorough
@@ -288,7 +288,7 @@ def test_the_plugin_does_the_same(stage: Stage) -> None:
     assert not (stage.root / ".claude" / "settings.local.json").exists()
     converse(stage, "alone", "--plugin-dir", str(ROOT))
     (row,) = list_delegations(stage)
-    assert (row.status, row.outcome) == ("completed", "accepted")
+    assert (row.status, row.verdict) == ("completed", "accepted")
     (result,) = find_results(stage, "alone", 1)
     assert (result["status"], result["remit"]["attempts"]) == ("completed", 2)
 

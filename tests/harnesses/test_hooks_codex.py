@@ -93,7 +93,7 @@ def test_the_contract_goes_in_and_a_bad_return_is_blocked_and_corrected(stage: S
     assert "What to send back" in first
     (third,) = stage.asked("work", 2)
     assert "hook_prompt" in third
-    assert (row.state, row.status, row.outcome) == ("settled", "completed", "accepted")
+    assert (row.state, row.status, row.verdict) == ("finished", "completed", "accepted")
     assert [each.path for each in get_report(stage, row).artifacts] == ["report.md"]
     (told,) = stage.asked("main", 2)
     assert "What to send back" not in told  # the contract is in the subagent's context alone
@@ -103,7 +103,7 @@ def test_the_contract_goes_in_and_a_bad_return_is_blocked_and_corrected(stage: S
 def test_a_liar_is_rejected(stage: Stage) -> None:
     converse(stage, "lying", TRUSTING)
     (row,) = list_delegations(stage)
-    assert (row.status, row.outcome) == ("failed", "fabricated")
+    assert (row.status, row.verdict) == ("failed", "fabricated")
     assert [len(stage.asked("lie", step)) for step in (1, 2, 3, 4)] == [1, 1, 1, 0]
 
 
@@ -198,7 +198,7 @@ def test_a_call_that_starts_nobody_is_closed_with_the_session(stage: Stage) -> N
     stage.configure('[referee]\nenforce = "all"\n')
     converse(stage, "strange", TRUSTING)
     (row,) = list_delegations(stage)  # Codex says nothing of its own refusal
-    assert (row.agent, row.state, row.status) == ("nobody", "settled", "partial")
+    assert (row.agent, row.state, row.status) == ("nobody", "finished", "partial")
 
 
 def test_a_folder_that_codex_does_not_trust_is_reported(stage: Stage) -> None:
@@ -266,5 +266,5 @@ def test_in_code_mode_what_is_denied_does_not_run(tmp_path: Path, monkeypatch: p
         *denied, allowed = list_results(stage, "reach", 3)[-3:]
         assert ["Remit" in told for told in (*denied, allowed)] == [True, True, False]
         (row,) = list_delegations(stage)
-        assert (row.status, row.outcome) == ("completed", "accepted")
+        assert (row.status, row.verdict) == ("completed", "accepted")
         assert [each.grade for each in get_report(stage, row).artifacts] == ["attributed"]

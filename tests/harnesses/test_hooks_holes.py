@@ -93,7 +93,7 @@ def keep_open_branch(stage: Stage) -> None:
 def test_what_was_made_before_a_message_is_not_credited_again(stage: Stage) -> None:
     converse(stage, "again")
     rows = list_delegations(stage)
-    assert [(row.status, row.outcome) for row in rows] == [("completed", "accepted"), ("failed", "fabricated")]
+    assert [(row.status, row.verdict) for row in rows] == [("completed", "accepted"), ("failed", "fabricated")]
     assert [each.path for each in get_report(stage, rows[0]).artifacts] == ["left.md"]
 
 
@@ -125,7 +125,7 @@ def test_a_skill_that_an_agent_forks_gets_no_more_than_the_agent(stage: Stage) -
     rows = list_delegations(stage)
     assert [(row.agent, row.status) for row in rows] == [("scribe", "completed"), ("general-purpose", None)]
     assert rows[1].depth >= 1
-    assert {row.state for row in rows} == {"settled"}
+    assert {row.state for row in rows} == {"finished"}
 
 
 def test_without_the_program_an_agent_can_do_nothing_and_a_person_all(stage: Stage) -> None:

@@ -103,7 +103,7 @@ def check_corrected(stage: Stage, row: Run) -> None:
     (third,) = stage.asked("work", 2)
     assert "Send only the whole return now" in third
     assert "It is all done." in third  # it is the same session that goes on
-    assert (row.state, row.status, row.outcome) == ("settled", "completed", "accepted")
+    assert (row.state, row.status, row.verdict) == ("finished", "completed", "accepted")
     (result,) = find_results(stage, "main", 1)
     assert (result["status"], result["remit"]["session_id"], result["remit"]["attempts"]) == (
         "completed",
@@ -118,7 +118,7 @@ def check_corrected(stage: Stage, row: Run) -> None:
 
 def check_rejected(stage: Stage, row: Run) -> None:
     """A liar is sent back twice, and then rejected."""
-    assert (row.status, row.outcome) == ("failed", "fabricated")
+    assert (row.status, row.verdict) == ("failed", "fabricated")
     assert [len(stage.asked("lie", step)) for step in (1, 2, 3, 4)] == [1, 1, 1, 0]
     (result,) = find_results(stage, "main", 2)
     assert result["status"] == "failed"
@@ -178,7 +178,7 @@ def test_the_harnesss_own_agents_are_only_looked_on(stage: Stage) -> None:
 def test_one_whose_model_fails_is_not_left_open(stage: Stage) -> None:
     converse(stage, "broken")
     (row,) = list_delegations(stage)
-    assert row.state == "settled"
+    assert row.state == "finished"
     assert row.status != "completed"
     assert "no such thing" in json.dumps(list_results(stage, "broken", 1))
 

@@ -96,7 +96,7 @@ def test_work_is_delegated_through_the_server(stage: Stage) -> None:
     assert (work.agent, work.depth, work.status) == ("scribe", 1, "completed")
     assert session.exit_code == 0
     checked = load_result(stage, "work")  # R2.15: an agent checks its own return
-    assert (checked["accepted"], checked["outcome"], checked["session_id"]) == (False, "missing", work.session_id)
+    assert (checked["accepted"], checked["verdict"], checked["session_id"]) == (False, "missing", work.session_id)
     result = load_result(stage, "main", 3)["result"]
     assert (result["status"], result["remit"]["verdict"]) == ("failed", "fabricated")
     assert lie.status == "failed"
@@ -126,7 +126,7 @@ def test_work_goes_on_when_claude_code_ends(stage: Stage, number: signal.Signals
         process.send_signal(number)
         process.wait(WAIT_S)
     assert list_delegations(stage)[0].state == "running"
-    wait_until(lambda: list_delegations(stage)[0].state == "settled", "somebody drove it to its end")
+    wait_until(lambda: list_delegations(stage)[0].state == "finished", "somebody drove it to its end")
     (row,) = list_delegations(stage)
-    assert (row.status, row.ending) == ("completed", "exited")
+    assert (row.status, row.stop_reason) == ("completed", "exited")
     wait_until(lambda: stage.list_living() == [], "nobody is left")

@@ -95,7 +95,7 @@ def test_in_a_terminal_a_lie_comes_with_its_verdict_and_an_honest_return_with_it
         open_at_prompt(stage)
         shown = talk(stage, "main", 4)
         lie, work = list_delegations(stage)
-        assert (lie.status, lie.outcome, work.status, work.outcome) == ("failed", "fabricated", "completed", "accepted")
+        assert (lie.status, lie.verdict, work.status, work.verdict) == ("failed", "fabricated", "completed", "accepted")
         assert [get_report(stage, run).attempts for run in (lie, work)] == [3, 1]
         assert "async" in json.dumps(stage.asked("main", 1)).lower(), "the agent was not in the background"
         verdict = f"the return of scribe ({lie.session_id}) was not accepted: failed, fabricated"

@@ -32,7 +32,7 @@ def test_in_a_terminal_the_caller_gets_the_verdict_instead_of_the_lie(
         with Terminal(stage, (program, "--prompt", f"{stage.mark('main')} Do it.")) as terminal:
             terminal.wait(lambda: stage.asked("main", 1))
         (lie,) = list_delegations(stage)
-        assert (lie.status, lie.outcome) == ("failed", "fabricated")
+        assert (lie.status, lie.verdict) == ("failed", "fabricated")
         (result,) = find_results(stage, "main", 1)
         assert (result["remit"]["session_id"], result["status"]) == (lie.session_id, "failed")
         asked = [json.dumps(one.body) for one in stage.model.requests if one.script == "main" and one.tools]

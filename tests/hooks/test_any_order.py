@@ -172,8 +172,8 @@ class Harness(RuleBasedStateMachine):
             return
         result = json.loads(answer["hookSpecificOutput"]["updatedToolOutput"]["content"][0]["text"])
         row = self.stage.row(session_id)
-        assert (result["status"], result["remit"]["verdict"]) == (row.status, row.outcome)
-        assert row.state == "settled"
+        assert (result["status"], result["remit"]["verdict"]) == (row.status, row.verdict)
+        assert row.state == "finished"
         if result["status"] == "completed":
             assert self.last[session_id], (kind, text)
             self.completed += 1
@@ -204,13 +204,13 @@ class Harness(RuleBasedStateMachine):
     @invariant()
     def nothing_is_completed_that_was_not_accepted(self) -> None:
         """The ledger says completed only of what was accepted last."""
-        outcomes: dict[str, Any] = dict(
-            self.stage.ask("SELECT session_id, outcome FROM attempts ORDER BY session_id, number")
+        verdicts: dict[str, Any] = dict(
+            self.stage.ask("SELECT session_id, verdict FROM attempts ORDER BY session_id, number")
         )
         for row in self.stage.rows():
             if row.status == "completed":
-                assert row.outcome in ("accepted", "repaired")
-                assert outcomes[row.session_id] in ("accepted", "repaired")
+                assert row.verdict in ("accepted", "repaired")
+                assert verdicts[row.session_id] in ("accepted", "repaired")
                 assert self.last[row.session_id]
 
     @invariant()

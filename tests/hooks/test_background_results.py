@@ -147,7 +147,7 @@ def test_a_return_by_a_tool_is_denied_twice_and_then_let_through_as_rejected(sta
     assert hand_back(child, "PreToolUse", tool, **given) == {}
     assert hand_back(child, "PostToolUse", tool, **given) == {}
     assert child.stop("") == {}
-    assert (child.row.state, child.row.status, child.row.outcome) == ("settled", "failed", "fabricated")
+    assert (child.row.state, child.row.status, child.row.verdict) == ("finished", "failed", "fabricated")
     message = f'<agent-message from="{child.agent_id}">\n[Subagent hand-back] …\n  {text}\n</agent-message>'
     assert f"({child.session_id}) was not accepted" in submit(stage, message)
 
@@ -161,7 +161,7 @@ def test_an_honest_return_by_a_tool_is_accepted_at_once(stage: Stage, tool: str)
     assert hand_back(child, "PreToolUse", tool, **given) == {}
     assert hand_back(child, "PostToolUse", tool, **given) == {}
     assert child.stop("") == {}
-    assert (child.row.state, child.row.status, child.row.outcome) == ("settled", "completed", "accepted")
+    assert (child.row.state, child.row.status, child.row.verdict) == ("finished", "completed", "accepted")
 
 
 def read_block(text: str) -> dict[str, Any]:

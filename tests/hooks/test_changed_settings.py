@@ -53,7 +53,7 @@ def test_nor_is_what_was_changed_just_before_its_end(stage: Stage, settings: Pat
     settings.write_text('{"disableAllHooks": true}')
     child.stop(child.report("one.md"))
     child.hand_over(child.report("one.md"))
-    assert child.row.state == "settled"
+    assert child.row.state == "finished"
     assert is_kept(tell(stage, settings))
     stage.change("UPDATE delegations SET ended_ms = ended_ms - 60000, created_ms = created_ms - 60000")
     os.utime(settings)

@@ -150,7 +150,7 @@ def test_a_follow_up_is_a_run_of_its_own_and_the_first_stays_accepted(codex: Ses
     assert second.session_id in told["hookSpecificOutput"]["additionalContext"]
     codex.note_waiting()
     codex.finish("/root/plan", make_return(codex, 1, "never.md"))
-    assert [each.outcome for each in codex.rows()] == ["accepted", "fabricated"]
+    assert [each.verdict for each in codex.rows()] == ["accepted", "fabricated"]
 
 
 def test_a_task_for_an_agent_at_work_is_part_of_its_run(codex: Session) -> None:
@@ -196,7 +196,7 @@ def lie(codex: Session) -> None:
     codex.begin("/root/plan")
     codex.note_waiting()
     codex.finish("/root/plan", make_return(codex, 0, "never.md"))
-    assert codex.rows()[0].outcome == "fabricated"
+    assert codex.rows()[0].verdict == "fabricated"
 
 
 def test_a_caller_that_waits_gets_the_verdict_with_the_answer(codex: Session) -> None:

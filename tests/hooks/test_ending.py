@@ -41,7 +41,7 @@ def test_who_is_cancelled_gets_no_tools_and_is_not_completed(child: Child, root:
     assert "cancelled" in reason
     assert child.stop(child.report("plan.md")) == {}  # it is not sent back any more
     result = child.hand_over(child.report("plan.md"))
-    assert (child.row.ending, child.row.state) == ("cancelled", "settled")
+    assert (child.row.stop_reason, child.row.state) == ("cancelled", "finished")
     assert result["status"] == child.row.status != "completed"
 
 
@@ -49,7 +49,7 @@ def test_who_is_cancelled_and_of_whom_only_the_caller_hears_is_not_completed(chi
     child.write("plan.md")
     cancel(child)
     result = child.hand_over(child.report("plan.md"))
-    assert (child.row.ending, child.row.state) == ("cancelled", "settled")
+    assert (child.row.stop_reason, child.row.state) == ("cancelled", "finished")
     assert result["status"] != "completed"
 
 
@@ -83,9 +83,9 @@ def test_with_the_session_everybody_in_it_ends(stage: Stage, child: Child) -> No
     elsewhere = other.call("writer")
     looked_on = stage.call("Explore")
     assert stage.send(stage.event("SessionEnd", reason="other")) == {}
-    assert (child.row.state, child.row.ending) == ("settled", "orphaned")
+    assert (child.row.state, child.row.stop_reason) == ("finished", "orphaned")
     assert child.row.status != "completed"
-    assert (looked_on.row.state, looked_on.row.ending) == ("settled", "orphaned")
+    assert (looked_on.row.state, looked_on.row.stop_reason) == ("finished", "orphaned")
     assert elsewhere.row.state == "running"
 
 
@@ -94,15 +94,15 @@ def test_a_harness_that_begins_again_has_lost_everybody(stage: Stage, child: Chi
     assert child.session_id in told["hookSpecificOutput"]["additionalContext"]
     assert child.row.state == "running"
     assert stage.send(stage.event("SessionStart", source="resume")) == {}
-    assert (child.row.state, child.row.ending) == ("settled", "orphaned")
+    assert (child.row.state, child.row.stop_reason) == ("finished", "orphaned")
 
 
 def test_what_was_judged_is_settled_by_the_end_of_the_session(stage: Stage, child: Child) -> None:
     child.write("plan.md")
     child.stop(child.report("plan.md"))
-    assert child.row.state == "settling"
+    assert child.row.state == "finishing"
     stage.send(stage.event("SessionEnd", reason="other"))
-    assert (child.row.state, child.row.status) == ("settled", "completed")
+    assert (child.row.state, child.row.status) == ("finished", "completed")
 
 
 def test_another_session_ends_nobody_but_those_of_whom_nothing_is_heard(stage: Stage, child: Child) -> None:
@@ -111,7 +111,7 @@ def test_another_session_ends_nobody_but_those_of_whom_nothing_is_heard(stage: S
     assert child.row.state == "running"
     child.stage.change("UPDATE delegations SET deadline_ms = 1000")
     assert other.send(other.event("SessionStart", source="startup")) == {}
-    assert (child.row.state, child.row.ending) == ("settled", "orphaned")
+    assert (child.row.state, child.row.stop_reason) == ("finished", "orphaned")
 
 
 def test_an_answer_after_the_end_changes_nothing_for_the_better(stage: Stage, child: Child) -> None:
@@ -152,10 +152,10 @@ def test_a_broker_never_drives_a_refereed_agent(stage: Stage, child: Child, remi
     child.write("plan.md")
     child.stop(child.report("plan.md"))
     assert remit("wait", child.session_id).code == 0  # what is judged, it settles
-    assert (child.row.state, child.row.status, looked_on.row.state) == ("settled", "completed", "running")
+    assert (child.row.state, child.row.status, looked_on.row.state) == ("finished", "completed", "running")
     stage.change("UPDATE delegations SET deadline_ms = 1000 WHERE state = 'running'")
     remit("wait", looked_on.row.session_id)  # what is long past its time, it ends
-    assert (looked_on.row.state, looked_on.row.ending) == ("settled", "orphaned")
+    assert (looked_on.row.state, looked_on.row.stop_reason) == ("finished", "orphaned")
     assert stage.ask("SELECT count(*) FROM attempts WHERE session_id = ?", looked_on.row.session_id) == [(0,)]
 
 

@@ -149,9 +149,9 @@ def test_two_that_settle_at_once_settle_once(tasked: Stage, root: Path) -> None:
         for job in jobs:
             job.result()
     assert result["status"] == "completed"
-    assert (child.row.state, child.row.status) == ("settled", "completed")
+    assert (child.row.state, child.row.status) == ("finished", "completed")
     assert len(list_commits(root)) == 3
-    assert tasked.kinds(child.session_id).count("settled") == 1
+    assert tasked.kinds(child.session_id).count("finished") == 1
     assert get_marker(root) == "RESEARCHED"
 
 
@@ -162,10 +162,10 @@ def test_a_settling_that_was_killed_is_done_by_the_next_session(tasked: Stage, r
     child.write("specs/report.md", "# Report\nIt is slow.\n")
     answer = child.report("specs/report.md")
     child.stop(answer)
-    assert child.row.state == "settling"  # nobody hands it over: its harness is gone
+    assert child.row.state == "finishing"  # nobody hands it over: its harness is gone
     other = Stage(root, session="another")
     other.send(other.event("SessionStart", source="startup"))
-    assert (child.row.state, child.row.status) == ("settled", "completed")
+    assert (child.row.state, child.row.status) == ("finished", "completed")
     assert get_marker(root) == "RESEARCHED"
     assert len(list_commits(root)) == 3
 
@@ -202,9 +202,9 @@ def test_a_caller_gets_the_result_if_the_ledger_cannot_be_written(tasked: Stage,
     child.write("specs/report.md", "# Report\nIt is slow.\n")
     answer = child.report("specs/report.md")
     child.stop(answer)
-    spoil_ledger(root, "BEFORE UPDATE OF state ON delegations WHEN NEW.state = 'settled'")
+    spoil_ledger(root, "BEFORE UPDATE OF state ON delegations WHEN NEW.state = 'finished'")
     result = child.hand_over(answer)
     (step,) = result["remit"]["failed_steps"]
     assert (result["status"], step["step"], step["code"]) == ("completed", "ledger", "STORAGE_FAILED")
-    assert child.row.state == "settling"
+    assert child.row.state == "finishing"
     assert get_marker(root) == "RESEARCHED"

@@ -54,7 +54,7 @@ def test_agents_of_a_plugin_are_instructed_and_judged_in_their_format(
     child.write("analysis.md")
     assert child.stop(child.report("analysis.md"))["decision"] == "block"
     assert child.stop(make_block("analysis.md")) == {}
-    assert stage.row(child.row.session_id).state == "settling"
+    assert stage.row(child.row.session_id).state == "finishing"
 
 
 def test_an_agent_without_a_declared_format_may_use_any(stage: Stage) -> None:
@@ -84,7 +84,7 @@ def test_files_in_an_outside_workspace_root_count(stage: Stage, *, is_written: b
     assert answer.get("decision") == (None if is_written else "block")
     if is_written:
         child.hand_over(make_block(PATH))
-        assert child.row.outcome == "accepted"
+        assert child.row.verdict == "accepted"
         report = load_report(Home(str(stage.root)), child.row.session_id)[0]
         assert report.failed_steps == ()
 

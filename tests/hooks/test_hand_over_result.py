@@ -36,7 +36,7 @@ def test_the_caller_hears_what_could_not_be_verified(stage: Stage) -> None:
     (stage.root / "new.md").write_text("# New\n")
     assert children[0].use("Bash", command="make") == {}
     assert children[0].stop(children[0].report("new.md")) == {}
-    assert (children[0].row.status, children[0].row.outcome) == ("partial", "unproven")
+    assert (children[0].row.status, children[0].row.verdict) == ("partial", "unproven")
     told = stage.send(stage.event("PostToolUse", tool_name="Read", tool_input={}, tool_use_id="t9"))
     said = told["hookSpecificOutput"]["additionalContext"]
     assert f"writer ({children[0].session_id}) is partial, unproven: 'new.md' changed while another run" in said

@@ -60,7 +60,7 @@ def test_a_session_that_is_an_agents_is_held_to_its_return(main: Main, stage: St
     assert main.stop("Done.")["decision"] == "block"
     assert main.stop(main.report("plan.md"), again=True) == {}
     (row,) = stage.rows()
-    assert (row.state, row.status, row.outcome) == ("settled", "completed", "accepted")
+    assert (row.state, row.status, row.verdict) == ("finished", "completed", "accepted")
     main.send("SessionEnd", reason="other")
     assert stage.rows() == [row]
 
@@ -68,7 +68,7 @@ def test_a_session_that_is_an_agents_is_held_to_its_return(main: Main, stage: St
 def test_it_is_let_go_as_rejected_in_the_end(main: Main, stage: Stage) -> None:
     main.begin()
     assert [bool(main.stop("Done.", again=number > 0)) for number in range(3)] == [True, True, False]
-    assert (stage.rows()[0].state, stage.rows()[0].status) == ("settled", "failed")
+    assert (stage.rows()[0].state, stage.rows()[0].status) == ("finished", "failed")
 
 
 def test_what_it_says_after_its_return_is_another_matter(main: Main, stage: Stage) -> None:
@@ -89,7 +89,7 @@ def test_one_that_is_taken_up_again_owes_another_return(main: Main, stage: Stage
     assert stage.rows()[1].session_id in told
     assert main.stop("Done.")["decision"] == "block"
     main.begin("compact")
-    assert [row.state for row in stage.rows()] == ["settled", "running"]
+    assert [row.state for row in stage.rows()] == ["finished", "running"]
 
 
 def test_it_starts_others_as_itself(main: Main, stage: Stage) -> None:
@@ -113,7 +113,7 @@ def test_an_agent_without_a_file_owes_nothing(stage: Stage) -> None:
     main = Main(stage, "somebody")
     assert main.begin() == {}
     assert main.stop("Hello.") == {}
-    assert [row for row in stage.rows() if row.state != "settled"] == []
+    assert [row for row in stage.rows() if row.state != "finished"] == []
 
 
 # --- a person --------------------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def test_a_call_that_never_came_back_is_over_when_its_caller_stops(stage: Stage)
     """Somebody else has refused it, or a person has broken it off: no event tells that."""
     lost, behind = stage.call("writer"), stage.call("tester", run_in_background=True)
     assert stage.send(stage.event("Stop", last_assistant_message="Hi.", stop_hook_active=False)) == {}
-    assert (lost.row.state, lost.row.ending) == ("settled", "orphaned")
+    assert (lost.row.state, lost.row.stop_reason) == ("finished", "orphaned")
     assert lost.row.status != "completed"
     assert behind.row.state == "running"
 
@@ -167,7 +167,7 @@ def test_an_agent_whose_call_never_came_back_is_not_kept_from_its_return(stage: 
     lost = stage.call("writer", by=planner)
     planner.write("plan.md")
     assert planner.stop(planner.report("plan.md")) == {}
-    assert (lost.row.state, lost.row.ending) == ("settled", "orphaned")
+    assert (lost.row.state, lost.row.stop_reason) == ("finished", "orphaned")
     assert planner.hand_over(planner.report("plan.md"))["status"] == "completed"
 
 
@@ -180,7 +180,7 @@ def test_a_person_who_talks_to_an_agent_in_a_terminal_may_start_others(stage: St
     (row,) = stage.rows()
     assert (row.agent, row.parent_id, row.depth) == ("writer", None, 1)
     assert stage.send(stage.event("Stop", agent_type="planner", last_assistant_message="Hi.")) == {}
-    assert [row.state for row in stage.rows()] == ["settled"]  # its call never came back
+    assert [row.state for row in stage.rows()] == ["finished"]  # its call never came back
 
 
 def test_an_agent_that_remit_has_started_as_a_whole_session_calls_by_its_ticket(stage: Stage) -> None:

@@ -53,11 +53,11 @@ def test_a_settling_that_is_killed_again_and_again_is_done_once(stage: Stage, ro
     assert sum(kill(stage, event, delay_s) for delay_s in DELAYS) > 1  # some were at work
     result = child.hand_over(answer)
     assert (result["status"], result["remit"]["verdict"]) == ("completed", "accepted")
-    assert (child.row.state, child.row.status) == ("settled", "completed")
+    assert (child.row.state, child.row.status) == ("finished", "completed")
     assert get_marker(root) == "RESEARCHED"
     assert len(list_commits(root)) == 3
     assert git(root, "status", "--porcelain").strip() == ""
-    assert stage.kinds(child.session_id).count("settled") == 1
+    assert stage.kinds(child.session_id).count("finished") == 1
 
 
 def test_a_check_that_is_killed_is_made_by_the_next(stage: Stage) -> None:
@@ -79,7 +79,7 @@ def test_an_admission_that_is_killed_leaves_nobody_for_good(stage: Stage, root: 
         call = {"tool_name": "Agent", "tool_input": {"subagent_type": "scout", "prompt": "Go."}}
         kill(stage, stage.event("PreToolUse", **call, tool_use_id=f"toolu_k{number}"), delay_s)
     stage.send(stage.event("Stop", last_assistant_message="Hi.", stop_hook_active=False))
-    assert all(row.state == "settled" and row.status != "completed" for row in stage.rows())
+    assert all(row.state == "finished" and row.status != "completed" for row in stage.rows())
     try:
         child = stage.call("scout")
     except Refused as refusal:

@@ -42,7 +42,7 @@ def say(child: Child, row: Run, *paths: str, **more: Any) -> dict[str, Any]:  # 
 
 
 def list_outcomes(stage: Stage) -> list[tuple[str | None, str | None]]:
-    return [(row.status, row.outcome) for row in stage.rows()]
+    return [(row.status, row.verdict) for row in stage.rows()]
 
 
 def test_what_was_made_before_the_message_is_not_credited_again(stage: Stage, child: Child) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from remit.ledger.hook_runs import GRACE_MS
-from remit.runs.wait_cancel import SETTLE_S
+from remit.runs.wait_cancel import FINISH_S
 from tests.support.commands import STEERING, Ended, Inside
 from tests.support.hook_session import Child, Stage
 
@@ -83,7 +83,7 @@ def test_one_of_which_nothing_is_heard_long_after_its_deadline_is_lost(child: Ch
     assert f"remit wait {child.session_id} settles it" in remit("ps").text
     assert "claude has told nothing of the end of planner" in remit("doctor").text
     assert remit("wait", child.session_id).code == 1
-    assert (child.row.state, child.row.ending) == ("settled", "orphaned")
+    assert (child.row.state, child.row.stop_reason) == ("finished", "orphaned")
 
 
 def test_one_that_is_late_is_ended_where_it_runs(child: Child, remit: Inside) -> None:
@@ -127,7 +127,7 @@ def test_cancelling_one_says_at_once_that_only_its_harness_can_end_it(child: Chi
     below.start()
     begun_s = time.monotonic()
     ended = remit("cancel", child.session_id)
-    assert time.monotonic() - begun_s < SETTLE_S / 2
+    assert time.monotonic() - begun_s < FINISH_S / 2
     assert ended.code == 1
     assert f"{child.session_id} runs in claude, which cannot be ended from here" in ended.text
     assert "its tools are refused from now on" in ended.text
@@ -150,7 +150,7 @@ def test_a_program_is_told_so_too(child: Child, remit: Inside) -> None:
 def test_one_that_is_lost_is_cancelled_and_over(child: Child, remit: Inside) -> None:
     make_late(child.stage)
     assert remit("cancel", child.session_id).code == 0
-    assert child.row.state == "settled"
+    assert child.row.state == "finished"
 
 
 # --- read, asked again -----------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def test_asking_again_is_for_its_harness(child: Child, remit: Inside, command: s
     if is_over:
         child.stop(child.report(status="partial"))
         child.respond(child.report(status="partial"))
-        assert child.row.state == "settled"
+        assert child.row.state == "finished"
     ended = remit(command, child.session_id)
     assert ended.code == 2
     assert "claude, and only there can it" in ended.complaint
@@ -261,7 +261,7 @@ def test_what_one_wrote_that_is_only_looked_on_is_told_to_its_files(stage: Stage
     assert "activity" not in (root / "note.md").read_text()  # not while it works
     looked_on.stop("Done.")
     looked_on.respond("Done.")
-    assert looked_on.row.state == "settled"
+    assert looked_on.row.state == "finished"
     assert looked_on.row.session_id in (root / "note.md").read_text()
     assert stage.ask("SELECT written FROM activity") == [(1,)]
 

@@ -50,7 +50,7 @@ def test_a_built_in_agent_is_only_looked_on(stage: Stage, agent: str) -> None:
     assert child.stop("Whatever.") == {}
     assert child.respond("Whatever.") == {}
     row = child.row
-    assert (row.state, row.ending, row.status, row.outcome) == ("settled", "exited", None, None)
+    assert (row.state, row.stop_reason, row.status, row.verdict) == ("finished", "exited", None, None)
 
 
 def test_all_may_be_held(stage: Stage, root: Path) -> None:
@@ -296,7 +296,7 @@ def test_a_forged_ticket_opens_nothing(stage: Stage, token: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", ["UPDATE delegations SET state = 'settled'", "UPDATE delegations SET deadline_ms = 1000"]
+    "change", ["UPDATE delegations SET state = 'finished'", "UPDATE delegations SET deadline_ms = 1000"]
 )
 def test_a_ticket_ends_with_its_session(stage: Stage, change: str) -> None:
     token, _ = enter_ticket(stage)

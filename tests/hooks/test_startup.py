@@ -101,7 +101,7 @@ def test_a_return_is_checked_without_what_settles_it(child: Child, is_accepted: 
     said = child.report("plan.md") if is_accepted else "It is done."
     loaded, answer = send(child.stage, child.event("SubagentStop", last_assistant_message=said))
     assert (answer.get("decision") == "block") is not is_accepted
-    assert child.row.state == ("settling" if is_accepted else "running")
+    assert child.row.state == ("finishing" if is_accepted else "running")
     assert "remit.returns" in loaded
     # A return that claims a file needs git, and so a process; nothing else does.
     assert loaded & SLOW <= ({"subprocess", "threading"} if is_accepted else set())
@@ -114,12 +114,12 @@ def test_a_return_is_checked_without_what_settles_it(child: Child, is_accepted: 
 def test_an_envelope_is_handed_over_without_what_judges_it(child: Child) -> None:
     said = child.report("plan.md")
     child.stop(said)
-    assert child.row.state == "settling"
+    assert child.row.state == "finishing"
     child.stage.change("INSERT INTO notes (name, value) VALUES ('last gc', ?)", f"{time.time_ns() // 1_000_000}")
     response = {"status": "completed", "agentId": child.agent_id, "content": [{"type": "text", "text": said}]}
     loaded, answer = send(child.stage, child.make_call("PostToolUse", tool_response=response))
     assert answer["hookSpecificOutput"]["updatedToolOutput"], "the caller gets the result"
-    assert child.row.state == "settled"
+    assert child.row.state == "finished"
     assert "remit.runs.finish.steps" in loaded
     # Settings are read, and for the rest there is nothing to do: no task, no error, nothing to commit, no YAML.
     assert loaded & (SLOW | {"jiter", "splintr", "shutil"}) <= {"tomllib"}

@@ -17,15 +17,15 @@ def hand_over(child: Child, answer: str | None) -> dict[str, Any]:
     """What the caller gets, which is what the ledger says."""
     result = child.hand_over(answer)
     row = child.row
-    assert row.state == "settled"
-    assert (result["status"], result["remit"]["verdict"]) == (row.status, row.outcome)
+    assert row.state == "finished"
+    assert (result["status"], result["remit"]["verdict"]) == (row.status, row.verdict)
     return result
 
 
 def test_what_holds_is_accepted(child: Child) -> None:
     child.write("plan.md")
     assert child.stop(child.report("plan.md")) == {}
-    assert child.row.state == "settling"  # the caller's side settles it
+    assert child.row.state == "finishing"  # the caller's side settles it
     result = hand_over(child, child.report("plan.md"))
     assert (result["status"], result["remit"]["verdict"], result["remit"]["stop_reason"]) == (
         "completed",
@@ -225,7 +225,7 @@ def test_out_of_turns_is_no_return(child: Child) -> None:
     child.write("plan.md")
     result = hand_over(child, None)
     assert result["status"] != "completed"
-    assert child.row.outcome not in ("accepted", "repaired")
+    assert child.row.verdict not in ("accepted", "repaired")
 
 
 def test_a_return_that_only_the_callers_side_sees_is_judged_there(child: Child) -> None:
@@ -237,7 +237,7 @@ def test_a_call_that_fails_is_no_return(child: Child) -> None:
     event = child.make_call("PostToolUseFailure", error="Agent type 'planner' not found.", is_interrupt=False)
     assert child.stage.send(event) == {}
     row = child.row
-    assert (row.state, row.ending) == ("settled", "orphaned")
+    assert (row.state, row.stop_reason) == ("finished", "orphaned")
     assert row.status != "completed"
 
 
@@ -264,7 +264,7 @@ def test_what_is_said_after_it_was_accepted_counts(child: Child) -> None:
     assert child.stop(child.report("plan.md")) == {}
     assert child.row.status == "completed"
     assert child.stop("Never mind, it is broken.")["decision"] == "block"
-    assert (child.row.state, child.row.status) == ("settling", "failed")
+    assert (child.row.state, child.row.status) == ("finishing", "failed")
     assert child.stop(child.report("plan.md")) == {}
     assert child.row.status == "completed"
     assert hand_over(child, child.report("plan.md"))["status"] == "completed"
@@ -333,10 +333,10 @@ def test_a_file_that_is_gone_when_the_session_ends_is_not_completed(
     """The call never came back, so nobody was handed the answer: it is settled by the end, and looked at before."""
     child.write("plan.md")
     assert child.stop(child.report("plan.md")) == {}
-    assert (child.row.state, child.row.status) == ("settling", "completed")
+    assert (child.row.state, child.row.status) == ("finishing", "completed")
     spoil(root / "plan.md")
     child.stage.send(child.stage.event(kind, **ENDS[kind]))
-    assert (child.row.state, child.row.status) == ("settled", "failed")
+    assert (child.row.state, child.row.status) == ("finished", "failed")
     assert "overruled" in child.stage.kinds(child.session_id)
 
 
@@ -346,7 +346,7 @@ def test_what_is_there_when_the_session_ends_stays_completed(child: Child, root:
     assert child.stop(child.report("plan.md")) == {}
     (root / "plan.md").write_text("# Longer than it was\n")  # who changes it has not taken it away
     child.stage.send(child.stage.event(kind, **ENDS[kind]))
-    assert (child.row.state, child.row.status) == ("settled", "completed")
+    assert (child.row.state, child.row.status) == ("finished", "completed")
 
 
 def test_the_end_of_a_session_says_nothing_of_tools_that_nobody_told_of(child: Child, root: Path) -> None:
@@ -356,7 +356,7 @@ def test_the_end_of_a_session_says_nothing_of_tools_that_nobody_told_of(child: C
     assert child.stop(child.report("plan.md")) == {}
     (root / "plan.md").write_text("# Longer than it was\n")
     child.stage.send(child.stage.event("SessionEnd", reason="exit"))
-    assert (child.row.state, child.row.status) == ("settled", "completed")
+    assert (child.row.state, child.row.status) == ("finished", "completed")
 
 
 def test_a_file_that_is_gone_after_it_was_settled_takes_it_back(child: Child, root: Path) -> None:
@@ -385,9 +385,9 @@ def test_what_is_said_after_all_was_settled_takes_it_back(stage: Stage) -> None:
     child.start()
     child.write("one.md")
     assert child.stop(child.report("one.md")) == {}
-    assert (child.row.state, child.row.status) == ("settled", "completed")
+    assert (child.row.state, child.row.status) == ("finished", "completed")
     assert child.stop("Never mind, it is broken.") == {}
-    assert (child.row.state, child.row.status, child.row.outcome) == ("settled", "failed", "missing")
+    assert (child.row.state, child.row.status, child.row.verdict) == ("finished", "failed", "missing")
 
 
 def test_what_was_rejected_and_settled_is_not_made_good(stage: Stage) -> None:
@@ -396,7 +396,7 @@ def test_what_was_rejected_and_settled_is_not_made_good(stage: Stage) -> None:
     child.write("one.md")
     for _ in range(3):
         child.stop("No.")
-    assert (child.row.state, child.row.status) == ("settled", "failed")
+    assert (child.row.state, child.row.status) == ("finished", "failed")
     assert child.stop(child.report("one.md")) == {}
     assert child.row.status == "failed"
 
@@ -411,7 +411,7 @@ def test_every_event_twice_changes_nothing(child: Child) -> None:
     again = hand_over(child, answer)
     assert first == again
     kinds = child.stage.kinds(child.session_id)
-    assert [kinds.count(kind) for kind in ("admitted", "settling", "settled", "overruled")] == [1, 1, 1, 0]
+    assert [kinds.count(kind) for kind in ("admitted", "finishing", "finished", "overruled")] == [1, 1, 1, 0]
 
 
 def test_a_long_answer_that_reaches_its_caller_as_it_is_is_asked_for_alone(stage: Stage) -> None:
@@ -423,7 +423,7 @@ def test_a_long_answer_that_reaches_its_caller_as_it_is_is_asked_for_alone(stage
     assert "Send the return alone" in said["reason"]
     assert child.row.state == "running"
     assert child.stop(child.report("one.md")) == {}
-    assert (child.row.state, child.row.status) == ("settled", "completed")
+    assert (child.row.state, child.row.status) == ("finished", "completed")
 
 
 def test_without_results_the_caller_gets_what_was_said_but_never_a_lie(stage: Stage, root: Path) -> None:

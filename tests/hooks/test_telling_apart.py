@@ -142,7 +142,7 @@ def test_in_the_background_the_stop_settles(stage: Stage) -> None:
     child.write("one.md")
     assert child.stop("Nothing.")["decision"] == "block"
     assert child.stop(child.report("one.md")) == {}
-    assert (child.row.state, child.row.status) == ("settled", "completed")
+    assert (child.row.state, child.row.status) == ("finished", "completed")
 
 
 def test_one_in_the_background_whose_model_fails_is_over(stage: Stage) -> None:
@@ -155,7 +155,7 @@ def test_one_in_the_background_whose_model_fails_is_over(stage: Stage) -> None:
     child.write("one.md")
     failed = {"error": "unknown", "last_assistant_message": "API Error: 400 bad"}
     assert stage.send(child.event("StopFailure", **failed)) == {}
-    assert (child.row.state, child.row.ending) == ("settled", "crashed")
+    assert (child.row.state, child.row.stop_reason) == ("finished", "crashed")
     assert child.row.status != "completed"
     planner.write("plan.md")
     assert planner.stop(planner.report("plan.md")) == {}
@@ -167,7 +167,7 @@ def test_what_goes_to_the_background_by_itself_is_settled_by_the_stop(stage: Sta
     child.respond(None, isAsync=True, status="async_launched")
     child.start()
     assert child.stop(child.report(status="partial")) == {}
-    assert (child.row.state, child.row.status) == ("settled", "partial")
+    assert (child.row.state, child.row.status) == ("finished", "partial")
 
 
 def test_a_call_that_tells_of_no_answer_yet_is_not_an_answer(stage: Stage) -> None:
@@ -179,7 +179,7 @@ def test_a_call_that_tells_of_no_answer_yet_is_not_an_answer(stage: Stage) -> No
     assert child.row.state == "running"
     child.start()
     assert child.stop(child.report(status="partial")) == {}
-    assert (child.row.state, child.row.status) == ("settled", "partial")
+    assert (child.row.state, child.row.status) == ("finished", "partial")
 
 
 @pytest.fixture
@@ -205,7 +205,7 @@ def test_codex_tells_the_first_prompt_before_the_call_is_over(codex: Stage) -> N
     first.use("apply_patch", input=patch)
     assert first.stop("Nothing.")["decision"] == "block"
     assert first.stop(first.report("one.md")) == {}
-    assert (first.row.state, first.row.status) == ("settled", "completed")
+    assert (first.row.state, first.row.status) == ("finished", "completed")
     assert second.row.state == "running"
 
 
@@ -224,7 +224,7 @@ def test_a_message_to_one_that_is_over_is_a_delegation_of_its_own(stage: Stage) 
     assert child.stop("Nothing.")["decision"] == "block"
     report = child.report(status="partial").replace(first.session_id, again.session_id)
     assert child.stop(report) == {}
-    assert [(row.state, row.status) for row in stage.rows()] == [("settled", "completed"), ("settled", "partial")]
+    assert [(row.state, row.status) for row in stage.rows()] == [("finished", "completed"), ("finished", "partial")]
 
 
 def test_codex_takes_one_up_again_by_its_prompt(codex: Stage) -> None:
@@ -232,10 +232,10 @@ def test_codex_takes_one_up_again_by_its_prompt(codex: Stage) -> None:
     child.start()
     assert child.stop(child.report(status="partial")) == {}
     first = child.row
-    assert first.state == "settled"
+    assert first.state == "finished"
     codex.send(child.event("UserPromptSubmit", prompt="Please go on."))
     assert child.stop("It is all done now.")["decision"] == "block"
-    assert [row.state for row in codex.rows()] == ["settled", "running"]
+    assert [row.state for row in codex.rows()] == ["finished", "running"]
 
 
 def test_whoever_is_over_and_was_not_let_in_again_gets_no_tools(stage: Stage, root: Path) -> None:
@@ -250,7 +250,7 @@ def test_whoever_is_over_and_was_not_let_in_again_gets_no_tools(stage: Stage, ro
     assert "systemMessage" in writer.start()  # a start cannot be refused
     said = writer.use("Read", file_path=str(root / "old.md"))["hookSpecificOutput"]
     assert said["permissionDecision"] == "deny"
-    assert [row.state for row in stage.rows()] == ["settled", "settled"]
+    assert [row.state for row in stage.rows()] == ["finished", "finished"]
 
 
 # --- agents whose call nobody has seen -------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ def test_an_agent_that_no_call_has_started_is_told_its_contract_and_held(stage: 
     assert stranger.stop("Done.")["decision"] == "block"
     assert stranger.stop("Done.")["decision"] == "block"
     assert stranger.stop("Done.") == {}
-    assert (stage.rows()[0].state, stage.rows()[0].status) == ("settled", "failed")
+    assert (stage.rows()[0].state, stage.rows()[0].status) == ("finished", "failed")
 
 
 def test_one_that_is_seen_first_when_it_stops_is_held_too(stage: Stage, root: Path) -> None:
@@ -291,14 +291,14 @@ def test_one_that_is_seen_first_when_it_stops_is_held_too(stage: Stage, root: Pa
     }  # fmt: skip
     assert stranger.stop(json.dumps(report))["decision"] == "block"  # the file was there before it was seen
     assert stranger.stop(json.dumps(report)) == {}
-    assert stage.rows()[0].outcome == "fabricated"
+    assert stage.rows()[0].verdict == "fabricated"
 
 
 def test_what_is_only_looked_on_goes_on_unseen(stage: Stage) -> None:
     stranger = make_stranger(stage, "Explore")
     assert stage.send(stranger.event("SubagentStart")) == {}
     assert stranger.stop("Whatever.") == {}
-    assert [(row.state, row.status) for row in stage.rows()] == [("settled", None)]
+    assert [(row.state, row.status) for row in stage.rows()] == [("finished", None)]
 
 
 def test_a_stranger_starts_others_as_one_that_is_at_work(stage: Stage) -> None:

@@ -72,7 +72,7 @@ def test_sessions_of_several_harnesses_do_not_meet(root: Path, quick: bool) -> N
         child.start()
     assert len({child.session_id for child in children}) == 3
     stages[0].send(stages[0].event("SessionEnd", reason="other"))
-    assert [child.row.state for child in children] == ["settled", "running", "running"]
+    assert [child.row.state for child in children] == ["finished", "running", "running"]
     assert [row.runner for row in stages[0].rows()] == ["claude", "codex", "opencode"]
 
 
@@ -106,5 +106,5 @@ def test_codex_whose_child_broke_is_closed_with_its_session(root: Path, quick: b
     for key in ("turn_id", "model", "permission_mode"):
         payload.pop(key)
     assert stage.send(payload) == {}
-    assert (child.row.state, child.row.ending) == ("settled", "orphaned")
+    assert (child.row.state, child.row.stop_reason) == ("finished", "orphaned")
     assert child.row.status != "completed"

@@ -68,4 +68,4 @@ def test_an_answer_that_is_handed_over_twice_is_the_same(stage: Stage) -> None:
     assert child.stop(answer) == {}
     assert child.stop(answer) == {}
     assert child.hand_over(answer) == child.hand_over(answer)
-    assert stage.kinds(child.session_id).count("settled") == 1
+    assert stage.kinds(child.session_id).count("finished") == 1

@@ -48,7 +48,7 @@ def test_the_hook_answers_for_a_utility_agent(root: Path, harness: str) -> None:
         call(stage, "git-workflow-manager", "Commit it all.")["errors"][0]["message"] == "missing inputs: scope_files"
     )
     assert {row.runner for row in stage.rows()} == {"built-in"}
-    assert {row.state for row in stage.rows()} == {"settled"}
+    assert {row.state for row in stage.rows()} == {"finished"}
 
 
 def test_an_agent_calls_one_with_its_place_in_the_chain(root: Path) -> None:

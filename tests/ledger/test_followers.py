@@ -27,7 +27,7 @@ def settle(home: Home, *names: str) -> list[str]:
         row = Run(f"sess_1_{name:0>6}", "scout", 1, ("orchestrator", "scout"))
         add_delegation(home.ledger, row)
         with home.ledger.transaction() as db:
-            advance(db, row.session_id, "settled", ended_ms=read_clock_ms(), ending="exited")
+            advance(db, row.session_id, "finished", ended_ms=read_clock_ms(), stop_reason="exited")
         made.append(row.session_id)
     return made
 
@@ -37,7 +37,7 @@ def take(ledger: Ledger, follower: str = "one") -> FinishedBatch | None:
 
 
 def list_sessions(batch: FinishedBatch | None) -> list[str]:
-    return [] if batch is None else [each.session_id for each in batch.settled]
+    return [] if batch is None else [each.session_id for each in batch.finished]
 
 
 def test_what_is_settled_is_told_once(home: Home) -> None:
@@ -79,7 +79,7 @@ def test_who_is_new_begins_with_what_comes(home: Home) -> None:
     assert take_batch(home.ledger, "one", since_ms=read_clock_ms() + 1) is None
     assert take_batch(home.ledger, "one", since_ms=0) is None  # where it began stays where it began
     with home.ledger.transaction() as db:
-        add_event(db, "settled", {}, session_id="sess_1_00000b")
+        add_event(db, "finished", {}, session_id="sess_1_00000b")
     assert list_sessions(take(home.ledger)) == ["sess_1_00000b"]
 
 
@@ -87,7 +87,7 @@ def test_many_come_in_pages(home: Home) -> None:
     made = settle(home, *map(str, range(PAGE + 7)))
     told = []
     while (batch := take(home.ledger)) is not None:
-        assert len(batch.settled) <= PAGE
+        assert len(batch.finished) <= PAGE
         told += list_sessions(batch)
         finish_batch(home.ledger, batch)
     assert told == made

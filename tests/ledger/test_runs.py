@@ -43,7 +43,7 @@ def make(home: Home, name: str, *, parent: str | None = None, root: str = "", da
 
 def settle(home: Home, name: str) -> None:
     with home.ledger.transaction() as db:
-        advance(db, name, "settled", outcome="accepted", status="completed")
+        advance(db, name, "finished", verdict="accepted", status="completed")
 
 
 def test_a_delegation_is_written_and_found_again(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_delegation_goes_one_way_only(tmp_path: Path) -> None:
     settle(home, "s1")
     found = load_delegation(home.ledger, "s1")
     assert found is not None
-    assert (found.state, found.started_ms, found.status) == ("settled", 5, "completed")
+    assert (found.state, found.started_ms, found.status) == ("finished", 5, "completed")
     with pytest.raises(StateError, match="s1 is settled already"):
         settle(home, "s1")
     with pytest.raises(StateError, match="is not in the ledger"):
@@ -94,7 +94,7 @@ def test_what_one_that_runs_has_used_only_grows(tmp_path: Path) -> None:
     assert use(None, 0.5, 3) == (100, 0.5, 3)
     assert use(90, 0.25, None) == (100, 0.5, 3)
     with home.ledger.transaction() as db:
-        advance(db, "s1", "settled", tokens=80, cost_usd=0.25, turns=2)
+        advance(db, "s1", "finished", tokens=80, cost_usd=0.25, turns=2)
     assert use(500, 5.0, 50) == (80, 0.25, 2)
 
 

@@ -49,7 +49,7 @@ def test_who_waits_for_a_child_holds_no_slot(tmp_path: Path) -> None:
     with home.ledger.transaction() as db:
         assert take_slot(db, child, Slots(1), deadline_ms=1) is None
         assert take_slot(db, child._replace(session_id="three"), Slots(1), deadline_ms=1) == "running"
-        advance(db, "two", "settled")
+        advance(db, "two", "finished")
         assert take_slot(db, child._replace(session_id="three"), Slots(1), deadline_ms=1) == "running"
 
 
@@ -69,7 +69,7 @@ def test_open_ones_come_newest_first_and_without_a_look_at_the_others(tmp_path: 
         row = Run(name, "worker", 1, ("orchestrator", "worker"), created_ms=1000 + place)
         add_delegation(home.ledger, row)
     with home.ledger.transaction() as db:
-        advance(db, "middle", "settled")
+        advance(db, "middle", "finished")
     said: list[str] = []
     home.ledger.db.set_trace_callback(said.append)
     assert [row.session_id for row in list_delegations(home.ledger, only_open=True)] == ["new", "old"]

@@ -74,7 +74,7 @@ OLDER = """
     CREATE TABLE delegations (session_id TEXT PRIMARY KEY, state TEXT NOT NULL, extra TEXT) STRICT, WITHOUT ROWID;
     CREATE TRIGGER first AFTER INSERT ON delegations BEGIN INSERT INTO migrations VALUES (new.session_id); END;
     CREATE VIRTUAL TABLE manifest_words USING fts5 (id, content = '');
-    INSERT INTO delegations VALUES ('sess_1_aaaaaa', 'settled', ''), ('sess_2_aaaaaa', 'running', '');
+    INSERT INTO delegations VALUES ('sess_1_aaaaaa', 'finished', ''), ('sess_2_aaaaaa', 'running', '');
 """
 
 

@@ -231,7 +231,7 @@ def test_a_disk_that_fails_is_told_and_nothing_is_left(
 @pytest.mark.slow
 def test_killed_at_any_step_the_manifest_has_the_entry_or_not(tmp_path: Path) -> None:
     """And the next one can be added."""
-    outcomes = set()
+    verdicts = set()
     for at in range(1, 200):
         root = tmp_path / str(at)
         root.mkdir()
@@ -243,15 +243,15 @@ def test_killed_at_any_step_the_manifest_has_the_entry_or_not(tmp_path: Path) ->
         died = run_and_die(act, at=at)
         ids = [entry["id"] for entry in load(root / "MANIFEST.jsonl")]
         assert ids in (["a"], ["a", "b"])
-        outcomes.add((died, len(ids)))
+        verdicts.add((died, len(ids)))
         after = Desk(root)
         assert after.appender.add(make_entry(id="c"), day=DAY).accepted
         assert [entry["id"] for entry in load(root / "MANIFEST.jsonl")] == [*ids, "c"]
         after.close()
         if not died:
             break
-    assert (True, 1) in outcomes
-    assert (False, 2) in outcomes
+    assert (True, 1) in verdicts
+    assert (False, 2) in verdicts
 
 
 def add_many(root: str, writer: int, count: int) -> None:

@@ -174,8 +174,8 @@ def test_who_takes_a_question_back_ends_the_work(place: Place) -> None:
     asked = begin(place, "hangs")
     place.peer.notify("notifications/cancelled", requestId=asked, reason="not needed")
     wait_until(lambda: not place.agents["hangs"].list_living(), "the agent ended")
-    wait_until(lambda: place.rows()[0].state == "settled", "it is settled")
-    assert place.rows()[0].ending == "cancelled"
+    wait_until(lambda: place.rows()[0].state == "finished", "it is settled")
+    assert place.rows()[0].stop_reason == "cancelled"
     assert place.peer.ask("ping")["result"] == {}
     told = place.peer.call("result", session_id=place.rows()[0].session_id)
     assert told["result"]["remit"]["stop_reason"] == "cancelled"
@@ -189,7 +189,7 @@ def test_a_question_that_is_taken_back_before_the_library_is_there_begins_nothin
         asked = peer.begin("delegate", prompt="Go.", runner="hangs")
         peer.notify("notifications/cancelled", requestId=asked)
         assert peer.ask("ping")["result"] == {}
-        wait_until(lambda: all(row.state == "settled" for row in place.rows()), "nothing is open")
+        wait_until(lambda: all(row.state == "finished" for row in place.rows()), "nothing is open")
         wait_until(lambda: not place.agents["hangs"].list_living(), "nothing lives")
         assert peer.hang_up() == 0
 
@@ -210,9 +210,9 @@ def test_work_goes_on_when_the_server_ends(place: Place, number: signal.Signals 
     assert row.session_id.encode() in place.peer.errors
     assert place.agents["waits"].list_living()
     (place.root.parent / "go").touch()
-    wait_until(lambda: place.rows()[0].state == "settled", "somebody drove it to its end")
+    wait_until(lambda: place.rows()[0].state == "finished", "somebody drove it to its end")
     (row,) = place.rows()
-    assert (row.status, row.ending) == ("completed", "exited")
+    assert (row.status, row.stop_reason) == ("completed", "exited")
     assert len(place.agents["waits"].did("began")) == 1
 
 
@@ -222,7 +222,7 @@ def test_work_that_a_script_asks_for_begins_although_its_input_ends_at_once(plac
     with Peer(place.root) as peer:
         peer.begin("delegate", prompt="Go.", runner="obeys")
         assert peer.hang_up() == 0
-    wait_until(lambda: [row.state for row in place.rows()] == ["settled"], "it was begun and is over")
+    wait_until(lambda: [row.state for row in place.rows()] == ["finished"], "it was begun and is over")
     assert place.rows()[0].status == "completed"
 
 
@@ -273,7 +273,7 @@ def test_detached_work_outlives_the_server(place: Place) -> None:
     assert place.peer.hang_up() == 0
     assert b"goes on by itself" not in place.peer.errors
     (place.root.parent / "go").touch()
-    wait_until(lambda: place.rows()[0].state == "settled", "it is settled")
+    wait_until(lambda: place.rows()[0].state == "finished", "it is settled")
     assert place.rows()[0].status == "completed"
 
 
@@ -395,7 +395,7 @@ def test_what_an_agent_has_handed_on_ends_with_its_server(place: Place) -> None:
     place.peer.end_call("delegate", asked)
     assert place.load_log()[0]["code"] == 0
     child = place.rows()[1]
-    assert (child.depth, child.state, child.ending) == (2, "settled", "cancelled")
+    assert (child.depth, child.state, child.stop_reason) == (2, "finished", "cancelled")
     assert find_reasons(place.root, child.session_id) == ["whoever asked for it has gone"]
     assert not place.agents["hangs"].list_living()
 

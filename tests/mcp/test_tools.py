@@ -253,10 +253,10 @@ def test_a_return_is_checked_before_it_is_sent(root: Path) -> None:
     assert "report.md" in json.dumps(refused["findings"])
     (root / "report.md").write_text("# Report\n")
     told = use("check_return", message=make_message(), session_id="sess_1735460684_a1b2c3", agent="scribe")
-    assert (told["accepted"], told["outcome"], told["status"]) == (True, "accepted", "completed")
+    assert (told["accepted"], told["verdict"], told["status"]) == (True, "accepted", "completed")
     other = use("check_return", message=make_message(), session_id="sess_1735460684_zzzzzz")
     assert other["accepted"] is False
-    assert use("check_return", message="All done, everything works.")["outcome"] == "missing"
+    assert use("check_return", message="All done, everything works.")["verdict"] == "missing"
     assert use("check_return", message=make_message(status="success"))["accepted"] is False
 
 

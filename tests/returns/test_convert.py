@@ -256,7 +256,7 @@ def test_a_source_that_is_refused_is_not_converted() -> None:
     result = to("hyper", standard({"/status": "success"}))
     assert (result.text, result.payload, result.accepted) == ("", {}, False)
     assert [finding.code for finding in result.findings] == ["RET022"]
-    assert result.verdict.outcome == "invalid"
+    assert result.verdict.name == "invalid"
 
 
 @pytest.mark.parametrize("key", ["summary", "status", "metadata", "errors"])

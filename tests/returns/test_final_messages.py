@@ -33,7 +33,7 @@ def check(row: dict[str, Any]) -> Verdict:
 def is_right(row: dict[str, Any], verdict: Verdict) -> bool:
     want = row["want"]
     if isinstance(want, str):
-        return not verdict.accepted and want in ("refused", verdict.outcome)
+        return not verdict.accepted and want in ("refused", verdict.name)
     returned = verdict.returned
     if returned is None:
         return False

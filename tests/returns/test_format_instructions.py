@@ -121,7 +121,7 @@ def test_an_agent_that_obeys_is_accepted(tmp_path: Path, name: str, word: str, k
     text = write(name, **(FULL[name] if known == "all" else {}))
     answer = ObedientAgent(text, tmp_path).answer(word)
     verdict = judge(name, answer, tmp_path)
-    assert verdict.outcome == "accepted", verdict.findings
+    assert verdict.name == "accepted", verdict.findings
     assert verdict.returned is not None
     assert verdict.returned.status == DIALECTS[name].statuses[word]
     # Every blank is short here, so what is wanted (three key points, say) may be missing; nothing else may.
@@ -151,7 +151,7 @@ def test_an_echoed_manifest_line_is_refused_as_a_template(tmp_path: Path, word: 
     manifest.write_text(json.dumps(payload) + "\n")
     (tmp_path / payload["file"]).write_text("# Title\n")
     verdict = check(SENTENCES[word], manifest=manifest)
-    assert verdict.outcome == "degenerate"
+    assert verdict.name == "degenerate"
 
 
 BLANK = re.compile(r"<[^<>!][^<>]*>")
@@ -238,4 +238,4 @@ def test_what_is_known_is_filled_in() -> None:
 def test_another_session_does_not_fit(tmp_path: Path) -> None:
     """R0.11: the answer to one delegation is not the answer to another."""
     answer = ObedientAgent(write("standard", **FULL["standard"]), tmp_path).answer("completed")
-    assert check(answer, session_id=OTHER, root=tmp_path).outcome == "missing"
+    assert check(answer, session_id=OTHER, root=tmp_path).name == "missing"

@@ -30,7 +30,7 @@ def test_the_transport_is_told(text: str, transport: str | None) -> None:
 def test_the_manifest_is_a_transport_of_its_own() -> None:
     """C10: a sentence plus a manifest line."""
     verdict = check_values(sentence(), manifest_tail=line(entry()))
-    assert (verdict.transport, verdict.format, verdict.outcome) == ("manifest", "manifest", "accepted")
+    assert (verdict.transport, verdict.format, verdict.name) == ("manifest", "manifest", "accepted")
 
 
 def test_the_last_line_of_the_manifest_is_the_entry() -> None:
@@ -50,7 +50,7 @@ def test_only_a_line_break_ends_a_line_of_the_manifest(char: str) -> None:
 def test_a_repair_is_told_once_where_it_was_first_needed() -> None:
     text = pretty(standard()).replace("\n  }", ",\n  }").replace("\n}", ",\n}")
     verdict = check(text)
-    assert verdict.outcome == "repaired"
+    assert verdict.name == "repaired"
     [repair] = verdict.repairs
     assert repair.kind == "trailing_comma"
     assert repair.message
@@ -60,7 +60,7 @@ def test_a_repair_is_told_once_where_it_was_first_needed() -> None:
 
 def test_a_refused_message_has_its_repairs_told_too() -> None:
     verdict = check(pretty(standard({"/status": "success"})).replace("[]\n}", "[],\n}"))
-    assert verdict.outcome == "invalid"
+    assert verdict.name == "invalid"
     assert [repair.kind for repair in verdict.repairs] == ["trailing_comma"]
 
 
@@ -94,10 +94,10 @@ def test_paths_that_lead_outside_are_not_worth_a_look() -> None:
 def test_evidence_can_refuse_a_clean_return() -> None:
     """R0.12: what is on disk decides last."""
     path = standard()["artifacts"][0]["path"]
-    for state, outcome in (("file", "accepted"), ("missing", "invalid")):
+    for state, name in (("file", "accepted"), ("missing", "invalid")):
         facts = {path: ArtifactFacts(path, state, 1)}  # type: ignore[arg-type]
         verdict = check_values(fenced(standard()), evidence=facts)
-        assert (verdict.outcome, verdict.evidence) == (outcome, facts)
+        assert (verdict.name, verdict.evidence) == (name, facts)
 
 
 def test_a_file_with_backslashes_that_is_not_there_is_answered_with_the_separator() -> None:
@@ -112,7 +112,7 @@ def test_a_file_with_backslashes_that_is_not_there_is_answered_with_the_separato
 def test_a_return_of_a_word_that_the_workspace_maps() -> None:
     """C3: a word outside the dialect's list is refused unless the workspace maps it."""
     text = fenced(standard({"/status": "planned"}))
-    assert check_values(text).outcome == "invalid"
+    assert check_values(text).name == "invalid"
     verdict = check_values(text, words={"planned": "completed"})
     assert verdict.accepted
     assert verdict.returned is not None
@@ -136,13 +136,13 @@ def _explain(text: str) -> Verdict:
 def test_thousands_of_findings_take_no_longer_than_reading(words: str) -> None:
     """R0.1: a hostile return cannot buy time by being wrong in many places."""
     verdict = _explain(fenced(standard({"/artifacts": [1] * 10_000}), words))
-    assert verdict.outcome == "invalid"
+    assert verdict.name == "invalid"
     assert len(verdict.findings) >= 1
 
 
 def test_thousands_of_warnings_on_a_good_return_take_no_longer() -> None:
     artifacts = [{"type": "plan", "path": f"docs/{number}.md"} for number in range(2_000)]
-    assert _explain(fenced(standard({"/artifacts": artifacts}))).outcome == "accepted"
+    assert _explain(fenced(standard({"/artifacts": artifacts}))).name == "accepted"
 
 
 def test_a_place_below_millions_of_lines_is_found_in_time() -> None:
@@ -154,13 +154,13 @@ def test_a_place_below_millions_of_lines_is_found_in_time() -> None:
 
 def test_a_file_that_is_claimed_again_and_again_takes_no_longer() -> None:
     artifacts = standard()["artifacts"] * 1_000
-    assert _explain(fenced(standard({"/artifacts": artifacts}))).outcome == "accepted"
+    assert _explain(fenced(standard({"/artifacts": artifacts}))).name == "accepted"
 
 
 def test_thousands_of_repairs_take_no_longer() -> None:
     rows = ",".join(f"'{number}'" for number in range(15_000))
     text = pretty(standard({"/rows": 0})).replace('"rows": 0', f'"rows": [{rows}]')
-    assert _explain(text).outcome == "repaired"
+    assert _explain(text).name == "repaired"
 
 
 @pytest.mark.parametrize(

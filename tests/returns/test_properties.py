@@ -68,7 +68,7 @@ def test_a_right_return_is_accepted_as_it_is(name: str, data: st.DataObject) -> 
     text = data.draw(renderings)(payload)
     for message in (text, fenced(text), text.encode()):
         verdict = check(message, format=name, session_id=ISSUED)
-        assert verdict.outcome == "accepted", verdict.findings
+        assert verdict.name == "accepted", verdict.findings
         assert same(verdict.payload, payload)
         assert verdict.returned is not None
 

@@ -61,16 +61,16 @@ DOUBTS: dict[str, tuple[str, str | None, str, str]] = {
 @pytest.mark.parametrize("doubt", DOUBTS)
 def test_a_doubtful_completed_is_refused_and_the_doubt_is_named(doubt: str) -> None:
     """R0.1 R0.2 R0.6 R0.11 C16: never a false completed, and every doubt is told from the others."""
-    text, session_id, outcome, code = DOUBTS[doubt]
+    text, session_id, name, code = DOUBTS[doubt]
     verdict = check(text, session_id=session_id)
     assert not verdict.accepted
     assert verdict.returned is None
-    assert verdict.outcome == outcome
+    assert verdict.name == name
     assert code in codes(verdict)
 
 
 def test_every_doubt_has_an_outcome_and_code_of_its_own() -> None:
-    told = [(outcome, code) for _, _, outcome, code in DOUBTS.values()]
+    told = [(verdict, code) for _, _, verdict, code in DOUBTS.values()]
     assert len(set(told)) == len(told) - 1  # a template and an ellipsis are both blanks
 
 
@@ -92,7 +92,7 @@ def test_other_status_or_other_files_contradict(order: int) -> None:
     files = standard({"/artifacts/0/path": "specs/8_other/plans/implementation-001.md"})
     for other in (FAILED, files):
         verdict = check("\n".join([fenced(standard()), fenced(other)][::order]))
-        assert (verdict.outcome, codes(verdict)) == ("ambiguous", ["RET008"])
+        assert (verdict.name, codes(verdict)) == ("ambiguous", ["RET008"])
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -102,7 +102,7 @@ def test_a_return_whose_key_is_written_by_numbers_contradicts(order: int, sessio
     for payload, other in ((standard(), FAILED), (hyper(), HYPER_ERROR)):
         hidden = fenced(other).replace('"status"', '"st\\u0061tus"').replace('"meta"', '"\\u006Deta"')
         verdict = check("\n".join([fenced(payload), hidden][::order]), session_id=session_id)
-        assert (verdict.outcome, codes(verdict)) == ("ambiguous", ["RET008"])
+        assert (verdict.name, codes(verdict)) == ("ambiguous", ["RET008"])
 
 
 def test_the_issued_session_id_decides() -> None:
@@ -116,12 +116,12 @@ def test_the_issued_session_id_decides() -> None:
 def test_a_cut_off_return_after_the_good_one_contradicts_it() -> None:
     """R0.1: it may have lost its id."""
     cut = pretty(FAILED)[:150]
-    assert check(f"{fenced(standard())}\n```json\n{cut}", session_id=ISSUED).outcome == "ambiguous"
+    assert check(f"{fenced(standard())}\n```json\n{cut}", session_id=ISSUED).name == "ambiguous"
 
 
 def test_a_failed_report_before_the_markers_denies_the_marked_one() -> None:
-    assert check(fenced(HYPER_ERROR) + marked(hyper())).outcome == "ambiguous"
-    assert check(f"<!-- {line(FAILED)} -->\n{fenced(standard())}", session_id=ISSUED).outcome == "ambiguous"
+    assert check(fenced(HYPER_ERROR) + marked(hyper())).name == "ambiguous"
+    assert check(f"<!-- {line(FAILED)} -->\n{fenced(standard())}", session_id=ISSUED).name == "ambiguous"
 
 
 TOLERATED = {
@@ -150,7 +150,7 @@ def test_a_spelling_that_means_the_same_is_repaired(name: str) -> None:
     payload, expected, repair = TOLERATED[name]
     known = Expectation(ISSUED, roots=("/mnt/project", "/home/me/project"))
     verdict = check_values(fenced(payload), dialect="standard", expectation=known)
-    assert (verdict.outcome, [each.kind for each in verdict.repairs]) == ("repaired", [repair])
+    assert (verdict.name, [each.kind for each in verdict.repairs]) == ("repaired", [repair])
     assert verdict.payload == expected
 
 
@@ -184,13 +184,13 @@ def color(text: str) -> str:
 
 def test_the_color_codes_of_a_terminal_are_left_out() -> None:
     verdict = check(color(fenced(standard())), session_id=ISSUED)
-    assert (verdict.outcome, verdict.payload) == ("repaired", standard())
+    assert (verdict.name, verdict.payload) == ("repaired", standard())
     assert [(repair.kind, repair.place) for repair in verdict.repairs] == [("colors", None)]
 
 
 def test_colors_hide_no_contradiction() -> None:
     message = color(f"{fenced(standard())}\n{fenced(stopped())}")
-    assert check(message, session_id=ISSUED).outcome == "ambiguous"
+    assert check(message, session_id=ISSUED).name == "ambiguous"
     ruin = f'{{"status": "failed", "summary": "It broke, "metadata": {{"session_id": "{ISSUED}"'
     assert not check(color(f"{fenced(standard())}\n{ruin}"), session_id=ISSUED).accepted
 
@@ -221,19 +221,19 @@ def test_an_object_with_the_id_or_most_of_the_fields_is_a_return_that_lacks_some
     payload: dict[str, object], missing: str
 ) -> None:
     verdict = check(f"All is done:\n{fenced(payload)}", session_id=None if missing == "meta" else ISSUED)
-    assert verdict.outcome == "invalid"
+    assert verdict.name == "invalid"
     assert f"{missing} is missing" in [finding.message for finding in verdict.findings if finding.code == "RET020"]
 
 
 def test_any_other_object_is_no_return() -> None:
     other = {"done": True, "metadata": {"session_id": "sess_1767600000_zzzzzz"}}
-    assert check(fenced(other), session_id=ISSUED).outcome == "missing"
+    assert check(fenced(other), session_id=ISSUED).name == "missing"
 
 
 @pytest.mark.parametrize("key", ["STATUS", "Status", "st\u0430tus"])
 def test_a_key_in_another_spelling_that_says_otherwise_is_named(key: str) -> None:
     verdict = check(fenced({**standard(), key: "failed"}), session_id=ISSUED)
-    assert verdict.outcome == "ambiguous"
+    assert verdict.name == "ambiguous"
     assert any(key in finding.message for finding in verdict.findings if finding.code == "RET007")
     assert check(fenced({**standard(), key: "completed"}), session_id=ISSUED).accepted
 
@@ -254,12 +254,12 @@ def test_the_markers_do_not_silence_a_return_that_denies_the_marked_one(status: 
     other = fenced(stopped(status))
     for text in (marked(standard()) + other, other + marked(standard())):
         verdict = check(text, session_id=session_id)
-        assert (verdict.outcome, codes(verdict)) == ("ambiguous", ["RET008"])
+        assert (verdict.name, codes(verdict)) == ("ambiguous", ["RET008"])
 
 
 def test_a_later_return_denies_the_marked_one_also_where_no_session_is_named() -> None:
-    assert check(marked(hyper()) + fenced(HYPER_ERROR)).outcome == "ambiguous"
-    assert check(marked(hyper()) + fenced(hyper({"/meta/status": "partial"}))).outcome == "ambiguous"
+    assert check(marked(hyper()) + fenced(HYPER_ERROR)).name == "ambiguous"
+    assert check(marked(hyper()) + fenced(hyper({"/meta/status": "partial"}))).name == "ambiguous"
 
 
 WORDS = [
@@ -281,7 +281,7 @@ def test_words_around_a_return_change_nothing(words: str) -> None:
     above, below = fenced(standard(), f"{words}\n"), f"{fenced(standard())}\n\n{words}"
     for text in (above, below):
         for verdict in (check(text, session_id=ISSUED), check(text)):
-            assert (verdict.outcome, verdict.payload) == ("accepted", standard())
+            assert (verdict.name, verdict.payload) == ("accepted", standard())
 
 
 @pytest.mark.parametrize("tag", ["return_format", "status_report", "handback", "deliverables", "task-notification"])
@@ -310,7 +310,7 @@ def test_the_rules_of_a_message_run_once(damaged: str) -> None:
 @pytest.mark.parametrize("words", WORDS)
 def test_a_label_does_not_hide_a_return_that_contradicts(words: str) -> None:
     text = fenced(FAILED, f"{words}\n") + fenced(standard())
-    assert check(text, session_id=ISSUED).outcome == "ambiguous"
+    assert check(text, session_id=ISSUED).name == "ambiguous"
 
 
 @pytest.mark.parametrize(
@@ -344,8 +344,8 @@ def test_an_invalid_return_with_another_status_contradicts() -> None:
     """R0.1: one return says completed, another one that isn't quite right says failed: neither is taken."""
     other = stopped("failed", {"/errors": []})
     for text in (fenced(standard()) + fenced(other), fenced(other) + fenced(standard())):
-        assert check(text).outcome == "ambiguous"
-        assert check(text, session_id=ISSUED).outcome == "ambiguous"
+        assert check(text).name == "ambiguous"
+        assert check(text, session_id=ISSUED).name == "ambiguous"
 
 
 @pytest.mark.parametrize("word", ["complete", "partial"])
@@ -371,7 +371,7 @@ def test_of_several_bad_returns_the_best_is_reported_on() -> None:
 
 def test_a_dialect_that_was_not_asked_for_is_named() -> None:
     verdict = check(marked(hyper()), format="standard")
-    assert (verdict.outcome, codes(verdict)) == ("invalid", ["RET012"])
+    assert (verdict.name, codes(verdict)) == ("invalid", ["RET012"])
     assert "hyper" in verdict.findings[0].message
 
 
@@ -380,7 +380,7 @@ def test_an_optional_value_that_was_cut_off_is_left_out_and_told() -> None:
     text = pretty(standard({"/next_steps": "Run it"}))
     cut = text[: text.index("Run it") + 3]
     verdict = check(cut)
-    assert verdict.outcome == "repaired"
+    assert verdict.name == "repaired"
     assert verdict.payload == standard()
     assert {repair.kind for repair in verdict.repairs} == {"cut_off", "missing_bracket"}
 
@@ -394,7 +394,7 @@ def test_half_of_an_unknown_value_is_left_out_whatever_its_key(key: str) -> None
 
 def test_a_message_beyond_the_cap_is_refused_as_that() -> None:
     verdict = check(f"{' ' * (16 * 1024 * 1024)}{pretty(standard())}")
-    assert (verdict.outcome, codes(verdict)) == ("malformed", ["RET003"])
+    assert (verdict.name, codes(verdict)) == ("malformed", ["RET003"])
 
 
 def test_what_is_not_utf_8_is_replaced_and_the_rest_is_read() -> None:
@@ -425,7 +425,7 @@ def test_the_sentence_alone_is_the_reply(reply: str) -> None:
 def test_the_sentence_without_a_manifest_proves_nothing() -> None:
     """R4.2 R4.14: a missing entry is named."""
     verdict = check(sentence())
-    assert (verdict.outcome, codes(verdict)) == ("missing", ["RET081"])
+    assert (verdict.name, codes(verdict)) == ("missing", ["RET081"])
 
 
 @pytest.mark.parametrize(
@@ -444,14 +444,14 @@ def test_a_missing_period_or_a_line_of_prose_is_repaired(reply: str, repair: str
 
 def test_two_sentences_contradict_and_a_report_is_sent_back() -> None:
     both = f"{sentence('partial')}\n{sentence()}"
-    assert check(both, format="manifest").outcome == "ambiguous"
+    assert check(both, format="manifest").name == "ambiguous"
     report = f"I found three libraries.\nTwo are old.\n{sentence()}"
     assert "RET080" in codes(check(report, format="manifest"))
 
 
 def test_another_reply_is_none() -> None:
     verdict = check("Research finished.", format="manifest")
-    assert (verdict.outcome, codes(verdict)) == ("missing", ["RET001"])
+    assert (verdict.name, codes(verdict)) == ("missing", ["RET001"])
 
 
 @pytest.mark.parametrize(
@@ -460,7 +460,7 @@ def test_another_reply_is_none() -> None:
 def test_a_manifest_line_that_is_not_one_plain_object_is_refused(text: str) -> None:
     """R4.7: one line, valid JSON."""
     verdict = check_values(sentence(), manifest_tail=f"{line(entry())}\n{text}\n")
-    assert (verdict.outcome, codes(verdict)) == ("malformed", ["RET082"])
+    assert (verdict.name, codes(verdict)) == ("malformed", ["RET082"])
 
 
 HYPER_ERROR = hyper({"/meta/status": "error", "/artifacts": [], "/error": {"code": "BUILD", "message": "It broke."}})

@@ -43,7 +43,7 @@ def test_every_complete_return_is_accepted(tmp_path: Path, example: Example) -> 
     for message in (example.text, block, marked):
         for known in ({}, {"session_id": session_id, "agent": agent}):
             verdict = check(message, root=tmp_path, **known)
-            assert verdict.outcome == "accepted", verdict.findings
+            assert verdict.name == "accepted", verdict.findings
             assert verdict.payload == payload
     assert not {code for code, _ in told(check(marked if is_hyper else block, root=tmp_path).findings)} - {
         "RET027",  # 002's "Subagent Error" has no depth, path and duration
@@ -58,7 +58,7 @@ def test_the_return_that_001_calls_explicit_is_accepted(tmp_path: Path) -> None:
     payload = json.loads(text)
     write_artifacts(tmp_path, payload)
     verdict = check(text, session_id=payload["session_id"], root=tmp_path)
-    assert verdict.outcome == "accepted"
+    assert verdict.name == "accepted"
     assert verdict.returned is not None
     assert verdict.returned.session_id == "sess_20251229_abc123"
     assert verdict.returned.metadata == {"task_number": 195, "phase_count": 4, "estimated_hours": 6}
@@ -99,7 +99,7 @@ def test_every_template_is_recognized_and_its_blanks_are_named(example: Example)
     """D7: an agent that echoes the format has returned nothing."""
     for message in (example.text, fenced(example.text)):
         verdict = check(message)
-        assert verdict.outcome == "degenerate", verdict.findings
+        assert verdict.name == "degenerate", verdict.findings
         named = {pointer for code, pointer in told(verdict.findings) if code == "RET011"}
         assert named >= BLANKS[example.standard, example.line]
 
@@ -113,7 +113,7 @@ def test_a_part_of_a_template_in_a_return_is_recognized(kind: str) -> None:
             start = whole.index("[", whole.index('"errors"')) + 1
             whole = f'{whole[:start]}"PART"{whole[whole.rindex("]") :]}'
         verdict = check(whole.replace('"PART"', example.text))
-        assert verdict.outcome == "degenerate", (example.name, verdict.findings)
+        assert verdict.name == "degenerate", (example.name, verdict.findings)
 
 
 def test_the_entry_of_004_with_its_tokens_is_a_template(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_the_entry_of_004_with_its_tokens_is_a_template(tmp_path: Path) -> None:
     manifest = tmp_path / "MANIFEST.jsonl"
     manifest.write_text(f"{SEED_ENTRY}\n")
     verdict = check(SENTENCES["complete"], root=tmp_path, manifest=manifest)
-    assert verdict.outcome == "degenerate"
+    assert verdict.name == "degenerate"
     named = {pointer for code, pointer in told(verdict.findings) if code == "RET011"}
     assert named == {"/id", "/file", "/title", "/date", "/needs_followup/0", "/linked_tasks/0", "/linked_tasks/1"}
 
@@ -139,7 +139,7 @@ def test_the_entry_of_004_with_its_own_defaults_is_accepted(tmp_path: Path) -> N
     manifest.write_text(f"{resolved}\n")
     (tmp_path / "2026-01-19_auth.md").write_text("# Authentication\n")
     verdict = check(SENTENCES["complete"], root=tmp_path, manifest=manifest)
-    assert verdict.outcome == "repaired"
+    assert verdict.name == "repaired"
     assert [repair.kind for repair in verdict.repairs] == ["empty_items"]
     assert verdict.returned is not None
     assert verdict.returned.metadata["linked_tasks"] == ["T1234"]

@@ -25,7 +25,7 @@ def make(*paths: str, **changes: object) -> dict[str, Any]:
 
 def judge(*parts: dict[str, Any] | str) -> str:
     message = "\n\n".join(part if isinstance(part, str) else fenced(part) for part in parts)
-    return remit.check(message, format="standard", session_id=ID, agent="indexer").outcome
+    return remit.check(message, format="standard", session_id=ID, agent="indexer").name
 
 
 @pytest.mark.parametrize("word", ["error", "Failure", "failed"])

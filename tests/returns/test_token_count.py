@@ -31,12 +31,12 @@ def test_a_short_summary_of_many_tokens_is_too_long() -> None:
     assert tokens > MAX_TOKENS
     message = fenced(standard({"/summary": DENSE}))
     verdict = check(message)
-    assert verdict.outcome == "invalid"
+    assert verdict.name == "invalid"
     assert [(finding.code, finding.message) for finding in verdict.findings if finding.severity == "error"] == [
         ("RET030", f"summary has {tokens} tokens, 100 are allowed")
     ]
     shortened = check_values(message, expectation=Expectation(shortens=True))
-    assert (shortened.outcome, [repair.kind for repair in shortened.repairs]) == ("repaired", ["shortened"])
+    assert (shortened.name, [repair.kind for repair in shortened.repairs]) == ("repaired", ["shortened"])
     assert shortened.returned is not None
     kept = shortened.returned.summary
     assert DENSE.startswith(kept.removesuffix("…"))

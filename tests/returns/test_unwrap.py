@@ -30,7 +30,7 @@ WRAPPED = {
 def test_a_wrapped_return_is_taken_out_and_that_is_told(kind: str) -> None:
     """C10: one envelope, however it was handed on; the verdict says that it was opened."""
     verdict = check(WRAPPED[kind])
-    assert verdict.outcome == "repaired"
+    assert verdict.name == "repaired"
     assert verdict.payload == standard()
     assert [repair.kind for repair in verdict.repairs] == [kind]
     assert [repair.place for repair in verdict.repairs] == [None]
@@ -66,7 +66,7 @@ def test_a_wrapped_return_is_taken_out_and_that_is_told(kind: str) -> None:
 def test_the_ways_of_programs_are_known(text: str) -> None:
     """C10: a command line's result, a chat completion, lines of events, a JSON text."""
     verdict = check(text)
-    assert verdict.outcome == "repaired"
+    assert verdict.name == "repaired"
     assert verdict.payload == standard()
 
 
@@ -87,7 +87,7 @@ def test_what_an_agent_did_is_not_what_it_said(text: str) -> None:
     """R0.1: a return that went through a tool or came from somebody else is not the agent's answer."""
     verdict = check(text)
     assert not verdict.accepted
-    assert verdict.outcome == "missing"
+    assert verdict.name == "missing"
 
 
 DUMPS = {
@@ -102,7 +102,7 @@ DUMPS = {
 def test_a_return_in_the_print_of_a_failure_is_not_taken(dump: str, session_id: str | None) -> None:
     """R0.1: what a program that failed had printed is no answer, however its failure is written down."""
     for text in (dump, json.dumps(dump)):
-        assert check(text, session_id=session_id).outcome == "missing"
+        assert check(text, session_id=session_id).name == "missing"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_of_lines_only_the_last_that_carries_an_answer_counts() -> None:
 
 def test_two_answers_in_one_envelope_that_contradict_each_other_are_ambiguous() -> None:
     verdict = check(line([{"type": "text", "text": MESSAGE}, {"type": "text", "text": fenced(stopped("failed"))}]))
-    assert verdict.outcome == "ambiguous"
+    assert verdict.name == "ambiguous"
 
 
 def test_a_plain_object_beside_escaped_text_is_not_unescaped() -> None:
@@ -141,7 +141,7 @@ def test_unwrapping_stops_after_a_few_levels() -> None:
 
 def test_a_wrapped_return_is_judged_like_any_other() -> None:
     verdict = check(line({"result": fenced(standard({"/status": "success"}))}))
-    assert verdict.outcome == "invalid"
+    assert verdict.name == "invalid"
     assert [(finding.code, finding.place) for finding in verdict.findings] == [("RET022", None)]
 
 

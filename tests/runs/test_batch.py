@@ -58,7 +58,7 @@ def answer(prompt: str, summary: str) -> str:
 
 
 def ask(prompt: str, shop: Workshop, **given: Any) -> Request:  # noqa: ANN401 - fields of a request
-    return Request("worker", prompt, function=shop.work, evidence=False, settles=False, **given)
+    return Request("worker", prompt, function=shop.work, evidence=False, finishes=False, **given)
 
 
 @pytest.fixture(autouse=True)

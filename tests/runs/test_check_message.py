@@ -56,10 +56,10 @@ def codes(verdict: Verdict) -> list[str]:
 def test_a_completed_return_needs_its_files(tmp_path: Path) -> None:
     """R0.12 C11: missing is an error for completed."""
     refused = remit.check(fenced(standard()), root=tmp_path)
-    assert (refused.outcome, codes(refused)) == ("invalid", ["RET051"])
+    assert (refused.name, codes(refused)) == ("invalid", ["RET051"])
     write(tmp_path, PLAN, "# Plan\n")
     accepted = remit.check(fenced(standard()), root=tmp_path)
-    assert (accepted.outcome, codes(accepted)) == ("accepted", [])
+    assert (accepted.name, codes(accepted)) == ("accepted", [])
     assert accepted.evidence[PLAN].state == "file"
 
 
@@ -80,7 +80,7 @@ def test_empty_files_folders_and_links_outside_are_told_apart(tmp_path: Path) ->
     (root / "link.md").symlink_to(tmp_path / "secret.md")
     for path, code in (("docs/a.md", "RET054"), ("docs", "RET053"), ("link.md", "RET052"), ("b.md", "RET051")):
         verdict = remit.check(fenced(standard({"/artifacts/0/path": path})), root=root)
-        assert (verdict.outcome, codes(verdict)) == ("invalid", [code])
+        assert (verdict.name, codes(verdict)) == ("invalid", [code])
 
 
 def test_a_link_that_leads_outside_is_an_error_whatever_the_status(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_link_that_leads_outside_is_an_error_whatever_the_status(tmp_path: Pat
     root.mkdir()
     (root / "link.md").symlink_to(tmp_path / "secret.md")
     artifacts = [{"type": "plan", "path": "link.md", "summary": "Half"}]
-    assert remit.check(fenced(stopped("partial", {"/artifacts": artifacts})), root=root).outcome == "invalid"
+    assert remit.check(fenced(stopped("partial", {"/artifacts": artifacts})), root=root).name == "invalid"
 
 
 @pytest.mark.slow
@@ -101,7 +101,7 @@ def test_however_many_files_are_claimed_none_goes_unseen(tmp_path: Path) -> None
     artifacts = [{"type": "plan", "path": name, "summary": "A plan"} for name in [*names, "nobody-wrote-this.md"]]
     verdict = remit.check(line(standard({"/artifacts": artifacts})), root=tmp_path)
     assert len(verdict.evidence) == 4_001
-    assert verdict.outcome == "invalid"
+    assert verdict.name == "invalid"
     assert "RET051" in codes(verdict)
 
 
@@ -129,9 +129,9 @@ def test_a_hyper_workspace_of_its_own_is_looked_at_first(tmp_path: Path, monkeyp
     write(tmp_path / ".hyper", path, "inner")
     assert codes(remit.check(marked(hyper()), root=tmp_path)) == ["RET051"]
     monkeypatch.setenv("HYPER_WORKSPACE_ROOT", str(tmp_path / ".hyper"))
-    assert remit.check(marked(hyper()), root=tmp_path).outcome == "accepted"
+    assert remit.check(marked(hyper()), root=tmp_path).name == "accepted"
     write(tmp_path, PLAN, "# Plan\n")
-    assert remit.check(fenced(standard()), root=tmp_path).outcome == "accepted"
+    assert remit.check(fenced(standard()), root=tmp_path).name == "accepted"
 
 
 def test_a_hyper_file_below_the_root_counts_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +139,7 @@ def test_a_hyper_file_below_the_root_counts_too(tmp_path: Path, monkeypatch: pyt
     (tmp_path / ".hyper").mkdir()
     monkeypatch.setenv("HYPER_WORKSPACE_ROOT", str(tmp_path / ".hyper"))
     write(tmp_path, hyper()["artifacts"][0]["path"], "text")
-    assert remit.check(marked(hyper()), root=tmp_path).outcome == "accepted"
+    assert remit.check(marked(hyper()), root=tmp_path).name == "accepted"
 
 
 @pytest.mark.parametrize("value", ["{outer}", "../outer"], ids=["absolute", "relative to the root"])
@@ -154,10 +154,10 @@ def test_a_hyper_workspace_may_lie_outside_the_root(
     path = hyper()["artifacts"][0]["path"]
     assert codes(remit.check(marked(hyper()), root=root)) == ["RET051"]
     write(root, path, "below the root")
-    assert remit.check(marked(hyper()), root=root).outcome == "accepted"
+    assert remit.check(marked(hyper()), root=root).name == "accepted"
     (root / path).unlink()
     write(outer, path, "in the workspace")
-    assert remit.check(marked(hyper()), root=root).outcome == "accepted"
+    assert remit.check(marked(hyper()), root=root).name == "accepted"
     (outer / path).unlink()
     (outer / path).symlink_to(write(tmp_path, "secret.md", "in neither"))
     assert codes(remit.check(marked(hyper()), root=root)) == ["RET052"]
@@ -168,7 +168,7 @@ def test_a_hyper_workspace_that_is_not_there_has_no_files(tmp_path: Path, monkey
     monkeypatch.setenv("HYPER_WORKSPACE_ROOT", str(tmp_path / "nowhere"))
     assert codes(remit.check(marked(hyper()), root=tmp_path)) == ["RET051"]
     write(tmp_path, hyper()["artifacts"][0]["path"], "text")
-    assert remit.check(marked(hyper()), root=tmp_path).outcome == "accepted"
+    assert remit.check(marked(hyper()), root=tmp_path).name == "accepted"
 
 
 # The manifest
@@ -205,18 +205,18 @@ def test_a_sentence_and_its_entry_are_accepted(desk: Desk) -> None:
     desk.file({"/title": "Earlier", "/status": "blocked"})
     payload = desk.file()
     verdict = desk.check()
-    assert (verdict.outcome, codes(verdict)) == ("accepted", [])
+    assert (verdict.name, codes(verdict)) == ("accepted", [])
     assert (verdict.payload, verdict.format, verdict.transport) == (payload, "manifest", "manifest")
 
 
 def test_the_manifest_may_be_named_or_stand_at_the_root(desk: Desk, tmp_path: Path) -> None:
     desk.file()
-    assert remit.check(sentence(), manifest=desk.manifest).outcome == "accepted"
-    assert remit.check(sentence(), manifest=desk.manifest, root=tmp_path).outcome == "accepted"
+    assert remit.check(sentence(), manifest=desk.manifest).name == "accepted"
+    assert remit.check(sentence(), manifest=desk.manifest, root=tmp_path).name == "accepted"
     other = tmp_path / "other"
     write(other, "MANIFEST.jsonl", f"{line(entry())}\n")
     write(other, entry()["file"], FINDINGS)
-    assert remit.check(sentence(), root=other).outcome == "accepted"
+    assert remit.check(sentence(), root=other).name == "accepted"
 
 
 @pytest.mark.parametrize("word", ["partial", "blocked"])
@@ -224,7 +224,7 @@ def test_a_partial_or_blocked_entry_gives_its_reason(desk: Desk, word: str) -> N
     """R4.12 R4.13 C21: the reason stands in needs_followup."""
     desk.file({"/status": word, "/needs_followup": ["BLOCKED:no access"]})
     verdict = desk.check(sentence(word))
-    assert verdict.outcome == "accepted"
+    assert verdict.name == "accepted"
     assert verdict.returned is not None
     assert (verdict.returned.status, verdict.returned.faults[0].message) == (word, "no access")
 
@@ -232,7 +232,7 @@ def test_a_partial_or_blocked_entry_gives_its_reason(desk: Desk, word: str) -> N
 def test_an_entry_that_is_not_there_is_missing(desk: Desk, tmp_path: Path) -> None:
     """R4.14: a missing manifest entry is named, wherever the manifest is."""
     assert codes(desk.check()) == ["RET081"]
-    assert desk.check().outcome == "missing"
+    assert desk.check().name == "missing"
     assert codes(remit.check(sentence(), manifest=tmp_path / "none.jsonl")) == ["RET081"]
     (tmp_path / "empty").mkdir()
     assert codes(remit.check(sentence(), root=tmp_path / "empty")) == ["RET081"]
@@ -241,22 +241,22 @@ def test_an_entry_that_is_not_there_is_missing(desk: Desk, tmp_path: Path) -> No
 def test_a_pretty_printed_entry_is_named(desk: Desk) -> None:
     """R4.14: an object over several lines is several broken entries."""
     desk.manifest.write_text(pretty(entry()))
-    assert (desk.check().outcome, codes(desk.check())) == ("malformed", ["RET082"])
+    assert (desk.check().name, codes(desk.check())) == ("malformed", ["RET082"])
 
 
 def test_content_in_the_reply_is_named(desk: Desk) -> None:
     """R4.4 R4.14: the findings belong into the file."""
     desk.file()
     verdict = desk.check(f"I found three things.\nThe first is old.\n{sentence()}")
-    assert (verdict.outcome, codes(verdict)) == ("invalid", ["RET080"])
-    assert desk.check(f"I found three things. {sentence()}").outcome == "repaired"
+    assert (verdict.name, codes(verdict)) == ("invalid", ["RET080"])
+    assert desk.check(f"I found three things. {sentence()}").name == "repaired"
 
 
 def test_a_sentence_that_says_another_status_is_ambiguous(desk: Desk) -> None:
     """R4.5: either the entry is somebody else's, or one of the two is not true."""
     desk.file()
     verdict = desk.check(sentence("blocked"))
-    assert verdict.outcome == "ambiguous"
+    assert verdict.name == "ambiguous"
     assert "RET083" in codes(verdict)
 
 
@@ -264,7 +264,7 @@ def test_a_findings_file_that_nobody_wrote_is_named(desk: Desk) -> None:
     """R4.10 R4.14: the incomplete checklist."""
     desk.file(findings=None)
     verdict = desk.check()
-    assert verdict.outcome == "invalid"
+    assert verdict.name == "invalid"
     assert set(codes(verdict)) == {"RET051", "RET089"}
 
 
@@ -279,7 +279,7 @@ def test_a_findings_file_without_its_sections_is_named(desk: Desk) -> None:
 def test_a_blank_that_nobody_filled_in_is_found_in_the_entry_too(desk: Desk) -> None:
     """R0.2: an entry is a return like any other."""
     desk.file({"/title": "<title>", "/key_findings": ["<3 to 7 findings, one sentence each>"]})
-    assert desk.check().outcome == "degenerate"
+    assert desk.check().name == "degenerate"
 
 
 def test_a_manifest_that_was_named_may_lie_outside_the_root(tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_a_manifest_that_was_named_may_lie_outside_the_root(tmp_path: Path) -> N
     desk, root = Desk(tmp_path / "outer"), tmp_path / "root"
     root.mkdir()
     desk.file()
-    assert remit.check(sentence(), root=root, manifest=desk.manifest).outcome == "accepted"
+    assert remit.check(sentence(), root=root, manifest=desk.manifest).name == "accepted"
 
 
 def test_a_findings_file_outside_the_root_is_refused(tmp_path: Path) -> None:
@@ -302,7 +302,7 @@ def test_a_reply_of_another_format_does_not_need_a_manifest(desk: Desk, tmp_path
     desk.file()
     write(tmp_path, PLAN, "# Plan\n")
     verdict = remit.check(fenced(standard()), manifest=desk.manifest, root=tmp_path)
-    assert (verdict.outcome, verdict.format) == ("accepted", "standard")
+    assert (verdict.name, verdict.format) == ("accepted", "standard")
 
 
 # The return file
@@ -320,7 +320,7 @@ def test_a_return_in_a_file_that_the_message_names_is_read(tmp_path: Path, text:
     write(tmp_path, PLAN, "# Plan\n")
     write(tmp_path, RETURN_FILE, pretty(standard()))
     verdict = remit.check(text, root=tmp_path, session_id=ISSUED)
-    assert (verdict.outcome, verdict.transport) == ("accepted", "file")
+    assert (verdict.name, verdict.transport) == ("accepted", "file")
     assert verdict.payload == standard()
 
 
@@ -338,7 +338,7 @@ def test_without_an_issued_session_no_file_is_followed(tmp_path: Path) -> None:
     """C1: only the issued id makes a file the agent's own."""
     write(tmp_path, PLAN, "# Plan\n")
     write(tmp_path, RETURN_FILE, pretty(standard()))
-    assert remit.check(f"See {RETURN_FILE}", root=tmp_path).outcome == "missing"
+    assert remit.check(f"See {RETURN_FILE}", root=tmp_path).name == "missing"
 
 
 def test_a_return_file_outside_the_root_is_not_read(tmp_path: Path) -> None:
@@ -348,7 +348,7 @@ def test_a_return_file_outside_the_root_is_not_read(tmp_path: Path) -> None:
     outside = write(tmp_path, ".return-meta.json", pretty(standard()))
     (root / "return-meta.json").symlink_to(outside)
     for name in ("../.return-meta.json", str(outside), "return-meta.json"):
-        assert remit.check(f"See {name}", root=root, session_id=ISSUED).outcome == "missing"
+        assert remit.check(f"See {name}", root=root, session_id=ISSUED).name == "missing"
 
 
 def test_a_return_in_the_message_itself_comes_first(tmp_path: Path) -> None:
@@ -374,10 +374,10 @@ def test_a_workspace_maps_its_own_words(tmp_path: Path) -> None:
     """C3: a word outside the format's list is refused unless the workspace maps it."""
     write(tmp_path, PLAN, "# Plan\n")
     text = fenced(standard({"/status": "planned"}))
-    assert remit.check(text, root=tmp_path).outcome == "invalid"
+    assert remit.check(text, root=tmp_path).name == "invalid"
     write(tmp_path, "remit.toml", '[returns.status_words]\nplanned = "completed"\n')
     verdict = remit.check(text, root=tmp_path)
-    assert verdict.outcome == "accepted"
+    assert verdict.name == "accepted"
     assert verdict.returned is not None
     assert (verdict.returned.status, verdict.returned.word) == ("completed", "planned")
 
@@ -448,7 +448,7 @@ def test_a_manifest_entry_is_converted(desk: Desk) -> None:
 
 def test_a_code_is_explained() -> None:
     told = remit.explain("ret040")
-    assert (told.code, told.name, told.severity, told.outcome) == ("RET040", "wrong-session", "error", "missing")
+    assert (told.code, told.name, told.severity, told.verdict) == ("RET040", "wrong-session", "error", "missing")
     assert told.documentation.startswith("The session id is not the one that was issued.")
     assert [each.code for each in explain_all()] == sorted(each.code for each in explain_all())
 

@@ -46,7 +46,7 @@ def play(project: Project, tmp_path: Path, script: str, *claims: str) -> Result:
     async def run() -> Result:
         async with Workspace.open(project.root) as ws:
             result = await ws.delegate(None, "go", command=f"{sys.executable} {program}", reasks=0)
-            assert [row.state for row in ws.list(only_open=False)] == ["settled"]
+            assert [row.state for row in ws.list(only_open=False)] == ["finished"]
             return result
 
     result = asyncio.run(run())

@@ -55,7 +55,7 @@ def test_a_tree_that_is_cancelled_is_cancelled_at_every_depth(root: Path) -> Non
             await ws.cancel(top.session_id, reason="no longer wanted")
             assert (await work).stop_reason == "cancelled"
             rows = ws.list(only_open=False)
-            assert [(row.state, row.ending) for row in rows] == [("settled", "cancelled")] * 3
+            assert [(row.state, row.stop_reason) for row in rows] == [("finished", "cancelled")] * 3
             assert not list_living(ws.home)
 
     asyncio.run(play())
@@ -68,7 +68,7 @@ def test_a_tree_whose_time_is_up_is_settled_at_every_depth(root: Path) -> None:
             result = await ws.delegate(None, "go", command=nest("sleep 60"), timeout_s=8)
             assert result.stop_reason == "timeout"
             rows = ws.list(only_open=False)
-            assert [(row.state, row.ending) for row in rows] == [("settled", "timeout")] * 2
+            assert [(row.state, row.stop_reason) for row in rows] == [("finished", "timeout")] * 2
             ended = [row.ended_ms or 0 for row in rows]
             assert max(ended) - min(ended) < 5_000
 
@@ -88,7 +88,7 @@ def test_what_an_agent_left_behind_ends_with_it(root: Path) -> None:
             assert (await work).status != "completed"
             child = find(ws, 2)
             assert child is not None
-            assert (child.state, child.ending) == ("settled", "cancelled")
+            assert (child.state, child.stop_reason) == ("finished", "cancelled")
 
     asyncio.run(play())
 

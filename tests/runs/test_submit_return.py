@@ -108,12 +108,12 @@ def test_another_return_beside_it_is_ambiguous(
     assert (result.status, result.verdict) == ("failed", "ambiguous")
 
 
-@pytest.mark.parametrize(("said", "outcome"), [("same", "accepted"), ("prose", "malformed")])
+@pytest.mark.parametrize(("said", "verdict"), [("same", "accepted"), ("prose", "malformed")])
 def test_a_file_that_cannot_be_read_is_no_return(
-    root: Path, tmp_path_factory: pytest.TempPathFactory, said: str, outcome: str
+    root: Path, tmp_path_factory: pytest.TempPathFactory, said: str, verdict: str
 ) -> None:  # fmt: skip
     result, _ = run(root, tmp_path_factory.mktemp("agent"), "report.md", "completed", said, way="scrap")
-    assert result.verdict == outcome, result.diagnostics
+    assert result.verdict == verdict, result.diagnostics
 
 
 def test_a_return_that_does_not_hold_is_answered_and_not_kept(

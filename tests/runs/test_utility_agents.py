@@ -221,7 +221,7 @@ def test_each_call_is_a_run_in_the_ledger_without_a_process(root: Path) -> None:
     [row] = list_delegations(workspace.home.ledger)
     workspace.home.close()
     assert (row.agent, row.depth, row.path) == ("status-sync-manager", 1, ("orchestrator", "status-sync-manager"))
-    assert (row.state, row.status, row.runner) == ("settled", "failed", "built-in")
+    assert (row.state, row.status, row.runner) == ("finished", "failed", "built-in")
     assert not (root / ".remit/sessions" / row.session_id).exists()
     assert "missing inputs: task_number" in (root / "specs/errors.json").read_text()
 

@@ -77,7 +77,7 @@ def test_git_holds_up_neither_the_ledger_nor_anybody_else(
 ) -> None:
     watched = Git()
     monkeypatch.setattr(worktrees, "add_worktree", watched.add)
-    requests = [Request(None, f"Do {name}.", command="pwd", worktree=True, settles=False, reasks=0) for name in "ab"]
+    requests = [Request(None, f"Do {name}.", command="pwd", worktree=True, finishes=False, reasks=0) for name in "ab"]
 
     async def run() -> None:
         async with Workspace.open(root) as ws:

@@ -80,7 +80,7 @@ def wait_for_end(served: Served, session_id: str) -> str:
         state: str = served.get(f"/delegations/{session_id}").value["standing"]["state"]
         return state
 
-    wait_until(lambda: get_state() == "settled", "its end")
+    wait_until(lambda: get_state() == "finished", "its end")
     status: str = served.get(f"/delegations/{session_id}").value["standing"]["status"]
     return status
 
@@ -97,7 +97,7 @@ def test_work_is_handed_on_once_and_followed_to_its_end(place: Place) -> None:
         assert (again.status, again.value["session_id"]) == (201, session_id)
         assert served.post("/delegations", body | {"prompt": "x"}, Idempotency_Key="k1").status == 422
         told: list[Told] = []
-        while not told or told[-1].value.get("kind") != "settled":
+        while not told or told[-1].value.get("kind") != "finished":
             event = followed.take()
             assert event is not None
             told.append(event)
@@ -199,7 +199,7 @@ def test_a_delegation_is_ended(place: Place) -> None:
     assert served.post(f"/delegations/{session_id}/cancel", {"reason": "enough"}).value["cancelled"] == [session_id]
     wait_for_end(served, session_id)
     standing = served.get(f"/delegations/{session_id}").value["standing"]
-    assert (standing["ending"], standing["alive"]) == ("cancelled", False)
+    assert (standing["stop_reason"], standing["alive"]) == ("cancelled", False)
     again = served.post(f"/delegations/{session_id}/cancel", {}).value
     assert (again["cancelled"], bool(again["note"])) == ([], True)
 

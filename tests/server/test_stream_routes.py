@@ -94,7 +94,7 @@ def test_one_run_is_followed_by_itself(served: Served) -> None:
         happen(served.root, "other", session_id=second)
         last = happen(served.root, "own", session_id=first)
         told = followed.take_until(last)
-    assert [each.value["kind"] for each in told] == ["admitted", "running", "settled", "own"]
+    assert [each.value["kind"] for each in told] == ["admitted", "running", "finished", "own"]
     assert {each.value["root_id"] for each in told} == {first}
     assert served.get("/events?session=nobody").status == 404
 

@@ -28,7 +28,7 @@ def delegate(served: Served, **body: Any) -> tuple[dict[str, Any], dict[str, Any
     begun = served.post("/delegations", {"prompt": "Write a report.", "runner": "scripted"} | body)
     assert begun.status == 201, begun.body
     path = f"/delegations/{begun.value['session_id']}"
-    wait_until(lambda: served.get(path).value["standing"]["state"] == "settled", "its end")
+    wait_until(lambda: served.get(path).value["standing"]["state"] == "finished", "its end")
     node: dict[str, Any] = served.get(path).value
     return begun.value, node
 
@@ -42,7 +42,7 @@ def test_an_agent_works_on_a_task_of_an_outside_tracker(cleo: Cleo) -> None:
         others = [served.get(f"/delegations?task={other}").value["items"] for other in ("T1200", "1234")]
         retried = served.post(f"/delegations/{begun['session_id']}/retry", {})
         wait_until(
-            lambda: served.get(f"/delegations/{retried.value['session_id']}").value["standing"]["state"] == "settled",
+            lambda: served.get(f"/delegations/{retried.value['session_id']}").value["standing"]["state"] == "finished",
             "the end of the other run",
         )
         assert served.get("/delegations?task=T1234").value["total"] == 2

@@ -111,8 +111,8 @@ class Program:
         """Its calls of Remit: arguments, exit code, standard output, standard error."""
         return [(args, code, out, err) for args, code, out, err in map(json.loads, self._load(".calls"))]
 
-    def _load(self, ending: str) -> list[str]:
-        log = Path(f"{self.file}{ending}")
+    def _load(self, stop_reason: str) -> list[str]:
+        log = Path(f"{self.file}{stop_reason}")
         return log.read_text("utf-8").splitlines() if log.exists() else []
 
 

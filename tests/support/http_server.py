@@ -211,7 +211,7 @@ def add_rows(root: Path, number: int, *, begin: int = 0, work: str = "Do it.", *
             add_delegation(home.ledger, row._replace(**fields))
             with home.ledger.transaction() as db:
                 advance(db, session_id, "running", started_ms=row.created_ms)
-                advance(db, session_id, "settled", ended_ms=row.created_ms + 5, ending="exited", outcome="accepted",
+                advance(db, session_id, "finished", ended_ms=row.created_ms + 5, stop_reason="exited", verdict="accepted",
                         status="completed")  # fmt: skip
             found.append(session_id)
     finally:

@@ -100,11 +100,11 @@ class Kept(NamedTuple):
     number: int
     parent: int | None = None
     root: int | None = None
-    state: str = "settled"
+    state: str = "finished"
     agent: str = "researcher"
-    outcome: str | None = "accepted"
+    verdict: str | None = "accepted"
     status: str | None = "completed"
-    ending: str | None = "exited"
+    stop_reason: str | None = "exited"
     task_number: int | None = None
     work: str = "Look at the cache."
     created_ms: int | None = None
@@ -129,27 +129,27 @@ def insert(home: Home, *rows: Kept) -> None:
     """Put rows into the ledger: quicker than to play them, and as many as are wanted."""
     columns = (
         "session_id, parent_id, root_id, agent, depth, path, task_number, state, created_ms, started_ms, ended_ms, "
-        "ending, outcome, status, details, owner, runner, tokens, cost_usd"
+        "stop_reason, verdict, status, details, owner, runner, tokens, cost_usd"
     )
     with home.ledger.transaction() as db:
         for row in rows:
-            is_over = row.state == "settled"
+            is_over = row.state == "finished"
             created = FIRST_MS + row.number * 1000 if row.created_ms is None else row.created_ms
             values = (
                 name(row.number), None if row.parent is None else name(row.parent),
                 name(row.number if row.root is None else row.root), row.agent, 1 if row.parent is None else 2,
                 '["orchestrator"]', row.task_number, row.state, created, created + 10,
-                created + 110 if is_over else None, row.ending if is_over else None, row.outcome if is_over else None,
+                created + 110 if is_over else None, row.stop_reason if is_over else None, row.verdict if is_over else None,
                 row.status if is_over else None, row.details or dump({"work": row.work, "timeout_s": 60}), row.owner,
                 "command", 100, 0.5,
             )  # fmt: skip
             marks = ", ".join("?" * len(values))
             db.execute(f"INSERT INTO delegations ({columns}) VALUES ({marks})", values)  # noqa: S608 - fixed names
-            for at, outcome in enumerate(row.attempts, 1):
+            for at, verdict in enumerate(row.attempts, 1):
                 statement = (
-                    "INSERT INTO attempts (session_id, number, started_ms, ended_ms, outcome) VALUES (?, ?, 1, 2, ?)"
+                    "INSERT INTO attempts (session_id, number, started_ms, ended_ms, verdict) VALUES (?, ?, 1, 2, ?)"
                 )
-                db.execute(statement, (name(row.number), at, outcome))
+                db.execute(statement, (name(row.number), at, verdict))
             if row.summary:
                 report = json.dumps({"result": {"summary": row.summary}}, ensure_ascii=False).encode()
                 db.execute("INSERT INTO texts VALUES (?, 'report', ?, 1)", (name(row.number), report))

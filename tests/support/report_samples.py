@@ -34,22 +34,22 @@ MARKDOWN = (
 """What means something in Markdown, at the beginning of a line, inside one or after it."""
 
 ROW: dict[str, Any] = {
-    "session_id": "sess_1_aaaaaa", "agent": "planner", "state": "settled", "standing": "failed", "status": "failed",
-    "outcome": "fabricated", "ending": "exited", "depth": 1, "path": ["orchestrator", "planner"], "parent_id": None,
+    "session_id": "sess_1_aaaaaa", "agent": "planner", "state": "finished", "standing": "failed", "status": "failed",
+    "verdict": "fabricated", "stop_reason": "exited", "depth": 1, "path": ["orchestrator", "planner"], "parent_id": None,
     "task_number": 7, "runner": "command", "work": "Look at the cache.", "created_ms": 1_794_826_470_000,
     "started_ms": 1_794_826_470_500, "deadline_ms": 1_794_826_475_000, "ended_ms": 1_794_826_471_700,
     "said": "Reads files", "tokens": 1200, "cost_usd": 0.5, "turns": 3, "waits_for": ["sess_2_bbbbbb"], "level": 0,
 }  # fmt: skip
 OPEN_ROW = ROW | {
-    "session_id": "sess_2_bbbbbb", "state": "running", "standing": "running", "outcome": None, "ending": None,
+    "session_id": "sess_2_bbbbbb", "state": "running", "standing": "running", "verdict": None, "stop_reason": None,
     "status": None, "ended_ms": None, "level": 1, "tokens": None, "cost_usd": None,
 }  # fmt: skip
 FINDING = {"code": "RET051", "severity": "error", "message": "a.md is not there", "hint": "Write it.", "pointer": "/a"}
 PLACED = {"code": "RET001", "severity": "warning", "message": "it is long", "place": [3, 1, 3, 9]}
 CLAIM = {"path": "a.md", "state": "missing", "grade": "missing", "reason": "nobody wrote it", "by_session": "sess_9"}
 ATTEMPT: dict[str, Any] = {
-    "number": 1, "started_ms": 1_794_826_470_600, "ended_ms": 1_794_826_471_600, "ending": "exited",
-    "outcome": "fabricated", "findings": [FINDING, PLACED], "repairs": [{"kind": "quotes", "message": "put quotes"}],
+    "number": 1, "started_ms": 1_794_826_470_600, "ended_ms": 1_794_826_471_600, "stop_reason": "exited",
+    "verdict": "fabricated", "findings": [FINDING, PLACED], "repairs": [{"kind": "quotes", "message": "put quotes"}],
     "claims": [CLAIM, CLAIM | {"state": "file", "grade": "changed"}], "usage": {"input_tokens": 3},
     "answer": {"text": "Done.\n\n```json\n{}\n```\n", "characters": 90_000, "cut": True},
 }  # fmt: skip
@@ -66,7 +66,7 @@ NODE: dict[str, Any] = {
         "context": [{"name": "a.md", "part": "all", "chars": 12}, {"name": "b.md", "chars": None, "reason": "gone"}],
         "inputs": {"depth": "2"},
     },
-    "attempts": [ATTEMPT, ATTEMPT | {"number": 2, "claims": [], "outcome": "accepted", "answer": None}],
+    "attempts": [ATTEMPT, ATTEMPT | {"number": 2, "claims": [], "verdict": "accepted", "answer": None}],
     "result": {
         "status": "failed", "summary": "The work cannot be used.",
         "artifacts": [{"path": "a.md", "type": "report", "summary": "The report."}],
@@ -87,7 +87,7 @@ NODE: dict[str, Any] = {
 OPEN_NODE = NODE | {
     "session_id": OPEN_ROW["session_id"],
     "standing": {name: value for name, value in OPEN_ROW.items() if name != "level"},
-    "attempts": [ATTEMPT | {"ended_ms": None, "outcome": None, "ending": None, "answer": None, "claims": []}],
+    "attempts": [ATTEMPT | {"ended_ms": None, "verdict": None, "stop_reason": None, "answer": None, "claims": []}],
     "result": None,
 }
 REPORT: dict[str, Any] = {

@@ -60,7 +60,7 @@ class Sample:
     good: Message
     bad: Message
     severity: Severity
-    outcome: VerdictName
+    verdict: VerdictName
     """Of the bad message; a warning alone leaves it accepted."""
     pointer: str = ""
     shown: str | None = None

@@ -101,10 +101,10 @@ def settle(folder: Path, many: int = 1, *, agent: str = "scout", terms: RunConfi
             advance(db, session_id, "running", started_ms=begun_ms - 1000)
             record_attempt(db, session_id, tried)
             advance(
-                db, session_id, "settling", ended_ms=begun_ms, ending="exited", outcome="accepted",
+                db, session_id, "finishing", ended_ms=begun_ms, stop_reason="exited", verdict="accepted",
                 status="completed", tokens=120, cost_usd=0.25, turns=2,
             )  # fmt: skip
-            advance(db, session_id, "settled")
+            advance(db, session_id, "finished")
         made.append(session_id)
     home.close()
     return made
@@ -181,7 +181,7 @@ def test_what_is_told_of_a_delegation_that_went_well(sending: Receiver, tmp_path
         "gen_ai.agent.id": session_id, "gen_ai.conversation.id": "0f0e0d", "gen_ai.request.model": "some-model",
         "gen_ai.usage.input_tokens": 100, "gen_ai.usage.output_tokens": 20, "remit.session": session_id,
         "remit.root": session_id, "remit.runner": "claude", "remit.depth": 1, "remit.path": ["orchestrator", "scout"],
-        "remit.status": "completed", "remit.verdict": "accepted", "remit.ending": "exited", "remit.attempts": 1,
+        "remit.status": "completed", "remit.verdict": "accepted", "remit.stop_reason": "exited", "remit.attempts": 1,
         "remit.turns": 2, "remit.tokens": 120, "remit.cost_usd": 0.25, "remit.timeout_s": 3600,
     }  # fmt: skip
     assert (run.name, run.kind) == ("invoke_workflow plan", INTERNAL)
@@ -219,11 +219,11 @@ def test_numbers_are_what_was_added_since_the_last_time(sending: Receiver, tmp_p
     assert export.send(begun_ms) == ""
     ((attributes, point),) = sending.list_points("remit.delegations")
     assert attributes == {
-        "gen_ai.agent.name": "scout", "remit.outcome": "accepted", "remit.status": "completed",
+        "gen_ai.agent.name": "scout", "remit.verdict": "accepted", "remit.status": "completed",
     }  # fmt: skip
     assert point.as_int == 3
     ((verdict, count),) = sending.list_points("remit.verdicts")
-    assert (verdict["remit.outcome"], count.as_int) == ("accepted", 3)
+    assert (verdict["remit.verdict"], count.as_int) == ("accepted", 3)
     ((_, cost),) = sending.list_points("remit.cost")
     assert cost.as_double == 0.75
     tokens = {each["gen_ai.token.type"]: point for each, point in sending.list_points("gen_ai.client.token.usage")}
@@ -239,11 +239,11 @@ def test_numbers_are_what_was_added_since_the_last_time(sending: Receiver, tmp_p
     row = Run("sess_1_zzzzzz", "scout", 1, ("orchestrator", "scout"))
     add_delegation(home.ledger, row)
     with home.ledger.transaction() as db:
-        advance(db, row.session_id, "settled", ended_ms=time.time_ns() // 1_000_000, ending="cancelled")
+        advance(db, row.session_id, "finished", ended_ms=time.time_ns() // 1_000_000, stop_reason="cancelled")
     home.close()
     assert export.send(begun_ms) == ""
     *_, (attributes, later) = sending.list_points("remit.delegations")
-    assert (attributes["remit.outcome"], attributes["error.type"], later.as_int) == ("none", "cancelled", 1)
+    assert (attributes["remit.verdict"], attributes["error.type"], later.as_int) == ("none", "cancelled", 1)
     assert point.start_time_unix_nano < point.time_unix_nano == later.start_time_unix_nano < later.time_unix_nano
 
 
@@ -261,7 +261,9 @@ def test_no_secret_is_sent(sending: Receiver, tmp_path: Path, inside: Inside) ->
         with home.ledger.transaction() as db:
             tried = AttemptRow(1, 1, 2, "exited", "invalid", "answer-1", [{"code": text, "message": text}])
             record_attempt(db, session_id, tried)
-            advance(db, session_id, "settled", ended_ms=time.time_ns() // 1_000_000, ending="exited", status="failed")
+            advance(
+                db, session_id, "finished", ended_ms=time.time_ns() // 1_000_000, stop_reason="exited", status="failed"
+            )
         keep_texts(home, session_id, {"harness": text.encode()})
     home.close()
     assert export.send(begun_ms) == ""

@@ -14,7 +14,7 @@ from remit.telemetry.metrics import DURATION, TOKENS, Point, add_up
 from remit.telemetry.spans import RunTelemetry, Span, list_spans, load_run_telemetry
 
 OWN = "sess_1_aaaaaa"
-DONE: dict[str, Any] = {"ending": "exited", "outcome": "accepted", "status": "completed"}
+DONE: dict[str, Any] = {"stop_reason": "exited", "verdict": "accepted", "status": "completed"}
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def tell(
 ) -> RunTelemetry:  # fmt: skip
     """A delegation that was settled at 10 s after the epoch."""
     row = Run(
-        OWN, "scout", 1, ("orchestrator", "scout"), state="settled", created_ms=1000, started_ms=2000, runner=runner,
+        OWN, "scout", 1, ("orchestrator", "scout"), state="finished", created_ms=1000, started_ms=2000, runner=runner,
         details=(terms or RunConfig()).as_details(),
     )._replace(**columns)  # fmt: skip
     add_delegation(home.ledger, row)
@@ -51,13 +51,13 @@ def find(spans: list[Span], name: str) -> Span:
         (DONE, ""),
         (DONE | {"status": "partial"}, ""),
         (DONE | {"status": "blocked"}, ""),
-        (DONE | {"outcome": "repaired"}, ""),
+        (DONE | {"verdict": "repaired"}, ""),
         (DONE | {"status": "failed"}, "failed"),
-        (DONE | {"outcome": "fabricated", "status": "failed"}, "fabricated"),
-        (DONE | {"ending": "timeout", "status": "partial"}, "timeout"),
-        ({"ending": "cancelled", "outcome": "missing", "status": "failed"}, "cancelled"),
-        ({"ending": "orphaned"}, "orphaned"),
-        ({"ending": "exited"}, ""),
+        (DONE | {"verdict": "fabricated", "status": "failed"}, "fabricated"),
+        (DONE | {"stop_reason": "timeout", "status": "partial"}, "timeout"),
+        ({"stop_reason": "cancelled", "verdict": "missing", "status": "failed"}, "cancelled"),
+        ({"stop_reason": "orphaned"}, "orphaned"),
+        ({"stop_reason": "exited"}, ""),
     ],
 )
 def test_what_counts_as_an_error(home: Home, columns: dict[str, Any], error: str) -> None:
@@ -147,7 +147,7 @@ def test_attempts_are_spans_below_it(home: Home) -> None:
 
 def test_a_run_lasts_until_the_last_of_it(home: Home) -> None:
     told = tell(home, ended_ms=5000, **DONE)
-    child = Run("sess_2_bbbbbb", "child", 2, ("orchestrator", "scout", "child"), OWN, OWN, state="settled")
+    child = Run("sess_2_bbbbbb", "child", 2, ("orchestrator", "scout", "child"), OWN, OWN, state="finished")
     add_delegation(home.ledger, child._replace(created_ms=3000, ended_ms=7000))
     run = find(list_spans(home, told), "invoke_workflow")
     assert (run.begin_ms, run.end_ms, run.attributes["remit.delegations"]) == (1000, 7000, 2)

@@ -44,7 +44,7 @@ def agent(tmp_path: Path) -> ScriptedAgent:
 def delegate(root: Path, agent: ScriptedAgent, **options: Any) -> Result:  # noqa: ANN401 - fields of Request
     async def run() -> Result:
         async with Workspace.open(root) as ws:
-            return await ws.delegate(None, "Write the report.", command=agent.command, settles=False, **options)
+            return await ws.delegate(None, "Write the report.", command=agent.command, finishes=False, **options)
 
     return asyncio.run(run())
 
@@ -87,7 +87,7 @@ def test_a_session_that_is_run_again_plays_what_comes_then(root: Path, agent: Sc
 
     async def run() -> Result:
         async with Workspace.open(root) as ws:
-            return await ws.delegate("again", "Write it.", command=agent.command, settles=False)
+            return await ws.delegate("again", "Write it.", command=agent.command, finishes=False)
 
     result = asyncio.run(run())
     assert (result.status, result.attempts) == ("completed", 2)
@@ -134,8 +134,8 @@ class Fault(NamedTuple):
     act: str
     """What must have happened, or nothing was tried."""
     status: str
-    outcome: str
-    ending: str = "exited"
+    verdict: str
+    stop_reason: str = "exited"
     code: str = ""
     timeout_s: float = 60
 
@@ -191,7 +191,7 @@ def test_no_fault_is_taken_for_completed_work(root: Path, agent: ScriptedAgent, 
     fault.script(agent, root)
     result = delegate(root, agent, timeout_s=fault.timeout_s, return_format="standard")
     assert agent.did(fault.act), "the fault never happened"
-    assert (result.status, result.verdict, result.stop_reason) == (fault.status, fault.outcome, fault.ending)
+    assert (result.status, result.verdict, result.stop_reason) == (fault.status, fault.verdict, fault.stop_reason)
     assert not fault.code or fault.code in list_codes(result)
     assert not agent.list_living()
 
@@ -267,7 +267,7 @@ def test_one_that_calls_whom_it_may_not_is_refused(
 
     async def run() -> Result:
         async with Workspace.open(root) as ws:
-            return await ws.delegate("first", "Do it.", command=agent.command, settles=False)
+            return await ws.delegate("first", "Do it.", command=agent.command, finishes=False)
 
     result = asyncio.run(run())
     (ran,) = agent.did("ran")
@@ -304,5 +304,5 @@ def test_no_fake_return_is_believed_and_the_truth_is() -> None:
 def test_what_the_tree_and_the_tools_say_is_held_against_the_claim(family: str, code: str) -> None:
     told = [each for each in play_fakes("--only", family) if each["family"] == family]
     emptied = {"invalid"} if family == "stale" else set()  # an agent may have made an empty file
-    assert {each["outcome"] for each in told} == {"fabricated"} | emptied
+    assert {each["verdict"] for each in told} == {"fabricated"} | emptied
     assert sum(code in each["codes"] for each in told) >= 3

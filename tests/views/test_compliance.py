@@ -43,23 +43,23 @@ def root(tmp_path: Path) -> Path:
     ("kept", "expected"),
     [
         (Kept(0, attempts=("accepted",)), "at_once"),
-        (Kept(0, outcome="repaired", attempts=("repaired",)), "repaired"),
+        (Kept(0, verdict="repaired", attempts=("repaired",)), "repaired"),
         (Kept(0, attempts=("invalid", "accepted")), "reasked"),
-        (Kept(0, outcome="repaired", attempts=("missing", "repaired")), "reasked"),
-        (Kept(0, outcome="invalid", status="failed", attempts=("invalid", "invalid")), "rejected"),
-        (Kept(0, outcome="missing", status="failed", attempts=("missing",)), "rejected"),
-        (Kept(0, outcome="fabricated", status="failed", attempts=("fabricated",)), "lied"),
+        (Kept(0, verdict="repaired", attempts=("missing", "repaired")), "reasked"),
+        (Kept(0, verdict="invalid", status="failed", attempts=("invalid", "invalid")), "rejected"),
+        (Kept(0, verdict="missing", status="failed", attempts=("missing",)), "rejected"),
+        (Kept(0, verdict="fabricated", status="failed", attempts=("fabricated",)), "lied"),
         (Kept(0, attempts=("fabricated", "accepted")), "lied"),
-        (Kept(0, ending="timeout", outcome="fabricated", attempts=("fabricated",)), "lied"),
-        (Kept(0, outcome="unproven", status="partial", attempts=("unproven",)), "unproven"),
-        (Kept(0, outcome="unproven", status="partial", attempts=("invalid", "unproven")), "unproven"),
-        (Kept(0, ending="timeout", outcome="unproven", status="partial", attempts=("unproven",)), "timed_out"),
-        (Kept(0, ending="timeout", outcome=None, status="partial", attempts=(None,)), "timed_out"),
-        (Kept(0, ending="timeout", status="partial", attempts=("accepted",)), "timed_out"),
-        (Kept(0, ending="cancelled", outcome=None, attempts=(None,)), "cancelled"),
-        (Kept(0, ending="crashed", outcome="missing", attempts=("missing",)), "other"),
-        (Kept(0, ending="budget", outcome=None), "other"),
-        (Kept(0, ending="exited", outcome=None), "other"),
+        (Kept(0, stop_reason="timeout", verdict="fabricated", attempts=("fabricated",)), "lied"),
+        (Kept(0, verdict="unproven", status="partial", attempts=("unproven",)), "unproven"),
+        (Kept(0, verdict="unproven", status="partial", attempts=("invalid", "unproven")), "unproven"),
+        (Kept(0, stop_reason="timeout", verdict="unproven", status="partial", attempts=("unproven",)), "timed_out"),
+        (Kept(0, stop_reason="timeout", verdict=None, status="partial", attempts=(None,)), "timed_out"),
+        (Kept(0, stop_reason="timeout", status="partial", attempts=("accepted",)), "timed_out"),
+        (Kept(0, stop_reason="cancelled", verdict=None, attempts=(None,)), "cancelled"),
+        (Kept(0, stop_reason="crashed", verdict="missing", attempts=("missing",)), "other"),
+        (Kept(0, stop_reason="budget", verdict=None), "other"),
+        (Kept(0, stop_reason="exited", verdict=None), "other"),
     ],
 )
 def test_a_delegation_is_in_its_class(root: Path, kept: Kept, expected: str) -> None:
@@ -70,8 +70,8 @@ def test_a_delegation_is_in_its_class(root: Path, kept: Kept, expected: str) -> 
 
 def test_each_is_in_exactly_one_class_however_it_ended(root: Path) -> None:
     made = [
-        Kept(number, outcome=outcome, ending=ending, attempts=attempts, created_ms=now_ms() - 1000)
-        for number, (outcome, ending, attempts) in enumerate(
+        Kept(number, verdict=verdict, stop_reason=stop_reason, attempts=attempts, created_ms=now_ms() - 1000)
+        for number, (verdict, stop_reason, attempts) in enumerate(
             itertools.product(OUTCOMES, ENDINGS, [(), (None,), ("accepted",), ("invalid", "accepted")])
         )
     ]
@@ -95,7 +95,7 @@ def test_it_is_counted_by_agent_and_by_day(root: Path) -> None:
         insert(
             home,
             Kept(0, agent="a", created_ms=now - 1000),
-            Kept(1, agent="a", created_ms=now - 3 * DAY_MS, outcome="repaired"),
+            Kept(1, agent="a", created_ms=now - 3 * DAY_MS, verdict="repaired"),
             Kept(2, agent="b", created_ms=now - 3 * DAY_MS, attempts=("fabricated",)),
             Kept(3, agent="b", created_ms=now - 40 * DAY_MS),
         )

@@ -44,7 +44,7 @@ def test_each_of_its_answers_is_kept_with_what_it_claims(child: Child) -> None:
     assert any(finding.get("place") and finding.get("hint") for finding in first["findings"])
     assert [(claim["path"], claim["grade"]) for claim in second["claims"]] == [("plan.md", "attributed")]
     assert [repair["kind"] for repair in second["repairs"]]
-    assert (first["outcome"], second["outcome"]) == ("fabricated", "repaired")
+    assert (first["verdict"], second["verdict"]) == ("fabricated", "repaired")
     assert classes["lied"] == classes["total"] == 1  # that it was put right later does not undo it
 
 

@@ -77,10 +77,10 @@ def delegate(home: Home, script: str, root: Path, **more: object) -> str:
 def test_work_goes_on_by_itself_and_is_retried(root: Path) -> None:
     with opened(root) as home:
         session_id = delegate(home, f"echo x >> made.md\n{answer('made.md')}", root, timeout_s=60.0)
-        row = wait_for(home, session_id, lambda row: row.state == "settled")
-        assert (row.status, row.outcome) == ("completed", "accepted")
+        row = wait_for(home, session_id, lambda row: row.state == "finished")
+        assert (row.status, row.verdict) == ("completed", "accepted")
         again = page_actions.retry(home, session_id, timeout_s=50, asker=PERSON)
-        later = wait_for(home, again.session_id, lambda row: row.state == "settled")
+        later = wait_for(home, again.session_id, lambda row: row.state == "finished")
         assert later.details["retry_of"] == session_id
         assert later.details["timeout_s"] == 50
         with pytest.raises(RefusedError, match="is completed"):
@@ -105,8 +105,8 @@ def test_what_is_at_work_is_cancelled_with_all_below_it(root: Path) -> None:
         done = page_actions.cancel(home, session_id, reason="no longer\nwanted", asker=PERSON)
         assert done == page_actions.Cancelled((session_id, below), "")
         for each in (session_id, below):
-            row = wait_for(home, each, lambda row: row.state == "settled")
-            assert row.ending == "cancelled"
+            row = wait_for(home, each, lambda row: row.state == "finished")
+            assert row.stop_reason == "cancelled"
         assert page_actions.cancel(home, session_id, asker=PERSON) == page_actions.Cancelled((), "it was over already")
 
 
@@ -221,7 +221,7 @@ def test_who_runs_inside_an_agent_is_refused(root: Path, door: Door, hidden: str
     with opened(root) as home:
         session_id = delegate(home, script, root)
         assert session_id in door.judge(home)
-        wait_for(home, session_id, lambda row: row.state == "settled")
+        wait_for(home, session_id, lambda row: row.state == "finished")
 
 
 @pytest.mark.slow
@@ -234,7 +234,7 @@ def test_who_shows_the_ticket_of_another_agent_is_refused(root: Path, door: Door
         assert f"that of {first}, and this process belongs to {second}" in door.judge(home, ticket)
         for each in (first, second):
             page_actions.cancel(home, each, asker=PERSON)
-            wait_for(home, each, lambda row: row.state == "settled")
+            wait_for(home, each, lambda row: row.state == "finished")
 
 
 def test_who_runs_inside_the_agent_of_a_harness_is_refused(root: Path, door: Door) -> None:
@@ -308,7 +308,7 @@ def test_an_agent_that_hides_is_refused_with_a_session_too(root: Path, monkeypat
                 home, page_actions.Asker(ConnectionEnd("127.0.0.1", 1), ConnectionEnd("127.0.0.1", 2), is_browser=True)
             )
         (root / "go").touch()
-        wait_for(home, session_id, lambda row: row.state == "settled")
+        wait_for(home, session_id, lambda row: row.state == "finished")
 
 
 def list_pids() -> list[int]:

@@ -80,7 +80,7 @@ def test_a_verdict_has_this_shape() -> None:
     assert shape == {
         "filename": "a.md",
         "accepted": True,
-        "outcome": "repaired",
+        "verdict": "repaired",
         "format": "standard",
         "transport": "block",
         "status": "completed",
@@ -220,7 +220,7 @@ def test_the_headline_of_a_message(message: str, headline: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "summary"),
+    ("verdicts", "summary"),
     [
         (["accepted", "accepted"], "2 messages: 2 accepted"),
         (["accepted", "repaired", "missing"], "3 messages: 1 accepted, 1 repaired, 1 not accepted (1 missing)"),
@@ -228,8 +228,8 @@ def test_the_headline_of_a_message(message: str, headline: str) -> None:
         (["accepted", None], "2 messages: 1 accepted, 1 could not be read"),
     ],
 )
-def test_the_summary_of_several_messages(outcomes: list[VerdictName | None], summary: str) -> None:
-    assert render.render_summary(outcomes) == summary
+def test_the_summary_of_several_messages(verdicts: list[VerdictName | None], summary: str) -> None:
+    assert render.render_summary(verdicts) == summary
 
 
 def test_advice_that_several_share_is_given_once() -> None:

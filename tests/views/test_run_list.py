@@ -67,11 +67,11 @@ def test_what_is_added_meanwhile_moves_no_page(root: Path) -> None:
     [
         (Asked(), [4, 3, 2, 1, 0]),
         (Asked(state="open"), [4]),
-        (Asked(state="settled"), [3, 2, 1, 0]),
+        (Asked(state="finished"), [3, 2, 1, 0]),
         (Asked(agent="planner"), [1]),
-        (Asked(outcome="fabricated"), [2]),
+        (Asked(verdict="fabricated"), [2]),
         (Asked(status="failed"), [2]),
-        (Asked(ending="timeout"), [3]),
+        (Asked(stop_reason="timeout"), [3]),
         (Asked(task=7), [1, 0]),
         (Asked(roots=True), [4, 3, 2, 0]),
         (Asked(task=7, agent="researcher"), [0]),
@@ -93,8 +93,8 @@ def test_a_list_is_narrowed(root: Path, asked: Asked, expected: list[int]) -> No
             home,
             Kept(0, task_number=7, summary="A cat has nine lives."),
             Kept(1, parent=0, root=0, agent="planner", task_number=7),
-            Kept(2, outcome="fabricated", status="failed", work="Look into Billing Ünder load."),
-            Kept(3, ending="timeout", status="partial", outcome=None, work='Read the "quoted" part.'),
+            Kept(2, verdict="fabricated", status="failed", work="Look into Billing Ünder load."),
+            Kept(3, stop_reason="timeout", status="partial", verdict=None, work='Read the "quoted" part.'),
             Kept(4, state="running"),
         )
         page = list_runs(home, asked)
@@ -181,7 +181,7 @@ def test_an_agent_that_has_run_is_found_by_its_summary(root: Path) -> None:
     with opened(root) as home:
         page = list_runs(home, Asked(q="walrus"))
         (row,) = page["items"]
-        assert (row["standing"], row["outcome"], row["summary"]) == (
+        assert (row["standing"], row["verdict"], row["summary"]) == (
             "completed",
             "accepted",
             "The walrus was counted twice.",
@@ -216,6 +216,6 @@ def test_the_first_page_of_many_comes_at_once(root: Path) -> None:
         assert page["total"] == 10_000
         assert min(took) < 0.1
         plan = [*home.ledger.db.execute(
-            "EXPLAIN QUERY PLAN SELECT count(*) FROM delegations WHERE state = 'settled' AND agent = 'x'"
+            "EXPLAIN QUERY PLAN SELECT count(*) FROM delegations WHERE state = 'finished' AND agent = 'x'"
         )]  # fmt: skip
         assert "COVERING INDEX" in str(plan) or "delegations_by_agent" in str(plan)

@@ -47,7 +47,7 @@ def test_an_agent_that_lied_is_told_with_what_it_claimed(root: Path) -> None:
     (node,) = report["nodes"]
     assert (report["root_id"], report["open"], report["project"]) == (made.session_id, False, root.name)
     assert node["asked"]["text"] == "Look at the cache."
-    assert [each["outcome"] for each in node["attempts"]] == ["fabricated"]
+    assert [each["verdict"] for each in node["attempts"]] == ["fabricated"]
     assert [(each["path"], each["state"]) for each in node["attempts"][0]["claims"]] == [("not-there.md", "missing")]
     assert any("not-there.md" in each["message"] for each in node["attempts"][0]["findings"])
     assert "not-there.md" in node["attempts"][0]["answer"]["text"]
@@ -144,7 +144,7 @@ def test_a_large_run_is_told_in_part_the_failures_first(root: Path, monkeypatch:
     monkeypatch.setattr(run_record, "MOST_ROWS", 20)
     failed = {7: "invalid", 9: "fabricated"}
     rows = [
-        Kept(at, parent=0, root=0, outcome=failed.get(at, "accepted"), status="failed" if at in failed else "completed")
+        Kept(at, parent=0, root=0, verdict=failed.get(at, "accepted"), status="failed" if at in failed else "completed")
         for at in range(1, 30)
     ]
     with opened(root) as home:

@@ -100,7 +100,7 @@ def test_a_node_tells_what_was_asked_claimed_and_done(root: Path) -> None:
     result = run(root, script, prompt=f"Look at it with {SECRET}.", reasks=0)
     with opened(root) as home:
         node = load_node(home, result.session_id)
-    assert node["standing"]["outcome"] == "fabricated"
+    assert node["standing"]["verdict"] == "fabricated"
     assert node["asked"]["words"].startswith("Look at it with [redacted")
     assert "# What to send back" in node["asked"]["prompt"]
     (attempt,) = node["attempts"]

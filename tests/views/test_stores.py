@@ -252,11 +252,11 @@ def test_a_glance_says_where_we_are_and_how_much_there_is(root: Path) -> None:
     with opened(root) as home:
         empty = stores.load_glance(home)
         assert (empty["root"], empty["event"]) == (root.name, 0)
-        assert empty["delegations"] == {"open": 0, "settled": 0, "total": 0}
+        assert empty["delegations"] == {"open": 0, "finished": 0, "total": 0}
         insert(home, Kept(0), Kept(1, state="running"), Kept(2))
         told = stores.load_glance(home)
     assert told["branch"] == "topic"
-    assert told["delegations"] == {"open": 1, "settled": 2, "total": 3}
+    assert told["delegations"] == {"open": 1, "finished": 2, "total": 3}
 
 
 def test_a_glance_needs_no_settings_that_can_be_read(root: Path) -> None:

@@ -77,7 +77,7 @@ def _render_about() -> str:
 
 
 def _list_endings() -> list[str]:
-    return find_comment("Conclusion", "ending").rstrip(".").replace(" or ", ", ").split(", ")
+    return find_comment("Conclusion", "stop_reason").rstrip(".").replace(" or ", ", ").split(", ")
 
 
 def _render_errors() -> list[str]:

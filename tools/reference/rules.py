@@ -118,8 +118,8 @@ def _render_rule(each: Explanation) -> str:
     facts = [("severity", each.severity), ("family", f"[{family.title}](README.md#{_anchor(each.code[:3], family)})")]
     if each.code in AGENT_RULES:
         facts.append(("files", ", ".join(AGENT_RULES[each.code].profiles)))
-    if each.outcome:
-        facts.append(("outcome", _tell_outcome(each)))
+    if each.verdict:
+        facts.append(("verdict", _tell_outcome(each)))
     facts += [("fix", f"{each.fix}: {_FIXES[each.fix].format(code=each.code)}" if each.fix else "none"),
               ("told by", _link_commands(family))]  # fmt: skip
     first, *rest = each.documentation.split("\n\n")
@@ -129,8 +129,8 @@ def _render_rule(each: Explanation) -> str:
 
 def _tell_outcome(each: Explanation) -> str:
     if each.severity == "error":
-        return f"[{each.outcome}](../codes.md#outcomes), unless another finding weighs more"
-    return f"a warning refuses nothing; where it is told as an error, [{each.outcome}](../codes.md#outcomes)"
+        return f"[{each.verdict}](../codes.md#outcomes), unless another finding weighs more"
+    return f"a warning refuses nothing; where it is told as an error, [{each.verdict}](../codes.md#outcomes)"
 
 
 def _anchor(start: str, family: Family) -> str:

@@ -53,8 +53,8 @@ GRADES = {
 DELEGATION_STATES = {
     "admitted": "It waits for its turn.",
     "running": "Its agent is at work.",
-    "settling": "Its return was checked; the task is moved and the work committed.",
-    "settled": "It is over.",
+    "finishing": "Its return was checked; the task is moved and the work committed.",
+    "finished": "It is over.",
 }
 SEVERITIES = {
     "error": "It is refused.",

@@ -22,7 +22,7 @@ _ASK_SECONDS, _POLL_SECONDS = 0.005, 0.05
 class ShimResult(NamedTuple):
     """How an attempt ended, as its shim tells it."""
 
-    ending: Literal["exited", "timeout", "cancelled", "stopped", "crashed"]
+    stop_reason: Literal["exited", "timeout", "cancelled", "stopped", "crashed"]
     """Crashed: by a signal that nobody here sent, or it could not be executed."""
     exit_code: int | None
     signal: int | None

@@ -228,11 +228,11 @@ def _tell_time(seen: Seen) -> list[str]:
     row, now_s = seen.row, time.time()
     if row.started_ms is None or row.state == "admitted":
         waits = "waits for a slot" if seen.is_held else "starting"
-        word = row.status or row.ending if row.ended_ms is not None else waits
+        word = row.status or row.stop_reason if row.ended_ms is not None else waits
         return [escape(word or row.state)]
     begun_s = row.started_ms / 1000
     if row.ended_ms is not None:
-        word = row.status or row.ending or row.state
+        word = row.status or row.stop_reason or row.state
         return [escape(word), render_clock(row.ended_ms / 1000 - begun_s)]
     of = "" if row.deadline_ms is None else f" of {render_clock(round(row.deadline_ms / 1000 - begun_s))}"
     return ["running", f"{render_clock(now_s - begun_s)}{of}"]

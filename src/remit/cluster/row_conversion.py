@@ -10,7 +10,7 @@ from remit.ledger.runs import Run
 
 SIGNED = "remit2_"
 """How a ticket begins that is good on every machine."""
-STATES = {"admitted": "admitted", "posted": "admitted", "queued": "admitted", "running": "running", "done": "settled"}
+STATES = {"admitted": "admitted", "posted": "admitted", "queued": "admitted", "running": "running", "done": "finished"}
 """What the ledger calls the states that a session has in the cluster."""
 _MOST_ATTEMPTS = 1000
 _NAMES = ("budget", "may_call", "max_depth", "timeout_s", "timeout_default_s", "timeout_max_s", "retry")

@@ -192,7 +192,7 @@ def watch(home: Home, session_id: str | None = None, *, seconds: float = LOOK_S)
     rows: list[Run] = []
     if session_id is not None:
         own = load_delegation(home.ledger, session_id)
-        rows = [] if own is None or (own.state == "settled" and not is_elsewhere(own)) else [own]
+        rows = [] if own is None or (own.state == "finished" and not is_elsewhere(own)) else [own]
         if not rows:
             return None
     elif os.path.lexists(home.ledger_file):
@@ -223,4 +223,4 @@ def note(home: Home, rows: Iterable[Row]) -> None:
 
 
 def _sum_up(row: Run) -> tuple[object, ...]:
-    return row.state, row.status, row.ending, row.tokens, row.cost_usd, row.turns
+    return row.state, row.status, row.stop_reason, row.tokens, row.cost_usd, row.turns

@@ -58,9 +58,9 @@ def _report(notice: Notice, event: HookEvent, home: Home) -> str:
 
         judge_last_message(home, row, None, notice.answer)
         row = load_delegation(home.ledger, own.session_id) or row
-    elif row.state == "settling":
+    elif row.state == "finishing":
         judge_again_if_changed(home, row)
-    report = load_report(home, row.session_id)[0] if row.state == "settled" else run_finish_steps(home, row)
+    report = load_report(home, row.session_id)[0] if row.state == "finished" else run_finish_steps(home, row)
     with home.ledger.transaction() as db:
         drop_message(db, own)
     return "\n".join(filter(None, (render_verdict(row, report), render_result(row, report))))

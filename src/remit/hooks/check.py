@@ -407,7 +407,7 @@ def _check_instructions(shown: CheckRecord) -> _Finding:
     A liar's is that of a rejected run: Codex may give a subagent the caller's history, with the honest one's id in it.
     """
     ids = {"honest": [row.session_id for row in shown.rows]}
-    rejected = [row.session_id for row in shown.rows if row.outcome not in ACCEPTABLE]
+    rejected = [row.session_id for row in shown.rows if row.verdict not in ACCEPTABLE]
     ids |= dict.fromkeys(_list_liars(shown), rejected)
     first = {one.script: one.text for one in shown.asked if one.step == 0 and one.script in ids}
     bare = [script for script, text in first.items() if not any(each in text for each in ids[script])]
@@ -428,10 +428,10 @@ def _check_sent_back(shown: CheckRecord) -> _Finding:
 
 def _check_verdict(shown: CheckRecord) -> _Finding:
     """Each caller's request with the false return has a verdict too, and each caller with a false return got one."""
-    verdicts = [(row.session_id, row.outcome) for row in shown.rows if row.outcome and row.outcome not in ACCEPTABLE]
+    verdicts = [(row.session_id, row.verdict) for row in shown.rows if row.verdict and row.verdict not in ACCEPTABLE]
 
     def has_verdict(text: str) -> bool:
-        return any(session_id in text and outcome in text for session_id, outcome in verdicts)
+        return any(session_id in text and verdict in text for session_id, verdict in verdicts)
 
     callers = {caller: [one.text for one in shown.asked if one.script == caller] for caller in shown.callers}
     for caller, texts in callers.items():
@@ -448,9 +448,9 @@ def _check_honest(shown: CheckRecord) -> _Finding:
     idle = _find_idle(shown, ["honest"])
     if idle is not None:
         return idle
-    good = [row for row in shown.rows if row.outcome in ACCEPTABLE and row.status == "completed"]
+    good = [row for row in shown.rows if row.verdict in ACCEPTABLE and row.status == "completed"]
     if not good:
-        ends = "; ".join(f"{row.status}, {row.outcome}" for row in shown.rows) or "Remit recorded none"
+        ends = "; ".join(f"{row.status}, {row.verdict}" for row in shown.rows) or "Remit recorded none"
         return _miss(shown, f"no run was completed: {ends}")
     texts = [one.text for one in shown.asked if one.script in shown.callers]
     got = any(row.session_id in text for row in good for text in texts)

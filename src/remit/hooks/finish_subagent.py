@@ -34,7 +34,7 @@ def is_already_judged(home: Home, row: Run, answer: str) -> bool:
     if answer.strip() and digest != load_report(home, row.session_id)[0].answer:
         return False
     with home.ledger.reading() as db:
-        return row.state == "settled" or not has_used_since(db, row.session_id, row.ended_ms or 0)
+        return row.state == "finished" or not has_used_since(db, row.session_id, row.ended_ms or 0)
 
 
 def judge_again_if_changed(home: Home, row: Run, event: HookEvent | None = None) -> None:
@@ -61,20 +61,20 @@ def _is_there(home: Home, row: Run) -> bool:
     terms = read_terms(row.details)
     found = inspect_accepted(accepted, terms.root, terms.workspace_root)
     return all(
-        facts.state == "file" and (row.state == "settled" or facts.size_bytes == accepted[path].size_bytes)
+        facts.state == "file" and (row.state == "finished" or facts.size_bytes == accepted[path].size_bytes)
         for path, facts in found.items()  # settling writes into some, so that their size says nothing then
     )
 
 
 def run_finish_steps(home: Home, row: Run) -> Result:
     """Do on disk what follows from it: each step does only what is missing, so it may be done again."""
-    from remit.runs.finish.finish import make_settle
+    from remit.runs.finish.finish import make_finish
     from remit.runs.finish.steps import Step, fail
     from remit.storage.settings import load_settings
 
     report, conclusion = load_report(home, row.session_id)
     try:
-        steps: tuple[Step, ...] = make_settle(home.root, load_settings(home.root))(row, conclusion)
+        steps: tuple[Step, ...] = make_finish(home.root, load_settings(home.root))(row, conclusion)
     except RemitError as error:  # told with the rest, and no reason to have no result
         steps = (fail("run_finish_steps", error),)
     tokens, turns = load_usage(home, row)  # the harness tells it after the agent has stopped
@@ -84,19 +84,19 @@ def run_finish_steps(home: Home, row: Run) -> Result:
     try:
         with home.ledger.transaction(durable=True) as db:
             now = load_delegation(home.ledger, row.session_id)
-            if now is not None and now.state != "settled":
+            if now is not None and now.state != "finished":
                 keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
-                advance(db, row.session_id, "settled")
+                advance(db, row.session_id, "finished")
                 close_if_idle(db, home.root, row.session_id)
     except RemitError as error:  # the caller gets the result all the same; a supervisor repeats what is missing
         return add_steps(report, (fail("ledger", error),), root=root)
     return report
 
 
-def end_observed(home: Home, row: Run, ending: str) -> None:
+def end_observed(home: Home, row: Run, stop_reason: str) -> None:
     """An agent that was only looked on is over: nothing is said of what it answered."""
     with home.ledger.transaction() as db:
-        advance(db, row.session_id, "settled", ended_ms=read_clock_ms(), ending=ending)
+        advance(db, row.session_id, "finished", ended_ms=read_clock_ms(), stop_reason=stop_reason)
         close_if_idle(db, home.root, row.session_id)
     if list_acts(home.ledger, row.session_id, only_untold=True):
         from remit.runs.finish.steps import tell_activity
@@ -109,7 +109,7 @@ def note_tokens(home: Home, row: Run, tokens: int) -> None:
     """Keep what the harness says an agent has used, also in a report that is written already."""
     with home.ledger.transaction() as db:
         db.execute("UPDATE delegations SET tokens = ? WHERE session_id = ?", (tokens, row.session_id))
-        if row.state == "settled" and read_terms(row.details).settles:
+        if row.state == "finished" and read_terms(row.details).finishes:
             report, conclusion = load_report(home, row.session_id)
             report = report._replace(usage=report.usage._replace(tokens=tokens))
             keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)

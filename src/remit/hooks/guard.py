@@ -316,7 +316,7 @@ def _find_end(db: Connection, own: HookRun) -> str:
     state, is_cancelled = db.execute(_STATE, (own.session_id,)).fetchone() or ("", 0)
     if is_cancelled:
         return "this delegation was cancelled; stop now, and hand back what you have as partial"
-    if state == "settled" and own.held and own.agent_id != MAIN:  # it goes on, and was not let in again
+    if state == "finished" and own.held and own.agent_id != MAIN:  # it goes on, and was not let in again
         return "this delegation is over; use no more tools, and say what is left to do"
     if 0 < own.deadline_ms < time.time_ns() // 1_000_000:
         return "your time is up; use no more tools, and hand back what you have as partial"

@@ -68,7 +68,7 @@ def hand_over(event: HookEvent, home: Home) -> replies.Answer:
     else:
         judge_again_if_changed(home, row, event)
     report = (
-        run_finish_steps(home, row) if row.state in ("running", "settling") else load_report(home, row.session_id)[0]
+        run_finish_steps(home, row) if row.state in ("running", "finishing") else load_report(home, row.session_id)[0]
     )
     text = render_result(row, report)
     if not text:  # whole answers are wanted here, and it is accepted
@@ -86,6 +86,6 @@ def _stop_waiting(home: Home, own: HookRun, event: HookEvent) -> None:
         db.execute("UPDATE refereed SET waited = 0 WHERE session_id = ?", (own.session_id,))
         db.execute("UPDATE delegations SET awaited = 0 WHERE session_id = ?", (own.session_id,))
     row = load_delegation(home.ledger, own.session_id)
-    if row is not None and row.state == "settling":  # it was quicker than its call
+    if row is not None and row.state == "finishing":  # it was quicker than its call
         judge_again_if_changed(home, row, event)
         run_finish_steps(home, row)

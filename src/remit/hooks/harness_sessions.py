@@ -62,7 +62,7 @@ def _recover(home: Home) -> None:
         if not read_terms(row.details).refereed:
             continue
         with suppress(RemitError):
-            if row.state == "settling":
+            if row.state == "finishing":
                 judge_again_if_changed(home, row)
                 run_finish_steps(home, row)
             elif now_ms > (row.deadline_ms or 0) + GRACE_MS:

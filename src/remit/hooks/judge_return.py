@@ -67,10 +67,10 @@ class _AttemptsSoFar(NamedTuple):
 def judge_last_message(home: Home, row: Run, event: HookEvent | None, answer: str) -> None:
     """Judge the answer that the caller would get."""
     judgement = judge(home, row, event, answer)
-    if row.state == "settled":
+    if row.state == "finished":
         overrule(home, row, answer, judgement)
         return
-    conclude_return(home, row, answer, judgement, ending="cancelled" if is_cancelled(home, row) else "exited")
+    conclude_return(home, row, answer, judgement, stop_reason="cancelled" if is_cancelled(home, row) else "exited")
 
 
 def judge(
@@ -160,7 +160,7 @@ def _has_used(event: HookEvent) -> bool:
 
 
 def conclude_return(
-    home: Home, row: Run, answer: str, judgement: Judgement | None, *, ending: str = "exited", reason: str = ""
+    home: Home, row: Run, answer: str, judgement: Judgement | None, *, stop_reason: str = "exited", reason: str = ""
 ) -> None:
     """Write down what became of it; what follows from it on disk is settled afterwards."""
     _check_names(home, row)
@@ -181,7 +181,7 @@ def conclude_return(
         comparison, unclaimed = look_around(scene, grades, _list_own_files(home), is_below, after)
     conclusion = conclude(
         Ended(
-            ending, row.agent, Heard(answer or None), judgement, comparison, unclaimed, reason=reason,
+            stop_reason, row.agent, Heard(answer or None), judgement, comparison, unclaimed, reason=reason,
             written=written, shared=scene.shared, seen=frozenset(list_seen(used)), is_recorded=is_recorded(used),
             format=terms.format,
         )
@@ -193,32 +193,32 @@ def conclude_return(
     told = _AttemptsSoFar(_load_usage(home, row), answer or None, tuple(range(number)))
     report = make_report(row, told, conclusion, ended_ms=now_ms)
     with home.ledger.transaction(durable=True) as db:
-        is_usable = conclusion.outcome in (*ACCEPTABLE, "unproven")
-        if row.state == "settling" and is_usable and _is_settled(home, row):
+        is_usable = conclusion.verdict in (*ACCEPTABLE, "unproven")
+        if row.state == "finishing" and is_usable and _is_finished(home, row):
             return  # somebody else has done so meanwhile, and has told more
         keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
         end_commands(db, row.session_id)
         if row.state == "running":
             advance(
-                db, row.session_id, "settling", ended_ms=now_ms, ending=conclusion.ending, outcome=conclusion.outcome,
-                status=conclusion.status,
+                db, row.session_id, "finishing", ended_ms=now_ms, stop_reason=conclusion.stop_reason,
+                verdict=conclusion.verdict, status=conclusion.status,
             )  # fmt: skip
         else:
             _write_over(db, row, conclusion)
 
 
-def _is_settled(home: Home, row: Run) -> bool:
+def _is_finished(home: Home, row: Run) -> bool:
     now = load_delegation(home.ledger, row.session_id)
-    return now is not None and now.state == "settled"
+    return now is not None and now.state == "finished"
 
 
 def _write_over(db: Connection, row: Run, conclusion: Conclusion) -> None:
     """Put another word in the place of what the ledger says of a delegation."""
     db.execute(
-        "UPDATE delegations SET ended_ms = ?, ending = ?, outcome = ?, status = ? WHERE session_id = ?",
-        (read_clock_ms(), conclusion.ending, conclusion.outcome, conclusion.status, row.session_id),
+        "UPDATE delegations SET ended_ms = ?, stop_reason = ?, verdict = ?, status = ? WHERE session_id = ?",
+        (read_clock_ms(), conclusion.stop_reason, conclusion.verdict, conclusion.status, row.session_id),
     )
-    told = {"status": conclusion.status, "outcome": conclusion.outcome}
+    told = {"status": conclusion.status, "verdict": conclusion.verdict}
     add_event(db, "overruled", told, session_id=row.session_id)
 
 
@@ -244,7 +244,7 @@ def overrule(home: Home, row: Run, answer: str, judgement: Judgement | None) -> 
 def keep_attempt(home: Home, row: Run, answer: str, judgement: Judgement | None, number: int) -> None:
     """Keep the answer word for word before anything follows from it, and what was found in it."""
     begin_attempt(home.ledger, row.session_id, number)
-    attempt = describe_attempt(row, number, judgement, ending="exited", usage={})
+    attempt = describe_attempt(row, number, judgement, stop_reason="exited", usage={})
     with home.ledger.transaction() as db:
         if answer.strip():
             keep_texts(home, row.session_id, {f"answer-{number}": answer.encode("utf-8", "surrogatepass")}, db=db)

@@ -32,7 +32,7 @@ _LAST_SECONDS = 1
 """So long before the least that is registered: Codex gives the end of a session three seconds."""
 _CHANGED = "settings have changed"
 _KEPT = "the session goes on with the old ones. If it was you, save them again when no agent is at work"
-_SETTLING_SECONDS = 10
+_FINISHING_SECONDS = 10
 """So much later than a change of its settings Claude Code may tell of it."""
 _LEEWAY_SECONDS = 2
 """For what a signal makes this do, before another thread does it."""
@@ -646,7 +646,7 @@ def _at_changed_settings(event: HookEvent, root: str, environ: Mapping[str, str]
     db = open_quickly(f"{root}/.remit/ledger.db")
     agent = "" if _is_person(event, environ) else event.agent or "an agent"
     if db is not None and not agent:
-        recently_ms = (time.time_ns() - _SETTLING_SECONDS * 1_000_000_000) // 1_000_000
+        recently_ms = (time.time_ns() - _FINISHING_SECONDS * 1_000_000_000) // 1_000_000
         agent = find_at_work(db, event.session, recently_ms, _find_changed_ms(event.payload.get(claude.CHANGED_FILE)))
     if not agent:
         return {}

@@ -32,7 +32,7 @@ def list_resumed(home: Home, session_id: str) -> dict[str, int]:
     found: dict[str, int] = {}
     while session_id and session_id not in found:
         row = load_delegation(home.ledger, session_id)
-        if row is None or row.outcome in ACCEPTABLE:
+        if row is None or row.verdict in ACCEPTABLE:
             break
         found[session_id] = row.started_ms or row.created_ms
         session_id = read_terms(row.details).resume_of
@@ -56,7 +56,7 @@ def find_tree(home: Home, session_id: str, now: WorkTree) -> WorkTree | None:
 
 def _find_last_ms(home: Home, row: Run) -> int:
     """Until when what changed can be the work of an agent that is over."""
-    if row.ending == "exited":
+    if row.stop_reason == "exited":
         return row.ended_ms or 0
     with home.ledger.reading() as db:  # when it was lost is not when it was given up
         last = load_last_use(db, row.session_id)

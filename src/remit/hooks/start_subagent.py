@@ -437,7 +437,7 @@ def _make_row(
         root=root,
         evidence=wish.held,
         is_late=wish.is_late,
-        settles=wish.held,
+        finishes=wish.held,
         commits=number is not None if delegate["commit"] is None else delegate["commit"],
         checkout=mark_checkout(root) if wish.held else "",
         commit=find_commit(root) if wish.held else "",

@@ -63,11 +63,11 @@ def check_stop(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
     end_lost_children(home, event.session, row.session_id)
     _count_tokens(event, home, own, row)
     is_repeated = bool(own.blocks) and not event.stop_active and _is_last(home, row, answer)
-    sends_back = is_repeated or (row.state != "settled" and _may_ask_for_less(own, row))
+    sends_back = is_repeated or (row.state != "finished" and _may_ask_for_less(own, row))
     judgement = judge(home, row, event, answer, sends_back=sends_back)
     if is_repeated:
         return _send_back(row, judgement)  # the same event once more: who was sent back is known as such
-    if row.state == "settled":
+    if row.state == "finished":
         overrule(home, row, answer, judgement)
         _warn_caller(home, own, row)
         return {}
@@ -91,11 +91,11 @@ def _let_stop(
 ) -> replies.Answer:  # fmt: skip
     """Write down what an answer is, or send it back."""
     if is_cancelled(home, row):
-        conclude_return(home, row, answer, judgement, ending="cancelled")
+        conclude_return(home, row, answer, judgement, stop_reason="cancelled")
     elif judgement is not None and judgement.accepted and row.state == "running" and _is_flood(own, answer):
         return _ask_for_less(home, own, row, answer, judgement)
     elif (judgement is None or not judgement.is_final) and own.blocks < read_terms(row.details).reasks:
-        if row.state == "settling":  # what was accepted of it before counts no more
+        if row.state == "finishing":  # what was accepted of it before counts no more
             conclude_return(home, row, answer, judgement)
         else:
             keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
@@ -146,8 +146,8 @@ def keep_return(event: HookEvent, home: Home, environ: Mapping[str, str]) -> rep
     if found is None:
         return {}
     own, row, answer = found
-    ending = "cancelled" if is_cancelled(home, row) else "exited"
-    conclude_return(home, row, answer, judge(home, row, event, answer), ending=ending)
+    stop_reason = "cancelled" if is_cancelled(home, row) else "exited"
+    conclude_return(home, row, answer, judge(home, row, event, answer), stop_reason=stop_reason)
     if not own.waited:
         _warn_caller(home, own, row)
         run_finish_steps(home, row)
@@ -225,16 +225,16 @@ def _ask_for_less(
 # --- who is not heard of any more ------------------------------------------------------------------------------------
 
 
-def end_lost(home: Home, row: Run, reason: str, *, ending: str = "orphaned") -> None:
+def end_lost(home: Home, row: Run, reason: str, *, stop_reason: str = "orphaned") -> None:
     """Bring a run to its end whose agent will not be heard of any more."""
-    if row.state == "running" and not read_terms(row.details).settles:
-        end_observed(home, row, ending)
+    if row.state == "running" and not read_terms(row.details).finishes:
+        end_observed(home, row, stop_reason)
         return
     if row.state == "running":
-        conclude_return(home, row, "", None, ending=ending, reason=reason)
-    elif row.state == "settling":  # it was accepted, and nobody has asked for it since
+        conclude_return(home, row, "", None, stop_reason=stop_reason, reason=reason)
+    elif row.state == "finishing":  # it was accepted, and nobody has asked for it since
         judge_again_if_changed(home, row)
-    if row.state in ("running", "settling"):
+    if row.state in ("running", "finishing"):
         run_finish_steps(home, row)
 
 
@@ -259,7 +259,7 @@ def end_failed_call(event: HookEvent, home: Home) -> replies.Answer:
     if own is None or row is None:
         return {}
     reason = " ".join(event.error.split())[:_MAX_REASON] or "the harness gave no reason"
-    end_lost(home, row, reason, ending="orphaned" if own.agent_id is None else "crashed")
+    end_lost(home, row, reason, stop_reason="orphaned" if own.agent_id is None else "crashed")
     if own.agent_id is None or not own.held:
         return {}
     report = load_report(home, row.session_id)[0]
@@ -273,4 +273,4 @@ def end_failed_agent(event: HookEvent, home: Home) -> None:
     row = None if own is None else load_delegation(home.ledger, own.session_id)
     if own is not None and row is not None and not own.waited:
         why = event.message if isinstance(event.message, str) else event.error
-        end_lost(home, row, " ".join(why.split())[:_MAX_REASON] or "its model failed", ending="crashed")
+        end_lost(home, row, " ".join(why.split())[:_MAX_REASON] or "its model failed", stop_reason="crashed")

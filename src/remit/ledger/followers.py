@@ -43,12 +43,12 @@ class FinishedBatch(NamedTuple):
 
     follower: str
     cursor: Cursor
-    settled: tuple[FinishedEvent, ...]
+    finished: tuple[FinishedEvent, ...]
 
     @property
     def until_ms(self) -> int:
         """When the last of them was settled; later than where the follower stood, however clocks were set."""
-        return max(self.settled[-1].at_ms, self.cursor.at_ms + 1)
+        return max(self.finished[-1].at_ms, self.cursor.at_ms + 1)
 
 
 def take_batch(ledger: Ledger, follower: str, *, since_ms: int) -> FinishedBatch | None:
@@ -58,15 +58,15 @@ def take_batch(ledger: Ledger, follower: str, *, since_ms: int) -> FinishedBatch
     """
     cursor = _load(ledger, follower) or _begin(ledger, follower, since_ms)
     last = cursor.taken or _find_last(ledger)  # before what is settled is listed: more may be meanwhile
-    settled = _list_settled(ledger, cursor.number, last)
-    if not settled:
+    finished = _list_finished(ledger, cursor.number, last)
+    if not finished:
         if cursor.taken or last - cursor.number > _FAR:
             _store(ledger, follower, cursor._replace(number=last, taken=0))
         return take_batch(ledger, follower, since_ms=since_ms) if cursor.taken else None
-    taken = settled[-1].number if len(settled) == PAGE else last
+    taken = finished[-1].number if len(finished) == PAGE else last
     cursor = cursor._replace(taken=taken)
     _store(ledger, follower, cursor)
-    return FinishedBatch(follower, cursor, tuple(settled))
+    return FinishedBatch(follower, cursor, tuple(finished))
 
 
 def finish_batch(ledger: Ledger, batch: FinishedBatch) -> None:
@@ -97,10 +97,10 @@ def _find_last(ledger: Ledger) -> int:
     return last
 
 
-def _list_settled(ledger: Ledger, after: int, until: int) -> list[FinishedEvent]:
+def _list_finished(ledger: Ledger, after: int, until: int) -> list[FinishedEvent]:
     query = """
         SELECT number, at_ms, session_id FROM events
-        WHERE number > ? AND number <= ? AND kind = 'settled' AND session_id IS NOT NULL ORDER BY number LIMIT ?
+        WHERE number > ? AND number <= ? AND kind = 'finished' AND session_id IS NOT NULL ORDER BY number LIMIT ?
     """
     with ledger.reading() as db:
         return [FinishedEvent(*row) for row in db.execute(query, (after, until, PAGE))]

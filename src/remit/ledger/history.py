@@ -22,8 +22,8 @@ class PastRun(NamedTuple):
     agent: str
     seconds: float
     timeout_s: float
-    ending: str
-    outcome: str
+    stop_reason: str
+    verdict: str
     status: str
     attempts: int
     codes: tuple[str, ...] = ()
@@ -53,23 +53,23 @@ class Repeats(NamedTuple):
 def list_past(ledger: Ledger) -> list[PastRun]:
     """Delegations that began and are over, newest first."""
     query = """
-        SELECT session_id, agent, (ended_ms - started_ms) / 1000.0, json_extract(details, '$.timeout_s'), ending,
-            outcome, status, (SELECT count(*) FROM attempts WHERE session_id = done.session_id),
+        SELECT session_id, agent, (ended_ms - started_ms) / 1000.0, json_extract(details, '$.timeout_s'), stop_reason,
+            verdict, status, (SELECT count(*) FROM attempts WHERE session_id = done.session_id),
             (SELECT json_group_array(json_extract(told.value, '$.code'))
              FROM attempts, json_each(attempts.findings) AS told
              WHERE attempts.session_id = done.session_id AND json_extract(told.value, '$.severity') = 'error')
         FROM delegations AS done
-        WHERE state = 'settled' AND started_ms IS NOT NULL AND ended_ms IS NOT NULL
+        WHERE state = 'finished' AND started_ms IS NOT NULL AND ended_ms IS NOT NULL
         ORDER BY created_ms DESC LIMIT ?
     """
     with ledger.reading() as db:
         rows = db.execute(query, (_MOST_ROWS,)).fetchall()
     return [
         PastRun(
-            session, agent, seconds, timeout_s or _USUAL_TIMEOUT_S, ending or "", outcome or "", status or "", attempts,
-            tuple(json.loads(codes)),
+            session, agent, seconds, timeout_s or _USUAL_TIMEOUT_S, stop_reason or "", verdict or "", status or "",
+            attempts, tuple(json.loads(codes)),
         )
-        for session, agent, seconds, timeout_s, ending, outcome, status, attempts, codes in rows
+        for session, agent, seconds, timeout_s, stop_reason, verdict, status, attempts, codes in rows
     ]  # fmt: skip
 
 
@@ -114,7 +114,7 @@ class StoredStep(NamedTuple):
 
 def list_steps(ledger: Ledger, session_id: str) -> list[StoredStep]:
     """The steps of a settlement, in the order in which they were done."""
-    query = "SELECT step, result, at_ms FROM settled_steps WHERE session_id = ?"
+    query = "SELECT step, result, at_ms FROM finish_steps WHERE session_id = ?"
     with ledger.reading() as db:
         rows = db.execute(query, (session_id,)).fetchall()
     kept = [(name, json.loads(result), at_ms) for name, result, at_ms in rows]
@@ -133,11 +133,11 @@ class BatchRun(NamedTuple):
 
     session_id: str
     state: str
-    ending: str | None
+    stop_reason: str | None
 
 
 _MEMBERS = """
-    SELECT json_extract(details, '$.batch') AS batch, session_id, state, ending FROM delegations
+    SELECT json_extract(details, '$.batch') AS batch, session_id, state, stop_reason FROM delegations
     WHERE created_ms >= :since AND batch IS NOT NULL AND (:key IS NULL OR batch = :key)
     ORDER BY created_ms, session_id
 """

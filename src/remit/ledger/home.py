@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from remit.ledger import Ledger
 
 FOLDER = ".remit"
-TAKING, SETTLING, TASKS, MANIFEST, ERRORS = "taking", "settling", "tasks", "manifest", "errors"
+TAKING, FINISHING, TASKS, MANIFEST, ERRORS = "taking", "finishing", "tasks", "manifest", "errors"
 """The locks. Whoever needs several takes them in this order."""
 
 

@@ -123,7 +123,7 @@ def list_unbound(db: Connection, harness_session: str, agent: str) -> list[HookR
     query = f"""
         SELECT {_COLUMNS} FROM refereed
         WHERE harness_session = ? AND agent_id IS NULL AND agent = ?
-          AND session_id IN (SELECT session_id FROM delegations WHERE state <> 'settled')
+          AND session_id IN (SELECT session_id FROM delegations WHERE state <> 'finished')
         ORDER BY session_id
     """  # noqa: S608 - fixed names
     return [HookRun(*row) for row in db.execute(query, (harness_session, agent))]
@@ -133,7 +133,7 @@ def list_open(db: Connection, harness_session: str) -> list[HookRun]:
     """The agents of a harness's session that are not over."""
     query = f"""
         SELECT {_COLUMNS} FROM refereed WHERE harness_session = ?
-          AND session_id IN (SELECT session_id FROM delegations WHERE state <> 'settled')
+          AND session_id IN (SELECT session_id FROM delegations WHERE state <> 'finished')
     """  # noqa: S608 - fixed names
     return [HookRun(*row) for row in db.execute(query, (harness_session,))]
 
@@ -146,7 +146,7 @@ def find_at_work(db: Connection, harness_session: str, since_ms: int, at_ms: int
     query = """
         SELECT refereed.agent FROM refereed JOIN delegations USING (session_id)
         WHERE harness_session = :session
-          AND (state <> 'settled' OR ended_ms >= :since OR (created_ms <= :at AND ended_ms >= :at))
+          AND (state <> 'finished' OR ended_ms >= :since OR (created_ms <= :at AND ended_ms >= :at))
         LIMIT 1
     """
     row = db.execute(query, {"session": harness_session, "since": since_ms, "at": at_ms}).fetchone()
@@ -180,7 +180,7 @@ def count_tokens_before(db: Connection, own: HookRun) -> int:
 def is_over(db: Connection, session_id: str) -> bool:
     """Whether a delegation is settled, or about to be."""
     row = db.execute("SELECT state FROM delegations WHERE session_id = ?", (session_id,)).fetchone()
-    return row is None or row[0] in ("settling", "settled")
+    return row is None or row[0] in ("finishing", "finished")
 
 
 def bind(db: Connection, session_id: str, agent_id: str) -> None:
@@ -458,7 +458,7 @@ def note_user_tool(db: Connection, harness_session: str) -> None:
     """Note that a tool of the user's own session has ended while an enforced agent is at work, and when."""
     query = """
         INSERT OR REPLACE INTO notes (name, value) SELECT ?, ? WHERE EXISTS (
-            SELECT 1 FROM refereed JOIN delegations USING (session_id) WHERE held AND state <> 'settled')
+            SELECT 1 FROM refereed JOIN delegations USING (session_id) WHERE held AND state <> 'finished')
     """
     db.execute(query, (f"user {harness_session}", str(time.time_ns())))
 
@@ -471,7 +471,7 @@ _OTHER_AUTHORS = """
         WHERE NOT held AND at_ms >= :since / 1000000
     UNION ALL
     SELECT 'an agent that Remit only observes runs a command' FROM refereed JOIN delegations USING (session_id)
-        WHERE NOT held AND state <> 'settled' AND EXISTS (
+        WHERE NOT held AND state <> 'finished' AND EXISTS (
             SELECT 1 FROM notes WHERE name > 'command ' || session_id AND name < 'command ' || session_id || '~')
     UNION ALL
     SELECT 'another run is at work and isn''t confined' FROM delegations LEFT JOIN refereed USING (session_id)

@@ -39,9 +39,9 @@ class RunFilter(NamedTuple):
 
     is_open: bool | None = None
     agent: str | None = None
-    outcome: str | None = None
+    verdict: str | None = None
     status: str | None = None
-    ending: str | None = None
+    stop_reason: str | None = None
     task_number: int | None = None
     words: tuple[str, ...] = ()
     """All of them must be in the agent's name, the work, the session's id or the summary. A to Z are as a to z."""
@@ -117,9 +117,9 @@ def count_wanted(ledger: Ledger, wanted: RunFilter) -> int:
 
 def _narrow(wanted: RunFilter) -> tuple[list[str], dict[str, Any]]:
     """What is asked of a row, and with which values."""
-    tests = [] if wanted.is_open is None else [f"state {'<>' if wanted.is_open else '='} 'settled'"]
+    tests = [] if wanted.is_open is None else [f"state {'<>' if wanted.is_open else '='} 'finished'"]
     values: dict[str, Any] = {}
-    for name in ("agent", "outcome", "status", "ending", "task_number"):
+    for name in ("agent", "verdict", "status", "stop_reason", "task_number"):
         value = getattr(wanted, name)
         if value is not None:
             tests.append(f"{name} = :{name}")
@@ -170,7 +170,7 @@ def sum_nested(ledger: Ledger, rows: Sequence[Run]) -> dict[str, NestedTotals]:
     return {session_id: NestedTotals(*sums) for session_id, *sums in found}
 
 
-_SUMS = "count(*) - 1, coalesce(sum(own.state <> 'settled' AND own.session_id <> top), 0), sum(own.tokens), sum(own.cost_usd)"  # noqa: E501 - the order of Below
+_SUMS = "count(*) - 1, coalesce(sum(own.state <> 'finished' AND own.session_id <> top), 0), sum(own.tokens), sum(own.cost_usd)"  # noqa: E501 - the order of Below
 _OF_TREES = f"""
     WITH trees (top) AS (SELECT value FROM json_each(?))
     SELECT top, {_SUMS} FROM trees CROSS JOIN delegations AS own ON own.root_id = top GROUP BY top
@@ -230,7 +230,7 @@ _USES = """
 """
 _AWAITED = """
     SELECT parent_id, agent FROM json_each(?) AS ids CROSS JOIN delegations ON parent_id = ids.value
-    WHERE awaited AND state <> 'settled' ORDER BY created_ms
+    WHERE awaited AND state <> 'finished' ORDER BY created_ms
 """
 
 
@@ -292,7 +292,7 @@ class FinishedRun(NamedTuple):
     """What its caller was to get at most."""
 
 
-def list_settled(ledger: Ledger, *, since_ms: int, agent: str | None = None) -> list[FinishedRun]:
+def list_finished(ledger: Ledger, *, since_ms: int, agent: str | None = None) -> list[FinishedRun]:
     """The delegations that were asked for since a moment and are settled, each in exactly one class.
 
     The first that holds counts:
@@ -316,7 +316,7 @@ def list_settled(ledger: Ledger, *, since_ms: int, agent: str | None = None) -> 
 def count_by_task(ledger: Ledger) -> dict[int, tuple[int, int]]:
     """How many delegations of each task are open, and how many there are."""
     query = """
-        SELECT task_number, sum(state <> 'settled'), count(*) FROM delegations
+        SELECT task_number, sum(state <> 'finished'), count(*) FROM delegations
         WHERE task_number IS NOT NULL GROUP BY task_number
     """
     with ledger.reading() as db:
@@ -334,18 +334,18 @@ _SETTLED = """
         agent,
         strftime('%Y-%m-%d', created_ms / 1000, 'unixepoch', 'localtime'),
         CASE
-            WHEN outcome = 'fabricated' OR EXISTS (
-                SELECT 1 FROM attempts WHERE attempts.session_id = own.session_id AND attempts.outcome = 'fabricated'
+            WHEN verdict = 'fabricated' OR EXISTS (
+                SELECT 1 FROM attempts WHERE attempts.session_id = own.session_id AND attempts.verdict = 'fabricated'
             ) THEN 'lied'
-            WHEN ending = 'timeout' THEN 'timed_out'
-            WHEN ending = 'cancelled' THEN 'cancelled'
-            WHEN outcome IN ('accepted', 'repaired') AND EXISTS (
+            WHEN stop_reason = 'timeout' THEN 'timed_out'
+            WHEN stop_reason = 'cancelled' THEN 'cancelled'
+            WHEN verdict IN ('accepted', 'repaired') AND EXISTS (
                 SELECT 1 FROM attempts WHERE attempts.session_id = own.session_id AND number > 1
             ) THEN 'reasked'
-            WHEN outcome = 'accepted' THEN 'at_once'
-            WHEN outcome = 'repaired' THEN 'repaired'
-            WHEN outcome = 'unproven' THEN 'unproven'
-            WHEN ending = 'exited' AND outcome IS NOT NULL THEN 'rejected'
+            WHEN verdict = 'accepted' THEN 'at_once'
+            WHEN verdict = 'repaired' THEN 'repaired'
+            WHEN verdict = 'unproven' THEN 'unproven'
+            WHEN stop_reason = 'exited' AND verdict IS NOT NULL THEN 'rejected'
             ELSE 'other'
         END,
         ended_ms - started_ms,
@@ -358,5 +358,5 @@ _SETTLED = """
         ), 0),
         json_extract(details, '$.result_tokens')
     FROM delegations AS own
-    WHERE created_ms >= :since AND state = 'settled' {narrowed}
+    WHERE created_ms >= :since AND state = 'finished' {narrowed}
 """

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from remit.ledger.store import Ledger
 
 OWNER = "afar"
-_KEPT = ("started_ms", "deadline_ms", "ended_ms", "ending", "outcome", "status", "tokens", "cost_usd", "turns")
+_KEPT = ("started_ms", "deadline_ms", "ended_ms", "stop_reason", "verdict", "status", "tokens", "cost_usd", "turns")
 _UPDATE = ", ".join(f"{name} = coalesce(excluded.{name}, {name})" for name in _KEPT)
 
 
 def mirror(db: Connection, delegation: Run) -> None:
     """Write down what another machine says of a delegation; a row that is driven here is left alone."""
     known = db.execute("SELECT state, owner FROM delegations WHERE session_id = ?", (delegation.session_id,)).fetchone()
-    is_over = known is not None and known[0] == "settled"
+    is_over = known is not None and known[0] == "finished"
     if known is not None and (known[1] != OWNER or is_over or _is_later(known[0], delegation.state)):
         return
     row = delegation._replace(owner=OWNER, created_ms=delegation.created_ms or read_clock_ms(), ticket=None)

@@ -41,7 +41,7 @@ _TEXTS = {
 _DATED = {
     "events": "at_ms",
     "activity": "at_ms",
-    "settled_steps": "at_ms",
+    "finish_steps": "at_ms",
     "spills": "created_ms",
     "texts": "created_ms",
     "tool_uses": "at_ms",
@@ -57,8 +57,8 @@ _NOTES_OF_NOBODY = """
 """The notes of hooks name a run or a session of a harness as their second word."""
 _SETTLED = """
     SELECT session_id, created_ms FROM delegations AS old
-    WHERE state = 'settled'
-      AND NOT EXISTS (SELECT 1 FROM delegations WHERE root_id = old.root_id AND state <> 'settled')
+    WHERE state = 'finished'
+      AND NOT EXISTS (SELECT 1 FROM delegations WHERE root_id = old.root_id AND state <> 'finished')
     ORDER BY created_ms, session_id
 """
 

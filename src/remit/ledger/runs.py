@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.store import Ledger
 
-STATES = ("admitted", "running", "settling", "settled")
+STATES = ("admitted", "running", "finishing", "finished")
 
 
 class Run(NamedTuple):
@@ -38,9 +38,9 @@ class Run(NamedTuple):
     started_ms: int | None = None
     deadline_ms: int | None = None
     ended_ms: int | None = None
-    ending: str | None = None
+    stop_reason: str | None = None
     """How the agent ended: exited, timeout, cancelled, crashed, rejected, orphaned, budget."""
-    outcome: str | None = None
+    verdict: str | None = None
     status: str | None = None
     owner: str | None = None
     """The broker that drives it."""
@@ -61,8 +61,8 @@ class AttemptRow(NamedTuple):
     number: int
     started_ms: int
     ended_ms: int | None = None
-    ending: str | None = None
-    outcome: str | None = None
+    stop_reason: str | None = None
+    verdict: str | None = None
     answer: str | None = None
     """The spill that holds it."""
     findings: Sequence[Any] = ()
@@ -73,13 +73,13 @@ class AttemptRow(NamedTuple):
     """The files that the answer names, each with its grade."""
 
 
-COLUMNS = "session_id, agent, depth, path, parent_id, root_id, task_number, state, created_ms, started_ms, deadline_ms, ended_ms, ending, outcome, status, owner, awaited, ticket, runner, tokens, cost_usd, turns, details"  # noqa: E501 - the order of Delegation
+COLUMNS = "session_id, agent, depth, path, parent_id, root_id, task_number, state, created_ms, started_ms, deadline_ms, ended_ms, stop_reason, verdict, status, owner, awaited, ticket, runner, tokens, cost_usd, turns, details"  # noqa: E501 - the order of Run
 
 _AWAITED = Run._fields.index("awaited")
-_TRIED = "number, started_ms, ended_ms, ending, outcome, answer, findings, usage, repairs, claims"
+_TRIED = "number, started_ms, ended_ms, stop_reason, verdict, answer, findings, usage, repairs, claims"
 _UNTIL_NOW = """
-    ON CONFLICT (session_id, number) DO UPDATE SET ended_ms = excluded.ended_ms, ending = excluded.ending,
-    outcome = excluded.outcome, answer = excluded.answer, findings = excluded.findings, usage = excluded.usage,
+    ON CONFLICT (session_id, number) DO UPDATE SET ended_ms = excluded.ended_ms, stop_reason = excluded.stop_reason,
+    verdict = excluded.verdict, answer = excluded.answer, findings = excluded.findings, usage = excluded.usage,
     repairs = excluded.repairs, claims = excluded.claims
 """
 
@@ -104,7 +104,7 @@ def advance(db: Connection, session_id: str, state: str, **changes: object) -> N
     if now is None or STATES.index(now) >= STATES.index(state):
         what = "is not in the ledger" if now is None else f"is {now} already"
         raise StateError(f"the delegation {session_id} {what}", hint="remit status shows what there is")
-    known = {"started_ms", "deadline_ms", "ended_ms", "ending", "outcome", "status", "tokens", "cost_usd", "turns"}
+    known = {"started_ms", "deadline_ms", "ended_ms", "stop_reason", "verdict", "status", "tokens", "cost_usd", "turns"}
     if not changes.keys() <= known:
         raise TypeError(f"no columns: {sorted(changes.keys() - known)}")
     sets = "".join(f", {name} = :{name}" for name in changes)
@@ -150,7 +150,7 @@ def record_attempt(db: Connection, session_id: str, attempt: AttemptRow) -> None
             to_json(list(attempt.repairs)), to_json(list(attempt.claims)),
         ),
     )  # fmt: skip
-    add_event(db, "attempt", {"number": attempt.number, "outcome": attempt.outcome}, session_id=session_id)
+    add_event(db, "attempt", {"number": attempt.number, "verdict": attempt.verdict}, session_id=session_id)
 
 
 def load_delegation(ledger: Ledger, session_id: str) -> Run | None:
@@ -169,7 +169,7 @@ def list_delegations(
     limit: int = 100,
 ) -> list[Run]:
     """Delegations, newest first; `only_first`: those that no agent has handed on."""
-    wanted = ["state <> 'settled'"] * only_open + ["root_id = :root"] * bool(root_id)
+    wanted = ["state <> 'finished'"] * only_open + ["root_id = :root"] * bool(root_id)
     wanted += ["parent_id IS NULL"] * only_first
     where = f"WHERE {' AND '.join(wanted)}" if wanted else ""
     by_time = "+created_ms" if only_open else "created_ms"  # of many few are open: there is an index of those
@@ -190,7 +190,7 @@ def list_branch(ledger: Ledger, session_id: str) -> list[str]:
             SELECT nested.session_id FROM branch CROSS JOIN delegations AS nested ON nested.parent_id = session
         )
         SELECT session_id FROM branch CROSS JOIN delegations ON session_id = session
-        WHERE state <> 'settled' ORDER BY created_ms DESC, session_id DESC
+        WHERE state <> 'finished' ORDER BY created_ms DESC, session_id DESC
     """
     with ledger.reading() as db:
         return [row[0] for row in db.execute(query, (session_id,))]

@@ -19,13 +19,13 @@ _RUNS = (
         depth INTEGER NOT NULL,
         path TEXT NOT NULL,
         task_number INTEGER,
-        state TEXT NOT NULL CHECK (state IN ('admitted', 'running', 'settling', 'settled')),
+        state TEXT NOT NULL CHECK (state IN ('admitted', 'running', 'finishing', 'finished')),
         created_ms INTEGER NOT NULL,
         started_ms INTEGER,
         deadline_ms INTEGER,
         ended_ms INTEGER,
-        ending TEXT,
-        outcome TEXT,
+        stop_reason TEXT,
+        verdict TEXT,
         status TEXT,
         owner TEXT,
         awaited INTEGER NOT NULL DEFAULT 0,
@@ -41,13 +41,13 @@ _RUNS = (
     # A page of all runs, whatever it is narrowed to, and how many there are, without reading their rows.
     """
     CREATE INDEX delegations_browsed ON delegations (
-        created_ms, session_id, parent_id, state, agent, outcome, status, ending, task_number
+        created_ms, session_id, parent_id, state, agent, verdict, status, stop_reason, task_number
     )
     """,
     "CREATE INDEX delegations_by_agent ON delegations (agent, created_ms)",
     "CREATE INDEX delegations_by_parent ON delegations (parent_id) WHERE parent_id IS NOT NULL",
     "CREATE INDEX delegations_by_root ON delegations (root_id)",
-    "CREATE INDEX delegations_open ON delegations (state) WHERE state <> 'settled'",
+    "CREATE INDEX delegations_open ON delegations (state) WHERE state <> 'finished'",
     "CREATE INDEX delegations_by_end ON delegations (ended_ms)",
     "CREATE UNIQUE INDEX delegations_by_ticket ON delegations (ticket) WHERE ticket IS NOT NULL",
     # Each time that the agent answered, or was asked to and did not; with what its answer claims.
@@ -57,8 +57,8 @@ _RUNS = (
         number INTEGER NOT NULL,
         started_ms INTEGER NOT NULL,
         ended_ms INTEGER,
-        ending TEXT,
-        outcome TEXT,
+        stop_reason TEXT,
+        verdict TEXT,
         answer TEXT,
         findings TEXT NOT NULL DEFAULT '[]',
         usage TEXT NOT NULL DEFAULT '{}',
@@ -123,7 +123,7 @@ _RUNS = (
     "CREATE INDEX activity_by_session ON activity (session_id, path)",
     # The finish steps that were done, so that none is done twice.
     """
-    CREATE TABLE settled_steps (
+    CREATE TABLE finish_steps (
         session_id TEXT NOT NULL,
         step TEXT NOT NULL,
         at_ms INTEGER NOT NULL,

@@ -30,9 +30,9 @@ class Slots(NamedTuple):
 
 _HOLDING = """
     FROM delegations AS holder
-    WHERE state = 'running' AND state <> 'settled' AND NOT EXISTS (  -- in these words it is the index's
+    WHERE state = 'running' AND state <> 'finished' AND NOT EXISTS (  -- in these words it is the index's
         SELECT 1 FROM delegations AS child
-        WHERE child.parent_id = holder.session_id AND child.awaited AND child.state <> 'settled'
+        WHERE child.parent_id = holder.session_id AND child.awaited AND child.state <> 'finished'
     )
 """
 _HOLDERS = f"SELECT count(*), coalesce(sum(agent = :agent), 0), coalesce(sum(root_id = :root), 0) {_HOLDING}"
@@ -40,7 +40,7 @@ _HOLDERS = f"SELECT count(*), coalesce(sum(agent = :agent), 0), coalesce(sum(roo
 
 _UNWANTED = """
     SELECT session_id FROM delegations
-    WHERE state = 'admitted' AND state <> 'settled' AND EXISTS (
+    WHERE state = 'admitted' AND state <> 'finished' AND EXISTS (
         SELECT 1 FROM events WHERE events.session_id = delegations.session_id AND events.kind = 'cancel'
     )
 """
@@ -48,7 +48,7 @@ _UNWANTED = """
 
 _LEFT = """
     SELECT session_id FROM delegations AS child
-    WHERE state = 'admitted' AND state <> 'settled' AND parent_id IS NOT NULL AND NOT EXISTS (
+    WHERE state = 'admitted' AND state <> 'finished' AND parent_id IS NOT NULL AND NOT EXISTS (
         SELECT 1 FROM delegations AS parent WHERE parent.session_id = child.parent_id AND parent.state = 'running'
     )
 """
@@ -56,7 +56,7 @@ _LEFT = """
 
 _STRANGERS = """
     SELECT created_ms FROM delegations
-    WHERE state = 'admitted' AND state <> 'settled' AND owner IS NOT :owner AND owner IS NOT :afar
+    WHERE state = 'admitted' AND state <> 'finished' AND owner IS NOT :owner AND owner IS NOT :afar
 """
 
 
@@ -90,7 +90,7 @@ def list_holders(db: Connection) -> list[tuple[str, str]]:
 
 def list_waiting(db: Connection) -> list[int]:
     """Since when the runs that have not begun wait, oldest first."""
-    query = "SELECT created_ms FROM delegations WHERE state = 'admitted' AND state <> 'settled' ORDER BY created_ms"
+    query = "SELECT created_ms FROM delegations WHERE state = 'admitted' AND state <> 'finished' ORDER BY created_ms"
     return [row[0] for row in db.execute(query)]
 
 
@@ -114,7 +114,7 @@ def claim(ledger: Ledger, row: Run, owner: str) -> bool:
     """Take over a run from the supervisor that its row names; False if another was quicker or it is over."""
     with ledger.transaction(durable=True) as db:
         done = db.execute(
-            "UPDATE delegations SET owner = ? WHERE session_id = ? AND owner IS ? AND state <> 'settled'",
+            "UPDATE delegations SET owner = ? WHERE session_id = ? AND owner IS ? AND state <> 'finished'",
             (owner, row.session_id, row.owner),
         )
         if done.rowcount:

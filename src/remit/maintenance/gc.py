@@ -235,7 +235,7 @@ def _is_over(home: Home, name: str, users: list[Run], days: int, kept: dict[str,
 
     horizon = read_clock_ms() - days * _DAY_MS
     living = {attempt.session_id for attempt in list_living(home)}
-    if name in living or any(row.state != "settled" or row.session_id in living for row in users):
+    if name in living or any(row.state != "finished" or row.session_id in living for row in users):
         return False
     if not users:
         try:

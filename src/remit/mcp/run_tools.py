@@ -221,7 +221,7 @@ def render_progress(seen: list[Seen]) -> str:
     """How a delegation goes and those below it, in one line."""
     if not seen:
         return "at work"
-    open_ones = [each for each in seen if each.row.state != "settled"] or seen[:1]
+    open_ones = [each for each in seen if each.row.state != "finished"] or seen[:1]
     last = max(open_ones, key=lambda each: each.heard_ms or 0)
     state = "waits for a free place" if last.is_held else "at work"
     said = " ".join(Bounds().text(last.said, _MAX_SAID).split())

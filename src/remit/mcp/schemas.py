@@ -111,8 +111,8 @@ STANDING = _object(
     agent=TEXT,
     standing=TEXT,
     status=TEXT_OR_NONE,
-    outcome=TEXT_OR_NONE,
-    ending=TEXT_OR_NONE,
+    verdict=TEXT_OR_NONE,
+    stop_reason=TEXT_OR_NONE,
     depth=WHOLE,
     path=many(TEXT),
     parent_id=TEXT_OR_NONE,
@@ -143,9 +143,9 @@ PAGE: dict[str, Schema] = {
 }
 RESULT = gives(("session_id", "over"), session_id=TEXT, over=BOOL, result=describe_schema(), standing=STANDING, **PAGE)
 WORK = gives(("delegations", "more"), delegations=STANDINGS, more=WHOLE)
-_VERDICT = ("accepted", "outcome", "findings")
+_VERDICT = ("accepted", "verdict", "findings")
 _OF_VERDICT: dict[str, Schema] = {
-    "accepted": BOOL, "outcome": TEXT, "format": TEXT_OR_NONE, "status": TEXT_OR_NONE, "session_id": TEXT_OR_NONE,
+    "accepted": BOOL, "verdict": TEXT, "format": TEXT_OR_NONE, "status": TEXT_OR_NONE, "session_id": TEXT_OR_NONE,
     "findings": FINDINGS, "more_findings": WHOLE,
     "artifacts": many(_object(("path",), path=TEXT, grade=TEXT, reason=TEXT)), "repairs": many(TEXT),
 }  # fmt: skip

@@ -16,7 +16,7 @@ from jiter import from_json
 from remit.model import ACCEPTABLE, NOTHING, Expectation, Verdict
 from remit.returns.formats import MANIFEST, get_dialect
 from remit.returns.parsed_message import Reading
-from remit.returns.rules import Trouble, judge_outcome
+from remit.returns.rules import Trouble, name_verdict
 from remit.returns.select_return import (
     MAX_MESSAGE_CHARS,
     choose_reading,
@@ -110,16 +110,16 @@ def judge(
     reading.evidence = evidence
     reading.findings_text = findings_text
     findings = reading.explain()
-    outcome: VerdictName = judge_outcome(findings)
-    if outcome == "accepted" and reading.repairs:
-        outcome = "repaired"
+    verdict: VerdictName = name_verdict(findings)
+    if verdict == "accepted" and reading.repairs:
+        verdict = "repaired"
     return Verdict(
-        outcome,
+        verdict,
         payload=reading.payload,
         format=reading.dialect.name if reading.dialect else None,
         transport=reading.transport,
         findings=findings,
         repairs=reading.list_repairs(),
-        returned=reading.build() if outcome in ACCEPTABLE else None,
+        returned=reading.build() if verdict in ACCEPTABLE else None,
         evidence=evidence,
     )

@@ -18,7 +18,7 @@ from remit.returns.formats.manifest import SENTENCES
 from remit.returns.hidden_text import find_thinking
 from remit.returns.parsed_message import Reading
 from remit.returns.placeholders import find_placeholders
-from remit.returns.rules import Case, Trouble, TroubleKind, judge_outcome, run_rules
+from remit.returns.rules import Case, Trouble, TroubleKind, name_verdict, run_rules
 from remit.returns.rules.summary import shorten
 from remit.returns.shapes import drop_empty_items, unquote_numbers
 from remit.returns.status_conflicts import find_denials, find_second_spellings
@@ -84,7 +84,7 @@ class _Judged:
     @cached_property
     def is_good(self) -> bool:
         """Whether every rule accepts it; only asked if there are several."""
-        return judge_outcome(run_rules(self.case, places=False)) == "accepted"
+        return name_verdict(run_rules(self.case, places=False)) == "accepted"
 
     @property
     def is_whole(self) -> bool:
@@ -165,16 +165,16 @@ def choose_reading(readings: Sequence[Reading]) -> Reading:
     *handed_in, said = readings
     if not handed_in:
         return said
-    outcomes = {id(each): judge_outcome(run_rules(each.case, places=False)) for each in readings}
-    returns = [each for each in readings if outcomes[id(each)] not in ("missing", "degenerate")] or handed_in[:1]
-    chosen = next((each for each in returns if outcomes[id(each)] != "malformed"), returns[-1])
+    verdicts = {id(each): name_verdict(run_rules(each.case, places=False)) for each in readings}
+    returns = [each for each in readings if verdicts[id(each)] not in ("missing", "degenerate")] or handed_in[:1]
+    chosen = next((each for each in returns if verdicts[id(each)] != "malformed"), returns[-1])
     for each in returns:
-        are_good = partial({"accepted"}.issuperset, (outcomes[id(each)], outcomes[id(chosen)]))
+        are_good = partial({"accepted"}.issuperset, (verdicts[id(each)], verdicts[id(chosen)]))
         if each is not chosen and (each.payload is None or _contradict(chosen.case, each.case, are_good)):
             what = "the agent handed in a return, and its final message or its file has one that contradicts it"
             chosen.troubles += (Trouble("contradiction", what, "Hand in one return, and send no other."),)
             break
-    if outcomes[id(said)] == "missing":
+    if verdicts[id(said)] == "missing":
         chosen.final = said.text.strip()[:_MAX_NOTE_CHARS]
         sentence = _SENTENCE_END.search(chosen.final)
         chosen.final = chosen.final[: sentence.end()] if sentence else chosen.final

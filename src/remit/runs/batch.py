@@ -164,8 +164,8 @@ class Fanout:
         if await asyncio.to_thread(is_intact, left, list_contents([left])):
             return
         if self._contents is None:  # another of them may have changed the same file afterwards
-            settled = [each.session_id for each in map(self._members.get, self._keys) if each and _is_done(each)]
-            self._contents = list_contents(load_left(self.ws.home, session_id) for session_id in settled)
+            finished = [each.session_id for each in map(self._members.get, self._keys) if each and _is_done(each)]
+            self._contents = list_contents(load_left(self.ws.home, session_id) for session_id in finished)
         if not await asyncio.to_thread(is_intact, left, self._contents):
             self._lost.add(found.session_id)
 
@@ -175,14 +175,14 @@ class Fanout:
             return None
         key = self._keys[index]
         found = find_member(self.ws.home.ledger, key, since_ms=self._began_ms) or self._members.get(key)
-        if found is None or found.ending in _NO_WORK or found.session_id in self._lost:
+        if found is None or found.stop_reason in _NO_WORK or found.session_id in self._lost:
             return None
-        self.picked_up |= {index} if found.state == "settled" else set()
+        self.picked_up |= {index} if found.state == "finished" else set()
         return found.session_id
 
 
 def _is_done(member: BatchRun) -> bool:
-    return member.state == "settled" and member.ending not in _NO_WORK
+    return member.state == "finished" and member.stop_reason not in _NO_WORK
 
 
 def make_keys(requests: Sequence[Request], batch: str) -> list[str]:

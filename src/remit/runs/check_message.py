@@ -86,7 +86,7 @@ def _read_manifest_result(text: str | bytes) -> dict[str, Any] | None:
 
 def _name_encoding(verdict: Verdict, text: str | bytes) -> Verdict:
     """Say of a message without a return that it is no text, where it is none: its author may well have sent one."""
-    if verdict.outcome != "missing" or isinstance(text, str):
+    if verdict.name != "missing" or isinstance(text, str):
         return verdict
     if not (text.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or b"\0" in text[:_LOOKED_AT]):
         return verdict

@@ -53,9 +53,9 @@ async def drive(ws: Workspace, session_id: str, *, held: int | None) -> Result:
     row = load_delegation(ws.home.ledger, session_id)
     if row is None:
         raise UsageError(f"there is no delegation {session_id}", hint="remit ps --all shows what there is")
-    if held is None and row.state != "settled" and is_present(ws.home, row.owner):
+    if held is None and row.state != "finished" and is_present(ws.home, row.owner):
         raise StateError(f"{session_id} is driven by another process", hint=f"wait for it: remit wait {session_id}")
-    if row.state != "settled" and claim(ws.home.ledger, row, ws.engine.id):
+    if row.state != "finished" and claim(ws.home.ledger, row, ws.engine.id):
         await ws.engine.submit(session_id)
     if held is not None:
         with suppress(OSError):

@@ -67,7 +67,7 @@ class Local:
             if session_id in self._tasks:
                 return await self._attend(session_id)
             row = self._load(session_id)
-            if row.state == "settled":
+            if row.state == "finished":
                 return load_report(self.home, session_id)[0]
             self.broker.check_reach(row)
             if self.broker.has_stopped(row):

@@ -135,12 +135,12 @@ class Following:
 
 def is_in_harness(row: Run, now_ms: int) -> bool:
     """Whether a harness has started the agent of a delegation and is to tell of its end; not once it is long late."""
-    return row.owner == OWNER and row.state != "settled" and now_ms <= (row.deadline_ms or 0) + GRACE_MS
+    return row.owner == OWNER and row.state != "finished" and now_ms <= (row.deadline_ms or 0) + GRACE_MS
 
 
 def hear_harness(home: Home, row: Run) -> tuple[str, int] | None:
     """The tool that an agent of a harness used last, and when; None for others, and for one that has used none."""
-    if row.owner != OWNER or row.state == "settled":
+    if row.owner != OWNER or row.state == "finished":
         return None
     with home.ledger.reading() as db:
         used = load_last_use(db, row.session_id)

@@ -27,7 +27,7 @@ class Options(TypedDict, total=False):
     worktree: bool
     confine: bool
     evidence: bool
-    settles: bool
+    finishes: bool
     commits: bool | None
     reasks: int | None
     result_tokens: int | None
@@ -56,7 +56,7 @@ class Request(NamedTuple):
     evidence: bool = True
     """Whether Remit takes a snapshot of the tree before the run. Without one, a `completed` that claims files is
     `unproven`."""
-    settles: bool = True
+    finishes: bool = True
     commits: bool | None = None
     reasks: int | None = None
     result_tokens: int | None = None

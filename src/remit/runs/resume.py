@@ -80,7 +80,7 @@ def _tell_anew(row: Run) -> str:
 
 def _load_over(ws: Workspace, session_id: str) -> Run:
     row = load_delegation(ws.home.ledger, session_id)
-    if row is None or row.state != "settled":
+    if row is None or row.state != "finished":
         hint = f"wait for it, or end it: remit wait {session_id}, remit cancel {session_id}"
         raise StateError(f"{session_id} is not over", hint=hint)
     return row

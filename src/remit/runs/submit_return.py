@@ -32,7 +32,7 @@ class OwnVerdict(NamedTuple):
     """What would become of a message if it were sent now."""
 
     accepted: bool
-    outcome: str
+    name: str
     findings: tuple[Diagnostic, ...]
     session_id: str | None = None
     format: str | None = None
@@ -62,7 +62,7 @@ def check_own(ws: Workspace, message: str, claimed: Claimed) -> OwnVerdict:
     verdict = check(message, format=claimed.format, session_id=claimed.session_id, agent=claimed.agent,
                     root=Path(ws.root))  # fmt: skip
     status = None if verdict.returned is None else verdict.returned.status
-    return OwnVerdict(verdict.accepted, verdict.outcome, verdict.findings, claimed.session_id, verdict.format, status,
+    return OwnVerdict(verdict.accepted, verdict.name, verdict.findings, claimed.session_id, verdict.format, status,
                       verdict.repairs)  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def submit_own(ws: Workspace, message: str) -> tuple[OwnVerdict, bool]:
     if terms.format == MANIFEST.name:
         raise UsageError("an agent of the format manifest returns by its manifest", hint="append the entry, then reply")
     verdict = _check_session(ws, message, row)
-    is_kept = verdict.accepted or verdict.outcome == "unproven"
+    is_kept = verdict.accepted or verdict.name == "unproven"
     if is_kept:
         # The hooks count an attempt when it ends, a run when it begins.
         number = count_attempts(ws.home.ledger, row.session_id) + terms.refereed
@@ -128,7 +128,7 @@ def _check_session(ws: Workspace, message: str, row: Run) -> OwnVerdict:
     )  # fmt: skip
     returned = judged.returned
     return OwnVerdict(
-        judged.accepted, judged.outcome, judged.findings, row.session_id, judged.format or terms.format,
+        judged.accepted, judged.name, judged.findings, row.session_id, judged.format or terms.format,
         None if returned is None else returned.status, () if judged.verdict is None else judged.verdict.repairs,
         judged.grades,
     )  # fmt: skip

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from remit.runs.admission.guard import Caller
     from remit.runs.workspace import Workspace
 
-SETTLE_S = 10.0
+FINISH_S = 10.0
 """How long a cancelled delegation is given to be settled by whoever drives it: a function cannot be ended."""
 
 _LOOK_S = 0.1
@@ -116,9 +116,9 @@ async def cancel(ws: Workspace, session_id: str, *, reason: str) -> Waited:
     apart = {each: row.runner for each, row in rows.items() if row is not None and _is_apart(row, now_ms)}
     if session_id in apart:  # of a harness that Remit has started, all ends with it
         if len(rows) > len(apart):
-            await wait_for(ws, [each for each in rows if each not in apart], timeout_s=SETTLE_S)
+            await wait_for(ws, [each for each in rows if each not in apart], timeout_s=FINISH_S)
         return Waited(session_id, None, harness=apart[session_id])
-    waited = await wait_for(ws, [*told, session_id], timeout_s=SETTLE_S)
+    waited = await wait_for(ws, [*told, session_id], timeout_s=FINISH_S)
     own = next(each for each in waited if each.session_id == session_id)
     if own.trouble is not None:
         raise own.trouble
@@ -133,7 +133,7 @@ def list_open(home: Home, session_id: str) -> list[str]:
     for row in reversed(rows):  # parents are older than their children
         if row.parent_id in below:
             below.add(row.session_id)
-    return [row.session_id for row in reversed(rows) if row.session_id in below and row.state != "settled"]
+    return [row.session_id for row in reversed(rows) if row.session_id in below and row.state != "finished"]
 
 
 def _is_apart(row: Run, now_ms: int) -> bool:

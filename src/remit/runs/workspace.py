@@ -97,9 +97,9 @@ class Workspace:
         make_begin(self.root, self.settings)(row)
 
     def _settle(self, row: Run, conclusion: Conclusion) -> tuple[Step, ...]:
-        from remit.runs.finish.finish import make_settle  # noqa: PLC0415 - the agent need not wait for it to load
+        from remit.runs.finish.finish import make_finish  # noqa: PLC0415 - the agent need not wait for it to load
 
-        return make_settle(self.root, self.settings)(row, conclusion)
+        return make_finish(self.root, self.settings)(row, conclusion)
 
     def _answer(self, row: Run) -> Conclusion:
         from remit.runs.utility_agents import answer  # noqa: PLC0415 - only for a utility agent

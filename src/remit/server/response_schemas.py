@@ -44,7 +44,7 @@ def page(of: Schema, **more: Schema) -> Schema:
 
 _STANDING: dict[str, Schema] = {
     "session_id": TEXT, "agent": TEXT, "state": TEXT, "standing": TEXT, "status": TEXT_OR_NONE,
-    "outcome": TEXT_OR_NONE, "ending": TEXT_OR_NONE, "depth": WHOLE, "path": many(TEXT), "parent_id": TEXT_OR_NONE,
+    "verdict": TEXT_OR_NONE, "stop_reason": TEXT_OR_NONE, "depth": WHOLE, "path": many(TEXT), "parent_id": TEXT_OR_NONE,
     "root_id": TEXT, "task_number": WHOLE_OR_NONE, "task_id": TEXT_OR_NONE, "runner": TEXT, "work": TEXT,
     "created_ms": WHOLE,
     "started_ms": WHOLE_OR_NONE, "deadline_ms": WHOLE_OR_NONE, "ended_ms": WHOLE_OR_NONE, "left_ms": WHOLE_OR_NONE,
@@ -53,7 +53,7 @@ _STANDING: dict[str, Schema] = {
     "harness": TEXT_OR_NONE, "alive": BOOL, "waits_for": many(TEXT), "worker": TEXT_OR_NONE, "machine": OBJECT_OR_NONE,
 }  # fmt: skip
 _RUN_NAMES = (
-    "session_id", "agent", "standing", "state", "status", "outcome", "ending", "task_number", "task_id", "runner",
+    "session_id", "agent", "standing", "state", "status", "verdict", "stop_reason", "task_number", "task_id", "runner",
     "work", "created_ms", "started_ms", "ended_ms", "deadline_ms", "tokens", "cost_usd", "worker",
 )  # fmt: skip
 _FINDING = shape(code=TEXT, severity=SEVERITY, message=TEXT)
@@ -67,7 +67,7 @@ NAMED: dict[str, Schema] = {
     ),
     "Finding": _FINDING,
     "Attempt": shape(
-        number=WHOLE, started_ms=WHOLE_OR_NONE, ended_ms=WHOLE_OR_NONE, ending=TEXT_OR_NONE, outcome=TEXT_OR_NONE,
+        number=WHOLE, started_ms=WHOLE_OR_NONE, ended_ms=WHOLE_OR_NONE, stop_reason=TEXT_OR_NONE, verdict=TEXT_OR_NONE,
         findings=many(OBJECT), repairs=many(OBJECT), claims=many(OBJECT), usage=OBJECT, answer=OBJECT_OR_NONE,
     ),
     "Node": shape(
@@ -97,7 +97,7 @@ NAMED: dict[str, Schema] = {
         lag_s=NUMBER_OR_NONE, manned=BOOL, leases=many(refer("Lease")),
     ) | {"required": ["engine"]},
     "Verdict": shape(
-        accepted=BOOL, outcome=TEXT, format=TEXT_OR_NONE, status=TEXT_OR_NONE, repairs=many(OBJECT),
+        accepted=BOOL, verdict=TEXT, format=TEXT_OR_NONE, status=TEXT_OR_NONE, repairs=many(OBJECT),
         findings=many(refer("Finding")), evidence=many(OBJECT),
     ),
 }  # fmt: skip

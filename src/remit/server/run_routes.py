@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from remit.server.state import Desk
     from remit.views.page_actions import Asker, Begun
 
-_FILTERS = ("state", "agent", "outcome", "status", "ending", "task", "q", "roots")
+_FILTERS = ("state", "agent", "verdict", "status", "stop_reason", "task", "q", "roots")
 _LIMITS = {"tokens": "max_tokens", "cost_usd": "max_usd", "turns": "max_turns"}
 
 

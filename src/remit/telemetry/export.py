@@ -182,7 +182,7 @@ def _send_batch(home: Home, batch: FinishedBatch, deadline: float) -> SendResult
     from remit.telemetry.otlp import send_points, send_spans
     from remit.telemetry.spans import list_spans, load_run_telemetry
 
-    every = [told for told in (load_run_telemetry(home, each) for each in batch.settled) if told is not None]
+    every = [told for told in (load_run_telemetry(home, each) for each in batch.finished) if told is not None]
     seconds = max(deadline - time.monotonic(), 0.1)
     if batch.follower == "traces":
         spans = [span for told in every for span in list_spans(home, told)]

@@ -64,12 +64,12 @@ def add_up(every: Iterable[RunTelemetry]) -> list[Point]:
 
 def _measure(told: RunTelemetry) -> Iterator[tuple[Measure, dict[str, Value], float]]:
     row, agent = told.row, {"gen_ai.agent.name": told.common["gen_ai.agent.name"]}
-    outcome = {"remit.outcome": row.outcome or "none", "remit.status": row.status or "none"}
+    verdict = {"remit.verdict": row.verdict or "none", "remit.status": row.status or "none"}
     failed: dict[str, Value] = {"error.type": told.error} if told.error else {}
-    yield DELEGATIONS, agent | outcome | failed, 1
-    yield DURATION, agent | outcome | failed, max(told.ended_ms - row.created_ms, 0) / 1000
+    yield DELEGATIONS, agent | verdict | failed, 1
+    yield DURATION, agent | verdict | failed, max(told.ended_ms - row.created_ms, 0) / 1000
     for attempt in told.attempts:
-        yield VERDICTS, agent | {"remit.outcome": attempt.outcome or "none"}, 1
+        yield VERDICTS, agent | {"remit.verdict": attempt.verdict or "none"}, 1
     for direction, count in (("input", told.usage.input_tokens), ("output", told.usage.output_tokens)):
         if count is not None:
             yield TOKENS, {**told.common, "gen_ai.token.type": direction}, count

@@ -71,16 +71,16 @@ class RunTelemetry(NamedTuple):
     def error(self) -> str:
         """What kind of error it ended with; empty where none."""
         row = self.row
-        if row.ending not in (None, "exited"):
-            return str(row.ending)
-        if row.outcome is not None and row.outcome not in ACCEPTABLE:
-            return row.outcome
+        if row.stop_reason not in (None, "exited"):
+            return str(row.stop_reason)
+        if row.verdict is not None and row.verdict not in ACCEPTABLE:
+            return row.verdict
         return "failed" if row.status == "failed" else ""
 
 
-def load_run_telemetry(home: Home, settled: FinishedEvent) -> RunTelemetry | None:
+def load_run_telemetry(home: Home, finished: FinishedEvent) -> RunTelemetry | None:
     """What is told of a delegation that was settled; None where the ledger has forgotten it."""
-    row = load_delegation(home.ledger, settled.session_id)
+    row = load_delegation(home.ledger, finished.session_id)
     if row is None:
         return None
     terms = read_terms(row.details)
@@ -90,7 +90,7 @@ def load_run_telemetry(home: Home, settled: FinishedEvent) -> RunTelemetry | Non
         "gen_ai.provider.name": _name_provider(row, terms),
         "gen_ai.agent.name": _clean(row.agent),
     }
-    return RunTelemetry(row, terms, attempts, _add_up(row, terms, attempts), row.ended_ms or settled.at_ms, common)
+    return RunTelemetry(row, terms, attempts, _add_up(row, terms, attempts), row.ended_ms or finished.at_ms, common)
 
 
 def list_spans(home: Home, told: RunTelemetry) -> list[Span]:
@@ -125,8 +125,8 @@ def _describe(home: Home, told: RunTelemetry) -> dict[str, Value]:
         "remit.depth": row.depth,
         "remit.path": [_clean(each) for each in row.path],
         "remit.status": row.status,
-        "remit.verdict": row.outcome,
-        "remit.ending": row.ending,
+        "remit.verdict": row.verdict,
+        "remit.stop_reason": row.stop_reason,
         "remit.attempts": len(told.attempts),
         "remit.task": row.task_number,
         "remit.turns": row.turns,
@@ -170,8 +170,10 @@ def _describe_attempts(told: RunTelemetry, own: Span) -> Iterator[Span]:
         # What a harness's own agent has tried is heard of when it is over.
         begin_ms = last_ms if told.terms.refereed else max(attempt.started_ms, own.begin_ms)
         last_ms = max(attempt.ended_ms or told.ended_ms, begin_ms)
-        is_ended = attempt.ending in (None, "exited")
-        error = str(attempt.ending) if not is_ended else attempt.outcome if attempt.outcome not in ACCEPTABLE else ""
+        is_ended = attempt.stop_reason in (None, "exited")
+        error = (
+            str(attempt.stop_reason) if not is_ended else attempt.verdict if attempt.verdict not in ACCEPTABLE else ""
+        )
         codes = [_clean(str(each.get("code"))) for each in attempt.findings[:_MOST_CODES] if isinstance(each, dict)]
         attributes: dict[str, Value | None] = {
             "gen_ai.agent.name": own.attributes["gen_ai.agent.name"],
@@ -179,8 +181,8 @@ def _describe_attempts(told: RunTelemetry, own: Span) -> Iterator[Span]:
             "error.type": error or None,
             "remit.session": told.row.session_id,
             "remit.attempt": attempt.number,
-            "remit.verdict": attempt.outcome,
-            "remit.ending": attempt.ending,
+            "remit.verdict": attempt.verdict,
+            "remit.stop_reason": attempt.stop_reason,
             "remit.findings": codes or None,
         }
         yield Span(

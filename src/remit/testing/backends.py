@@ -306,7 +306,7 @@ class BackendSuite:
         for row in rows:
             await ws.wait(row.session_id)
         states = {getattr(load_delegation(ws.home.ledger, row.session_id), "state", None) for row in rows}
-        _check(states == {"settled"}, states)
+        _check(states == {"finished"}, states)
 
     async def _start_process(self, root: str, method: str, *given: str) -> asyncio.subprocess.Process:
         """Another process that uses the same engine."""

@@ -1,6 +1,6 @@
 """Compliance: how well agents keep to what they are held to, by agent and by day.
 
-Owns what is counted. Every delegation that is settled is in exactly one class, as `list_settled` says; what is still
+Owns what is counted. Every delegation that is settled is in exactly one class, as `list_finished` says; what is still
 open is in none.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.errors import UsageError
 from remit.ledger.events import read_clock_ms
-from remit.ledger.queries import list_settled
+from remit.ledger.queries import list_finished
 from remit.result import DEFAULT_TOKENS
 from remit.views.run_details import has_ledger
 
@@ -36,7 +36,7 @@ def load_compliance(home: Home, *, days: int = USUAL_DAYS, agent: str | None = N
     today = date.fromtimestamp(read_clock_ms() / 1000)  # noqa: DTZ012 - the days of whoever looks
     first = today - timedelta(days=days - 1)
     since_ms = int(time.mktime(first.timetuple())) * 1000
-    found = list_settled(home.ledger, since_ms=since_ms, agent=agent) if has_ledger(home) else []
+    found = list_finished(home.ledger, since_ms=since_ms, agent=agent) if has_ledger(home) else []
     by_agent = _group(found, (each.agent for each in found))
     by_day = _group(found, (each.day for each in found))
     shown = [(first + timedelta(days=number)).isoformat() for number in range(days)]

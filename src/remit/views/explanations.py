@@ -21,7 +21,7 @@ class Explanation(NamedTuple):
     code: str
     name: str
     severity: Severity
-    outcome: str | None
+    verdict: str | None
     fix: str | None
     """Whether Remit can fix it, and how safe the fix is."""
     documentation: str
@@ -72,7 +72,7 @@ def _explain_messages() -> Iterator[Explanation]:
     from remit.returns.rules import RULES
 
     for each in RULES.values():
-        yield Explanation(each.code, each.name, each.severity, each.outcome, None, each.documentation)
+        yield Explanation(each.code, each.name, each.severity, each.verdict, None, each.documentation)
     yield from _explain_register(convert.DIAGNOSTICS)
 
 

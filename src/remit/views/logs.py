@@ -246,10 +246,10 @@ class _Hooks:
         """An answer, and what is wrong with it."""
         text = redact(self._load_answer(attempt).decode("utf-8", "replace")).rstrip("\n")
         yield from (Line(attempt.number, "final", line) for line in (text.split("\n") if text else ()))
-        if attempt.outcome not in ACCEPTABLE:
+        if attempt.verdict not in ACCEPTABLE:
             codes = dict.fromkeys(str(each.get("code", "")) for each in attempt.findings if isinstance(each, dict))
             told = f": {', '.join([*codes][:_MAX_CODES])}" if codes else ""
-            yield Line(attempt.number, "trouble", redact(f"{attempt.outcome or 'no answer'}{told}"))
+            yield Line(attempt.number, "trouble", redact(f"{attempt.verdict or 'no answer'}{told}"))
 
     def _load_answer(self, attempt: AttemptRow) -> bytes:
         return load_text(self.home, self.session_id, f"answer-{attempt.number}") or b""
@@ -273,7 +273,7 @@ def _read_crash(number: int, folder: str, result: ShimResult) -> Iterator[Line]:
 
 def _has_crashed(result: ShimResult) -> bool:
     """Whether a program failed by itself: nobody stopped it, and its time was not up."""
-    return result.ending == "crashed" or (result.ending == "exited" and result.exit_code != 0)
+    return result.stop_reason == "crashed" or (result.stop_reason == "exited" and result.exit_code != 0)
 
 
 def _read_errors(number: int, folder: str, result: ShimResult) -> Iterator[Line]:

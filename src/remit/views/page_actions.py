@@ -204,7 +204,7 @@ def cancel(home: Home, session_id: str, *, reason: str = "", asker: Asker) -> Ca
 
 def tell_possible(home: Home, row: Run) -> dict[str, Any]:
     """What can be done about a delegation, and why the rest cannot."""
-    if row.state == "settled":
+    if row.state == "finished":
         ws = Workspace(home.root, lenient=True)
         ws.home = home
         told = {
@@ -215,7 +215,7 @@ def tell_possible(home: Home, row: Run) -> dict[str, Any]:
     else:
         told = {"retry": "It is not over.", "resume": "It is not over."}
     why = {name: reason for name, reason in told.items() if reason}
-    if row.state != "settled" and is_in_harness(row, read_clock_ms()):
+    if row.state != "finished" and is_in_harness(row, read_clock_ms()):
         why["note"] = f"Only {row.runner} can end its agent: once cancelled, its tools are refused."
     return {name: name not in why for name in ("cancel", "retry", "resume")} | {"why": why}
 

@@ -83,7 +83,7 @@ def shape_own(verdict: OwnVerdict, filename: str) -> dict[str, Any]:
     """The JSON shape of what Remit thinks of an agent's own return."""
     return {
         "accepted": verdict.accepted,
-        "outcome": verdict.outcome,
+        "verdict": verdict.name,
         "format": verdict.format,
         "status": verdict.status,
         "session_id": verdict.session_id,
@@ -126,7 +126,7 @@ def shape_verdict(verdict: Verdict, filename: str) -> dict[str, Any]:
     return {
         "filename": filename,
         "accepted": verdict.accepted,
-        "outcome": verdict.outcome,
+        "verdict": verdict.name,
         "format": verdict.format,
         "transport": verdict.transport,
         "status": verdict.returned.status if verdict.returned else None,
@@ -256,9 +256,9 @@ def render_losses(findings: Sequence[Diagnostic], *, paint: Paint) -> list[str]:
 def render_headline(verdict: Verdict, filename: str, *, paint: Paint) -> str:
     """What became of a message, in one line."""
     mark = paint("good", "✓") if verdict.accepted else paint("error", "✗")
-    outcome = paint("good" if verdict.accepted else "error", verdict.outcome)
+    name = paint("good" if verdict.accepted else "error", verdict.name)
     status = verdict.returned.status if verdict.returned else None
-    facts = [fact for fact in (outcome, verdict.format, status, count_findings(verdict.findings)) if fact]
+    facts = [fact for fact in (name, verdict.format, status, count_findings(verdict.findings)) if fact]
     return f"{mark} {paint('strong', escape(filename))}: {' · '.join(facts)}"
 
 
@@ -270,21 +270,21 @@ def render_repairs(verdict: Verdict) -> list[str]:
     ]
 
 
-def render_summary(outcomes: Sequence[VerdictName | None]) -> str:
+def render_summary(verdicts: Sequence[VerdictName | None]) -> str:
     """What became of several messages: how many, and which way; None is one that could not be read."""
-    total = count(len(outcomes), "message")
-    good = [_count_outcome(outcomes, each) for each in ACCEPTABLE if each in outcomes]
-    bad = [outcome for outcome in outcomes if outcome is not None and outcome not in ACCEPTABLE]
+    total = count(len(verdicts), "message")
+    good = [_count_verdict(verdicts, each) for each in ACCEPTABLE if each in verdicts]
+    bad = [verdict for verdict in verdicts if verdict is not None and verdict not in ACCEPTABLE]
     if bad:
-        which = ", ".join(_count_outcome(bad, each) for each in dict.fromkeys(bad))
+        which = ", ".join(_count_verdict(bad, each) for each in dict.fromkeys(bad))
         good.append(f"{len(bad)} not accepted ({which})")
-    if None in outcomes:
-        good.append(f"{outcomes.count(None)} could not be read")
+    if None in verdicts:
+        good.append(f"{verdicts.count(None)} could not be read")
     return f"{total}: {', '.join(good)}"
 
 
-def _count_outcome(outcomes: Sequence[VerdictName | None], outcome: VerdictName) -> str:
-    return f"{outcomes.count(outcome)} {outcome}"
+def _count_verdict(verdicts: Sequence[VerdictName | None], verdict: VerdictName) -> str:
+    return f"{verdicts.count(verdict)} {verdict}"
 
 
 def render_error(error: BaseException) -> str:

@@ -86,7 +86,7 @@ class Standing(NamedTuple):
     @property
     def is_open(self) -> bool:
         """Whether it is not over."""
-        return self.row.state != "settled"
+        return self.row.state != "finished"
 
     @property
     def is_abandoned(self) -> bool:
@@ -107,7 +107,7 @@ class Standing(NamedTuple):
     def word(self) -> str:
         """How it stands, in a word or two."""
         if not self.is_open:
-            return self.row.status or self.row.ending or self.row.state
+            return self.row.status or self.row.stop_reason or self.row.state
         if self.is_abandoned:
             return "abandoned"
         if self.place is not None and self.place.state == "done" and not self.is_driven:
@@ -209,7 +209,7 @@ def look_at(home: Home, rows: Sequence[Run], cluster: Cluster | None = None) -> 
 
     `cluster`: what the database of other machines says of those that are done there.
     """
-    crew = _Crew(home, [row for row in rows if row.state != "settled"])
+    crew = _Crew(home, [row for row in rows if row.state != "finished"])
     crew.told = {} if cluster is None else cluster.rows
     crew.taken = list_taken(home.ledger, [row.session_id for row in rows if is_elsewhere(row)])
     return [crew.stand(row) for row in rows]
@@ -231,7 +231,7 @@ class _Crew:
     def stand(self, row: Run) -> Standing:
         told = self.told.get(row.session_id)
         place = clean(find_place(row, told, self.taken.get(row.session_id)))
-        if row.state == "settled":
+        if row.state == "finished":
             seen = Seen(row, 0, tokens=row.tokens, cost_usd=row.cost_usd)
             return Standing(_at(seen, place), now_ms=self.now_ms, place=place)
         if place is not None:
@@ -271,7 +271,7 @@ def _update(row: Run, told: Row) -> Run:
     from remit.cluster.row_conversion import shape_row
 
     now = shape_row(told)
-    if now.state == "settled" or row.state not in ("admitted", "running"):
+    if now.state == "finished" or row.state not in ("admitted", "running"):
         return row
     return row._replace(
         state=now.state, started_ms=row.started_ms or now.started_ms, deadline_ms=now.deadline_ms or row.deadline_ms,
@@ -339,7 +339,7 @@ def hide_environ(terms: RunConfig) -> RunConfig:
 def load_kept_report(home: Home, row: Run) -> Result | None:
     """What became of a delegation, whole, with secrets; None until its agent has ended, and where nothing is kept."""
     return (
-        load_report(home, row.session_id)[0] if row.state in ("settling", "settled") and _is_kept(home, row) else None
+        load_report(home, row.session_id)[0] if row.state in ("finishing", "finished") and _is_kept(home, row) else None
     )
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from remit.ledger.queries import NestedTotals
     from remit.views.run_details import Standing
 
-STATES = {"all": None, "open": True, "settled": False}
+STATES = {"all": None, "open": True, "finished": False}
 MOST, USUAL = 500, 100
 _MOST_CURSOR = 200
 _MOST_DIGITS = 15
@@ -42,9 +42,9 @@ class Asked(NamedTuple):
     state: str = "all"
     """open, settled or all."""
     agent: str | None = None
-    outcome: str | None = None
+    verdict: str | None = None
     status: str | None = None
-    ending: str | None = None
+    stop_reason: str | None = None
     """How the agent ended: exited, timeout, cancelled, crashed, refused, orphaned, budget."""
     task: int | str | None = None
     """Its number, or its id in an outside system."""
@@ -90,7 +90,7 @@ def _read_asked(home: Home, asked: Asked) -> RunFilter:
         raise UsageError(f"there is no state '{asked.state}'", hint=f"known are: {', '.join(STATES)}")
     number, task_id = (None, None) if asked.task is None else _read_task(home, asked.task)
     return RunFilter(
-        STATES[asked.state], asked.agent, asked.outcome, asked.status, asked.ending, number,
+        STATES[asked.state], asked.agent, asked.verdict, asked.status, asked.stop_reason, number,
         tuple(asked.q.split()), asked.roots, task_id,
     )  # fmt: skip
 
@@ -133,8 +133,8 @@ def shape_run(each: Standing, below: NestedTotals, summary: str) -> dict[str, An
         "standing": each.word,
         "state": row.state,
         "status": row.status,
-        "outcome": row.outcome,
-        "ending": row.ending,
+        "verdict": row.verdict,
+        "stop_reason": row.stop_reason,
         "depth": row.depth,
         "parent_id": row.parent_id,
         "root_id": row.root_id,

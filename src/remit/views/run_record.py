@@ -31,7 +31,7 @@ _TERMS = (
     "runner", "resume_of", "retry_of",
 )  # fmt: skip
 _ROW = (
-    "session_id", "agent", "state", "standing", "status", "outcome", "ending", "depth", "path", "parent_id",
+    "session_id", "agent", "state", "standing", "status", "verdict", "stop_reason", "depth", "path", "parent_id",
     "task_number", "runner", "work", "created_ms", "started_ms", "deadline_ms", "ended_ms", "said", "tokens",
     "cost_usd", "turns", "waits_for", "level",
 )  # fmt: skip
@@ -101,7 +101,7 @@ def load_run_report(home: Home, word: str | None = None) -> dict[str, Any]:
         "event": tree["event"],
         "project": clean(home.root.rstrip("/").rpartition("/")[2]),
         "root_id": tree["root_id"],
-        "open": any(item["state"] != "settled" for item in tree["items"]),
+        "open": any(item["state"] != "finished" for item in tree["items"]),
         "totals": _count(tree["items"]),
         "tree": rows,
         "nodes": nodes,
@@ -127,7 +127,7 @@ def _count(items: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "tokens": sum(tokens) if tokens else None,
         "cost_usd": sum(costs) if costs else None,
         "started_ms": min(begun, default=None),
-        "ended_ms": max(ended, default=None) if all(item["state"] == "settled" for item in items) else None,
+        "ended_ms": max(ended, default=None) if all(item["state"] == "finished" for item in items) else None,
     }
 
 
@@ -173,7 +173,7 @@ def _load_node(home: Home, session_id: str, sizes: Sizes) -> dict[str, Any] | No
 
 def _rank(row: dict[str, Any], at: int) -> tuple[bool, bool, int]:
     """The first of the run, then what did not go well, then the others."""
-    return at > 0, row["standing"] == "completed" and row["outcome"] != "fabricated", at
+    return at > 0, row["standing"] == "completed" and row["verdict"] != "fabricated", at
 
 
 def _shape_node(home: Home, node: dict[str, Any], sizes: Sizes) -> dict[str, Any]:

@@ -36,7 +36,7 @@ PAGE_CHARS = 60_000
 _SHOWN_PROMPT = 20_000
 _TERMS = (
     "timeout_s", "kind", "format", "budget", "may_call", "max_depth", "model", "tools", "reasks", "retry", "root",
-    "worktree", "commit", "artifact_path", "phase", "command", "confine", "evidence", "settles", "commits",
+    "worktree", "commit", "artifact_path", "phase", "command", "confine", "evidence", "finishes", "commits",
     "result_tokens", "refereed", "resume_of", "retry_of", "batch", "settings", "description",
 )  # fmt: skip
 """What of the terms is worth a look."""
@@ -153,8 +153,8 @@ def _shape_attempt(home: Home, row: Run, attempt: AttemptRow) -> dict[str, Any]:
         "number": attempt.number,
         "started_ms": attempt.started_ms or None,
         "ended_ms": attempt.ended_ms,
-        "ending": attempt.ending,
-        "outcome": attempt.outcome,
+        "stop_reason": attempt.stop_reason,
+        "verdict": attempt.verdict,
         "findings": clean([*attempt.findings]),
         "repairs": clean([*attempt.repairs]),
         "claims": clean([*attempt.claims]),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-SETTLED = 5
+FINISHED = 5
 OPEN = 50
 _MANIFEST_BYTES = 4 * 1024 * 1024
 _WORKING = ("IN PROGRESS", "IMPLEMENTING", "PLANNING", "RESEARCHING", "REVISING", "PARTIAL")
@@ -58,7 +58,7 @@ class Overview(NamedTuple):
     outside: tuple[str, ...] = ()
     """The commands of an outside task system, where the workspace has no tasks of its own."""
     running: tuple[Standing, ...] = ()
-    settled: tuple[Run, ...] = ()
+    finished: tuple[Run, ...] = ()
     manifest: ManifestOverview | None = None
     open_errors: int = 0
     open_causes: int = 0
@@ -87,7 +87,7 @@ def look_over() -> Overview:
 
     try:
         tasks, outside = attempt("tasks", _look_at_tasks) or (None, ())
-        running, settled = attempt("delegations", lambda: _look_at_delegations(home)) or ((), ())
+        running, finished = attempt("delegations", lambda: _look_at_delegations(home)) or ((), ())
         manifest = attempt("manifest", lambda: _look_at_manifest(home, settings))
         errors, causes = attempt("errors", _look_at_errors) or (0, 0)
         size = attempt("ledger", lambda: _measure(home))
@@ -95,7 +95,18 @@ def look_over() -> Overview:
         home.close()
     now_ms = time.time_ns() // 1_000_000
     return Overview(
-        root, find_branch(root), now_ms, tasks, outside, running, settled, manifest, errors, causes, size, tuple(faults)
+        root,
+        find_branch(root),
+        now_ms,
+        tasks,
+        outside,
+        running,
+        finished,
+        manifest,
+        errors,
+        causes,
+        size,
+        tuple(faults),
     )
 
 
@@ -134,8 +145,8 @@ def _look_at_delegations(home: Home) -> tuple[tuple[Standing, ...], tuple[Run, .
     from remit.views.run_details import list_work
 
     running = list_work(home, limit=OPEN)
-    recent = list_delegations(home.ledger, limit=SETTLED + len(running))
-    return tuple(running), tuple([each for each in recent if each.state == "settled"][:SETTLED])
+    recent = list_delegations(home.ledger, limit=FINISHED + len(running))
+    return tuple(running), tuple([each for each in recent if each.state == "finished"][:FINISHED])
 
 
 def _look_at_manifest(home: Home, settings: Settings) -> ManifestOverview | None:

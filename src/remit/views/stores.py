@@ -293,4 +293,4 @@ def count_work(home: Home) -> dict[str, int]:
     """How many delegations are open and how many are settled."""
     found = count_by_state(home.ledger) if has_ledger(home) else {}
     total = sum(found.values())
-    return {"open": total - found.get("settled", 0), "settled": found.get("settled", 0), "total": total}
+    return {"open": total - found.get("finished", 0), "finished": found.get("finished", 0), "total": total}

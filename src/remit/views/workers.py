@@ -64,7 +64,7 @@ def look_lately(home: Home, rows: Sequence[Run], root_id: str | None = None) -> 
 
     Of what is over only a tree is asked for: a list of many has what was told here.
     """
-    if not any(is_elsewhere(row) and (root_id is not None or row.state != "settled") for row in rows):
+    if not any(is_elsewhere(row) and (root_id is not None or row.state != "finished") for row in rows):
         return None
     return _recall((home.root, root_id or "-"), lambda: watch(home, root_id))
 

@@ -76,10 +76,10 @@ def test_a_new_agent_lies_with_its_like_and_lints_clean(inside: Inside, profile:
     for name, text in files.items():
         put(inside, name, text)
     place = (HOMES | places)[profile]
-    ending = "toml" if profile == "codex" else "md"
+    stop_reason = "toml" if profile == "codex" else "md"
     for kind in KINDS:
         created = load(inside("new", kind, f"my-{kind}", "--profile", profile, "--json"))["created"]
-        assert created[0] == f"{place}/my-{kind}.{ending}"
+        assert created[0] == f"{place}/my-{kind}.{stop_reason}"
         ended = inside("lint")
         assert (ended.code, "nothing to say" in ended.text, ended.err) == (0, True, b""), ended.text
     assert set(files) < set(list_files(inside.folder)) or not files

@@ -319,7 +319,7 @@ def test_json_is_one_object_for_all_messages(remit: Remit) -> None:
     assert {key: first[key] for key in first if key != "payload"} == {
         "filename": "a.md",
         "accepted": True,
-        "outcome": "accepted",
+        "verdict": "accepted",
         "format": "standard",
         "transport": "block",
         "status": "completed",

@@ -103,7 +103,7 @@ def test_json_of_a_code_is_one_object(inside: Inside) -> None:
         "code": "RET011",
         "name": known.name,
         "severity": "error",
-        "outcome": "degenerate",
+        "verdict": "degenerate",
         "fix": None,
         "documentation": known.documentation,
     }

@@ -46,7 +46,7 @@ def read(ended: Ended) -> dict[str, list[tuple[str, str, str]]]:
 def add(inside: Inside, name: str, agent: str = "planner", **given: Any) -> None:  # noqa: ANN401 - columns
     """A delegation that runs, or has ended; times are seconds ago."""
     now = read_clock_ms()
-    ended: dict[str, Any] = {key: given.pop(key) for key in ("ending", "outcome", "status") if key in given}
+    ended: dict[str, Any] = {key: given.pop(key) for key in ("stop_reason", "verdict", "status") if key in given}
     started, left, took = given.pop("started", 10), given.pop("left", 1000), given.pop("took", None)
     attempts = given.pop("attempts", ())
     home = Home(str(inside.folder))
@@ -58,13 +58,13 @@ def add(inside: Inside, name: str, agent: str = "planner", **given: Any) -> None
             findings = [{"code": code, "severity": "error", "message": "x"} for code in codes]
             record_attempt(db, name, AttemptRow(number, begun, now, "exited", "invalid", None, findings))
         if took is not None:
-            advance(db, name, "settled", ended_ms=begun + int(took * 1000), **ended)
+            advance(db, name, "finished", ended_ms=begun + int(took * 1000), **ended)
     home.close()
 
 
 def test_nothing_delegated_is_nothing_to_tell(inside: Inside) -> None:
     assert read(inside("doctor", "--json")) == {}
-    add(inside, "sess_1", took=5, ending="exited", outcome="accepted", status="completed")
+    add(inside, "sess_1", took=5, stop_reason="exited", verdict="accepted", status="completed")
     told = ("ok", "nothing is at work, and nothing goes wrong again and again", "")
     assert read(inside("doctor", "--json")) == {"delegations": [told]}
 
@@ -109,7 +109,7 @@ def test_an_agent_that_outlives_its_delegation_is_told_and_ended(remit: Remit, a
     os.kill(each["driver_pid"], signal.SIGKILL)
     home = Home(str(remit.folder))
     with home.ledger.transaction() as db:
-        db.execute("UPDATE delegations SET state = 'settled'")
+        db.execute("UPDATE delegations SET state = 'finished'")
     assert list_living(home)
     ended = remit("doctor", "--json")
     assert ended.code == 1
@@ -136,11 +136,11 @@ def test_an_agent_that_runs_in_a_circle_is_told(remit: Remit, agent: ScriptedAge
 
 
 def test_the_same_asked_over_and_over_is_told(inside: Inside) -> None:
-    add(inside, "sess_root", took=9, ending="exited", outcome="accepted", status="completed")
+    add(inside, "sess_root", took=9, stop_reason="exited", verdict="accepted", status="completed")
     for number in range(6):
         add(
-            inside, f"sess_{number}", "helper", parent_id="sess_root", root_id="sess_root", took=1, ending="exited",
-            outcome="accepted", status="completed", details={"work": "Look again." if number < 5 else "Other."},
+            inside, f"sess_{number}", "helper", parent_id="sess_root", root_id="sess_root", took=1, stop_reason="exited",
+            verdict="accepted", status="completed", details={"work": "Look again." if number < 5 else "Other."},
         )  # fmt: skip
     told = "helper was asked for the same 5 times in one tree: Look again."
     hint = "see who asks: remit tree sess_root; bound it with --max-delegations"
@@ -150,14 +150,19 @@ def test_the_same_asked_over_and_over_is_told(inside: Inside) -> None:
 @pytest.mark.conforms("002-44")
 def test_limits_that_do_not_fit_are_told_with_better_ones(inside: Inside) -> None:
     """R2.6."""
-    fine = {"outcome": "accepted", "status": "completed", "ending": "exited"}
-    late = {"outcome": "missing", "status": "partial", "ending": "timeout"}
+    fine = {"verdict": "accepted", "status": "completed", "stop_reason": "exited"}
+    late = {"verdict": "missing", "status": "partial", "stop_reason": "timeout"}
     for number in range(6):
         add(inside, f"sess_l{number}", "late", took=100, details={"timeout_s": 100}, **(late if number < 2 else fine))
         add(inside, f"sess_q{number}", "quick", took=20 + number, details={"timeout_s": 3600.0}, **fine)
         add(inside, f"sess_f{number}", "fits", took=200, details={"timeout_s": 500}, **fine)
         add(
-            inside, f"sess_c{number}", "cancelled", took=1, details={"timeout_s": 500}, **fine | {"ending": "cancelled"}
+            inside,
+            f"sess_c{number}",
+            "cancelled",
+            took=1,
+            details={"timeout_s": 500},
+            **fine | {"stop_reason": "cancelled"},
         )
     assert read(inside("doctor", "--json"))["limits"] == [
         ("warning", "late ran out of its 100 s in 2 of 6 runs",
@@ -183,13 +188,13 @@ def test_the_usual_time_leaves_out_one_of_twenty() -> None:
 @pytest.mark.conforms("002-46")
 def test_returns_that_fail_are_told_with_what_to_change(inside: Inside) -> None:
     for number in range(4):
-        outcome = "fabricated" if number == 0 else "invalid" if number < 3 else "accepted"
+        verdict = "fabricated" if number == 0 else "invalid" if number < 3 else "accepted"
         codes = (("RET011", "RET020"), ("RET011",))
-        add(inside, f"sess_w{number}", "wrong", took=50, ending="exited", outcome=outcome, attempts=codes,
+        add(inside, f"sess_w{number}", "wrong", took=50, stop_reason="exited", verdict=verdict, attempts=codes,
             details={"timeout_s": 100})  # fmt: skip
-        add(inside, f"sess_a{number}", "asked", took=50, ending="exited", outcome="accepted",
+        add(inside, f"sess_a{number}", "asked", took=50, stop_reason="exited", verdict="accepted",
             attempts=(("RET001",), ()), details={"timeout_s": 100})  # fmt: skip
-        add(inside, f"sess_g{number}", "good", took=50, ending="exited", outcome="accepted", attempts=((),),
+        add(inside, f"sess_g{number}", "good", took=50, stop_reason="exited", verdict="accepted", attempts=((),),
             details={"timeout_s": 100})  # fmt: skip
     assert read(inside("doctor", "--json"))["returns"] == [
         ("warning", "4 of 4 returns of asked held only when it was asked again; most often RET001",
@@ -204,7 +209,7 @@ def test_a_task_that_nobody_works_on_is_told(inside: Inside) -> None:
         assert inside("task", "new", title).code == 0
     for number in ("1", "2", "3"):
         assert inside("task", "move", number, "RESEARCHING").code == 0
-    add(inside, "sess_1", task_number=1, took=5, ending="exited", outcome="accepted", status="failed")
+    add(inside, "sess_1", task_number=1, took=5, stop_reason="exited", verdict="accepted", status="failed")
     add(inside, "sess_2", task_number=2)
     rows = read(inside("doctor", "--json"))
     told = ("warning", "task 1 is RESEARCHING, and nobody works on it", "go on with it: remit research 1")

@@ -33,13 +33,13 @@ def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
     return json.loads(ended.out)
 
 
-def delegate(inside: Inside, name: str, *, days_ago: int, settled: bool = True) -> None:
+def delegate(inside: Inside, name: str, *, days_ago: int, finished: bool = True) -> None:
     home = Home(str(inside.folder))
     created = read_clock_ms() - days_ago * DAY_MS
     add_delegation(home.ledger, Run(name, "planner", 1, ("orchestrator", "planner"), created_ms=created))
-    if settled:
+    if finished:
         with home.ledger.transaction() as db:
-            advance(db, name, "settled", ended_ms=created + 1000)
+            advance(db, name, "finished", ended_ms=created + 1000)
     home.close()
 
 
@@ -87,7 +87,7 @@ def test_an_empty_folder_has_nothing_and_gets_nothing(inside: Inside) -> None:
 
 def test_old_delegations_go_and_everything_else_stays(workspace: Inside) -> None:
     delegate(workspace, "old", days_ago=91)
-    delegate(workspace, "open", days_ago=91, settled=False)
+    delegate(workspace, "open", days_ago=91, finished=False)
     delegate(workspace, "young", days_ago=89)
     home = Home(str(workspace.folder))
     write_spill(home, b"x" * 100_000, session_id="old", kind="answer")
@@ -177,8 +177,8 @@ def test_what_cannot_be_searched_is_told_and_the_rest_goes(
 
 
 def test_worktrees_of_old_delegations_go_and_those_with_young_ones_stay(workspace: Inside) -> None:
-    for name, days_ago, settled in (("old", 91, True), ("open", 91, False), ("young", 1, True)):
-        delegate(workspace, name, days_ago=days_ago, settled=settled)
+    for name, days_ago, finished in (("old", 91, True), ("open", 91, False), ("young", 1, True)):
+        delegate(workspace, name, days_ago=days_ago, finished=finished)
         add_worktree(str(workspace.folder), name)
     add_worktree(str(workspace.folder), "unknown")
     assert load(workspace("gc", "--dry-run", "--json"))["worktrees"] == ["old"]
@@ -326,12 +326,12 @@ def test_where_brokers_cannot_be_counted_that_is_told_and_the_rest_goes(workspac
 
 def test_a_worktree_whose_work_is_on_a_branch_goes_at_once(workspace: Inside) -> None:
     for name in ("sess_done", "sess_part", "sess_bare", "sess_used"):
-        delegate(workspace, name, days_ago=1, settled=False)
+        delegate(workspace, name, days_ago=1, finished=False)
         add_worktree(str(workspace.folder), name)
         home = Home(str(workspace.folder))
         with home.ledger.transaction() as db:
             status = "partial" if name == "sess_part" else "completed"
-            advance(db, name, "settled", ended_ms=read_clock_ms(), status=status)
+            advance(db, name, "finished", ended_ms=read_clock_ms(), status=status)
         home.close()
         if name != "sess_bare":
             git(workspace.folder, "branch", f"remit/{name}")
@@ -395,6 +395,6 @@ def test_a_worktree_is_as_old_as_the_last_who_worked_there(workspace: Inside) ->
     row = Run("sess_second", "planner", 1, ("orchestrator", "planner"), details={"worktree": "sess_first"})
     add_delegation(home.ledger, row)
     with home.ledger.transaction() as db:
-        advance(db, "sess_second", "settled", ended_ms=read_clock_ms(), status="partial")
+        advance(db, "sess_second", "finished", ended_ms=read_clock_ms(), status="partial")
     home.close()
     assert load(workspace("gc", "--json"))["worktrees"] == []

@@ -22,8 +22,8 @@ from tests.support.commands import Ended, Inside
 __all__ = ["place"]
 
 WORDS = {"lie": "THE LIE", "honest": "THE TRUTH", "denied": "denied", "written": "written", "ran": "ran"}
-GOOD = Run("sess_1_aaaaaa", "x", 1, ("x",), outcome="accepted", status="completed")
-BAD = Run("sess_1_bbbbbb", "x", 1, ("x",), outcome="fabricated", status="failed")
+GOOD = Run("sess_1_aaaaaa", "x", 1, ("x",), verdict="accepted", status="completed")
+BAD = Run("sess_1_bbbbbb", "x", 1, ("x",), verdict="fabricated", status="failed")
 ASKED = (
     PlayedRequest("caller", 0, "go", has_tools=True, tokens=1),
     PlayedRequest("honest", 0, "you are sess_1_aaaaaa", has_tools=True, tokens=1),

@@ -117,7 +117,7 @@ def test_how_long_it_took_is_not_called_its_age(inside: Inside) -> None:
     now_ms = read_clock_ms()
     add_row(inside.folder, "sess_1700000001_abcdef", created_ms=now_ms - 3_600_000, started_ms=now_ms - 3_600_000)
     with Home(str(inside.folder)).ledger.transaction() as db:
-        db.execute("UPDATE delegations SET state = 'settled', status = 'completed', ended_ms = started_ms + 5000")
+        db.execute("UPDATE delegations SET state = 'finished', status = 'completed', ended_ms = started_ms + 5000")
     heading, row = inside("ps", "--all").text.splitlines()
     assert "AGE" not in heading.split()
     assert row.split()[heading.split().index("TOOK")] == "0:05"
@@ -173,7 +173,7 @@ def test_a_tree_is_shown_and_ended_as_a_whole(remit: Remit, agent: ScriptedAgent
     assert "below\n  child  running  " in remit("show", rows["parent"].session_id).text
     assert remit("cancel", rows["parent"].session_id).code == 0
     assert agent.list_living() == child.list_living() == []
-    assert {row.state for row in list_rows(remit.folder)} == {"settled"}
+    assert {row.state for row in list_rows(remit.folder)} == {"finished"}
 
 
 def test_nothing_heard_for_long_is_told(inside: Inside) -> None:
@@ -251,7 +251,7 @@ def test_what_nobody_drives_can_be_cancelled(remit: Remit, agent: ScriptedAgent)
     ended = remit("cancel", session)
     assert ended.code == 0, ended
     assert agent.list_living() == []
-    assert list_rows(remit.folder)[0].state == "settled"
+    assert list_rows(remit.folder)[0].state == "finished"
 
 
 @pytest.mark.slow
@@ -341,7 +341,7 @@ def test_show_tells_what_was_claimed_and_what_was_done(remit: Remit, agent: Scri
     assert "settled\n  errors    done" in ended.text
     told = load(remit("show", "--json"))
     assert told["result"]["remit"]["grades"][0]["grade"] == "unchanged"
-    assert told["attempts"][0]["outcome"] == "fabricated"
+    assert told["attempts"][0]["verdict"] == "fabricated"
     assert {step["name"] for step in told["steps"]} >= {"errors", "git"}
     assert "texts" not in told
     assert [(each["path"], each["grade"]) for each in told["attempts"][0]["claims"]] == [("report.md", "unchanged")]

@@ -306,7 +306,7 @@ def test_a_signal_cancels_and_waits(remit: Remit, agent: ScriptedAgent, number: 
     assert agent.list_living() == []
     assert process.returncode == 1, err
     assert json.loads(out)["remit"]["stop_reason"] == "cancelled"
-    assert list_rows(remit.folder)[0].state == "settled"
+    assert list_rows(remit.folder)[0].state == "finished"
 
 
 def test_two_signals_do_not_wait_and_nothing_survives(remit: Remit, agent: ScriptedAgent) -> None:
@@ -335,7 +335,7 @@ main()
     command = agent.hangs().command
     ended = remit("run", "Hang.", "--command", command, "--timeout", "60", "--json", prelude=("-c", prelude))
     assert (ended.code, json.loads(ended.out)["remit"]["stop_reason"]) == (1, "cancelled")
-    assert list_rows(remit.folder)[0].state == "settled"
+    assert list_rows(remit.folder)[0].state == "finished"
     assert agent.list_living() == []
 
 
@@ -361,7 +361,7 @@ def test_what_was_handed_on_ends_too(remit: Remit, agent: ScriptedAgent, child: 
     assert process.returncode == 1
     assert agent.list_living() == child.list_living() == []
     rows = {row.agent: row for row in list_rows(remit.folder)}
-    assert {row.state for row in rows.values()} == {"settled"}
+    assert {row.state for row in rows.values()} == {"finished"}
     assert rows["child"].parent_id == rows["parent"].session_id
 
 
@@ -459,7 +459,7 @@ def load_row(folder: Path, session_id: str) -> Run:
 
 
 def wait_until_settled(folder: Path, session_id: str) -> None:
-    wait_until(lambda: load_row(folder, session_id).state == "settled", f"{session_id} is settled")
+    wait_until(lambda: load_row(folder, session_id).state == "finished", f"{session_id} is settled")
 
 
 def count_claims(folder: Path, session_id: str) -> int:

@@ -40,9 +40,9 @@ def delegate(inside: Inside, number: int, *, ended: bool, agent: str = "planner"
     with home.ledger.transaction() as db:
         advance(db, name, "running", started_ms=now - 90_000)
         if ended:
-            cut_short = {"outcome": "missing", "status": "partial", "ending": "timeout"} if number == 5 else {}
-            told = {"outcome": "accepted", "status": "completed", "ending": "exited"} | cut_short
-            advance(db, name, "settled", ended_ms=now - 60_000, **told)
+            cut_short = {"verdict": "missing", "status": "partial", "stop_reason": "timeout"} if number == 5 else {}
+            told = {"verdict": "accepted", "status": "completed", "stop_reason": "exited"} | cut_short
+            advance(db, name, "finished", ended_ms=now - 60_000, **told)
     home.close()
 
 
@@ -128,7 +128,7 @@ def test_delegations_that_are_open_and_the_last_that_were_settled(workspace: Ins
     told = [(each["session_id"], each["standing"], each["driven"]) for each in found["open"]]
     assert told == [("sess_9", "running", True), ("sess_8", "abandoned", False)]
     assert (found["open"][0]["tokens"], found["open"][0]["cost_usd"]) == (1200, 0.25)
-    assert [each["task_number"] for each in found["settled"]] == [7, 6, 5, 4, 3]
+    assert [each["task_number"] for each in found["finished"]] == [7, 6, 5, 4, 3]
 
 
 @pytest.mark.parametrize("with_ledger", [True, False])
@@ -182,7 +182,7 @@ def test_it_fits_the_screen_whatever_is_there(workspace: Inside) -> None:
         "tasks",
         "drift",
         "work",
-        "settled",
+        "finished",
         "manifest",
         "errors",
         "ledger",

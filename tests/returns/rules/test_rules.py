@@ -11,7 +11,7 @@ from remit import convert
 from remit.model import ArtifactFacts, Diagnostic, Expectation, FileState
 from remit.returns.convert import DIAGNOSTICS
 from remit.returns.formats import HYPER, STANDARD, render_schema
-from remit.returns.rules import RULES, judge_outcome
+from remit.returns.rules import RULES, name_verdict
 from remit.views.explanations import explain_all
 from tests.support.return_rule_samples import CONVERSIONS, SAMPLES, Message, Passage
 from tests.support.return_samples import DROP, ISSUED, cut_out, entry, fenced, hyper, line, marked, sentence, standard
@@ -40,8 +40,8 @@ def test_a_bad_message_has_the_finding_and_no_other(code: str) -> None:
     verdict = sample.bad.judge()
     codes = {finding.code for finding in verdict.findings}
     assert codes - set(sample.besides) == {code}
-    assert verdict.outcome == sample.outcome
-    assert verdict.accepted is (sample.outcome == "accepted")
+    assert verdict.name == sample.verdict
+    assert verdict.accepted is (sample.verdict == "accepted")
     assert (verdict.returned is None) is not verdict.accepted
 
 
@@ -105,7 +105,7 @@ def test_a_missing_lineage_is_a_warning(key: str) -> None:
     known = Message(fenced(payload), expectation=Expectation(ISSUED, "planner", None, 1, PATH)).judge()
     told = [("RET027", "warning", f"/metadata/{key}")]
     for verdict in (bare, known):
-        assert verdict.outcome == "accepted"
+        assert verdict.name == "accepted"
         assert [(finding.code, finding.severity, finding.pointer) for finding in verdict.findings] == told
     assert known.returned is not None
     assert (known.returned.agent, known.returned.depth, known.returned.path) == ("planner", 1, PATH)
@@ -121,22 +121,20 @@ def test_the_form_of_a_session_id_is_told_where_the_id_stands() -> None:
 
 
 @pytest.mark.parametrize("state", ["missing", "empty", "unreadable"])
-@pytest.mark.parametrize(
-    ("word", "outcome"), [("complete", "invalid"), ("partial", "accepted"), ("blocked", "accepted")]
-)
-def test_a_findings_file_that_is_missing_fails_completed_work_only(state: FileState, word: str, outcome: str) -> None:
+@pytest.mark.parametrize(("word", "name"), [("complete", "invalid"), ("partial", "accepted"), ("blocked", "accepted")])
+def test_a_findings_file_that_is_missing_fails_completed_work_only(state: FileState, word: str, name: str) -> None:
     """C11 R4.12 R4.13: an error for completed, a warning otherwise."""
     payload = entry({"/status": word, "/needs_followup": ["BLOCKED:no access"]})
     facts = {payload["file"]: ArtifactFacts(payload["file"], state, 0)}
     verdict = Message(sentence(word), manifest_tail=line(payload), evidence=facts).judge()
-    assert verdict.outcome == outcome
+    assert verdict.name == name
     severities = {finding.severity for finding in verdict.findings if finding.code in ("RET051", "RET054", "RET089")}
     assert severities == {"error" if word == "complete" else "warning"}
     assert "RET089" in [finding.code for finding in verdict.findings]
 
 
 def test_warnings_alone_refuse_nothing() -> None:
-    assert judge_outcome([_find("RET032", SAMPLES["RET032"].bad)]) == "accepted"
+    assert name_verdict([_find("RET032", SAMPLES["RET032"].bad)]) == "accepted"
 
 
 # What conversions tell
@@ -280,7 +278,7 @@ def test_an_error_type_stands_for_a_code(kind: str, code: str) -> None:
 def test_a_missing_field_is_named_in_standard(field: str, dialect: str | None) -> None:
     """R0.2: also the status, without which an object hardly looks like a return."""
     verdict = Message(fenced(standard({f"/{field}": DROP})), dialect).judge()
-    assert verdict.outcome == "invalid"
+    assert verdict.name == "invalid"
     assert ("RET020", f"{field} is missing") in {(each.code, each.message) for each in verdict.findings}
 
 
@@ -289,7 +287,7 @@ def test_a_missing_field_is_named_in_standard(field: str, dialect: str | None) -
 def test_a_missing_field_is_named_in_hyper(field: str, dialect: str | None) -> None:
     """R3.1 R3.2: also `meta`."""
     verdict = Message(marked(hyper({f"/{field}": DROP})), dialect).judge()
-    assert verdict.outcome == "invalid"
+    assert verdict.name == "invalid"
     assert [(each.code, each.pointer) for each in verdict.findings] == [("RET020", f"/{field}")]
 
 
@@ -297,7 +295,7 @@ def test_a_missing_field_is_named_in_hyper(field: str, dialect: str | None) -> N
 def test_a_missing_field_is_named_in_a_manifest_entry(field: str) -> None:
     """R4.7."""
     verdict = Message(sentence(), manifest_tail=line(entry({f"/{field}": DROP}))).judge()
-    assert verdict.outcome == "invalid"
+    assert verdict.name == "invalid"
     assert ("RET020", f"/{field}") in {(each.code, each.pointer) for each in verdict.findings}
 
 
@@ -318,7 +316,7 @@ def test_a_missing_field_is_named_in_a_manifest_entry(field: str) -> None:
 def test_empty_items_of_lists_are_dropped(message: Message, pointer: str) -> None:
     """D5 C15: on reading, and recorded as a repair."""
     verdict = message.judge()
-    assert verdict.outcome == "repaired"
+    assert verdict.name == "repaired"
     assert [repair.kind for repair in verdict.repairs] == ["empty_items"]
     value: Any = verdict.payload
     for key in pointer[1:].split("/"):

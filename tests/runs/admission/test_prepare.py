@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def make_request(function: Callable[[str], object], prompt: str = "Do it.") -> Request:
-    return Request("worker", prompt, function=function, evidence=False, settles=False)
+    return Request("worker", prompt, function=function, evidence=False, finishes=False)
 
 
 def test_many_at_once_end_each_with_its_own_result(root: Path) -> None:
@@ -135,5 +135,5 @@ def test_one_that_cannot_be_announced_is_not_run_by_anybody_later(root: Path) ->
 
     asyncio.run(start())
     rows = list_delegations(Home(str(root)).ledger, limit=10)
-    assert [(row.state, row.ending) for row in rows] == [("settled", "cancelled")] * 2
+    assert [(row.state, row.stop_reason) for row in rows] == [("finished", "cancelled")] * 2
     assert ran == []

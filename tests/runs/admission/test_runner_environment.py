@@ -62,7 +62,7 @@ async def wait(root: Path, session_id: str) -> Result:
 def prepare(root: Path) -> str:
     ws = Workspace.open(root)
     try:
-        request = Request(None, "Do it.", runner="claude", settles=False, reasks=0)
+        request = Request(None, "Do it.", runner="claude", finishes=False, reasks=0)
         return ws.prepare(request, owner="1-gone").row.session_id
     finally:
         ws.home.close()
@@ -115,7 +115,7 @@ def test_what_an_agent_says_is_kept_and_shown_without_its_secrets(root: Path) ->
 
     async def run() -> list[str]:
         async with Workspace.open(root) as ws:
-            request = Request(None, "Do it.", runner="claude", settles=False, reasks=0)
+            request = Request(None, "Do it.", runner="claude", finishes=False, reasks=0)
             prepared = await ws.start(request)
             session_id = prepared.row.session_id
             await ws.wait(session_id)

@@ -212,7 +212,7 @@ def test_a_ticket_of_another_workspace_is_refused(tmp_path: Path) -> None:
     assert "does not know" in get_refusal(other, {"REMIT_TICKET": mint_for("s1").token}).message
 
 
-@pytest.mark.parametrize("state", ["settling", "settled"])
+@pytest.mark.parametrize("state", ["finishing", "finished"])
 def test_a_ticket_ends_with_its_session(tmp_path: Path, state: str) -> None:
     home = Home(str(tmp_path))
     add(home, "s1")
@@ -328,7 +328,7 @@ def test_what_those_who_are_over_have_used_counts(tmp_path: Path) -> None:
     root = add(home, "s1", budget={"max_usd": 1.0, "max_delegations": 1})
     add(home, "s2", root)
     with home.ledger.transaction() as db:
-        advance(db, "s2", "settled", tokens=5, cost_usd=1.5, turns=2)
+        advance(db, "s2", "finished", tokens=5, cost_usd=1.5, turns=2)
     caller = find(home, "s1")
     assert caller.left == Budget(max_usd=0.0, max_delegations=0)
     with pytest.raises(RefusedError) as caught:
@@ -340,7 +340,7 @@ def test_a_tree_of_a_thousand_is_asked_for_in_one_query(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     root = add(home, "s1", budget={"max_delegations": 5000, "max_tokens": 10_000})
     query = """INSERT INTO delegations (session_id, parent_id, root_id, agent, depth, path, state, created_ms, tokens)
-        VALUES (?, 's1', 's1', 'x', 2, '["orchestrator", "s1", "x"]', 'settled', 0, 1)"""
+        VALUES (?, 's1', 's1', 'x', 2, '["orchestrator", "s1", "x"]', 'finished', 0, 1)"""
     with home.ledger.transaction() as db:
         db.executemany(query, [(f"c{number}",) for number in range(1000)])
     asked: list[str] = []
@@ -384,7 +384,7 @@ def run_within(home: Home, argv: tuple[str, ...], *, contain: Literal["namespace
     started.process.wait(30)
     result = load_result(attempt.folder)
     assert result is not None
-    assert (result.ending, result.exit_code) == ("exited", 0)
+    assert (result.stop_reason, result.exit_code) == ("exited", 0)
     if result.contained != contain:
         pytest.skip(f"this machine contains agents by {result.contained}, not by {contain}")
     return read_out(attempt.folder, 0, 1000).decode()

@@ -94,7 +94,7 @@ def test_somebody_below_is_open_until_it_is_settled(home: Home) -> None:
     assert look(home, "a").has_open_below()
     assert not look(home, "b").has_open_below()
     with home.ledger.transaction() as db:
-        advance(db, "b", "settled")
+        advance(db, "b", "finished")
     assert not look(home, "a").has_open_below()
 
 

@@ -184,7 +184,7 @@ def test_an_error_log_that_cannot_be_written_is_reported(root: Path) -> None:
     assert log.is_dir()
 
 
-@pytest.mark.parametrize("state", ["settling", "settled"])
+@pytest.mark.parametrize("state", ["finishing", "finished"])
 def test_a_ledger_that_cannot_be_written_at_the_end_costs_nobody_the_result(root: Path, state: str) -> None:
     """D13: the result is there, says what failed, and whoever waits for the run again repeats it."""
 
@@ -269,7 +269,7 @@ def test_work_on_a_task_that_another_run_has_is_refused_and_no_failed_status_syn
 
 @pytest.mark.conforms("002-33")
 @pytest.mark.parametrize(
-    ("command", "ending", "told"),
+    ("command", "stop_reason", "told"),
     [
         ("no-such-program", "rejected", "'no-such-program' cannot be started: no such file or directory"),
         ("./README.md", "rejected", "'./README.md' cannot be started: permission denied"),
@@ -277,12 +277,14 @@ def test_work_on_a_task_that_another_run_has_is_refused_and_no_failed_status_syn
         ("sh -c ./README.md", "crashed", "exit code 126"),
     ],
 )
-def test_a_program_that_is_not_there_is_an_unavailable_tool(root: Path, command: str, ending: str, told: str) -> None:
+def test_a_program_that_is_not_there_is_an_unavailable_tool(
+    root: Path, command: str, stop_reason: str, told: str
+) -> None:
     """D13: TOOL_UNAVAILABLE, in the result and in the log, and a user is needed (R2.18)."""
     (root / "README.md").write_text("# Not a program\n", "utf-8")
     result = run(root, command)
     (error,) = result.errors
-    assert (result.status, result.stop_reason) == ("failed", ending)
+    assert (result.status, result.stop_reason) == ("failed", stop_reason)
     assert (error.type, error.code, error.recoverable) == ("tool_unavailable", "TOOL_UNAVAILABLE", False)
     assert told in error.message
     assert [each["code"] for each in load_errors(root)] == ["TOOL_UNAVAILABLE"]

@@ -75,7 +75,7 @@ def places(home: Home) -> Places:
 
 
 def describe(**changes: Any) -> Settlement:  # noqa: ANN401 - fields of a settlement
-    settlement = Settlement(
+    finish_steps = Settlement(
         "s1",
         "completed",
         kind="research",
@@ -85,7 +85,7 @@ def describe(**changes: Any) -> Settlement:  # noqa: ANN401 - fields of a settle
         faults=(FAULT,),
         entry=ENTRY,
     )
-    return settlement._replace(**changes)
+    return finish_steps._replace(**changes)
 
 
 def settle_here(folder: Path, **changes: Any) -> None:  # noqa: ANN401 - fields of a settlement
@@ -133,7 +133,7 @@ def test_a_delegation_is_settled_and_a_second_time_changes_nothing(tmp_path: Pat
     }
     check_settled(tmp_path)
     assert list_acts(home.ledger, "s1", only_untold=True) == []
-    assert [event.kind for event in load_events(home.ledger, session_id="s1")] == ["settlement", "settlement"]
+    assert [event.kind for event in load_events(home.ledger, session_id="s1")] == ["finish_steps", "finish_steps"]
 
 
 def test_what_the_agent_did_itself_is_not_done_again(tmp_path: Path) -> None:
@@ -144,8 +144,8 @@ def test_what_the_agent_did_itself_is_not_done_again(tmp_path: Path) -> None:
     TaskStore(home, "specs").link(1, "auth-2026-01-19")
     git(tmp_path, "add", OUT, "specs")
     git(tmp_path, "commit", "-qm", "task 1: Found out how users sign in.")
-    settlement = describe(artifacts=(), faults=(), session_id="s2")
-    steps = settle(home, settlement, places(home))
+    finish_steps = describe(artifacts=(), faults=(), session_id="s2")
+    steps = settle(home, finish_steps, places(home))
     assert [step.state for step in steps] == ["there", "there", "nothing", "nothing", "there"]
     assert len((tmp_path / OUT / "MANIFEST.jsonl").read_text().splitlines()) == 1
     assert len(git(tmp_path, "log", "--format=%s").splitlines()) == 1
@@ -174,13 +174,13 @@ def test_counts_reach_the_state_of_a_task_that_the_agent_moved(
     tmp_path: Path, *, committed: bool, linked: bool, written: bool
 ) -> None:
     """D4: only a state.json that the agent committed, with nothing else to add, stays as it is."""
-    home, settlement = make(tmp_path), describe(owner="agent", entry=None, counts={"findings_count": 3})
+    home, finish_steps = make(tmp_path), describe(owner="agent", entry=None, counts={"findings_count": 3})
     store = TaskStore(home, "specs")
-    store.conclude(1, lambda _: "RESEARCHED", artifacts=settlement.artifacts if linked else ())
+    store.conclude(1, lambda _: "RESEARCHED", artifacts=finish_steps.artifacts if linked else ())
     if committed:
         git(tmp_path, "add", OUT, "specs")
         git(tmp_path, "commit", "-qm", "task 1: By the agent.")
-    settle(home, settlement, places(home))
+    settle(home, finish_steps, places(home))
     task = json.loads((tmp_path / "specs" / "state.json").read_text())["active_projects"][0]
     assert task.get("findings_count") == (3 if written else None)
     assert len(git(tmp_path, "log", "--format=%s").splitlines()) == 1

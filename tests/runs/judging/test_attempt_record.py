@@ -53,7 +53,7 @@ def run(root: Path, script: str) -> tuple[AttemptRow, str]:
 def test_each_claim_is_kept_with_what_was_found_of_it(root: Path) -> None:
     attempt, _ = run(root, f"echo new > made.md; {answer('made.md', 'there.md', 'nowhere.md')}")
     claims = {claim["path"]: claim for claim in attempt.claims}
-    assert attempt.outcome == "fabricated"
+    assert attempt.verdict == "fabricated"
     assert {path: (claim["state"], claim["grade"]) for path, claim in claims.items()} == {
         "made.md": ("file", "changed"),
         "there.md": ("file", "unchanged"),
@@ -75,7 +75,7 @@ def test_a_finding_names_the_line_of_the_answer_that_it_is_about(root: Path) -> 
 
 def test_what_was_repaired_is_kept(root: Path) -> None:
     attempt, _ = run(root, f"echo new > made.md; {answer('made.md', end=',}')}")
-    assert attempt.outcome == "repaired"
+    assert attempt.verdict == "repaired"
     assert [(repair["kind"], len(repair["place"])) for repair in attempt.repairs] == [("trailing_comma", 4)]
 
 

@@ -42,7 +42,7 @@ def hand_on(root: Path, top: ScriptedAgent, *others: ScriptedAgent, accepted: bo
             result = await ws.delegate(None, "Do all of it.", command=top.command, reasks=0)
             below = [row for row in ws.list(only_open=False) if row.depth > 1]
             assert len(below) == len(others)
-            assert all((row.outcome in ("accepted", "repaired")) is accepted for row in below)
+            assert all((row.verdict in ("accepted", "repaired")) is accepted for row in below)
             return result
 
     result = asyncio.run(play())
@@ -106,13 +106,13 @@ def play_below(root: Path, child: ScriptedAgent, *, note: str = "") -> tuple[Res
         async with Workspace.open(root) as ws:
 
             async def work(_: str) -> str:
-                told = await ws.delegate(None, "Do a part of it.", command=child.command, settles=False)
+                told = await ws.delegate(None, "Do a part of it.", command=child.command, finishes=False)
                 with ws.home.ledger.transaction() as db:
                     if note:
                         add_act(db, session_id=told.session_id, path=note, operation="write", parent_id=None)
                 return "I had it done."
 
-            result = await ws.delegate(None, "Do all of it.", function=work, reasks=0, settles=False)
+            result = await ws.delegate(None, "Do all of it.", function=work, reasks=0, finishes=False)
             return result, load_handed_on(ws.home, (result.session_id,), ws.home.root)
 
     found = asyncio.run(play())

@@ -23,13 +23,13 @@ def make_changes(*paths: str) -> Comparison:
     return Comparison(created=tuple(TreeChange(path, "created", 3, "0" * 64) for path in paths))
 
 
-def judge(returned: Return | None = None, outcome: str = "accepted", **more: Any) -> Judgement:  # noqa: ANN401 - its fields
-    given: Any = outcome
+def judge(returned: Return | None = None, verdict: str = "accepted", **more: Any) -> Judgement:  # noqa: ANN401 - its fields
+    given: Any = verdict
     return Judgement(given, returned=returned, claimed=returned, **more)
 
 
-def end(ending: str = "exited", **more: Any) -> Conclusion:  # noqa: ANN401 - fields of Ended
-    return conclude(Ended(ending, "researcher", **more))
+def end(stop_reason: str = "exited", **more: Any) -> Conclusion:  # noqa: ANN401 - fields of Ended
+    return conclude(Ended(stop_reason, "researcher", **more))
 
 
 def make_unproven(**more: Any) -> Judgement:  # noqa: ANN401 - fields of Judgement
@@ -40,7 +40,7 @@ def make_unproven(**more: Any) -> Judgement:  # noqa: ANN401 - fields of Judgeme
 
 def test_an_unproven_return_is_partial_with_what_could_not_be_verified() -> None:
     told = end(judgement=make_unproven(), exit_code=0)
-    assert (told.ending, told.outcome, told.status) == ("exited", "unproven", "partial")
+    assert (told.stop_reason, told.verdict, told.status) == ("exited", "unproven", "partial")
     assert (told.summary, told.artifacts) == (DONE.summary, DONE.artifacts)
     assert (told.unsure, told.made, told.entry) == (("report.md",), (), None)  # neither linked nor committed
     (fault,) = told.faults
@@ -52,35 +52,35 @@ def test_an_unproven_return_is_partial_with_what_could_not_be_verified() -> None
 @pytest.mark.parametrize("failed", [{"exit_code": 1}, {"heard": Heard("text", cause="crash")}])
 def test_an_unproven_completed_of_a_program_that_failed_is_refused(failed: dict[str, Any]) -> None:
     told = end(judgement=make_unproven(), **failed)
-    assert (told.status, told.outcome) == ("failed", "ambiguous")
+    assert (told.status, told.verdict) == ("failed", "ambiguous")
 
 
 def test_an_unproven_completed_that_was_handed_back_is_no_timeout() -> None:
-    assert end(judgement=make_unproven(), exit_code=0, handed_back=True).ending == "exited"
+    assert end(judgement=make_unproven(), exit_code=0, handed_back=True).stop_reason == "exited"
 
 
 def test_an_unproven_completed_that_was_cut_short_is_summarized_by_remit() -> None:
     told = end("timeout", judgement=make_unproven())
-    assert (told.status, told.outcome, told.faults[0].code) == ("partial", "unproven", "TIMEOUT")
+    assert (told.status, told.verdict, told.faults[0].code) == ("partial", "unproven", "TIMEOUT")
     assert told.summary != DONE.summary
 
 
 def test_a_return_that_holds_is_passed_on_as_it_is() -> None:
     told = end(judgement=judge(DONE), exit_code=0)
-    assert (told.ending, told.outcome, told.status) == ("exited", "accepted", "completed")
+    assert (told.stop_reason, told.verdict, told.status) == ("exited", "accepted", "completed")
     assert told.summary == DONE.summary
     assert told.artifacts == DONE.artifacts
     assert not told.faults
 
 
 @pytest.mark.parametrize(
-    ("ending", "code"),
+    ("stop_reason", "code"),
     [("timeout", "TIMEOUT"), ("budget", "BUDGET_EXCEEDED"), ("orphaned", "ORPHANED")],
 )
-def test_what_was_cut_short_is_a_part_with_what_is_on_disk(ending: str, code: str) -> None:
+def test_what_was_cut_short_is_a_part_with_what_is_on_disk(stop_reason: str, code: str) -> None:
     """R2.7."""
-    told = end(ending, comparison=make_changes("notes.md", "src/a.py"))
-    assert (told.ending, told.status) == (ending, "partial")
+    told = end(stop_reason, comparison=make_changes("notes.md", "src/a.py"))
+    assert (told.stop_reason, told.status) == (stop_reason, "partial")
     assert told.faults[0].code == code
     assert told.faults[0].recoverable
     assert [(each.path, each.kind) for each in told.artifacts] == [
@@ -90,7 +90,7 @@ def test_what_was_cut_short_is_a_part_with_what_is_on_disk(ending: str, code: st
 
 
 @pytest.mark.parametrize(
-    ("ending", "resumed", "retried"),
+    ("stop_reason", "resumed", "retried"),
     [
         ("timeout", "Resume it with more time (--timeout): go on", "Retry it with more time (--timeout): anew"),
         ("budget", "Resume it with a larger budget: go on", "Retry it with a larger budget: anew"),
@@ -98,13 +98,13 @@ def test_what_was_cut_short_is_a_part_with_what_is_on_disk(ending: str, code: st
         ("orphaned", "Look at what is there, then resume it: go on", "Look at what is there, then retry it: anew"),
     ],
 )
-def test_only_what_can_be_resumed_is_offered_to_be(ending: str, resumed: str, retried: str) -> None:
+def test_only_what_can_be_resumed_is_offered_to_be(stop_reason: str, resumed: str, retried: str) -> None:
     """R0.14."""
     left = make_changes("notes.md")
-    told = end(ending, comparison=left, resume="go on", retry="anew")
+    told = end(stop_reason, comparison=left, resume="go on", retry="anew")
     assert (told.faults[0].recommendation, told.next_steps) == (resumed, (resumed,))
-    assert end(ending, comparison=left, retry="anew").faults[0].recommendation == retried
-    assert "its program" in end(ending, comparison=left).faults[0].recommendation
+    assert end(stop_reason, comparison=left, retry="anew").faults[0].recommendation == retried
+    assert "its program" in end(stop_reason, comparison=left).faults[0].recommendation
 
 
 def test_what_failed_is_offered_to_be_begun_anew_only() -> None:
@@ -148,7 +148,7 @@ def test_of_very_many_files_some_are_saved() -> None:
 
 def test_what_was_handed_back_says_that_the_time_was_up() -> None:
     told = end(judgement=judge(PART), exit_code=0, handed_back=True)
-    assert (told.ending, told.status) == ("timeout", "partial")
+    assert (told.stop_reason, told.status) == ("timeout", "partial")
     assert told.faults[0].code == "TIMEOUT"
     assert told.summary == PART.summary
     assert end(judgement=judge(DONE), exit_code=0, handed_back=True).status == "completed"
@@ -156,7 +156,7 @@ def test_what_was_handed_back_says_that_the_time_was_up() -> None:
 
 def test_completed_with_an_exit_code_is_not_believed() -> None:
     told = end(judgement=judge(DONE), exit_code=3)
-    assert (told.ending, told.status, told.outcome) == ("crashed", "failed", "ambiguous")
+    assert (told.stop_reason, told.status, told.verdict) == ("crashed", "failed", "ambiguous")
     assert "exit code 3" in told.faults[0].message
 
 
@@ -164,7 +164,7 @@ def test_completed_at_the_end_of_more_than_was_read_is_not_believed() -> None:
     """A return that was cut off may have said failed; what is not completed is believed."""
     cut = Heard("x", cause="cut", trouble="it printed more than is read")
     told = end(judgement=judge(DONE), heard=cut, exit_code=0)
-    assert (told.ending, told.status, told.outcome) == ("exited", "failed", "ambiguous")
+    assert (told.stop_reason, told.status, told.verdict) == ("exited", "failed", "ambiguous")
     assert "more than is read" in told.faults[0].message
     assert end(judgement=judge(PART), heard=cut, exit_code=0).status == "partial"
 
@@ -173,27 +173,27 @@ def test_an_agent_that_a_signal_ended_has_crashed_whatever_it_printed() -> None:
     killed = Heard("hello", cause="crash", trouble="the program was ended by SIGKILL")
     for judgement in (judge(DONE), judge(None, "invalid", findings=(ERROR,)), judge(None, "missing")):
         told = end("crashed", judgement=judgement, heard=killed, exit_code=137)
-        assert (told.ending, told.status, told.faults[0].code) == ("crashed", "failed", "UNKNOWN_ERROR")
+        assert (told.stop_reason, told.status, told.faults[0].code) == ("crashed", "failed", "UNKNOWN_ERROR")
         assert "SIGKILL" in told.faults[0].message
         assert told.findings == judgement.findings
     told = end("crashed", judgement=judge(PART), heard=killed, exit_code=137)
-    assert (told.ending, told.status, told.summary) == ("exited", "partial", PART.summary)
+    assert (told.stop_reason, told.status, told.summary) == ("exited", "partial", PART.summary)
 
 
 def test_an_exit_code_is_told_beside_what_is_wrong_with_the_words() -> None:
     words = Heard("hello", trouble="the program ended with exit code 3: no key")
     told = end(judgement=judge(None, "missing", findings=(ERROR,)), heard=words, exit_code=3)
-    assert (told.ending, told.faults[0].code, told.findings) == ("crashed", "UNKNOWN_ERROR", (ERROR,))
+    assert (told.stop_reason, told.faults[0].code, told.findings) == ("crashed", "UNKNOWN_ERROR", (ERROR,))
     assert told.faults[0].message == snapshot("the program ended with exit code 3: no key")
     told = end(judgement=judge(None, "invalid", findings=(ERROR,)), heard=words, exit_code=3)
-    assert (told.ending, told.outcome, told.faults[0].code) == ("exited", "invalid", "VALIDATION_FAILED")
+    assert (told.stop_reason, told.verdict, told.faults[0].code) == ("exited", "invalid", "VALIDATION_FAILED")
     assert told.faults[0].message == snapshot("there is no return; and the program ended with exit code 3: no key")
 
 
 def test_a_bad_return_is_failed_with_what_is_wrong_and_whose_format_to_fix() -> None:
     """R0.13, R2.13."""
     told = end(judgement=judge(None, "invalid", findings=(ERROR,)), heard=Heard("done!"), exit_code=0)
-    assert (told.ending, told.outcome, told.status) == ("exited", "invalid", "failed")
+    assert (told.stop_reason, told.verdict, told.status) == ("exited", "invalid", "failed")
     assert told.faults[0].code == "VALIDATION_FAILED"
     assert told.faults[0].recommendation == "Fix researcher subagent return format"
     [how] = told.next_steps  # whoever has never seen that format is told where it is
@@ -205,13 +205,13 @@ def test_a_bad_return_is_failed_with_what_is_wrong_and_whose_format_to_fix() -> 
 def test_a_claim_that_is_not_borne_out_is_fabricated() -> None:
     claimed = Judgement("fabricated", (ERROR,), None, DONE)
     told = end(judgement=claimed, heard=Heard("{}"), exit_code=0)
-    assert (told.outcome, told.status) == ("fabricated", "failed")
+    assert (told.verdict, told.status) == ("fabricated", "failed")
     assert told.faults[0].code == "FABRICATED"
     assert told.artifacts == DONE.artifacts
 
 
 @pytest.mark.parametrize(
-    ("cause", "ending", "code"),
+    ("cause", "stop_reason", "code"),
     [
         ("crash", "crashed", "UNKNOWN_ERROR"),
         ("api", "crashed", "UNKNOWN_ERROR"),
@@ -221,26 +221,26 @@ def test_a_claim_that_is_not_borne_out_is_fabricated() -> None:
         ("budget", "budget", "BUDGET_EXCEEDED"),
     ],
 )
-def test_an_agent_that_could_not_answer_says_why(cause: Cause, ending: str, code: str) -> None:
+def test_an_agent_that_could_not_answer_says_why(cause: Cause, stop_reason: str, code: str) -> None:
     told = end(heard=Heard(cause=cause, trouble="the server said 529"), exit_code=1)
-    assert (told.ending, told.faults[0].code) == (ending, code)
+    assert (told.stop_reason, told.faults[0].code) == (stop_reason, code)
     assert "529" in told.faults[0].message
 
 
 def test_only_an_accepted_return_that_ended_well_is_ever_completed() -> None:
     endings = ("exited", "timeout", "cancelled", "budget", "orphaned", "rejected")
-    outcomes = get_args(VerdictName)
+    verdicts = get_args(VerdictName)
     causes: tuple[Any, ...] = ("", "crash", "api", "turns", "budget", "refused", "no_answer")
     tried = 0
-    for ending, outcome, cause, code in product(endings, outcomes, causes, (0, 1, 137, None)):
-        accepted = outcome in ("accepted", "repaired")
-        judgement = judge(DONE if accepted else None, outcome)
-        if outcome == "unproven":
+    for stop_reason, verdict, cause, code in product(endings, verdicts, causes, (0, 1, 137, None)):
+        accepted = verdict in ("accepted", "repaired")
+        judgement = judge(DONE if accepted else None, verdict)
+        if verdict == "unproven":
             judgement = make_unproven()
-        told = end(ending, judgement=judgement, heard=Heard("text", cause=cause), exit_code=code)
+        told = end(stop_reason, judgement=judgement, heard=Heard("text", cause=cause), exit_code=code)
         tried += 1
         if told.status == "completed":
-            assert ending == "exited"
+            assert stop_reason == "exited"
             assert accepted
             assert not cause
             assert code in (0, None)

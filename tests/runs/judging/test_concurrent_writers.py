@@ -103,13 +103,13 @@ IMPOSSIBLE: dict[str, dict[str, Any]] = {
 def test_another_agent_that_could_have_written_a_file_makes_the_claim_unproven(run: Run, more: dict[str, Any]) -> None:
     (run.root / "new.md").write_text(TEXT)
     judgement = run.judge("new.md", run.make_other(**more))
-    assert (judgement.outcome, [each.code for each in judgement.doubts]) == ("unproven", ["EVD003"])
+    assert (judgement.name, [each.code for each in judgement.doubts]) == ("unproven", ["EVD003"])
 
 
 @pytest.mark.parametrize("more", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
 def test_another_agent_that_could_not_does_not(run: Run, more: dict[str, Any]) -> None:
     (run.root / "new.md").write_text(TEXT)
-    assert run.judge("new.md", run.make_other(**more)).outcome == "accepted"
+    assert run.judge("new.md", run.make_other(**more)).name == "accepted"
 
 
 def test_touching_a_file_after_the_other_agent_ended_proves_nothing(run: Run) -> None:
@@ -119,7 +119,7 @@ def test_touching_a_file_after_the_other_agent_ended_proves_nothing(run: Run) ->
     time.sleep(0.06)
     shutil.copy(run.root / "new.md", run.root / "copy")
     (run.root / "copy").rename(run.root / "new.md")
-    assert run.judge("new.md", other).outcome == "unproven"
+    assert run.judge("new.md", other).name == "unproven"
 
 
 def test_a_file_that_came_with_its_folder_may_be_anyone_s(run: Run) -> None:
@@ -132,7 +132,7 @@ def test_a_file_that_came_with_its_folder_may_be_anyone_s(run: Run) -> None:
     late.began_ms = run.began_ms + HOUR_MS
     (run.root / "aside").rename(run.root / "docs")
     other = Other(OTHER, time.time_ns() // 1_000_000)
-    assert late.judge("docs/a.md", other).outcome == "unproven"
+    assert late.judge("docs/a.md", other).name == "unproven"
 
 
 SEEN = (ToolUse("Bash", "run", "new.md"),)
@@ -146,12 +146,12 @@ RECORDS: dict[str, tuple[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("outcome", "more"), RECORDS.values(), ids=RECORDS)
+@pytest.mark.parametrize(("verdict", "more"), RECORDS.values(), ids=RECORDS)
 def test_a_file_that_changed_during_a_command_is_proved_if_records_rule_others_out(
-    run: Run, outcome: str, more: dict[str, Any]
+    run: Run, verdict: str, more: dict[str, Any]
 ) -> None:
     (run.root / "new.md").write_text(TEXT)
-    assert run.judge("new.md", run.make_other(**more), tools=(*SEEN, BASH)).outcome == outcome
+    assert run.judge("new.md", run.make_other(**more), tools=(*SEEN, BASH)).name == verdict
 
 
 def test_without_others_a_file_that_changed_during_a_command_is_attributed(run: Run) -> None:
@@ -192,14 +192,14 @@ UNDONE = {"removed": remove, "removed with its folder": remove_folder, "emptied"
 def test_work_that_another_agent_may_have_undone_is_unproven(run: Run, undo: Callable[[Path], str]) -> None:
     path = undo(run.root)
     judgement = run.judge(path, run.make_other())
-    assert (judgement.outcome, judgement.unproven) == ("unproven", (path,))
+    assert (judgement.name, judgement.unproven) == ("unproven", (path,))
     assert [each.code for each in judgement.doubts] == ["EVD010"]
     assert judgement.returned is not None
     assert judgement.returned.status == "partial"
     wrote = run.judge(path, run.make_other(), tools=(ToolUse("Write", "write", path), BASH))
-    assert wrote.outcome == "unproven"
+    assert wrote.name == "unproven"
     recorded = run.make_other(ended=5, writes=Writes(seen=frozenset({path}), is_recorded=True))
-    assert run.judge(path, recorded).outcome == "unproven"
+    assert run.judge(path, recorded).name == "unproven"
 
 
 @pytest.mark.parametrize("undo", UNDONE.values(), ids=UNDONE)
@@ -208,17 +208,17 @@ def test_work_that_no_other_agent_can_have_undone_is_fabricated(run: Run, undo: 
     late, reading = run.make_other(started=HOUR_MS), run.make_other(layers=(READING,))
     kept = run.make_other(ended=5, writes=Writes({path: HASH}))
     recorded = run.make_other(ended=5, writes=Writes(is_recorded=True))
-    outcome = "invalid" if undo is empty else "fabricated"  # the agent may have made an empty file
+    verdict = "invalid" if undo is empty else "fabricated"  # the agent may have made an empty file
     for others in ((), (late,), (reading,), (kept,), (recorded,)):
-        assert run.judge(path, *others).outcome == outcome
+        assert run.judge(path, *others).name == verdict
     elsewhere = (ToolUse("Write", "write", "other.md"),)
-    assert run.judge(path, run.make_other(), tools=elsewhere).outcome == outcome
+    assert run.judge(path, run.make_other(), tools=elsewhere).name == verdict
 
 
 @pytest.mark.parametrize("path", ["old.md", "docs/never.md", "docs/no/never.md"])
 def test_where_nothing_happened_nothing_was_undone(run: Run, path: str) -> None:
     (run.root / "elsewhere.md").write_text(TEXT)
-    assert run.judge(path, run.make_other()).outcome == "fabricated"
+    assert run.judge(path, run.make_other()).name == "fabricated"
 
 
 # --- nested runs ------------------------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def test_a_file_as_a_nested_run_left_it_that_was_not_accepted_is_unproven(run: R
         (nest(run, writes=OTHER_TEXT, written=frozenset({"new.md"})), (BASH,)),
     ):
         judgement = run.judge("new.md", nested=(nested,), tools=tools)
-        assert (judgement.outcome, judgement.unproven) == ("unproven", ("new.md",))
+        assert (judgement.name, judgement.unproven) == ("unproven", ("new.md",))
         (doubt,) = judgement.doubts
         assert doubt.code == "EVD009"
         assert f"'new.md' comes from reader ({OTHER})" in doubt.message
@@ -269,12 +269,12 @@ def test_a_file_that_the_caller_rewrote_or_another_nested_run_made_counts(run: R
         (nest(run, is_awaited=False), {"tools": wrote}),
         (nest(run), {"made": {"new.md": frozenset({HASH})}}),
     ):
-        assert run.judge("new.md", nested=(nested,), **more).outcome == "accepted"
+        assert run.judge("new.md", nested=(nested,), **more).name == "accepted"
 
 
 def test_a_link_counts_by_its_own_time_and_that_of_its_file(run: Run) -> None:
     (run.root / "way").symlink_to("docs")
     (run.root / "docs" / "a.md").write_text(TEXT)
     late = run.make_other(started=HOUR_MS)
-    assert run.judge("way/a.md", late).outcome == "accepted"
-    assert run.judge("way/a.md", run.make_other()).outcome == "unproven"
+    assert run.judge("way/a.md", late).name == "accepted"
+    assert run.judge("way/a.md", run.make_other()).name == "unproven"

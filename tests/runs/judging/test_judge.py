@@ -59,7 +59,7 @@ def test_a_file_that_was_made_meanwhile_bears_the_claim_out(root: Path) -> None:
     scene = look(root)
     (root / "report.md").write_text("# New\n")
     judgement = judge(make_answer("report.md"), scene)
-    assert judgement.outcome == "accepted"
+    assert judgement.name == "accepted"
     assert judgement.grades["report.md"].grade == "changed"
 
 
@@ -79,12 +79,12 @@ def test_what_a_tool_wrote_is_not_what_its_path_leads_to_afterwards(root: Path) 
     os.utime(old)
     for path in ("old.md", "report.md"):
         judgement = judge(make_answer(path), scene)
-        assert (judgement.outcome, judgement.grades[path].by_session) == ("fabricated", False)
+        assert (judgement.name, judgement.grades[path].by_session) == ("fabricated", False)
 
 
 def test_a_file_that_was_there_before_is_nobodys_work(root: Path) -> None:
     judgement = judge(make_answer("old.md"), look(root))
-    assert (judgement.outcome, judgement.accepted) == ("fabricated", False)
+    assert (judgement.name, judgement.accepted) == ("fabricated", False)
     assert judgement.findings[0].code == "EVD001"
     assert judgement.claimed is not None
 
@@ -97,7 +97,7 @@ def test_a_change_of_the_same_length_is_seen(root: Path) -> None:
 
 def test_a_file_that_is_not_there_is_made_up(root: Path) -> None:
     judgement = judge(make_answer("report.md"), look(root))
-    assert judgement.outcome == "fabricated"
+    assert judgement.name == "fabricated"
     assert not judgement.accepted
 
 
@@ -119,7 +119,7 @@ def test_a_claim_that_is_only_withdrawn_makes_nothing_completed(
         (root / "report.md").mkdir()
     assert judge(make_answer(*claims), scene._replace(earlier=Earlier())).accepted
     judgement = judge(make_answer(*claims), scene)
-    assert (judgement.outcome, judgement.accepted) == ("fabricated", False)
+    assert (judgement.name, judgement.accepted) == ("fabricated", False)
     assert judgement.findings[0].code == "EVD006"
     assert "'report.md' and 1 more was claimed before" in judgement.findings[0].message
     assert judge(make_answer(*claims, status="partial"), scene).accepted
@@ -134,14 +134,14 @@ def test_whoever_writes_the_file_or_names_the_one_that_is_meant_is_believed(
     for path in written:
         (root / path).write_text("# New\n")
     judgement = judge(make_answer(*written), scene)
-    assert (judgement.outcome, judgement.findings) == ("accepted", ())
+    assert (judgement.name, judgement.findings) == ("accepted", ())
 
 
 def test_an_old_file_takes_no_place(root: Path) -> None:
     """Without a snapshot from before, Remit cannot decide that it is old."""
     scene = look(root, earlier=Earlier(("report.md",), frozenset({"report.md"})))
     assert {"EVD001", "EVD006"} <= {finding.code for finding in judge(make_answer("old.md"), scene).findings}
-    assert judge(make_answer("old.md"), scene._replace(before=None)).outcome == "unproven"
+    assert judge(make_answer("old.md"), scene._replace(before=None)).name == "unproven"
 
 
 @pytest.mark.parametrize("tools", [(), (WROTE._replace(failed=True),)], ids=["none", "denied"])
@@ -149,7 +149,7 @@ def test_whoever_used_no_tool_made_no_file(root: Path, tools: tuple[ToolUse, ...
     scene = look(root, tools=tools)
     (root / "report.md").write_text("# By somebody else\n")
     judgement = judge(make_answer("report.md"), scene)
-    assert judgement.outcome == "fabricated"
+    assert judgement.name == "fabricated"
     assert "EVD002" in {finding.code for finding in judgement.findings}
 
 
@@ -164,7 +164,7 @@ def test_a_command_that_failed_may_have_written_before(root: Path) -> None:
 def test_without_a_record_of_the_tree_before_a_claim_is_unproven(root: Path) -> None:
     scene = look(root)._replace(before=None, is_lost=True)
     judgement = judge(make_answer("old.md"), scene)
-    assert (judgement.outcome, judgement.unproven) == ("unproven", ("old.md",))
+    assert (judgement.name, judgement.unproven) == ("unproven", ("old.md",))
     assert "EVD005" in {finding.code for finding in judgement.findings}
 
 
@@ -172,7 +172,7 @@ def test_an_unproven_return_is_partial_final_and_not_accepted(root: Path) -> Non
     scene = look(root, site=beside(root))
     (root / "report.md").write_text("# New\n")
     judgement = judge(make_answer("report.md"), scene)
-    assert (judgement.outcome, judgement.accepted, judgement.is_final) == ("unproven", False, True)
+    assert (judgement.name, judgement.accepted, judgement.is_final) == ("unproven", False, True)
     assert judgement.returned is not None
     assert judgement.claimed is not None
     assert (judgement.returned.status, judgement.claimed.status) == ("partial", "completed")
@@ -184,21 +184,21 @@ def test_a_return_without_artifacts_is_never_unproven(root: Path) -> None:
         judgement = judge_answer(
             make_answer(), scene, format="standard", expectation=Expectation(SESSION, "researcher"), words={}
         )  # fmt: skip
-        assert judgement.outcome == "accepted"
+        assert judgement.name == "accepted"
 
 
 def test_a_contradicted_claim_beside_an_unproven_one_is_fabricated(root: Path) -> None:
     scene = look(root, site=beside(root))
     (root / "report.md").write_text("# New\n")
     judgement = judge(make_answer("report.md", "old.md"), scene)
-    assert (judgement.outcome, judgement.returned) == ("fabricated", None)
+    assert (judgement.name, judgement.returned) == ("fabricated", None)
     assert {"EVD001", "EVD003"} <= {finding.code for finding in judgement.findings}
 
 
 def test_a_tool_record_attributes_a_file_in_a_shared_folder(root: Path) -> None:
     scene = look(root, site=beside(root), tools=(WROTE,))
     (root / "report.md").write_text("# New\n")
-    assert judge(make_answer("report.md"), scene).outcome == "accepted"
+    assert judge(make_answer("report.md"), scene).name == "accepted"
 
 
 def test_a_sibling_s_file_is_fabricated_only_if_all_own_writes_are_known(root: Path) -> None:
@@ -207,22 +207,22 @@ def test_a_sibling_s_file_is_fabricated_only_if_all_own_writes_are_known(root: P
     scene = look(root, site=beside(root, written=frozenset({"report.md"})))
     (root / "report.md").write_text("# By the sibling\n")
     own = ToolUse("Write", "write", "own.md")
-    for tools, outcome in (
+    for tools, verdict in (
         (None, "unproven"),
         ((ToolUse("Bash", "run"),), "unproven"),
         ((own, ToolUse("Bash", "run")), "unproven"),
         ((own,), "fabricated"),
     ):
-        assert judge(make_answer("report.md"), scene._replace(tools=tools)).outcome == outcome
+        assert judge(make_answer("report.md"), scene._replace(tools=tools)).name == verdict
 
 
 def test_an_agent_that_remit_saw_late_is_not_called_false(root: Path) -> None:
     """Its file may be older than the snapshot and still its own work."""
     scene = look(root, is_late=True)
-    assert judge(make_answer("old.md"), scene).outcome == "unproven"
+    assert judge(make_answer("old.md"), scene).name == "unproven"
     (root / "report.md").write_text("# New\n")
-    assert judge(make_answer("report.md"), scene).outcome == "accepted"
-    assert judge(make_answer("nowhere.md"), scene).outcome == "fabricated"
+    assert judge(make_answer("report.md"), scene).name == "accepted"
+    assert judge(make_answer("nowhere.md"), scene).name == "fabricated"
 
 
 def test_an_edit_of_the_same_size_to_an_ignored_file_is_unproven(root: Path) -> None:
@@ -231,9 +231,9 @@ def test_an_edit_of_the_same_size_to_an_ignored_file_is_unproven(root: Path) -> 
     scene = look(root)
     (root / "conf.py").write_text("RETRIES = 2\n")
     judgement = judge(make_answer("conf.py"), scene)
-    assert (judgement.outcome, judgement.findings[0].code) == ("unproven", "EVD008")
+    assert (judgement.name, judgement.findings[0].code) == ("unproven", "EVD008")
     wrote = scene._replace(tools=(ToolUse("Write", "write", "conf.py"),))
-    assert judge(make_answer("conf.py"), wrote).outcome == "accepted"
+    assert judge(make_answer("conf.py"), wrote).name == "accepted"
 
 
 def test_a_tree_that_cannot_be_read_after_the_run_is_a_doubt(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,7 +241,7 @@ def test_a_tree_that_cannot_be_read_after_the_run_is_a_doubt(root: Path, monkeyp
     (root / "report.md").write_text("# New\n")
     monkeypatch.setenv("PATH", str(root))
     judgement = judge(make_answer("report.md"), scene)
-    assert (judgement.outcome, judgement.findings[0].code) == ("unproven", "EVD008")
+    assert (judgement.name, judgement.findings[0].code) == ("unproven", "EVD008")
     assert "it is not on the path" in judgement.findings[0].message
 
 
@@ -249,7 +249,7 @@ def test_a_tree_that_could_not_be_read_before_the_run_says_why(root: Path) -> No
     scene = Scene(str(root), None, is_lost=True, lost="the tree could not be read: git took longer than 60 s")
     (root / "report.md").write_text("# New\n")
     judgement = judge(make_answer("report.md"), scene)
-    assert (judgement.outcome, judgement.findings[0].code) == ("unproven", "EVD005")
+    assert (judgement.name, judgement.findings[0].code) == ("unproven", "EVD005")
     assert judgement.findings[0].message.endswith(": the tree could not be read: git took longer than 60 s")
 
 
@@ -271,10 +271,10 @@ def test_in_a_shared_folder_a_change_without_a_tool_record_is_unproven(root: Pat
     scene = look(root, site=beside(root))
     (root / "report.md").write_text("# New\n")
     judgement = judge(make_answer("report.md"), scene)
-    assert (judgement.outcome, judgement.unproven) == ("unproven", ("report.md",))
+    assert (judgement.name, judgement.unproven) == ("unproven", ("report.md",))
     assert [finding.code for finding in judgement.doubts] == ["EVD003"]
     partial = judge(make_answer("report.md", status="partial"), scene)
-    assert (partial.outcome, [finding.code for finding in partial.findings]) == ("accepted", ["EVD003"])
+    assert (partial.name, [finding.code for finding in partial.findings]) == ("accepted", ["EVD003"])
 
 
 def test_what_changed_and_was_not_claimed_is_listed(root: Path) -> None:
@@ -323,7 +323,7 @@ def append(root: Path, line: str) -> None:
 
 def test_only_a_line_that_was_appended_meanwhile_is_its_own(root: Path) -> None:
     judgement = judge(SENTENCE, look_manifest(root), format="manifest")
-    assert (judgement.outcome, judgement.accepted) == ("missing", False)
+    assert (judgement.name, judgement.accepted) == ("missing", False)
 
 
 def test_the_appended_line_is_the_return(root: Path) -> None:
@@ -344,7 +344,7 @@ def test_whoever_writes_the_manifest_anew_has_not_completed(root: Path, way: str
     kept = {"blank": "\n" * len(old), "shorter": "", "one letter": old.replace("One", "Ten")}
     manifest.write_text(kept[way] + entry)
     judgement = judge(SENTENCE, scene, format="manifest")
-    assert (judgement.outcome, judgement.accepted) == ("fabricated", False)
+    assert (judgement.name, judgement.accepted) == ("fabricated", False)
     assert [finding.code for finding in judgement.findings if finding.severity == "error"] == ["EVD007"]
     manifest.write_text(old + entry)  # put back as it was, in a file that was written anew
     assert judge(SENTENCE, scene, format="manifest").accepted
@@ -359,7 +359,7 @@ def test_that_the_manifest_was_written_anew_is_told_whatever_else_there_is_to_sa
     assert ("EVD007", "warning") in {(finding.code, finding.severity) for finding in judgement.findings}
     (root / "MANIFEST.jsonl").unlink()
     judgement = judge(SENTENCE, scene, format="manifest")
-    assert judgement.outcome == "missing"
+    assert judgement.name == "missing"
     assert {"EVD007", "RET081"} <= {finding.code for finding in judgement.findings}
 
 
@@ -377,7 +377,7 @@ def test_two_entries_of_one_work_that_contradict_each_other_are_ambiguous(root: 
     for line in (make_line("cache"), blocked) if first == "complete" else (blocked, make_line("cache")):
         append(root, line)
     judgement = judge(SENTENCE, scene, format="manifest")
-    assert (judgement.outcome, judgement.accepted) == ("ambiguous", False)
+    assert (judgement.name, judgement.accepted) == ("ambiguous", False)
     assert "RET083" in {finding.code for finding in judgement.findings}
 
 
@@ -409,7 +409,7 @@ def test_an_id_that_an_older_entry_has_is_sent_back(root: Path, status: str) -> 
     changes: dict[str, object] = {"status": status, "needs_followup": ["BLOCKED:time"] * (status == "partial")}
     append(root, make_line("cache", **changes, id="old-topic-2026-11-16"))
     judgement = judge(sentence, scene, format="manifest")
-    assert (judgement.outcome, judgement.accepted) == ("invalid", False)
+    assert (judgement.name, judgement.accepted) == ("invalid", False)
     assert judgement.findings[0].code == "MAN004"
     assert "is taken by line 1" in judgement.findings[0].message
     assert "old-topic-2026-11-16-2" in judgement.findings[0].hint
@@ -459,14 +459,14 @@ def test_a_manifest_that_is_no_file_has_no_entry(root: Path) -> None:
     (root / "MANIFEST.jsonl").unlink()
     (root / "MANIFEST.jsonl").mkdir()
     judgement = judge(SENTENCE, scene, format="manifest")
-    assert (judgement.outcome, judgement.accepted) == ("missing", False)
+    assert (judgement.name, judgement.accepted) == ("missing", False)
 
 
 def test_a_second_name_for_an_old_file_is_no_work(root: Path) -> None:
     scene = look(root)
     (root / "new.md").hardlink_to(root / "old.md")
     judgement = judge(make_answer("new.md"), scene)
-    assert judgement.outcome == "unproven"
+    assert judgement.name == "unproven"
     assert "second name" in judgement.findings[0].message
 
 

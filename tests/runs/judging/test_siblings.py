@@ -207,20 +207,20 @@ def test_subagents_of_a_harness(tmp_path: Path, path: str, acts: tuple[Act, Act,
     honest.start(), liar.start()
     honest_act(honest, path)
     liar_act(liar, path)
-    for child, outcome in ((honest, honest_is), (liar, liar_is)):
+    for child, verdict in ((honest, honest_is), (liar, liar_is)):
         said = child.stop(child.report(path))
-        if outcome == "fabricated":
+        if verdict == "fabricated":
             assert said["decision"] == "block"
             continue
         assert said == {}  # it is let through, and not asked again
         if not waits:
-            assert (child.row.status, child.row.outcome) == (
-                ("completed", "accepted") if outcome == "accepted" else ("partial", "unproven")
+            assert (child.row.status, child.row.verdict) == (
+                ("completed", "accepted") if verdict == "accepted" else ("partial", "unproven")
             )
             continue
         told = child.hand_over(child.report(path))
-        assert told["remit"]["verdict"] == outcome
-        if outcome == "unproven":
+        assert told["remit"]["verdict"] == verdict
+        if verdict == "unproven":
             assert (told["status"], told["errors"][0]["code"]) == ("partial", "UNPROVEN")
 
 
@@ -285,9 +285,9 @@ def test_a_file_that_a_sibling_removes_is_unproven_in_a_harness(tmp_path: Path) 
     )
 
 
-@pytest.mark.parametrize(("rewrites", "outcome"), [(False, "unproven"), (True, "accepted")])
+@pytest.mark.parametrize(("rewrites", "verdict"), [(False, "unproven"), (True, "accepted")])
 def test_a_subagent_does_not_pass_off_the_failed_work_of_its_own(
-    tmp_path: Path, outcome: str, *, rewrites: bool
+    tmp_path: Path, verdict: str, *, rewrites: bool
 ) -> None:
     stage = Stage(make_workspace(tmp_path / "project"), quick=True)
     parent = stage.call("writer")
@@ -305,7 +305,7 @@ def test_a_subagent_does_not_pass_off_the_failed_work_of_its_own(
         (stage.root / "out.md").touch()
     assert parent.stop(parent.report("out.md")) == {}
     told = parent.hand_over(parent.report("out.md"))
-    assert told["remit"]["verdict"] == outcome
+    assert told["remit"]["verdict"] == verdict
     if not rewrites:
         assert told["remit"]["diagnostics"][0]["code"] == "EVD009"
         assert child.session_id in told["remit"]["diagnostics"][0]["message"]

@@ -91,14 +91,14 @@ ROW = Run(SESSION, "researcher", 1, ("orchestrator", "researcher"), state="runni
 def test_every_conclusion_is_a_valid_return(name: DialectName) -> None:
     """D4: the same with what Remit concludes itself: no answer, an answer that is refused, one that is accepted."""
     row = ROW._replace(details={"format": name})
-    for ending, status in product(STOP_REASONS, (None, "refused", *STATUSES)):
+    for stop_reason, status in product(STOP_REASONS, (None, "refused", *STATUSES)):
         judgement = make_judgement(status, name)
-        conclusion = conclude(Ended(ending, "researcher", judgement=judgement, format=name, session_id=SESSION))
+        conclusion = conclude(Ended(stop_reason, "researcher", judgement=judgement, format=name, session_id=SESSION))
         result = make_report(row, None, conclusion, ended_ms=0)
         kept = json.loads(render_report(result, conclusion))
         assert read_report(kept)[0] == result._replace(fitted={}), "it is kept whole"
         shaped = fit_result(result).to_dict()
-        assert find_errors(shaped, name) == [], (ending, status, shaped)
+        assert find_errors(shaped, name) == [], (stop_reason, status, shaped)
         if name == "standard":
             assert validate_return(shaped, SESSION) == []
         if shaped["remit"]["status"] != "completed":

@@ -174,10 +174,10 @@ def test_each_attempt_has_its_own_beginning(root: Path) -> None:
             await until((root / "began").exists)
             session_id = ws.list()[0].session_id
             assert count_attempts(ws.home.ledger, session_id) == 1
-            assert list_attempts(ws.home.ledger, session_id)[0].ending is None
+            assert list_attempts(ws.home.ledger, session_id)[0].stop_reason is None
             await work
             first, second = list_attempts(ws.home.ledger, session_id)
-            assert (first.ending, second.ending) == ("exited", "exited")
+            assert (first.stop_reason, second.stop_reason) == ("exited", "exited")
             assert first.ended_ms is not None
             assert first.started_ms + 200 <= first.ended_ms <= second.started_ms
 
@@ -233,7 +233,7 @@ def test_a_summary_that_is_too_long_never_fails_the_work(
             command = shlex.join([sys.executable, str(program)])
             result = await ws.delegate(None, "go", command=command, timeout_s=60, worktree=worktree)
             tried = list_attempts(ws.home.ledger, result.session_id)
-            assert [each.outcome for each in tried] == [*["invalid"] * (attempts - 1), "repaired"]
+            assert [each.verdict for each in tried] == [*["invalid"] * (attempts - 1), "repaired"]
             return result
 
     result = asyncio.run(play())
@@ -335,7 +335,9 @@ def test_an_answer_that_met_a_full_disk_is_whole_once_there_is_room(small_disk: 
 
     async def delegate() -> Result:
         async with Workspace.open(small_disk) as ws:
-            running = asyncio.ensure_future(ws.delegate(None, "go", command=agent.command, settles=False, timeout_s=60))
+            running = asyncio.ensure_future(
+                ws.delegate(None, "go", command=agent.command, finishes=False, timeout_s=60)
+            )
             await until((small_disk / "report.md").exists)
             await asyncio.sleep(0.3)
             fill(small_disk)

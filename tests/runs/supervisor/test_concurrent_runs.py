@@ -96,8 +96,8 @@ def test_beside_a_sibling_a_change_without_a_tool_record_is_unproven(
     assert ("own.md" if own else "report.md") in told.errors[0].message
 
 
-@pytest.mark.parametrize(("second", "outcome"), [("made", "unproven"), ("nothing", "fabricated")])
-def test_a_later_run_that_lists_the_files_of_an_earlier_one_is_not_false(root: Path, second: str, outcome: str) -> None:
+@pytest.mark.parametrize(("second", "verdict"), [("made", "unproven"), ("nothing", "fabricated")])
+def test_a_later_run_that_lists_the_files_of_an_earlier_one_is_not_false(root: Path, second: str, verdict: str) -> None:
     """If it made something itself: to list only what was there is no work."""
 
     def act(prompt: str) -> str:
@@ -119,8 +119,8 @@ def test_a_later_run_that_lists_the_files_of_an_earlier_one_is_not_false(root: P
 
     first, later = asyncio.run(play())
     assert (first.status, first.verdict) == ("completed", "accepted")
-    assert later.verdict == outcome
-    if outcome == "unproven":
+    assert later.verdict == verdict
+    if verdict == "unproven":
         assert (later.diagnostics[0].code, later.status) == ("EVD011", "partial")
         assert first.session_id in later.diagnostics[0].message
 

@@ -310,8 +310,8 @@ def test_a_call_that_nobody_waits_for_is_ended(root: Path) -> None:
     (root / "child.py").write_text("import time\nopen('docs/child.md', 'w')\ntime.sleep(60)\n")
     run(root, f"{CALL} & while [ ! -e docs/child.md ]; do sleep 0.05; done; kill -9 $!; sleep 3")
     with Home(str(root)).ledger.reading() as db:
-        rows = db.execute("SELECT ending, ended_ms FROM delegations ORDER BY depth").fetchall()
-    assert [ending for ending, _ in rows] == ["exited", "cancelled"]
+        rows = db.execute("SELECT stop_reason, ended_ms FROM delegations ORDER BY depth").fetchall()
+    assert [stop_reason for stop_reason, _ in rows] == ["exited", "cancelled"]
     assert rows[1][1] <= rows[0][1] - 1000
 
 

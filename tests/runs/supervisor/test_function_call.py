@@ -57,7 +57,7 @@ def test_functions_that_hang_hold_up_nobody_and_are_told(root: Path, gate: threa
     (root / "remit.toml").write_text(f"[limits]\nrunning = {many + 1}\n")
     told, seconds = asyncio.run(run())
     assert len(told) == many
-    assert all(ending == "timeout" and LEFT in notes for ending, notes in told)
+    assert all(stop_reason == "timeout" and LEFT in notes for stop_reason, notes in told)
     assert threading.active_count() > many  # they did hang
     assert seconds < 30
 

@@ -26,7 +26,7 @@ def lose(root: Path, agent: ScriptedAgent, *, losses: int, reasks: int = 2) -> t
     async def delegate() -> tuple[Result, list[str | None]]:
         async with Workspace.open(root) as ws:
             command = agent.waits_for("go").obeys().command
-            request = Request(None, "Write a report.", command=command, settles=False, timeout_s=30, reasks=reasks)
+            request = Request(None, "Write a report.", command=command, finishes=False, timeout_s=30, reasks=reasks)
             session_id = (await ws.start(request)).row.session_id
             for number in range(1, losses + 1):
                 folder = find_folder(ws.home, session_id, number)
@@ -36,7 +36,7 @@ def lose(root: Path, agent: ScriptedAgent, *, losses: int, reasks: int = 2) -> t
                     os.kill(json.load(file)["shim"], signal.SIGKILL)
             (root / "go").touch()
             result = await ws.wait(session_id)
-            return result, [each.ending for each in list_attempts(ws.home.ledger, session_id)]
+            return result, [each.stop_reason for each in list_attempts(ws.home.ledger, session_id)]
 
     return asyncio.run(asyncio.wait_for(delegate(), 60))
 

@@ -25,17 +25,17 @@ def test_a_nested_run_ends_with_its_caller(root: Path, *, by_server: bool) -> No
             nested: list[str] = []
 
             async def call(_: str) -> str:
-                request = Request(None, "Go.", command="sleep 60", evidence=False, settles=False, timeout_s=60)
+                request = Request(None, "Go.", command="sleep 60", evidence=False, finishes=False, timeout_s=60)
                 nested.append((await (server if by_server else ws).start(request)).row.session_id)
                 while not list_living(ws.home):  # noqa: ASYNC110 - what happens in another process
                     await asyncio.sleep(0.01)
                 return "no return"
 
-            await ws.delegate(None, "Call.", function=call, evidence=False, settles=False, timeout_s=60)
+            await ws.delegate(None, "Call.", function=call, evidence=False, finishes=False, timeout_s=60)
             row = load_delegation(ws.home.ledger, nested[0])
             assert row is not None
             assert row.parent_id, "it was not nested"
-            assert (row.state, row.ending) == ("settled", "cancelled")
+            assert (row.state, row.stop_reason) == ("finished", "cancelled")
             assert list_living(ws.home) == []
 
     asyncio.run(asyncio.wait_for(delegate(), 50))

@@ -129,9 +129,9 @@ def test_one_below_that_uses_up_the_tree_is_written_down_before_its_caller_is_en
     result, rows = spend(root, '{"a": [5, 0, 20], "b": [9, 0, 20]}', budget=Budget(max_tokens=1000))
     assert not (root / "b.done").exists()
     assert not (root / "a.done").exists()
-    assert {row.agent: (row.state, row.ending) for row in rows.values()} == {
-        "a": ("settled", "budget"),
-        "b": ("settled", "budget"),
+    assert {row.agent: (row.state, row.stop_reason) for row in rows.values()} == {
+        "a": ("finished", "budget"),
+        "b": ("finished", "budget"),
     }
     assert result.stop_reason == "budget"
 

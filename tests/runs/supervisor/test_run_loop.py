@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def make_request(agent: ScriptedAgent) -> Request:
-    return Request(None, "Write a report.", command=agent.command, settles=False)
+    return Request(None, "Write a report.", command=agent.command, finishes=False)
 
 
 async def wait_until(holds: Callable[[], object]) -> None:
@@ -60,7 +60,7 @@ def test_an_attempt_whose_place_an_agent_has_taken_is_refused(root: Path) -> Non
     script = "mkdir -p .remit/sessions/$REMIT_SESSION_ID/2; touch .remit/sessions/$REMIT_SESSION_ID/2/started; echo no"
     command = f"sh -c '{script}'"
     (root / "remit.toml").write_text('[agents.claude]\nretry = "safe"\n')
-    told = run(root, Request("claude", "Do it.", command=command, settles=False, reasks=1))
+    told = run(root, Request("claude", "Do it.", command=command, finishes=False, reasks=1))
     assert (told.status, told.stop_reason) == ("failed", "rejected")
     assert told.errors[0].message.endswith("was started before")
 
@@ -147,7 +147,7 @@ def test_who_cannot_go_on_says_that_it_is_not_over_and_takes_it_up_again(root: P
 def test_what_is_settled_is_not_kept_in_the_process(root: Path) -> None:
     async def work() -> None:
         async with Workspace.open(root) as ws:
-            request = Request("worker", "Do it.", function=lambda _: "no return", settles=False, evidence=False)
+            request = Request("worker", "Do it.", function=lambda _: "no return", finishes=False, evidence=False)
             results = [await ws.run(request) for _ in range(3)]
             assert [await ws.wait(each.session_id) for each in results] == results
             assert not ws.engine._tasks  # type: ignore[attr-defined]  # noqa: SLF001 - what nobody else sees
@@ -193,13 +193,13 @@ def test_a_delegation_whose_runner_nobody_knows_ends_and_costs_no_other_its_resu
             assert "there is no runner 'ghost'" in f"{told.summary}{told.errors}"
             return [each.result.stop_reason for each in waited if each.result is not None], bad.state
 
-    assert asyncio.run(wait()) == (["orphaned", "exited"], "settled")
+    assert asyncio.run(wait()) == (["orphaned", "exited"], "finished")
 
 
 def test_an_agent_of_a_runner_that_is_gone_is_ended(root: Path) -> None:
     async def wait() -> None:
         async with Workspace.open(root) as ws:
-            request = Request(None, "Hang.", command="sleep 100", settles=False)
+            request = Request(None, "Hang.", command="sleep 100", finishes=False)
             prepared = await ws.start(request)
             folder = find_folder(ws.home, prepared.row.session_id, 1)
             await wait_until(lambda: os.path.exists(f"{folder}/started"))  # noqa: PTH110 - a string
@@ -231,7 +231,7 @@ def test_one_that_nobody_can_wait_for_costs_no_other_its_result(root: Path, agen
 def test_an_agent_whose_keeper_was_killed_is_told_so(root: Path) -> None:
     async def work() -> None:
         async with Workspace.open(root) as ws:
-            prepared = await ws.start(Request(None, "Hang.", command="sleep 100", settles=False))
+            prepared = await ws.start(Request(None, "Hang.", command="sleep 100", finishes=False))
             folder = find_folder(ws.home, prepared.row.session_id, 1)
             await wait_until(lambda: os.path.exists(f"{folder}/pids.json"))  # noqa: PTH110 - a string
             keeper = load_pids(folder)

@@ -41,7 +41,7 @@ def admit_later(broker: Supervisor, name: str) -> Run:
 
 def settle(broker: Supervisor, name: str) -> None:
     with broker.home.ledger.transaction() as db:
-        advance(db, name, "settled")
+        advance(db, name, "finished")
     broker.line.call()
 
 

@@ -116,7 +116,7 @@ def plant(root: Path, session: str) -> None:
     now = int(time.time() * 1000) - 3_600_000
     with opened(root) as home:
         rows = [
-            Kept(at, agent=each, work=each, created_ms=now + at, outcome="fabricated", status="failed")
+            Kept(at, agent=each, work=each, created_ms=now + at, verdict="fabricated", status="failed")
             for at, each in enumerate(PAYLOADS)
         ]
         parent = len(rows)
@@ -129,7 +129,7 @@ def plant(root: Path, session: str) -> None:
             _plant_attempt(db, session)
             _plant_report(db, session)
             db.execute(
-                "UPDATE settled_steps SET result = ? WHERE session_id = ?",
+                "UPDATE finish_steps SET result = ? WHERE session_id = ?",
                 (json.dumps(["failed", "\n".join(PAYLOADS)]), session),
             )
 

@@ -183,11 +183,11 @@ def make_rows() -> list[Kept]:
     """Runs of every kind."""
     now = int(time.time() * 1000) - 60_000
     kinds = [
-        {"outcome": "accepted"}, {"outcome": "repaired"}, {"outcome": "fabricated", "status": "failed"},
-        {"outcome": None, "status": "partial", "ending": "timeout"},
-        {"outcome": None, "status": "failed", "ending": "crashed"},
-        {"outcome": None, "status": "failed", "ending": "cancelled"}, {"outcome": "accepted", "status": "blocked"},
-        {"state": "admitted"}, {"state": "running"}, {"outcome": "invalid", "status": "failed", "task_number": 1},
+        {"verdict": "accepted"}, {"verdict": "repaired"}, {"verdict": "fabricated", "status": "failed"},
+        {"verdict": None, "status": "partial", "stop_reason": "timeout"},
+        {"verdict": None, "status": "failed", "stop_reason": "crashed"},
+        {"verdict": None, "status": "failed", "stop_reason": "cancelled"}, {"verdict": "accepted", "status": "blocked"},
+        {"state": "admitted"}, {"state": "running"}, {"verdict": "invalid", "status": "failed", "task_number": 1},
     ]  # fmt: skip
     return [
         Kept(at, created_ms=now + at * 1000, agent=f"agent-{at % 4}", attempts=("invalid", "accepted"), **kind)  # type: ignore[arg-type]

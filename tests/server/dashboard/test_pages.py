@@ -51,7 +51,7 @@ def seen(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     now_ms = time.time_ns() // 1_000_000
     with opened(root) as home:
         insert(home, *(
-            Kept(at, agent=["lead", "planner"][at % 3 == 0], outcome=kind, status=KINDS[kind], attempts=(kind,),
+            Kept(at, agent=["lead", "planner"][at % 3 == 0], verdict=kind, status=KINDS[kind], attempts=(kind,),
                  task_number=1, created_ms=now_ms - 60_000)
             for at, kind in enumerate([*KINDS] * 5)
         ))  # fmt: skip

@@ -40,9 +40,16 @@ def make_rows() -> list[Kept]:
     now = int(time.time() * 1000) - 2 * RUNS * 1000
     kinds = (("accepted", "completed", "exited"), ("fabricated", "failed", "exited"), (None, "partial", "timeout"))
     rows = [
-        Kept(at, created_ms=now + at * 1000, outcome=outcome, status=status, ending=ending, work=f"Work number {at}.")
+        Kept(
+            at,
+            created_ms=now + at * 1000,
+            verdict=verdict,
+            status=status,
+            stop_reason=stop_reason,
+            work=f"Work number {at}.",
+        )
         for at in range(RUNS)
-        for outcome, status, ending in [kinds[at % 3]]
+        for verdict, status, stop_reason in [kinds[at % 3]]
     ]
     above = RUNS - 1
     tree = [

@@ -34,9 +34,9 @@ def place(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     folder = tmp_path_factory.mktemp("words")
     server = Server(make_workspace(folder / "root", {"mine": "cat"}, {}, folder / "config"), folder / "config")
     with opened(server.root) as home:
-        insert(home, Kept(0), Kept(1, state="running"), Kept(2, outcome="malformed", attempts=("malformed",)),
-               Kept(3, outcome="fabricated", attempts=("fabricated",)), Kept(4, attempts=("accepted",)),
-               Kept(5, outcome="invalid", status="failed", attempts=("invalid",)))  # fmt: skip
+        insert(home, Kept(0), Kept(1, state="running"), Kept(2, verdict="malformed", attempts=("malformed",)),
+               Kept(3, verdict="fabricated", attempts=("fabricated",)), Kept(4, attempts=("accepted",)),
+               Kept(5, verdict="invalid", status="failed", attempts=("invalid",)))  # fmt: skip
         told = [{"code": "RET050", "severity": "error", "message": "'/etc/passwd' leads out of the project"}]
         with home.ledger.transaction() as db:
             db.execute("UPDATE attempts SET findings = ? WHERE session_id = ?", (json.dumps(told), name(5)))

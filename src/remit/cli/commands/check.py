@@ -55,7 +55,7 @@ def check(files: tuple[str, ...], *, quiet: bool, output_format: str, **asked: A
 
     show = SHOWS[output_format](quiet=quiet)
     complaints: set[str] = set()
-    outcomes: list[VerdictName | None] = []
+    verdicts: list[VerdictName | None] = []
     for source in choose_sources(files, command="check"):
         try:
             message = check_message.load_message(source)
@@ -64,19 +64,19 @@ def check(files: tuple[str, ...], *, quiet: bool, output_format: str, **asked: A
             if str(error) not in complaints:  # one manifest that is not there is told once, not for each message
                 complain(error, as_json=output_format == "json")
             complaints.add(str(error))
-            outcomes.append(None)
+            verdicts.append(None)
             continue
-        outcomes.append(verdict.outcome)
+        verdicts.append(verdict.name)
         show.add(verdict, name_source(source), message)
-    show.close(outcomes)
-    return _decide_exit(outcomes)
+    show.close(verdicts)
+    return _decide_exit(verdicts)
 
 
-def _decide_exit(outcomes: Sequence[VerdictName | None]) -> int:
+def _decide_exit(verdicts: Sequence[VerdictName | None]) -> int:
     """One message that could not be read outweighs one that is not accepted."""
-    if None in outcomes:
+    if None in verdicts:
         return COULD_NOT_RUN
-    return ACCEPTED if all(outcome in ACCEPTABLE for outcome in outcomes) else NOT_ACCEPTED
+    return ACCEPTED if all(verdict in ACCEPTABLE for verdict in verdicts) else NOT_ACCEPTED
 
 
 class Full:
@@ -96,10 +96,10 @@ class Full:
 
             say(f"\n{render_findings(verdict.findings, filename, message, paint=self.paint)}\n")
 
-    def close(self, outcomes: Sequence[VerdictName | None]) -> None:
+    def close(self, verdicts: Sequence[VerdictName | None]) -> None:
         """Sum up, where there was more than one message."""
-        if len(outcomes) > 1 and not self.quiet:
-            say(render_summary(outcomes))
+        if len(verdicts) > 1 and not self.quiet:
+            say(render_summary(verdicts))
 
 
 class Concise(Full):
@@ -127,9 +127,9 @@ class Json:
         del message
         self.results.append(shape_verdict(verdict, filename))
 
-    def close(self, outcomes: Sequence[VerdictName | None]) -> None:
+    def close(self, verdicts: Sequence[VerdictName | None]) -> None:
         """Show all of it."""
-        say_json({"accepted": _decide_exit(outcomes) == ACCEPTED, "results": self.results})
+        say_json({"accepted": _decide_exit(verdicts) == ACCEPTED, "results": self.results})
 
 
 class Github:
@@ -147,7 +147,7 @@ class Github:
         for finding in () if self.quiet and verdict.accepted else verdict.findings:
             say(render_github(finding, file))
 
-    def close(self, outcomes: Sequence[VerdictName | None]) -> None:
+    def close(self, verdicts: Sequence[VerdictName | None]) -> None:
         """An annotation stands for itself."""
 
 

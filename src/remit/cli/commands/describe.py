@@ -125,7 +125,7 @@ def _shape(explanation: Explanation) -> dict[str, Any]:
         "code": explanation.code,
         "name": explanation.name,
         "severity": explanation.severity,
-        "outcome": explanation.outcome,
+        "verdict": explanation.verdict,
         "fix": explanation.fix,
         "documentation": explanation.documentation,
     }
@@ -136,7 +136,7 @@ def _render(explanation: Explanation, paint: Paint) -> str:
     facts = (
         explanation.name,
         paint(explanation.severity, explanation.severity),
-        explanation.outcome,
+        explanation.verdict,
         f"{explanation.fix} fix" if explanation.fix else None,
     )
     head = f"{paint('strong', explanation.code)} · {' · '.join(fact for fact in facts if fact)}"

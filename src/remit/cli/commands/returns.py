@@ -52,5 +52,5 @@ def submit(file: str | None, *, output_format: str) -> int:
         say(f"{name_source(source)}: {finding.code} {finding.severity} {finding.message}. {finding.hint}")
     paint = get_paint()
     done = f"{paint('good', '✓')} handed in" if is_kept else f"{paint('error', '✗')} not handed in"
-    say(f"{done}: {verdict.outcome}" + (f" · {verdict.status}" if verdict.status else ""))
+    say(f"{done}: {verdict.name}" + (f" · {verdict.status}" if verdict.status else ""))
     return ACCEPTED if is_kept else NOT_ACCEPTED

@@ -68,7 +68,7 @@ def _render(record: Record, *, full: bool, paint: Paint) -> Iterator[str]:
         ("asked", _render_request(record)),
         ("elsewhere", _render_place(record)),
         ("attempts", (_render_attempt(each, full=full, paint=paint) for each in record.attempts)),
-        ("settled", _render_steps(record, paint)),
+        ("finished", _render_steps(record, paint)),
         ("below", (_render_below(each) for each in record.below)),
         ("files", (escape(name_file(file)) for file in record.files) if full or not record.report else ()),
         ("terms", _render_terms(record) if full else ()),
@@ -164,7 +164,7 @@ def _render_attempt(attempt: AttemptRow, *, full: bool, paint: Paint) -> str:
     shown = list(dict.fromkeys(codes))
     more = f" and {len(shown) - _MAX_CODES} more" if len(shown) > _MAX_CODES else ""
     told = f": {escape(', '.join(shown[:_MAX_CODES]))}{more}" if shown else ""
-    words = ", ".join(escape(word) for word in (attempt.ending or "begun", attempt.outcome) if word)
+    words = ", ".join(escape(word) for word in (attempt.stop_reason or "begun", attempt.verdict) if word)
     lines = [f"{attempt.number}  {words}{told}{_tell_usage(attempt.usage)}"]
     if full:
         lines += [f"   {_render_finding(each, paint)}" for each in attempt.findings if isinstance(each, dict)]

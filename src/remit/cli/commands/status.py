@@ -123,8 +123,8 @@ def _render_delegations(overview: Overview, faults: dict[str, str], room: int) -
     if "delegations" in faults:
         yield "work", faults["delegations"], "error"
         return
-    running, settled = overview.running, overview.settled
-    if not running and not settled:
+    running, finished = overview.running, overview.finished
+    if not running and not finished:
         yield "work", "nothing was delegated yet", ""
         return
     yield "work", f"{count(len(running), 'delegation')} open" if running else "nothing is open", ""
@@ -133,12 +133,12 @@ def _render_delegations(overview: Overview, faults: dict[str, str], room: int) -
         yield "", f"  {_name_work(each.row.agent, each.row.task_number, room)}  {text}", style
     if len(running) > _MAX_RUNNING:
         yield "", f"  and {len(running) - _MAX_RUNNING} more; see: remit ps", ""
-    for place, done in enumerate(settled):
+    for place, done in enumerate(finished):
         age = _show_age(overview.now_ms - (done.ended_ms or done.created_ms))
-        how = done.ending if done.ending not in (None, "exited") else done.outcome
-        words = " ".join(word for word in (done.status, how) if word) or "settled"
-        style = _STYLES.get(done.outcome or "", "warning")
-        name = "settled" if place == 0 else ""
+        how = done.stop_reason if done.stop_reason not in (None, "exited") else done.verdict
+        words = " ".join(word for word in (done.status, how) if word) or "finished"
+        style = _STYLES.get(done.verdict or "", "warning")
+        name = "finished" if place == 0 else ""
         yield name, f"  {_name_work(done.agent, done.task_number, room)}  {words}, {age} ago", style
 
 
@@ -208,7 +208,7 @@ def _shape(overview: Overview) -> dict[str, Any]:
         "outside": list(overview.outside),
         "delegations": {
             "open": [shape_standing(each) for each in overview.running],
-            "settled": [_shape_delegation(each) for each in overview.settled],
+            "finished": [_shape_delegation(each) for each in overview.finished],
         },
         "manifest": None
         if overview.manifest is None
@@ -236,6 +236,6 @@ def _shape_tasks(tasks: TaskOverview) -> dict[str, Any]:
 def _shape_delegation(each: Any) -> dict[str, Any]:  # noqa: ANN401 - a row of the ledger
     keys = (
         "session_id", "agent", "depth", "task_number", "state", "created_ms", "started_ms", "deadline_ms",
-        "ended_ms", "ending", "outcome", "status", "runner", "tokens", "cost_usd", "turns",
+        "ended_ms", "stop_reason", "verdict", "status", "runner", "tokens", "cost_usd", "turns",
     )  # fmt: skip
     return {key: getattr(each, key) for key in keys}

@@ -19,7 +19,7 @@ from remit.errors import RemitError, StorageError
 from remit.git.apply_changes import apply_agent_changes, fetch
 from remit.git.branches import keep_branch
 from remit.git.bundles import AgentChanges, BaseTree, drop_remote
-from remit.ledger.home import SETTLING, Home
+from remit.ledger.home import FINISHING, Home
 from remit.ledger.runs import AttemptRow, record_attempt
 from remit.ledger.texts import keep_texts
 from remit.runs.results.full_result import read_report, render_report
@@ -114,7 +114,7 @@ class _Files:
             fetched = fetch(
                 self.root, self.base, self.made, bundle=self.bundle, remote=source.remote, branch=source.branch
             )  # fmt: skip
-            with self.home.lock(SETTLING):  # of two that arrive at once each sees what the other has written
+            with self.home.lock(FINISHING):  # of two that arrive at once each sees what the other has written
                 arrived = apply_agent_changes(self.root, self.base, self.made, fetched=fetched)
         except StorageError as error:  # it is not what was sent, or cannot be written
             return _doubt(arrival, f"what it made did not arrive: {error.message}")

@@ -196,13 +196,13 @@ class Afar:
             outcome = await load_outcome(self.db, await self.open(), row.session_id)
             report = keep_outcome(self.home, row.session_id, outcome, with_report=True)
         except SealError:
-            return shaped._replace(status="failed", ending="rejected")
-        return shaped._replace(status=report.status, ending=report.stop_reason, outcome=report.verdict)
+            return shaped._replace(status="failed", stop_reason="rejected")
+        return shaped._replace(status=report.status, stop_reason=report.stop_reason, verdict=report.verdict)
 
     def _is_news(self, row: session_rows.Row) -> bool:
         """Whether one is over, and the ledger does not know it yet."""
         known = load_delegation(self.home.ledger, row.session_id) if row.state == "done" else None
-        return row.state == "done" and (known is None or (known.owner == OWNER and known.state != "settled"))
+        return row.state == "done" and (known is None or (known.owner == OWNER and known.state != "finished"))
 
     async def mirror_tree(self, root_id: str) -> None:
         """Let the ledger know of all of a tree."""

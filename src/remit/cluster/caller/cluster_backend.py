@@ -51,7 +51,7 @@ class Cluster(Local):
     async def wait(self, session_id: str) -> Result:
         """Wait until a delegation is settled, whichever machine keeps it."""
         row = self._load(session_id)
-        if row.owner == OWNER and row.state != "settled":
+        if row.owner == OWNER and row.state != "finished":
             await self.afar.attend(row)
         return await super().wait(session_id)
 

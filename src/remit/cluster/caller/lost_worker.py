@@ -47,9 +47,9 @@ async def give_up(db: Database, key: bytes, row: Run, ended: Ended, *, caller: s
     )  # fmt: skip
     sealed = seal(key, "outcome", render_outcome(outcome))
     if not fence:
-        await submissions.finish_unstarted(db, row.session_id, sealed, conclusion.status, conclusion.ending)
+        await submissions.finish_unstarted(db, row.session_id, sealed, conclusion.status, conclusion.stop_reason)
         return
     await leases.publish(
-        db, row.session_id, fence, outcome=sealed, status=conclusion.status, ending=conclusion.ending,
+        db, row.session_id, fence, outcome=sealed, status=conclusion.status, ending=conclusion.stop_reason,
         tokens=known.tokens, cost_usd=known.cost_usd, turns=known.turns,
     )  # fmt: skip

@@ -85,7 +85,7 @@ def _fit(order: Order, root: str, seconds: float) -> dict[str, Any]:
     return terms._replace(
         workspace_root=workspace_root,
         root=root, worktree="", boot_id=load_boot_id(), manifest=manifest, manifest_bytes=size, manifest_sha256=digest,
-        settles=False, commits=False, must_commit=False, checkout="", timeout_s=min(terms.timeout_s, seconds),
+        finishes=False, commits=False, must_commit=False, checkout="", timeout_s=min(terms.timeout_s, seconds),
     ).as_details()  # fmt: skip
 
 

@@ -122,7 +122,7 @@ class Job:
         fence = self.lease.fence
         is_published = await publish(self.site, self.session_id, fence, result, began_ms=self._began_ms)
         await self._clear_away()
-        return Done(result.conclusion.status, result.conclusion.ending) if is_published else Done("lost")
+        return Done(result.conclusion.status, result.conclusion.stop_reason) if is_published else Done("lost")
 
     def _shape_row(self) -> Run:
         row = self.row
@@ -163,12 +163,12 @@ class Job:
         saved = None if self.lease.is_first else await self._load_saved()
         ended = Ended("", order.agent, retry=find_retry(row))
         if self._cancelling is not None:
-            ended = ended._replace(ending="cancelled", reason=self._cancelling)
+            ended = ended._replace(stop_reason="cancelled", reason=self._cancelling)
         elif self.lease.deadline_left_ms <= 0:
-            ended = ended._replace(ending="timeout")
+            ended = ended._replace(stop_reason="timeout")
         elif saved is not None and terms.retry != "safe":
             reason = f"nothing was heard any more of {self.lease.earlier_worker or 'its worker'}"
-            ended = ended._replace(ending="orphaned", reason=reason)
+            ended = ended._replace(stop_reason="orphaned", reason=reason)
         else:
             self._lost_attempts = 0 if saved is None else await self._count_lost()
             return None

@@ -88,7 +88,7 @@ async def publish(site: Site, session_id: str, fence: int, result: Publication, 
     return await insist(
         lambda: leases.publish(
             site.goods, session_id, fence, outcome=body, status=conclusion.status,
-            ending=conclusion.ending, tokens=usage.tokens, cost_usd=usage.cost_usd, turns=usage.turns,
+            ending=conclusion.stop_reason, tokens=usage.tokens, cost_usd=usage.cost_usd, turns=usage.turns,
         )
     )  # fmt: skip
 

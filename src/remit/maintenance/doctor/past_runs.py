@@ -146,11 +146,11 @@ def _find_past(home: Home) -> Iterator[Check]:
 
 def _judge_limit(agent: str, runs: list[PastRun]) -> Iterator[Check]:
     """Whether an agent's limit fits the time that it takes (R2.6). It is given by its latest run."""
-    runs = [each for each in runs if each.ending in ("exited", "timeout") and each.timeout_s == runs[0].timeout_s]
+    runs = [each for each in runs if each.stop_reason in ("exited", "timeout") and each.timeout_s == runs[0].timeout_s]
     if len(runs) < _LEAST_RUNS:
         return
     limit_s = runs[0].timeout_s
-    late = sum(each.ending == "timeout" for each in runs)
+    late = sum(each.stop_reason == "timeout" for each in runs)
     usual_s = find_usual([each.seconds for each in runs])
     better_s = suggest_limit(usual_s)
     hint = f'say timeout = {better_s} under [agents."{agent}"] in remit.toml'
@@ -177,17 +177,17 @@ def suggest_limit(usual_s: float) -> int:
 
 def _judge_returns(agent: str, runs: list[PastRun]) -> Iterator[Check]:
     """Whether an agent's returns hold, and what is most often wrong with them."""
-    said = [each for each in runs if each.ending == "exited"]
-    wrong = [each for each in said if each.outcome not in (*ACCEPTABLE, "unproven")]  # that one is no agent's fault
-    asked = [each for each in said if each.attempts > 1 and each.outcome in ACCEPTABLE]
+    said = [each for each in runs if each.stop_reason == "exited"]
+    wrong = [each for each in said if each.verdict not in (*ACCEPTABLE, "unproven")]  # that one is no agent's fault
+    asked = [each for each in said if each.attempts > 1 and each.verdict in ACCEPTABLE]
     if len(said) < _LEAST_RETURNS:
         return
     codes = _rank([code for each in said for code in dict.fromkeys(each.codes)])
     often = f"; most often {', '.join(codes[:3])}" if codes else ""
     explain = f"remit explain {codes[0]}" if codes else "remit instructions"
     if len(wrong) >= _OFTEN_WRONG * len(said):
-        made_up = [each for each in wrong if each.outcome in _MADE_UP]
-        kinds = ", ".join(_rank([each.outcome for each in wrong]))
+        made_up = [each for each in wrong if each.verdict in _MADE_UP]
+        kinds = ", ".join(_rank([each.verdict for each in wrong]))
         told = f"{len(wrong)} of {len(said)} returns of {agent} did not hold ({kinds}){often}"
         hint = f"see: remit show {(made_up or wrong)[0].session_id}; what to change: {explain}"
         yield Check("returns", "warning", told, hint)

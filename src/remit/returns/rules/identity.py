@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SESSION_FORM = lazy(r"sess_\d{8,}_[a-z0-9]{6}\Z")
 
 
-@rule("RET040", outcome="missing")
+@rule("RET040", verdict="missing")
 def wrong_session(case: Case) -> Iterator[Report]:
     """The session id is not the one that was issued.
 
@@ -38,7 +38,7 @@ def wrong_session(case: Case) -> Iterator[Report]:
             )
 
 
-@rule("RET041", outcome="ambiguous")
+@rule("RET041", verdict="ambiguous")
 def two_sessions(case: Case) -> Iterator[Report]:
     """The session id at the top and the one in metadata differ.
 

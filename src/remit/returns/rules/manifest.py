@@ -50,7 +50,7 @@ def content_in_reply(case: Case) -> Iterator[Report]:
     yield from case.tell("reply")
 
 
-@rule("RET081", outcome="missing", on_reading=True)
+@rule("RET081", verdict="missing", on_reading=True)
 def entry_missing(case: Case) -> Iterator[Report]:
     """Anti-pattern "missing manifest entry": the sentence points to a manifest that has no entry, or to none.
 
@@ -63,7 +63,7 @@ def entry_missing(case: Case) -> Iterator[Report]:
     yield from case.tell("no_entry")
 
 
-@rule("RET082", outcome="malformed", on_reading=True)
+@rule("RET082", verdict="malformed", on_reading=True)
 def line_not_json(case: Case) -> Iterator[Report]:
     """Anti-pattern "pretty-printed JSON": a line of the manifest is not one JSON object.
 
@@ -76,7 +76,7 @@ def line_not_json(case: Case) -> Iterator[Report]:
     yield from case.tell("bad_line")
 
 
-@rule("RET083", outcome="ambiguous")
+@rule("RET083", verdict="ambiguous")
 def sentence_and_entry_differ(case: Case) -> Iterator[Report]:
     """The sentence says one status, the manifest's entry another.
 

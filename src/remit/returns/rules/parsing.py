@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@rule("RET001", outcome="missing", on_reading=True)
+@rule("RET001", verdict="missing", on_reading=True)
 def no_return(case: Case) -> Iterator[Report]:
     """The message holds no return.
 
@@ -24,7 +24,7 @@ def no_return(case: Case) -> Iterator[Report]:
     yield from case.tell("absent")
 
 
-@rule("RET002", outcome="missing", on_reading=True)
+@rule("RET002", verdict="missing", on_reading=True)
 def empty_message(case: Case) -> Iterator[Report]:
     """The message is empty.
 
@@ -37,7 +37,7 @@ def empty_message(case: Case) -> Iterator[Report]:
     yield from case.tell("empty")
 
 
-@rule("RET003", outcome="malformed", on_reading=True)
+@rule("RET003", verdict="malformed", on_reading=True)
 def too_big(case: Case) -> Iterator[Report]:
     """The message or the object in it is larger, deeper or more cluttered than a return may be.
 
@@ -50,7 +50,7 @@ def too_big(case: Case) -> Iterator[Report]:
     yield from case.tell("too_big")
 
 
-@rule("RET004", outcome="malformed", on_reading=True)
+@rule("RET004", verdict="malformed", on_reading=True)
 def unreadable(case: Case) -> Iterator[Report]:
     """There is something like a return, but it is not JSON and cannot be repaired without guessing.
 
@@ -64,7 +64,7 @@ def unreadable(case: Case) -> Iterator[Report]:
     yield from case.tell("unreadable")
 
 
-@rule("RET005", outcome="malformed", on_reading=True)
+@rule("RET005", verdict="malformed", on_reading=True)
 def cut_off(case: Case) -> Iterator[Report]:
     """The return was cut off inside something that decides what it means.
 
@@ -78,7 +78,7 @@ def cut_off(case: Case) -> Iterator[Report]:
     yield from case.tell("cut")
 
 
-@rule("RET006", outcome="malformed", on_reading=True)
+@rule("RET006", verdict="malformed", on_reading=True)
 def non_finite_number(case: Case) -> Iterator[Report]:
     """A number is NaN or infinite.
 
@@ -91,7 +91,7 @@ def non_finite_number(case: Case) -> Iterator[Report]:
     yield from case.tell("nonfinite")
 
 
-@rule("RET007", outcome="ambiguous", on_reading=True)
+@rule("RET007", verdict="ambiguous", on_reading=True)
 def conflicting_keys(case: Case) -> Iterator[Report]:
     """One object says two things: one key with two values, be it in another spelling, or a member denies the status.
 
@@ -107,7 +107,7 @@ def conflicting_keys(case: Case) -> Iterator[Report]:
     yield from case.tell("conflict")
 
 
-@rule("RET008", outcome="ambiguous", on_reading=True)
+@rule("RET008", verdict="ambiguous", on_reading=True)
 def contradicting_returns(case: Case) -> Iterator[Report]:
     """The message holds two returns that contradict each other in status, artifacts or agent.
 
@@ -121,7 +121,7 @@ def contradicting_returns(case: Case) -> Iterator[Report]:
     yield from case.tell("contradiction")
 
 
-@rule("RET009", outcome="missing", on_reading=True)
+@rule("RET009", verdict="missing", on_reading=True)
 def only_in_thinking(case: Case) -> Iterator[Report]:
     """The only return stands inside thinking text.
 
@@ -134,7 +134,7 @@ def only_in_thinking(case: Case) -> Iterator[Report]:
     yield from case.tell("thinking")
 
 
-@rule("RET010", outcome="missing", on_reading=True)
+@rule("RET010", verdict="missing", on_reading=True)
 def only_quoted(case: Case) -> Iterator[Report]:
     """The only return stands on lines that are quoted with `>`.
 
@@ -147,7 +147,7 @@ def only_quoted(case: Case) -> Iterator[Report]:
     yield from case.tell("quoted")
 
 
-@rule("RET011", outcome="degenerate", on_reading=True)
+@rule("RET011", verdict="degenerate", on_reading=True)
 def unfilled_template(case: Case) -> Iterator[Report]:
     """The return is a template that nobody filled in.
 
@@ -160,7 +160,7 @@ def unfilled_template(case: Case) -> Iterator[Report]:
     yield from case.tell("template")
 
 
-@rule("RET012", outcome="invalid", on_reading=True)
+@rule("RET012", verdict="invalid", on_reading=True)
 def other_format(case: Case) -> Iterator[Report]:
     """There is a return, but of another format than the one that was asked for.
 

@@ -190,7 +190,7 @@ class Rule(NamedTuple):
     code: str
     name: str
     severity: Severity
-    outcome: VerdictName
+    verdict: VerdictName
     documentation: str
     check: Callable[[Case], Iterator[Report]]
     on_reading: bool
@@ -203,7 +203,7 @@ def rule(
     code: str,
     *,
     severity: Severity = "error",
-    outcome: VerdictName = "invalid",
+    verdict: VerdictName = "invalid",
     on_reading: bool = False,
 ) -> Callable[[Callable[[Case], Iterator[Report]]], Callable[[Case], Iterator[Report]]]:
     """Register a function as a rule. `on_reading`: it speaks of the message, not of an object found in it."""
@@ -212,7 +212,7 @@ def rule(
         if code in RULES:
             raise ValueError(f"two rules are called {code}")
         name = check.__name__.replace("_", "-")
-        RULES[code] = Rule(code, name, severity, outcome, check.__doc__ or "", check, on_reading)
+        RULES[code] = Rule(code, name, severity, verdict, check.__doc__ or "", check, on_reading)
         return check
 
     return register
@@ -239,7 +239,7 @@ def run_rules(case: Case, *, places: bool = True, codes: Iterable[str] | None = 
 _PRECEDENCE: tuple[VerdictName, ...] = ("missing", "malformed", "ambiguous", "degenerate", "invalid", "fabricated")
 
 
-def judge_outcome(findings: Iterable[Diagnostic]) -> VerdictName:
+def name_verdict(findings: Iterable[Diagnostic]) -> VerdictName:
     """The one word for a list of findings: the gravest error decides, warnings do not."""
-    outcomes = {RULES[finding.code].outcome for finding in findings if finding.severity == "error"}
-    return next((outcome for outcome in _PRECEDENCE if outcome in outcomes), "accepted")
+    verdicts = {RULES[finding.code].verdict for finding in findings if finding.severity == "error"}
+    return next((verdict for verdict in _PRECEDENCE if verdict in verdicts), "accepted")

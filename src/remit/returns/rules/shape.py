@@ -146,7 +146,7 @@ def field_not_given(case: Case) -> Iterator[Report]:
     yield from _problems(case, "expected")
 
 
-@rule("RET028", outcome="ambiguous")
+@rule("RET028", verdict="ambiguous")
 def two_formats(case: Case) -> Iterator[Report]:
     """The object speaks two formats, and its two statuses differ.
 

@@ -424,7 +424,7 @@ def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> RunConfig:
         afar=setting.afar and request.function is None,
         boot_id=load_boot_id(),
         evidence=request.evidence,
-        settles=request.settles,
+        finishes=request.finishes,
         commits=_choose_commits(request, setting=delegate.commit),
         checkout=mark_checkout(setting.home.root),
         commit=find_commit(setting.home.root),
@@ -508,7 +508,7 @@ def _read_file(work: _Work) -> RunConfig:
 
 def _choose_working(request: Request, kind: str, format: str) -> str:
     """The marker that the task has meanwhile: the command's, or that of the agent's kind."""
-    if request.lifecycle or request.task is None or not request.settles:
+    if request.lifecycle or request.task is None or not request.finishes:
         return request.working
     from remit.runs.tasks.task_commands import find_working  # noqa: PLC0415 - only for the work on a task
 

@@ -110,7 +110,7 @@ class RunConfig(NamedTuple):
     topic: str = ""
 
     # Afterwards
-    settles: bool = True
+    finishes: bool = True
     commits: bool = True
     checkout: str = ""
     """What the repository is known by that is committed to: an agent could put another there."""

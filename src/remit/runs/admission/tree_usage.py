@@ -98,7 +98,7 @@ class Tree:
 
     def has_open_below(self) -> bool:
         """Whether anybody that the session handed work to is not over yet."""
-        return any(row.parent_id == self.own.session_id and row.state != "settled" for row in self.rows.values())
+        return any(row.parent_id == self.own.session_id and row.state != "finished" for row in self.rows.values())
 
     def _sum_up(self, heard: Mapping[str, Usage]) -> dict[str, Spent]:
         """What each of the line has used, with all that was done below it."""

@@ -20,7 +20,7 @@ from remit.runs.admission.run_config import read_terms
 from remit.runs.finish.steps import Places, Settlement, Step, fail, log_failures, settle, tell_activity
 from remit.runs.tasks.artifacts import DIAGNOSTICS as ARTIFACT_DIAGNOSTICS
 from remit.runs.tasks.artifacts import check_artifacts
-from remit.runs.tasks.outside_tasks import settle_outside
+from remit.runs.tasks.outside_tasks import finish_outside
 from remit.runs.tasks.task_status import leave, open_store, tell_marker
 from remit.storage.checkouts import mark_checkout
 from remit.storage.context_files import NOT_THERE
@@ -41,36 +41,36 @@ _PLAN_COUNTS = {"phases": "phase_count", "total_effort_hours": "estimated_hours"
 """The names that planners use in `plan_metadata`, and the field of state.json for each."""
 
 
-def make_settle(root: str, settings: Settings) -> Callable[[Run, Conclusion], tuple[Step, ...]]:
+def make_finish(root: str, settings: Settings) -> Callable[[Run, Conclusion], tuple[Step, ...]]:
     """A function that settles delegations of a workspace, in any thread: each call opens the ledger for itself."""
 
-    def settle_one(row: Run, conclusion: Conclusion) -> tuple[Step, ...]:
+    def finish_run(row: Run, conclusion: Conclusion) -> tuple[Step, ...]:
         home = Home(root)
         try:
-            settlement = make_settlement(row, conclusion, read_terms(row.details))
-            settlement = settlement._replace(faults=(*settlement.faults, *_name_missing_context(home, row)))
+            finish_steps = make_settlement(row, conclusion, read_terms(row.details))
+            finish_steps = finish_steps._replace(faults=(*finish_steps.faults, *_name_missing_context(home, row)))
             try:
-                steps = _settle(home, settings, row, conclusion, settlement)
+                steps = _settle(home, settings, row, conclusion, finish_steps)
             except Exception as error:  # noqa: BLE001 - the work is done: its result is reported, whatever fails now
                 steps = (fail("settle", error),)
-            return (*steps, *log_failures(home, settlement, find_error_log(root), steps))
+            return (*steps, *log_failures(home, finish_steps, find_error_log(root), steps))
         finally:
             home.close()
 
-    return settle_one
+    return finish_run
 
 
 def _settle(
-    home: Home, settings: Settings, row: Run, conclusion: Conclusion, settlement: Settlement
+    home: Home, settings: Settings, row: Run, conclusion: Conclusion, finish_steps: Settlement
 ) -> tuple[Step, ...]:
     terms = read_terms(row.details)
     first = _keep_worktree(home, row, conclusion, terms) if terms.worktree else ()
     left = leave(home, settings, row, conclusion)
-    settlement = settlement._replace(stays=left.stays, files=left.files)
-    settlement, foreign = _refuse_foreign(home.root, settlement, terms)
-    steps = _tell_uncommitted(terms, settle(home, settlement, find_places(home, settings)))
+    finish_steps = finish_steps._replace(stays=left.stays, files=left.files)
+    finish_steps, foreign = _refuse_foreign(home.root, finish_steps, terms)
+    steps = _tell_uncommitted(terms, settle(home, finish_steps, find_places(home, settings)))
     steps = (*(step for step in steps if not foreign or step.name != "git"), *foreign)
-    outside = settle_outside(home, settings, row, conclusion)
+    outside = finish_outside(home, settings, row, conclusion)
     told = () if left.steps else tell_marker(home, settings, row)
     made = check_artifacts(home, settings, row, conclusion)
     failed = {step.message for step in steps if step.state == "failed"}
@@ -94,12 +94,12 @@ def _name_missing_context(home: Home, row: Run) -> list[AgentError]:
     ]  # fmt: skip
 
 
-def _refuse_foreign(root: str, settlement: Settlement, terms: RunConfig) -> tuple[Settlement, tuple[Step, ...]]:
+def _refuse_foreign(root: str, finish_steps: Settlement, terms: RunConfig) -> tuple[Settlement, tuple[Step, ...]]:
     """Commit to no other repository than the one that was there when the work began."""
-    if not settlement.commits or mark_checkout(root) == terms.checkout:
-        return settlement, ()
+    if not finish_steps.commits or mark_checkout(root) == terms.checkout:
+        return finish_steps, ()
     told = "another repository lies there than when the work began, so nothing was committed"
-    return settlement._replace(commits=False), (Step("git", "failed", told),)
+    return finish_steps._replace(commits=False), (Step("git", "failed", told),)
 
 
 def make_settlement(row: Run, conclusion: Conclusion, terms: RunConfig) -> Settlement:
@@ -150,7 +150,7 @@ def _choose_artifacts(conclusion: Conclusion, terms: RunConfig) -> tuple[Artifac
     If the work was cut short, the file where the agent was told to write its artifact is the agent's (D17). A claim
     that couldn't be verified is not.
     """
-    is_cut_short = conclusion.ending != "exited" and conclusion.outcome != "unproven"
+    is_cut_short = conclusion.stop_reason != "exited" and conclusion.verdict != "unproven"
     return tuple(
         each
         for each in conclusion.artifacts

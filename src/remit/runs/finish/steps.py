@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from remit.errors import RemitError
 from remit.ledger.activity import list_acts, mark_reported
 from remit.ledger.events import add_event, read_clock_ms
-from remit.ledger.home import SETTLING
+from remit.ledger.home import FINISHING
 from remit.light_namedtuple import NamedTuple
 from remit.storage.safe_path import name_below
 
@@ -134,32 +134,32 @@ class Places(NamedTuple):
     keep_megabytes: int = 1024
 
 
-def settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ...]:
+def settle(home: Home, finish_steps: Settlement, places: Places) -> tuple[Step, ...]:
     """Do what is missing, in order; what became of each step. One settles at a time: two would not see each other."""
     try:
-        with home.lock(SETTLING):
-            return _settle(home, settlement, places)
+        with home.lock(FINISHING):
+            return _settle(home, finish_steps, places)
     except RemitError as error:  # the lock, or the ledger itself
         return (fail("ledger", error),)
 
 
-def _settle(home: Home, settlement: Settlement, places: Places) -> tuple[Step, ...]:
-    is_left = settlement.owner == "agent" and settlement.commits and _is_left(home, settlement, places)
-    settle_task = partial(_settle_task, is_left=is_left)
+def _settle(home: Home, finish_steps: Settlement, places: Places) -> tuple[Step, ...]:
+    is_left = finish_steps.owner == "agent" and finish_steps.commits and _is_left(home, finish_steps, places)
+    settle_task = partial(_finish_task, is_left=is_left)
     acts: dict[str, Callable[[Home, Settlement, Places], Step]] = {
-        "manifest": _settle_manifest,
+        "manifest": _finish_manifest,
         "task": settle_task,
-        "errors": _settle_errors,
-        "activity": _settle_activity,
+        "errors": _finish_errors,
+        "activity": _finish_activity,
     }
-    steps = [_attempt(name, partial(act, home, settlement, places)) for name, act in acts.items()]
-    steps = [_advise(step, settlement) for step in steps]
+    steps = [_attempt(name, partial(act, home, finish_steps, places)) for name, act in acts.items()]
+    steps = [_advise(step, finish_steps) for step in steps]
     files = tuple(dict.fromkeys(file for step in steps for file in step.files))
     if is_left and not any(step.owed for step in steps):
         steps += _leave_commit(home, files)
     else:
-        steps.append(_attempt("git", partial(_settle_git, home, settlement, files)))
-    told = _attempt("ledger", partial(_record, home, settlement, places, steps))
+        steps.append(_attempt("git", partial(_finish_git, home, finish_steps, files)))
+    told = _attempt("ledger", partial(_record, home, finish_steps, places, steps))
     return tuple(steps) if told.state == "done" else (*steps, told)
 
 
@@ -170,55 +170,58 @@ def _attempt(name: str, act: Callable[[], Step]) -> Step:
         return fail(name, error)
 
 
-def _advise(step: Step, settlement: Settlement) -> Step:
+def _advise(step: Step, finish_steps: Settlement) -> Step:
     """A failed step with how to repeat it: what is wrong with the files of the tasks, `remit sync` repairs."""
     if step.state != "failed" or step.name != "task":
         return step
     from shlex import quote  # noqa: PLC0415 - only for a step that failed
 
-    marker = _follow(settlement, settlement.working) if settlement.working else None
-    move = f", then run: remit task move {settlement.task_number} {quote(marker.lower())}" if marker else ""
+    marker = _follow(finish_steps, finish_steps.working) if finish_steps.working else None
+    move = f", then run: remit task move {finish_steps.task_number} {quote(marker.lower())}" if marker else ""
     return step._replace(hint=f"Repair the task files with remit sync --repair{move}")
 
 
-def log_failures(home: Home, settlement: Settlement, error_log: str, steps: Sequence[Step]) -> tuple[Step, ...]:
+def log_failures(home: Home, finish_steps: Settlement, error_log: str, steps: Sequence[Step]) -> tuple[Step, ...]:
     """Log the steps that failed (R2.17); a step more if errors.json can't be written."""
     failed = [step for step in steps if step.state == "failed"]
     if not failed or any(step.name == "errors" for step in failed):
         return ()
-    errors = settlement._replace(faults=tuple(step.error for step in failed))
+    errors = finish_steps._replace(faults=tuple(step.error for step in failed))
     logged = _attempt("errors", partial(_log_errors, home, errors, error_log))
     return (logged,) if logged.state == "failed" else ()
 
 
-def _record(home: Home, settlement: Settlement, places: Places, steps: list[Step]) -> Step:
+def _record(home: Home, finish_steps: Settlement, places: Places, steps: list[Step]) -> Step:
     """Write down what was done, and forget what is old."""
     from remit.ledger.retention import forget_if_due  # noqa: PLC0415 - as above
 
     with home.ledger.transaction() as db:
-        _write_steps(db, settlement, steps)
-        add_event(db, "settlement", {step.name: step.state for step in steps}, session_id=settlement.session_id)
+        _write_steps(db, finish_steps, steps)
+        add_event(db, "finish_steps", {step.name: step.state for step in steps}, session_id=finish_steps.session_id)
     forget_if_due(home, days=places.keep_days, megabytes=places.keep_megabytes)
     return Step("ledger", "done")
 
 
-def _write_steps(db: Connection, settlement: Settlement, steps: Sequence[Step]) -> None:
+def _write_steps(db: Connection, finish_steps: Settlement, steps: Sequence[Step]) -> None:
     db.executemany(
-        "INSERT OR REPLACE INTO settled_steps (session_id, step, at_ms, result) VALUES (?, ?, ?, ?)",
-        [(settlement.session_id, step.name, read_clock_ms(), json.dumps([step.state, step.message])) for step in steps],
+        "INSERT OR REPLACE INTO finish_steps (session_id, step, at_ms, result) VALUES (?, ?, ?, ?)",
+        [
+            (finish_steps.session_id, step.name, read_clock_ms(), json.dumps([step.state, step.message]))
+            for step in steps
+        ],
     )
 
 
-def _settle_manifest(home: Home, settlement: Settlement, places: Places) -> Step:
+def _finish_manifest(home: Home, finish_steps: Settlement, places: Places) -> Step:
     """One line for this work. One that has its id, or its id with a number, and its file, is this work's."""
-    if settlement.entry is None:
+    if finish_steps.entry is None:
         return Step("manifest", "nothing")
     from remit.manifest.append import Appender  # noqa: PLC0415 - as above
     from remit.manifest.entries import shape_entry  # noqa: PLC0415
     from remit.manifest.index import Index  # noqa: PLC0415
     from remit.manifest.search import find_own_entry  # noqa: PLC0415
 
-    entry = shape_entry(settlement.entry)
+    entry = shape_entry(finish_steps.entry)
     if not entry.get("id"):
         return Step("manifest", "failed", "the entry has no id, by which it would be found again")
     files = _below(home, places.manifest, *_find_findings_file(home, places, entry))
@@ -240,12 +243,12 @@ def _find_findings_file(home: Home, places: Places, entry: Mapping[str, Any]) ->
     return [full for base in bases if os.path.isfile(full := os.path.join(base, file))][:1]
 
 
-def _settle_task(home: Home, settlement: Settlement, places: Places, *, is_left: bool = False) -> Step:
+def _finish_task(home: Home, finish_steps: Settlement, places: Places, *, is_left: bool = False) -> Step:
     """The marker that the return moves the task to, the artifacts and the counts, in one change.
 
     If Remit makes no commit (`is_left`), the counts alone don't change state.json after the agent's commit.
     """
-    number = settlement.task_number
+    number = finish_steps.task_number
     if number is None:
         return Step("task", "nothing")
     if places.tasks is None:
@@ -253,17 +256,17 @@ def _settle_task(home: Home, settlement: Settlement, places: Places, *, is_left:
     task = places.tasks.get(number)
     if task.closed:
         return Step("task", "there", f"task {number} is over and put away")
-    told = (settlement.reason, *(fault.message for fault in settlement.faults), settlement.summary)
+    told = (finish_steps.reason, *(fault.message for fault in finish_steps.faults), finish_steps.summary)
     reason = next((each for each in told if each.strip()), "the agent gave no reason")
     moved = places.tasks.conclude(
         number,
-        partial(_follow, settlement),
-        artifacts=settlement.artifacts,
-        counts=settlement.counts,
+        partial(_follow, finish_steps),
+        artifacts=finish_steps.artifacts,
+        counts=finish_steps.counts,
         are_counts_extra=is_left,
         reason=reason,
     )
-    linked = _link_entry(home, settlement, places)
+    linked = _link_entry(home, finish_steps, places)
     state: State = "done" if moved.files or linked else "there"
     tasks = (f"{places.tasks.folder}/state.json", f"{places.tasks.folder}/TODO.md")
     if any(
@@ -276,23 +279,23 @@ def _settle_task(home: Home, settlement: Settlement, places: Places, *, is_left:
     return Step("task", state, where, moved.diagnostics, (*tasks, *moved.files), owed=has_moved)
 
 
-def _follow(settlement: Settlement, marker: str) -> str | None:
+def _follow(finish_steps: Settlement, marker: str) -> str | None:
     """The marker that a task gets; None where it keeps the one that it has."""
-    if settlement.stays:
+    if finish_steps.stays:
         return None
     from remit.tasks.moves import follow_status  # noqa: PLC0415 - as above
 
-    return follow_status(marker, settlement.status, settlement.format, kind=settlement.kind)
+    return follow_status(marker, finish_steps.status, finish_steps.format, kind=finish_steps.kind)
 
 
-def _link_entry(home: Home, settlement: Settlement, places: Places) -> bool:
+def _link_entry(home: Home, finish_steps: Settlement, places: Places) -> bool:
     """Let the task name the line of the manifest that this work made (R4.9); whether it did not before."""
-    if settlement.entry is None or places.tasks is None or settlement.task_number is None:
+    if finish_steps.entry is None or places.tasks is None or finish_steps.task_number is None:
         return False
-    if is_exploratory(settlement.entry):
+    if is_exploratory(finish_steps.entry):
         return False
-    found = _find_own(home, settlement.entry, places)
-    return found is not None and bool(found.id) and bool(places.tasks.link(settlement.task_number, found.id).files)
+    found = _find_own(home, finish_steps.entry, places)
+    return found is not None and bool(found.id) and bool(places.tasks.link(finish_steps.task_number, found.id).files)
 
 
 def is_exploratory(entry: Mapping[str, Any]) -> bool:
@@ -310,24 +313,24 @@ def _find_own(home: Home, entry: Mapping[str, Any], places: Places) -> ManifestE
     return find_own_entry(Index(home, places.manifest), shape_entry(entry))
 
 
-def _settle_errors(home: Home, settlement: Settlement, places: Places) -> Step:
+def _finish_errors(home: Home, finish_steps: Settlement, places: Places) -> Step:
     """The faults of the return (R2.17)."""
-    return _log_errors(home, settlement, places.error_log) if settlement.faults else Step("errors", "nothing")
+    return _log_errors(home, finish_steps, places.error_log) if finish_steps.faults else Step("errors", "nothing")
 
 
-def _log_errors(home: Home, settlement: Settlement, error_log: str) -> Step:
+def _log_errors(home: Home, finish_steps: Settlement, error_log: str) -> Step:
     """Log errors; one that is there already is not written twice."""
     from remit.errorlog.log import record_errors  # noqa: PLC0415 - as above
     from remit.errorlog.records import make_records  # noqa: PLC0415
 
     records = make_records(
-        settlement.faults,
-        session_id=settlement.session_id,
-        command=settlement.command,
-        task_number=settlement.outside or settlement.task_number,
-        phase=settlement.phase,
-        path=settlement.path,
-        depth=settlement.depth,
+        finish_steps.faults,
+        session_id=finish_steps.session_id,
+        command=finish_steps.command,
+        task_number=finish_steps.outside or finish_steps.task_number,
+        phase=finish_steps.phase,
+        path=finish_steps.path,
+        depth=finish_steps.depth,
     )
     recorded = record_errors(home, error_log, records, now_ms=read_clock_ms())
     state: State = "done" if recorded.added else "there"
@@ -338,10 +341,10 @@ def _log_errors(home: Home, settlement: Settlement, error_log: str) -> Step:
     return Step("errors", state, message, findings=tuple(recorded.findings), files=files)
 
 
-def _settle_activity(home: Home, settlement: Settlement, places: Places) -> Step:
+def _finish_activity(home: Home, finish_steps: Settlement, places: Places) -> Step:
     """What the agent did, in the frontmatter of the files that have one (R3.11)."""
     del places
-    return tell_activity(home, settlement.session_id)
+    return tell_activity(home, finish_steps.session_id)
 
 
 def tell_activity(home: Home, session_id: str, *, workspace_root: str = "") -> Step:
@@ -381,20 +384,20 @@ def _make_record(act: FileAct, name: str) -> FileActivity:
     return FileActivity(act.session_id, act.parent_id, act.operation, when, name)
 
 
-def _settle_git(home: Home, settlement: Settlement, files: tuple[str, ...]) -> Step:
+def _finish_git(home: Home, finish_steps: Settlement, files: tuple[str, ...]) -> Step:
     """Commit what the agent made and what was settled; what is committed already changes nothing (S6).
 
     Files in hyper's workspace root outside the project belong to another repository, or to none.
     """
-    paths = (*(artifact.path for artifact in settlement.artifacts), *settlement.files, *files)
+    paths = (*(artifact.path for artifact in finish_steps.artifacts), *finish_steps.files, *files)
     paths = tuple(dict.fromkeys(path for path in paths if not path.startswith("/")))
-    if not settlement.commits or not paths:
+    if not finish_steps.commits or not paths:
         return Step("git", "nothing")
     from remit.git.commits import commit_paths, render_message  # noqa: PLC0415 - as above
 
-    text = settlement.summary or settlement.status
-    number = settlement.task_number
-    message = text[:200] if number is None else render_message(number, text, phase=settlement.phase)
+    text = finish_steps.summary or finish_steps.status
+    number = finish_steps.task_number
+    message = text[:200] if number is None else render_message(number, text, phase=finish_steps.phase)
     committed = commit_paths(home.root, paths, message)
     if committed.commit is not None:
         return Step("git", "done", committed.commit, committed.findings, committed.paths, owed=True)
@@ -405,7 +408,7 @@ def _settle_git(home: Home, settlement: Settlement, files: tuple[str, ...]) -> S
     return Step("git", "nothing" if is_none else "there", "", committed.findings)
 
 
-def _is_left(home: Home, settlement: Settlement, places: Places) -> bool:
+def _is_left(home: Home, finish_steps: Settlement, places: Places) -> bool:
     """Whether the agent has done and committed all that is its own, so that Remit commits nothing.
 
     It is asked before anything is changed, and remembered: whoever settles after a crash finds what Remit has written
@@ -413,39 +416,39 @@ def _is_left(home: Home, settlement: Settlement, places: Places) -> bool:
     """
     left = Step("git", "there")
     with home.ledger.reading() as db:
-        query = "SELECT result FROM settled_steps WHERE session_id = ? AND step = ?"
-        row = db.execute(query, (settlement.session_id, left.name)).fetchone()
+        query = "SELECT result FROM finish_steps WHERE session_id = ? AND step = ?"
+        row = db.execute(query, (finish_steps.session_id, left.name)).fetchone()
     if row is not None:
         return bool(json.loads(row[0])[0] == left.state)
-    if _is_owing(home, settlement, places) or not _is_committed(home, settlement, places):
+    if _is_owing(home, finish_steps, places) or not _is_committed(home, finish_steps, places):
         return False
     with home.ledger.transaction(durable=True) as db:
-        _write_steps(db, settlement, (left,))
+        _write_steps(db, finish_steps, (left,))
     return True
 
 
-def _is_owing(home: Home, settlement: Settlement, places: Places) -> bool:
+def _is_owing(home: Home, finish_steps: Settlement, places: Places) -> bool:
     """Whether the agent has left its line of the manifest or its task's marker to Remit; also where nobody can tell."""
     try:
-        if settlement.entry is not None and _find_own(home, settlement.entry, places) is None:
+        if finish_steps.entry is not None and _find_own(home, finish_steps.entry, places) is None:
             return True
-        if settlement.task_number is None or places.tasks is None:
+        if finish_steps.task_number is None or places.tasks is None:
             return False
-        task = places.tasks.get(settlement.task_number)
+        task = places.tasks.get(finish_steps.task_number)
         marker = task.marker or ""
-        return not task.closed and _follow(settlement, marker) not in (None, marker)
+        return not task.closed and _follow(finish_steps, marker) not in (None, marker)
     except RemitError:  # the step that meets it tells
         return True
 
 
-def _is_committed(home: Home, settlement: Settlement, places: Places) -> bool:
+def _is_committed(home: Home, finish_steps: Settlement, places: Places) -> bool:
     """Whether the agent has committed all that was there when it ended."""
     from remit.git.commits import find_uncommitted  # noqa: PLC0415 - as above
 
     files = [f"{places.tasks.folder}/{name}" for name in ("state.json", "TODO.md")] if places.tasks is not None else []
-    if settlement.entry is not None:
-        files += _below(home, places.manifest, *_find_findings_file(home, places, settlement.entry))
-    paths = (*(artifact.path for artifact in settlement.artifacts), *settlement.files, *files)
+    if finish_steps.entry is not None:
+        files += _below(home, places.manifest, *_find_findings_file(home, places, finish_steps.entry))
+    paths = (*(artifact.path for artifact in finish_steps.artifacts), *finish_steps.files, *files)
     paths = tuple(path for path in paths if not path.startswith("/"))
     left = find_uncommitted(home.root, paths)
     return bool(paths) and not left.paths and not left.findings

@@ -28,12 +28,12 @@ _NOT_THERE = ("missing", "empty", "unreadable")
 
 
 def describe_attempt(
-    row: Run, number: int, judgement: Judgement | None, *, ending: str, usage: Mapping[str, Any]
+    row: Run, number: int, judgement: Judgement | None, *, stop_reason: str, usage: Mapping[str, Any]
 ) -> AttemptRow:
     """An attempt that has ended just now, as the ledger keeps it."""
     kept = AttemptRow(
-        number, row.started_ms or 0, read_clock_ms(), ending,
-        None if judgement is None else judgement.outcome, f"answer-{number}", usage=usage,
+        number, row.started_ms or 0, read_clock_ms(), stop_reason,
+        None if judgement is None else judgement.name, f"answer-{number}", usage=usage,
     )  # fmt: skip
     if judgement is None:
         return kept
@@ -60,7 +60,7 @@ def list_claims(judgement: Judgement) -> list[dict[str, Any]]:
 def load_earlier(ledger: Ledger, session_id: str, *, until: int | None = None) -> Earlier:
     """What the attempts of a session have claimed and not made. `until`: the last of them that counts."""
     tried = [each for each in list_attempts(ledger, session_id) if until is None or each.number <= until]
-    claims = [each.claims for each in tried if each.outcome in _READ]
+    claims = [each.claims for each in tried if each.verdict in _READ]
     missing = [each for each in claims if any(claim["state"] in _NOT_THERE for claim in each)]
     if not missing:
         return Earlier()

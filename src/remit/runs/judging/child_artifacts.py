@@ -26,7 +26,7 @@ WITH RECURSIVE below (session_id) AS (
     SELECT child.session_id FROM delegations AS child JOIN below ON child.parent_id = below.session_id
 )
 SELECT session_id, json_extract(details, '$.root'), ended_ms FROM delegations
-WHERE session_id IN (SELECT session_id FROM below) AND outcome IN ('accepted', 'repaired')
+WHERE session_id IN (SELECT session_id FROM below) AND verdict IN ('accepted', 'repaired')
     AND status NOT IN ('failed', 'blocked')
 """
 

@@ -51,9 +51,9 @@ class Writes(NamedTuple):
 class Conclusion(NamedTuple):
     """What became of a delegation."""
 
-    ending: str
+    stop_reason: str
     """exited, timeout, cancelled, crashed, rejected, orphaned or budget."""
-    outcome: str
+    verdict: str
     status: Status
     summary: str
     artifacts: tuple[Artifact, ...] = ()
@@ -87,13 +87,13 @@ class Conclusion(NamedTuple):
         Partial work that an agent reports itself completes a task in some formats; lowered work never does (C9, D4).
         """
         is_lowered = self.status == "partial" and self.lowered
-        return "timeout" if self.ending == "timeout" or is_lowered else self.status
+        return "timeout" if self.stop_reason == "timeout" or is_lowered else self.status
 
 
 class Ended(NamedTuple):
     """How the last attempt ended, and all that is known then."""
 
-    ending: str
+    stop_reason: str
     """exited, crashed (a signal ended it), timeout, cancelled, budget, orphaned or rejected: not what it said."""
     agent: str
     heard: Heard | None = None
@@ -132,7 +132,7 @@ def conclude(ended: Ended) -> Conclusion:
     told = _conclude(ended)._replace(format=_find_format(ended))
     if ended.comparison is not None:
         told = told._replace(writes=_gather_writes(ended, ended.comparison))
-    return told._replace(made=tuple(_list_made(told))) if told.outcome in ACCEPTABLE else told
+    return told._replace(made=tuple(_list_made(told))) if told.verdict in ACCEPTABLE else told
 
 
 def _find_format(ended: Ended) -> str:
@@ -165,14 +165,14 @@ def _list_made(told: Conclusion) -> Iterator[tuple[str, str]]:
 
 def _conclude(ended: Ended) -> Conclusion:
     returned = None if ended.judgement is None else ended.judgement.returned
-    if ended.ending in _SAVED:
+    if ended.stop_reason in _SAVED:
         return _save(ended)
     cause = ended.heard.cause if ended.heard is not None else ""
-    if ended.judgement is not None and returned is not None and ended.ending != "rejected":
+    if ended.judgement is not None and returned is not None and ended.stop_reason != "rejected":
         return _pass_on(ended, ended.judgement, returned)
     if cause in ("turns", "budget"):
-        return _save(ended._replace(ending="budget", reason=ended.heard.trouble if ended.heard else ""))
-    if ended.ending == "rejected" or cause == "refused":
+        return _save(ended._replace(stop_reason="budget", reason=ended.heard.trouble if ended.heard else ""))
+    if ended.stop_reason == "rejected" or cause == "refused":
         trouble = _tell_trouble(ended, "the agent could not be started")
         kind = "tool_unavailable" if _lacks_tool(ended) else _REFUSALS.get(ended.code, "refused")
         return _fail(ended, "rejected", kind, trouble, advice=_find_hint(ended, trouble))
@@ -188,9 +188,9 @@ def _lacks_tool(ended: Ended) -> bool:
 
 def _has_crashed(ended: Ended, cause: str) -> bool:
     """Whether its program failed, rather than what it says: by a signal, without a word, or without a return."""
-    if ended.ending == "crashed" or (cause in ("crash", "api", "no_answer") and not _has_words(ended)):
+    if ended.stop_reason == "crashed" or (cause in ("crash", "api", "no_answer") and not _has_words(ended)):
         return True
-    return bool(ended.exit_code) and (ended.judgement is None or ended.judgement.outcome == "missing")
+    return bool(ended.exit_code) and (ended.judgement is None or ended.judgement.name == "missing")
 
 
 def _pass_on(ended: Ended, judgement: Judgement, returned: Return) -> Conclusion:
@@ -199,19 +199,19 @@ def _pass_on(ended: Ended, judgement: Judgement, returned: Return) -> Conclusion
     said = returned.status if judgement.claimed is None else judgement.claimed.status
     if said == "completed" and (cause or ended.exit_code not in (0, None)):
         return _doubt_exit(ended)
-    ending, faults, next_steps = "exited", returned.faults, returned.next_steps
+    stop_reason, faults, next_steps = "exited", returned.faults, returned.next_steps
     if ended.handed_back and said == "partial":
         kind, sentence, _ = _SAVED["timeout"]
-        advice = _advise(ended._replace(ending="timeout"), said)
-        ending, faults = "timeout", (_make_fault(kind, sentence, advice, recoverable=True), *faults)
+        advice = _advise(ended._replace(stop_reason="timeout"), said)
+        stop_reason, faults = "timeout", (_make_fault(kind, sentence, advice, recoverable=True), *faults)
     entry = judgement.verdict.payload if judgement.verdict and returned.format == "manifest" else None
-    if judgement.outcome == "unproven":
+    if judgement.name == "unproven":
         fault = _name_unproven(judgement)
         faults, next_steps, entry = (fault, *faults), (fault.recommendation, *next_steps), None
     if returned.status != "completed":
         faults = (*faults, *_name_missing(ended))
     return Conclusion(
-        ending, judgement.outcome, returned.status, returned.summary, returned.artifacts, judgement.grades,
+        stop_reason, judgement.name, returned.status, returned.summary, returned.artifacts, judgement.grades,
         ended.unclaimed, faults, next_steps, judgement.findings, _get_notes(ended), entry, judgement.unproven,
         metadata=returned.metadata, extra=returned.extra, lowered=said != returned.status,
     )  # fmt: skip
@@ -258,16 +258,16 @@ def _get_notes(ended: Ended) -> tuple[str, ...]:
 def _reject(ended: Ended) -> Conclusion:
     """An answer that is no acceptable return: failed, with what is wrong with it (R0.13, R2.13)."""
     judgement = ended.judgement
-    outcome = judgement.outcome if judgement is not None else "missing"
+    verdict = judgement.name if judgement is not None else "missing"
     findings = judgement.findings if judgement is not None else ()
-    kind = "fabricated" if outcome == "fabricated" else "validation"
+    kind = "fabricated" if verdict == "fabricated" else "validation"
     advice = f"Fix {ended.agent or 'the'} subagent return format"
     if kind == "fabricated":
         advice = "Look at what is there before you count on anything, then try again"
     message = _tell_findings(findings) or "the final message holds no return"
     if ended.exit_code:
         message = f"{message}; and {_tell_exit(ended)}"
-    told = _fail(ended, "exited", kind, message, advice=advice)._replace(outcome=outcome, findings=findings)
+    told = _fail(ended, "exited", kind, message, advice=advice)._replace(verdict=verdict, findings=findings)
     told = told._replace(faults=(*told.faults, *_name_missing(ended)))
     if kind == "fabricated":
         return told
@@ -291,26 +291,26 @@ def _doubt_exit(ended: Ended) -> Conclusion:
     if ended.heard is not None and ended.heard.cause == "cut":
         message = f"the agent said completed, but {ended.heard.trouble}"
         advice = "Let it print less, or write its log to a file, then try again"
-        return _fail(ended, "exited", "validation", message, advice=advice)._replace(outcome="ambiguous")
+        return _fail(ended, "exited", "validation", message, advice=advice)._replace(verdict="ambiguous")
     message = f"the agent said completed, and then {_tell_exit(ended)}"
     told = _fail(ended, "crashed", "execution", message)
-    return told._replace(outcome="ambiguous", findings=() if ended.judgement is None else ended.judgement.findings)
+    return told._replace(verdict="ambiguous", findings=() if ended.judgement is None else ended.judgement.findings)
 
 
-def _fail(ended: Ended, ending: str, kind: str, message: str, *, advice: str = "") -> Conclusion:
+def _fail(ended: Ended, stop_reason: str, kind: str, message: str, *, advice: str = "") -> Conclusion:
     advice = advice or _ADVICE.get(kind) or _see_log(ended)
     fault = _make_fault(kind, message, advice, recoverable=kind not in ("refused", "tool_unavailable"))
-    if ended.trace and ending in ("crashed", "rejected"):
+    if ended.trace and stop_reason in ("crashed", "rejected"):
         fault = fault._replace(details=ended.trace)
-    outcome = ended.judgement.outcome if ended.judgement is not None else "missing"
-    outcome = "missing" if outcome in ACCEPTABLE else outcome
+    verdict = ended.judgement.name if ended.judgement is not None else "missing"
+    verdict = "missing" if verdict in ACCEPTABLE else verdict
     grades = {} if ended.judgement is None else ended.judgement.grades
     claimed = None if ended.judgement is None else ended.judgement.claimed
     summary = f"The work of {ended.agent or 'the agent'} cannot be used: {message}."
     if len(summary) > _MAX_SUMMARY:
         summary = f"{summary[: _MAX_SUMMARY - 1]}…"
     return Conclusion(
-        ending, outcome, "failed", summary, () if claimed is None else claimed.artifacts, grades,
+        stop_reason, verdict, "failed", summary, () if claimed is None else claimed.artifacts, grades,
         ended.unclaimed, (fault,), (fault.recommendation,),
         () if ended.judgement is None else ended.judgement.findings, _get_notes(ended),
     )  # fmt: skip
@@ -349,13 +349,13 @@ _ADVICE = {
 
 def _save(ended: Ended) -> Conclusion:
     """What was cut short: partial, with what is on disk (R2.7). Cancelled with nothing on disk, there is no part."""
-    kind, sentence, _ = _SAVED[ended.ending]
+    kind, sentence, _ = _SAVED[ended.stop_reason]
     judgement = ended.judgement
     own = judgement.returned if judgement is not None else None
     artifacts = _salvage(ended)
     reason = ended.reason or (ended.heard.trouble if ended.heard is not None and ended.heard.cause == "api" else "")
     message = f"{sentence[:1].lower()}{sentence[1:]}" + (f": {reason}" if reason else "")
-    status: Status = "failed" if ended.ending == "cancelled" and not artifacts else "partial"
+    status: Status = "failed" if ended.stop_reason == "cancelled" and not artifacts else "partial"
     advice = _advise(ended, status)
     fault = _make_fault(kind, message, advice, recoverable=True)
     left = (
@@ -366,7 +366,7 @@ def _save(ended: Ended) -> Conclusion:
     if own is not None and (claimed or own).status != "completed":
         summary = own.summary
     return Conclusion(
-        ended.ending, "missing" if judgement is None else judgement.outcome, status, summary, artifacts,
+        ended.stop_reason, "missing" if judgement is None else judgement.name, status, summary, artifacts,
         _grade_salvaged(ended, artifacts),
         tuple(change for change in ended.unclaimed if change.path not in {artifact.path for artifact in artifacts}),
         (fault, *(own.faults if own is not None else ())),
@@ -379,12 +379,12 @@ def _save(ended: Ended) -> Conclusion:
 
 def _advise(ended: Ended, status: Status) -> str:
     """What can be done now (R0.14): what is partial goes on where its harness can; what failed is begun anew."""
-    change = _SAVED[ended.ending][2]
+    change = _SAVED[ended.stop_reason][2]
     if status == "partial" and ended.resume:
         what = f"resume it{change}: {ended.resume}"
     else:
         what = f"retry it{change}: {ended.retry}" if ended.retry else f"let its program ask again{change}"
-    if ended.ending == "orphaned":
+    if ended.stop_reason == "orphaned":
         return f"Look at what is there, then {what}"
     return f"{what[:1].upper()}{what[1:]}"
 

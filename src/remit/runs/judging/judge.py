@@ -86,7 +86,7 @@ class Scene(NamedTuple):
 class Judgement(NamedTuple):
     """What is to be thought of an answer."""
 
-    outcome: VerdictName
+    name: VerdictName
     findings: tuple[Diagnostic, ...] = ()
     returned: Return | None = None
     """The canonical return, if the outcome allows to use it. An `unproven` one is `partial`."""
@@ -110,7 +110,7 @@ class Judgement(NamedTuple):
     @property
     def accepted(self) -> bool:
         """Whether Remit accepts the return, whatever its status says."""
-        return self.outcome in ACCEPTABLE
+        return self.name in ACCEPTABLE
 
     @property
     def is_usable_at_last(self) -> bool:
@@ -261,9 +261,9 @@ def _weigh(
     if not verdict.accepted:
         codes = {finding.code for finding in errors}
         absent = bool(codes) and codes <= _NOT_THERE and codes != {_EMPTY}  # the agent may have made an empty file
-        outcome: VerdictName = "fabricated" if absent else verdict.outcome
+        name: VerdictName = "fabricated" if absent else verdict.name
         findings = (*_find_loss(scene, "warning" if scene.shared else "error"), *verdict.findings)
-        return Judgement(outcome, findings, grades=grades, verdict=verdict)
+        return Judgement(name, findings, grades=grades, verdict=verdict)
     returned = verdict.returned
     is_done = returned is not None and returned.status == "completed"
     earlier = _find_earlier(grades, scene)
@@ -293,14 +293,14 @@ def _weigh(
             "unproven", findings, lowered, returned, grades, verdict=verdict, unproven=tuple(reasons),
             doubts=tuple(doubts),
         )  # fmt: skip
-    return Judgement(verdict.outcome, findings, returned, returned, grades, verdict=verdict)
+    return Judgement(verdict.name, findings, returned, returned, grades, verdict=verdict)
 
 
 def _refuse(judgement: Judgement, finding: Diagnostic) -> Judgement:
     """The same, with one error more."""
     findings = (finding, *judgement.findings)
-    outcome: VerdictName = "invalid" if judgement.is_final else judgement.outcome
-    return judgement._replace(outcome=outcome, findings=findings, returned=None, unproven=())
+    name: VerdictName = "invalid" if judgement.is_final else judgement.name
+    return judgement._replace(name=name, findings=findings, returned=None, unproven=())
 
 
 def _find_contradictions(

@@ -72,8 +72,8 @@ def make_report(row: Run, drive: Told | None, conclusion: Conclusion, *, ended_m
         row.agent,
         conclusion.status,
         conclusion.summary,
-        conclusion.outcome,
-        conclusion.ending,
+        conclusion.verdict,
+        conclusion.stop_reason,
         _name_paths(gather_artifacts(conclusion.artifacts, conclusion.grades), terms, format),
         tuple(change.path for change in conclusion.unclaimed[:_MOST_UNCLAIMED]),
         len(conclusion.unclaimed),
@@ -233,7 +233,7 @@ def _tell_nothing_kept(home: Home, session_id: str) -> StateError:
     from remit.ledger.runs import load_delegation  # noqa: PLC0415 - only to say why
 
     row = load_delegation(home.ledger, session_id)
-    if row is not None and row.state == "settled":  # a harness's own agent
+    if row is not None and row.state == "finished":  # a harness's own agent
         message = f"the delegation {session_id} was only looked on, so nothing is kept of its answer"
         return StateError(message, hint="remit ps --all shows how it ended")
     return StateError(f"the delegation {session_id} is not over", hint=f"remit wait {session_id} waits for it")

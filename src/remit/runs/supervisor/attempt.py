@@ -32,7 +32,7 @@ class Turn(NamedTuple):
     """One attempt that is over."""
 
     number: int
-    ending: str
+    stop_reason: str
     """exited, crashed, timeout, cancelled, handback, budget, orphaned or refused."""
     heard: Heard
     exit_code: int | None = None
@@ -54,19 +54,19 @@ def make_turn(number: int, result: ShimResult, heard: Heard) -> Turn:
     """An attempt whose shim reports how it ended."""
     if result.stuck:
         heard = heard._replace(notes=(*heard.notes, _STUCK))
-    turn = Turn(number, _name_ending(result), heard, result.exit_code, result.reason)
-    if result.ending != "crashed":
+    turn = Turn(number, _name_stop_reason(result), heard, result.exit_code, result.reason)
+    if result.stop_reason != "crashed":
         return turn
     code = None if result.signal is None else 128 + result.signal
     return turn._replace(heard=_tell_signal(heard, result.signal), exit_code=code)
 
 
-def _name_ending(result: ShimResult) -> str:
-    if result.ending == "stopped" and result.reason == ANSWERED:
+def _name_stop_reason(result: ShimResult) -> str:
+    if result.stop_reason == "stopped" and result.reason == ANSWERED:
         return "exited"
-    if result.ending == "stopped":
+    if result.stop_reason == "stopped":
         return result.reason if result.reason in (HANDBACK, BUDGET, TIMEOUT) else "cancelled"
-    return result.ending
+    return result.stop_reason
 
 
 def _tell_signal(heard: Heard, number: int | None) -> Heard:

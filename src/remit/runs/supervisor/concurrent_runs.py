@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _OTHERS = """
     SELECT session_id, started_ms, ended_ms, layers, coalesce(json_extract(details, '$.confine'), 0) FROM (
         SELECT session_id, started_ms, ended_ms, details FROM delegations
-        WHERE state <> 'settled' AND started_ms IS NOT NULL AND ended_ms IS NULL
+        WHERE state <> 'finished' AND started_ms IS NOT NULL AND ended_ms IS NULL
             AND (deadline_ms IS NULL OR deadline_ms >= :since - :grace)
         UNION
         SELECT session_id, started_ms, ended_ms, details FROM delegations
@@ -51,11 +51,11 @@ _NESTED = """
         coalesce(json_extract(details, '$.confine'), 0)
     FROM delegations JOIN below USING (session_id) LEFT JOIN refereed USING (session_id)
     WHERE started_ms IS NOT NULL AND ended_ms IS NOT NULL
-        AND (outcome NOT IN ('accepted', 'repaired') OR status IN ('failed', 'blocked'))
+        AND (verdict NOT IN ('accepted', 'repaired') OR status IN ('failed', 'blocked'))
 """
 _EARLIER = """
-    SELECT session_id, task_number, outcome FROM delegations
-    WHERE ended_ms <= ? AND outcome IN ('accepted', 'repaired', 'unproven') AND json_extract(details, '$.root') = ?
+    SELECT session_id, task_number, verdict FROM delegations
+    WHERE ended_ms <= ? AND verdict IN ('accepted', 'repaired', 'unproven') AND json_extract(details, '$.root') = ?
     ORDER BY ended_ms DESC LIMIT ?
 """
 _MOST_EARLIER = 200
@@ -98,8 +98,8 @@ def _find_made(workspace: str, row: Run, root: str, began_ms: int) -> dict[str, 
     made: dict[str, MadeEarlier] = {}
     with closing(Home(workspace)) as home:  # a run is judged in a thread, which needs a connection of its own
         found = home.ledger.db.execute(_EARLIER, (began_ms, root, _MOST_EARLIER)).fetchall()
-        for session_id, task_number, outcome in found:
-            is_unproven = outcome == "unproven"
+        for session_id, task_number, verdict in found:
+            is_unproven = verdict == "unproven"
             is_same = row.task_number is not None and task_number == row.task_number and not is_unproven
             claimed = load_report(home, session_id)[0].artifacts if is_unproven else ()
             for place in (*(each.path for each in claimed), *(each for each, _ in load_made(home, session_id))):
@@ -130,7 +130,7 @@ def _load_other(home: Home, db: Connection, found: tuple[Any, ...], began_ms: in
 
 def list_below(ledger: Ledger, session_id: str) -> tuple[str, ...]:
     """The agents that were handed work by another and are not back yet."""
-    query = "SELECT agent FROM delegations WHERE parent_id = ? AND state <> 'settled' ORDER BY created_ms"
+    query = "SELECT agent FROM delegations WHERE parent_id = ? AND state <> 'finished' ORDER BY created_ms"
     with ledger.reading() as db:
         return tuple(each[0] for each in db.execute(query, (session_id,)))
 

@@ -247,7 +247,7 @@ class RunLoop:
     def _record(self, turn: Turn, _: object = None) -> None:
         """Write the attempt down, and what its tools did to files."""
         usage = turn.heard.usage._asdict()
-        attempt = describe_attempt(self.row, turn.number, turn.judgement, ending=turn.ending, usage=usage)
+        attempt = describe_attempt(self.row, turn.number, turn.judgement, stop_reason=turn.stop_reason, usage=usage)
         with self.home.ledger.transaction() as db:
             record_attempt(db, self.row.session_id, attempt)
             self.allowance.note_usage(db, self.usage)
@@ -339,7 +339,7 @@ class RunLoop:
         can_resume = self.runner.can_resume and bool(self.harness_id)
         if seconds < _LEAST_LEFT_S or self.allowance.is_exhausted(self.usage, is_running=False):
             return None
-        if turn.ending == HANDBACK:
+        if turn.stop_reason == HANDBACK:
             return render_handback(seconds, format=self.terms.format) if can_resume else None
         if not self._may_ask_again(turn, can_resume=can_resume):
             return None
@@ -351,13 +351,13 @@ class RunLoop:
         """Whether an attempt that was lost is made once more: where its work may be done twice, and there is time."""
         seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
         is_left = seconds >= _LEAST_LEFT_S and len(self.turns) <= self.terms.reasks
-        return turn.ending == "orphaned" and self.terms.retry == "safe" and is_left
+        return turn.stop_reason == "orphaned" and self.terms.retry == "safe" and is_left
 
     def _may_ask_again(self, turn: Turn, *, can_resume: bool) -> bool:
         """Whether an answer that does not hold is sent back: an agent that could not answer is not asked again."""
-        if turn.ending not in OWN_END or (turn.judgement is not None and turn.judgement.is_final):
+        if turn.stop_reason not in OWN_END or (turn.judgement is not None and turn.judgement.is_final):
             return False
-        asked = sum(earlier.ending in OWN_END for earlier in self.turns) - 1
+        asked = sum(earlier.stop_reason in OWN_END for earlier in self.turns) - 1
         hopeless = turn.heard.cause in ("turns", "budget", "refused")
         answered = turn.judgement is not None or not turn.heard.cause
         safe = self.terms.retry == "safe"
@@ -373,12 +373,12 @@ class RunLoop:
         tools = None if any(each is None for each in self.earlier_tools) else self.used
         handed_on = find_handed_on(self)
         comparison, unclaimed = await self._compare(scene, turn, partial(handed_on.has, written=written))
-        handed_back = any(earlier.ending == HANDBACK for earlier in self.turns[:-1])
-        ending = "timeout" if turn.ending == HANDBACK else turn.ending
+        handed_back = any(earlier.stop_reason == HANDBACK for earlier in self.turns[:-1])
+        stop_reason = "timeout" if turn.stop_reason == HANDBACK else turn.stop_reason
         concluded = conclude(
             Ended(
-                ending, self.row.agent, turn.heard, turn.judgement, comparison, unclaimed, turn.exit_code,
-                self._find_reason(turn, ending), written, scene.shared, handed_back, self._find_resume(),
+                stop_reason, self.row.agent, turn.heard, turn.judgement, comparison, unclaimed, turn.exit_code,
+                self._find_reason(turn, stop_reason), written, scene.shared, handed_back, self._find_resume(),
                 find_retry(self.row), frozenset(handed_on.made), self.row.session_id,
                 frozenset(self._list_files(tools)[1]), is_recorded(tools), turn.code, turn.trace, self.terms.format,
             )
@@ -404,10 +404,10 @@ class RunLoop:
             return await asyncio.to_thread(look_around, scene, grades, own, is_below, after)
         return None, ()
 
-    def _find_reason(self, turn: Turn, ending: str) -> str:
+    def _find_reason(self, turn: Turn, stop_reason: str) -> str:
         """Why it ended so, where somebody has said it."""
-        reason = turn.reason or (self.broker.find_reason(self.row.session_id) if ending == "cancelled" else "")
-        return self.allowance.tell_exhausted(self.usage) if ending == BUDGET and reason == BUDGET else reason
+        reason = turn.reason or (self.broker.find_reason(self.row.session_id) if stop_reason == "cancelled" else "")
+        return self.allowance.tell_exhausted(self.usage) if stop_reason == BUDGET and reason == BUDGET else reason
 
     def _find_resume(self) -> str:
         """The command that goes on with it, where its harness can."""

@@ -163,9 +163,9 @@ class Supervisor:
 
     async def _drive(self, session_id: str) -> Result:
         row = self._load(session_id)
-        if row.state == "settled":
+        if row.state == "finished":
             return load_report(self.home, session_id)[0]
-        if row.state == "settling":
+        if row.state == "finishing":
             return await self._settle(row)
         if row.runner == BUILT_IN and self.answer is not None:
             return await self._answer(row, self.answer)
@@ -240,13 +240,13 @@ class Supervisor:
 
     async def _wait_for_slot(self, row: Run) -> Conclusion | None:
         """Wait until there is room; what became of it where it never began."""
-        ending = await self.line.wait(row, self._find_limit(row))
-        if not ending:
+        stop_reason = await self.line.wait(row, self._find_limit(row))
+        if not stop_reason:
             return None
         reason = "no slot was free in its caller's time"
-        if ending == "cancelled":
+        if stop_reason == "cancelled":
             reason = self.find_reason(row.session_id) or "it had not begun"
-        return conclude(Ended(ending, row.agent, reason=reason, retry=find_retry(row)))
+        return conclude(Ended(stop_reason, row.agent, reason=reason, retry=find_retry(row)))
 
     def _find_limit(self, row: Run) -> int | None:
         """When the caller's own time is up."""
@@ -283,18 +283,18 @@ class Supervisor:
         told = drive.report if drive is not None else None
         report = self._reports[row.session_id] = told or make_report(row, drive, conclusion, ended_ms=now_ms)
         usage = report.usage
-        is_over = self.settle is None or not read_terms(row.details).settles
+        is_over = self.settle is None or not read_terms(row.details).finishes
 
         def write(db: Connection) -> None:
             keep_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
             advance(
-                db, row.session_id, "settling", ended_ms=now_ms, ending=conclusion.ending, outcome=conclusion.outcome,
-                status=conclusion.status, tokens=usage.tokens, cost_usd=usage.cost_usd,
+                db, row.session_id, "finishing", ended_ms=now_ms, stop_reason=conclusion.stop_reason,
+                verdict=conclusion.verdict, status=conclusion.status, tokens=usage.tokens, cost_usd=usage.cost_usd,
                 turns=usage.turns,
             )  # fmt: skip
             set_ticket(self.home.ledger, row.session_id, None)  # good while its session runs
             if is_over:
-                advance(db, row.session_id, "settled")
+                advance(db, row.session_id, "finished")
 
         await self.together.write(write)
         self.line.call()
@@ -303,7 +303,7 @@ class Supervisor:
     async def _end_below(self, row: Run) -> None:
         """End all nested runs with their caller: those that another supervisor drives, such as a server's, as well."""
         with self.home.ledger.reading() as db:
-            query = "SELECT session_id FROM delegations WHERE parent_id = ? AND state <> 'settled'"
+            query = "SELECT session_id FROM delegations WHERE parent_id = ? AND state <> 'finished'"
             below = [each[0] for each in db.execute(query, (row.session_id,))]
         for session_id in below:
             child = self._load(session_id)
@@ -312,23 +312,23 @@ class Supervisor:
             reason = f"its caller {row.agent} had ended"
             if is_present(self.home, child.owner):
                 self.cancel(session_id, reason=reason)
-                await self._wait_until_settled(session_id)
+                await self._wait_until_finished(session_id)
             elif claim(self.home.ledger, child, self.id):
                 if not self.is_cancelled(session_id):
                     self.note(session_id, "cancel", {"reason": reason})
                 await self.drive(session_id)
 
-    async def _wait_until_settled(self, session_id: str) -> None:
+    async def _wait_until_finished(self, session_id: str) -> None:
         """Wait until another supervisor has ended a run, but not without a limit: it may hang."""
         last = time.monotonic() + _UNENDED_S
-        while self._load(session_id).state != "settled" and time.monotonic() < last:  # noqa: ASYNC110 - the ledger tells nobody
+        while self._load(session_id).state != "finished" and time.monotonic() < last:  # noqa: ASYNC110 - the ledger tells nobody
             await asyncio.sleep(_ENDING_S)
 
     async def _settle(self, row: Run) -> Result:
         """Do on disk what follows from it, as often as needed: each step does only what is missing."""
         report, conclusion = load_report(self.home, row.session_id)
         steps: tuple[Step, ...] = ()
-        if self.settle is not None and read_terms(row.details).settles:
+        if self.settle is not None and read_terms(row.details).finishes:
             try:
                 steps = await asyncio.to_thread(self.settle, row, conclusion)
             except RemitError as error:  # reported with the rest, and no reason to have no result
@@ -337,9 +337,9 @@ class Supervisor:
                 steps = (fail("settle", error),)
         report = self._reports[row.session_id] = add_steps(report, steps, root=read_terms(row.details).root)
         with self.home.ledger.transaction(durable=True) as db:
-            if self._load(row.session_id).state != "settled":
+            if self._load(row.session_id).state != "finished":
                 keep_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
-                advance(db, row.session_id, "settled")
+                advance(db, row.session_id, "finished")
         return report
 
     # --- others -------------------------------------------------------------------------------------------------------
@@ -407,7 +407,7 @@ class Supervisor:
         """Whether nothing more is heard of it: a harness tells of a refereed one, until it is judged or long late."""
         if row.owner == AFAR or self._is_out_of_reach(row):
             return False
-        if row.owner != REFEREE or row.state == "settling":
+        if row.owner != REFEREE or row.state == "finishing":
             return True
         return read_clock_ms() > (row.deadline_ms or 0) + GRACE_MS
 

@@ -103,7 +103,7 @@ class _Watcher:
     def _is_time_to_hand_back(self, now_ms: int) -> bool:
         drive = self.drive
         window_s = min(HANDBACK_SHARE * drive.terms.timeout_s, HANDBACK_MAX_S)
-        asked = any(turn.ending == HANDBACK for turn in drive.turns)
+        asked = any(turn.stop_reason == HANDBACK for turn in drive.turns)
         known = bool(drive.live.harness_id or drive.harness_id)
         is_time = now_ms >= (drive.row.deadline_ms or 0) - window_s * 1000
         return window_s >= HANDBACK_MIN_S and not asked and known and is_time

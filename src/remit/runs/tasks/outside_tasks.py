@@ -62,7 +62,7 @@ def focus_outside(home: Home, settings: Settings, row: Run) -> None:
         _run_once(home, settings, row, "focus", task_id)
 
 
-def settle_outside(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> tuple[Step, ...]:
+def finish_outside(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> tuple[Step, ...]:
     """Complete and link a task whose work is done; what is blocked or failed stays open (R4.12, R4.13).
 
     What the task shows as done isn't done again: an agent may have completed and linked it as its own file says.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.errors import RefusedError, RemitError
 from remit.ledger.events import add_event, load_last_event
-from remit.ledger.home import SETTLING, Home
+from remit.ledger.home import FINISHING, Home
 from remit.light_namedtuple import NamedTuple
 from remit.model import ACCEPTABLE
 from remit.runs.admission.run_config import read_terms
@@ -143,7 +143,7 @@ def leave(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> L
         store = open_store(home, settings)
         if store is None:
             return Left()
-        with home.lock(SETTLING):
+        with home.lock(FINISHING):
             return _leave(home, store, row, conclusion)
     except RemitError as error:  # a task whose phases are in doubt is not done
         return Left((fail("lifecycle", error),), stays=_goes_by_plan(terms))
@@ -151,14 +151,14 @@ def leave(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> L
 
 def _leave(home: Home, store: TaskStore, row: Run, conclusion: Conclusion) -> Left:
     terms = read_terms(row.details)
-    if conclusion.ending == "rejected":
+    if conclusion.stop_reason == "rejected":
         step = _give_back(home, store, row, terms)
         return Left((step,) if step is not None else (), stays=True)
     left = Left()
     if not terms.command and not _took_up(home, row):
         left = Left(stays=True)
     elif _goes_by_plan(terms):
-        left = _settle_plan(home, store, row, conclusion)
+        left = _finish_plan(home, store, row, conclusion)
     left = left._replace(steps=(*left.steps, *_hold_open(home, store, row, conclusion, left)))
     if terms.command and terms.kind == "review" and _is_own_word(conclusion):
         left = left._replace(steps=(*left.steps, _make_tasks(store, row, conclusion)))
@@ -190,7 +190,7 @@ def tell_marker(home: Home, settings: Settings, row: Run) -> tuple[Step, ...]:
 
 def _is_own_word(conclusion: Conclusion) -> bool:
     """Whether the next steps are the agent's: those of work that was cut short say how to take it up again."""
-    held = conclusion.ending == "exited" and conclusion.outcome in ACCEPTABLE
+    held = conclusion.stop_reason == "exited" and conclusion.verdict in ACCEPTABLE
     return held and conclusion.status in ("completed", "partial")
 
 
@@ -211,11 +211,11 @@ def _give_back(home: Home, store: TaskStore, row: Run, terms: RunConfig) -> Step
     return Step("preflight", "done", f"task {number} is {before['task']} again")
 
 
-def _settle_plan(home: Home, store: TaskStore, row: Run, conclusion: Conclusion) -> Left:
+def _finish_plan(home: Home, store: TaskStore, row: Run, conclusion: Conclusion) -> Left:
     """Move the phase on; the task is done only when no phase is left."""
     terms, number = read_terms(row.details), row.task_number or 0
     status = conclusion.task_status
-    steps = () if terms.phase is None else _settle_phase(store, number, terms.phase, status)
+    steps = () if terms.phase is None else _finish_phase(store, number, terms.phase, status)
     rest = check_rest(home, store, row, status)
     return Left((*steps, *rest.steps), rest.stays, rest.files, rest.ends)
 
@@ -256,7 +256,7 @@ def _hold_open(home: Home, store: TaskStore, row: Run, conclusion: Conclusion, l
     return [Step("status", "done", f"the files called task {number} {before} {why}")]
 
 
-def _settle_phase(store: TaskStore, number: int, name: int | str, status: str) -> tuple[Step, ...]:
+def _finish_phase(store: TaskStore, number: int, name: int | str, status: str) -> tuple[Step, ...]:
     from remit.runs.tasks.task_commands import follow_phase  # noqa: PLC0415 - only with a task
 
     phase, wanted = find_phase(store, number, name), follow_phase(status)

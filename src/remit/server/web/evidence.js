@@ -39,7 +39,7 @@ export function count(node) {
 }
 
 export function stamp(node) {
-  return JSON.stringify([node.attempts.map((each) => [each.number, each.claims, each.outcome]), node.unclaimed,
+  return JSON.stringify([node.attempts.map((each) => [each.number, each.claims, each.verdict]), node.unclaimed,
     node.result?.remit.grades]);
 }
 
@@ -68,7 +68,7 @@ export function draw(place, node, { attempt, setAttempt }) {
   const refused = listRefused(chosen);
   const parts = [
     renderAttempts(node, chosen, setAttempt),
-    section(claims.length && !chosen?.outcome ? "Left on disk" : "Claimed against done",
+    section(claims.length && !chosen?.verdict ? "Left on disk" : "Claimed against done",
       claims.length ? renderClaims(claims, diffOf)
         : !refused.length && h("p", { class: "soft" }, tellNone(node, chosen)),
       claims.length >= MOST_KEPT && h("p", { class: "faint" }, `The first ${MOST_KEPT} are kept.`)),
@@ -81,10 +81,10 @@ export function draw(place, node, { attempt, setAttempt }) {
 
 /** Why there is nothing to compare: that none is kept does not say that none was named. */
 function tellNone(node, attempt) {
-  if (node.standing.state !== "settled" && !attempt?.ended_ms) return "It has not answered yet.";
-  if (!attempt?.outcome || UNREAD.has(attempt.outcome)) return "No answer could be read that names a file.";
+  if (node.standing.state !== "finished" && !attempt?.ended_ms) return "It has not answered yet.";
+  if (!attempt?.verdict || UNREAD.has(attempt.verdict)) return "No answer could be read that names a file.";
   const isOld = node.attempts.every((each) => !each.claims.length) && listFound(node).length > 0;
-  return isOld || attempt.outcome === "fabricated" ? "Which files it named is not kept." : "It names no file.";
+  return isOld || attempt.verdict === "fabricated" ? "Which files it named is not kept." : "It names no file.";
 }
 
 function describeClaim(claim) {

@@ -127,7 +127,7 @@ export function page(root, params) {
     { root, rootMargin: "400px" });
   sight.observe(foot);
   const again = throttle(() => load(true), AGAIN_MS);
-  const unfollow = follow({ onChange: (told) => told.kind === "settled" && again(), onReset: again });
+  const unfollow = follow({ onChange: (told) => told.kind === "finished" && again(), onReset: again });
   addEventListener("focus", again);
   const unbind = bind("Findings", {
     "/": { help: "Search", act: () => field.select() },

@@ -125,7 +125,7 @@ const OPEN = {
   waiting: ["wait", "wait"],
   starting: ["wait", "dots"],
   queued: ["wait", "ring"],
-  settling: ["live", "dots"],
+  finishing: ["live", "dots"],
   abandoned: ["bad", "alert"],
   ended: ["warn", "half"],
 };
@@ -139,28 +139,28 @@ const ENDINGS = { timeout: ["timed out", "warn", "clock"], cancelled: ["cancelle
 
 /**
  * How a delegation stands: a word, the colour of it, the shape of its mark, and why where the word does not say it.
- * @param {{standing: string, state: string, status?: string|null, outcome?: string|null, ending?: string|null}} told
+ * @param {{standing: string, state: string, status?: string|null, verdict?: string|null, stop_reason?: string|null}} told
  * @returns {Standing}
  */
 export function describe(told) {
-  const { standing, outcome, ending } = told;
-  if (told.state !== "settled") {
+  const { standing, verdict, stop_reason } = told;
+  if (told.state !== "finished") {
     const [tone, mark] = pick(OPEN, standing) ?? ["wait", "dots"];
     return { word: standing, tone, mark, why: "" };
   }
-  if (outcome === "fabricated") return { word: "lied", tone: "lied", mark: "flag",
+  if (verdict === "fabricated") return { word: "lied", tone: "lied", mark: "flag",
     why: "said it was done, and it was not" };
-  if (outcome === "unproven") return { word: "unproven", tone: "warn", mark: "question",
+  if (verdict === "unproven") return { word: "unproven", tone: "warn", mark: "question",
     why: "Remit could not verify its files" };
   if (standing === "completed") return { word: standing, tone: "good", mark: "check",
-    why: outcome === "repaired" ? outcome : "" };
-  if (pick(ENDINGS, ending)) {
+    why: verdict === "repaired" ? verdict : "" };
+  if (pick(ENDINGS, stop_reason)) {
     const [word, tone, mark] = ENDINGS[ending];
-    return { word, tone, mark, why: ending === "timeout" ? standing : "" };
+    return { word, tone, mark, why: stop_reason === "timeout" ? standing : "" };
   }
   const [tone, mark] = pick(ENDED, standing) ?? ["off", "slash"];
-  const isTold = outcome === "accepted" || outcome === "repaired" || !outcome;
-  return { word: standing, tone, mark, why: isTold ? (ending === "exited" ? "" : (ending ?? "")) : outcome };
+  const isTold = verdict === "accepted" || verdict === "repaired" || !verdict;
+  return { word: standing, tone, mark, why: isTold ? (stop_reason === "exited" ? "" : (stop_reason ?? "")) : verdict };
 }
 
 const SHAPES = {

@@ -58,7 +58,7 @@ export function makePanel(options) {
 
   function drawHead() {
     const { standing, can } = node;
-    const told = JSON.stringify([standing.session_id, standing.standing, standing.outcome, can, isFirst]);
+    const told = JSON.stringify([standing.session_id, standing.standing, standing.verdict, can, isFirst]);
     if (head.dataset.told === told) return;
     head.dataset.told = told;
     head.classList.toggle("hidden", isFirst); // the head of the page says it already

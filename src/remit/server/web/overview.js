@@ -34,7 +34,7 @@ function renderOpen(standing) {
 }
 
 function tellOpen(standing) {
-  if (standing.state === "settled") return "Nothing is kept of what it sent back.";
+  if (standing.state === "finished") return "Nothing is kept of what it sent back.";
   if (standing.machine && !standing.driven) return "Nobody here follows it: remit wait takes in what comes of it.";
   if (standing.started_ms === null) return standing.machine ? "It waits for a worker." : "It has not begun yet.";
   return standing.driven ? "It is at work. The log shows what it does." : "Nobody drives it any more.";
@@ -83,7 +83,7 @@ function renderTries(attempts) {
       each.findings.length && count(each.findings.length, "finding"),
       each.repairs.length && count(each.repairs.length, "repair")];
     return h("li", null, icon(mark, tone), `${each.number}. `,
-      h("strong", null, each.outcome ?? each.ending ?? "at work"),
+      h("strong", null, each.verdict ?? each.stop_reason ?? "at work"),
       h("span", { class: "soft num" }, facts.filter(Boolean).join(" · ")));
   }));
 }

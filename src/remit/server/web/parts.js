@@ -39,21 +39,21 @@ export function renderAttempts(node, chosen, setAttempt) {
   return h("div", { class: "switch", role: "group", "aria-label": "Attempt" }, node.attempts.map((each) => {
     const { tone, mark } = describeAttempt(each);
     return h("button", { class: "chip", type: "button", "aria-pressed": String(each === chosen),
-      title: [each.ending, each.outcome].filter(Boolean).join(", "), onclick: () => setAttempt(each.number) },
+      title: [each.stop_reason, each.verdict].filter(Boolean).join(", "), onclick: () => setAttempt(each.number) },
       icon(mark, tone), `Attempt ${each.number}`,
-      h("span", { class: "faint" }, each.outcome ?? each.ending ?? "begun"));
+      h("span", { class: "faint" }, each.verdict ?? each.stop_reason ?? "begun"));
   }));
 }
 
 /** What came of an attempt, as mark and tone. */
 export function describeAttempt(attempt) {
   if (!attempt.ended_ms) return { tone: "live", mark: "run" };
-  if (attempt.outcome === "accepted" || attempt.outcome === "repaired") return { tone: "good", mark: "check" };
-  if (attempt.outcome === "fabricated") return { tone: "lied", mark: "flag" };
-  if (attempt.outcome === "unproven") return { tone: "warn", mark: "question" };
-  if (attempt.ending === "timeout") return { tone: "warn", mark: "clock" };
-  if (attempt.ending === "cancelled") return { tone: "off", mark: "slash" };
-  return describe({ state: "settled", standing: "failed" });
+  if (attempt.verdict === "accepted" || attempt.verdict === "repaired") return { tone: "good", mark: "check" };
+  if (attempt.verdict === "fabricated") return { tone: "lied", mark: "flag" };
+  if (attempt.verdict === "unproven") return { tone: "warn", mark: "question" };
+  if (attempt.stop_reason === "timeout") return { tone: "warn", mark: "clock" };
+  if (attempt.stop_reason === "cancelled") return { tone: "off", mark: "slash" };
+  return describe({ state: "finished", standing: "failed" });
 }
 
 // --- long texts ------------------------------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ function takeNode(run, node) {
 
 /** That nobody drives it any more, or that nothing was heard for long, is no event of the ledger. */
 function isWorthALook(run) {
-  return !document.hidden && run.items.some((each) => each.state !== "settled");
+  return !document.hidden && run.items.some((each) => each.state !== "finished");
 }
 
 // --- what is chosen --------------------------------------------------------------------------------------------------
@@ -220,13 +220,13 @@ function sum(items, name) {
 }
 
 function stampHead(items) {
-  const { standing, outcome, ending, ended_ms, started_ms, deadline_ms, driven, waits_for } = items[0];
-  return JSON.stringify([standing, outcome, ending, ended_ms, started_ms, deadline_ms, driven, waits_for,
+  const { standing, verdict, stop_reason, ended_ms, started_ms, deadline_ms, driven, waits_for } = items[0];
+  return JSON.stringify([standing, verdict, stop_reason, ended_ms, started_ms, deadline_ms, driven, waits_for,
     findSilence(items[0]),    sum(items, "tokens"), sum(items, "cost_usd"), items.length]);
 }
 
 function tellSummary(items, isCut) {
-  const open = items.filter((each) => each.state !== "settled").length;
+  const open = items.filter((each) => each.state !== "finished").length;
   return `${isCut ? "the first " : ""}${count(items.length, "delegation")}${open ? `, ${whole(open)} open` : ""}`;
 }
 
@@ -265,7 +265,7 @@ function listFacts(items) {
 /** How much time is left, or how much there was. */
 function findLimit({ state, started_ms, deadline_ms }) {
   if (deadline_ms === null || started_ms === null) return ["Limit", ""];
-  if (state === "settled") return ["Limit", duration(deadline_ms - started_ms)];
+  if (state === "finished") return ["Limit", duration(deadline_ms - started_ms)];
   return ["Left", tick(() => tellLeft(deadline_ms), { title: `until ${when(deadline_ms)}` })];
 }
 
@@ -276,7 +276,7 @@ function tellLeft(deadline_ms) {
 
 /** What is worth a look, each with what to do. */
 function listWarnings(first) {
-  if (first.state === "settled") return [];
+  if (first.state === "finished") return [];
   const told = [];
   if (!first.driven) told.push(h("span", null, "Nobody drives it any more. ",
     h("code", null, `remit wait ${first.session_id}`), " takes it over."));

@@ -26,12 +26,12 @@ const CHIPS = {
   open: { name: "Open", params: { state: "open" }, mark: "run" },
   completed: { name: "Completed", params: { status: "completed" }, mark: "check" },
   failed: { name: "Failed", params: { status: "failed" }, mark: "cross" },
-  lied: { name: "Lied", params: { outcome: "fabricated" }, mark: "flag" },
-  unproven: { name: "Unproven", params: { outcome: "unproven" }, mark: "question" },
-  timeout: { name: "Timed out", params: { ending: "timeout" }, mark: "clock" },
+  lied: { name: "Lied", params: { verdict: "fabricated" }, mark: "flag" },
+  unproven: { name: "Unproven", params: { verdict: "unproven" }, mark: "question" },
+  timeout: { name: "Timed out", params: { stop_reason: "timeout" }, mark: "clock" },
   partial: { name: "Partial", params: { status: "partial" }, mark: "half" },
   blocked: { name: "Blocked", params: { status: "blocked" }, mark: "block" },
-  cancelled: { name: "Cancelled", params: { ending: "cancelled" }, mark: "slash" },
+  cancelled: { name: "Cancelled", params: { stop_reason: "cancelled" }, mark: "slash" },
 };
 
 /** Where the list was left, for who comes back to it. */
@@ -199,7 +199,7 @@ function makeRows(getList) {
 
     /** Whether some are open; their rows are looked at again. */
     touchOpen() {
-      const open = items.filter((each) => each.state !== "settled" || each.open_below > 0);
+      const open = items.filter((each) => each.state !== "finished" || each.open_below > 0);
       for (const each of open) touched.add(each.session_id);
       return open.length > 0;
     },
@@ -284,7 +284,7 @@ function pathOf({ session_id }) {
 
 function stampRow(run) {
   if (!run) return "";
-  return [run.session_id, run.standing, run.status, run.outcome, run.started_ms, run.ended_ms, run.tree_tokens,
+  return [run.session_id, run.standing, run.status, run.verdict, run.started_ms, run.ended_ms, run.tree_tokens,
     run.tree_cost_usd, run.children, run.open_below, run.work, run.worker].join("|");
 }
 

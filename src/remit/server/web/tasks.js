@@ -214,7 +214,7 @@ function renderSessions(task) {
   }
   return [
     h("ul", { class: "session-list" }, task.sessions.slice(0, FEW).map((each) => h("li", null,
-      badge({ ...each, standing: each.state === "settled" ? (each.status ?? "ended") : each.state }),
+      badge({ ...each, standing: each.state === "finished" ? (each.status ?? "ended") : each.state }),
       h("a", { class: "foreign", href: `/runs/${part(each.session_id)}`, title: shortId(each.session_id) }, each.agent),
       h("span", { class: "faint" }, since(each.created_ms))))),
     task.delegations.total > FEW && h("a", { href: `/runs?task=${task.number}&nested=1` },

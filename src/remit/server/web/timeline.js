@@ -42,7 +42,7 @@ export function makeTimeline(options) {
     onChoose: (index) => options.onChoose(items[index].session_id),
   });
   const timer = setInterval(() => {
-    if (list.element.isConnected && !document.hidden && items.some((each) => each.state !== "settled")) redraw();
+    if (list.element.isConnected && !document.hidden && items.some((each) => each.state !== "finished")) redraw();
   }, 1000);
 
   function redraw() {
@@ -64,7 +64,7 @@ export function makeTimeline(options) {
 
   function stamp(item) {
     const { from, to } = range();
-    return [item.session_id, item.standing, item.outcome, item.ended_ms, from, to, item.state === "settled" ? "" : now,
+    return [item.session_id, item.standing, item.verdict, item.ended_ms, from, to, item.state === "finished" ? "" : now,
       item.session_id === chosen ? `c${attempts.length}` : ""].join("|");
   }
 

@@ -31,9 +31,9 @@ class Look(NamedTuple):
 _STANDINGS = {
     "completed": ("✓", "good"), "partial": ("◐", "warn"), "blocked": ("■", "warn"), "failed": ("✗", "bad"),
     "running": ("▶", "live"), "waiting": ("…", "wait"), "queued": ("○", "wait"), "starting": ("…", "wait"),
-    "settling": ("…", "live"), "abandoned": ("!", "bad"),
+    "finishing": ("…", "live"), "abandoned": ("!", "bad"),
 }  # fmt: skip
-_ENDINGS = {"timeout": Look("timed out", "◷", "warn"), "cancelled": Look("cancelled", "⊘", "off")}
+_STOP_REASONS = {"timeout": Look("timed out", "◷", "warn"), "cancelled": Look("cancelled", "⊘", "off")}
 _LIED = Look("lied", "⚑", "lied")
 _UNPROVEN = Look("unproven", "?", "warn")
 _STATES = {
@@ -57,13 +57,13 @@ def describe(row: Mapping[str, Any]) -> Look:
     """How a delegation stands."""
     standing = str(row["standing"])
     mark, tone = _STANDINGS.get(standing, ("·", "off"))
-    if row["state"] == "settled":
-        if row["outcome"] == "fabricated":
+    if row["state"] == "finished":
+        if row["verdict"] == "fabricated":
             return _LIED
-        if row["outcome"] == "unproven":
+        if row["verdict"] == "unproven":
             return _UNPROVEN
-        if standing != "completed" and row["ending"] in _ENDINGS:
-            return _ENDINGS[row["ending"]]
+        if standing != "completed" and row["stop_reason"] in _STOP_REASONS:
+            return _STOP_REASONS[row["stop_reason"]]
     return Look(standing, mark, tone)
 
 
@@ -71,14 +71,14 @@ def describe_attempt(attempt: Mapping[str, Any]) -> Look:
     """What came of one try."""
     if attempt["ended_ms"] is None:
         return Look("at work", "▶", "live")
-    word = str(attempt["outcome"] or attempt["ending"] or "ended")
+    word = str(attempt["verdict"] or attempt["stop_reason"] or "ended")
     if word == "fabricated":
         return _LIED
     if word == "unproven":
         return _UNPROVEN
     if word in ACCEPTABLE:
         return Look(word, "✓", "good")
-    return _ENDINGS.get(word, Look(word, "✗", "bad"))
+    return _STOP_REASONS.get(word, Look(word, "✗", "bad"))
 
 
 def describe_claim(claim: Mapping[str, Any]) -> Look:
