@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from remit.hooks import guard
 from remit.hooks.events import HookEvent
 from remit.hooks.guard import judge_event, make_ground
 from remit.ledger.hook_runs import HookRun
@@ -69,3 +70,9 @@ def test_a_command_for_a_server_is_asked_about_if_it_names_a_protected_file(tmp_
     assert judge_event(event, own, [Permissions()], ground).answer == "ask"
     given["command"] = "ls src > out.txt"
     assert judge_event(event, own, [Permissions()], ground).answer == "allow"
+
+
+def test_every_package_is_known_as_own_code() -> None:
+    package = Path(guard.__file__).parents[1]
+    folders = {each.name for each in package.iterdir() if each.is_dir() and not each.name.startswith("__")}
+    assert {*folders, "__main__"} == guard._PACKAGES  # noqa: SLF001 - a package that is added has to be added there

@@ -38,15 +38,17 @@ _HARMLESS = frozenset({
     "status", "ps", "tree", "show", "logs", "wait", "doctor", "may", "--version", "--help", "-h",
 })  # fmt: skip
 """What an agent may ask of Remit itself: nothing of it is done in somebody's name."""
-_ROOMS = frozenset({
-    "doors", "app", "delegate", "workspace", "runners", "contract", "agents", "policy", "config", "testing", "__main__",
+_PACKAGES = frozenset({
+    "agent_files", "agents", "attempts", "cli", "cluster", "config", "confine", "errorlog", "evidence", "git",
+    "harness_files", "harnesses", "hooks", "ledger", "maintenance", "manifest", "mcp", "policy", "returns",
+    "runners", "runs", "server", "storage", "tasks", "telemetry", "testing", "views", "__main__",
 })  # fmt: skip
 """Where Remit's own code lies."""
 _HARNESSES = ("claude", "codex", "opencode", "gemini")
 _ASKED_OF_HARNESSES = ("--version", "-v", "-V", "--help", "-h", "help")
 _NAMES = ("remit", *_HARNESSES)
 _QUOTES = str.maketrans("", "", "\"'\\")
-_IMPORTING = lazy(r"(?:import|from)[^\n;]*\bremit\b|\bremit\.\w+\.\w")
+_IMPORTING = lazy(rf"(?:import|from)[^\n;]*\bremit\b|\bremit\.(?:{'|'.join(sorted(_PACKAGES))})\b")
 """Python that names Remit's own modules."""
 _UNKNOWN = "Remit would not know who asks; delegate with the harness's own tool, and leave its settings to people"
 _SERVED = (
@@ -240,7 +242,7 @@ def _is_inside(word: str) -> bool:
     """Whether a word names a part of Remit's own code: a module below it, or a file of it."""
     parts = word.replace("/", ".").removesuffix(".py").split(".")
     at = len(parts) - parts[::-1].index("remit") if "remit" in parts else len(parts)
-    return parts[at : at + 1] != [] and parts[at] in _ROOMS
+    return parts[at : at + 1] != [] and parts[at] in _PACKAGES
 
 
 def _judge(event: HookEvent, layers: list[Permissions], ground: Ground) -> Decision:
