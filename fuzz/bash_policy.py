@@ -6,12 +6,12 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from fuzz.target import Target, need_nothing, spell
-from remit.policy import PROTECTED, Call, Ground, Permissions, judge
+from remit.policy import PROTECTED, PathContext, Permissions, ToolCall, judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-GROUND: Final = Ground("/home/agent/project", "/home/agent/project", "/home/agent", os.path.normpath, PROTECTED)
+GROUND: Final = PathContext("/home/agent/project", "/home/agent/project", "/home/agent", os.path.normpath, PROTECTED)
 DENIED: Final = ("rm -rf", "sudo", "curl", "chmod +x", "git push", "dd if=*", "npm publish")
 RANKS: Final = {"allow": 0, "ask": 1, "deny": 2}
 LAYERS: Final = (
@@ -35,14 +35,14 @@ WORDS: Final = (
 
 def check_laws(script: str, layers: tuple[Permissions, ...]) -> None:
     """Judge a script and assert all that must hold, whatever it is."""
-    decision = judge(Call("bash", command=script), layers, GROUND)
+    decision = judge(ToolCall("bash", command=script), layers, GROUND)
     assert decision.answer in ("allow", "ask", "deny")
     assert bool(decision.reason) == (decision.answer != "allow"), decision
-    assert decision == judge(Call("bash", command=script), layers, GROUND), "it says two things of one script"
-    judged = judge(Call("bash", command=script), layers, GROUND._replace(is_judged=True))
+    assert decision == judge(ToolCall("bash", command=script), layers, GROUND), "it says two things of one script"
+    judged = judge(ToolCall("bash", command=script), layers, GROUND._replace(is_judged=True))
     assert RANKS[judged.answer] <= RANKS[decision.answer], "a judge at exec makes the words mean more"
     if layers is LAYERS[0]:
-        worse = judge(Call("bash", command=f"rm -rf x; {script}"), layers, GROUND)
+        worse = judge(ToolCall("bash", command=f"rm -rf x; {script}"), layers, GROUND)
         assert worse.answer != "allow", "a denied command was forgotten over what follows it"
 
 

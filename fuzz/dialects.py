@@ -14,7 +14,7 @@ from fuzz import laws
 from fuzz.extractor import UNTIMED
 from fuzz.target import Target, expand, need_nothing
 from remit.returns import check
-from remit.returns.convert import Known, convert_return, render_message
+from remit.returns.convert import KnownMetadata, convert_return, render_message
 from remit.returns.formats import DIALECTS, get_dialect
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ VALUES: Final[tuple[object, ...]] = (
     "error", "blocked", "../a", "/etc/passwd", "~/a", "a\x00b", "\u202egpj.exe", "{{TOKEN}}", "<blank>", "x" * 5000,
     "2026-01-19", "2026-13-45", [], [[]], {}, {"": {}}, [None], ["a", "a"], [{"path": "a"}], [FAULT], laws.ISSUED,
 )  # fmt: skip
-KNOWN: Final = Known(laws.ISSUED, "analyst", 1, ("orchestrator", "analyst"), "2026-01-05", 4800, "2026-01-05_a.md")
+KNOWN: Final = KnownMetadata(
+    laws.ISSUED, "analyst", 1, ("orchestrator", "analyst"), "2026-01-05", 4800, "2026-01-05_a.md"
+)
 
 
 def make_payload(data: bytes) -> tuple[str, dict[str, Any]]:

@@ -14,7 +14,7 @@ from remit.agents.lint import check_document
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PATHS: Final = (
@@ -48,7 +48,7 @@ def check_laws(path: str, text: str) -> None:
     check_file(parse_document(path, text))
 
 
-def check_file(document: Document) -> None:
+def check_file(document: AgentDocument) -> None:
     """Every rule can look at a document; a finding has its place; its fixes can be made, and read again."""
     checked = check_document(document)
     lines = document.text.count("\n") + 1

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from remit.errors import ConfigError, InputError, RemitError, UsageError
-from remit.model import ERROR_CODES, NOTHING, STATUSES, AgentError, Artifact, Diagnostic, Expectation, Place, Return
+from remit.model import ERROR_CODES, NOTHING, STATUSES, AgentError, Artifact, Diagnostic, Expectation, Return, TextSpan
 from remit.spelling import did_you_mean
 
 
@@ -16,7 +16,7 @@ from remit.spelling import did_you_mean
         (AgentError("timeout", "m", "TIMEOUT", recoverable=True, recommendation="r"), "message"),
         (Return("completed", "Done. It works."), "status"),
         (Diagnostic("RET001", "error", "m", "h"), "code"),
-        (Place(1, 1, 1, 2), "line"),
+        (TextSpan(1, 1, 1, 2), "line"),
         (Expectation(), "agent"),
     ],
 )

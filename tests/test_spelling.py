@@ -6,7 +6,7 @@ from time import process_time
 
 import pytest
 
-from remit.spelling import SURE, did_you_mean, find_meant, is_misspelt
+from remit.spelling import SURE, did_you_mean, find_similar, is_misspelt
 
 HARNESSES = ["claude", "codex", "gemini", "opencode"]
 
@@ -25,7 +25,7 @@ HARNESSES = ["claude", "codex", "gemini", "opencode"]
     ],
 )
 def test_a_hint_names_the_closest(word: str, known: list[str], meant: str | None) -> None:
-    assert find_meant(word, known) == meant
+    assert find_similar(word, known) == meant
     assert did_you_mean(word, known) == (f"did you mean '{meant}'?" if meant else f"known are: {', '.join(known)}")
 
 
@@ -42,7 +42,7 @@ def test_a_hint_names_the_closest(word: str, known: list[str], meant: str | None
     ],
 )
 def test_a_fix_needs_more(word: str, meant: str | None) -> None:
-    assert find_meant(word, ["description", "max_tokens", "tool"], least=SURE) == meant
+    assert find_similar(word, ["description", "max_tokens", "tool"], least=SURE) == meant
 
 
 @pytest.mark.parametrize(
@@ -63,5 +63,5 @@ def test_a_tag_is_misspelt_if_it_is_nearly_a_name(word: str, is_meant: bool) -> 
 
 def test_long_words_do_not_take_long() -> None:
     start = process_time()
-    find_meant("a" * 80, [f"{'a' * 60}{number}" for number in range(200)])
+    find_similar("a" * 80, [f"{'a' * 60}{number}" for number in range(200)])
     assert process_time() - start < 5

@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
-from remit.agents.context import ContextPlan, Wanted
+from remit.agents.context import ContextPath, ContextPlan
 from remit.errors import RemitError
 from remit.evidence.artifacts import inspect_artifacts
 from remit.ledger.home import Home
 from remit.ledger.journal import FileChange, finish_interrupted, write_together
-from remit.policy import PROTECTED, Call, Ground, Permissions, judge
+from remit.policy import PROTECTED, PathContext, Permissions, ToolCall, judge
 from remit.storage.activity_frontmatter import FileActivity, write_activity
 from remit.storage.context_files import load_context
 from remit.storage.safe_path import replace_inside
@@ -125,7 +125,7 @@ def write(site: Site, path: str) -> str:
 
 def load(site: Site, path: str) -> str:
     """An agent's file wants it loaded."""
-    plan = ContextPlan(files=(Wanted(path, "required", (path,)),))
+    plan = ContextPlan(files=(ContextPath(path, "required", (path,)),))
     return "".join(each.text for each in load_context(str(site.root), plan).loaded)
 
 
@@ -149,9 +149,9 @@ def ask(tool: str) -> Callable[[Site, str], str]:
 
     def act(site: Site, path: str) -> str:
         root = str(site.root)
-        ground = Ground(root, root, str(site.outside), os.path.realpath, PROTECTED)
+        ground = PathContext(root, root, str(site.outside), os.path.realpath, PROTECTED)
         try:
-            answer = judge(Call(tool, (path,)), [Permissions(None, {tool: ("specs/**",)}, {})], ground).answer
+            answer = judge(ToolCall(tool, (path,)), [Permissions(None, {tool: ("specs/**",)}, {})], ground).answer
         except (OSError, ValueError) as error:
             return f"it raised {error}"
         return answer if answer == "allow" else ""

@@ -15,7 +15,7 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
-from remit.policy import Call, Permissions, judge
+from remit.policy import Permissions, ToolCall, judge
 from tests.support.ordinary_commands import DENIED, list_ordinary
 from tests.support.policy_questions import GROUND
 from torture.denied_programs import load_spellings
@@ -31,7 +31,8 @@ def count_answers(cases: list[tuple[str, tuple[str, ...]]], *, is_judged: bool) 
     """The answers to scripts, each with what is denied to its agent."""
     ground = GROUND._replace(is_judged=is_judged)
     return Counter(
-        judge(Call("bash", command=script), [Permissions(deny={"bash": deny})], ground).answer for script, deny in cases
+        judge(ToolCall("bash", command=script), [Permissions(deny={"bash": deny})], ground).answer
+        for script, deny in cases
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from remit.errors import RefusedError, RemitError, RunnerError
-    from remit.model import AgentError, Artifact, Diagnostic, Repair, Return, Verdict
+    from remit.model import AgentError, Artifact, Diagnostic, JsonRepair, Return, Verdict
     from remit.result import Result
     from remit.runs.admission.limits import Budget
     from remit.runs.check_message import check, convert, instructions, schema
@@ -26,7 +26,7 @@ _HOMES = {
     "remit.result": ("Result",),
     "remit.runs.admission.limits": ("Budget",),
     "remit.errors": ("RefusedError", "RemitError", "RunnerError"),
-    "remit.model": ("AgentError", "Artifact", "Diagnostic", "Repair", "Return", "Verdict"),
+    "remit.model": ("AgentError", "Artifact", "Diagnostic", "JsonRepair", "Return", "Verdict"),
 }
 
 __all__ = [
@@ -34,9 +34,9 @@ __all__ = [
     "Artifact",
     "Budget",
     "Diagnostic",
+    "JsonRepair",
     "RefusedError",
     "RemitError",
-    "Repair",
     "Request",
     "Result",
     "Return",

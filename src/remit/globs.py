@@ -22,7 +22,7 @@ _STAR = "*"
 _MAX_BRACES = 3
 
 
-class Name(str):
+class LiteralName(str):
     """The name of a folder on disk as a part of a pattern: none of its characters stands for others."""
 
     __slots__ = ()
@@ -30,7 +30,7 @@ class Name(str):
 
 def is_magic(text: str) -> bool:
     """Whether a text without braces has a character that stands for others."""
-    return ("*" in text or "?" in text or "[" in text) and type(text) is not Name  # called for every pattern
+    return ("*" in text or "?" in text or "[" in text) and type(text) is not LiteralName  # called for every pattern
 
 
 def is_pattern(text: str) -> bool:

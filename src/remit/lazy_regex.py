@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class _Later:
+class _LazyPattern:
     """A pattern that is not there yet; from its first use on its methods are the compiled pattern's own."""
 
     def __init__(self, pattern: str, flags: int) -> None:
@@ -29,5 +29,5 @@ class _Later:
 
 def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """A pattern like any other, compiled when one of its methods is first asked for."""
-    later: Any = _Later(pattern, flags)
+    later: Any = _LazyPattern(pattern, flags)
     return later  # type: ignore[no-any-return] # it behaves like one

@@ -23,7 +23,7 @@ def parse_json(text: str) -> Any:  # noqa: ANN401 - whatever the text holds
         return json.loads(text)
     text = text.strip(_SPACE)
     try:
-        value, end = make_scanner(_Rules)(text, 0)  # type: ignore[arg-type] # it asks for attributes only
+        value, end = make_scanner(_ScannerContext)(text, 0)  # type: ignore[arg-type] # it asks for attributes only
     except (StopIteration, SystemError):  # the second where the module is not loaded whose exception it would raise
         raise ValueError("there is no JSON value") from None
     except RecursionError:
@@ -37,7 +37,7 @@ def _refuse(word: str) -> None:
     raise ValueError(f"{word} is not JSON")
 
 
-class _Rules:
+class _ScannerContext:
     """What the scanner asks for."""
 
     strict = True

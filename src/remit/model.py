@@ -107,7 +107,7 @@ class Return(NamedTuple):
     form: Mapping[str, Any] = NOTHING
 
 
-class Place(NamedTuple):
+class TextSpan(NamedTuple):
     """Where in a text: first and last character, lines and columns counted from 1, the end exclusive."""
 
     line: int
@@ -116,13 +116,13 @@ class Place(NamedTuple):
     end_column: int
 
 
-class Edit(NamedTuple):
+class TextEdit(NamedTuple):
     """One change to a text: what stands between two offsets becomes something else."""
 
     start: int
     end: int
     content: str
-    place: Place | None = None
+    place: TextSpan | None = None
 
 
 class Fix(NamedTuple):
@@ -130,7 +130,7 @@ class Fix(NamedTuple):
 
     applicability: Literal["safe", "unsafe"]
     message: str
-    edits: tuple[Edit, ...]
+    edits: tuple[TextEdit, ...]
 
 
 class Diagnostic(NamedTuple):
@@ -141,16 +141,16 @@ class Diagnostic(NamedTuple):
     message: str
     hint: str
     pointer: str = ""
-    place: Place | None = None
+    place: TextSpan | None = None
     fix: Fix | None = None
 
 
-class Repair(NamedTuple):
+class JsonRepair(NamedTuple):
     """One change that turned broken text into JSON; nothing is repaired without one of these."""
 
     kind: str
     message: str
-    place: Place | None = None
+    place: TextSpan | None = None
 
 
 FileState = Literal["file", "empty", "missing", "outside", "special", "unreadable"]
@@ -195,7 +195,7 @@ class Verdict:
         format: DialectName | None = None,
         transport: Transport | None = None,
         findings: tuple[Diagnostic, ...] = (),
-        repairs: tuple[Repair, ...] = (),
+        repairs: tuple[JsonRepair, ...] = (),
         returned: Return | None = None,
         evidence: Mapping[str, ArtifactFacts] = NOTHING,
     ) -> None:

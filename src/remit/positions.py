@@ -6,7 +6,7 @@ Owns the counting, for every room that points into a text. Lines are counted onc
 from __future__ import annotations
 
 from remit.lazy_regex import lazy
-from remit.model import Place
+from remit.model import TextSpan
 
 
 def escape_key(key: str) -> str:
@@ -14,12 +14,12 @@ def escape_key(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1") if "~" in key or "/" in key else key
 
 
-def locate(text: str, start: int, end: int) -> Place:
+def locate(text: str, start: int, end: int) -> TextSpan:
     """Turn offsets into lines and columns, counted from 1."""
-    return Lines(text).locate(start, end)
+    return LineIndex(text).locate(start, end)
 
 
-class Lines:
+class LineIndex:
     """How many lines stand before each stretch of a text."""
 
     _STRETCH = 1 << 16
@@ -30,9 +30,9 @@ class Lines:
         for start in range(0, len(text), self._STRETCH):
             self.before.append(self.before[-1] + text.count("\n", start, start + self._STRETCH))
 
-    def locate(self, start: int, end: int) -> Place:
+    def locate(self, start: int, end: int) -> TextSpan:
         """Turn offsets into lines and columns, counted from 1."""
-        return Place(*self._find(start), *self._find(end))
+        return TextSpan(*self._find(start), *self._find(end))
 
     def _find(self, at: int) -> tuple[int, int]:
         stretch = at // self._STRETCH

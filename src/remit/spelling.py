@@ -26,7 +26,7 @@ def squeeze(word: str) -> str:
     return word.lower().replace("-", "").replace("_", "").replace(" ", "")
 
 
-def find_meant(word: str, known: Iterable[str], *, least: float = LIKELY) -> str | None:
+def find_similar(word: str, known: Iterable[str], *, least: float = LIKELY) -> str | None:
     """The known name that was probably meant; None if none is close enough."""
     low, names = squeeze(word), {squeeze(name): name for name in known}
     if low in names:
@@ -51,7 +51,7 @@ def is_misspelt(word: str, name: str) -> bool:
     if word == name or abs(len(word) - len(name)) > _MAX_LONGER:
         return False
     is_close = len(set(word.lower()) ^ set(name)) <= _MAX_OTHER_LETTERS
-    return is_close and find_meant(word, (name,), least=SURE) is not None
+    return is_close and find_similar(word, (name,), least=SURE) is not None
 
 
 def _count_slips(one: str, other: str) -> int:
@@ -66,5 +66,5 @@ def _count_slips(one: str, other: str) -> int:
 
 def did_you_mean(word: str, known: list[str] | tuple[str, ...]) -> str:
     """The end of a hint: the known name that was probably meant, or the whole list."""
-    meant = find_meant(word, known)
+    meant = find_similar(word, known)
     return f"known are: {', '.join(known)}" if meant is None else f"did you mean '{meant}'?"

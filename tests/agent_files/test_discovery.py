@@ -13,7 +13,7 @@ import pytest
 
 from remit.agent_files import discovery
 from remit.agent_files.discovery import (
-    Source,
+    AgentFile,
     check_file,
     check_files,
     count_jobs,
@@ -286,7 +286,7 @@ def test_the_first_place_of_a_context_file_counts(tmp_path: Path) -> None:
 
 def test_a_context_file_that_is_there_is_not_missed(tmp_path: Path) -> None:
     file = put(tmp_path, ".opencode/agent/planner.md", STANDARD)
-    source = Source(".opencode/agent/planner.md", str(file))
+    source = AgentFile(".opencode/agent/planner.md", str(file))
     judged = check_file(source, file.read_bytes(), str(tmp_path))
     assert judged.sizes["docs/context/index.md"] is None
     before = [finding.code for finding in judged.checked.findings]
@@ -515,7 +515,7 @@ def test_there_is_room_for_at_least_one_process(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_file_that_is_gone_when_it_is_read_is_a_finding(tmp_path: Path) -> None:
     assert load_agent_file(str(tmp_path / "gone.md")) == "it cannot be opened (no such file or directory)"
-    source = Source("gone.md", str(tmp_path / "gone.md"))
+    source = AgentFile("gone.md", str(tmp_path / "gone.md"))
     [checked] = check_files([source], root=str(tmp_path), cache=None, jobs=1)
     assert [finding.code for finding in checked.findings] == ["AGT001"]
 

@@ -11,7 +11,7 @@ import pytest
 
 from remit.agent_files import discovery, lint_cache
 from remit.agent_files.discovery import check_files, find_agent_files
-from remit.agents.lint import Checked
+from remit.agents.lint import CheckedFile
 from tests.support.agent_graphs import WORKSPACES, write_opencode
 from tests.support.agent_samples import CLAUDE, CODEX, STANDARD
 from tests.support.paths import SOURCE
@@ -28,7 +28,7 @@ class Workspace:
         self.cache = root / ".remit/cache/lint.json"
         original = discovery.check_file
 
-        def check_file(source: discovery.Source, content: bytes | str, root: str) -> discovery.Judged:
+        def check_file(source: discovery.AgentFile, content: bytes | str, root: str) -> discovery.JudgedFile:
             self.judged.append(source.path)
             return original(source, content, root)
 
@@ -41,7 +41,7 @@ class Workspace:
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
         return file
 
-    def check(self, *, cached: bool = True) -> dict[str, Checked]:
+    def check(self, *, cached: bool = True) -> dict[str, CheckedFile]:
         """What is found in each file; which were judged anew is kept."""
         self.judged.clear()
         sources = find_agent_files((), root=str(self.root))
@@ -210,7 +210,7 @@ JUNK: tuple[Any, ...] = (None, 7, -1, True, "text", [], {}, [None], {"a": 1}, [[
 @pytest.mark.thorough
 def test_an_entry_of_another_shape_never_ends_the_run(workspace: Workspace, path: str) -> None:
     """Whatever part of an entry is something else: it is judged anew, or what is used has the right types."""
-    from remit.agents.lint import Choice, lint  # noqa: PLC0415 - what uses the entries
+    from remit.agents.lint import CodeSelection, lint  # noqa: PLC0415 - what uses the entries
 
     cold = workspace.check()
     entry = workspace.load()["entries"][path]
@@ -221,10 +221,10 @@ def test_an_entry_of_another_shape_never_ends_the_run(workspace: Workspace, path
         checked = cache.get(sources[path])
         if checked is not None and checked != cold[path]:
             assert_types(checked)
-            lint([*(other for other in cold.values() if other.path != path), checked], Choice())
+            lint([*(other for other in cold.values() if other.path != path), checked], CodeSelection())
 
 
-def assert_types(checked: Checked) -> None:
+def assert_types(checked: CheckedFile) -> None:
     for finding in checked.findings:
         texts = (finding.code, finding.message, finding.hint, finding.pointer)
         assert all(isinstance(text, str) for text in texts)

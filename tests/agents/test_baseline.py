@@ -6,13 +6,13 @@ import pytest
 
 from remit.agents.baseline import count_known, fingerprint, parse_baseline, render_baseline, subtract, take_stock
 from remit.errors import ConfigError
-from remit.model import Diagnostic, Place
+from remit.model import Diagnostic, TextSpan
 
 TEXT = ["name: a", "timeout: 5", "timeout: 5", "mode: x"]
 
 
 def make(line: int, code: str = "AGT101", pointer: str = "") -> Diagnostic:
-    return Diagnostic(code, "error", "it is wrong", "Change it.", pointer, Place(line, 1, line, 2))
+    return Diagnostic(code, "error", "it is wrong", "Change it.", pointer, TextSpan(line, 1, line, 2))
 
 
 def load(path: str) -> list[str]:

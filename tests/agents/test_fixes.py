@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.agents.fixes import apply_fixes
-from remit.model import Diagnostic, Edit, Fix
+from remit.model import Diagnostic, Fix, TextEdit
 
 TEXT = "0123456789"
 Changes = Sequence[tuple[int, int, str]]
 
 
 def make(*edits: tuple[int, int, str], safe: bool = True, code: str = "AGT999") -> Diagnostic:
-    fix = Fix("safe" if safe else "unsafe", "Change it.", tuple(Edit(*edit) for edit in edits))
+    fix = Fix("safe" if safe else "unsafe", "Change it.", tuple(TextEdit(*edit) for edit in edits))
     return Diagnostic(code, "warning", "it is wrong", "Change it.", fix=fix)
 
 

@@ -10,9 +10,9 @@ from inline_snapshot import snapshot
 
 from remit.agents.definition import Definition, Target
 from remit.agents.fixes import apply_fixes
-from remit.agents.graph import build_graph, find_components, is_round, render_path
+from remit.agents.graph import build_graph, find_components, is_cycle_edge, render_path
 from remit.agents.rules.graph import GRAPH_RULES, check_graph
-from remit.model import Diagnostic, Place
+from remit.model import Diagnostic, TextSpan
 from tests.support.agent_graphs import WORKSPACES, Files, read_graph, write_agent, write_claude, write_opencode
 from tests.support.amounts import choose
 
@@ -120,8 +120,8 @@ def test_a_circle_inside_a_larger_one_is_told_too() -> None:
     files = write_agent("a", "b") | write_agent("b", "c") | write_agent("c", "a", "b")
     graph = read_graph(files)
     assert graph.cycles == [("a", "b", "c", "a"), ("b", "c", "b")]
-    assert all(is_round(graph, caller, target) for caller, target in ("ab", "bc", "ca", "cb"))
-    assert not is_round(read_graph(write_agent("a", "b") | write_agent("b")), "a", "b")
+    assert all(is_cycle_edge(graph, caller, target) for caller, target in ("ab", "bc", "ca", "cb"))
+    assert not is_cycle_edge(read_graph(write_agent("a", "b") | write_agent("b")), "a", "b")
 
 
 def test_a_long_path_is_shortened_in_a_sentence() -> None:
@@ -202,7 +202,7 @@ def test_an_agent_that_nobody_can_reach_is_told_at_its_name() -> None:
     """R1.6: a lifecycle.command is an entry."""
     [(path, finding)] = find(WORKSPACES["GRF004"].bad, "GRF004")
     assert path == "agents/child.md"
-    assert finding.place == Place(2, 7, 2, 12)
+    assert finding.place == TextSpan(2, 7, 2, 12)
 
 
 def test_agents_that_only_call_each_other_are_reached_by_nobody() -> None:
@@ -317,7 +317,7 @@ def test_claude_and_opencode_name_targets_in_their_own_way() -> None:
 def test_only_so_many_unknown_names_are_guessed_at() -> None:
     """5,000 agents and as many unknown names: nobody compares each with each."""
     agents = [Definition(f"agent-{number}", f"agents/{number}.md", "standard", command="/x") for number in range(3_000)]
-    targets = tuple(Target(f"agend-{number}", (0, 1), Place(1, 1, 1, 2)) for number in range(3_000))
+    targets = tuple(Target(f"agend-{number}", (0, 1), TextSpan(1, 1, 1, 2)) for number in range(3_000))
     caller = Definition("caller", "agents/caller.md", "standard", command="/c", targets=targets)
     before = time.process_time()
     found = [finding for _, finding in check_graph(build_graph([*agents, caller])) if finding.code == "GRF003"]
@@ -429,7 +429,7 @@ def edges(draw: st.DrawFn) -> dict[str, tuple[str, ...]]:
 
 
 def build(table: dict[str, tuple[str, ...]], entry: str | None = None) -> list[Definition]:
-    place = Place(1, 1, 1, 2)
+    place = TextSpan(1, 1, 1, 2)
     return [
         Definition(
             name,

@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 from remit.agents.definition import Definition, Target
 from remit.agents.graph import Graph, build_graph
 from remit.agents.graph_render import MAX_LINES, draw_dot, draw_mermaid, draw_tree, shape_graph
-from remit.model import Place
+from remit.model import TextSpan
 from tests.support.agent_graphs import read_graph, write_agent, write_claude, write_opencode
 
 WORKSPACE = (
@@ -153,7 +153,7 @@ HOSTILE = [
 
 
 def build_hostile(name: str) -> Graph:
-    place = Place(1, 1, 1, 2)
+    place = TextSpan(1, 1, 1, 2)
     target = Target(name, (0, 1), place)
     twin = Target(f"{name}!", (0, 1), place)
     return build_graph([
@@ -192,7 +192,7 @@ def test_any_name_is_drawn_in_a_tree(name: str) -> None:
 
 
 def test_five_thousand_agents_are_drawn_in_no_time_and_the_tree_says_that_there_are_more() -> None:
-    place = Place(1, 1, 1, 2)
+    place = TextSpan(1, 1, 1, 2)
     definitions = [
         Definition(f"n{at}", f"agents/{at}.md", "standard", command="/x",
                    targets=(Target(f"n{at + 1}", (0, 1), place),))

@@ -7,14 +7,14 @@ import pytest
 from remit.agents.document import MAX_IGNORES, parse_document
 from remit.agents.fixes import apply_fixes
 from remit.agents.ignores import DIAGNOSTICS, apply_ignores
-from remit.model import Diagnostic, Place
+from remit.model import Diagnostic, TextSpan
 from tests.support.agent_samples import CLAUDE, CLAUDE_PATH
 
 HEAD = "---\nname: a\ntimeout: 5\n---\n\n"
 
 
 def make(line: int, code: str = "AGT101") -> Diagnostic:
-    return Diagnostic(code, "error", "it is wrong", "Change it.", place=Place(line, 1, line, 2))
+    return Diagnostic(code, "error", "it is wrong", "Change it.", place=TextSpan(line, 1, line, 2))
 
 
 def judge(text: str, *findings: Diagnostic) -> list[tuple[str, int | None]]:

@@ -5,22 +5,22 @@ from collections.abc import Mapping
 import pytest
 
 from remit.agents.document import parse_document
-from remit.agents.lint import Checked, Choice, check_document, choose, lint, matches_path, sort_findings
-from remit.model import Diagnostic, Place, Severity
+from remit.agents.lint import CheckedFile, CodeSelection, check_document, choose, lint, matches_path, sort_findings
+from remit.model import Diagnostic, Severity, TextSpan
 from tests.support.agent_graphs import WORKSPACES
 from tests.support.agent_samples import CLAUDE, CLAUDE_PATH, CODEX, CODEX_PATH
 
 
 def make(code: str, line: int = 1, column: int = 1) -> Diagnostic:
-    return Diagnostic(code, "error", "it is wrong", "Change it.", place=Place(line, column, line, column + 1))
+    return Diagnostic(code, "error", "it is wrong", "Change it.", place=TextSpan(line, column, line, column + 1))
 
 
-def check(files: Mapping[str, str]) -> list[Checked]:
+def check(files: Mapping[str, str]) -> list[CheckedFile]:
     return [check_document(parse_document(path, text)) for path, text in files.items()]
 
 
 def select(code: str, **choice: tuple[str, ...]) -> bool:
-    return bool(choose([make(code)], "a.md", Choice(**choice)))  # type: ignore[arg-type] # codes only
+    return bool(choose([make(code)], "a.md", CodeSelection(**choice)))  # type: ignore[arg-type] # codes only
 
 
 # Which codes
@@ -53,7 +53,7 @@ def test_the_longest_beginning_decides_and_of_two_alike_the_ignore(
 
 
 def test_codes_can_be_unwanted_in_some_files() -> None:
-    choice = Choice(per_file={"docs/**": ("AGT",), "*.toml": ("ALL",)})
+    choice = CodeSelection(per_file={"docs/**": ("AGT",), "*.toml": ("ALL",)})
     assert choose([make("AGT001"), make("GRF001")], "docs/a.md", choice) == [make("GRF001")]
     assert choose([make("AGT001"), make("GRF001")], "x/a.toml", choice) == []
     assert len(choose([make("AGT001"), make("GRF001")], "a.md", choice)) == 2
@@ -61,7 +61,7 @@ def test_codes_can_be_unwanted_in_some_files() -> None:
 
 def test_codes_can_have_another_severity_and_the_longest_beginning_decides() -> None:
     given: dict[str, Severity] = {"AGT": "note", "AGT001": "warning"}
-    heard = choose([make("AGT001"), make("AGT002"), make("GRF001")], "a.md", Choice(severities=given))
+    heard = choose([make("AGT001"), make("AGT002"), make("GRF001")], "a.md", CodeSelection(severities=given))
     assert [finding.severity for finding in heard] == ["warning", "note", "error"]
 
 
@@ -105,7 +105,7 @@ def test_a_pattern_means_a_file_or_a_folder_above_it(pattern: str, path: str, *,
 
 
 def test_findings_on_the_graph_stand_with_those_of_their_file_in_the_order_of_the_text() -> None:
-    found, graph = lint(check(WORKSPACES["GRF001"].bad), Choice())
+    found, graph = lint(check(WORKSPACES["GRF001"].bad), CodeSelection())
     assert graph.cycles
     codes = [finding.code for finding in found["agents/a.md"]]
     assert "GRF001" in codes
@@ -114,12 +114,12 @@ def test_findings_on_the_graph_stand_with_those_of_their_file_in_the_order_of_th
 
 
 def test_a_file_without_findings_is_in_the_result_too() -> None:
-    found, _ = lint([Checked("a.md", ())], Choice())
+    found, _ = lint([CheckedFile("a.md", ())], CodeSelection())
     assert found == {"a.md": ()}
 
 
 def test_every_profile_is_linted_by_its_own_rules() -> None:
-    found, graph = lint(check({CLAUDE_PATH: CLAUDE, CODEX_PATH: CODEX}), Choice())
+    found, graph = lint(check({CLAUDE_PATH: CLAUDE, CODEX_PATH: CODEX}), CodeSelection())
     assert found == {CLAUDE_PATH: (), CODEX_PATH: ()}
     assert list(graph.agents) == ["code-reviewer"]
 
@@ -131,27 +131,27 @@ def ignore_first_target(code: str) -> dict[str, str]:
 
 
 def test_a_finding_on_the_graph_can_be_ignored_where_it_stands() -> None:
-    found, _ = lint(check(ignore_first_target("GRF001")), Choice(select=("GRF", "IGN")))
+    found, _ = lint(check(ignore_first_target("GRF001")), CodeSelection(select=("GRF", "IGN")))
     assert found["agents/a.md"] == ()
 
 
 def test_whether_an_ignore_is_needed_does_not_depend_on_what_is_selected() -> None:
     """Linting for one rule must not call the ignores of all others unused, let alone remove them."""
     files = ignore_first_target("GRF001")
-    assert lint(check(files), Choice(select=("IGN",)))[0]["agents/a.md"] == ()
-    assert lint(check(files), Choice(ignore=("GRF001",), select=("IGN",)))[0]["agents/a.md"] == ()
+    assert lint(check(files), CodeSelection(select=("IGN",)))[0]["agents/a.md"] == ()
+    assert lint(check(files), CodeSelection(ignore=("GRF001",), select=("IGN",)))[0]["agents/a.md"] == ()
 
 
 def test_what_is_said_of_ignores_can_be_chosen_like_everything_else() -> None:
     files = check(ignore_first_target("GRF008"))
 
-    def codes(choice: Choice) -> list[tuple[str, str]]:
+    def codes(choice: CodeSelection) -> list[tuple[str, str]]:
         return [(each.code, each.severity) for each in lint(files, choice)[0]["agents/a.md"] if each.code == "IGN001"]
 
-    assert codes(Choice()) == [("IGN001", "warning")]
-    assert codes(Choice(ignore=("IGN001",))) == []
-    assert codes(Choice(per_file={"agents/*": ("IGN",)})) == []
-    assert codes(Choice(severities={"IGN001": "error"})) == [("IGN001", "error")]
+    assert codes(CodeSelection()) == [("IGN001", "warning")]
+    assert codes(CodeSelection(ignore=("IGN001",))) == []
+    assert codes(CodeSelection(per_file={"agents/*": ("IGN",)})) == []
+    assert codes(CodeSelection(severities={"IGN001": "error"})) == [("IGN001", "error")]
 
 
 def test_findings_without_a_place_come_first() -> None:

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit.agents.document import Document, parse_document
-from remit.agents.migrate import DEFAULT_KIND, Migration, is_gentle, migrate
+from remit.agents.document import AgentDocument, parse_document
+from remit.agents.migrate import DEFAULT_KIND, AgentMigration, migrate, only_adds_text
 from remit.agents.outline import SECTIONS
 from remit.agents.profiles import KINDS
-from remit.agents.rules.all import Case, run_rules
+from remit.agents.rules.register import AgentFileContext, run_agent_rules
 from remit.agents.scaffold import scaffold
 from remit.errors import InputError, UsageError
-from remit.model import Diagnostic, Edit, Fix
+from remit.model import Diagnostic, Fix, TextEdit
 from tests.support.agent_samples import (
     CLAUDE,
     CLAUDE_PATH,
@@ -99,18 +99,18 @@ TAGGED = dedent("""\
     """)
 
 
-def run(text: str, path: str = PATH, *, kind: str | None = None) -> Migration:
+def run(text: str, path: str = PATH, *, kind: str | None = None) -> AgentMigration:
     return migrate(parse_document(path, text), kind=kind)
 
 
-def read(text: str, path: str = PATH, *, kind: str | None = None) -> Document:
+def read(text: str, path: str = PATH, *, kind: str | None = None) -> AgentDocument:
     return parse_document(path, run(text, path, kind=kind).text)
 
 
-def find(document: Document) -> list[Diagnostic]:
+def find(document: AgentDocument) -> list[Diagnostic]:
     """Every finding, judged by the standard."""
     document.profile = "standard"
-    return run_rules(Case(document))
+    return run_agent_rules(AgentFileContext(document))
 
 
 def list_words(text: str) -> list[str]:
@@ -349,18 +349,18 @@ def test_what_is_no_markdown_agent_is_refused() -> None:
 @pytest.mark.parametrize(
     ("edits", "gentle"),
     [
-        ([Edit(30, 30, "more")], True),
-        ([Edit(19, 24, "words")], False),
-        ([Edit(19, 24, "very plain words")], True),
-        ([Edit(19, 24, ""), Edit(17, 17, "plain ")], False),
-        ([Edit(26, 30, "b"), Edit(33, 37, "b")], True),
+        ([TextEdit(30, 30, "more")], True),
+        ([TextEdit(19, 24, "words")], False),
+        ([TextEdit(19, 24, "very plain words")], True),
+        ([TextEdit(19, 24, ""), TextEdit(17, 17, "plain ")], False),
+        ([TextEdit(26, 30, "b"), TextEdit(33, 37, "b")], True),
     ],
 )
-def test_a_fix_that_takes_words_away_is_not_used(edits: list[Edit], gentle: bool) -> None:  # noqa: FBT001 - a parameter
+def test_a_fix_that_takes_words_away_is_not_used(edits: list[TextEdit], gentle: bool) -> None:  # noqa: FBT001 - a parameter
     document = parse_document(PATH, "---\nname: x\n---\n\n# plain <rolx></rolx>\n")
     assert document.text[19:24] == "plain"
     fix = Fix("unsafe", "", tuple(edits))
-    assert is_gentle(Diagnostic("X", "error", "", "", fix=fix), document) is gentle
+    assert only_adds_text(Diagnostic("X", "error", "", "", fix=fix), document) is gentle
 
 
 PIECES = st.sampled_from([

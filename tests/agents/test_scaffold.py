@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import remit
 from remit.agents.definition import define
-from remit.agents.document import Document, parse_document
-from remit.agents.lint import Choice, check_document, lint
+from remit.agents.document import AgentDocument, parse_document
+from remit.agents.lint import CodeSelection, check_document, lint
 from remit.agents.profiles import KINDS, TIMEOUTS_S, TOOLS, UTILITY_AGENTS, Profile
 from remit.agents.scaffold import PROFILES, ContextFacts, NewFile, check_name, choose_place, scaffold
 from remit.errors import UsageError
@@ -30,7 +30,7 @@ PLACES = {
 }  # fmt: skip
 
 
-def make(kind: str, name: str = "api-helper", *, profile: Profile = "standard", place: str = "") -> Document:
+def make(kind: str, name: str = "api-helper", *, profile: Profile = "standard", place: str = "") -> AgentDocument:
     new = scaffold(kind, name, profile=profile, place=place or PLACES[profile])[0]
     return parse_document(new.path, new.text)
 
@@ -42,7 +42,7 @@ def check(files: tuple[NewFile, ...], sizes: dict[str, int | None] | None = None
     paths = [named.get("index"), *named.get("required", ()), *named.get("optional", ())]
     made = {file.path: len(file.text.encode()) for file in files}
     weights = {path: (sizes or {}).get(path, made.get(path)) for path in paths if path}
-    return lint([check_document(document, weights)], Choice())[0][document.path]
+    return lint([check_document(document, weights)], CodeSelection())[0][document.path]
 
 
 @pytest.mark.parametrize("profile", PROFILES)

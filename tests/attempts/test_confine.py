@@ -134,15 +134,38 @@ def site(request: pytest.FixtureRequest) -> Iterator[Site]:
 
 
 PLANTED = [
-    ".git/hooks/post-checkout", ".git/config", ".git/config.worktree", ".git/commondir", ".git/info/attributes",
-    ".git/modules/lib/hooks/post-checkout", ".git/modules/lib/config", "lib/.git/hooks/pre-push", "lib/.git/config",
-    ".git/worktrees/w/config.worktree", ".git/worktrees/w/commondir", "remit.toml", "agents/x.md",
-    ".claude/agents/x.md", ".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/x.sh", ".mcp.json",
-    "opencode.json", ".opencode/plugin/x.js", ".codex/config.toml", ".gemini/settings.json", ".remit/ledger.db",
+    ".git/hooks/post-checkout",
+    ".git/config",
+    ".git/config.worktree",
+    ".git/commondir",
+    ".git/info/attributes",
+    ".git/modules/lib/hooks/post-checkout",
+    ".git/modules/lib/config",
+    "lib/.git/hooks/pre-push",
+    "lib/.git/config",
+    ".git/worktrees/w/config.worktree",
+    ".git/worktrees/w/commondir",
+    "remit.toml",
+    "agents/x.md",
+    ".claude/agents/x.md",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude/hooks/x.sh",
+    ".mcp.json",
+    "opencode.json",
+    ".opencode/plugin/x.js",
+    ".codex/config.toml",
+    ".gemini/settings.json",
+    ".remit/ledger.db",
     ".remit/new",
-    "~/.claude/settings.json", "~/.claude/hooks/x.sh", "~/.claude/shell-snapshots/other.sh", "~/.claude/session-env/x.sh", "~/.claude/plugins/x",
-    "~/.bashrc", "~/.claude.json",
-]  # fmt: skip
+    "~/.claude/settings.json",
+    "~/.claude/hooks/x.sh",
+    "~/.claude/shell-snapshots/other.sh",
+    "~/.claude/session-env/x.sh",
+    "~/.claude/plugins/x",
+    "~/.bashrc",
+    "~/.claude.json",
+]
 WAYS = {
     "write": 'mkdir -p "$(dirname "$f")"; echo evil > "$f"',
     "rename": 'echo evil > here; mkdir -p "$(dirname "$f")"; mv -f here "$f"',
@@ -356,12 +379,12 @@ def test_a_machine_that_cant_confine_starts_no_agent(site: Site, monkeypatch: py
 
 
 def test_a_confined_place_is_protected_by_the_policy_too(tmp_path: Path) -> None:
-    from remit.policy import Call, Ground, judge  # noqa: PLC0415 - only here
+    from remit.policy import PathContext, ToolCall, judge  # noqa: PLC0415 - only here
 
     root, home = str(tmp_path / "project"), str(tmp_path)
-    ground = Ground(root, root, home, os.path.normpath, PROTECTED)
+    ground = PathContext(root, root, home, os.path.normpath, PROTECTED)
     for harness in ("claude", "codex", "opencode", "gemini"):
         places, _ = list_places(root, home, harness, {})
         for place in (*places, *(each._replace(path=f"{root}/.git/{each.path}") for each in GIT_PLACES)):
             path = f"{place.path}/x.md" if place.is_folder else place.path
-            assert judge(Call("write", (path,)), [], ground).answer == "deny", path
+            assert judge(ToolCall("write", (path,)), [], ground).answer == "deny", path

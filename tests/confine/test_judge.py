@@ -20,7 +20,7 @@ from remit.confine.level import probe_level
 from remit.confine.profile import Profile
 from remit.hooks.shell_limits import make_command_profile
 from remit.policy import Permissions
-from remit.policy.program_rules import Rules
+from remit.policy.program_rules import ProgramRules
 from tests.support.amounts import choose
 from tests.support.confined_users import PATH
 from tests.support.ordinary_commands import list_ordinary
@@ -77,8 +77,14 @@ class Judged:
         """Run a script under rules that deny, or `allow` some."""
         return subprocess.run(
             self.make_words(["bash", "-c", script], *deny, allow=allow),
-            cwd=self.work, env=self.env, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, timeout=120,
-        )  # fmt: skip
+            cwd=self.work,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=120,
+        )
 
 
 @pytest.fixture
@@ -116,10 +122,10 @@ SPELLINGS = (
     "printf '#!/usr/bin/env git\\n' > push; chmod +x push; ./push",
     "printf 'all:\\n\\t@git push\\n' > Makefile; make",
     'perl -e \'system("git", "push")\'',
-    "python3 -c 'import os; os.execv(\"stubs/git\", [\"x\", \"push\"])'",
-    "python3 -c 'import os; os.execve(os.open(\"stubs/git\", 0), [\"x\", \"push\"], {})'",
-    "python3 -c 'import os; f = os.memfd_create(\"x\"); os.write(f, open(\"stubs/git\", \"rb\").read()); os.execve(f, [\"x\", \"push\"], os.environ)'",
-    "python3 -c 'import threading, os; threading.Thread(target=os.execvp, args=(\"git\", [\"git\", \"push\"])).start()'",
+    'python3 -c \'import os; os.execv("stubs/git", ["x", "push"])\'',
+    'python3 -c \'import os; os.execve(os.open("stubs/git", 0), ["x", "push"], {})\'',
+    'python3 -c \'import os; f = os.memfd_create("x"); os.write(f, open("stubs/git", "rb").read()); os.execve(f, ["x", "push"], os.environ)\'',
+    'python3 -c \'import threading, os; threading.Thread(target=os.execvp, args=("git", ["git", "push"])).start()\'',
     "git -c a=b -C . push",
     "find . -maxdepth 0 -exec git push ';'",
     "echo push | xargs git",
@@ -127,7 +133,7 @@ SPELLINGS = (
     "unshare -Urpf git push",
     "unshare -Urpf --mount-proc /proc/self/cwd/stubs/git push",
     "unshare -Ur chroot / stubs/git push || git push",
-)  # fmt: skip
+)
 
 
 def test_files_are_found_as_the_process_finds_them(judged: Judged) -> None:
@@ -473,17 +479,23 @@ def test_the_level_says_whether_programs_are_judged() -> None:
 
 
 def test_a_rule_concerns_no_more_programs_than_it_has_to() -> None:
-    rules = Rules(("git push", "/usr/bin/rm -rf", "curl:*", "curl * | sh"), ())
+    rules = ProgramRules(("git push", "/usr/bin/rm -rf", "curl:*", "curl * | sh"), ())
     assert rules.programs == ["git", "rm", "curl"]
-    assert [name for name in ("git", "git-push", "unlink", "RM", "curl", "bash", "ls", "gitk", "sh") if rules.concern(name)] == [
-        "git", "git-push", "unlink", "RM", "curl",
-    ]  # fmt: skip
+    assert [
+        name for name in ("git", "git-push", "unlink", "RM", "curl", "bash", "ls", "gitk", "sh") if rules.concern(name)
+    ] == [
+        "git",
+        "git-push",
+        "unlink",
+        "RM",
+        "curl",
+    ]
     assert rules.find_denied(["git"], ["git", "p", "origin"]) == "", "git starts itself for an alias"
     assert rules.find_denied(["git-upload-pack"], ["git-upload-pack", "../origin"]) == "", "git fetch starts it"
     assert rules.find_denied(["git-push"], ["git-push", "origin"]) == "git push"
     assert rules.find_denied(["git"], ["git", "send-pack", "../origin", "HEAD"]) == "git push"
     assert rules.find_denied(["git"], ["git", "-c", "alias.p=push", "push"]) == "git push"
-    assert Rules(("git*",), ()).concern("anything")
+    assert ProgramRules(("git*",), ()).concern("anything")
 
 
 @pytest.mark.skipif(bool(find_trouble()), reason="boxes can't be made")

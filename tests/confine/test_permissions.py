@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.policy import Ground, Permissions, confinement_profile
+from remit.policy import PathContext, Permissions, confinement_profile
 from remit.policy.confinement_profile import list_new_files, make_profile
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def root(caller: Caller) -> Path:
     return work
 
 
-def make_ground(root: Path) -> Ground:
-    return Ground(str(root), str(root), str(root.parent / "home"), os.path.realpath)
+def make_ground(root: Path) -> PathContext:
+    return PathContext(str(root), str(root), str(root.parent / "home"), os.path.realpath)
 
 
 def write_all(caller: Caller, root: Path, *layers: Permissions, **given: tuple[str, ...]) -> tuple[set[str], list[str]]:

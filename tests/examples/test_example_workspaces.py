@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.agent_files.lint import Asked, lint
+from remit.agent_files.lint import LintRequest, lint
 from remit.manifest.findings_command import validate_findings_files, validate_manifest
 from remit.runs.workspace import Workspace
 from remit.tasks.tasks_command import check_sync
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
-    from remit.agent_files.lint import Linted
+    from remit.agent_files.lint import LintReport
     from remit.result import Result
     from remit.testing.clis import CliName
     from tests.support.harness_stage import Stage
@@ -61,7 +61,7 @@ def load_program() -> ModuleType:
     return module
 
 
-def list_codes(linted: Linted) -> set[str]:
+def list_codes(linted: LintReport) -> set[str]:
     return {finding.code for findings in linted.findings.values() for finding in findings}
 
 
@@ -70,7 +70,7 @@ def test_a_project_lints_clean_by_its_profile(profile: str, tmp_path: Path, monk
     """R1.1 to R1.33: no note but what the kernel enforces differently, and the calls are those that the files name."""
     root = copy(PROJECTS[profile], tmp_path)
     monkeypatch.chdir(tmp_path)
-    assert list_codes(lint(Asked((PROJECTS[profile],)))) <= {"AGT160"}
+    assert list_codes(lint(LintRequest((PROJECTS[profile],)))) <= {"AGT160"}
     monkeypatch.chdir(root)
     if profile != "standard":
         shutil.rmtree(root / "agents")  # else the graph is drawn from those

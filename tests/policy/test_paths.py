@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 
 from remit.globs import matches_name
-from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
+from remit.policy import PROTECTED, Decision, PathContext, Permissions, ToolCall, judge
 from tests.support.policy_ground import make_ground
 
 
 def ask(
-    tool: str, path: str, ground: Ground, *, allow: tuple[str, ...] | None = None, deny: tuple[str, ...] = ()
+    tool: str, path: str, ground: PathContext, *, allow: tuple[str, ...] | None = None, deny: tuple[str, ...] = ()
 ) -> Decision:
     """What is said of one path, with patterns for the tool itself."""
     rules = Permissions(None, {} if allow is None else {tool: allow}, {tool: deny})
-    return judge(Call(tool, (path,)), [rules], ground)
+    return judge(ToolCall(tool, (path,)), [rules], ground)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_root_that_is_a_link_is_the_same_root(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     for root in ("real", "link"):
-        ground = Ground(str(tmp_path / root), str(tmp_path / "real"), str(tmp_path), os.path.realpath, ())
+        ground = PathContext(str(tmp_path / root), str(tmp_path / "real"), str(tmp_path), os.path.realpath, ())
         assert ask("write", "src/a", ground, deny=("src/**",)).answer == "deny"
         assert ask("write", str(tmp_path / "link" / "src" / "a"), ground, deny=("src/**",)).answer == "deny"
 
@@ -89,7 +89,7 @@ def test_the_name_of_the_root_is_no_pattern(tmp_path: Path, name: str) -> None:
     root = tmp_path / name
     (root / "src").mkdir(parents=True)
     (tmp_path / "x" / "src").mkdir(parents=True)
-    ground = Ground(str(root), str(root), str(root), os.path.realpath, ("remit.toml",))
+    ground = PathContext(str(root), str(root), str(root), os.path.realpath, ("remit.toml",))
     for path in ("src/a", str(root / "src" / "a"), "SRC/a"):
         assert ask("write", path, ground, deny=("src/**",)).answer == ("ask" if path == "SRC/a" else "deny")
     assert ask("write", "remit.toml", ground).answer == "deny"
@@ -147,38 +147,38 @@ def test_a_write_rule_holds_for_edits_and_an_edit_rule_for_writes(tmp_path: Path
     ground = make_ground(tmp_path)
     for one, other in (("write", "edit"), ("edit", "write")):
         denied = Permissions(None, {}, {one: ("src/**",)})
-        assert judge(Call(other, ("src/a",)), [denied], ground).answer == "deny"
+        assert judge(ToolCall(other, ("src/a",)), [denied], ground).answer == "deny"
         listed = Permissions(None, {one: ("src/**",)}, {})
-        assert judge(Call(other, ("docs/a",)), [listed], ground).answer == "deny"
-        assert judge(Call(other, ("src/a",)), [listed], ground).answer == "allow"
+        assert judge(ToolCall(other, ("docs/a",)), [listed], ground).answer == "deny"
+        assert judge(ToolCall(other, ("src/a",)), [listed], ground).answer == "allow"
 
 
 @pytest.mark.parametrize("tool", ["grep", "glob"])
 def test_searching_is_reading(tmp_path: Path, tool: str) -> None:
     ground = make_ground(tmp_path)
     rules = Permissions(None, {}, {"read": ("secrets/**",)})
-    assert judge(Call(tool, ("secrets",)), [rules], ground).answer == "deny"
-    assert judge(Call(tool), [rules], ground._replace(cwd=str(tmp_path / "secrets"))).answer == "deny"
-    assert judge(Call(tool, ("src",)), [rules], ground).answer == "allow"
+    assert judge(ToolCall(tool, ("secrets",)), [rules], ground).answer == "deny"
+    assert judge(ToolCall(tool), [rules], ground._replace(cwd=str(tmp_path / "secrets"))).answer == "deny"
+    assert judge(ToolCall(tool, ("src",)), [rules], ground).answer == "allow"
 
 
 def test_a_tool_that_is_not_switched_on_is_denied(tmp_path: Path) -> None:
     """R1.2: only what a file switches on."""
     rules = Permissions(("read", "grep"), {}, {})
     ground = make_ground(tmp_path)
-    for call in (Call("write", ("a",)), Call("bash", command="ls"), Call("glob", ("src",))):
+    for call in (ToolCall("write", ("a",)), ToolCall("bash", command="ls"), ToolCall("glob", ("src",))):
         decision = judge(call, [rules], ground)
         assert (decision.answer, decision.rule) == ("deny", "tools")
-    assert judge(Call("read", ("a",)), [rules], ground).answer == "allow"
+    assert judge(ToolCall("read", ("a",)), [rules], ground).answer == "allow"
 
 
 def test_the_strictest_of_all_layers_wins(tmp_path: Path) -> None:
     """A child never gets more than its parent."""
     own, above = Permissions(), Permissions(None, {}, {"write": ("src/**",)})
     for layers in ([own, above], [above, own]):
-        assert judge(Call("write", ("src/a",)), layers, make_ground(tmp_path)).answer == "deny"
+        assert judge(ToolCall("write", ("src/a",)), layers, make_ground(tmp_path)).answer == "deny"
     narrow = Permissions(("read",), {}, {})
-    assert judge(Call("write", ("x",)), [own, narrow], make_ground(tmp_path)).answer == "deny"
+    assert judge(ToolCall("write", ("x",)), [own, narrow], make_ground(tmp_path)).answer == "deny"
 
 
 @pytest.mark.parametrize(
@@ -194,15 +194,15 @@ def test_the_strictest_of_all_layers_wins(tmp_path: Path) -> None:
     ],
 )
 def test_tools_of_servers_are_judged_by_their_names(tmp_path: Path, rules: Permissions, answer: str) -> None:
-    assert judge(Call("mcp__github__create_issue"), [rules], make_ground(tmp_path)).answer == answer
+    assert judge(ToolCall("mcp__github__create_issue"), [rules], make_ground(tmp_path)).answer == answer
 
 
 def test_other_tools_have_patterns_of_their_own(tmp_path: Path) -> None:
     rules = Permissions(None, {}, {"webfetch": ("*",), "task": ("admin-*",)})
     ground = make_ground(tmp_path)
-    assert judge(Call("webfetch", command="https://example.org"), [rules], ground).answer == "deny"
-    assert judge(Call("task", command="admin-agent"), [rules], ground).answer == "deny"
-    assert judge(Call("task", command="planner"), [rules], ground).answer == "allow"
+    assert judge(ToolCall("webfetch", command="https://example.org"), [rules], ground).answer == "deny"
+    assert judge(ToolCall("task", command="admin-agent"), [rules], ground).answer == "deny"
+    assert judge(ToolCall("task", command="planner"), [rules], ground).answer == "allow"
 
 
 @pytest.mark.parametrize("path", ["a\x00b", "x" * 5000, "a\nb", "\udcff"])
@@ -226,14 +226,14 @@ def test_every_protected_pattern_covers_something(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "answer"),
     [
-        (Call("read", (".remit/server.json",)), "deny"),
-        (Call("read", ("{root}/x/../.remit/server.json",)), "deny"),
-        (Call("grep", (".remit/server.json",)), "deny"),
-        (Call("read", ("web/server.json",)), "allow"),
-        (Call("read", (".remit/logs/a.txt",)), "allow"),
+        (ToolCall("read", (".remit/server.json",)), "deny"),
+        (ToolCall("read", ("{root}/x/../.remit/server.json",)), "deny"),
+        (ToolCall("grep", (".remit/server.json",)), "deny"),
+        (ToolCall("read", ("web/server.json",)), "allow"),
+        (ToolCall("read", (".remit/logs/a.txt",)), "allow"),
     ],
 )
-def test_the_token_of_the_server_is_read_by_no_agent(tmp_path: Path, call: Call, answer: str) -> None:
+def test_the_token_of_the_server_is_read_by_no_agent(tmp_path: Path, call: ToolCall, answer: str) -> None:
     (tmp_path / ".remit").mkdir()
     (tmp_path / ".remit" / "server.json").write_text("{}")
     made = call._replace(paths=tuple(path.replace("{root}", str(tmp_path)) for path in call.paths))

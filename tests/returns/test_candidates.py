@@ -2,7 +2,7 @@
 
 import pytest
 
-from remit.returns.candidates import MAX_CANDIDATES, Candidate, Scan, scan_message
+from remit.returns.candidates import MAX_CANDIDATES, MessageScan, ReturnCandidate, scan_message
 from remit.returns.formats import HYPER, STANDARD
 from remit.returns.tolerant_json import MAX_DEPTH
 from tests.support.return_samples import ISSUED, OTHER, fenced, hyper, line, marked, pretty, standard, stopped
@@ -10,11 +10,11 @@ from tests.support.return_samples import ISSUED, OTHER, fenced, hyper, line, mar
 BOTH = (STANDARD, HYPER)
 
 
-def scan(text: str, session_id: str | None = None) -> Scan:
+def scan(text: str, session_id: str | None = None) -> MessageScan:
     return scan_message(text, BOTH, session_id)
 
 
-def find(text: str, session_id: str | None = None) -> list[Candidate]:
+def find(text: str, session_id: str | None = None) -> list[ReturnCandidate]:
     return scan(text, session_id).candidates
 
 

@@ -12,7 +12,7 @@ from remit import check, convert
 from remit.errors import UsageError
 from remit.model import Diagnostic
 from remit.returns import check as check_values
-from remit.returns.convert import Known, convert_return, render_message
+from remit.returns.convert import KnownMetadata, convert_return, render_message
 from remit.returns.formats import DIALECTS, HYPER, MANIFEST
 from remit.runs.check_message import Conversion
 from tests.support.return_samples import (
@@ -106,7 +106,7 @@ def test_whatever_is_derived_is_named(name: str, target: str) -> None:
 
 @pytest.mark.parametrize("today", [None, TODAY])
 def test_an_id_is_not_called_derived_where_it_is_not_known(today: str | None) -> None:
-    payload, findings = convert_return(DIALECTS["standard"].read(standard()), MANIFEST, Known(today=today))
+    payload, findings = convert_return(DIALECTS["standard"].read(standard()), MANIFEST, KnownMetadata(today=today))
     told = next(finding.message for finding in findings if "were derived" in finding.message)
     assert ("id" in payload) is (told == "id, title, topics and actionable were derived") is (today is not None)
 
@@ -124,7 +124,7 @@ def test_an_id_is_not_called_derived_where_it_is_not_known(today: str | None) ->
 def test_the_same_holds_for_an_entry_of_the_manifest(changes: Changes, target: str) -> None:
     """C21 C22: what an entry says comes through or is named, and so is what it does not say."""
     source = entry(changes)
-    known = Known(ISSUED, "analyst", 1, PATH, TODAY)
+    known = KnownMetadata(ISSUED, "analyst", 1, PATH, TODAY)
     payload, findings = convert_return(MANIFEST.read(source), DIALECTS[target], known)
     given = [*_walk(source), *_walk(known._asdict()), ("/type", "research")]  # which is what entries are about
     arrived = list(_walk(payload))
@@ -147,7 +147,9 @@ def test_whatever_entry_was_accepted_can_be_converted(source: Payload, target: s
     verdict = check_values(sentence(source["status"]), manifest_tail=json.dumps(source))
     assume(verdict.accepted)
     assert verdict.returned is not None
-    payload, findings = convert_return(verdict.returned, DIALECTS[target], Known(ISSUED, "analyst", 1, PATH, TODAY, 5))
+    payload, findings = convert_return(
+        verdict.returned, DIALECTS[target], KnownMetadata(ISSUED, "analyst", 1, PATH, TODAY, 5)
+    )
     assert "CNV003" not in [finding.code for finding in findings]
     message = render_message(payload, DIALECTS[target])
     reply = sentence(source["status"]) if target == "manifest" else message
@@ -156,7 +158,7 @@ def test_whatever_entry_was_accepted_can_be_converted(source: Payload, target: s
 
 def test_an_entry_without_agent_and_duration_names_the_options_that_give_them() -> None:
     """R3.1: neither can be made up."""
-    payload, findings = convert_return(MANIFEST.read(entry()), HYPER, Known())
+    payload, findings = convert_return(MANIFEST.read(entry()), HYPER, KnownMetadata())
     assert "execution_time_ms" not in payload["meta"]
     assert {finding.pointer: finding.hint for finding in findings if finding.code == "CNV003"} == {
         "/meta/agent_name": "Give it with --agent.",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.model import ArtifactFacts, Diagnostic
-from remit.returns.manifest_lines import MAX_LINE_BYTES, Told, check_line, check_lines
+from remit.returns.manifest_lines import MAX_LINE_BYTES, LineDiagnostic, check_line, check_lines
 from tests.support.manifest_entries import ENTRY, make_entry, make_line
 
 
@@ -18,7 +18,7 @@ def check(text: str | bytes, **files: str) -> list[Diagnostic]:
     return [told.finding for told in tell(text, **files)]
 
 
-def tell(text: str | bytes, **files: Any) -> list[Told]:  # noqa: ANN401 - file states
+def tell(text: str | bytes, **files: Any) -> list[LineDiagnostic]:  # noqa: ANN401 - file states
     data = text.encode() if isinstance(text, str) else text
     *whole, rest = data.split(b"\n")
     lines = [(line, True) for line in whole] + ([(rest, False)] if rest else [])

@@ -10,7 +10,7 @@ from remit import check
 from remit.model import ArtifactFacts, Expectation, Verdict
 from remit.returns import check as check_values
 from remit.returns import read_message
-from remit.returns.parsed_message import Reading
+from remit.returns.parsed_message import ParsedMessage
 from remit.returns.tolerant_json import MAX_DEPTH, MAX_DIGITS, MAX_VALUES
 from tests.support.return_samples import ISSUED, cut_out, entry, fenced, hyper, line, marked, pretty, sentence, standard
 
@@ -87,7 +87,7 @@ def test_paths_that_lead_outside_are_not_worth_a_look() -> None:
     """R0.6: nobody stats /etc/passwd because an agent named it."""
     artifacts = [{"type": "plan", "path": path, "summary": "x"} for path in ("a.md", "/etc/passwd", "../b")]
     reading = read_message(fenced(standard({"/artifacts": artifacts})), dialect=None, expectation=Expectation())
-    assert isinstance(reading, Reading)
+    assert isinstance(reading, ParsedMessage)
     assert reading.paths == ["a.md"]
 
 

@@ -15,7 +15,7 @@ from remit.returns import check as check_values
 from remit.returns.formats import DIALECTS, HYPER, MANIFEST, STANDARD, Dialect, render_schema
 from remit.returns.formats.manifest import SENTENCES
 from remit.returns.placeholders import find_placeholders
-from remit.returns.rules import Case, run_rules
+from remit.returns.rules import ReturnContext, run_return_rules
 from remit.returns.tolerant_json import UnreadableError, parse_object
 from tests.support.amounts import choose
 from tests.support.return_samples import FORM_RULES, ISSUED, Payload, fenced, hyper, pretty, standard, stopped
@@ -201,7 +201,7 @@ def test_schema_and_rules_agree_on_the_form(name: str, data: st.DataObject) -> N
     """R0 R3.1 R4.7: other programs can check with the schema alone, the session id at either place."""
     payload = data.draw(RIGHT[name] | mutants(RIGHT[name]))
     assume(not _has_whole_float(payload, DIALECTS[name]))
-    findings = run_rules(Case("", DIALECTS[name], payload), places=False)
+    findings = run_return_rules(ReturnContext("", DIALECTS[name], payload), places=False)
     errors = [finding for finding in findings if finding.severity == "error" and finding.code in FORM_RULES]
     problems = [error.message for error in VALIDATORS[name].iter_errors(payload)]
     assert bool(errors) is bool(problems), (errors, problems)

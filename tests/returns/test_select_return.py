@@ -10,7 +10,7 @@ from remit import check
 from remit.model import Expectation, Verdict
 from remit.returns import check as check_values
 from remit.returns import read_message
-from remit.returns.rules.register import run_rules
+from remit.returns.rules.register import run_return_rules
 from tests.support.return_samples import (
     DROP,
     ISSUED,
@@ -297,7 +297,7 @@ def test_the_rules_of_a_message_run_once(damaged: str) -> None:
 
     def count(frame: FrameType, event: str, _: object) -> None:
         nonlocal calls
-        calls += event == "call" and frame.f_code is run_rules.__code__
+        calls += event == "call" and frame.f_code is run_return_rules.__code__
 
     sys.setprofile(count)
     try:

@@ -6,18 +6,18 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from remit.returns.formats import DIALECTS, HYPER, STANDARD, render_schema
-from remit.returns.rules import Case, run_rules
+from remit.returns.rules import ReturnContext, run_return_rules
 from remit.returns.shapes import (
-    Anything,
-    Flag,
-    ListOf,
-    Number,
-    Path,
-    Record,
+    AnyShape,
+    FlagShape,
+    ListShape,
+    NumberShape,
+    ObjectShape,
+    PathShape,
     Shape,
-    Text,
-    TextOrList,
-    Word,
+    TextListShape,
+    TextShape,
+    WordShape,
     find_escape,
     name_field,
     name_type,
@@ -26,23 +26,23 @@ from tests.support.return_samples import DROP, FORM_RULES, ISSUED, Changes, entr
 
 ANY_TYPE: list[Any] = [None, True, 3, 0.5, "text", [], {}]
 SHAPES: dict[str, tuple[Shape, list[Any], list[Any]]] = {
-    "text": (Text(), ["a", " a", "x" * 999], [None, 1, "", " \n", ["a"]]),
-    "short text": (Text(max_chars=3), ["abc", "äöü"], ["abcd", ""]),
+    "text": (TextShape(), ["a", " a", "x" * 999], [None, 1, "", " \n", ["a"]]),
+    "short text": (TextShape(max_chars=3), ["abc", "äöü"], ["abcd", ""]),
     "path": (
-        Path(),
+        PathShape(),
         ["a.md", "docs/a b.md", "..a/b..c", "a/...", "\u00fc.md", "C/d", "a~b", ".hidden"],
         ["/etc/passwd", "../a", "a/../b", "a/..", "..", "~/a", "~", "C:\\a", "C:a", "file:///a", "\\a", "a\\..\\b",
          "a\x00b", "a\nb", "a\n", "a\x7fb", "a\u202eb", "a\u2066", " ", "", None, 3],
     ),
-    "word": (Word(("one", "two")), ["one", "two"], ["One", "one ", "", "three", None, 1, True]),
-    "flag": (Flag(), [True, False], [0, 1, "true", None]),
-    "number": (Number(), [0, 1, 0.5, 1e300, 10**30], [-1, -0.1, True, "1", None]),
-    "whole number": (Number(whole=True), [0, 7, 10**30], [-1, 0.5, False, "1", None]),
-    "anything": (Anything(), ANY_TYPE, []),
-    "list": (ListOf(Text()), [[], ["a"], ["a", "b"]], [None, "a", {}, [""], ["a", 1]]),
-    "text or list": (TextOrList(), ["", "a", None, [], ["a", ""]], [1, {}, [1], ["a", None], True]),
+    "word": (WordShape(("one", "two")), ["one", "two"], ["One", "one ", "", "three", None, 1, True]),
+    "flag": (FlagShape(), [True, False], [0, 1, "true", None]),
+    "number": (NumberShape(), [0, 1, 0.5, 1e300, 10**30], [-1, -0.1, True, "1", None]),
+    "whole number": (NumberShape(whole=True), [0, 7, 10**30], [-1, 0.5, False, "1", None]),
+    "anything": (AnyShape(), ANY_TYPE, []),
+    "list": (ListShape(TextShape()), [[], ["a"], ["a", "b"]], [None, "a", {}, [""], ["a", 1]]),
+    "text or list": (TextListShape(), ["", "a", None, [], ["a", ""]], [1, {}, [1], ["a", None], True]),
     "record": (
-        Record(required={"a": Text()}, expected={"b": Flag()}, optional={"c": Number()}),
+        ObjectShape(required={"a": TextShape()}, expected={"b": FlagShape()}, optional={"c": NumberShape()}),
         [{"a": "x"}, {"a": "x", "b": True, "c": 1}, {"a": "x", "d": None}],
         [None, [], {}, {"a": ""}, {"a": "x", "b": 1}, {"a": "x", "c": "1"}, {"a": None}],
     ),
@@ -78,7 +78,7 @@ def test_a_bad_value_fits_neither(name: str, value: object) -> None:
 def test_a_number_of_any_size_gets_an_answer(value: float) -> None:
     """R0.1: what is not finite is refused; a large integer is a number like any other."""
     expected = not (isinstance(value, int) and value > 0)
-    assert has_errors(Number(), value) is expected
+    assert has_errors(NumberShape(), value) is expected
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_problems_are_told_in_words() -> None:
 
 
 def test_problems_carry_the_pointer_of_the_value() -> None:
-    shape = Record(required={"rows": ListOf(Record(required={"n": Number()}))})
+    shape = ObjectShape(required={"rows": ListShape(ObjectShape(required={"n": NumberShape()}))})
     problems = list(shape.problems({"rows": [{"n": 1}, {"n": "2"}, {}]}, ""))
     assert [(problem.kind, problem.pointer) for problem in problems] == [
         ("type", "/rows/1/n"),
@@ -183,6 +183,6 @@ def test_the_hyper_schema_agrees_with_the_rules(changes: Changes) -> None:
 
 def _compare(name: str, payload: dict[str, Any]) -> None:
     dialect = {"standard": STANDARD, "hyper": HYPER}[name]
-    findings = run_rules(Case("", dialect, payload), places=False)
+    findings = run_return_rules(ReturnContext("", dialect, payload), places=False)
     errors = [finding for finding in findings if finding.severity == "error" and finding.code in FORM_RULES]
     assert Draft202012Validator(render_schema(dialect)).is_valid(payload) is not bool(errors), errors

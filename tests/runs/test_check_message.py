@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import remit
-from remit.agent_files.lint import Asked, draw_graph, fix, lint, load_agent_text, load_graph, take_agent_stamps
+from remit.agent_files.lint import LintRequest, draw_graph, fix, lint, load_agent_text, load_graph, take_agent_stamps
 from remit.agent_files.write import migrate_agents
 from remit.agents import fixes, migrate
 from remit.errors import ConfigError, InputError, UsageError
@@ -488,7 +488,10 @@ def test_agent_files_are_linted_from_where_one_is(tmp_path: Path, monkeypatch: p
     assert linted.root == str(tmp_path)
     assert list(linted.findings) == ["agents/a.md"]
     assert linted.failed
-    assert linted.findings["agents/a.md"] == lint(Asked(paths=(str(tmp_path / "agents/a.md"),))).findings["agents/a.md"]
+    assert (
+        linted.findings["agents/a.md"]
+        == lint(LintRequest(paths=(str(tmp_path / "agents/a.md"),))).findings["agents/a.md"]
+    )
 
 
 @pytest.mark.parametrize("sign", ["remit.toml", ".remit", ".git"])
@@ -530,13 +533,13 @@ def test_a_fix_can_be_looked_at_before_it_is_made(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("REMIT_ROOT", str(tmp_path))
     file = write(tmp_path, ".claude/agents/a.md", "---\nname: a\ndescription: use: it\n---\n\nYou work.\n")
     before = file.read_text()
-    [change], _ = fix(Asked(select=("AGT004",)), write=False)
+    [change], _ = fix(LintRequest(select=("AGT004",)), write=False)
     assert (change.before, file.read_text()) == (before, before)
-    [change], linted = fix(Asked(select=("AGT004",)))
+    [change], linted = fix(LintRequest(select=("AGT004",)))
     assert file.read_text() == change.after == before.replace("use: it", '"use: it"')
     assert not linted.failed
     assert [finding.code for finding in change.applied] == ["AGT004"]
-    assert fix(Asked(select=("AGT004",)))[0] == []
+    assert fix(LintRequest(select=("AGT004",)))[0] == []
 
 
 def test_a_file_that_changes_while_it_is_fixed_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -544,13 +547,13 @@ def test_a_file_that_changes_while_it_is_fixed_is_left_alone(tmp_path: Path, mon
     file = write(tmp_path, ".claude/agents/a.md", "---\nname: a\ndescription: use: it\n---\n\nYou work.\n")
     original = fixes.apply_fixes
 
-    def apply_and_disturb(*args: Any, **options: Any) -> fixes.Fixed:  # noqa: ANN401 - as the original
+    def apply_and_disturb(*args: Any, **options: Any) -> fixes.FixedText:  # noqa: ANN401 - as the original
         file.write_text("somebody else's\n")
         return original(*args, **options)
 
     monkeypatch.setattr(fixes, "apply_fixes", apply_and_disturb)
     with pytest.raises(InputError, match="was changed meanwhile"):
-        fix(Asked(select=("AGT004",)))
+        fix(LintRequest(select=("AGT004",)))
     assert file.read_text() == "somebody else's\n"
 
 
@@ -561,7 +564,7 @@ def test_a_file_that_changes_while_it_is_migrated_is_left_alone(
     file = write(tmp_path, ".claude/agents/a.md", "---\nname: a\ndescription: Works.\n---\n\nYou work.\n")
     original = migrate.migrate
 
-    def migrate_and_disturb(*args: Any, **options: Any) -> migrate.Migration:  # noqa: ANN401 - as the original
+    def migrate_and_disturb(*args: Any, **options: Any) -> migrate.AgentMigration:  # noqa: ANN401 - as the original
         file.write_text("somebody else's\n")
         return original(*args, **options)
 
@@ -576,12 +579,12 @@ def test_a_fix_that_goes_back_and_forth_ends(tmp_path: Path, monkeypatch: pytest
     file = write(tmp_path, ".claude/agents/a.md", "---\nname: a\ndescription: use: it\n---\n\nYou work.\n")
     before = file.read_text()
 
-    def swing(findings: object, text: str, *, unsafe: bool) -> fixes.Fixed:
+    def swing(findings: object, text: str, *, unsafe: bool) -> fixes.FixedText:
         del findings, unsafe
-        return fixes.Fixed(text.replace("use", "USE") if "use" in text else text.replace("USE", "use"), ())
+        return fixes.FixedText(text.replace("use", "USE") if "use" in text else text.replace("USE", "use"), ())
 
     monkeypatch.setattr(fixes, "apply_fixes", swing)
-    fix(Asked(select=("AGT004",)))
+    fix(LintRequest(select=("AGT004",)))
     assert file.read_text() == before.replace("use", "USE")
 
 

@@ -8,7 +8,7 @@ from time import process_time
 import pytest
 
 from remit.hooks.guard import make_ground
-from remit.policy import PROTECTED, Call, Permissions, judge
+from remit.policy import PROTECTED, Permissions, ToolCall, judge
 from remit.storage import hard_links
 from remit.storage.hard_links import make_search
 
@@ -25,7 +25,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
-def answer(root: Path, call: Call, rules: Permissions) -> str:
+def answer(root: Path, call: ToolCall, rules: Permissions) -> str:
     return judge(call, [rules], make_ground(str(root), str(root), str(root.parent / "home"), {})).answer
 
 
@@ -37,21 +37,21 @@ def answer(root: Path, call: Call, rules: Permissions) -> str:
 def test_a_hard_link_to_a_protected_file_is_not_written(root: Path, name: str) -> None:
     os.link(root / name, root / "other")
     assert (root / "other").stat().st_nlink == 2
-    assert answer(root, Call("write", ("other",)), Permissions()) == "deny"
-    assert answer(root, Call("read", ("other",)), Permissions()) == "allow"
-    assert answer(root, Call("write", ("plain",)), Permissions()) == "allow"
+    assert answer(root, ToolCall("write", ("other",)), Permissions()) == "deny"
+    assert answer(root, ToolCall("read", ("other",)), Permissions()) == "allow"
+    assert answer(root, ToolCall("write", ("plain",)), Permissions()) == "allow"
 
 
 def test_a_hard_link_to_a_denied_file_is_not_written_either(root: Path) -> None:
     os.link(root / "locked/deep/a", root / "other")
     rules = Permissions(None, {}, {"write": ("locked/**",)})
-    assert answer(root, Call("edit", ("other",)), rules) == "deny"
-    assert answer(root, Call("edit", ("other",)), Permissions()) == "allow"
+    assert answer(root, ToolCall("edit", ("other",)), rules) == "deny"
+    assert answer(root, ToolCall("edit", ("other",)), Permissions()) == "allow"
 
 
 def test_a_link_whose_names_are_all_free_is_written(root: Path) -> None:
     os.link(root / "plain", root / "other")
-    assert answer(root, Call("write", ("other",)), Permissions()) == "allow"
+    assert answer(root, ToolCall("write", ("other",)), Permissions()) == "allow"
 
 
 def test_only_a_file_with_several_names_is_searched_for(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.agents.document import parse_document
-from remit.agents.fixes import MAX_ROUNDS, Fixed, apply_fixes
-from remit.agents.rules.register import Case, run_rules
+from remit.agents.fixes import MAX_ROUNDS, FixedText, apply_fixes
+from remit.agents.rules.register import AgentFileContext, run_agent_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -296,12 +296,10 @@ def lint(
     text: str | bytes, path: str = STANDARD_PATH, *, sizes: Mapping[str, int | None] | None = None
 ) -> list[Diagnostic]:
     """Every finding on one file, by itself."""
-    import remit.agents.rules.all  # noqa: F401, PLC0415 - loads every rule
-
-    return run_rules(Case(parse_document(path, text), SIZES if sizes is None else sizes))
+    return run_agent_rules(AgentFileContext(parse_document(path, text), SIZES if sizes is None else sizes))
 
 
-def fix_until_stable(text: str, check: Callable[[str], Iterable[Diagnostic]], *, unsafe: bool) -> Fixed:
+def fix_until_stable(text: str, check: Callable[[str], Iterable[Diagnostic]], *, unsafe: bool) -> FixedText:
     """Fix, look again, and go on until nothing is left to fix; a text that comes back is left as it was then."""
     applied: list[Diagnostic] = []
     seen = {text}
@@ -312,4 +310,4 @@ def fix_until_stable(text: str, check: Callable[[str], Iterable[Diagnostic]], *,
         seen.add(fixed.text)
         text = fixed.text
         applied.extend(fixed.applied)
-    return Fixed(text, tuple(applied))
+    return FixedText(text, tuple(applied))

@@ -11,7 +11,7 @@ from remit.returns.formats.hyper import END_MARKER, START_MARKER
 from remit.returns.formats.manifest import SENTENCES
 
 if TYPE_CHECKING:
-    from remit.model import Place
+    from remit.model import TextSpan
 
 Payload: TypeAlias = dict[str, Any]
 
@@ -138,7 +138,7 @@ def sentence(word: str = "complete") -> str:
     return SENTENCES[word]
 
 
-def cut_out(text: str, place: Place) -> str:
+def cut_out(text: str, place: TextSpan) -> str:
     """The characters that a place covers."""
     lines = text.split("\n")
     if place.line == place.end_line:

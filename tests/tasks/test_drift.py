@@ -6,7 +6,7 @@ from itertools import islice
 import pytest
 from inline_snapshot import snapshot
 
-from remit.model import Diagnostic, Place
+from remit.model import Diagnostic, TextSpan
 from remit.tasks.archived import find_next_number, list_taken, parse_archive, walk_free_numbers
 from remit.tasks.drift import DIAGNOSTICS, check_drift, check_plans, task_lost
 from remit.tasks.merge_sides import check_merged
@@ -64,7 +64,7 @@ CHANGED = TODO.replace("[PLANNED]", "[BLOCKED]")
 OTHERS: dict[str, Callable[[], Iterable[Diagnostic]]] = {
     "SYN011": lambda: check_drift(parse_state(STATE), parse_todo(TODO), parse_archive(ARCHIVE)).in_state,
     "SYN012": lambda: check_plans(parse_state(STATE), {12: "COMPLETED"}),
-    "SYN013": lambda: [task_lost(14, Place(1, 1, 1, 2))],
+    "SYN013": lambda: [task_lost(14, TextSpan(1, 1, 1, 2))],
     "SYN017": lambda: plan_repair(STATE, CHANGED, baseline={12: "RESEARCHED"}).left,
     "SYN018": lambda: plan_repair(STATE, CHANGED, baseline={12: "PLANNED"}).left,
     "SYN019": lambda: filter(None, [check_merged(f"{TODO}<<<<<<< HEAD\n=======\n>>>>>>> left\n")]),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from remit.errors import BusyError, ConfigError, InputError, RemitError, UsageError
-from remit.model import Diagnostic, Edit, Fix, Place, Severity, VerdictName
+from remit.model import Diagnostic, Fix, Severity, TextEdit, TextSpan, VerdictName
 from remit.runs import check_message
 from remit.terminal import Paint, is_visible
 from remit.views import render
@@ -24,7 +24,7 @@ def make_finding(
     *,
     severity: Severity = "error",
     pointer: str = "/status",
-    place: Place | None = None,
+    place: TextSpan | None = None,
 ) -> Diagnostic:
     """A finding about a status."""
     return Diagnostic("RET022", severity, message, "Use one of: completed, failed.", pointer, place)
@@ -39,7 +39,7 @@ def refuse_constant(name: str) -> None:
 
 
 def test_a_finding_has_this_shape() -> None:
-    assert render.shape_finding(make_finding(place=Place(2, 13, 3, 4)), "a.md") == {
+    assert render.shape_finding(make_finding(place=TextSpan(2, 13, 3, 4)), "a.md") == {
         "code": "RET022",
         "severity": "error",
         "message": "the status is not known",
@@ -55,7 +55,7 @@ def test_a_finding_has_this_shape() -> None:
 
 def test_a_fix_has_this_shape() -> None:
     """The field names are those of other linters, so that their readers can read ours."""
-    edits = (Edit(4, 6, "new", Place(2, 1, 2, 3)), Edit(9, 9, "more"))
+    edits = (TextEdit(4, 6, "new", TextSpan(2, 1, 2, 3)), TextEdit(9, 9, "more"))
     shaped = render.shape_finding(make_finding()._replace(fix=Fix("unsafe", "Write it anew.", edits)), "a.md")
     assert shaped["fix"] == {
         "applicability": "unsafe",
@@ -70,7 +70,7 @@ def test_a_fix_has_this_shape() -> None:
 def test_a_finding_without_a_place_has_the_same_keys() -> None:
     without = render.shape_finding(make_finding(), "a.md")
     assert (without["location"], without["end_location"]) == (None, None)
-    assert list(without) == list(render.shape_finding(make_finding(place=Place(1, 1, 1, 1)), "a.md"))
+    assert list(without) == list(render.shape_finding(make_finding(place=TextSpan(1, 1, 1, 1)), "a.md"))
 
 
 def test_a_verdict_has_this_shape() -> None:
@@ -147,7 +147,7 @@ def test_json_is_always_text(value: str) -> None:
 
 
 def test_an_annotation_names_file_lines_and_code() -> None:
-    shown = render.render_github(make_finding(place=Place(2, 13, 3, 4)), "docs/a.md")
+    shown = render.render_github(make_finding(place=TextSpan(2, 13, 3, 4)), "docs/a.md")
     assert shown == snapshot(
         "::error file=docs/a.md,line=2,col=13,endLine=3,title=RET022"
         "::the status is not known%0AUse one of: completed, failed."
@@ -172,13 +172,13 @@ def test_an_annotation_without_a_place_names_the_pointer() -> None:
 
 
 def test_an_annotation_of_standard_input_has_no_file() -> None:
-    shown = render.render_github(make_finding(place=Place(2, 13, 3, 4)), None)
+    shown = render.render_github(make_finding(place=TextSpan(2, 13, 3, 4)), None)
     assert shown.startswith("::error title=RET022::the status")
 
 
 @given(st.text(st.characters(codec=None)), st.text(st.characters(codec=None)))
 def test_an_annotation_is_one_line_whatever_is_in_it(message: str, filename: str) -> None:
-    shown = render.render_github(make_finding(message, place=Place(1, 1, 1, 2)), filename)
+    shown = render.render_github(make_finding(message, place=TextSpan(1, 1, 1, 2)), filename)
     assert all(map(is_visible, shown))
     properties = shown.removeprefix("::error ").split("::")[0].split(",")
     assert [each.split("=")[0] for each in properties] == ["file", "line", "col", "endLine", "title"]
@@ -190,12 +190,12 @@ def test_an_annotation_is_one_line_whatever_is_in_it(message: str, filename: str
 @pytest.mark.parametrize(
     ("place", "pointer", "line"),
     [
-        (Place(2, 13, 3, 4), "/status", "a.md:2:13: RET022 error the status is not known"),
+        (TextSpan(2, 13, 3, 4), "/status", "a.md:2:13: RET022 error the status is not known"),
         (None, "/status", "a.md: RET022 error the status is not known (at /status)"),
         (None, "", "a.md: RET022 error the status is not known"),
     ],
 )
-def test_a_finding_on_one_line(place: Place | None, pointer: str, line: str) -> None:
+def test_a_finding_on_one_line(place: TextSpan | None, pointer: str, line: str) -> None:
     assert render.render_line(make_finding(place=place, pointer=pointer), "a.md") == line
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.agents.rules.all import RULES as AGENT_RULES
+from remit.agents.rules.register import load_all_rules
 from remit.views.explanations import explain_all
 from tools.reference.markdown import join, name_anchor, table
 
@@ -116,8 +116,8 @@ def _link_commands(family: Family) -> str:
 def _render_rule(each: Explanation) -> str:
     family = FAMILIES[each.code[:3]]
     facts = [("severity", each.severity), ("family", f"[{family.title}](README.md#{_anchor(each.code[:3], family)})")]
-    if each.code in AGENT_RULES:
-        facts.append(("files", ", ".join(AGENT_RULES[each.code].profiles)))
+    if rule := load_all_rules().get(each.code):
+        facts.append(("files", ", ".join(rule.profiles)))
     if each.verdict:
         facts.append(("verdict", _tell_outcome(each)))
     facts += [("fix", f"{each.fix}: {_FIXES[each.fix].format(code=each.code)}" if each.fix else "none"),

@@ -18,7 +18,7 @@ from remit.light_namedtuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from remit.agents.lint import Checked
+    from remit.agents.lint import CheckedFile
 
 MAX_FILES = 500_000
 MAX_BYTES = 1024 * 1024
@@ -42,7 +42,7 @@ _HARNESSES = frozenset(harness for harness, _ in _HOMES)
 _PAGES = ("readme", "index", "changelog", "contributing", "license", "agents.md", "claude.md")
 
 
-class Source(NamedTuple):
+class AgentFile(NamedTuple):
     """An agent file: what it is called here, and where it is."""
 
     path: str
@@ -50,10 +50,10 @@ class Source(NamedTuple):
     file: str
 
 
-class Search(NamedTuple):
+class AgentFileSearch(NamedTuple):
     """What a search for agent files came to."""
 
-    sources: list[Source]
+    sources: list[AgentFile]
     unread: tuple[str, ...]
     """Folders that are no place for agents by their names, and that cannot be read."""
     plain: tuple[str, ...]
@@ -69,10 +69,10 @@ class TooManyFilesError(InputError):
     """A search that has gone through as many files as it may."""
 
 
-class Judged(NamedTuple):
+class JudgedFile(NamedTuple):
     """What was found in one file, and what that rests on."""
 
-    checked: Checked
+    checked: CheckedFile
     digest: str | None
     """Of its content; None where it has none."""
     wanted: Mapping[str, tuple[str, ...]]
@@ -83,41 +83,41 @@ class Judged(NamedTuple):
 # --- finding ---------------------------------------------------------------------------------------------------------
 
 
-def find_agent_files(paths: Sequence[str], *, root: str, exclude: Sequence[str] = ()) -> list[Source]:
+def find_agent_files(paths: Sequence[str], *, root: str, exclude: Sequence[str] = ()) -> list[AgentFile]:
     """Every agent file below the paths, or below the root where none is given; a file that is named is always one."""
     return search_agent_files(paths, root=root, exclude=exclude).sources
 
 
 def search_agent_files(
     paths: Sequence[str], *, root: str, exclude: Sequence[str] = (), max_files: int | None = None
-) -> Search:
+) -> AgentFileSearch:
     """The agent files, and what was passed over. A place for agents that cannot be read is an error: it is not empty.
 
     A folder that is no such place may be anything, such as the data of a service: it is only told.
     """
-    found: dict[str, Source] = {}
+    found: dict[str, AgentFile] = {}
     passed = _Passed([], [])
     for path in paths or (root,):
         try:
             mode = os.stat(path).st_mode
         except OSError as error:
             if not os.path.islink(path):
-                raise InputError(f"'{path}' cannot be read: {_tell(error)}", hint="check the path") from error
+                raise InputError(f"'{path}' cannot be read: {_describe_error(error)}", hint="check the path") from error
             mode = 0
         except ValueError as error:
             raise InputError(f"{path!r} is not a path: {error}", hint="name a file or a folder") from error
         is_folder = stat.S_ISDIR(mode)
         scan = _Scan(root, exclude, max_files or MAX_FILES, passed)
         for file in scan.walk(os.path.abspath(path)) if is_folder else [path]:
-            source = Source(_name(file, root), file)
+            source = AgentFile(_name(file, root), file)
             if not is_folder or not _is_excluded(source.path, exclude):
                 key = os.path.abspath(file) if os.path.islink(file) else os.path.realpath(file)
                 found.setdefault(key, source)
     plain = [name for name in passed.plain if not _is_excluded(name, exclude)]
-    return Search(sorted(found.values()), tuple(passed.unread), tuple(sorted(plain)))
+    return AgentFileSearch(sorted(found.values()), tuple(passed.unread), tuple(sorted(plain)))
 
 
-def _tell(error: OSError) -> str:
+def _describe_error(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
@@ -232,7 +232,7 @@ class _Scan:
             return
         if is_place:
             hint = "make it readable, or leave it out with lint.exclude in remit.toml"
-            raise InputError(f"'{name}' cannot be read: {_tell(error)}", hint=hint) from error
+            raise InputError(f"'{name}' cannot be read: {_describe_error(error)}", hint=hint) from error
         if name not in self.passed.unread:
             self.passed.unread.append(name)
 
@@ -332,21 +332,21 @@ def _measure(candidates: Iterable[str], root: str) -> int | None:
 # --- judging ---------------------------------------------------------------------------------------------------------
 
 
-def check_file(source: Source, content: bytes | str, root: str) -> Judged:
+def check_file(source: AgentFile, content: bytes | str, root: str) -> JudgedFile:
     """Judge one file."""
     from remit.agents.context import find_context_files  # noqa: PLC0415 - a file that did not change needs none of this
     from remit.agents.document import make_unreadable, parse_document  # noqa: PLC0415
     from remit.agents.lint import check_document  # noqa: PLC0415
 
     if isinstance(content, str):
-        return Judged(check_document(make_unreadable(source.path, content)), None, {}, {})
+        return JudgedFile(check_document(make_unreadable(source.path, content)), None, {}, {})
     document = parse_document(source.path, content)
     wanted = find_context_files(document)
     sizes = measure(wanted, root)
-    return Judged(check_document(document, sizes), hash_content(content), wanted, sizes)
+    return JudgedFile(check_document(document, sizes), hash_content(content), wanted, sizes)
 
 
-def check_files(sources: Sequence[Source], *, root: str, cache: str | None, jobs: int) -> list[Checked]:
+def check_files(sources: Sequence[AgentFile], *, root: str, cache: str | None, jobs: int) -> list[CheckedFile]:
     """Judge every file: from the cache where its content and what it names are unchanged, else anew."""
     from remit.agent_files.lint_cache import LintCache  # noqa: PLC0415 - together with the first file
 
@@ -364,14 +364,15 @@ def check_files(sources: Sequence[Source], *, root: str, cache: str | None, jobs
     return [checked for checked in done.values() if checked is not None]
 
 
-def _share_out(sources: Sequence[Source], root: str, jobs: int) -> list[Judged]:
+def _share_out(sources: Sequence[AgentFile], root: str, jobs: int) -> list[JudgedFile]:
     """Judge files in several processes. Each reads its own: a content is not sent where it can be read."""
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # noqa: PLC0415 - only for many files
     from multiprocessing import get_all_start_methods, get_context  # noqa: PLC0415
     from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, pthread_sigmask  # noqa: PLC0415
 
-    import remit.agents.rules.all  # noqa: F401, PLC0415 - loaded once, before the processes part
+    from remit.agents.rules.register import load_all_rules  # noqa: PLC0415
 
+    load_all_rules()  # once, before the processes part
     method = "fork" if "fork" in get_all_start_methods() else None
     size = max(1, min(32, len(sources) // (jobs * 4)))
     pool = ProcessPoolExecutor(min(jobs, len(sources)), mp_context=get_context(method))
@@ -390,7 +391,7 @@ def _share_out(sources: Sequence[Source], root: str, jobs: int) -> list[Judged]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _check_source(job: tuple[Source, str]) -> Judged:
+def _check_source(job: tuple[AgentFile, str]) -> JudgedFile:
     source, root = job
     return check_file(source, load_agent_file(source.file), root)
 

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from remit.agent_files.discovery import (
-    Source,
+    AgentFile,
     check_file,
     check_files,
     count_jobs,
@@ -14,20 +14,20 @@ from remit.agent_files.discovery import (
     load_agent_file,
     search_agent_files,
 )
-from remit.agents.lint import SEVERITIES, Choice, make_sieve
+from remit.agents.lint import SEVERITIES, CodeSelection, make_code_filter
 from remit.agents.lint import lint as lint_files
 from remit.errors import ConfigError, InputError, UsageError
 from remit.light_namedtuple import NamedTuple
-from remit.spelling import find_meant
+from remit.spelling import find_similar
 from remit.storage.files import write_text
 from remit.storage.settings import find_root_of, is_inside, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from remit.agent_files.discovery import Search
+    from remit.agent_files.discovery import AgentFileSearch
     from remit.agents.graph import Graph
-    from remit.agents.lint import Checked
+    from remit.agents.lint import CheckedFile
     from remit.config import LintSettings
     from remit.model import Diagnostic, Severity
 
@@ -35,7 +35,7 @@ _CACHE = ".remit/cache/lint.json"
 _FAMILIES = ("AGT", "GRF", "IGN")
 
 
-class Asked(NamedTuple):
+class LintRequest(NamedTuple):
     """What somebody wants linted, and how; what is None is as the workspace has set it."""
 
     paths: tuple[str, ...] = ()
@@ -47,11 +47,11 @@ class Asked(NamedTuple):
     cache: bool = True
 
 
-class Linted(NamedTuple):
+class LintReport(NamedTuple):
     """What linting found: the findings of each file, by its path below the root."""
 
     root: str
-    sources: Mapping[str, Source]
+    sources: Mapping[str, AgentFile]
     findings: Mapping[str, tuple[Diagnostic, ...]]
     graph: Graph
     fail_on: Severity
@@ -75,30 +75,32 @@ class Linted(NamedTuple):
         return any(SEVERITIES.index(each.severity) >= least for found in self.findings.values() for each in found)
 
 
-class Change(NamedTuple):
+class FileFix(NamedTuple):
     """What fixing makes of one file."""
 
-    source: Source
+    source: AgentFile
     before: str
     after: str
     applied: tuple[Diagnostic, ...]
 
 
-EVERYTHING = Asked()
+EVERYTHING = LintRequest()
 
 
-def lint(asked: Asked = EVERYTHING) -> Linted:
+def lint(asked: LintRequest = EVERYTHING) -> LintReport:
     """Lint the agent files below some paths, or all of the workspace."""
     job = _Job(asked)
     return job.weigh(job.lint(), job.load_lines)
 
 
-def survey(asked: Asked = EVERYTHING) -> Linted:
+def survey(asked: LintRequest = EVERYTHING) -> LintReport:
     """Everything there is to say, also what a baseline has; nothing but the cache is written."""
     return _Job(asked).lint()
 
 
-def fix(asked: Asked = EVERYTHING, *, unsafe: bool = False, write: bool = True) -> tuple[list[Change], Linted]:
+def fix(
+    asked: LintRequest = EVERYTHING, *, unsafe: bool = False, write: bool = True
+) -> tuple[list[FileFix], LintReport]:
     """Put right what can be; what a fix brings to light is fixed too, until nothing is left.
 
     Without `write` nothing is changed on disk: the changes say what would be.
@@ -127,7 +129,7 @@ def fix(asked: Asked = EVERYTHING, *, unsafe: bool = False, write: bool = True) 
             break
         job.replace({path: texts[path][-1] for path in touched})
         linted = job.lint()
-    changes = [Change(job.sources[path], texts[path][0], texts[path][-1], tuple(applied[path])) for path in applied]
+    changes = [FileFix(job.sources[path], texts[path][0], texts[path][-1], tuple(applied[path])) for path in applied]
     if not write:
         return changes, linted
     for change in changes:
@@ -159,7 +161,7 @@ def take_agent_stamps(paths: Sequence[str]) -> dict[str, tuple[int, int]]:
 
 def load_graph(paths: Sequence[str] = ()) -> Graph:
     """Who may call whom among the agents below some paths, or in all of the workspace."""
-    return _Job(Asked(paths=tuple(paths))).lint().graph
+    return _Job(LintRequest(paths=tuple(paths))).lint().graph
 
 
 def draw_graph(graph: Graph, form: str) -> str:
@@ -172,7 +174,7 @@ def draw_graph(graph: Graph, form: str) -> str:
 class _Job:
     """One linting: which files, by which rules, and what is known of each so far."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: LintRequest) -> None:
         self.root = find_root_of(asked.paths)
         self.settings = load_settings(self.root).lint
         self.asked = asked
@@ -182,14 +184,14 @@ class _Job:
         self.checked = self._check(list(self.sources.values()))
         self.rest = self._check_rest()
 
-    def _search(self, paths: Sequence[str]) -> Search:
+    def _search(self, paths: Sequence[str]) -> AgentFileSearch:
         return search_agent_files(paths, root=self.root, exclude=self.settings.exclude)
 
-    def _check(self, sources: list[Source]) -> dict[str, Checked]:
+    def _check(self, sources: list[AgentFile]) -> dict[str, CheckedFile]:
         cache = f"{self.root}/{_CACHE}" if self.asked.cache else None
         return {each.path: each for each in check_files(sources, root=self.root, cache=cache, jobs=count_jobs())}
 
-    def _check_rest(self) -> dict[str, Checked]:
+    def _check_rest(self) -> dict[str, CheckedFile]:
         """The other agent files of the workspace: nobody can say who calls whom from a part of them."""
         inside = any(not path.startswith("/") for path in self.sources)
         if not self.asked.paths or not inside:
@@ -202,12 +204,12 @@ class _Job:
             content = text.encode("utf-8", "surrogateescape")
             self.checked[path] = check_file(self.sources[path], content, self.root).checked
 
-    def lint(self) -> Linted:
+    def lint(self) -> LintReport:
         """What there is to say of the files as they are known."""
         found, graph = lint_files([*self.checked.values(), *self.rest.values()], self.choice)
         wanted = {path: found[path] for path in self.sources}
         fail_on = self.asked.fail_on or self.settings.fail_on
-        return Linted(
+        return LintReport(
             self.root, self.sources, wanted, graph, fail_on, unread=self.search.unread, plain=self.search.plain
         )
 
@@ -227,14 +229,14 @@ class _Job:
         file = self.sources[path].file
         return not os.path.islink(file) or is_inside(file, self.root)
 
-    def weigh(self, linted: Linted, load_lines: Callable[[str], list[str]]) -> Linted:
+    def weigh(self, linted: LintReport, load_lines: Callable[[str], list[str]]) -> LintReport:
         """Leave out what the baseline has. Where there is none yet, it is made; it never grows by itself."""
         file = self._find_baseline()
         if file is None:
             return linted
         from remit.storage.baselines import subtract_baseline  # noqa: PLC0415 - rare
 
-        sieves = {path: make_sieve(path, self.choice) for path in self.sources}
+        sieves = {path: make_code_filter(path, self.choice) for path in self.sources}
         weighed = subtract_baseline(
             file, linted.findings, load_lines, root=self.root, is_asked=lambda path, code: sieves[path](code)
         )
@@ -257,7 +259,7 @@ class _Job:
         return file
 
 
-def _choose(settings: LintSettings, asked: Asked) -> Choice:
+def _choose(settings: LintSettings, asked: LintRequest) -> CodeSelection:
     """What the command line asks for goes before what the workspace has set."""
     base = settings.select if asked.select is None else asked.select
     chosen = (*base, *settings.extend_select, *asked.extend_select)
@@ -265,7 +267,7 @@ def _choose(settings: LintSettings, asked: Asked) -> Choice:
     per_file = settings.per_file_ignores
     _check_codes((*chosen, *unwanted, *settings.severity, *(code for codes in per_file.values() for code in codes)))
     upper = {pattern: tuple(map(str.upper, codes)) for pattern, codes in per_file.items()}
-    return Choice(tuple(map(str.upper, chosen)), tuple(map(str.upper, unwanted)), settings.severity, upper)
+    return CodeSelection(tuple(map(str.upper, chosen)), tuple(map(str.upper, unwanted)), settings.severity, upper)
 
 
 def _check_codes(codes: Iterable[str]) -> None:
@@ -279,6 +281,6 @@ def _check_codes(codes: Iterable[str]) -> None:
     known = [*RETIRED, *(each.code for each in explain_all() if each.code.startswith(_FAMILIES))]
     for code in unsure:
         if not code or not any(each.startswith(code.upper()) for each in known):
-            meant = find_meant(code.upper(), known)
+            meant = find_similar(code.upper(), known)
             hint = "remit explain lists them all" if meant is None else f"did you mean '{meant}'?"
             raise UsageError(f"there is no rule '{code}'", hint=hint)

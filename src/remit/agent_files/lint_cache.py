@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from remit.agent_files.discovery import hash_content, load_agent_file, measure
 from remit.errors import InputError
-from remit.model import Diagnostic, Edit, Fix, Place
+from remit.model import Diagnostic, Fix, TextEdit, TextSpan
 
 if TYPE_CHECKING:
-    from remit.agent_files.discovery import Judged, Source
-    from remit.agents.lint import Checked
+    from remit.agent_files.discovery import AgentFile, JudgedFile
+    from remit.agents.lint import CheckedFile
 
 MAX_CACHE_BYTES = 64 * 1024 * 1024
 
@@ -33,7 +33,7 @@ class LintCache:
         if file is not None:
             self.entries = _load(file, self.stamp)
 
-    def get(self, source: Source) -> Checked | None:
+    def get(self, source: AgentFile) -> CheckedFile | None:
         """What was found in the file's content, if it and its context files still are what they were."""
         entry = self.entries.get(source.path)
         if entry is None:
@@ -49,7 +49,7 @@ class LintCache:
         except (TypeError, ValueError, KeyError, AttributeError):
             return None
 
-    def put(self, source: Source, judged: Judged) -> None:
+    def put(self, source: AgentFile, judged: JudgedFile) -> None:
         """Keep what was found."""
         if self.file is not None and judged.digest is not None:
             wanted = {path: list(places) for path, places in judged.wanted.items()}
@@ -129,16 +129,16 @@ def _render(stamp: str, entries: dict[str, Any]) -> bytes:
 # --- values ↔ plain lists --------------------------------------------------------------------------------------------
 
 
-def _shape(checked: Checked) -> list[Any]:
+def _shape(checked: CheckedFile) -> list[Any]:
     definition = None if checked.definition is None else checked.definition._asdict()
     return [checked.findings, definition, checked.ignores]
 
 
-def _read(path: str, value: list[Any]) -> Checked:
+def _read(path: str, value: list[Any]) -> CheckedFile:
     """What an entry says of a file; whatever does not fit raises one of the errors that a wrong shape raises."""
     from remit.agents.definition import Definition, Target  # noqa: PLC0415 - together with the first entry
     from remit.agents.ignores import Ignore  # noqa: PLC0415
-    from remit.agents.lint import Checked  # noqa: PLC0415
+    from remit.agents.lint import CheckedFile  # noqa: PLC0415
 
     rows, fields, ignores = value
     definition = None
@@ -162,7 +162,7 @@ def _read(path: str, value: list[Any]) -> Checked:
     for codes, line, whole, place, cut in ignores:
         _expect(type(line) is int and type(whole) is bool)
         silenced.append(Ignore(_read_texts(codes), line, whole, _read_place(place), _read_span(cut)))
-    return Checked(path, tuple([_read_finding(row) for row in rows]), definition, tuple(silenced))
+    return CheckedFile(path, tuple([_read_finding(row) for row in rows]), definition, tuple(silenced))
 
 
 _PROFILES = frozenset({"standard", "claude", "opencode", "codex", "command"})
@@ -183,14 +183,14 @@ def _read_fix(applicability: Any, message: str, edits: list[Any]) -> Fix:  # noq
     return Fix(applicability, message, tuple([_read_edit(*edit) for edit in edits]))
 
 
-def _read_edit(start: int, end: int, text: str, place: Any) -> Edit:  # noqa: ANN401 - whatever was there
-    return Edit(*_read_span((start, end)), _read_text(text), _read_place(place))
+def _read_edit(start: int, end: int, text: str, place: Any) -> TextEdit:  # noqa: ANN401 - whatever was there
+    return TextEdit(*_read_span((start, end)), _read_text(text), _read_place(place))
 
 
-def _read_place(value: Any) -> Place:  # noqa: ANN401 - whatever was there
+def _read_place(value: Any) -> TextSpan:  # noqa: ANN401 - whatever was there
     line, column, end_line, end_column = value
     _expect(type(line) is type(column) is type(end_line) is type(end_column) is int and min(value) > 0)
-    return Place(line, column, end_line, end_column)
+    return TextSpan(line, column, end_line, end_column)
 
 
 def _read_span(value: Any) -> tuple[int, int]:  # noqa: ANN401 - whatever was there

@@ -14,10 +14,10 @@ from remit.storage.spec_root import find_spec_root
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from remit.agent_files.discovery import Source
+    from remit.agent_files.discovery import AgentFile
     from remit.agents.compile import Compiled
-    from remit.agents.document import Document
-    from remit.agents.migrate import Migration
+    from remit.agents.document import AgentDocument
+    from remit.agents.migrate import AgentMigration
     from remit.agents.profiles import Profile
     from remit.agents.scaffold import ContextFacts
 
@@ -48,7 +48,7 @@ def new(kind: str, name: str, *, profile: Profile | None = None, folder: str | N
     return [f"{root}/{file.path}" for file in fresh]
 
 
-def _is_alike(document: Document, profile: Profile) -> bool:
+def _is_alike(document: AgentDocument, profile: Profile) -> bool:
     """Whether a new agent may lie beside another: of its own profile; a standard one wherever its tools are not lost.
 
     Claude Code takes a table of tools for none at all, so no standard agent goes where it reads.
@@ -60,7 +60,7 @@ def _is_alike(document: Document, profile: Profile) -> bool:
     return find_reader(document.path.rpartition("/")[0]) != "claude"
 
 
-def _find_profile(documents: Sequence[Document]) -> Profile:
+def _find_profile(documents: Sequence[AgentDocument]) -> Profile:
     """What most agents of a workspace are; the standard, where there is one of its own or none at all."""
     from remit.agents.scaffold import PROFILES  # noqa: PLC0415 - only for this
 
@@ -68,7 +68,7 @@ def _find_profile(documents: Sequence[Document]) -> Profile:
     return "standard" if "standard" in found or not found else max(PROFILES, key=found.count)
 
 
-def _refuse_taken(name: str, documents: Sequence[Document]) -> None:
+def _refuse_taken(name: str, documents: Sequence[AgentDocument]) -> None:
     from remit.agents.definition import define  # noqa: PLC0415 - only for this
 
     for document in documents:
@@ -99,11 +99,11 @@ def _find_specs(root: str) -> str:
     return find_spec_root(root, load_settings(root).tasks.folder)
 
 
-def _find(paths: Sequence[str], root: str) -> list[Source]:
+def _find(paths: Sequence[str], root: str) -> list[AgentFile]:
     return find_agent_files(paths, root=root, exclude=load_settings(root).lint.exclude)
 
 
-def _load(sources: Sequence[Source]) -> Iterator[Document]:
+def _load(sources: Sequence[AgentFile]) -> Iterator[AgentDocument]:
     from remit.agents.document import make_unreadable, parse_document  # noqa: PLC0415 - only for this
 
     for source in sources:
@@ -114,7 +114,7 @@ def _load(sources: Sequence[Source]) -> Iterator[Document]:
             yield parse_document(source.path, content)
 
 
-def _find_context(documents: Sequence[Document], root: str) -> ContextFacts:
+def _find_context(documents: Sequence[AgentDocument], root: str) -> ContextFacts:
     """The context index that most agents of this workspace name, where it is there."""
     from remit.agents.context import find_places  # noqa: PLC0415 - only for this
     from remit.agents.scaffold import ContextFacts  # noqa: PLC0415
@@ -133,7 +133,7 @@ State = Literal["written", "up to date", "out of date", "refused", "left over"]
 class CompiledFile(NamedTuple):
     """What became of one source, or of a compiled file that has none any more."""
 
-    source: Source
+    source: AgentFile
     compiled: Compiled
     file: str
     """The compiled file, wherever the root is."""
@@ -166,9 +166,9 @@ def compile_agents(paths: Sequence[str], *, to: str, write: bool) -> list[Compil
     return [*done, *_find_left_over(others, root, run)]
 
 
-def _refuse_twins(todo: Iterable[tuple[Source, Compiled]]) -> None:
+def _refuse_twins(todo: Iterable[tuple[AgentFile, Compiled]]) -> None:
     """Two sources for one file: the second would silently take the place of the first."""
-    first: dict[str, Source] = {}
+    first: dict[str, AgentFile] = {}
     for source, compiled in todo:
         other = source if compiled.refused else first.setdefault(compiled.path.casefold(), source)
         if other is not source:
@@ -177,7 +177,7 @@ def _refuse_twins(todo: Iterable[tuple[Source, Compiled]]) -> None:
 
 
 def _judge(
-    source: Source, document: Document, compiled: Compiled, root: str, run: Mapping[str, str], *, write: bool
+    source: AgentFile, document: AgentDocument, compiled: Compiled, root: str, run: Mapping[str, str], *, write: bool
 ) -> CompiledFile:
     from remit.agents.compile import is_current, outdated, refused  # noqa: PLC0415 - only for this
 
@@ -197,7 +197,7 @@ def _judge(
     return CompiledFile(source, compiled._replace(findings=(finding, *compiled.findings)), file, "out of date")
 
 
-def _find_obstacle(there: bytes | str, source: Source, root: str, run: Mapping[str, str]) -> str | None:
+def _find_obstacle(there: bytes | str, source: AgentFile, root: str, run: Mapping[str, str]) -> str | None:
     """Why a file must not be written over: somebody wrote it by hand, or another source gives it."""
     from remit.agents.compile import find_origin  # noqa: PLC0415 - only for this
 
@@ -212,7 +212,7 @@ def _find_obstacle(there: bytes | str, source: Source, root: str, run: Mapping[s
 
 
 def _find_left_over(
-    others: Iterable[tuple[Source, Document]], root: str, run: Mapping[str, str]
+    others: Iterable[tuple[AgentFile, AgentDocument]], root: str, run: Mapping[str, str]
 ) -> Iterator[CompiledFile]:
     """The compiled files that no source gives any more: the harness still loads them."""
     from remit.agents.compile import Compiled, find_origin, left_over  # noqa: PLC0415 - only for this
@@ -234,17 +234,17 @@ def _decode(content: bytes | str | None) -> str | None:
 # --- migrating -------------------------------------------------------------------------------------------------------
 
 
-class Migrated(NamedTuple):
+class MigratedFile(NamedTuple):
     """What became of one file on its way to the standard."""
 
-    source: Source
+    source: AgentFile
     before: str
-    migration: Migration
+    migration: AgentMigration
     passed_over: str = ""
     """Why it was left as it is, where it was."""
 
 
-def migrate_agents(paths: Sequence[str], *, kind: str | None, write: bool) -> list[Migrated]:
+def migrate_agents(paths: Sequence[str], *, kind: str | None, write: bool) -> list[MigratedFile]:
     """Bring agent files to the standard, as far as a program can; each migration says what is left for a person."""
     from remit.agents.migrate import check_kind  # noqa: PLC0415 - only for this
 
@@ -260,20 +260,20 @@ def migrate_agents(paths: Sequence[str], *, kind: str | None, write: bool) -> li
     return done
 
 
-def _migrate(source: Source, document: Document, root: str, kind: str | None) -> Migrated:
-    from remit.agents.migrate import Migration, Remainder, migrate  # noqa: PLC0415 - only for this
+def _migrate(source: AgentFile, document: AgentDocument, root: str, kind: str | None) -> MigratedFile:
+    from remit.agents.migrate import AgentMigration, ManualStep, migrate  # noqa: PLC0415 - only for this
 
-    same = Migration(document.text, (), ())
+    same = AgentMigration(document.text, (), ())
     reason = _find_other_maker(source, document, root)
     if reason:
-        return Migrated(source, document.text, same, reason)
+        return MigratedFile(source, document.text, same, reason)
     if document.fault is not None:
-        rest = Remainder(f"the file cannot be migrated: {document.fault}", "Make it a text file in UTF-8 first.", None)
-        return Migrated(source, document.text, same._replace(left=(rest,)))
-    return Migrated(source, document.text, migrate(document, kind=kind, spec_root=_find_specs(root)))
+        rest = ManualStep(f"the file cannot be migrated: {document.fault}", "Make it a text file in UTF-8 first.", None)
+        return MigratedFile(source, document.text, same._replace(left=(rest,)))
+    return MigratedFile(source, document.text, migrate(document, kind=kind, spec_root=_find_specs(root)))
 
 
-def _find_other_maker(source: Source, document: Document, root: str) -> str:
+def _find_other_maker(source: AgentFile, document: AgentDocument, root: str) -> str:
     """Why a file is none that could follow the standard; empty where it could."""
     from remit.agents.compile import find_origin  # noqa: PLC0415 - only for this
 

@@ -17,7 +17,7 @@ from remit.light_namedtuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
 
 MAX_FILES = 200
 MAX_CHARS = 1024
@@ -39,7 +39,7 @@ class ContextFile(NamedTuple):
     pointer: str
 
 
-def list_context_files(document: Document) -> Iterator[ContextFile]:
+def list_context_files(document: AgentDocument) -> Iterator[ContextFile]:
     """Every file that is named, in the order of index, required and optional."""
     index = document.get("context_loading", "index")
     if isinstance(index, str) and index.strip():
@@ -51,7 +51,7 @@ def list_context_files(document: Document) -> Iterator[ContextFile]:
                 yield ContextFile(part, path, f"/context_loading/{part}/{at}")
 
 
-class Wanted(NamedTuple):
+class ContextPath(NamedTuple):
     """A context file, and where it may lie below the root; nowhere, where nobody may look for it."""
 
     path: str
@@ -64,27 +64,27 @@ class ContextPlan(NamedTuple):
 
     strategy: Strategy = "lazy"
     budget_bytes: int = CONTEXT_BUDGETS["lazy"]
-    files: tuple[Wanted, ...] = ()
+    files: tuple[ContextPath, ...] = ()
     """What is required, then what is optional, then the index; each path once."""
 
 
-def plan_context(document: Document) -> ContextPlan:
+def plan_context(document: AgentDocument) -> ContextPlan:
     """What a file wants loaded. A strategy that nobody knows is lazy; without a size, each has its usual one."""
     named = document.get("context_loading", "strategy")
     strategy: Strategy = named if named in ("lazy", "eager", "minimal") else "lazy"
     size = document.get("context_loading", "max_context_size")
     budget = size if type(size) is int and size > 0 else CONTEXT_BUDGETS[strategy]
     places = find_context_files(document)
-    files: dict[str, Wanted] = {}
+    files: dict[str, ContextPath] = {}
     order: tuple[Part, ...] = ("required", "optional", "index")
     for part in order:
         for file in list_context_files(document):
             if file.part == part:
-                files.setdefault(file.path, Wanted(file.path, part, places.get(file.path, ())))
+                files.setdefault(file.path, ContextPath(file.path, part, places.get(file.path, ())))
     return ContextPlan(strategy, min(budget, MAX_BUDGET_BYTES), tuple(files.values()))
 
 
-def find_context_files(document: Document) -> dict[str, tuple[str, ...]]:
+def find_context_files(document: AgentDocument) -> dict[str, tuple[str, ...]]:
     """For every context file that can be looked at, as it is written: where it may lie below the root, in order.
 
     A path that leaves the root, is no single file or names none is not among them.

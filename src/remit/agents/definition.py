@@ -14,15 +14,15 @@ from remit.harnesses import claude, codex, opencode
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
 from remit.positions import escape_key
-from remit.spelling import find_meant
+from remit.spelling import find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.frontmatter import Span
     from remit.agents.profiles import Profile
-    from remit.model import Place
+    from remit.model import TextSpan
 
 MAX_TARGETS = 200
 MAX_NAME = 200
@@ -37,7 +37,7 @@ class Target(NamedTuple):
 
     name: str
     span: Span
-    place: Place
+    place: TextSpan
 
     @property
     def is_bare(self) -> bool:
@@ -72,11 +72,11 @@ class Definition(NamedTuple):
     """For a command file: the agents that it names."""
     owns_finish: bool = False
     """Whether it has its status moved or its work committed by a utility agent, so that its agent does that (C19)."""
-    places: Mapping[str, Place] = _NONE
+    places: Mapping[str, TextSpan] = _NONE
     """Where the file says its name, its timeout and its tools."""
 
 
-def define(document: Document) -> Definition | None:
+def define(document: AgentDocument) -> Definition | None:
     """The definition in a document; None for a file that defines no agent."""
     if document.fault is not None and not document.text:
         return None
@@ -109,7 +109,7 @@ def define(document: Document) -> Definition | None:
     )
 
 
-def _find_name(document: Document) -> str:
+def _find_name(document: AgentDocument) -> str:
     """What an agent is called that has no name of its own: like its file; for opencode, with the folders above it."""
     if document.profile != "opencode":
         return document.stem
@@ -131,7 +131,7 @@ def _seconds(value: object) -> float | None:
 # --- whom it may call ------------------------------------------------------------------------------------------------
 
 
-def _find_targets(document: Document) -> Iterator[Target]:
+def _find_targets(document: AgentDocument) -> Iterator[Target]:
     if document.profile == "standard":
         yield from _find_standard_targets(document)
     elif document.profile == "claude":
@@ -140,7 +140,7 @@ def _find_targets(document: Document) -> Iterator[Target]:
         yield from _find_opencode_targets(document)
 
 
-def _aim(document: Document, name: str, span: Span) -> Target:
+def _aim(document: AgentDocument, name: str, span: Span) -> Target:
     """A target at a span; where the name stands there in quotes, at what is between them."""
     name, text = name.strip(), document.text[slice(*span)]
     if text[:1] in ("'", '"') and text[1:-1] == name:
@@ -148,7 +148,7 @@ def _aim(document: Document, name: str, span: Span) -> Target:
     return Target(name, span, document.locate(span))
 
 
-def _find_standard_targets(document: Document) -> Iterator[Target]:
+def _find_standard_targets(document: AgentDocument) -> Iterator[Target]:
     named = document.get("delegation", "can_delegate_to")
     seen = set()
     for index, name in enumerate(named[:MAX_TARGETS] if isinstance(named, list) else ()):
@@ -162,7 +162,7 @@ def _find_standard_targets(document: Document) -> Iterator[Target]:
             yield _aim(document, name, tag.find_value("name") or tag.name_span)
 
 
-def _find_step_targets(document: Document, known: set[str]) -> Iterator[Target]:
+def _find_step_targets(document: AgentDocument, known: set[str]) -> Iterator[Target]:
     """The utility agents that the preflight and the postflight name and no list of targets does."""
     for step in document.outline.steps:
         if step.role in ("preflight", "postflight"):
@@ -186,7 +186,7 @@ def split_claude_tools(value: object) -> list[str]:
 _BETWEEN_TOOLS = lazy(r"[,\s](?![^()]{0,400}\))")
 
 
-def _find_claude_targets(document: Document) -> Iterator[Target]:
+def _find_claude_targets(document: AgentDocument) -> Iterator[Target]:
     span = document.span_of("/tools")
     for tool in split_claude_tools(document.get("tools"))[:MAX_TARGETS]:
         found = _CALL.match(tool)
@@ -194,7 +194,7 @@ def _find_claude_targets(document: Document) -> Iterator[Target]:
             yield _aim(document, name.strip() or ANYONE, span)
 
 
-def _find_opencode_targets(document: Document) -> Iterator[Target]:
+def _find_opencode_targets(document: AgentDocument) -> Iterator[Target]:
     rights = document.get("permission", "task")
     if isinstance(rights, dict):
         for name, right in list(rights.items())[:MAX_TARGETS]:
@@ -209,7 +209,7 @@ def _find_opencode_targets(document: Document) -> Iterator[Target]:
 _STANDARD_NAMES = {name: tool for tool, name in claude.NAMES.items()} | dict.fromkeys(claude.EDITING_TOOLS, "edit")
 
 
-def read_tools(document: Document) -> tuple[str, ...] | None:
+def read_tools(document: AgentDocument) -> tuple[str, ...] | None:
     """The standard's names of the tools that a file switches on; None where it says nothing."""
     value = document.get("tools")
     if document.profile == "claude" or isinstance(value, str):
@@ -245,7 +245,7 @@ def is_strange_tool(name: str) -> bool:
     return name.strip().lower() not in _KNOWN and "*" not in name and not name.startswith("mcp")
 
 
-def _read_patterns(document: Document, side: str) -> dict[str, tuple[str, ...]]:
+def _read_patterns(document: AgentDocument, side: str) -> dict[str, tuple[str, ...]]:
     """The patterns of one side of the permissions, by tool."""
     found: dict[str, tuple[str, ...]] = {}
     for name, _, patterns in read_permissions(document, side):
@@ -254,7 +254,7 @@ def _read_patterns(document: Document, side: str) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def read_permissions(document: Document, side: str) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+def read_permissions(document: AgentDocument, side: str) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
     """Each tool on one side of the permissions, its pointer, and its patterns with theirs."""
     rows: Any = document.get("permissions", side)
     places = [(f"/permissions/{side}", rows)]
@@ -299,7 +299,7 @@ def _place_claude_path(pattern: str, side: str) -> list[str]:
     return [path, f"{path}/**"]  # what denies a folder denies what is in it
 
 
-def find_unread(document: Document) -> str | None:
+def find_unread(document: AgentDocument) -> str | None:
     """The first place in the permissions that says something nobody can read; None where all of it is clear."""
     table = document.get("permissions")
     misspelt = find_misspelt_permissions(document)
@@ -324,7 +324,7 @@ def find_unread(document: Document) -> str | None:
     return None
 
 
-def find_misspelt_permissions(document: Document) -> str:
+def find_misspelt_permissions(document: AgentDocument) -> str:
     """A key that can only be meant for the permissions, and is not called so; empty where there is none."""
     if document.profile == "codex":
         return ""
@@ -348,7 +348,7 @@ def _find_unread_tool(row: object, at: str, side: str) -> str | None:
 
 def _is_misspelt(name: str) -> bool:
     """Whether a name is that of no tool, but close to one of the standard's."""
-    return is_strange_tool(name) and find_meant(name[:80], TOOLS) is not None
+    return is_strange_tool(name) and find_similar(name[:80], TOOLS) is not None
 
 
 # --- command files ---------------------------------------------------------------------------------------------------
@@ -359,7 +359,7 @@ _MENTION = lazy(
 )
 
 
-def _define_command(document: Document) -> Definition:
+def _define_command(document: AgentDocument) -> Definition:
     """A command is an entry: it calls the agent of its frontmatter, and those its text names."""
     named = [document.get("agent"), document.get("routing", "default"), document.get("routing", "lean")]
     calls = [name for name in named if isinstance(name, str)]

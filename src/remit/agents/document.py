@@ -15,20 +15,20 @@ from remit.agents.outline import Outline, make_outline
 from remit.agents.profiles import Profile, choose_profile, find_place
 from remit.agents.tags import Body, Tag, scan_body
 from remit.lazy_regex import lazy
-from remit.positions import Lines
+from remit.positions import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from remit.agents.frontmatter import Span
-    from remit.model import Place
+    from remit.model import TextSpan
 
 MAX_BYTES = 1024 * 1024
 """An agent file is a prompt; one of a million bytes fits in no context."""
 MAX_IGNORES = 1_000
 
 
-class Document:
+class AgentDocument:
     """One agent file."""
 
     def __init__(
@@ -57,7 +57,7 @@ class Document:
         """Why the file could not be read at all."""
         self.unclosed_frontmatter = unclosed_frontmatter
         self.ignores: list[Ignore] = []
-        self._lines: Lines | None = None
+        self._lines: LineIndex | None = None
         self._lowered: str | None = None
         self._outline: Outline | None = None
 
@@ -113,10 +113,10 @@ class Document:
         """What stands inside a tag, without the space around it."""
         return self.text[tag.inner_start : tag.inner_end].strip()
 
-    def locate(self, span: Span) -> Place:
+    def locate(self, span: Span) -> TextSpan:
         """Lines and columns of a span."""
         if self._lines is None:
-            self._lines = Lines(self.text)
+            self._lines = LineIndex(self.text)
         return self._lines.locate(*span)
 
     def span_of(self, pointer: str) -> Span:
@@ -136,7 +136,7 @@ class Document:
         return keys.get(pointer) or self.span_of(pointer)
 
 
-def parse_document(path: str, content: bytes | str) -> Document:
+def parse_document(path: str, content: bytes | str) -> AgentDocument:
     """Read an agent file. The text keeps every byte, so that a fix gives back what it did not change."""
     text = content if isinstance(content, str) else ""
     if isinstance(content, bytes):
@@ -154,13 +154,15 @@ def parse_document(path: str, content: bytes | str) -> Document:
 _HALF = lazy("[\ud800-\udfff]")
 
 
-def make_unreadable(path: str, fault: str) -> Document:
+def make_unreadable(path: str, fault: str) -> AgentDocument:
     """A document of which nothing is known but why it cannot be read."""
     place = find_place(path)
-    return Document(path, "", place or "standard", place, frontmatter=None, body=Body(0, 0), body_start=0, fault=fault)
+    return AgentDocument(
+        path, "", place or "standard", place, frontmatter=None, body=Body(0, 0), body_start=0, fault=fault
+    )
 
 
-def _parse_markdown(path: str, text: str, fault: str | None) -> Document:
+def _parse_markdown(path: str, text: str, fault: str | None) -> AgentDocument:
     found = find_frontmatter(text)
     frontmatter, body_start, unclosed = None, 0, False
     if found is not None:
@@ -170,7 +172,7 @@ def _parse_markdown(path: str, text: str, fault: str | None) -> Document:
     body = scan_body(text, body_start)
     values = frontmatter.values if frontmatter else {}
     profile = choose_profile(path, values, {tag.name for tag in body.root.children})
-    document = Document(
+    document = AgentDocument(
         path,
         text,
         profile,
@@ -185,7 +187,7 @@ def _parse_markdown(path: str, text: str, fault: str | None) -> Document:
     return document
 
 
-def _parse_toml(path: str, text: str, fault: str | None) -> Document:
+def _parse_toml(path: str, text: str, fault: str | None) -> AgentDocument:
     from remit.agents.toml import parse_toml  # noqa: PLC0415 - few workspaces have Codex's files
 
     document = make_unreadable(path, "")
@@ -205,7 +207,7 @@ _IGNORE = lazy(
 )
 
 
-def _find_ignores(document: Document) -> list[Ignore]:
+def _find_ignores(document: AgentDocument) -> list[Ignore]:
     """Every ignore: a comment in the body, outside of code, or a comment in the frontmatter."""
     text, ignores = document.text, []
     if "remit:" not in text:

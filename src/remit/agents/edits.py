@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.frontmatter import Frontmatter
     from remit.agents.tags import Tag
 
@@ -46,12 +46,12 @@ def quote(text: str) -> str:
     return _UNSEEN.sub(lambda char: f"\\u{ord(char[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
-def _editable(document: Document, pointer: str) -> Frontmatter | None:
+def _editable(document: AgentDocument, pointer: str) -> Frontmatter | None:
     found = document.frontmatter
     return found if found is not None and pointer in found.spans and pointer not in found.shared else None
 
 
-def replace_value(document: Document, pointer: str, yaml_text: str) -> tuple[Change, ...]:
+def replace_value(document: AgentDocument, pointer: str, yaml_text: str) -> tuple[Change, ...]:
     """Put another text in the place of a value."""
     found = _editable(document, pointer)
     if found is None:
@@ -69,7 +69,7 @@ def replace_value(document: Document, pointer: str, yaml_text: str) -> tuple[Cha
     return ((start, end, yaml_text),)
 
 
-def _is_block(document: Document, found: Frontmatter, pointer: str) -> bool:
+def _is_block(document: AgentDocument, found: Frontmatter, pointer: str) -> bool:
     """Whether a value is a list or a table in lines of its own: nothing else can stand in their place."""
     start, _ = found.spans[pointer]
     if pointer in found.flow or "\n" not in document.text[found.keys[pointer][1] : start]:
@@ -77,7 +77,7 @@ def _is_block(document: Document, found: Frontmatter, pointer: str) -> bool:
     return any(name.startswith(f"{pointer}/") for name in found.spans)
 
 
-def rewrite_text(document: Document, pointer: str, text: str) -> tuple[Change, ...]:
+def rewrite_text(document: AgentDocument, pointer: str, text: str) -> tuple[Change, ...]:
     """Put another text in the place of one, in its quotes."""
     start, end = document.span_of(pointer)
     style = document.text[start : min(start + 1, end)]
@@ -85,7 +85,7 @@ def rewrite_text(document: Document, pointer: str, text: str) -> tuple[Change, .
     return replace_value(document, pointer, rendered)
 
 
-def put_value(document: Document, parent: str, key: str, yaml_text: str) -> tuple[Change, ...]:
+def put_value(document: AgentDocument, parent: str, key: str, yaml_text: str) -> tuple[Change, ...]:
     """Give a key of a table ("" is the top) its value, whether the key is there or not."""
     pointer = f"{parent}/{key}"
     if document.frontmatter is not None and pointer in document.frontmatter.keys:
@@ -93,13 +93,13 @@ def put_value(document: Document, parent: str, key: str, yaml_text: str) -> tupl
     return add_key(document, parent, key, yaml_text)
 
 
-def rename_key(document: Document, pointer: str, name: str) -> tuple[Change, ...]:
+def rename_key(document: AgentDocument, pointer: str, name: str) -> tuple[Change, ...]:
     """Give a key another name."""
     found = document.frontmatter
     return ((*found.keys[pointer], name),) if found is not None and pointer in found.keys else ()
 
 
-def add_key(document: Document, parent: str, key: str, yaml_text: str) -> tuple[Change, ...]:
+def add_key(document: AgentDocument, parent: str, key: str, yaml_text: str) -> tuple[Change, ...]:
     """Add a key at the end of a table ("" is the top); its value may be text of several lines, indented by two.
 
     A table that is written with brackets, or is empty, is left alone.
@@ -140,7 +140,7 @@ def _end_of_line(text: str, at: int) -> int:
     return end - 1 if text[end - 1 : end] == "\r" else end
 
 
-def remove_key(document: Document, pointer: str) -> tuple[Change, ...]:
+def remove_key(document: AgentDocument, pointer: str) -> tuple[Change, ...]:
     """Remove a key with its value: whole lines in a block, up to the comma between brackets."""
     found = _editable(document, pointer)
     if found is None or pointer not in found.keys:
@@ -151,7 +151,7 @@ def remove_key(document: Document, pointer: str) -> tuple[Change, ...]:
     return (_cut_lines(document.text, start, end),)
 
 
-def remove_item(document: Document, pointer: str) -> tuple[Change, ...]:
+def remove_item(document: AgentDocument, pointer: str) -> tuple[Change, ...]:
     """Remove one item of a list."""
     found = _editable(document, pointer)
     if found is None:
@@ -167,7 +167,7 @@ def remove_item(document: Document, pointer: str) -> tuple[Change, ...]:
     return (_cut_lines(document.text, dash, end),) if dash >= 0 else ()
 
 
-def add_item(document: Document, parent: str, yaml_text: str) -> tuple[Change, ...]:
+def add_item(document: AgentDocument, parent: str, yaml_text: str) -> tuple[Change, ...]:
     """Add an item at the end of a list."""
     found = _editable(document, parent)
     value: Any = document.values
@@ -220,7 +220,7 @@ def rename_tag(tag: Tag, name: str) -> tuple[Change, ...]:
     return (opening, (*closing, name)) if closing is not None and tag.end > tag.inner_end else (opening,)
 
 
-def add_child(document: Document, tag: Tag, lines: str) -> tuple[Change, ...]:
+def add_child(document: AgentDocument, tag: Tag, lines: str) -> tuple[Change, ...]:
     """Add lines at the end of a tag's content, indented by two more than the tag."""
     if not tag.closed:
         return ()
@@ -234,7 +234,7 @@ def add_child(document: Document, tag: Tag, lines: str) -> tuple[Change, ...]:
     return ((at, at, f"{text}{tail}"),)
 
 
-def add_before(document: Document, tag: Tag, lines: str) -> tuple[Change, ...]:
+def add_before(document: AgentDocument, tag: Tag, lines: str) -> tuple[Change, ...]:
     """Add lines above a tag that begins its line, indented as it is."""
     indent, newline = indent_of(document.text, tag.start), find_newline(document)
     first, *rest = lines.split("\n")
@@ -242,7 +242,7 @@ def add_before(document: Document, tag: Tag, lines: str) -> tuple[Change, ...]:
     return ((tag.start, tag.start, f"{text}{newline}{indent}"),)
 
 
-def add_section(document: Document, lines: str, *, name: str = "") -> tuple[Change, ...]:
+def add_section(document: AgentDocument, lines: str, *, name: str = "") -> tuple[Change, ...]:
     """Add a section to the body: where the standard has it, if it has a name there, else at the end."""
     newline = find_newline(document)
     block = lines.replace("\n", newline)
@@ -254,7 +254,7 @@ def add_section(document: Document, lines: str, *, name: str = "") -> tuple[Chan
     return ((at, at, f"{block}{newline * 2}" if before else f"{newline * 2}{block}"),)
 
 
-def find_newline(document: Document) -> str:
+def find_newline(document: AgentDocument) -> str:
     """How the lines of a file end."""
     first = document.text.find("\n")
     return "\r\n" if first > 0 and document.text[first - 1] == "\r" else "\n"

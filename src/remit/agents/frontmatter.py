@@ -33,7 +33,7 @@ Span = tuple[int, int]
 ProblemKind = Literal["syntax", "duplicate", "tag", "limit"]
 
 
-class Problem(NamedTuple):
+class FrontmatterProblem(NamedTuple):
     """What is wrong with the YAML itself."""
 
     kind: ProblemKind
@@ -60,7 +60,7 @@ class Frontmatter:
         self.shared: set[str] = set()
         """The values that are only referred to (`*name`, `<<: *name`): their span is that of their key or list, and
         nobody edits it. What is merged into a table has no key of its own."""
-        self.problems: list[Problem] = []
+        self.problems: list[FrontmatterProblem] = []
         self.whole = True
         """Whether it could be read as one piece of YAML."""
         self.left = MAX_VALUES
@@ -110,14 +110,16 @@ def parse_frontmatter(text: str, start: int, end: int) -> Frontmatter:
     return found
 
 
-def _find_excess(source: str, start: int) -> Problem | None:
+def _find_excess(source: str, start: int) -> FrontmatterProblem | None:
     """Refuse what the parser should not see: libyaml recurses, and a deep enough text ends the process."""
     if len(source) >= MAX_CHARS:
-        return Problem("limit", f"the frontmatter is longer than {MAX_CHARS} characters", start, start + 1)
+        return FrontmatterProblem("limit", f"the frontmatter is longer than {MAX_CHARS} characters", start, start + 1)
     if source.count("[") + source.count("{") > MAX_OPENINGS:
-        return Problem("limit", "the frontmatter has too many brackets", start, start + 1)
+        return FrontmatterProblem("limit", "the frontmatter has too many brackets", start, start + 1)
     if deep := _DEEP_LINE.search(source):
-        return Problem("limit", "the frontmatter is nested too deep", start + deep.end(), start + deep.end() + 1)
+        return FrontmatterProblem(
+            "limit", "the frontmatter is nested too deep", start + deep.end(), start + deep.end() + 1
+        )
     return None
 
 
@@ -125,7 +127,7 @@ _DEEP_LINE = lazy(rf"(?:\A|[\n\r\x85\u2028\u2029])(?=[ ?:-]{{{MAX_INDENT}}})(?! 
 """A line that opens too many lists and tables, to its end or before something else; YAML has five ways to end one."""
 
 
-def _compose(found: Frontmatter, source: str, offset: int) -> Problem | None:
+def _compose(found: Frontmatter, source: str, offset: int) -> FrontmatterProblem | None:
     """Read one piece of YAML into `found`; what stops the parser is returned."""
     if source.startswith("\ufeff"):  # the parser passes over it without counting it
         source, offset = source[1:], offset + 1
@@ -136,17 +138,17 @@ def _compose(found: Frontmatter, source: str, offset: int) -> Problem | None:
     if node is None:
         return None
     if not isinstance(node, MappingNode):
-        return Problem("syntax", "the frontmatter is not a table of keys and values", offset, offset + 1)
+        return FrontmatterProblem("syntax", "the frontmatter is not a table of keys and values", offset, offset + 1)
     found.values |= _Reader(found, source, offset).read_mapping(node, "", 0)
     return None
 
 
-def _explain(error: yaml.YAMLError, source: str, offset: int) -> Problem:
+def _explain(error: yaml.YAMLError, source: str, offset: int) -> FrontmatterProblem:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     reason = str(getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read")
     at = mark.index if mark is not None else _count_chars(source, getattr(error, "position", None) or 0)
     at = min(at, max(0, len(source.rstrip()) - 1)) if at >= len(source.rstrip()) else at
-    return Problem("syntax", reason, offset + at, offset + at + 1)
+    return FrontmatterProblem("syntax", reason, offset + at, offset + at + 1)
 
 
 def _count_chars(source: str, size: int) -> int:
@@ -177,7 +179,9 @@ class _Reader:
             inner = f"{pointer}/{escape_key(key)}"
             key_span = (self.offset + key_node.start_mark.index, self.offset + key_node.end_mark.index)
             if key in values and isinstance(key_node, ScalarNode):
-                found.problems.append(Problem("duplicate", f"the key {key} is given twice", *key_span, inner))
+                found.problems.append(
+                    FrontmatterProblem("duplicate", f"the key {key} is given twice", *key_span, inner)
+                )
             found.keys[inner] = key_span
             values[key] = self.read(value_node, inner, depth + 1)
             if found.left < 0:  # whatever follows would be refused too, one by one
@@ -266,7 +270,9 @@ class _Reader:
         if not self.found.refused:
             self.found.refused = True
             what = "refers to itself too often" if self.found.shared else "holds too many values, or too deep ones"
-            self.found.problems.append(Problem("limit", f"the frontmatter {what}", span[0], span[0] + 1, pointer))
+            self.found.problems.append(
+                FrontmatterProblem("limit", f"the frontmatter {what}", span[0], span[0] + 1, pointer)
+            )
 
 
 def _is_merge(key: Node, value: Node) -> bool:
@@ -279,8 +285,8 @@ _BUILT_IN = frozenset({"str", "int", "float", "bool", "null", "timestamp", "merg
 _COLLECTIONS = frozenset(f"{_TAG_PREFIX}{kind}" for kind in ("seq", "map", "set", "omap", "pairs"))
 
 
-def _refuse_tag(node: Node, span: Span, pointer: str) -> Problem:
-    return Problem("tag", f"the tag {node.tag[:80]} builds an object", *span, pointer)
+def _refuse_tag(node: Node, span: Span, pointer: str) -> FrontmatterProblem:
+    return FrontmatterProblem("tag", f"the tag {node.tag[:80]} builds an object", *span, pointer)
 
 
 def _read_scalar(found: Frontmatter, node: ScalarNode, pointer: str, span: Span) -> Any:  # noqa: ANN401
@@ -353,7 +359,7 @@ def _read_by_key(found: Frontmatter, text: str) -> None:
         pointer = f"/{escape_key(key)}"
         if key in found.values:
             span = (key_start, key_start + len(key))
-            found.problems.append(Problem("duplicate", f"the key {key} is given twice", *span, pointer))
+            found.problems.append(FrontmatterProblem("duplicate", f"the key {key} is given twice", *span, pointer))
         if _compose(found, text[start:end].encode("utf-8", "replace").decode(), start) is None:
             continue
         lines = text[value_start:end]

@@ -108,7 +108,7 @@ def _turn(way: tuple[str, ...]) -> tuple[str, ...]:
     return (*way[at:-1], *way[:at], way[at])
 
 
-def is_round(graph: Graph, caller: str, target: str) -> bool:
+def is_cycle_edge(graph: Graph, caller: str, target: str) -> bool:
     """Whether a call may come back to its caller."""
     return caller in graph.knots and graph.knots[caller] == graph.knots.get(target)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.agents.definition import ANYONE
-from remit.agents.graph import is_round
+from remit.agents.graph import is_cycle_edge
 from remit.agents.profiles import UTILITY_AGENTS
 from remit.light_namedtuple import NamedTuple
 from remit.model import MAX_DEPTH
@@ -25,7 +25,7 @@ _BUILT_IN = "built in"
 """What is said of a utility agent that has no file: Remit answers for it."""
 
 
-class Line(NamedTuple):
+class TreeLine(NamedTuple):
     """One line of a tree: how it is led in, what it says, and whether it is a fault."""
 
     lead: str
@@ -33,15 +33,15 @@ class Line(NamedTuple):
     fault: bool
 
 
-def draw_tree(graph: Graph) -> list[Line]:
+def draw_tree(graph: Graph) -> list[TreeLine]:
     """The entries, below each the agents it may call; a name that is drawn already is not unfolded again."""
-    lines: list[Line] = []
+    lines: list[TreeLine] = []
     drawn: set[str] = set()
     for command, names in _group_by_command(graph):
-        lines.append(Line("", command, fault=False))
+        lines.append(TreeLine("", command, fault=False))
         _draw(graph, names, lines, drawn)
     if len(lines) > MAX_LINES:
-        lines[MAX_LINES:] = [Line("", "… and more; json shows them all", fault=False)]
+        lines[MAX_LINES:] = [TreeLine("", "… and more; json shows them all", fault=False)]
     return lines
 
 
@@ -58,7 +58,7 @@ def _name_entry(agent: Definition) -> str:
     return {"claude": "Claude Code", "opencode": "opencode", "codex": "Codex"}.get(agent.profile, "called by a command")
 
 
-def _draw(graph: Graph, names: list[str], lines: list[Line], drawn: set[str]) -> None:
+def _draw(graph: Graph, names: list[str], lines: list[TreeLine], drawn: set[str]) -> None:
     """Depth first, without recursion: a stack of names, each with its lead and the chain above it."""
     chain: tuple[str, ...] = ()
     waiting = [(name, "", index == len(names) - 1, chain) for index, name in enumerate(names)][::-1]
@@ -69,7 +69,7 @@ def _draw(graph: Graph, names: list[str], lines: list[Line], drawn: set[str]) ->
         depth = len(chain) + 1
         fault = circle or depth > MAX_DEPTH or not _is_known(graph, name)
         branch = "└─ " if is_last else "├─ "
-        lines.append(Line(f"{lead}{branch}", _describe(graph, name, depth, circle=circle, again=again), fault))
+        lines.append(TreeLine(f"{lead}{branch}", _describe(graph, name, depth, circle=circle, again=again), fault))
         if circle or again or name not in graph.agents:
             continue
         drawn.add(name)
@@ -106,7 +106,7 @@ def _edges(graph: Graph) -> Iterator[tuple[str, str, bool]]:
     """Who may call whom, and whether the call goes round in a circle."""
     for name, agent in graph.agents.items():
         for target in dict.fromkeys(target.name for target in agent.targets):
-            yield name, target, is_round(graph, name, target)
+            yield name, target, is_cycle_edge(graph, name, target)
 
 
 def _list_built_in(name: str) -> list[str]:

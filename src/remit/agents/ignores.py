@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.light_namedtuple import NamedTuple
-from remit.model import Diagnostic, Edit, Fix
+from remit.model import Diagnostic, Fix, TextEdit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from remit.model import Place, Severity
+    from remit.model import Severity, TextSpan
 
 
 class Ignore(NamedTuple):
@@ -25,7 +25,7 @@ class Ignore(NamedTuple):
     line: int
     """The line whose findings it silences: its own, or the next one where it stands alone."""
     whole_file: bool
-    place: Place
+    place: TextSpan
     cut: tuple[int, int]
     """What to cut to be rid of it: the comment, and its line where it stands alone."""
 
@@ -49,7 +49,7 @@ def unused_ignore(ignore: Ignore, codes: Sequence[str]) -> Diagnostic:
         f"names {', '.join(strange)}, which no rule has" if strange else "",
     ]
     message = f"the ignore {' and '.join(filter(None, told))}"
-    fix = Fix("safe", "Remove the comment.", (Edit(*ignore.cut, "", ignore.place),)) if whole else None
+    fix = Fix("safe", "Remove the comment.", (TextEdit(*ignore.cut, "", ignore.place),)) if whole else None
     hint = "Correct it (`remit explain --all` lists the codes), or remove it." if strange else _UNNEEDED
     return Diagnostic("IGN001", "warning", message, hint, "", ignore.place, fix)
 
@@ -62,11 +62,11 @@ def _find_strange(codes: Sequence[str]) -> list[str]:
     if not codes:
         return []
     from remit.agents import compile as compilation  # noqa: PLC0415 - only for an ignore that silences nothing
-    from remit.agents.rules.all import RULES  # noqa: PLC0415
     from remit.agents.rules.graph import GRAPH_RULES  # noqa: PLC0415
+    from remit.agents.rules.register import load_all_rules  # noqa: PLC0415
     from remit.agents.rules.retired import RETIRED  # noqa: PLC0415
 
-    known = (*RULES, *RETIRED, *GRAPH_RULES, *DIAGNOSTICS, *compilation.DIAGNOSTICS)
+    known = (*load_all_rules(), *RETIRED, *GRAPH_RULES, *DIAGNOSTICS, *compilation.DIAGNOSTICS)
     return [code for code in codes if not any(each.startswith(code) for each in known)]
 
 
@@ -80,7 +80,7 @@ def bare_ignore(ignore: Ignore) -> Diagnostic:
     Good: `<!-- remit: ignore[AGT122] -->`
     """
     return Diagnostic("IGN002", "warning", "the ignore names no code", "Name the codes: ignore[AGT122].", "",
-                   ignore.place)  # fmt: skip
+                      ignore.place)  # fmt: skip
 
 
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {

@@ -15,7 +15,7 @@ from remit.light_namedtuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.tags import Tag
 
 MAX_INPUTS = 200
@@ -53,18 +53,18 @@ class Inputs(NamedTuple):
     forbidden: tuple[str, ...] = ()
 
 
-def read_inputs(document: Document) -> Inputs:
+def read_inputs(document: AgentDocument) -> Inputs:
     """The inputs that a file names, each once; the first of two counts."""
     parameters = {each.name: each for each in _read_parameters(document)}
     return Inputs(tuple(parameters.values()), tuple(dict.fromkeys(name for name, _ in find_forbidden(document))))
 
 
-def find_parameters(document: Document) -> list[Tag]:
+def find_parameters(document: AgentDocument) -> list[Tag]:
     """The tag of every input, also of those that are in a group."""
     return _find_tags(document, "inputs_required", "parameter")
 
 
-def find_forbidden(document: Document) -> Iterator[tuple[str, Tag]]:
+def find_forbidden(document: AgentDocument) -> Iterator[tuple[str, Tag]]:
     """The name and the tag of every forbidden input: its attribute, or what the tag begins with."""
     for tag in _find_tags(document, "inputs_forbidden", "forbidden"):
         found = _NAME.match((tag.get("name") or "").strip() or document.text_of(tag))
@@ -78,7 +78,7 @@ def fold_name(name: str) -> str:
     return "".join(char for char in folded if char.isalnum())
 
 
-def _read_parameters(document: Document) -> Iterator[Parameter]:
+def _read_parameters(document: AgentDocument) -> Iterator[Parameter]:
     seen = set()
     for tag in find_parameters(document):
         name = (tag.get("name") or "").strip()[:MAX_TEXT]
@@ -104,7 +104,7 @@ def _read_type(written: str) -> str:
     return TYPE_WORDS.get(found[0].lower(), "") if found else ""
 
 
-def _find_tags(document: Document, section: str, name: str) -> list[Tag]:
+def _find_tags(document: AgentDocument, section: str, name: str) -> list[Tag]:
     """The tags of a section, also those that stand in a group."""
     found = document.outline.get(section)
     return [tag for tag in found.walk() if tag.name == name][:MAX_INPUTS] if found else []

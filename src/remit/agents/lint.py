@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from remit.agents.definition import Definition
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.graph import Graph
     from remit.agents.ignores import Ignore
     from remit.model import Diagnostic, Severity
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 
 
-class Checked(NamedTuple):
+class CheckedFile(NamedTuple):
     """What one file says by itself."""
 
     path: str
@@ -33,7 +33,7 @@ class Checked(NamedTuple):
     ignores: tuple[Ignore, ...] = ()
 
 
-class Choice(NamedTuple):
+class CodeSelection(NamedTuple):
     """What somebody wants to hear. Codes are whole or a beginning: `AGT`, `AGT1`, `AGT101`, `ALL`."""
 
     select: tuple[str, ...] = ("ALL",)
@@ -43,18 +43,16 @@ class Choice(NamedTuple):
     """Codes that are not wanted in files that match a pattern."""
 
 
-def check_document(document: Document, sizes: Mapping[str, int | None] = NOTHING) -> Checked:
+def check_document(document: AgentDocument, sizes: Mapping[str, int | None] = NOTHING) -> CheckedFile:
     """Run every rule on one file; `sizes` says what the context files weigh that it names."""
     from remit.agents.definition import define  # noqa: PLC0415 - a file that did not change needs none of this
-    from remit.agents.rules import load_rules  # noqa: PLC0415
-    from remit.agents.rules.register import Case, run_rules  # noqa: PLC0415
+    from remit.agents.rules.register import AgentFileContext, run_agent_rules  # noqa: PLC0415
 
-    load_rules(document.profile)
-    findings = run_rules(Case(document, sizes))
-    return Checked(document.path, tuple(findings), define(document), tuple(document.ignores))
+    findings = run_agent_rules(AgentFileContext(document, sizes))
+    return CheckedFile(document.path, tuple(findings), define(document), tuple(document.ignores))
 
 
-def lint(files: Sequence[Checked], choice: Choice) -> tuple[dict[str, tuple[Diagnostic, ...]], Graph]:
+def lint(files: Sequence[CheckedFile], choice: CodeSelection) -> tuple[dict[str, tuple[Diagnostic, ...]], Graph]:
     """Every finding that is wanted, by file, in the order of the text; and the graph of the agents."""
     from remit.agents.graph import build_graph  # noqa: PLC0415 - with it
     from remit.agents.ignores import apply_ignores  # noqa: PLC0415
@@ -72,9 +70,9 @@ def lint(files: Sequence[Checked], choice: Choice) -> tuple[dict[str, tuple[Diag
     return result, graph
 
 
-def choose(findings: Iterable[Diagnostic], path: str, choice: Choice) -> list[Diagnostic]:
+def choose(findings: Iterable[Diagnostic], path: str, choice: CodeSelection) -> list[Diagnostic]:
     """The findings that are wanted, with the severities that somebody gave them."""
-    is_wanted = make_sieve(path, choice)
+    is_wanted = make_code_filter(path, choice)
     kept = []
     for finding in findings:
         if not is_wanted(finding.code):
@@ -84,7 +82,7 @@ def choose(findings: Iterable[Diagnostic], path: str, choice: Choice) -> list[Di
     return kept
 
 
-def make_sieve(path: str, choice: Choice) -> Callable[[str], bool]:
+def make_code_filter(path: str, choice: CodeSelection) -> Callable[[str], bool]:
     """Whether a code is wanted in a file.
 
     The longest beginning decides, as in other linters; of two equally long, the one that ignores.

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.definition import ANYONE, define, split_claude_tools
-from remit.agents.document import Document, parse_document
+from remit.agents.document import AgentDocument, parse_document
 from remit.agents.fixes import MAX_ROUNDS, apply_fixes
 from remit.agents.outline import SECTIONS
 from remit.agents.profiles import CONTEXT_BUDGETS, KINDS, TOOLS, is_read_by_claude
-from remit.agents.rules.all import Case, run_rules
+from remit.agents.rules.register import AgentFileContext, run_agent_rules
 from remit.agents.scaffold import render_standard
 from remit.errors import InputError, UsageError
 from remit.light_namedtuple import NamedTuple
@@ -28,33 +28,33 @@ if TYPE_CHECKING:
 
     from remit.agents.edits import Change
     from remit.agents.tags import Tag
-    from remit.model import Diagnostic, Place
+    from remit.model import Diagnostic, TextSpan
 
 MAX_TURNS = 200
 DEFAULT_KIND = "utility"
 """The kind of an agent that names none: the one that changes no task and commits nothing."""
 
 
-class Remainder(NamedTuple):
+class ManualStep(NamedTuple):
     """Something that only a user can write, and where."""
 
     message: str
     hint: str
-    place: Place | None
+    place: TextSpan | None
     code: str = ""
     """The rule that reports it, too; empty for an assumption that a user should check."""
 
 
-class Migration(NamedTuple):
+class AgentMigration(NamedTuple):
     """A migrated file."""
 
     text: str
     done: tuple[str, ...]
     """The changes, a sentence each; empty if nothing had to change."""
-    left: tuple[Remainder, ...]
+    left: tuple[ManualStep, ...]
 
 
-def migrate(document: Document, *, kind: str | None = None, spec_root: str = "specs") -> Migration:
+def migrate(document: AgentDocument, *, kind: str | None = None, spec_root: str = "specs") -> AgentMigration:
     """Bring an agent file to the standard. Default kind: the file's own `agent_type`, else `DEFAULT_KIND`."""
     if document.fault is not None:
         raise InputError(f"{document.path} cannot be migrated: {document.fault}", hint="save it as UTF-8 first")
@@ -63,7 +63,7 @@ def migrate(document: Document, *, kind: str | None = None, spec_root: str = "sp
         raise UsageError(f"{document.path} is {what}, not an agent in Markdown",
                          hint="`remit new` makes a standard agent to begin with")  # fmt: skip
     check_kind(kind)
-    work = _Work(document, kind, spec_root)
+    work = _MigrationDraft(document, kind, spec_root)
     for _ in range(MAX_ROUNDS):
         before = work.document.text
         work.apply_rules("AGT00", "AGT01")  # the rules on reading; those of a harness do not apply any more
@@ -74,7 +74,7 @@ def migrate(document: Document, *, kind: str | None = None, spec_root: str = "sp
         work.apply_rules()
         if work.document.text == before:
             break
-    return Migration(work.document.text, tuple(dict.fromkeys(work.done)), tuple(work.list_left()))
+    return AgentMigration(work.document.text, tuple(dict.fromkeys(work.done)), tuple(work.list_left()))
 
 
 def check_kind(kind: str | None) -> None:
@@ -83,10 +83,10 @@ def check_kind(kind: str | None) -> None:
         raise UsageError(f"there is no kind of agent called {kind}", hint=did_you_mean(kind, KINDS))
 
 
-class _Work:
+class _MigrationDraft:
     """A file during its migration."""
 
-    def __init__(self, document: Document, kind: str | None, spec_root: str) -> None:
+    def __init__(self, document: AgentDocument, kind: str | None, spec_root: str) -> None:
         self.original = document
         self.document = document
         self.done: list[str] = []
@@ -134,7 +134,7 @@ class _Work:
 
     def check(self) -> list[Diagnostic]:
         """The diagnostics of the file as it is."""
-        return run_rules(Case(self.document))
+        return run_agent_rules(AgentFileContext(self.document))
 
     def apply_rules(self, *codes: str) -> None:
         """Apply the fixes of the rules, or of some of them, that remove no word.
@@ -159,9 +159,9 @@ class _Work:
             self.done += [f"fixed: {each.message}" for each in fixed.applied]
 
     def _can_fix(self, finding: Diagnostic, codes: tuple[str, ...]) -> bool:
-        return (not codes or finding.code.startswith(codes)) and is_gentle(finding, self.document)
+        return (not codes or finding.code.startswith(codes)) and only_adds_text(finding, self.document)
 
-    def list_left(self) -> Iterator[Remainder]:
+    def list_left(self) -> Iterator[ManualStep]:
         """What a user has to check or write: assumptions first, then the remaining diagnostics, each rule once."""
         if self.kind != "utility" and not _has_postflight(self.original) and _has_postflight(self.document):
             self.assume("preflight and postflight are new: the agent updates the status and commits by itself",
@@ -169,7 +169,7 @@ class _Work:
         for message, hint, pointer in dict.fromkeys(self.assumptions):
             section = self.document.outline.get(pointer)
             span = section.name_span if section is not None else self.document.key_span(pointer)
-            yield Remainder(message, hint, self.document.locate(span))
+            yield ManualStep(message, hint, self.document.locate(span))
         by_code: dict[str, list[Diagnostic]] = {}
         for finding in self.check():
             if finding.severity != "note":
@@ -177,10 +177,10 @@ class _Work:
         for code, findings in by_code.items():
             first, more = findings[0], len(findings) - 1
             message = f"{first.message} (and {more} more like it)" if more else first.message
-            yield Remainder(message, first.hint, first.place, code)
+            yield ManualStep(message, first.hint, first.place, code)
 
 
-def _has_postflight(document: Document) -> bool:
+def _has_postflight(document: AgentDocument) -> bool:
     return any(step.role == "postflight" for step in document.outline.steps)
 
 
@@ -188,7 +188,7 @@ def _count(findings: list[Diagnostic], code: str) -> int:
     return sum(each.code == code for each in findings)
 
 
-def is_gentle(finding: Diagnostic, document: Document) -> bool:
+def only_adds_text(finding: Diagnostic, document: AgentDocument) -> bool:
     """Whether a fix keeps every word of the body except the names of tags, and every value of the frontmatter."""
     if finding.fix is None:
         return False
@@ -215,7 +215,7 @@ def _is_tag_name(text: str, at: int, old: str) -> bool:
 # --- the frontmatter -------------------------------------------------------------------------------------------------
 
 
-def _can_extend(work: _Work) -> bool:
+def _can_extend(work: _MigrationDraft) -> bool:
     """Whether keys and sections can be added to the file; otherwise the reason is noted."""
     document, found = work.document, work.document.frontmatter
     again = "and run `remit migrate` again."
@@ -232,14 +232,14 @@ def _can_extend(work: _Work) -> bool:
     return True
 
 
-def _close(work: _Work, start: int) -> bool:
+def _close(work: _MigrationDraft, start: int) -> bool:
     """Close a code fence or comment at the end of the file, where it ends for every reader."""
     fence = re.match(r"(?:[-*+>][ \t]+)?(`{3,}|~{3,})", work.document.text[start:].lstrip())
     end = len(work.document.text.rstrip())
     return work.change([(end, end, f"\n{fence[1]}" if fence else "\n-->")], "closed a code fence or comment")
 
 
-def _complete_frontmatter(work: _Work) -> None:
+def _complete_frontmatter(work: _MigrationDraft) -> None:
     """Add every key that is missing, as the template has it."""
     given = work.document.get("agent_type")
     if given not in KINDS and work.change(
@@ -258,7 +258,7 @@ def _complete_frontmatter(work: _Work) -> None:
                         f"/{key}")  # fmt: skip
 
 
-def _render_key(work: _Work, key: str) -> str:
+def _render_key(work: _MigrationDraft, key: str) -> str:
     """The value of a key that is missing, as YAML; empty if only a user can write it."""
     if key == "description":
         title = work.document.outline.title
@@ -275,7 +275,7 @@ def _render_key(work: _Work, key: str) -> str:
     return edits.render_scalar(value) if key != "version" else edits.quote(str(value))
 
 
-def _render_permissions(work: _Work) -> Iterator[str]:
+def _render_permissions(work: _MigrationDraft) -> Iterator[str]:
     """The template's permissions for the tools that are on; editing has the patterns of writing."""
     on = _list_tools(work.document)
     for side in ("allow", "deny"):
@@ -288,7 +288,7 @@ def _render_permissions(work: _Work) -> Iterator[str]:
                 yield f"  - {tool}: {json.dumps(patterns, ensure_ascii=False)}"
 
 
-def _list_tools(document: Document) -> frozenset[str] | None:
+def _list_tools(document: AgentDocument) -> frozenset[str] | None:
     """The tools that are switched on; None where nothing is said about them."""
     tools = document.get("tools")
     on = frozenset(name for name in TOOLS if isinstance(tools, dict) and tools.get(name) is True)
@@ -300,7 +300,7 @@ def _list_tools(document: Document) -> frozenset[str] | None:
     return frozenset((on or frozenset(TOOLS)) - denied) if denied else on or None
 
 
-def _convert_tools(work: _Work) -> None:
+def _convert_tools(work: _MigrationDraft) -> None:
     """Make a table of Claude Code's list of tools; what the standard cannot say is kept as a comment."""
     found = work.document.frontmatter
     if found is not None and "/tools" not in found.keys and "/allowed-tools" in found.keys:
@@ -309,7 +309,7 @@ def _convert_tools(work: _Work) -> None:
     if is_read_by_claude(work.document.path):
         if value:
             work.assume("tools stays as Claude Code reads it, which takes a table for no tools at all",
-                       "Keep the standard file in agents/ and compile it for Claude Code.", "/tools")  # fmt: skip
+                        "Keep the standard file in agents/ and compile it for Claude Code.", "/tools")  # fmt: skip
         return
     key_end, end = work.document.key_span("/tools")[1], work.document.span_of("/tools")[1]
     if not isinstance(value, str | list) or not value or "#" in work.document.text[key_end:end]:
@@ -322,7 +322,7 @@ def _convert_tools(work: _Work) -> None:
     table = ":" + "".join(f"\n  {line}" for line in lines)
     if work.change([(key_end, end, table)], "made a table of the tools") and others:
         work.assume(f"the standard has no words for {', '.join(others)}"[:200], "Say in the body what they are for.",
-                   "/tools")  # fmt: skip
+                    "/tools")  # fmt: skip
 
 
 _SAME_TOOL = {"multiedit": "edit", "notebookedit": "edit", "notebookread": "read", "ls": "glob", "list": "glob"}
@@ -333,7 +333,7 @@ _SAME_TOOL = {"multiedit": "edit", "notebookedit": "edit", "notebookread": "read
 _MAX_SAID = 400
 
 
-def _add_sections(work: _Work) -> None:
+def _add_sections(work: _MigrationDraft) -> None:
     """Add the sections that are missing, in their order, from the template."""
     _add_opening(work)
     for name in SECTIONS:
@@ -344,7 +344,7 @@ def _add_sections(work: _Work) -> None:
                 _note_section(work, name)
 
 
-def _render_section(work: _Work, name: str) -> str:
+def _render_section(work: _MigrationDraft, name: str) -> str:
     """A section of the template for this agent; empty if it needs none, or if only a user can write it."""
     template, tag = work.template, work.template.outline.get(name)
     if tag is None or name in ("context", "role", "task"):
@@ -359,7 +359,7 @@ def _render_section(work: _Work, name: str) -> str:
     return template.text[tag.start : tag.end]
 
 
-def _render_flow(template: Document, flow: Tag) -> Iterator[str]:
+def _render_flow(template: AgentDocument, flow: Tag) -> Iterator[str]:
     """The template's preflight, postflight and return, around work that the file describes in its own words."""
     preflight, *_, postflight, answer = (template.text[step.start : step.end] for step in flow.children)
     yield f"<process_flow>\n  {preflight}\n"
@@ -371,21 +371,21 @@ def _render_flow(template: Document, flow: Tag) -> Iterator[str]:
     yield f"  {re.sub(r'step_[0-9]+_', 'step_3_', answer)}\n</process_flow>"
 
 
-def _has_neighbors(document: Document, name: str) -> bool:
+def _has_neighbors(document: AgentDocument, name: str) -> bool:
     """Whether a section has a place among others; between headings it would split a passage, so it goes to the end."""
     in_prose = any(level > 1 for level, _, _ in document.body.headings)
     late = SECTIONS[SECTIONS.index("process_flow") :]
     return not in_prose and (name not in late or any(document.outline.get(other) is not None for other in late))
 
 
-def _note_section(work: _Work, name: str) -> None:
+def _note_section(work: _MigrationDraft, name: str) -> None:
     if name == "return_format":
         work.assume("the return format is new", "Check that nothing else in the file asks for another answer.", name)
     elif name == "process_flow":
         work.assume("the process flow only refers to the rest of the file", "Split the work into steps.", name)
 
 
-def _add_opening(work: _Work) -> None:
+def _add_opening(work: _MigrationDraft) -> None:
     """Add context, role and task below the title, as far as the description gives them."""
     description = work.document.get("description")
     said = " ".join(description.split()) if isinstance(description, str) else ""
@@ -408,7 +408,7 @@ def _add_opening(work: _Work) -> None:
                 work.add(name, edits.add_section(work.document, section, name=name), step)
 
 
-def _put_below_title(work: _Work, section: str) -> Change:
+def _put_below_title(work: _MigrationDraft, section: str) -> Change:
     title = work.document.outline.title
     if title is None:
         own = work.template.outline.title

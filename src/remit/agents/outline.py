@@ -73,7 +73,7 @@ Role = Literal["preflight", "postflight", "return"]
 ROLES: tuple[Role, ...] = ("preflight", "postflight", "return")
 
 
-class Slip(NamedTuple):
+class MisspelledTag(NamedTuple):
     """A name that is misspelt where a tag opens, or where it closes."""
 
     span: Span
@@ -86,7 +86,7 @@ class Slip(NamedTuple):
     """Where the meant name has to stand."""
 
 
-class Step(NamedTuple):
+class ProcessStep(NamedTuple):
     """A step of the process flow, by its name."""
 
     tag: Tag
@@ -107,12 +107,12 @@ class Outline:
 
     def __init__(self) -> None:
         self.sections: dict[str, list[Tag]] = {}
-        self.slips: list[Slip] = []
+        self.slips: list[MisspelledTag] = []
         self.hidden: frozenset[str] = frozenset()
         """Sections that begin or end in a fence or comment which never ends."""
         self.title: tuple[str, Span] | None = None
-        self.steps: list[Step] = []
-        self.groups: list[list[Step]] = []
+        self.steps: list[ProcessStep] = []
+        self.groups: list[list[ProcessStep]] = []
         """The steps, by the flow they belong to: most files have one."""
         self._slipped: dict[int, set[str]] | None = None
         self.host: Tag | None = None
@@ -272,7 +272,7 @@ def _find_title(body: Body, host: Tag) -> tuple[str, Span] | None:
 # --- slips -----------------------------------------------------------------------------------------------------------
 
 
-def _find_slips(tags: Iterable[Tag], missing: Iterable[str]) -> Iterator[Slip]:
+def _find_slips(tags: Iterable[Tag], missing: Iterable[str]) -> Iterator[MisspelledTag]:
     """The tags whose names are unknown, and nearly that of something missing."""
     missing = list(missing)
     for tag in tags:
@@ -281,7 +281,7 @@ def _find_slips(tags: Iterable[Tag], missing: Iterable[str]) -> Iterator[Slip]:
         meant = next((name for name in missing if is_misspelt(tag.name, name) and not tag.find(name)), None)
         if meant is not None:
             spans = tuple(span for span in (tag.name_span, tag.closing_name_span) if span)
-            yield Slip(tag.name_span, tag.name, meant, tag, replaced=spans)
+            yield MisspelledTag(tag.name_span, tag.name, meant, tag, replaced=spans)
 
 
 def _find_inner_slips(outline: Outline) -> None:
@@ -297,7 +297,7 @@ def _find_inner_slips(outline: Outline) -> None:
         outline.slips += _find_part_slips(step.tag, STEP_PARTS[:2] if has_checkpoint else STEP_PARTS)
 
 
-def _find_part_slips(parent: Tag, parts: tuple[str, ...], *, several: bool = False) -> Iterator[Slip]:
+def _find_part_slips(parent: Tag, parts: tuple[str, ...], *, several: bool = False) -> Iterator[MisspelledTag]:
     if all(child.name in TAG_NAMES for child in parent.children):
         return
     names = {child.name for child in parent.children}
@@ -314,7 +314,7 @@ def _find_closing_slips(outline: Outline, text: str, body: Body) -> None:
             written = text[start + 2 : end - 1].strip()
             if start > tag.start and is_misspelt(written, tag.name):
                 span = (start + 2, start + 2 + len(written))
-                outline.slips.append(Slip(span, written, tag.name, tag, closes=True, replaced=(span,)))
+                outline.slips.append(MisspelledTag(span, written, tag.name, tag, closes=True, replaced=(span,)))
                 break
 
 
@@ -350,13 +350,13 @@ def _find_return_in_step(outline: Outline) -> None:
             outline.sections["return_format"] = [found]
 
 
-def _read_steps(outline: Outline, text: str, parent: Tag) -> list[Step]:
+def _read_steps(outline: Outline, text: str, parent: Tag) -> list[ProcessStep]:
     in_flow = parent is outline.get("process_flow")
     found = (_read_step(outline, text, tag, in_flow=in_flow) for tag in unfold(parent))
     return list(islice((step for step in found if step is not None), MAX_STEPS))
 
 
-def _read_step(outline: Outline, text: str, tag: Tag, *, in_flow: bool) -> Step | None:
+def _read_step(outline: Outline, text: str, tag: Tag, *, in_flow: bool) -> ProcessStep | None:
     if tag.inline and not tag.closed:
         return None
     found = _STEP.match(tag.name)
@@ -366,14 +366,16 @@ def _read_step(outline: Outline, text: str, tag: Tag, *, in_flow: bool) -> Step 
             return None
         meant = f"step{found['joint']}{tag.name[found.end('joint') :]}"
         spans = tuple(span for span in (tag.name_span, tag.closing_name_span) if span)
-        outline.slips.append(Slip(tag.name_span, tag.name, meant, tag, replaced=spans))
+        outline.slips.append(MisspelledTag(tag.name_span, tag.name, meant, tag, replaced=spans))
     elif not found and (tag.name.lower() not in (*_WORDS, *ROLES, *(f"step_{role}" for role in ROLES)) or not in_flow):
         return None
     written = found["number"] if found else _read_number(tag)
     suffix = (found["suffix"] or "") if found else ""
     is_letter = not written.isdigit()
     role, named = _find_role(text, tag, suffix if found else tag.name)
-    return Step(tag, word, None if is_letter else int(written), written if is_letter else "", suffix, role, named)
+    return ProcessStep(
+        tag, word, None if is_letter else int(written), written if is_letter else "", suffix, role, named
+    )
 
 
 def _read_number(tag: Tag) -> str:

@@ -11,7 +11,7 @@ import re
 import tomllib
 from typing import TYPE_CHECKING
 
-from remit.agents.frontmatter import MAX_DEPTH, MAX_OPENINGS, MAX_VALUES, Frontmatter, Problem
+from remit.agents.frontmatter import MAX_DEPTH, MAX_OPENINGS, MAX_VALUES, Frontmatter, FrontmatterProblem
 from remit.lazy_regex import lazy
 from remit.positions import escape_key, find_deep_name
 
@@ -42,11 +42,11 @@ def parse_toml(text: str) -> Frontmatter:
     return found
 
 
-def _find_excess(found: Frontmatter, text: str) -> Problem | None:
+def _find_excess(found: Frontmatter, text: str) -> FrontmatterProblem | None:
     if text.count("[") + text.count("{") > MAX_OPENINGS * 5:  # instructions may have brackets of their own
-        return Problem("limit", "the file has too many brackets", found.start, found.start + 1)
+        return FrontmatterProblem("limit", "the file has too many brackets", found.start, found.start + 1)
     deep = find_deep_name(text, MAX_DEPTH)
-    return None if deep is None else Problem("limit", "the file is nested too deep", deep, deep + 1)
+    return None if deep is None else FrontmatterProblem("limit", "the file is nested too deep", deep, deep + 1)
 
 
 def _list_top_keys(found: Frontmatter) -> list[str]:
@@ -57,7 +57,7 @@ def _list_top_keys(found: Frontmatter) -> list[str]:
 _AT = lazy(r"\(at (?:line (?P<line>\d{1,7}), column (?P<column>\d{1,7})|end of document)\)")
 
 
-def _explain(message: str, text: str, start: int) -> Problem:
+def _explain(message: str, text: str, start: int) -> FrontmatterProblem:
     place = _AT.search(message)
     at = start
     if place is not None and place["line"] is None:
@@ -68,7 +68,7 @@ def _explain(message: str, text: str, start: int) -> Problem:
         at = start + sum(len(each) + 1 for each in before) + int(place["column"]) - 1
     at = min(at, max(0, len(text) - 1))
     reason = _AT.sub("", message).strip() if "set_int_max_str_digits" not in message else "a number has too many digits"
-    return Problem("syntax", reason[:1].lower() + reason[1:], at, min(at + 1, len(text)))
+    return FrontmatterProblem("syntax", reason[:1].lower() + reason[1:], at, min(at + 1, len(text)))
 
 
 # --- places ----------------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ class _Scanner:
         self.at = found.start
         self.table = ""
         self.rows: dict[str, int] = {}
-        self.excess: Problem | None = None
+        self.excess: FrontmatterProblem | None = None
 
     def scan(self) -> None:
         while self.excess is None:
@@ -101,7 +101,7 @@ class _Scanner:
             if self.at >= len(self.text):
                 return
             if len(self.found.keys) > MAX_VALUES:
-                self.excess = Problem("limit", "the file holds too many values", self.at, self.at + 1)
+                self.excess = FrontmatterProblem("limit", "the file holds too many values", self.at, self.at + 1)
             done = self._read_header() if self.text[self.at] == "[" else self._read_pair()
             line_end = self.text.find("\n", self.at)
             if line_end < 0:
@@ -124,7 +124,7 @@ class _Scanner:
             parts.append(part[group])
             at = part.end()
             if len(parts) + self.table.count("/") > MAX_DEPTH:  # the parser copies all parts of a key for each of them
-                self.excess = Problem("limit", "the file is nested too deep", start, start + 1)
+                self.excess = FrontmatterProblem("limit", "the file is nested too deep", start, start + 1)
                 return None
             if self.text[at : at + 1] != ".":
                 self.at = at

@@ -13,7 +13,7 @@ import click
 
 from remit.cli.options import Command
 from remit.errors import RemitError, UsageError
-from remit.spelling import did_you_mean, find_meant
+from remit.spelling import did_you_mean, find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -146,7 +146,7 @@ class Program(Commands):
 
     def suggest(self, word: str, known: tuple[str, ...]) -> str:
         """What to try instead of a command that is not there; all of them would be a wall."""
-        meant = find_meant(word, known)
+        meant = find_similar(word, known)
         near = "see remit --help" if meant is None else f"did you mean '{meant}'?"
         return OTHER_WORDS.get(word.lower(), near)
 

@@ -12,7 +12,7 @@ from remit.config.cluster import LOCAL, ClusterSettings, read_engine
 from remit.config.confine import ConfineSettings
 from remit.config.runs import FORMATS, DelegationSettings, read_delegation
 from remit.config.runs import TABLES as DELEGATION_TABLES
-from remit.config.values import Rule, check_name, read_settings, read_table, read_texts, read_word
+from remit.config.values import ValueRule, check_name, read_settings, read_table, read_texts, read_word
 from remit.errors import ConfigError
 from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING, STATUSES
@@ -186,22 +186,25 @@ def _read_status_words(values: object, name: str) -> dict[str, Status]:
     return words
 
 
-_CODES, _COMMAND, _PATH = Rule("AGT1"), Rule(read=_read_command), Rule(read=_read_path)
+_CODES, _COMMAND, _PATH = ValueRule("AGT1"), ValueRule(read=_read_command), ValueRule(read=_read_path)
 _MOST_KEPT = 1_000_000
 """Days or megabytes: almost 3,000 years, or a terabyte. What is far above does not fit into the ledger's numbers."""
-_TABLES: Mapping[str, tuple[type[Any], Mapping[str, Rule]]] = {
-    "returns": (ReturnSettings, {"format": Rule(words=FORMATS), "status_words": Rule(read=_read_status_words)}),
+_TABLES: Mapping[str, tuple[type[Any], Mapping[str, ValueRule]]] = {
+    "returns": (
+        ReturnSettings,
+        {"format": ValueRule(words=FORMATS), "status_words": ValueRule(read=_read_status_words)},
+    ),
     "lint": (
         LintSettings,
         {
             "select": _CODES,
             "ignore": _CODES,
             "extend_select": _CODES,
-            "per_file_ignores": Rule(read=_read_codes),
-            "severity": Rule(read=_read_severities),
-            "exclude": Rule("vendor/**"),
-            "baseline": Rule(read=_read_file_name),
-            "fail_on": Rule(words=SEVERITIES),
+            "per_file_ignores": ValueRule(read=_read_codes),
+            "severity": ValueRule(read=_read_severities),
+            "exclude": ValueRule("vendor/**"),
+            "baseline": ValueRule(read=_read_file_name),
+            "fail_on": ValueRule(words=SEVERITIES),
         },
     ),
     "tasks": (
@@ -211,7 +214,7 @@ _TABLES: Mapping[str, tuple[type[Any], Mapping[str, Rule]]] = {
     "manifest": (ManifestSettings, {"path": _PATH, "output_dir": _PATH}),
     "retention": (
         RetentionSettings,
-        {"days": Rule(90, least=1, most=_MOST_KEPT), "megabytes": Rule(1024, least=1, most=_MOST_KEPT)},
+        {"days": ValueRule(90, least=1, most=_MOST_KEPT), "megabytes": ValueRule(1024, least=1, most=_MOST_KEPT)},
     ),
     "cluster": (ClusterSettings, cluster.RULES),
     "confine": (ConfineSettings, confine.RULES),

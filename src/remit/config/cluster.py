@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.config.values import Rule
+from remit.config.values import ValueRule
 from remit.errors import ConfigError
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
@@ -39,11 +39,11 @@ class ClusterSettings(NamedTuple):
 
 
 RULES = {
-    "remote": Rule("git@example.org:team/project.git"),
-    "lease": Rule(15),
-    "poll": Rule(0.2),
-    "save_every": Rule(30),
-    "parcel_megabytes": Rule(32, least=1),
+    "remote": ValueRule("git@example.org:team/project.git"),
+    "lease": ValueRule(15),
+    "poll": ValueRule(0.2),
+    "save_every": ValueRule(30),
+    "parcel_megabytes": ValueRule(32, least=1),
 }
 
 

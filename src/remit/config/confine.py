@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from remit.config.values import Rule
+from remit.config.values import ValueRule
 from remit.light_namedtuple import NamedTuple
 
 MODES = ("off", "auto", "require")
@@ -23,4 +23,4 @@ class ConfineSettings(NamedTuple):
     """Whether denied programs are refused whenever one is started, if the machine can do it."""
 
 
-RULES = {"mode": Rule(words=MODES), "write": Rule("~/.cache/uv"), "network": Rule(words=NETWORKS)}
+RULES = {"mode": ValueRule(words=MODES), "write": ValueRule("~/.cache/uv"), "network": ValueRule(words=NETWORKS)}

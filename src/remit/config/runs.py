@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from remit.config.values import Rule, read_pairs, read_settings, read_table
+from remit.config.values import ValueRule, read_pairs, read_settings, read_table
 from remit.errors import ConfigError
 from remit.globs import matches_stars
 from remit.harnesses import claude
@@ -178,48 +178,48 @@ TABLES = DelegationSettings._fields
 
 
 _DELEGATE = {
-    "runner": Rule("claude"),
-    "timeout": Rule(3600),
-    "reasks": Rule(2),
-    "result_tokens": Rule(400, least=_LEAST_TOKENS),
+    "runner": ValueRule("claude"),
+    "timeout": ValueRule(3600),
+    "reasks": ValueRule(2),
+    "result_tokens": ValueRule(400, least=_LEAST_TOKENS),
 }
-_LIMITS = dict.fromkeys(LimitSettings._fields, Rule(8, least=1))
-_BUDGET = dict.fromkeys(BudgetSettings._fields, Rule(5, least=1))
+_LIMITS = dict.fromkeys(LimitSettings._fields, ValueRule(8, least=1))
+_BUDGET = dict.fromkeys(BudgetSettings._fields, ValueRule(5, least=1))
 _RUNNER = {
-    "program": Rule("/opt/claude/bin/claude"),
-    "args": Rule("--verbose"),
-    "env": Rule('{LANG = "C.UTF-8"}'),
-    "command": Rule("prog --flag"),
-    "prompt": Rule(words=("stdin", "argument")),
-    "entry": Rule("package.module:function"),
-    "model": Rule("sonnet"),
-    "retry": Rule(words=("safe", "never")),
+    "program": ValueRule("/opt/claude/bin/claude"),
+    "args": ValueRule("--verbose"),
+    "env": ValueRule('{LANG = "C.UTF-8"}'),
+    "command": ValueRule("prog --flag"),
+    "prompt": ValueRule(words=("stdin", "argument")),
+    "entry": ValueRule("package.module:function"),
+    "model": ValueRule("sonnet"),
+    "retry": ValueRule(words=("safe", "never")),
 }
 _AGENT = {
-    "runner": Rule("claude"),
-    "timeout": Rule(3600),
-    "format": Rule(words=FORMATS),
-    "owner": Rule(words=("agent", "remit")),
-    "retry": Rule(words=("safe", "never")),
+    "runner": ValueRule("claude"),
+    "timeout": ValueRule(3600),
+    "format": ValueRule(words=FORMATS),
+    "owner": ValueRule(words=("agent", "remit")),
+    "retry": ValueRule(words=("safe", "never")),
 }
 _TASK = {
-    "like": Rule("research"),
-    "kind": Rule(words=("research", "planning", "implementation", "review", "utility")),
-    "working": Rule("RESEARCHING"),
-    "artifact": Rule("reports/audit-{version:03d}.md"),
-    "help": Rule("Audit a task."),
-    "timeout": Rule(3600),
+    "like": ValueRule("research"),
+    "kind": ValueRule(words=("research", "planning", "implementation", "review", "utility")),
+    "working": ValueRule("RESEARCHING"),
+    "artifact": ValueRule("reports/audit-{version:03d}.md"),
+    "help": ValueRule("Audit a task."),
+    "timeout": ValueRule(3600),
 }
 _REFEREE = {
-    "enforce": Rule(words=("contract", "all", "none")),
-    "hold": Rule(claude.DEFAULT_AGENT),
-    "observe": Rule(claude.DEFAULT_AGENT),
-    "blocks": Rule(
+    "enforce": ValueRule(words=("contract", "all", "none")),
+    "hold": ValueRule(claude.DEFAULT_AGENT),
+    "observe": ValueRule(claude.DEFAULT_AGENT),
+    "blocks": ValueRule(
         2,
         most=_MOST_BLOCKS,
         hint=f"write a number from 0 to {_MOST_BLOCKS}: harnesses overrule a hook that blocks eight times",
     ),
-    "ask": Rule(words=("ask", "deny")),
+    "ask": ValueRule(words=("ask", "deny")),
 }
 
 
@@ -229,7 +229,7 @@ def read_delegation(values: Mapping[str, Any]) -> DelegationSettings:
     def get(name: str) -> dict[str, Any]:
         return read_table(values.get(name, {}), name)
 
-    def read_all(kind: type[_Table], name: str, rules: Mapping[str, Rule]) -> dict[str, _Table]:
+    def read_all(kind: type[_Table], name: str, rules: Mapping[str, ValueRule]) -> dict[str, _Table]:
         """Each table of a table, such as `[runners.claude]`."""
         tables = {key: f"{name}.{key}" for key in get(name)}
         for key, full in tables.items():

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MOST = 10**9
 
 
-class Rule(NamedTuple):
+class ValueRule(NamedTuple):
     """What a value has to be beyond its type."""
 
     example: object = None
@@ -34,11 +34,11 @@ class Rule(NamedTuple):
     """Reads the value by its own means, given the name of the setting."""
 
 
-_NO_RULE = Rule()
+_NO_RULE = ValueRule()
 _Table = TypeVar("_Table", bound=NamedTuple)
 
 
-def read_settings(kind: type[_Table], values: Mapping[str, Any], table: str, rules: Mapping[str, Rule]) -> _Table:
+def read_settings(kind: type[_Table], values: Mapping[str, Any], table: str, rules: Mapping[str, ValueRule]) -> _Table:
     """A table as an instance of its class. Keys may be spelled with hyphens; what is not set has its default."""
     given = {key.replace("-", "_"): value for key, value in values.items()}
     for key in given:
@@ -51,7 +51,7 @@ def read_settings(kind: type[_Table], values: Mapping[str, Any], table: str, rul
     return kind._make(read.get(key, kind._field_defaults[key]) for key in kind._fields)
 
 
-def _read(value: object, name: str, kind: str, rule: Rule) -> object:
+def _read(value: object, name: str, kind: str, rule: ValueRule) -> object:
     if rule.read is not None:
         return rule.read(value, name)
     if rule.words:
@@ -94,20 +94,20 @@ def read_word(value: object, name: str, known: tuple[str, ...]) -> str:
     return value
 
 
-def _read_text(value: object, name: str, rule: Rule) -> str:
+def _read_text(value: object, name: str, rule: ValueRule) -> str:
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ConfigError(f"{name} is not a text", hint=f'write it as {_last(name)} = "{rule.example}"')
     return value
 
 
-def _read_number(value: object, name: str, rule: Rule) -> float:
+def _read_number(value: object, name: str, rule: ValueRule) -> float:
     """A number that something can be limited to."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _MOST:
         raise ConfigError(f"{name} is not a number above 0", hint=f"write it as {_last(name)} = {rule.example}")
     return value
 
 
-def _read_whole(value: object, name: str, rule: Rule) -> int:
+def _read_whole(value: object, name: str, rule: ValueRule) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not rule.least <= value <= rule.most:
         to = "" if rule.most == _MOST else f" to {rule.most}"
         hint = rule.hint or f"write it as {_last(name)} = {rule.example}"
@@ -115,13 +115,13 @@ def _read_whole(value: object, name: str, rule: Rule) -> int:
     return value
 
 
-def _read_switch(value: object, name: str, _: Rule) -> bool:
+def _read_switch(value: object, name: str, _: ValueRule) -> bool:
     if not isinstance(value, bool):
         raise ConfigError(f"{name} is neither true nor false", hint=f"write it as {_last(name)} = true")
     return value
 
 
-_READERS: Mapping[str, Callable[[object, str, Rule], object]] = {
+_READERS: Mapping[str, Callable[[object, str, ValueRule], object]] = {
     "str": _read_text,
     "int": _read_whole,
     "float": _read_number,

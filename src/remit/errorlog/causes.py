@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from remit.errorlog.records import parse_time
 from remit.errors import UsageError
 from remit.lazy_regex import lazy
-from remit.spelling import find_meant
+from remit.spelling import find_similar
 
 if TYPE_CHECKING:
     import re
@@ -233,6 +233,6 @@ def choose(records: Sequence[ErrorRecord], word: str) -> Chosen:
     if found:
         some = f"{', '.join(sorted(found)[:_SHOWN])}{' …' if len(found) > _SHOWN else ''}"
         raise UsageError(f"'{word}' begins {len(found)} ids: {some}", hint="give more of it")
-    meant = find_meant(word, names) if len(names) <= _MAX_COMPARED else None
+    meant = find_similar(word, names) if len(names) <= _MAX_COMPARED else None
     hint = f"did you mean '{meant}'?" if meant else "remit errors list --all shows their ids"
     raise UsageError(f"there is no error '{word}'", hint=hint)

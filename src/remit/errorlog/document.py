@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.model import Diagnostic
-from remit.positions import Lines
+from remit.positions import LineIndex
 from remit.storage.json_edit import (
     DECODER,
     add_items,
@@ -25,7 +25,7 @@ from remit.storage.json_edit import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from remit.model import Place, Severity
+    from remit.model import Severity, TextSpan
     from remit.storage.json_edit import Member, TextChange
 
 LIST_KEY, UPDATED_KEY = "errors", "_last_updated"
@@ -49,7 +49,7 @@ class ErrorsDocument(NamedTuple):
 # What there is to say about the file
 
 
-def log_broken(message: str, hint: str, place: Place | None) -> Diagnostic:
+def log_broken(message: str, hint: str, place: TextSpan | None) -> Diagnostic:
     """errors.json is not JSON.
 
     Why: nobody can read which errors are open, and a tool that begins it anew loses all of them.
@@ -62,7 +62,7 @@ def log_broken(message: str, hint: str, place: Place | None) -> Diagnostic:
     return Diagnostic("ERR001", "error", message, hint, place=place)
 
 
-def no_list(message: str, place: Place | None) -> Diagnostic:
+def no_list(message: str, place: TextSpan | None) -> Diagnostic:
     """The errors are not a list.
 
     Why: that is where every tool looks for them and adds new ones.
@@ -74,7 +74,7 @@ def no_list(message: str, place: Place | None) -> Diagnostic:
     return Diagnostic("ERR002", "error", message, "Make errors a list of objects.", place=place)
 
 
-def no_entry(place: Place | None) -> Diagnostic:
+def no_entry(place: TextSpan | None) -> Diagnostic:
     """Something in the list is no error.
 
     Why: an error is an object with a message. What is none is left where it is, and nobody sees it.
@@ -86,7 +86,7 @@ def no_entry(place: Place | None) -> Diagnostic:
     return Diagnostic("ERR003", "warning", "an entry is not an object", "Make it one, or remove it.", place=place)
 
 
-def list_twice(place: Place | None) -> Diagnostic:
+def list_twice(place: TextSpan | None) -> Diagnostic:
     """The file has two lists of errors.
 
     Why: most readers see only the last one.
@@ -118,9 +118,9 @@ def parse_document(text: str) -> ErrorsDocument:
             raise json.JSONDecodeError("Extra data", text, rest)
     except (ValueError, RecursionError) as error:
         why = explain_breakage(error, text, "errors.json")
-        told = log_broken(why.message, why.hint, why.span and Lines(text).locate(*why.span))
+        told = log_broken(why.message, why.hint, why.span and LineIndex(text).locate(*why.span))
         return ErrorsDocument(text, findings=(told,), broken=True)
-    lines = Lines(text)
+    lines = LineIndex(text)
     if not isinstance(value, (dict, list)):
         told = no_list("errors.json is neither an object nor a list", lines.locate(start, end))
         return ErrorsDocument(text, findings=(told,), broken=True)

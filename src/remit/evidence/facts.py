@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _MAX_BYTES = 1024 * 1024
 
 
-def follow_to_file(reading: returns.Reading, root: Folder, format: str | None) -> returns.Reading | None:
+def follow_to_file(reading: returns.ParsedMessage, root: Folder, format: str | None) -> returns.ParsedMessage | None:
     """A message may name a return file instead of holding a return; only an issued session id makes it its own."""
     from remit.returns.candidates import find_return_files  # noqa: PLC0415 - a clean message needs none of this
 
@@ -33,7 +33,7 @@ def follow_to_file(reading: returns.Reading, root: Folder, format: str | None) -
         facts = inspect_artifacts((name,), root=root, bases=(root,))[name]
         if facts.state == "file" and (facts.size_bytes or 0) <= _MAX_BYTES:
             found = returns.read_message(load_bytes(os.path.join(root, name)), dialect=format,
-                                          expectation=reading.expectation, words=reading.words)  # fmt: skip
+                                         expectation=reading.expectation, words=reading.words)  # fmt: skip
             if found.payload is not None:
                 found.transport = "file"
                 found.located = False  # its places are places in that file
@@ -42,7 +42,7 @@ def follow_to_file(reading: returns.Reading, root: Folder, format: str | None) -
 
 
 def find_bases(
-    reading: returns.Reading, root: Folder | None, manifest: Folder | None, workspace_root: str = ""
+    reading: returns.ParsedMessage, root: Folder | None, manifest: Folder | None, workspace_root: str = ""
 ) -> tuple[str, ...]:
     """Where the format's paths start: beside the manifest, in hyper's workspace root, at the root."""
     bases = () if root is None else (os.fspath(root),)
@@ -54,7 +54,7 @@ def find_bases(
 
 
 def find_facts(
-    reading: returns.Reading, root: Folder | None, manifest: Folder | None, workspace_root: str = ""
+    reading: returns.ParsedMessage, root: Folder | None, manifest: Folder | None, workspace_root: str = ""
 ) -> dict[str, ArtifactFacts]:
     """What is at each path that a return claims."""
     bases = find_bases(reading, root, manifest, workspace_root)

@@ -15,8 +15,8 @@ from remit.hooks.roster import compile_roster
 from remit.hooks.shell_limits import find_limits
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import HookRun
-from remit.policy import Call, Permissions, judge
-from remit.spelling import did_you_mean, find_meant
+from remit.policy import Permissions, ToolCall, judge
+from remit.spelling import did_you_mean, find_similar
 from remit.storage.settings import find_workspace
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
     entry = roster.find(agent, harness)
     if entry is None:
         names = sorted({name for agents in roster.agents.values() for name in agents})
-        meant = find_meant(agent, names)
+        meant = find_similar(agent, names)
         if not names:
             hint = "there are no agent files yet: `remit new` makes one"
         else:
@@ -63,7 +63,7 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
         Permissions(each.get("tools"), each.get("allow", {}), each.get("deny", {}), each.get("unread", ""))
         for each in entry.layers
     ]
-    call = Call(tool, () if tool == "bash" or not subject else (subject,), subject if tool == "bash" else "")
+    call = ToolCall(tool, () if tool == "bash" or not subject else (subject,), subject if tool == "bash" else "")
     cwd = os.getcwd()
     ground = make_ground(home.root, cwd, os.path.expanduser("~"), os.environ)
     if not subject:  # the tool as such

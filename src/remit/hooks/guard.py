@@ -20,7 +20,7 @@ from remit.hooks.tool_calls import KNOWN, WRITING, get_operation, list_patched, 
 from remit.lazy_regex import lazy
 from remit.ledger.hook_runs import begin_command, find_by_agent, list_layers, note_use
 from remit.light_json import parse_json
-from remit.policy import PROTECTED, Call, Decision, Ground, Permissions, judge
+from remit.policy import PROTECTED, Decision, PathContext, Permissions, ToolCall, judge
 from remit.policy.decision import shorten
 from remit.storage.hard_links import make_search
 
@@ -116,7 +116,7 @@ def guard_tool(
 
 
 def _guard_command(
-    event: HookEvent, own: HookRun | None, layers: list[Permissions], ground: Ground, root: str, *,
+    event: HookEvent, own: HookRun | None, layers: list[Permissions], ground: PathContext, root: str, *,
     environ: Mapping[str, str],
 ) -> tuple[Decision, replies.Answer, str]:  # fmt: skip
     """What is decided about a command, what has the kernel limit it, and its ticket."""
@@ -142,13 +142,13 @@ def _writes_return(event: HookEvent, environ: Mapping[str, str]) -> bool:
     return call is not None and call.tool in WRITING and call.paths == (file,) and not os.path.islink(file)
 
 
-def judge_event(event: HookEvent, own: HookRun | None, layers: list[Permissions], ground: Ground) -> Decision:
+def judge_event(event: HookEvent, own: HookRun | None, layers: list[Permissions], ground: PathContext) -> Decision:
     """What is decided about a tool call; `remit may` asks here, too."""
     trouble = "" if own is None else _find_unknown(event, own, ground)
     return Decision("deny", trouble, "") if trouble else _judge(event, layers, ground)
 
 
-def _find_unknown(event: HookEvent, own: HookRun, ground: Ground) -> str:
+def _find_unknown(event: HookEvent, own: HookRun, ground: PathContext) -> str:
     """Why an agent may not call Remit so, or start another harness: it has no ticket.
 
     This reads plain words, to say it clearly before anything runs. An agent that spells it in another way is known by
@@ -198,7 +198,7 @@ def _find_codex_stranger(db: Connection, event: HookEvent, own: HookRun) -> str:
     return f"'{name}' was not called by you; call an agent of your own, or hand back what you have"
 
 
-def _calls_unknown(command: str, ground: Ground) -> bool:
+def _calls_unknown(command: str, ground: PathContext) -> bool:
     """Whether a command starts a harness, or asks Remit for more than to look something up."""
     runs, codes = _list_runs(command, ground)
     for words in runs:
@@ -213,12 +213,12 @@ def _calls_unknown(command: str, ground: Ground) -> bool:
     return any(_IMPORTING.search(code) for code in codes)
 
 
-def _list_runs(command: str, ground: Ground) -> tuple[list[list[str]], list[str]]:
+def _list_runs(command: str, ground: PathContext) -> tuple[list[list[str]], list[str]]:
     """The words of the programs that a command starts, and its code in other languages, as far as its words say it."""
     from remit.policy.bash.effects import Invocation
-    from remit.policy.bash.simple_commands import Reader
+    from remit.policy.bash.simple_commands import ScriptReader
 
-    reader = Reader(ground)
+    reader = ScriptReader(ground)
     reader.read(command)
     return [[word.text for word in act.words] for act in reader.acts if isinstance(act, Invocation)], reader.codes
 
@@ -245,7 +245,7 @@ def _is_inside(word: str) -> bool:
     return parts[at : at + 1] != [] and parts[at] in _PACKAGES
 
 
-def _judge(event: HookEvent, layers: list[Permissions], ground: Ground) -> Decision:
+def _judge(event: HookEvent, layers: list[Permissions], ground: PathContext) -> Decision:
     """What the policy says of a call; Codex gives its patches to a command that no shell knows."""
     call = make_call(event)
     if call.tool in WRITING and not call.paths:
@@ -256,12 +256,12 @@ def _judge(event: HookEvent, layers: list[Permissions], ground: Ground) -> Decis
         decision = unknown if unknown.answer != "allow" else decision
     patched = list_patched(call.command) if codex.PATCH_START in call.command else ()
     if patched and decision.answer != "deny":
-        written = judge(Call("edit", tuple(patched)), layers, ground)
+        written = judge(ToolCall("edit", tuple(patched)), layers, ground)
         decision = written if written.answer != "allow" else decision
     return decision
 
 
-def _judge_values(event: HookEvent, layers: list[Permissions], ground: Ground) -> Decision:
+def _judge_values(event: HookEvent, layers: list[Permissions], ground: PathContext) -> Decision:
     """What the policy says of a tool that Remit doesn't know, such as that of an MCP server, by the values it is given.
 
     Remit can't tell whether such a tool reads or writes, and its server isn't confined. So a value that names a
@@ -276,7 +276,7 @@ def _judge_values(event: HookEvent, layers: list[Permissions], ground: Ground) -
         return Decision("deny", reason, "values")
     asked = Decision("allow")
     for script in values.scripts:
-        found = judge(Call("bash", command=script), layers, ground._replace(is_judged=False))
+        found = judge(ToolCall("bash", command=script), layers, ground._replace(is_judged=False))
         if found.answer == "deny":
             return found
         asked = found if found.answer == "ask" else asked
@@ -296,7 +296,7 @@ def _judge_values(event: HookEvent, layers: list[Permissions], ground: Ground) -
         if len(named) > MAX_NAME or any(char < " " for char in named):
             continue
         for tool in ("write", "read"):
-            found = judge(Call(tool, (named,)), denials, ground)
+            found = judge(ToolCall(tool, (named,)), denials, ground)
             if found.answer != "allow":
                 return _ask_about(event.tool, shorten(named), found.rule)
     return asked
@@ -350,7 +350,7 @@ def _read(layer: dict[str, Any]) -> Permissions:
     return Permissions(layer.get("tools"), layer.get("allow", {}), layer.get("deny", {}), layer.get("unread", ""))
 
 
-def _find_ground(event: HookEvent, root: str, environ: Mapping[str, str]) -> Ground:
+def _find_ground(event: HookEvent, root: str, environ: Mapping[str, str]) -> PathContext:
     """Where a call is made: some harnesses let a command run in another folder than the session's."""
     home = environ.get("HOME", "") or os.path.expanduser("~")
     cwd, folder = event.cwd or root, event.tool_input.get(codex.WORKDIR_KEY)
@@ -359,10 +359,10 @@ def _find_ground(event: HookEvent, root: str, environ: Mapping[str, str]) -> Gro
     return make_ground(root, cwd, home, environ)
 
 
-def make_ground(root: str, cwd: str, home: str, environ: Mapping[str, str]) -> Ground:
+def make_ground(root: str, cwd: str, home: str, environ: Mapping[str, str]) -> PathContext:
     """What calls are judged on: places that no agent writes to, and where paths really lead."""
     protected = list_protected(root, environ)
-    return Ground(root, cwd, home, os.path.realpath, protected, make_search(root, home, protected))
+    return PathContext(root, cwd, home, os.path.realpath, protected, make_search(root, home, protected))
 
 
 def list_protected(root: str, environ: Mapping[str, str]) -> tuple[str, ...]:

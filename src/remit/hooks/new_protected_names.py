@@ -79,11 +79,11 @@ def list_created(paths: Iterable[str], root: str, *, agent: str, known: str = ""
 
     `known`: the sentences that there are. Remit moves none of them: in the time of a whole run anyone can have made it.
     """
-    from remit.policy import PROTECTED, Ground
+    from remit.policy import PROTECTED, PathContext
     from remit.policy.paths import YES, covers
 
     words = {part for pattern in PROTECTED for part in pattern.split("/") if "*" not in part}
-    ground = Ground(root, root, os.path.expanduser("~"), os.path.realpath)
+    ground = PathContext(root, root, os.path.expanduser("~"), os.path.realpath)
     likely = [path for path in paths if not words.isdisjoint(path.split("/"))]
     found = [path for path in likely if any(covers(each, (f"{root}/{path}",), ground) == YES for each in PROTECTED)]
     new = [path for path in found if not any(f"'{each}'" in known for each in _list_above(path))]

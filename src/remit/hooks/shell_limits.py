@@ -253,7 +253,7 @@ def make_command_profile(
     from remit.attempts.confine import ReadOnlyPath, find_common_folder, list_own_code, list_protected, list_services
     from remit.attempts.folders import CONTROL
     from remit.confine import Profile, find_level
-    from remit.policy import Ground
+    from remit.policy import PathContext
     from remit.policy.confinement_profile import WRITING, judge_commands, list_caches, list_new_files, make_profile
     from remit.policy.paths import is_below
     from remit.policy.protected_paths import GIT_PLACES, HARNESSES, list_places
@@ -263,7 +263,7 @@ def make_command_profile(
     home = os.path.realpath(environ.get("HOME", "") or os.path.expanduser("~"))
     may_write = all(layer.tools is None or {*WRITING} & {*layer.tools} for layer in layers)
     common = find_common_folder(root)
-    ground = Ground(root, root, home, os.path.realpath)
+    ground = PathContext(root, root, home, os.path.realpath)
     permitted, sentences = make_profile(
         layers, ground, write=(*rules["write"], *((common,) if may_write and os.path.isdir(common) else ()))
     )

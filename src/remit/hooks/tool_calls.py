@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from remit.hooks.events import HookEvent
-    from remit.policy import Call
+    from remit.policy import ToolCall
     from remit.runners.protocol import ToolUse
 
 _NAMES = {
@@ -115,9 +115,9 @@ def list_patched(text: str) -> list[str]:
     return [line[len(mark) :].strip() for mark in _PATCHED for line in lines if line.startswith(mark)]
 
 
-def make_call(event: HookEvent) -> Call:
+def make_call(event: HookEvent) -> ToolCall:
     """What a call asks for, as the policy sees it."""
-    from remit.policy import Call
+    from remit.policy import ToolCall
 
     name, given = get_name(event.tool), event.tool_input
     command = _find_command(given)
@@ -128,7 +128,7 @@ def make_call(event: HookEvent) -> Call:
     files = tuple(list_files(event.tool, given))
     if name in ("grep", "glob"):
         files = _list_searched(name, given, files or (event.cwd,))
-    return Call(name, files, command if name == "bash" else "")
+    return ToolCall(name, files, command if name == "bash" else "")
 
 
 def _list_searched(name: str, given: Mapping[str, Any], folders: tuple[str, ...]) -> tuple[str, ...]:

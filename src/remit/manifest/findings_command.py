@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import InputError, RemitError, UsageError
 from remit.light_namedtuple import NamedTuple
 from remit.model import ArtifactFacts
-from remit.spelling import find_meant
+from remit.spelling import find_similar
 from remit.storage.settings import find_root, find_workspace, is_inside, load_settings
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from remit.manifest.index import Index, RebuiltIndex
     from remit.manifest.search import EntryPage, Query
     from remit.model import Diagnostic
-    from remit.returns.manifest_lines import Told
+    from remit.returns.manifest_lines import LineDiagnostic
     from remit.storage.baselines import Weighed
 
 NAME = "MANIFEST.jsonl"
@@ -84,7 +84,7 @@ def find_place(root: str, path: str | None, output_dir: str | None) -> str:
     return f"{_CLEO_OUTPUTS}/{NAME}" if os.path.isdir(f"{root}/{CLEO_FOLDER}") else PLACES[0]
 
 
-def validate_manifest(file: str) -> Iterator[Told]:
+def validate_manifest(file: str) -> Iterator[LineDiagnostic]:
     """Everything there is to say about a manifest, line by line; its findings files are looked up on disk."""
     from remit.returns.manifest_lines import MAX_LINE_BYTES, check_lines  # noqa: PLC0415 - only for this
     from remit.storage.files import load_lines  # noqa: PLC0415
@@ -290,7 +290,7 @@ class Manifest:
 
     def _check_place(self, path: str) -> None:
         """Refuse to make a findings file where harnesses, git and Remit keep their settings and agents."""
-        from remit.policy import PROTECTED, Call, Ground, judge  # noqa: PLC0415 - only for this
+        from remit.policy import PROTECTED, PathContext, ToolCall, judge  # noqa: PLC0415 - only for this
 
         output = (self.settings.manifest.output_dir or "").strip("/")
         homes = [self.folder[len(self.root) + 1 :], output]
@@ -298,8 +298,8 @@ class Manifest:
         *folders, name = path.removeprefix(home).split("/")
         is_placed = bool(home) or not folders or folders[0].lower() in _PAGES
         steers = any(each.lower() in _STEERING or each.startswith((".", "~")) for each in (*folders, name))
-        ground = Ground(self.root, self.root, os.path.expanduser("~"), os.path.realpath, PROTECTED)
-        is_allowed = judge(Call("write", (path,)), [], ground).answer == "allow"
+        ground = PathContext(self.root, self.root, os.path.expanduser("~"), os.path.realpath, PROTECTED)
+        is_allowed = judge(ToolCall("write", (path,)), [], ground).answer == "allow"
         if not is_placed or steers or not is_allowed or not name.endswith(".md"):
             hint = f"name a page of Markdown below {home or homes[0] or 'docs'}/ or docs/, or leave file out"
             raise UsageError(f"'{path}' is no place for a findings file", hint=hint)
@@ -333,7 +333,7 @@ class Manifest:
 
         entry = find_entry(self.index, entry_id)
         if entry is None:
-            meant = find_meant(entry_id, list_ids(self.index, entry_id[:4]))
+            meant = find_similar(entry_id, list_ids(self.index, entry_id[:4]))
             hint = f"did you mean '{meant}'?" if meant else "remit manifest list shows what there is"
             raise UsageError(f"there is no entry '{entry_id}'", hint=hint)
         return entry

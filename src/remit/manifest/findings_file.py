@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.model import NOTHING, Diagnostic, Place
+from remit.model import NOTHING, Diagnostic, TextSpan
 from remit.returns.rules.manifest import SECTIONS
 from remit.sentences import count_sentences
 
@@ -27,7 +27,7 @@ _TITLE, _SECTION, _CATEGORY = 1, 2, 3
 """Levels of headings."""
 
 
-def title_missing(place: Place) -> Diagnostic:
+def title_missing(place: TextSpan) -> Diagnostic:
     """The findings file has no title.
 
     Why: it is what people see in a list of files, and what the entry's title should say.
@@ -39,7 +39,7 @@ def title_missing(place: Place) -> Diagnostic:
     return Diagnostic("MAN010", "warning", "the findings file has no title", "Begin with # and a title.", place=place)
 
 
-def section_missing(name: str, place: Place) -> Diagnostic:
+def section_missing(name: str, place: TextSpan) -> Diagnostic:
     """The findings file lacks one of its sections.
 
     Why: agents that come later read it by section: they look for the recommendations, not for the story.
@@ -51,7 +51,7 @@ def section_missing(name: str, place: Place) -> Diagnostic:
     return Diagnostic("MAN011", "warning", f"the section {name} is missing", f"Add ## {name}.", place=place)
 
 
-def section_empty(name: str, place: Place) -> Diagnostic:
+def section_empty(name: str, place: TextSpan) -> Diagnostic:
     """A section of the findings file says nothing.
 
     Why: a heading alone looks like an answer and is none.
@@ -69,7 +69,7 @@ def section_empty(name: str, place: Place) -> Diagnostic:
     )
 
 
-def summary_length(sentences: int, place: Place) -> Diagnostic:
+def summary_length(sentences: int, place: TextSpan) -> Diagnostic:
     """The summary of the findings file is not two or three sentences.
 
     Why: it is read to decide whether the rest is worth reading.
@@ -82,7 +82,7 @@ def summary_length(sentences: int, place: Place) -> Diagnostic:
     return Diagnostic("MAN013", "warning", message, "Say in 2 or 3 sentences what came out.", place=place)
 
 
-def blank_left(text: str, place: Place) -> Diagnostic:
+def blank_left(text: str, place: TextSpan) -> Diagnostic:
     """A blank of the template was not filled in.
 
     Why: whoever reads on takes it for an answer, or copies it.
@@ -94,7 +94,7 @@ def blank_left(text: str, place: Place) -> Diagnostic:
     return Diagnostic("MAN014", "error", f"{text} was not filled in", "Write what belongs there.", place=place)
 
 
-def no_categories(place: Place) -> Diagnostic:
+def no_categories(place: TextSpan) -> Diagnostic:
     """The findings are not divided into categories.
 
     Why: later readers look for one kind of finding, such as costs or risks.
@@ -197,11 +197,11 @@ def check_findings_file(text: str) -> tuple[Diagnostic, ...]:
     return tuple(sorted(found, key=lambda each: each.place or _TOP))
 
 
-_TOP = Place(1, 1, 1, 2)
+_TOP = TextSpan(1, 1, 1, 2)
 
 
 def _check_section(name: str, section: _FindingsSection) -> list[Diagnostic]:
-    place = Place(section.line, 1, section.line, len(section.name) + section.level + 2)
+    place = TextSpan(section.line, 1, section.line, len(section.name) + section.level + 2)
     body = _drop_comments("\n".join(section.body)).strip()
     if not body:
         return [section_empty(name, place)]
@@ -220,17 +220,17 @@ def _drop_comments(text: str) -> str:
     return "".join((*parts, text[at:]))
 
 
-def _divide(text: str) -> tuple[list[_FindingsSection], list[tuple[str, Place]]]:
+def _divide(text: str) -> tuple[list[_FindingsSection], list[tuple[str, TextSpan]]]:
     """The sections of a page, and the blanks in it, both outside of fenced blocks."""
     sections: list[_FindingsSection] = []
-    blanks: list[tuple[str, Place]] = []
+    blanks: list[tuple[str, TextSpan]] = []
     fence = ""
     for number, line in enumerate(text.split("\n"), 1):
         opened = _FENCE.match(line)
         if opened and (not fence or (opened[1].startswith(fence) and not line[opened.end() :].strip())):
             fence = "" if fence else opened[1]
         elif not fence:
-            blanks += [(m[0], Place(number, m.start() + 1, number, m.end() + 1)) for m in _BLANK.finditer(line)]
+            blanks += [(m[0], TextSpan(number, m.start() + 1, number, m.end() + 1)) for m in _BLANK.finditer(line)]
             heading = _HEADING.match(line)
             level = len(heading[1]) if heading else 0
             if heading and level <= _SECTION:

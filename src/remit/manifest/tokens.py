@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from remit.light_namedtuple import NamedTuple
 from remit.model import Diagnostic
-from remit.spelling import find_meant
+from remit.spelling import find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -48,7 +48,7 @@ def unknown_token(name: str) -> Diagnostic:
 
     Good: `{{TOPIC_SLUG}}`, or a value that is given for it.
     """
-    meant = find_meant(name, (*REQUIRED, *OPTIONAL))
+    meant = find_similar(name, (*REQUIRED, *OPTIONAL))
     hint = f"Did you mean {meant}?" if meant else "Give it a value, or take it out."
     return Diagnostic("MAN020", "error", f"{name} is not a token", hint)
 

@@ -160,7 +160,7 @@ def lint(asked: Call) -> dict[str, Any]:
             raise UsageError(f"'{named}' is outside of the workspace", hint="name files and folders inside it")
     select = tuple(given["select"]) if "select" in given else None
     ignore = tuple(given.get("ignore", ()))
-    linted = lint.lint(lint.Asked(paths=paths, select=select, ignore=ignore, fail_on=given.get("fail_on")))
+    linted = lint.lint(lint.LintRequest(paths=paths, select=select, ignore=ignore, fail_on=given.get("fail_on")))
     every = [(finding, path) for path, found in linted.findings.items() for finding in found]
     counts = {severity: sum(each.severity == severity for each, _ in every) for severity in SEVERITIES}
     told = {"failed": linted.failed, "files": len(linted.sources), "counts": counts, "known": linted.known}

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
-    from remit.policy.decision import Call, Decision, Ground, Permissions
+    from remit.policy.decision import Decision, PathContext, Permissions, ToolCall
     from remit.policy.judge_call import judge
     from remit.policy.protected_paths import PROTECTED
 
-__all__ = ["PROTECTED", "Call", "Decision", "Ground", "Permissions", "judge"]
+__all__ = ["PROTECTED", "Decision", "PathContext", "Permissions", "ToolCall", "judge"]
 
 _HOMES = {
     "judge": "remit.policy.judge_call",
     "PROTECTED": "remit.policy.protected_paths",
-    **dict.fromkeys(("Call", "Decision", "Ground", "Permissions"), "remit.policy.decision"),
+    **dict.fromkeys(("ToolCall", "Decision", "PathContext", "Permissions"), "remit.policy.decision"),
 }
 
 

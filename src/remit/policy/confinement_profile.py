@@ -17,7 +17,7 @@ from remit.policy.program_rules import is_composed, is_needed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from remit.policy.decision import Ground, Permissions
+    from remit.policy.decision import PathContext, Permissions
 
 WRITING = ("write", "edit")
 MAX_SEARCHED = 200_000
@@ -45,7 +45,7 @@ def list_caches(home: str, environ: Mapping[str, str], write: Sequence[str]) -> 
 
 
 def make_profile(
-    layers: Sequence[Permissions], ground: Ground, *, write: Sequence[str] = (), protect: Sequence[str] = ()
+    layers: Sequence[Permissions], ground: PathContext, *, write: Sequence[str] = (), protect: Sequence[str] = ()
 ) -> tuple[Profile, list[str]]:
     """Return what all layers of permissions allow, and a sentence for each rule that the kernel enforces differently.
 
@@ -107,7 +107,7 @@ def judge_harness(profile: Profile, sentences: list[str], *, is_judged: bool) ->
 _WORDS_ONLY = "only the words of a script are checked"
 
 
-def list_new_files(layers: Sequence[Permissions], ground: Ground) -> set[str]:
+def list_new_files(layers: Sequence[Permissions], ground: PathContext) -> set[str]:
     """Return the files that rules allow to write by their full names and that don't exist."""
     root, home = ground.resolve(ground.root), ground.resolve(ground.home)
     patterns = (pattern for layer in layers for tool in WRITING for pattern in layer.allow.get(tool, ()))
@@ -122,7 +122,7 @@ def _sort(paths: Iterable[str]) -> tuple[str, ...]:
 # What may be written
 
 
-def _list_opened(layers: Sequence[Permissions], ground: Ground, sentences: list[str]) -> list[str]:
+def _list_opened(layers: Sequence[Permissions], ground: PathContext, sentences: list[str]) -> list[str]:
     """Return the files and folders that every layer allows to write; the root if no layer limits it."""
     opened: list[str] | None = None
     for layer in layers:
@@ -135,7 +135,7 @@ def _list_opened(layers: Sequence[Permissions], ground: Ground, sentences: list[
     return [ground.root] if opened is None else opened
 
 
-def _list_layer(layer: Permissions, ground: Ground, sentences: list[str]) -> list[str] | None:
+def _list_layer(layer: Permissions, ground: PathContext, sentences: list[str]) -> list[str] | None:
     """Return what one layer allows to write; None if it sets no limit."""
     tools = [tool for tool in WRITING if layer.tools is None or tool in layer.tools]
     if layer.unread or not tools:
@@ -159,7 +159,7 @@ def _has_everything(patterns: Iterable[str]) -> bool:
     return any(pattern.strip() in EVERYTHING for pattern in patterns)
 
 
-def _open_pattern(pattern: str, ground: Ground, sentences: list[str]) -> Iterator[str]:
+def _open_pattern(pattern: str, ground: PathContext, sentences: list[str]) -> Iterator[str]:
     rule = f'allow write "{pattern}"'
     choices = place(pattern, ground.root, ground.home, None)
     if not choices:
@@ -191,7 +191,7 @@ def _split(choice: list[str]) -> tuple[str, list[str]]:
     return "/" + "/".join(choice[:at]), choice[at:]
 
 
-def _list_build_places(places: Sequence[str], ground: Ground, sentences: list[str]) -> Iterator[str]:
+def _list_build_places(places: Sequence[str], ground: PathContext, sentences: list[str]) -> Iterator[str]:
     """Return the places of the setting that exist, as real paths."""
     for text in places:
         path = ground.resolve(os.path.join(ground.root, expand_home(text, ground.home)))
@@ -204,7 +204,7 @@ def _list_build_places(places: Sequence[str], ground: Ground, sentences: list[st
 # What may not
 
 
-def _find_denied(pattern: str, opened: Sequence[str], ground: Ground, sentences: list[str]) -> Iterator[str]:
+def _find_denied(pattern: str, opened: Sequence[str], ground: PathContext, sentences: list[str]) -> Iterator[str]:
     """Return the paths that a pattern denies to write, inside the writable ones."""
     rule = f'deny write "{pattern}"'
     for choice in place(pattern, ground.root, ground.home, None):
@@ -226,7 +226,7 @@ def _find_denied(pattern: str, opened: Sequence[str], ground: Ground, sentences:
         sentences.append(f"{rule}: {count} that match stay read-only; a command can create others")
 
 
-def _find_hidden(pattern: str, opened: Sequence[str], ground: Ground, sentences: list[str]) -> Iterator[str]:
+def _find_hidden(pattern: str, opened: Sequence[str], ground: PathContext, sentences: list[str]) -> Iterator[str]:
     """Return the paths that a pattern denies to read."""
     rule = f'deny read "{pattern}"'
     if pattern.strip() in EVERYTHING:
@@ -248,7 +248,7 @@ def _find_hidden(pattern: str, opened: Sequence[str], ground: Ground, sentences:
                          f"{rule}: too many files to compare: {len(found)} are hidden, others aren't")  # fmt: skip
 
 
-def _follow(path: str, opened: Sequence[str], ground: Ground) -> str:
+def _follow(path: str, opened: Sequence[str], ground: PathContext) -> str:
     """Return where a path leads. A link that could be replaced stays: the launcher refuses it with a sentence."""
     return path if any(is_below(path, each) for each in opened) else ground.resolve(path)
 
@@ -257,7 +257,7 @@ def _overlap(one: str, other: str) -> bool:
     return is_below(one, other) or is_below(other, one)
 
 
-def _search(folder: str, pattern: str, ground: Ground) -> tuple[list[str], bool]:
+def _search(folder: str, pattern: str, ground: PathContext) -> tuple[list[str], bool]:
     """Return the paths in a folder that a pattern covers, and whether all of them were compared."""
     found: list[str] = []
     if covers(pattern, (folder,), ground) == YES:

@@ -26,7 +26,7 @@ class Permissions(NamedTuple):
     """The file, where its permissions cannot be read: nothing that they could be about is allowed then."""
 
 
-class Call(NamedTuple):
+class ToolCall(NamedTuple):
     """One use of a tool that an agent is about to make."""
 
     tool: str
@@ -35,7 +35,7 @@ class Call(NamedTuple):
     command: str = ""
 
 
-class Ground(NamedTuple):
+class PathContext(NamedTuple):
     """Where a call is made: what paths are relative to, and how they are followed."""
 
     root: str

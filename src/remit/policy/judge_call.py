@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from remit.policy.decision import Call, Ground, Permissions
+    from remit.policy.decision import PathContext, Permissions, ToolCall
 
 SWITCHED = frozenset({"read", "write", "edit", "bash", "grep", "glob"})
 """The tools that an agent's file switches on and off."""
@@ -30,7 +30,7 @@ _RULES_OF = {
 """Whose rules hold for a tool besides its own: who may not write a file may not edit it either."""
 
 
-def judge(call: Call, layers: Sequence[Permissions], ground: Ground) -> Decision:
+def judge(call: ToolCall, layers: Sequence[Permissions], ground: PathContext) -> Decision:
     """Whether a call may happen, by the strictest of all layers."""
     for layer in layers:
         refused = check_switched_on(call.tool, layer)
@@ -65,7 +65,7 @@ def check_switched_on(tool: str, layer: Permissions) -> Decision | None:
 # --- paths -----------------------------------------------------------------------------------------------------------
 
 
-def _judge_paths(call: Call, layers: Sequence[Permissions], ground: Ground) -> Decision:
+def _judge_paths(call: ToolCall, layers: Sequence[Permissions], ground: PathContext) -> Decision:
     decision = ALLOWED
     for path in call.paths or ((ground.cwd,) if call.tool in ("grep", "glob") else ()):
         decision = pick_stricter(decision, judge_path(path, call.tool, layers, ground))
@@ -74,7 +74,7 @@ def _judge_paths(call: Call, layers: Sequence[Permissions], ground: Ground) -> D
     return decision
 
 
-def judge_path(path: str, tool: str, layers: Sequence[Permissions], ground: Ground) -> Decision:
+def judge_path(path: str, tool: str, layers: Sequence[Permissions], ground: PathContext) -> Decision:
     """Whether a tool may touch a path."""
     if len(path) > paths.MAX_PATH or any(char < " " or char == "\x7f" for char in path):
         return Decision("ask", f"the path '{shorten(path)}' is too long or has odd characters in it", "paths")
@@ -101,7 +101,7 @@ def judge_path(path: str, tool: str, layers: Sequence[Permissions], ground: Grou
 def _check_denied(
     patterns: Sequence[str],
     names: Sequence[str],
-    ground: Ground,
+    ground: PathContext,
     *,
     tool: str,
     path: str,
@@ -111,14 +111,14 @@ def _check_denied(
     for pattern in patterns:
         found = paths.covers(pattern, names, ground)
         if found == paths.YES:
-            return Decision("deny", _say_denied(tool, path, rule, pattern), f'{rule} "{pattern}"')
+            return Decision("deny", _describe_denial(tool, path, rule, pattern), f'{rule} "{pattern}"')
         if found == paths.FOLDED:
             reason = f"'{shorten(path)}' differs from {rule} \"{pattern}\" in capital letters only; name it as it is"
             decision = Decision("ask", reason, f'{rule} "{pattern}"')
     return decision
 
 
-def _say_denied(tool: str, path: str, rule: str, pattern: str) -> str:
+def _describe_denial(tool: str, path: str, rule: str, pattern: str) -> str:
     what = f"to {tool} '{shorten(path)}'"
     if rule == "protected":
         return f'{what} is refused: "{pattern}" decides what agents may do, and no agent writes there; {HAND_BACK}'
@@ -127,7 +127,7 @@ def _say_denied(tool: str, path: str, rule: str, pattern: str) -> str:
     return f'{what} is denied to this agent by its rule {rule} "{pattern}"; {HAND_BACK}'
 
 
-def _check_allowed(layer: Permissions, names: Sequence[str], ground: Ground, *, tool: str, path: str) -> Decision:
+def _check_allowed(layer: Permissions, names: Sequence[str], ground: PathContext, *, tool: str, path: str) -> Decision:
     """A tool's own list counts; where it has none, that of its neighbour."""
     for key in _RULES_OF.get(tool, (tool,)):
         patterns = layer.allow.get(key)
@@ -144,7 +144,7 @@ def _check_allowed(layer: Permissions, names: Sequence[str], ground: Ground, *, 
 # --- tools by name ---------------------------------------------------------------------------------------------------
 
 
-def _judge_named(call: Call, layers: Sequence[Permissions], *, keys: tuple[str, ...]) -> Decision:
+def _judge_named(call: ToolCall, layers: Sequence[Permissions], *, keys: tuple[str, ...]) -> Decision:
     """A tool of a server, or one that the standard does not know: by its name, or by what it is asked for."""
     texts = (call.tool, *([call.command] if call.command else ()), *call.paths)
     for layer in layers:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import posixpath
 from functools import lru_cache
 
-from remit.globs import EVERYTHING, Name, expand_braces, is_magic, match_segments, matches_name
+from remit.globs import EVERYTHING, LiteralName, expand_braces, is_magic, match_segments, matches_name
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from remit.policy.decision import Ground
+    from remit.policy.decision import PathContext
 
 MAX_PATTERN = 300
 MAX_PATH = 4096
@@ -33,7 +33,7 @@ def is_deep(path: str, cwd: str) -> bool:
     return posixpath.normpath(posixpath.join(cwd, path)).count("/") > MAX_FOLDERS
 
 
-def name_all(path: str, ground: Ground) -> tuple[str, ...]:
+def name_all(path: str, ground: PathContext) -> tuple[str, ...]:
     """A path's full names: as it was given, without its dots, and where it leads."""
     full = _leave_proc(posixpath.join(ground.cwd, expand_home(path, ground.home)), ground.cwd)
     names = {posixpath.normpath(full): None}
@@ -75,7 +75,7 @@ def _take_apart(name: str) -> tuple[list[str], list[str]]:
     return plain.split("/"), plain.lower().split("/")
 
 
-def covers(pattern: str, names: Iterable[str], ground: Ground) -> int:
+def covers(pattern: str, names: Iterable[str], ground: PathContext) -> int:
     """Whether a pattern that denies covers one of a path's names."""
     if pattern.strip() in EVERYTHING:
         return YES
@@ -90,7 +90,7 @@ def covers(pattern: str, names: Iterable[str], ground: Ground) -> int:
     return found
 
 
-def covers_all(patterns: Iterable[str], names: Iterable[str], ground: Ground) -> bool:
+def covers_all(patterns: Iterable[str], names: Iterable[str], ground: PathContext) -> bool:
     """Whether patterns that allow cover every name of a path between them."""
     patterns = list(patterns)
     if any(pattern.strip() in EVERYTHING for pattern in patterns):
@@ -116,7 +116,7 @@ def place(pattern: str, root: str, home: str, resolve: object) -> tuple[list[str
         bases.append((resolve(home), pattern[len(home) :]))
     found = []
     for base, inner in bases:
-        above = [Name(part) for part in base.split("/") if part not in ("", ".")]
+        above = [LiteralName(part) for part in base.split("/") if part not in ("", ".")]
         for choice in expand_braces(inner.strip("/")):
             parts = [*above, *(part for part in choice.split("/") if part not in ("", "."))]
             parts = [part for at, part in enumerate(parts) if part != "**" or parts[at - 1 : at] != ["**"]]
@@ -131,7 +131,7 @@ def place(pattern: str, root: str, home: str, resolve: object) -> tuple[list[str
 def _measure(pattern: str, root: str, home: str, resolve: object) -> tuple[tuple[list[str], list[str]], ...]:
     """Each choice of a placed pattern, and the same in small letters."""
     return tuple(
-        (choice, [Name(part.lower()) if type(part) is Name else part.lower() for part in choice])
+        (choice, [LiteralName(part.lower()) if type(part) is LiteralName else part.lower() for part in choice])
         for choice in place(pattern, root, home, resolve)
     )
 

@@ -44,7 +44,7 @@ def is_needed(pattern: str) -> bool:
     return any(sign in head for sign in _MAGIC) or find_family(head) in _NEEDED
 
 
-class Rules:
+class ProgramRules:
     """The patterns of all layers: what any of them denies is denied, what each list allows is allowed."""
 
     def __init__(self, deny: Sequence[str], allow: Sequence[Sequence[str]]) -> None:
@@ -69,11 +69,11 @@ class Rules:
         """Return the rule that denies a program; "" if none does. `names`: all that it is called, for each rule."""
         from remit.policy.bash import command_patterns  # noqa: PLC0415 - only if a rule may mean it
         from remit.policy.bash.effects import Invocation  # noqa: PLC0415
-        from remit.policy.bash.words import Word  # noqa: PLC0415
+        from remit.policy.bash.words import ShellWord  # noqa: PLC0415
 
-        rest = tuple(map(Word, words[1:]))
+        rest = tuple(map(ShellWord, words[1:]))
         for name in names:
-            run = Invocation((Word(name), *rest))
+            run = Invocation((ShellWord(name), *rest))
             for pattern in self._deny.get(_find_own_family(name), []) + self._deny.get("", []):
                 found = command_patterns.fits(pattern, run)
                 if found == command_patterns.YES or (
@@ -90,9 +90,9 @@ class Rules:
         """Return the first list that doesn't allow a program; None if all do. `typed`: its name as a user types it."""
         from remit.policy.bash import command_patterns  # noqa: PLC0415 - only for agents with such a list
         from remit.policy.bash.effects import Invocation  # noqa: PLC0415
-        from remit.policy.bash.words import Word  # noqa: PLC0415
+        from remit.policy.bash.words import ShellWord  # noqa: PLC0415
 
-        run = Invocation((Word(typed), *map(Word, words[1:])))
+        run = Invocation((ShellWord(typed), *map(ShellWord, words[1:])))
         for patterns in self.allow:
             if not any(command_patterns.is_allowed(each, run) for each in patterns):
                 return patterns
@@ -119,6 +119,6 @@ def make_server(
     from remit.confine.judge import Judge, JudgeServer  # noqa: PLC0415 - it needs Linux
 
     def make_judge(asking: int, deny: Sequence[str], allow: Sequence[Sequence[str]]) -> Judge:
-        return Judge(Rules(deny, allow), asking, write, find_type)
+        return Judge(ProgramRules(deny, allow), asking, write, find_type)
 
     return JudgeServer(make_judge(launcher, deny, allow), make_judge, take_descriptor)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Place(NamedTuple):
+class ProtectedPath(NamedTuple):
     """A protected file or folder."""
 
     path: str
@@ -23,7 +23,7 @@ class Place(NamedTuple):
     """The text of a file that changes nothing for the program that reads it; for a file that doesn't exist."""
 
 
-class Harness(NamedTuple):
+class HarnessHome(NamedTuple):
     """Where a harness keeps its settings below the user's home."""
 
     home: str
@@ -40,17 +40,17 @@ class Harness(NamedTuple):
 _JSON = "{}\n"
 _WORKSPACE = (
     # Remit's own
-    Place("remit.toml"),
-    Place(".remit", is_folder=True),
-    Place("agents", is_folder=True),
+    ProtectedPath("remit.toml"),
+    ProtectedPath(".remit", is_folder=True),
+    ProtectedPath("agents", is_folder=True),
     # the harnesses'
     *(
-        Place(path, is_folder=True)
+        ProtectedPath(path, is_folder=True)
         for harness in (claude, opencode, codex, gemini)
         for path in harness.PROTECTED_FOLDERS
     ),
     *(
-        Place(path, blank=blank)
+        ProtectedPath(path, blank=blank)
         for files in (claude.PROTECTED_FILES, opencode.PROTECTED_FILES, gemini.PROTECTED_FILES)
         for path, blank in files.items()
     ),
@@ -58,11 +58,11 @@ _WORKSPACE = (
 """Relative to the root of the workspace. The folders of git are found on disk: `GIT_PLACES`."""
 
 GIT_PLACES = (
-    Place("hooks", is_folder=True),
-    Place("info", is_folder=True),
-    Place("config"),
-    Place("config.worktree"),
-    Place("commondir", blank=".\n"),
+    ProtectedPath("hooks", is_folder=True),
+    ProtectedPath("info", is_folder=True),
+    ProtectedPath("config"),
+    ProtectedPath("config.worktree"),
+    ProtectedPath("commondir", blank=".\n"),
 )
 """What git runs and reads settings from, in each of its folders: a repository's, a submodule's, a worktree's."""
 _GIT = (
@@ -91,17 +91,17 @@ _ANYWHERE = (
 """Agent files of a harness, and Remit's own folder, below any folder of the workspace."""
 
 HARNESSES = {
-    "claude": Harness(
+    "claude": HarnessHome(
         claude.HOME, claude.FOLDER_VARIABLE, claude.HOME_FOLDERS, claude.HOME_FILES, claude.HOME_PRIVATE,
         claude.HOME_STATE,
     ),
-    "codex": Harness(
+    "codex": HarnessHome(
         codex.HOME, codex.FOLDER_VARIABLE, codex.HOME_FOLDERS, codex.HOME_FILES, state=codex.HOME_STATE,
     ),
-    "opencode": Harness(
+    "opencode": HarnessHome(
         opencode.HOME, opencode.FOLDER_VARIABLE, opencode.HOME_FOLDERS, private=opencode.HOME_PRIVATE
     ),
-    "gemini": Harness(gemini.HOME, "", gemini.HOME_FOLDERS, gemini.HOME_FILES, state=gemini.HOME_STATE),
+    "gemini": HarnessHome(gemini.HOME, "", gemini.HOME_FOLDERS, gemini.HOME_FILES, state=gemini.HOME_STATE),
 }  # fmt: skip
 
 
@@ -134,7 +134,9 @@ def list_names(*, has_git: bool) -> list[str]:
     return [*names, *((f".git/{place.path}" for place in GIT_PLACES) if has_git else (".git",))]
 
 
-def list_places(root: str, home: str, harness: str, environ: Mapping[str, str]) -> tuple[list[Place], list[str]]:
+def list_places(
+    root: str, home: str, harness: str, environ: Mapping[str, str]
+) -> tuple[list[ProtectedPath], list[str]]:
     """The full paths that a confined run binds read-only, and the folders whose changes end with it.
 
     `harness`: whose settings lie in folders that the run may write to. All others are read-only with the rest of the
@@ -148,7 +150,9 @@ def list_places(root: str, home: str, harness: str, environ: Mapping[str, str]) 
     named = environ.get(settings.variable, "") if settings.variable else ""
     folders += [named.rstrip("/")] if named.startswith("/") else []
     for folder in folders:
-        places += [Place(f"{folder}/{name}".rstrip("/"), is_folder=True) for name in settings.folders]
+        places += [ProtectedPath(f"{folder}/{name}".rstrip("/"), is_folder=True) for name in settings.folders]
         blanks = [_JSON if name.endswith(".json") else "" for name in settings.files]
-        places += [Place(f"{folder}/{name}", blank=blank) for name, blank in zip(settings.files, blanks, strict=True)]
+        places += [
+            ProtectedPath(f"{folder}/{name}", blank=blank) for name, blank in zip(settings.files, blanks, strict=True)
+        ]
     return places, [f"{folder}/{name}".rstrip("/") for folder in folders for name in settings.private]

@@ -15,8 +15,8 @@ from jiter import from_json
 
 from remit.model import ACCEPTABLE, NOTHING, Expectation, Verdict
 from remit.returns.formats import MANIFEST, get_dialect
-from remit.returns.parsed_message import Reading
-from remit.returns.rules import Trouble, name_verdict
+from remit.returns.parsed_message import ParsedMessage
+from remit.returns.rules import ParseIssue, name_verdict
 from remit.returns.select_return import (
     MAX_MESSAGE_CHARS,
     choose_reading,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from remit.model import ArtifactFacts, Status, VerdictName
 
-__all__ = ["Reading", "attach_entry", "check", "choose_reading", "judge", "read_message"]
+__all__ = ["ParsedMessage", "attach_entry", "check", "choose_reading", "judge", "read_message"]
 
 
 def check(
@@ -55,14 +55,14 @@ def check(
 
 def read_message(
     message: str | bytes, *, dialect: str | None, expectation: Expectation, words: Mapping[str, Status] = NOTHING
-) -> Reading:
+) -> ParsedMessage:
     """Find the return in a final message. Bytes that aren't UTF-8 are replaced."""
     # A little more than the cap is decoded, so that a message over the cap is still seen to be one.
     text = message if isinstance(message, str) else message[: 4 * MAX_MESSAGE_CHARS + 4].decode("utf-8", "replace")
     return find_return(text, None if dialect is None else get_dialect(dialect), expectation, words)
 
 
-def attach_entry(reading: Reading, manifest_tail: str | None, *, rival: str = "") -> None:
+def attach_entry(reading: ParsedMessage, manifest_tail: str | None, *, rival: str = "") -> None:
     """Give a reply of the `manifest` format its entry: the last line of the manifest. None: no manifest is known.
 
     `rival` is the status in another entry of the same work that says otherwise.
@@ -71,11 +71,11 @@ def attach_entry(reading: Reading, manifest_tail: str | None, *, rival: str = ""
         return
     line = next((line for line in reversed((manifest_tail or "").split("\n")) if line.strip()), "").lstrip("\ufeff")
     if manifest_tail is None:
-        trouble = Trouble(
+        trouble = ParseIssue(
             "no_entry", "no manifest is known, so the entry cannot be read", "Give the manifest (--manifest FILE)."
         )
     elif not line:
-        trouble = Trouble("no_entry", "the manifest has no entry", "Append the entry, then reply.")
+        trouble = ParseIssue("no_entry", "the manifest has no entry", "Append the entry, then reply.")
     else:
         try:
             entry = from_json(line.encode("utf-8", "replace"), allow_inf_nan=False, catch_duplicate_keys=True)
@@ -90,7 +90,7 @@ def attach_entry(reading: Reading, manifest_tail: str | None, *, rival: str = ""
             reading.troubles += (*find_blanks(entry, MANIFEST), *find_conflicts(entry, MANIFEST, reading.words))
             if rival:
                 reading.troubles += (
-                    Trouble(
+                    ParseIssue(
                         "rival",
                         f"the manifest has two entries of this work, and one of them says {rival[:80]}",
                         "Leave one entry of this work: correct it, and remove the other.",
@@ -98,13 +98,13 @@ def attach_entry(reading: Reading, manifest_tail: str | None, *, rival: str = ""
                     ),
                 )
             return
-        trouble = Trouble("bad_line", "the manifest's last line is not one JSON object",
-                          "Write the entry on one line, without indentation.")  # fmt: skip
+        trouble = ParseIssue("bad_line", "the manifest's last line is not one JSON object",
+                             "Write the entry on one line, without indentation.")  # fmt: skip
     reading.troubles += (trouble,)
 
 
 def judge(
-    reading: Reading, *, evidence: Mapping[str, ArtifactFacts] = NOTHING, findings_text: str | None = None
+    reading: ParsedMessage, *, evidence: Mapping[str, ArtifactFacts] = NOTHING, findings_text: str | None = None
 ) -> Verdict:
     """Weigh a reading against what is on disk."""
     reading.evidence = evidence

@@ -15,7 +15,7 @@ from remit.lazy_regex import lazy
 from remit.returns.hidden_text import Hidden, find_thinking, is_quoted
 from remit.returns.key_names import ESCAPED, spell
 from remit.returns.status_conflicts import find_denials
-from remit.returns.tolerant_json import INVISIBLE, Parsed, UnreadableError, parse_object
+from remit.returns.tolerant_json import INVISIBLE, ParsedObject, UnreadableError, parse_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,12 +30,12 @@ MAX_PASSED = 30_000
 MAX_INCOMPLETE = 200
 
 
-class Candidate:
+class ReturnCandidate:
     """An object that tries to be a return."""
 
     __slots__ = ("alone", "dialect", "glued", "hidden", "marked", "parsed", "text", "wrapping")
 
-    def __init__(self, parsed: Parsed, dialect: Dialect, text: str, *, wrapping: tuple[str, ...] = ()) -> None:
+    def __init__(self, parsed: ParsedObject, dialect: Dialect, text: str, *, wrapping: tuple[str, ...] = ()) -> None:
         self.parsed = parsed
         self.dialect = dialect
         self.text = text
@@ -57,13 +57,13 @@ class Candidate:
         return self.dialect.overlap(self.parsed.value) >= len(self.dialect.shape.required) - 1
 
 
-class Scan:
+class MessageScan:
     """What a scan of one text brought."""
 
     __slots__ = ("broken_to", "candidates", "capped", "chars", "overflow", "tries", "unreadable", "values")
 
     def __init__(self) -> None:
-        self.candidates: list[Candidate] = []
+        self.candidates: list[ReturnCandidate] = []
         self.unreadable: tuple[str, int, int] | None = None
         """The last thing that began like a return and could not be read: why, from where, and up to where."""
         self.capped = False
@@ -105,10 +105,10 @@ _WRAPPERS = frozenset({"return", "result", "response", "output", "answer", "fina
                        "subagent_return", "agent_output", "agent_return", "structured_output"})  # fmt: skip
 
 
-def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None) -> Scan:
+def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None) -> MessageScan:
     """Find every candidate of these formats; of a crowd, only what may carry the issued session id."""
     dialects = tuple(dialects)
-    scan = Scan()
+    scan = MessageScan()
     names = sorted({dialect.status_at[0] for dialect in dialects})
     keys = re.compile("|".join(map(spell, names) if ESCAPED in text else names))
     key = keys.search(text)
@@ -156,11 +156,11 @@ def scan_message(text: str, dialects: Iterable[Dialect], session_id: str | None)
     return scan
 
 
-def find_incomplete(text: str, dialects: Iterable[Dialect], session_id: str | None) -> list[Candidate]:
+def find_incomplete(text: str, dialects: Iterable[Dialect], session_id: str | None) -> list[ReturnCandidate]:
     """Objects without a status that carry the issued id or most of the fields: the field that is missing is named."""
     dialects = tuple(dialects)
-    found: list[Candidate] = []
-    scan, pos = Scan(), 0
+    found: list[ReturnCandidate] = []
+    scan, pos = MessageScan(), 0
     has_sign = "artifacts" in text or (session_id is not None and session_id in text)
     while has_sign and (opening := _OPENING.search(text, pos)):
         if scan.tries >= MAX_INCOMPLETE or scan.is_exhausted(len(text)):
@@ -174,13 +174,13 @@ def find_incomplete(text: str, dialects: Iterable[Dialect], session_id: str | No
         for dialect in dialects:
             has_most = dialect.overlap(value) >= len(dialect.shape.required) - 1
             if has_most or (session_id is not None and session_id in ids and "session_id" in dialect.shape.known):
-                found.append(Candidate(parsed, dialect, text))
+                found.append(ReturnCandidate(parsed, dialect, text))
                 break
     _describe(found, text)
     return found
 
 
-def _add_opening(scan: Scan, text: str, at: int, dialects: tuple[Dialect, ...]) -> None:
+def _add_opening(scan: MessageScan, text: str, at: int, dialects: tuple[Dialect, ...]) -> None:
     """Read a return whose opening bracket is missing."""
     whole = f"{text[:at]}{{{text[at:]}"
     try:
@@ -192,7 +192,7 @@ def _add_opening(scan: Scan, text: str, at: int, dialects: tuple[Dialect, ...]) 
         scan.candidates.append(candidate)
 
 
-def _attempt(scan: Scan, text: str, start: int, key: int) -> tuple[int, Parsed | None]:
+def _attempt(scan: MessageScan, text: str, start: int, key: int) -> tuple[int, ParsedObject | None]:
     """Read one object: where to go on, and the object if there is one."""
     scan.tries += 1
     try:
@@ -239,18 +239,20 @@ def _is_like(dialect: Dialect, value: dict[str, Any], session_id: str | None) ->
     return dialect.is_like(value) or (has_id and dialect.word(value) in dialect.statuses)
 
 
-def _recognise(parsed: Parsed, text: str, dialects: tuple[Dialect, ...], session_id: str | None) -> Candidate | None:
+def _recognise(
+    parsed: ParsedObject, text: str, dialects: tuple[Dialect, ...], session_id: str | None
+) -> ReturnCandidate | None:
     """The object as a candidate; also where a small wrapper holds it."""
     like = [dialect for dialect in dialects if _is_like(dialect, parsed.value, session_id)]
     if like:
         best = max(like, key=lambda dialect: dialect.overlap(parsed.value) / len(dialect.shape.required))
-        return Candidate(parsed, best, text)
+        return ReturnCandidate(parsed, best, text)
     name = _find_wrapped(parsed.value)
     if name is not None and not parsed.flaws:
         for dialect in dialects:
             if dialect.is_like(parsed.value[name]):
                 inner = parse_object(text, parsed.spans[f"/{name}"][0], held=True)
-                return Candidate(inner, dialect, text, wrapping=("envelope",))
+                return ReturnCandidate(inner, dialect, text, wrapping=("envelope",))
     return None
 
 
@@ -284,7 +286,7 @@ def find_return_files(text: str) -> list[str]:
 _START_MARKER = lazy(r"<!--\s*AGENT_OUTPUT_START\s*-->\s*(?:(?:```|~~~)[^\n]{0,40}\n)?\s*\Z")
 
 
-def _describe(candidates: list[Candidate], text: str) -> None:
+def _describe(candidates: list[ReturnCandidate], text: str) -> None:
     """Note where each candidate stands: hidden, right below the output marker, or as the whole message."""
     if not candidates:
         return

@@ -73,7 +73,7 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 }
 
 
-class Known(NamedTuple):
+class KnownMetadata(NamedTuple):
     """What the caller knows and the source may not say."""
 
     session_id: str | None = None
@@ -89,7 +89,7 @@ class Known(NamedTuple):
 _GAPS = ("session_id", "agent", "depth", "path", "duration_ms")
 
 
-def convert_return(returned: Return, target: Dialect, known: Known) -> tuple[dict[str, Any], list[Diagnostic]]:
+def convert_return(returned: Return, target: Dialect, known: KnownMetadata) -> tuple[dict[str, Any], list[Diagnostic]]:
     """The return as an object of the target format, and everything that did not come through as it was."""
     # What the source says of itself is kept; the caller only fills gaps.
     gaps = [name for name in _GAPS if getattr(returned, name) is None]
@@ -97,14 +97,14 @@ def convert_return(returned: Return, target: Dialect, known: Known) -> tuple[dic
     if returned.format == target.name:
         return target.write(returned), []
     findings: list[Diagnostic] = []
-    returned = _say_something(returned)
+    returned = _add_missing_text(returned)
     writer = {"standard": _to_standard, "hyper": _to_hyper, "manifest": _to_manifest}[target.name]
     payload = target.write(writer(returned, known, findings))
     findings += _find_unknown(payload, target)
     return payload, findings
 
 
-def _say_something(returned: Return) -> Return:
+def _add_missing_text(returned: Return) -> Return:
     """A return of `hyper` may say nothing but that it is complete; other formats want a sentence."""
     if returned.summary.strip():
         return returned
@@ -138,7 +138,7 @@ def _find_unknown(payload: dict[str, Any], target: Dialect) -> Iterator[Diagnost
 _STANDARD_KINDS = {"document": "documentation", "code": "implementation", "data": "documentation"}
 
 
-def _to_standard(returned: Return, _known: Known, findings: list[Diagnostic]) -> Return:
+def _to_standard(returned: Return, _known: KnownMetadata, findings: list[Diagnostic]) -> Return:
     artifacts = []
     for index, artifact in enumerate(returned.artifacts):
         word = _STANDARD_KINDS.get(artifact.kind, artifact.kind)
@@ -185,7 +185,7 @@ _HYPER_WORDS = {"completed": "complete", "partial": "partial", "failed": "error"
 _HYPER_KINDS = {"implementation": "code", "code": "code", "data": "data"}
 
 
-def _to_hyper(returned: Return, _known: Known, findings: list[Diagnostic]) -> Return:
+def _to_hyper(returned: Return, _known: KnownMetadata, findings: list[Diagnostic]) -> Return:
     for pointer, value in (("/session_id", returned.session_id), ("/delegation_depth", returned.depth),
                            ("/delegation_path", returned.path)):  # fmt: skip
         if value is not None:
@@ -202,7 +202,7 @@ def _to_hyper(returned: Return, _known: Known, findings: list[Diagnostic]) -> Re
         findings.append(changed("/next_steps", "the next steps were taken from the errors' recommendations"))
     artifacts = tuple(_to_hyper_artifact(index, item, findings) for index, item in enumerate(returned.artifacts))
     return returned._replace(artifacts=artifacts, faults=faults, next_steps=steps, word=_HYPER_WORDS[returned.status],
-                   metadata=NOTHING, extra=NOTHING, form=NOTHING)  # fmt: skip
+                             metadata=NOTHING, extra=NOTHING, form=NOTHING)  # fmt: skip
 
 
 def _first_fault(faults: tuple[AgentError, ...], findings: list[Diagnostic]) -> tuple[AgentError, ...]:
@@ -253,7 +253,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
 
-def _to_manifest(returned: Return, known: Known, findings: list[Diagnostic]) -> Return:
+def _to_manifest(returned: Return, known: KnownMetadata, findings: list[Diagnostic]) -> Return:
     if not returned.artifacts and known.findings_file is not None:
         returned = returned._replace(artifacts=(Artifact("research", known.findings_file),))
     named = (("session_id", returned.session_id), ("agent", returned.agent), ("delegation_depth", returned.depth),
@@ -294,7 +294,7 @@ def _to_manifest(returned: Return, known: Known, findings: list[Diagnostic]) -> 
     )
 
 
-def _derive_entry(returned: Return, known: Known, findings: list[Diagnostic]) -> dict[str, Any]:
+def _derive_entry(returned: Return, known: KnownMetadata, findings: list[Diagnostic]) -> dict[str, Any]:
     title = (
         next((item.summary for item in returned.artifacts if item.summary), None)
         or _split_sentences(returned.summary)[0]

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jiter import from_json
 
-from remit.model import Diagnostic, Place
-from remit.positions import Lines, escape_key
+from remit.model import Diagnostic, TextSpan
+from remit.positions import LineIndex, escape_key
 from remit.returns.formats import MANIFEST
 from remit.returns.formats.manifest import read_aliases
-from remit.returns.rules import RULES, Case, Trouble, run_rules
+from remit.returns.rules import RETURN_RULES, ParseIssue, ReturnContext, run_return_rules
 from remit.returns.select_return import find_blanks
 from remit.returns.shapes import drop_empty_items, find_escape, name_type
 from remit.returns.tolerant_json import UnreadableError, parse_object
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from remit.model import ArtifactFacts, Severity, Status
-    from remit.returns.rules import TroubleKind
+    from remit.returns.rules import ParseIssueKind
 
 MAX_LINE_BYTES = 1024 * 1024
 _MAX_SPREAD_LINES = 500
@@ -50,11 +50,11 @@ def line_too_long(number: int) -> Diagnostic:
         "error",
         f"the line has more than {MAX_LINE_BYTES:,} bytes and was not read",
         "Keep the content in the findings file.",
-        place=Place(number, 1, number, 2),
+        place=TextSpan(number, 1, number, 2),
     )
 
 
-def torn_tail(place: Place, reason: str) -> Diagnostic:
+def torn_tail(place: TextSpan, reason: str) -> Diagnostic:
     """The last line is cut off: it is no JSON, and no line feed ends it.
 
     Why: whoever wrote it was stopped in the middle. The next entry would be glued to it, and both would be lost.
@@ -67,7 +67,7 @@ def torn_tail(place: Place, reason: str) -> Diagnostic:
     return Diagnostic("MAN002", "error", message, "Complete the entry, or remove the line.", place=place)
 
 
-def no_line_feed(place: Place) -> Diagnostic:
+def no_line_feed(place: TextSpan) -> Diagnostic:
     """No line feed ends the last entry.
 
     Why: the next program that appends an entry puts it on the same line, and then neither can be read.
@@ -81,7 +81,7 @@ def no_line_feed(place: Place) -> Diagnostic:
     )
 
 
-def id_taken(entry_id: str, first_line: int, free: str, place: Place | None) -> Diagnostic:
+def id_taken(entry_id: str, first_line: int, free: str, place: TextSpan | None) -> Diagnostic:
     """Two entries have the same id.
 
     Why: the id is how an entry is looked up and what a task links to. Of two, one is never found again.
@@ -100,7 +100,7 @@ def id_taken(entry_id: str, first_line: int, free: str, place: Place | None) -> 
     )
 
 
-def alias_read(key: str, field: str, place: Place | None) -> Diagnostic:
+def alias_read(key: str, field: str, place: TextSpan | None) -> Diagnostic:
     """A field has another name than the standard gives it; it is read all the same. Told once for each name.
 
     Why: manifests in the wild have `task_id`, `output_file`, `timestamp` and the like. Remit reads them, other programs
@@ -114,7 +114,7 @@ def alias_read(key: str, field: str, place: Place | None) -> Diagnostic:
     return Diagnostic("MAN005", "note", message, f"Write {field}.", f"/{escape_key(key)}", place)
 
 
-def not_utf8(place: Place) -> Diagnostic:
+def not_utf8(place: TextSpan) -> Diagnostic:
     """A line is not UTF-8.
 
     Why: JSON is. What cannot be decoded is read differently by every program, or not at all.
@@ -139,7 +139,7 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-class Told(NamedTuple):
+class LineDiagnostic(NamedTuple):
     """A finding, and the lines of the manifest that it is about."""
 
     finding: Diagnostic
@@ -147,21 +147,21 @@ class Told(NamedTuple):
     first_line: int
 
 
-class Passage(NamedTuple):
+class ManifestPassage(NamedTuple):
     """A line of the manifest, or several where an entry is spread over them."""
 
     text: str
     first_line: int
 
-    def tell(self, finding: Diagnostic) -> Told:
+    def tell(self, finding: Diagnostic) -> LineDiagnostic:
         """A finding about it."""
-        return Told(finding, self.text, self.first_line)
+        return LineDiagnostic(finding, self.text, self.first_line)
 
-    def locate(self, start: int, end: int) -> Place:
+    def locate(self, start: int, end: int) -> TextSpan:
         """Where in the manifest a part of it stands."""
-        return self.move(Lines(self.text).locate(start, end))
+        return self.move(LineIndex(self.text).locate(start, end))
 
-    def move(self, place: Place) -> Place:
+    def move(self, place: TextSpan) -> TextSpan:
         """A place in the passage as a place in the manifest."""
         above = self.first_line - 1
         return place._replace(line=place.line + above, end_line=place.end_line + above)
@@ -176,11 +176,11 @@ class _Bad(NamedTuple):
 
 
 _SAID_BY_RET089 = frozenset({"RET051", "RET052"})
-_NOT_JSON = RULES["RET082"]
+_NOT_JSON = RETURN_RULES["RET082"]
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"\s*+")
 _CONFLICT = re.compile(r"(?:<{7}|={7}|>{7}|\|{7})(?: |\Z)")
-_FLAWS: Mapping[str, tuple[TroubleKind, str, str]] = {
+_FLAWS: Mapping[str, tuple[ParseIssueKind, str, str]] = {
     "conflict": ("conflict", "is given twice with different values", "Give each key once."),
     "nonfinite": ("nonfinite", "is not a finite number", "Give a number, or leave the key out."),
 }
@@ -207,7 +207,7 @@ def _read_entry(data: bytes) -> dict[str, Any] | None:
 
 def check_lines(
     lines: Iterable[tuple[bytes, bool]], *, look: Callable[[str], ArtifactFacts | None], words: Mapping[str, Status]
-) -> Iterator[Told]:
+) -> Iterator[LineDiagnostic]:
     """Judge a manifest. A line is given without its end, and with whether it has one; `look` tells of a file."""
     check = _Check(look, words)
     for number, (data, ended) in enumerate(lines, 1):
@@ -238,14 +238,14 @@ class _Check:
 
     # -- lines that are no entry at first sight
 
-    def read_odd_line(self, data: bytes, number: int, *, ended: bool) -> Iterator[Told]:
+    def read_odd_line(self, data: bytes, number: int, *, ended: bool) -> Iterator[LineDiagnostic]:
         """A line that is not simply one object, or that may belong to the object above it."""
         if len(data) > MAX_LINE_BYTES:
             yield from self.close()
-            yield Told(line_too_long(number), data[:200].decode("utf-8", "replace"), number)
+            yield LineDiagnostic(line_too_long(number), data[:200].decode("utf-8", "replace"), number)
             return
         text = data.decode("utf-8", "replace")
-        passage = Passage(text, number)
+        passage = ManifestPassage(text, number)
         if self.spread and self._continues(text):
             yield from self._go_on(text)
             return
@@ -265,7 +265,7 @@ class _Check:
         elif not ended:
             yield passage.tell(no_line_feed(passage.locate(len(text), len(text))))
 
-    def _tell_bad(self, bad: _Bad, passage: Passage, *, ended: bool) -> Diagnostic:
+    def _tell_bad(self, bad: _Bad, passage: ManifestPassage, *, ended: bool) -> Diagnostic:
         end = len(passage.text.rstrip())
         place = passage.locate(min(bad.at, end - 1), min(bad.at, end - 1) + 1)
         if not ended and bad.at >= end:
@@ -277,13 +277,13 @@ class _Check:
         room = len(self.spread) < _MAX_SPREAD_LINES and self.spread_size + len(text) <= MAX_LINE_BYTES
         return room and (not text or text[0] in ' \t\r"}]')
 
-    def _go_on(self, text: str) -> Iterator[Told]:
+    def _go_on(self, text: str) -> Iterator[LineDiagnostic]:
         self.spread.append(text)
         self.spread_size += len(text)
         if not text.startswith("}") or self.tries >= _MAX_TRIES:
             return
         self.tries += 1
-        passage = Passage("\n".join(self.spread), self.spread_from)
+        passage = ManifestPassage("\n".join(self.spread), self.spread_from)
         entries, bad = _read_objects(passage.text)
         if bad is None and len(entries) == 1:
             count, self.spread = len(self.spread), []
@@ -292,11 +292,11 @@ class _Check:
             yield passage.tell(Diagnostic(_NOT_JSON.code, "error", message, "Write it on one line.", place=place))
             yield from self.check_entry(entries[0][1], passage, entries[0][0])
 
-    def close(self) -> Iterator[Told]:
+    def close(self) -> Iterator[LineDiagnostic]:
         """End an object that was opened and never closed: what stands there is one finding."""
         if not self.spread:
             return
-        passage = Passage("\n".join(self.spread), self.spread_from)
+        passage = ManifestPassage("\n".join(self.spread), self.spread_from)
         _, bad = _read_objects(passage.text)
         count, self.spread = len(self.spread), []
         reason = bad.reason if bad is not None else "the object does not end"
@@ -308,9 +308,9 @@ class _Check:
 
     # -- entries
 
-    def judge(self, entry: dict[str, Any], data: bytes, number: int, *, ended: bool) -> Iterator[Told]:
+    def judge(self, entry: dict[str, Any], data: bytes, number: int, *, ended: bool) -> Iterator[LineDiagnostic]:
         """Judge a line that is one object."""
-        passage = Passage(data.decode("utf-8", "replace"), number)
+        passage = ManifestPassage(data.decode("utf-8", "replace"), number)
         yield from self.check_entry(entry, passage, passage.text.index("{"))
         if not ended:
             yield passage.tell(no_line_feed(passage.locate(len(passage.text), len(passage.text))))
@@ -320,7 +320,7 @@ class _Check:
         facts = self.look(file) if isinstance(file, str) and file and find_escape(file) is None else None
         return {} if facts is None else {facts.path: facts}
 
-    def check_entry(self, entry: dict[str, Any], passage: Passage, start: int) -> Iterator[Told]:
+    def check_entry(self, entry: dict[str, Any], passage: ManifestPassage, start: int) -> Iterator[LineDiagnostic]:
         """Judge one entry with every rule, each finding with its place in the manifest."""
         read_as, taken = read_aliases(entry)
         spans, troubles = _find_spans(passage.text, start)
@@ -329,8 +329,8 @@ class _Check:
         drop_empty_items(read_as, MANIFEST.shape, spans)
         troubles += find_blanks(read_as, MANIFEST)
         facts = self._find_facts(read_as)
-        case = Case(passage.text, MANIFEST, read_as, tuple(troubles), spans, words=self.words, evidence=facts)
-        findings = run_rules(case)
+        case = ReturnContext(passage.text, MANIFEST, read_as, tuple(troubles), spans, words=self.words, evidence=facts)
+        findings = run_return_rules(case)
         forgotten = any(finding.code == "RET089" for finding in findings)
         for finding in findings:
             if not (forgotten and finding.code in _SAID_BY_RET089):  # one file that is not there is told once
@@ -342,7 +342,9 @@ class _Check:
                 self.aliases.add(key)
                 yield passage.tell(alias_read(key, field, passage.locate(*spans[f"/{field}"])))
 
-    def _check_id(self, entry_id: object, passage: Passage, spans: Mapping[str, tuple[int, int]]) -> Iterator[Told]:
+    def _check_id(
+        self, entry_id: object, passage: ManifestPassage, spans: Mapping[str, tuple[int, int]]
+    ) -> Iterator[LineDiagnostic]:
         if not isinstance(entry_id, str) or not entry_id.strip():
             return
         first = self.ids.get(entry_id)
@@ -366,7 +368,7 @@ def _find_undecodable(data: bytes) -> int | None:
     return None
 
 
-def _find_spans(text: str, start: int) -> tuple[dict[str, tuple[int, int]], list[Trouble]]:
+def _find_spans(text: str, start: int) -> tuple[dict[str, tuple[int, int]], list[ParseIssue]]:
     """Where each value stands, and what the strict parser would have tripped over."""
     try:
         parsed = parse_object(text, start)
@@ -376,7 +378,7 @@ def _find_spans(text: str, start: int) -> tuple[dict[str, tuple[int, int]], list
     for flaw in parsed.flaws:
         if flaw.kind in _FLAWS:
             kind, message, hint = _FLAWS[flaw.kind]
-            troubles.append(Trouble(kind, f"{flaw.pointer[1:]} {message}", hint, flaw.start, flaw.end, flaw.pointer))
+            troubles.append(ParseIssue(kind, f"{flaw.pointer[1:]} {message}", hint, flaw.start, flaw.end, flaw.pointer))
     return dict(parsed.spans), troubles
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.model import NOTHING, Repair
+from remit.model import NOTHING, JsonRepair
 from remit.positions import locate
-from remit.returns.rules import Case, run_rules
+from remit.returns.rules import ReturnContext, run_return_rules
 from remit.returns.shapes import find_escape
 from remit.returns.tolerant_json import REPAIRS
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from remit.model import ArtifactFacts, Diagnostic, Expectation, Return, Status, Transport
     from remit.returns.formats import Dialect
-    from remit.returns.rules import Trouble
+    from remit.returns.rules import ParseIssue
 
 
-class Reading:
+class ParsedMessage:
     """What was found in a message."""
 
     __slots__ = (
@@ -38,7 +38,7 @@ class Reading:
         """Where in `text` each value stands."""
         self.marked = False
         self.transport: Transport | None = None
-        self.troubles: tuple[Trouble, ...] = ()
+        self.troubles: tuple[ParseIssue, ...] = ()
         self.repairs: tuple[tuple[str, int], ...] = ()
         self.located = True
         """Whether offsets are offsets into the message itself."""
@@ -59,9 +59,9 @@ class Reading:
         return [path for _, path in self.dialect.paths(self.payload) if find_escape(path) is None]
 
     @property
-    def case(self) -> Case:
+    def case(self) -> ReturnContext:
         """What the rules see of it."""
-        return Case(
+        return ReturnContext(
             self.text,
             self.dialect,
             self.payload,
@@ -80,15 +80,15 @@ class Reading:
 
     def explain(self) -> tuple[Diagnostic, ...]:
         """Run every rule."""
-        return tuple(run_rules(self.case))
+        return tuple(run_return_rules(self.case))
 
-    def list_repairs(self) -> tuple[Repair, ...]:
+    def list_repairs(self) -> tuple[JsonRepair, ...]:
         """Name each kind of repair once, where it was first needed."""
         first: dict[str, int] = {}
         for kind, at in self.repairs:
             first.setdefault(kind, at)
         return tuple(
-            Repair(kind, REPAIRS[kind], locate(self.text, at, at) if self.located else None)
+            JsonRepair(kind, REPAIRS[kind], locate(self.text, at, at) if self.located else None)
             for kind, at in first.items()
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.lazy_regex import lazy
-from remit.returns.shapes import Anything, ListOf, Record, TextOrList
+from remit.returns.shapes import AnyShape, ListShape, ObjectShape, TextListShape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ _DECIDING = frozenset({"summary", "path", "file", "session_id", "agent_type", "a
 _BLANK_IN_PATH = lazy(r"\{\{\s*\w[\w ]{0,40}\}\}|<[a-zA-Z][\w -]{0,60}>")
 
 
-def find_placeholders(payload: Mapping[str, Any], shape: Record) -> Iterator[tuple[str, str]]:
+def find_placeholders(payload: Mapping[str, Any], shape: ObjectShape) -> Iterator[tuple[str, str]]:
     """The (JSON Pointer, text) of every unfilled blank in what the format requires or expects."""
     for key, inner in shape.known.items():
         if key in payload:
@@ -45,18 +45,18 @@ def find_placeholders(payload: Mapping[str, Any], shape: Record) -> Iterator[tup
 
 
 def _walk(value: object, shape: Shape, key: str, pointer: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str) and not isinstance(shape, Anything):
+    if isinstance(value, str) and not isinstance(shape, AnyShape):
         # A caption may be as short as it likes; the summary of the whole may not be a stock phrase.
         name = "caption" if key == "summary" and pointer != "/summary" else key
         if is_placeholder(value, name):
             yield pointer, value
-    elif isinstance(value, dict) and isinstance(shape, Record):
+    elif isinstance(value, dict) and isinstance(shape, ObjectShape):
         for name, inner in shape.known.items():
             if name in value:
                 yield from _walk(value[name], inner, name, f"{pointer}/{name}")
-    elif isinstance(value, list) and isinstance(shape, ListOf | TextOrList):
+    elif isinstance(value, list) and isinstance(shape, ListShape | TextListShape):
         for index, item in enumerate(value):
-            yield from _walk(item, shape.item if isinstance(shape, ListOf) else shape, key, f"{pointer}/{index}")
+            yield from _walk(item, shape.item if isinstance(shape, ListShape) else shape, key, f"{pointer}/{index}")
 
 
 def is_placeholder(text: str, key: str) -> bool:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from remit.lazy_regex import lazy
 from remit.positions import escape_key
-from remit.returns.candidates import Candidate, Scan, find_incomplete, scan_message
+from remit.returns.candidates import MessageScan, ReturnCandidate, find_incomplete, scan_message
 from remit.returns.formats import HYPER, MANIFEST, STANDARD
 from remit.returns.formats.manifest import SENTENCES
 from remit.returns.hidden_text import find_thinking
-from remit.returns.parsed_message import Reading
+from remit.returns.parsed_message import ParsedMessage
 from remit.returns.placeholders import find_placeholders
-from remit.returns.rules import Case, Trouble, TroubleKind, name_verdict, run_rules
+from remit.returns.rules import ParseIssue, ParseIssueKind, ReturnContext, name_verdict, run_return_rules
 from remit.returns.rules.summary import shorten
 from remit.returns.shapes import drop_empty_items, unquote_numbers
 from remit.returns.status_conflicts import find_denials, find_second_spellings
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from remit.model import Expectation, Status
     from remit.returns.formats import Dialect
-    from remit.returns.tolerant_json import Flaw
+    from remit.returns.tolerant_json import JsonFlaw
 
 MAX_MESSAGE_CHARS = 8 * 1024 * 1024
 _MAX_NOTE_CHARS = 200
@@ -38,19 +38,21 @@ _COLORS = lazy(r"\x1b\[[0-9;:]*+[mK]")
 """What terminals read as a color, and never show."""
 
 
-def find_return(text: str, wanted: Dialect | None, expectation: Expectation, words: Mapping[str, Status]) -> Reading:
+def find_return(
+    text: str, wanted: Dialect | None, expectation: Expectation, words: Mapping[str, Status]
+) -> ParsedMessage:
     """Find the return in a final message; what stands in the way is in the reading's troubles."""
     if not text.isascii():
         text = join_surrogates(text)  # half a surrogate pair cannot be printed
     said, text = text, _COLORS.sub("", text) if "\x1b" in text else text
-    reading = Reading(text, wanted, expectation, words=words)
+    reading = ParsedMessage(text, wanted, expectation, words=words)
     if len(text) > MAX_MESSAGE_CHARS:
         limit = MAX_MESSAGE_CHARS // (1024 * 1024)
         what = f"the message is longer than {limit} million characters"
-        reading.troubles = (Trouble("too_big", what, "Send a short report."),)
+        reading.troubles = (ParseIssue("too_big", what, "Send a short report."),)
     elif not text or text.isspace():
         hint = "Send a return; use status failed if nothing could be done."
-        reading.troubles = (Trouble("empty", "the message is empty", hint),)
+        reading.troubles = (ParseIssue("empty", "the message is empty", hint),)
     elif wanted is MANIFEST:
         _read_sentence(reading)
     else:
@@ -76,7 +78,7 @@ def find_return(text: str, wanted: Dialect | None, expectation: Expectation, wor
 class _Judged:
     """A candidate, and whether it is good as far as that can be decided without the disk."""
 
-    def __init__(self, candidate: Candidate, case: Case, repairs: list[tuple[str, int]]) -> None:
+    def __init__(self, candidate: ReturnCandidate, case: ReturnContext, repairs: list[tuple[str, int]]) -> None:
         self.candidate = candidate
         self.case = case
         self.repairs = repairs
@@ -84,7 +86,7 @@ class _Judged:
     @cached_property
     def is_good(self) -> bool:
         """Whether every rule accepts it; only asked if there are several."""
-        return name_verdict(run_rules(self.case, places=False)) == "accepted"
+        return name_verdict(run_return_rules(self.case, places=False)) == "accepted"
 
     @property
     def is_whole(self) -> bool:
@@ -129,11 +131,11 @@ class _Judged:
         return _contradict(self.case, other.case, lambda: self.is_whole and other.is_whole)
 
 
-def _get_agent(case: Case) -> object:
+def _get_agent(case: ReturnContext) -> object:
     return case.get("metadata", "agent_type") or case.get("meta", "agent_name")
 
 
-def _contradict(case: Case, other: Case, are_whole: Callable[[], bool]) -> bool:
+def _contradict(case: ReturnContext, other: ReturnContext, are_whole: Callable[[], bool]) -> bool:
     """Whether two returns can't both be true: another status, other files, another agent.
 
     The files are compared only if both lists are whole: one may be cut off or left out.
@@ -146,17 +148,17 @@ def _contradict(case: Case, other: Case, are_whole: Callable[[], bool]) -> bool:
     )
 
 
-def _get_status(case: Case) -> object:
+def _get_status(case: ReturnContext) -> object:
     """The status, or the unknown word that stands in its place."""
     return case.status or (case.dialect.word(case.payload or {}) if case.dialect else None)
 
 
-def _list_claims(case: Case) -> set[str]:
+def _list_claims(case: ReturnContext) -> set[str]:
     paths = case.dialect.paths(case.payload or {}) if case.dialect else ()
     return {normpath(path) if path else path for _, path in paths}
 
 
-def choose_reading(readings: Sequence[Reading]) -> Reading:
+def choose_reading(readings: Sequence[ParsedMessage]) -> ParsedMessage:
     """Choose between the returns that an agent handed in and its final message, which is the last.
 
     A return that was handed in counts, if it can be used at all. If another one contradicts it, or can't be read, it is
@@ -165,14 +167,14 @@ def choose_reading(readings: Sequence[Reading]) -> Reading:
     *handed_in, said = readings
     if not handed_in:
         return said
-    verdicts = {id(each): name_verdict(run_rules(each.case, places=False)) for each in readings}
+    verdicts = {id(each): name_verdict(run_return_rules(each.case, places=False)) for each in readings}
     returns = [each for each in readings if verdicts[id(each)] not in ("missing", "degenerate")] or handed_in[:1]
     chosen = next((each for each in returns if verdicts[id(each)] != "malformed"), returns[-1])
     for each in returns:
         are_good = partial({"accepted"}.issuperset, (verdicts[id(each)], verdicts[id(chosen)]))
         if each is not chosen and (each.payload is None or _contradict(chosen.case, each.case, are_good)):
             what = "the agent handed in a return, and its final message or its file has one that contradicts it"
-            chosen.troubles += (Trouble("contradiction", what, "Hand in one return, and send no other."),)
+            chosen.troubles += (ParseIssue("contradiction", what, "Hand in one return, and send no other."),)
             break
     if verdicts[id(said)] == "missing":
         chosen.final = said.text.strip()[:_MAX_NOTE_CHARS]
@@ -181,7 +183,7 @@ def choose_reading(readings: Sequence[Reading]) -> Reading:
     return chosen
 
 
-def _scan_and_unwrap(text: str, wanted: Dialect | None, session_id: str | None) -> Scan:
+def _scan_and_unwrap(text: str, wanted: Dialect | None, session_id: str | None) -> MessageScan:
     """Scan the message as it stands; only where that brings nothing usable, what it may be wrapped in."""
     dialects = (wanted,) if wanted else (STANDARD, HYPER)
     first = scan = scan_message(text, dialects, session_id)
@@ -194,7 +196,7 @@ def _scan_and_unwrap(text: str, wanted: Dialect | None, session_id: str | None) 
             for names, outer in layers
             for name, inner in unwrap(outer, lambda value: any(d.is_like(value) for d in dialects))
         ][:8]
-        found = Scan()
+        found = MessageScan()
         for names, inner in layers:
             for candidate in scan_message(inner, dialects, session_id).candidates:
                 candidate.wrapping = (*names, *candidate.wrapping)
@@ -204,37 +206,39 @@ def _scan_and_unwrap(text: str, wanted: Dialect | None, session_id: str | None) 
     return scan if scan.candidates else first
 
 
-def _explain_absence(scan: Scan, text: str, wanted: Dialect | None) -> Trouble:
+def _explain_absence(scan: MessageScan, text: str, wanted: Dialect | None) -> ParseIssue:
     if scan.overflow:
-        return Trouble("too_big", scan.overflow, "Send one return, at the end of a short message.")
+        return ParseIssue("too_big", scan.overflow, "Send one return, at the end of a short message.")
     if scan.unreadable:
         reason, _, end = scan.unreadable
         message = f"what looks like a return cannot be read: {reason}"
-        return Trouble(
+        return ParseIssue(
             "too_big" if scan.capped else "unreadable", message, "Send valid JSON.", end, min(end + 1, len(text))
         )
     if wanted is not None:
         for other in (STANDARD, HYPER):
             if other is not wanted and scan_message(text, (other,), None).candidates:
-                return Trouble("dialect", f"the return is in the format {other.name}, not {wanted.name}",
-                               f"Send a {wanted.name} return, or check with --format {other.name}.")  # fmt: skip
-    return Trouble("absent", "the message holds no return", "End the message with the JSON object that was asked for.")
+                return ParseIssue("dialect", f"the return is in the format {other.name}, not {wanted.name}",
+                                  f"Send a {wanted.name} return, or check with --format {other.name}.")  # fmt: skip
+    return ParseIssue(
+        "absent", "the message holds no return", "End the message with the JSON object that was asked for."
+    )
 
 
-def _judge(candidate: Candidate, reading: Reading) -> _Judged:
+def _judge(candidate: ReturnCandidate, reading: ParsedMessage) -> _Judged:
     """Turn what the parser found into troubles, and run every rule."""
     parsed, dialect, known = candidate.parsed, candidate.dialect, reading.expectation
     repairs = list(parsed.repairs.items())
     if _lift_keys(candidate):
         repairs.append(("lifted_keys", parsed.start))
-    troubles = [trouble for flaw in _tell_apart(parsed.flaws) if (trouble := _read_flaw(flaw, candidate, repairs))]
+    troubles = [trouble for flaw in _split_flaws(parsed.flaws) if (trouble := _read_flaw(flaw, candidate, repairs))]
     repairs += [(kind, parsed.start) for kind in normalize(parsed.value, dialect, known, reading.words, parsed.spans)]
     if candidate.glued:
         what = "the return stands inside another that cannot be read"
-        troubles.append(Trouble("unreadable", what, "Send one return.", parsed.start, parsed.start + 1))
+        troubles.append(ParseIssue("unreadable", what, "Send one return.", parsed.start, parsed.start + 1))
     troubles += find_blanks(parsed.value, dialect, known.session_id)
     troubles += find_conflicts(parsed.value, dialect, reading.words)
-    case = Case(
+    case = ReturnContext(
         candidate.text,
         dialect,
         parsed.value,
@@ -293,16 +297,16 @@ def normalize(
             yield "shortened"
 
 
-def find_blanks(payload: dict[str, Any], dialect: Dialect, session_id: str | None = None) -> Iterator[Trouble]:
+def find_blanks(payload: dict[str, Any], dialect: Dialect, session_id: str | None = None) -> Iterator[ParseIssue]:
     """Every blank of a template that nobody filled in. An id that was issued is none, whatever it looks like."""
     for pointer, text in find_placeholders(payload, dialect.shape):
         if text == session_id and pointer.endswith("/session_id"):
             continue
         message = f"{pointer[1:]} is a blank that nobody filled in: {text[:60]}"
-        yield Trouble("template", message, "Put a real value there.", pointer=pointer)
+        yield ParseIssue("template", message, "Put a real value there.", pointer=pointer)
 
 
-def find_conflicts(payload: dict[str, Any], dialect: Dialect, own: Mapping[str, Status]) -> Iterator[Trouble]:
+def find_conflicts(payload: dict[str, Any], dialect: Dialect, own: Mapping[str, Status]) -> Iterator[ParseIssue]:
     """Members at the top that deny a completed status, and known keys in a second spelling.
 
     `error` and `errors` of the format itself have rules of their own.
@@ -313,11 +317,11 @@ def find_conflicts(payload: dict[str, Any], dialect: Dialect, own: Mapping[str, 
     for key in find_denials(payload) if is_completed else ():
         if key not in ("error", "errors") or key not in known:
             message = f"the status is completed, but {key} says otherwise"
-            yield Trouble("conflict", message, "Say once how the work ended.", pointer=f"/{escape_key(key)}")
+            yield ParseIssue("conflict", message, "Say once how the work ended.", pointer=f"/{escape_key(key)}")
     yield from _find_twins(payload, dialect)
 
 
-def _find_twins(payload: dict[str, Any], dialect: Dialect) -> Iterator[Trouble]:
+def _find_twins(payload: dict[str, Any], dialect: Dialect) -> Iterator[ParseIssue]:
     """Known keys that are there a second time in another spelling, with another value."""
     known = dialect.shape.known
     holders: list[tuple[str, Any, Mapping[str, object]]] = [("", payload, known)]
@@ -329,10 +333,10 @@ def _find_twins(payload: dict[str, Any], dialect: Dialect) -> Iterator[Trouble]:
     for prefix, holder, names in holders:
         for key in find_second_spellings(holder, names) if isinstance(holder, dict) else ():
             message = f"{key} is a known key in another spelling, and its value differs"
-            yield Trouble("conflict", message, "Give each key once.", pointer=f"{prefix}/{escape_key(key)}")
+            yield ParseIssue("conflict", message, "Give each key once.", pointer=f"{prefix}/{escape_key(key)}")
 
 
-_FLAWS: dict[str, tuple[TroubleKind, str, str]] = {
+_FLAWS: dict[str, tuple[ParseIssueKind, str, str]] = {
     "conflict": ("conflict", "is given twice with different values", "Give each key once."),
     "nonfinite": ("nonfinite", "is not a finite number", "Give a number, or leave the key out."),
     "ellipsis": ("template", "is left open with an ellipsis", "Write out everything."),
@@ -341,7 +345,7 @@ _FLAWS: dict[str, tuple[TroubleKind, str, str]] = {
 }
 
 
-def _lift_keys(candidate: Candidate) -> bool:
+def _lift_keys(candidate: ReturnCandidate) -> bool:
     """Move top-level keys out of the inner object that lost its bracket and took them in."""
     parsed, known = candidate.parsed, candidate.dialect.shape.known
     inner_name = "meta" if candidate.dialect is HYPER else "metadata"
@@ -363,7 +367,7 @@ _AT_HOME = frozenset({"session_id", "status"})
 """Top-level keys that have a place in the inner object too."""
 
 
-def _tell_apart(flaws: list[Flaw]) -> list[Flaw]:
+def _split_flaws(flaws: list[JsonFlaw]) -> list[JsonFlaw]:
     """Every flaw once: where a text is cut off, so is all that it stands in, which nobody needs to hear."""
     first_cut = next((flaw for flaw in flaws if flaw.kind == "cut"), None)
     return [flaw for flaw in flaws if flaw.kind != "cut" or flaw is first_cut]
@@ -373,7 +377,7 @@ _DECIDING = frozenset({"status", "summary", "artifacts", "metadata", "errors"})
 """Once all of these are there, nothing that is cut off behind them changes what a return of `standard` says."""
 
 
-def _read_flaw(flaw: Flaw, candidate: Candidate, repairs: list[tuple[str, int]]) -> Trouble | None:
+def _read_flaw(flaw: JsonFlaw, candidate: ReturnCandidate, repairs: list[tuple[str, int]]) -> ParseIssue | None:
     top = flaw.pointer.split("/")[1].replace("~1", "/").replace("~0", "~") if flaw.pointer else ""
     value, essential = candidate.parsed.value, candidate.dialect.essential
     is_optional = not any(name.startswith(top) for name in essential) if top else value.keys() >= _DECIDING
@@ -383,17 +387,17 @@ def _read_flaw(flaw: Flaw, candidate: Candidate, repairs: list[tuple[str, int]])
         return None
     kind, what, hint = _FLAWS[flaw.kind]
     name = flaw.pointer[1:] or "the return"
-    return Trouble(kind, f"{name} {what}", hint, flaw.start, flaw.end, flaw.pointer)
+    return ParseIssue(kind, f"{name} {what}", hint, flaw.start, flaw.end, flaw.pointer)
 
 
-def _select(reading: Reading, judged: list[_Judged], scan: Scan) -> None:
+def _select(reading: ParsedMessage, judged: list[_Judged], scan: MessageScan) -> None:
     """Take the one return that counts; if several contradict each other, say so."""
     visible = [each for each in judged if each.candidate.hidden is None]
     if not visible:
         last = judged[-1]
         what = "inside thinking text" if last.candidate.hidden == "thinking" else "on quoted lines"
         start = last.candidate.parsed.start
-        trouble = Trouble(
+        trouble = ParseIssue(
             last.candidate.hidden or "quoted", f"the only return stands {what}", "Repeat it below.", start, start + 1
         )
         _take(reading, last, (trouble,))
@@ -410,8 +414,8 @@ def _select(reading: Reading, judged: list[_Judged], scan: Scan) -> None:
     lost = [each for each in visible if each not in pool and each.is_cut and each.is_after(chosen)]
     rivals = [each for each in (*pool, *lost) if each is not chosen and _rivals(each, chosen)]
     troubles = [
-        Trouble("contradiction", "the message holds two returns that contradict each other", "Send one return.",
-                each.candidate.parsed.start, each.candidate.parsed.start + 1)
+        ParseIssue("contradiction", "the message holds two returns that contradict each other", "Send one return.",
+                   each.candidate.parsed.start, each.candidate.parsed.start + 1)
         for each in rivals[-1:]
     ]  # fmt: skip
     _take(reading, chosen, (*troubles, *_explain_ruin(scan, chosen, reading.expectation.session_id)))
@@ -448,7 +452,7 @@ _QUOTED_KEY = lazy(r"[\"'“‘]status[\"'”’]\s{0,4}[:=]")
 _STATUS_KEY = lazy(r"status[\"'”’]?\s{0,4}[:=]")
 
 
-def _explain_ruin(scan: Scan, chosen: _Judged, session_id: str | None) -> tuple[Trouble, ...]:
+def _explain_ruin(scan: MessageScan, chosen: _Judged, session_id: str | None) -> tuple[ParseIssue, ...]:
     """Something after the return began like another one and can't be read: what it says isn't known."""
     if scan.unreadable is None or chosen.candidate.wrapping:
         return ()
@@ -460,10 +464,10 @@ def _explain_ruin(scan: Scan, chosen: _Judged, session_id: str | None) -> tuple[
     if start < chosen.candidate.parsed.end or is_foreign or not key:
         return ()
     what = "after the return stands another that cannot be read"
-    return (Trouble("contradiction", what, "Send one return.", start, start + 1),)
+    return (ParseIssue("contradiction", what, "Send one return.", start, start + 1),)
 
 
-def _take(reading: Reading, chosen: _Judged, troubles: tuple[Trouble, ...]) -> None:
+def _take(reading: ParsedMessage, chosen: _Judged, troubles: tuple[ParseIssue, ...]) -> None:
     candidate = chosen.candidate
     reading.text = candidate.text
     reading.dialect = candidate.dialect
@@ -481,7 +485,7 @@ _CLOSERS = lazy(r"(?:[\s`~*_\"'\]);,}|>]|<[\w!/][^<>\n]{0,80}>|AGENT_OUTPUT_END)
 _SENTENCE_END = lazy(r"[.!?](?=\s|\Z)|\n")
 
 
-def _find_sentence_after(candidate: Candidate) -> tuple[int, int] | None:
+def _find_sentence_after(candidate: ReturnCandidate) -> tuple[int, int] | None:
     """Where the first sentence after a return stands, so that a reader sees a retraction; None if there is none."""
     text = candidate.text
     closers = _CLOSERS.match(text, candidate.parsed.end)
@@ -494,7 +498,7 @@ def _find_sentence_after(candidate: Candidate) -> tuple[int, int] | None:
 _FENCE = lazy(r"^\s*+(?:```|~~~).*+$")
 
 
-def _read_sentence(reading: Reading) -> None:
+def _read_sentence(reading: ParsedMessage) -> None:
     """Read the reply of the `manifest` format; the entry itself comes from the manifest.
 
     Each line that is one of the sentences counts, with or without its period; so does the end of the last line. Text
@@ -517,16 +521,18 @@ def _read_sentence(reading: Reading) -> None:
                 found[word] = line
     first = SENTENCES["complete"]
     if len(found) > 1:
-        reading.troubles = (Trouble("contradiction", "the reply holds two of the three sentences", f"Reply: {first}"),)
+        reading.troubles = (
+            ParseIssue("contradiction", "the reply holds two of the three sentences", f"Reply: {first}"),
+        )
     elif not found:
-        reading.troubles = (Trouble("absent", "the reply is none of the three sentences", f"Reply only: {first}"),)
+        reading.troubles = (ParseIssue("absent", "the reply is none of the three sentences", f"Reply only: {first}"),)
     else:
         [(word, line)] = found.items()
         reading.reply_status = word
         at = reading.text.find(line)
         if len(lines) > 2:  # noqa: PLR2004 - one line of prose is tolerated
             hint = f"Reply only: {SENTENCES[word]}"
-            trouble = Trouble("reply", "the reply says more than its one sentence", hint, at, at + len(line))
+            trouble = ParseIssue("reply", "the reply says more than its one sentence", hint, at, at + len(line))
             reading.troubles = (trouble,)
         elif len(lines) > 1 or SENTENCES[word].rstrip(".") != lines[0][0].rstrip("."):
             reading.repairs = (("more_prose", at),)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ProblemKind = Literal["missing", "expected", "type", "word", "blank", "range", "long", "escape"]
 
 
-class Problem(NamedTuple):
+class ShapeProblem(NamedTuple):
     """One way in which a value does not fit its shape; `expected` is advice, the other kinds are errors."""
 
     kind: ProblemKind
@@ -32,7 +32,7 @@ class Problem(NamedTuple):
 class Shape(Protocol):
     """What every shape can do."""
 
-    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+    def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
         """Every way in which the value is wrong."""
         ...
 
@@ -57,12 +57,12 @@ def name_field(pointer: str) -> str:
     return f"{parts[-2]}[{name}]" if name.isdigit() and len(parts) > 1 else name or "the return"
 
 
-def _wrong_type(value: object, pointer: str, wanted: str) -> Problem:
-    return Problem("type", pointer, f"{name_field(pointer)} is {name_type(value)}, not {wanted}",
-                   f"Make {name_field(pointer)} {wanted}.")  # fmt: skip
+def _wrong_type(value: object, pointer: str, wanted: str) -> ShapeProblem:
+    return ShapeProblem("type", pointer, f"{name_field(pointer)} is {name_type(value)}, not {wanted}",
+                        f"Make {name_field(pointer)} {wanted}.")  # fmt: skip
 
 
-class Text(NamedTuple):
+class TextShape(NamedTuple):
     """A text that says something: white space alone does not count."""
 
     description: str = ""
@@ -70,17 +70,19 @@ class Text(NamedTuple):
     pattern: str | None = None
     """For readers of the schema only: where a form is merely wanted, a rule warns."""
 
-    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+    def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
         """Every way in which it is not."""
         if type(value) is not str:
             yield _wrong_type(value, pointer, "a text")
         elif not value or value.isspace():
-            yield Problem(
+            yield ShapeProblem(
                 "blank", pointer, f"{name_field(pointer)} is empty", f"Say something in {name_field(pointer)}."
             )
         elif self.max_chars is not None and len(value) > self.max_chars:
             message = f"{name_field(pointer)} has {len(value)} characters, {self.max_chars} are allowed"
-            yield Problem("long", pointer, message, f"Shorten {name_field(pointer)}; put the detail into an artifact.")
+            yield ShapeProblem(
+                "long", pointer, message, f"Shorten {name_field(pointer)}; put the detail into an artifact."
+            )
 
     def to_json_schema(self) -> dict[str, Any]:
         """Render as JSON Schema."""
@@ -114,47 +116,51 @@ def find_escape(path: str) -> str | None:
     return None
 
 
-class Path(NamedTuple):
+class PathShape(NamedTuple):
     """A path that stays inside the project, whatever it is resolved against."""
 
     description: str = ""
 
-    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+    def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
         """Why it is no such path."""
-        yield from Text().problems(value, pointer)
+        yield from TextShape().problems(value, pointer)
         if type(value) is str and (how := find_escape(value)):
-            yield Problem("escape", pointer, f"the path {how}", "Give the path relative to the project root.")
+            yield ShapeProblem("escape", pointer, f"the path {how}", "Give the path relative to the project root.")
 
     def to_json_schema(self) -> dict[str, Any]:
         """Render as JSON Schema; the pattern refuses what leaves the project by its spelling."""
         return _described({"type": "string", "minLength": 1, "pattern": _INSIDE}, self.description)
 
 
-class Word(NamedTuple):
+class WordShape(NamedTuple):
     """One of a closed list of words, spelled exactly so."""
 
     words: tuple[str, ...]
     description: str = ""
 
-    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+    def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
         """Why it is not."""
         if type(value) is not str:
             yield _wrong_type(value, pointer, "a text")
         elif value not in self.words:
-            yield Problem("word", pointer, f"{name_field(pointer)} is {_quote(value)}, which is not one of its words",
-                          f"Use one of: {', '.join(self.words)}.")  # fmt: skip
+            yield ShapeProblem(
+                "word",
+                pointer,
+                f"{name_field(pointer)} is {_quote(value)}, which is not one of its words",
+                f"Use one of: {', '.join(self.words)}.",
+            )
 
     def to_json_schema(self) -> dict[str, Any]:
         """Render as JSON Schema."""
         return _described({"type": "string", "enum": list(self.words)}, self.description)
 
 
-class Flag(NamedTuple):
+class FlagShape(NamedTuple):
     """True or false."""
 
     description: str = ""
 
-    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+    def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
         """Why it is not."""
         if type(value) is not bool:
             yield _wrong_type(value, pointer, "true or false")
@@ -164,19 +170,19 @@ class Flag(NamedTuple):
         return _described({"type": "boolean"}, self.description)
 
 
-class Number(NamedTuple):
+class NumberShape(NamedTuple):
     """A finite number, not negative; `whole` asks for an integer."""
 
     description: str = ""
     whole: bool = False
 
-    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+    def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
         """Why it is not."""
         kind = type(value)
         if kind is not int and (kind is not float or self.whole):
             yield _wrong_type(value, pointer, "a whole number" if self.whole else "a number")
         elif value < 0 or (kind is float and not isfinite(value)):
-            yield Problem(
+            yield ShapeProblem(
                 "range", pointer, f"{name_field(pointer)} is {value}", f"Make {name_field(pointer)} 0 or more."
             )
 
@@ -185,12 +191,12 @@ class Number(NamedTuple):
         return _described({"type": "integer" if self.whole else "number", "minimum": 0}, self.description)
 
 
-class Anything(NamedTuple):
+class AnyShape(NamedTuple):
     """A value that is passed on as it is: named for readers of the schema, not worth sending a return back for."""
 
     description: str = ""
 
-    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401, ARG002 - nothing is held against it
+    def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401, ARG002 - nothing is held against it
         """Nothing is wrong."""
         yield from ()
 
@@ -199,13 +205,13 @@ class Anything(NamedTuple):
         return {"description": self.description}
 
 
-class ListOf(NamedTuple):
+class ListShape(NamedTuple):
     """A list whose items all have one shape."""
 
     item: Shape
     description: str = ""
 
-    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+    def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
         """Every way in which it is not."""
         if type(value) is not list:
             yield _wrong_type(value, pointer, "a list")
@@ -218,12 +224,12 @@ class ListOf(NamedTuple):
         return _described({"type": "array", "items": self.item.to_json_schema()}, self.description)
 
 
-class TextOrList(NamedTuple):
+class TextListShape(NamedTuple):
     """A text, or a list of texts: writers disagree, readers take both. Optional; null and "" say nothing."""
 
     description: str = ""
 
-    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+    def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
         """Why it is neither."""
         if type(value) is list:
             for index, item in enumerate(value):
@@ -237,7 +243,7 @@ class TextOrList(NamedTuple):
         return _described({"type": ["string", "array", "null"], "items": {"type": "string"}}, self.description)
 
 
-class Record(NamedTuple):
+class ObjectShape(NamedTuple):
     """An object: what it must have, what it should have, what it may have. Keys beyond these are kept.
 
     null says that there is nothing, so it is as good as leaving out what may be left out.
@@ -253,7 +259,7 @@ class Record(NamedTuple):
         """All keys that the shape knows."""
         return {**self.required, **self.expected, **self.optional}
 
-    def problems(self, value: Any, pointer: str) -> Iterator[Problem]:  # noqa: ANN401 - any JSON value
+    def problems(self, value: Any, pointer: str) -> Iterator[ShapeProblem]:  # noqa: ANN401 - any JSON value
         """Every way in which it is not."""
         if type(value) is not dict:
             yield _wrong_type(value, pointer, "an object")
@@ -262,9 +268,9 @@ class Record(NamedTuple):
             if value.get(key) is not None or (key in self.required and key in value):
                 yield from shape.problems(value[key], f"{pointer}/{key}")
             elif key in self.required:
-                yield Problem("missing", f"{pointer}/{key}", f"{key} is missing", f"Add {key}.")
+                yield ShapeProblem("missing", f"{pointer}/{key}", f"{key} is missing", f"Add {key}.")
             elif key in self.expected:
-                yield Problem("expected", f"{pointer}/{key}", f"{key} is not given", f"Add {key}.")
+                yield ShapeProblem("expected", f"{pointer}/{key}", f"{key} is not given", f"Add {key}.")
 
     def to_json_schema(self) -> dict[str, Any]:
         """Render as JSON Schema."""
@@ -281,11 +287,11 @@ class Record(NamedTuple):
 
 def drop_empty_items(value: object, shape: Shape, spans: dict[str, tuple[int, int]], pointer: str = "") -> bool:
     """Remove empty texts from every list of texts; whether there were any. `spans` follows the items that stay."""
-    if isinstance(shape, Record) and isinstance(value, dict):
+    if isinstance(shape, ObjectShape) and isinstance(value, dict):
         inner = [(value[key], each, f"{pointer}/{key}") for key, each in shape.known.items() if key in value]
-    elif isinstance(shape, ListOf) and isinstance(shape.item, Record) and isinstance(value, list):
+    elif isinstance(shape, ListShape) and isinstance(shape.item, ObjectShape) and isinstance(value, list):
         inner = [(item, shape.item, f"{pointer}/{index}") for index, item in enumerate(value)]
-    elif isinstance(value, list) and isinstance(shape, ListOf | TextOrList):
+    elif isinstance(value, list) and isinstance(shape, ListShape | TextListShape):
         kept = [index for index, item in enumerate(value) if not (isinstance(item, str) and not item.strip())]
         for new, old in enumerate(kept):
             if f"{pointer}/{old}" in spans:
@@ -307,12 +313,12 @@ def unquote_numbers(value: object, shape: Shape) -> bool:
 
     Only for measured numbers, whose blanks the instructions print in quotes: a depth is given as a number.
     """
-    if not isinstance(shape, Record) or not isinstance(value, dict):
+    if not isinstance(shape, ObjectShape) or not isinstance(value, dict):
         return False
     found = False
     for key, each in shape.known.items():
         given = value.get(key)
-        if not isinstance(each, Number):
+        if not isinstance(each, NumberShape):
             found |= unquote_numbers(given, each)
         elif isinstance(given, str) and not each.whole and (plain := _PLAIN_NUMBER.fullmatch(given)):
             value[key] = float(given) if plain[1] else int(given)

@@ -72,7 +72,7 @@ REPAIRS = {
 """Every kind of repair, and its description."""
 
 
-class Flaw(NamedTuple):
+class JsonFlaw(NamedTuple):
     """Something in an object that no repair can settle."""
 
     kind: FlawKind
@@ -81,7 +81,7 @@ class Flaw(NamedTuple):
     end: int
 
 
-class Parsed:
+class ParsedObject:
     """One object read from a text: offsets are into that text, `spans` maps JSON Pointers to them."""
 
     __slots__ = ("closed", "end", "flaws", "repairs", "spans", "start", "value")
@@ -94,7 +94,7 @@ class Parsed:
         spans: dict[str, tuple[int, int]],
         *,
         repairs: dict[str, int],
-        flaws: list[Flaw],
+        flaws: list[JsonFlaw],
         closed: Closed,
     ) -> None:
         self.value = value
@@ -122,7 +122,7 @@ class UnreadableError(Exception):
         self.capped = capped
 
 
-def parse_object(text: str, start: int, *, held: bool = False) -> Parsed:
+def parse_object(text: str, start: int, *, held: bool = False) -> ParsedObject:
     """Read the object whose `{` is at `start`; `held`: it is a value in another one, which goes on behind it."""
     parser = _Parser(text, start, held=held)
     try:
@@ -131,7 +131,7 @@ def parse_object(text: str, start: int, *, held: bool = False) -> Parsed:
         raise parser.fail("the object is nested too deeply", capped=True) from None
     if parser.is_markdown:
         value = _undo_markdown(value)
-    return Parsed(
+    return ParsedObject(
         value, start, parser.pos, parser.spans, repairs=parser.repairs, flaws=parser.flaws, closed=parser.closed
     )
 
@@ -275,7 +275,7 @@ class _Parser:
         self.values_left = MAX_VALUES
         self.spans: dict[str, tuple[int, int]] = {}
         self.repairs: dict[str, int] = {}
-        self.flaws: list[Flaw] = []
+        self.flaws: list[JsonFlaw] = []
         self.closed: Closed = "bracket"
         self.in_list = False
         """Whether the value that is read stands in a list."""
@@ -298,7 +298,7 @@ class _Parser:
 
     def flaw(self, kind: FlawKind, pointer: str, start: int, end: int) -> None:
         if len(self.flaws) < MAX_FLAWS:  # one would do to refuse it; these are for the reader
-            self.flaws.append(Flaw(kind, pointer, start, end))
+            self.flaws.append(JsonFlaw(kind, pointer, start, end))
 
     def peek(self) -> str:
         """Pass over space and comments; the next character, or "" where the text or its fence ends."""

@@ -134,14 +134,16 @@ def convert(
     What the target requires and the source does not say is filled in from the other arguments, `findings_file`
     for an entry of the manifest; what the source says is not overruled.
     """
-    from remit.returns.convert import Known, convert_return, render_message  # noqa: PLC0415 - only for this
+    from remit.returns.convert import KnownMetadata, convert_return, render_message  # noqa: PLC0415 - only for this
 
     target = get_dialect(to)
     verdict = check(text, format=format, manifest=manifest)
     if verdict.returned is None:
         return Conversion("", {}, verdict.findings, accepted=False, verdict=verdict)
     duration_ms = None if duration_seconds is None else _to_ms(duration_seconds)
-    known = Known(session_id, agent, depth, None if path is None else tuple(path), today, duration_ms, findings_file)
+    known = KnownMetadata(
+        session_id, agent, depth, None if path is None else tuple(path), today, duration_ms, findings_file
+    )
     payload, findings = convert_return(verdict.returned, target, known)
     message = render_message(payload, target)
     reply, tail = (SENTENCES.get(payload["status"], ""), message) if target is MANIFEST else (message, None)

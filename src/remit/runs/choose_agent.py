@@ -13,16 +13,16 @@ from remit.model import Diagnostic
 from remit.returns.formats.hyper import START_MARKER
 from remit.returns.formats.manifest import SENTENCES
 from remit.runners.registry import RUNNERS
-from remit.spelling import find_meant
+from remit.spelling import find_similar
 from remit.storage.machine import find_program
 from remit.storage.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from remit.agent_files.discovery import Source
+    from remit.agent_files.discovery import AgentFile
     from remit.agents.definition import Definition
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.config import Settings
     from remit.config.runs import AgentSettings
     from remit.model import Severity
@@ -39,7 +39,7 @@ class Agent(NamedTuple):
 
     name: str
     definition: Definition | None = None
-    document: Document | None = None
+    document: AgentDocument | None = None
 
     def get_word(self, key: str) -> str:
         """A text of its frontmatter; empty where there is none."""
@@ -111,7 +111,7 @@ def list_files_of_agents(root: str, *, exclude: tuple[str, ...] = ()) -> list[Ag
     return [agent for agent in loaded if agent is not None]
 
 
-def _find_protected_files(root: str, exclude: tuple[str, ...]) -> list[Source]:
+def _find_protected_files(root: str, exclude: tuple[str, ...]) -> list[AgentFile]:
     """The agent files that an agent cannot have written."""
     return [each for each in find_agent_files((), root=root, exclude=exclude) if is_protected(each.path)]
 
@@ -245,7 +245,7 @@ def no_agent_file(name: str, known: Collection[str]) -> Diagnostic:
 
     Good: the name of an agent that has a file, or no name: `remit run "Look into it." --command "prog"`.
     """
-    meant = find_meant(name, sorted(known))
+    meant = find_similar(name, sorted(known))
     leave_out = "To run without an agent file, leave the name out."
     hint = leave_out if meant is None else f"Did you mean {meant}? {leave_out}"
     told = f"no file defines the agent '{name}', and the command runs under that name"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from remit.evidence.grades import ArtifactGrade
     from remit.ledger.runs import Run
-    from remit.model import Diagnostic, Repair
+    from remit.model import Diagnostic, JsonRepair
     from remit.runs.workspace import Workspace
 
 
@@ -37,7 +37,7 @@ class OwnVerdict(NamedTuple):
     session_id: str | None = None
     format: str | None = None
     status: str | None = None
-    repairs: tuple[Repair, ...] = ()
+    repairs: tuple[JsonRepair, ...] = ()
     grades: Mapping[str, ArtifactGrade] = {}
 
 

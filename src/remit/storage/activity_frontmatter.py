@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import EditedError
 from remit.light_namedtuple import NamedTuple
 from remit.model import Diagnostic
-from remit.positions import Lines
+from remit.positions import LineIndex
 from remit.storage.safe_path import find_inside, open_target, replace_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.frontmatter import Frontmatter
     from remit.model import Severity
     from remit.storage.safe_path import FileTarget
@@ -74,7 +74,7 @@ def frontmatter_unreadable(reason: str, text: str, start: int, end: int) -> Diag
     Good: `title: "one: two"`
     """
     hint = "Put the YAML right; the ledger has the records."
-    place = Lines(text).locate(start, end)
+    place = LineIndex(text).locate(start, end)
     return Diagnostic("ACT001", "warning", f"the frontmatter cannot be read: {reason}", hint, place=place)
 
 
@@ -103,7 +103,7 @@ def file_left_alone(path: str, reason: str) -> Diagnostic:
     """
     shown = "".join(char if char.isprintable() else "?" for char in path[:200])
     return Diagnostic("ACT003", "warning", f"no activity was added to '{shown}': {reason}",
-                   "See what is there; the ledger has the records.")  # fmt: skip
+                      "See what is there; the ledger has the records.")  # fmt: skip
 
 
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
@@ -212,7 +212,7 @@ def _append_list(text: str, found: Frontmatter, items: list[str]) -> str | None:
     return text[: found.end] + "".join(f"{line}{newline}" for line in lines) + text[found.end :]
 
 
-def _make_document(text: str, found: Frontmatter) -> Document:
+def _make_document(text: str, found: Frontmatter) -> AgentDocument:
     """What the edits of agent files work on, of any file."""
     from remit.agents.document import make_unreadable  # noqa: PLC0415 - with the YAML
 

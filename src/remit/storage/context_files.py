@@ -20,7 +20,7 @@ from remit.storage.safe_path import find_inside, open_target, read_target
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from remit.agents.context import ContextPlan, Wanted
+    from remit.agents.context import ContextPath, ContextPlan
     from remit.model import Severity
 
 _SHOWN = 200
@@ -67,7 +67,7 @@ def context_missing(path: str, reason: str) -> Diagnostic:
     Good: the file is where its path says, is text, and may be read.
     """
     return Diagnostic("INP020", "warning", f"the required context file {_show(path)} was not loaded: {reason}",
-                   "Correct the path in the agent's file, or write the file.")  # fmt: skip
+                      "Correct the path in the agent's file, or write the file.")  # fmt: skip
 
 
 def context_too_large(path: str, size_bytes: int, left_bytes: int) -> Diagnostic:
@@ -93,7 +93,7 @@ def context_forbidden(path: str) -> Diagnostic:
     Good: one of the two is taken out.
     """
     return Diagnostic("INP022", "warning", f"the context file {_show(path)} was not loaded: {_REFUSED}",
-                   "Take it out of context_loading, or out of inputs_forbidden.")  # fmt: skip
+                      "Take it out of context_loading, or out of inputs_forbidden.")  # fmt: skip
 
 
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
@@ -135,7 +135,7 @@ class _Loading:
         self.named: list[SkippedFile] = []
         self.findings: list[Diagnostic] = []
 
-    def take(self, wanted: Wanted) -> None:
+    def take(self, wanted: ContextPath) -> None:
         """Load a file, or name it."""
         if self._is_forbidden(wanted.path):
             self._refuse(wanted)
@@ -161,7 +161,7 @@ class _Loading:
         name = path.strip().rpartition("/")[2]
         return bool(self.forbidden) and not self.forbidden.isdisjoint(map(self.fold, (name, name.partition(".")[0])))
 
-    def _refuse(self, wanted: Wanted) -> None:
+    def _refuse(self, wanted: ContextPath) -> None:
         self.named.append(SkippedFile(wanted.path, wanted.part, _REFUSED))
         self.findings.append(context_forbidden(wanted.path))
 
@@ -170,7 +170,7 @@ class _Loading:
             self.named.append(SkippedFile(path, part, reason))
             self.findings.append(context_missing(path, reason))
 
-    def _take_at(self, below: str, wanted: Wanted) -> str | None:
+    def _take_at(self, below: str, wanted: ContextPath) -> str | None:
         """Take the file at a place; why not, where the next place has to be looked at."""
         try:
             with open_target(self.root, below) as spot:

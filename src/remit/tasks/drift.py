@@ -18,7 +18,7 @@ from remit.tasks.values import MARKERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from remit.model import Place, Severity
+    from remit.model import Severity, TextSpan
     from remit.tasks.state import State
     from remit.tasks.todo import Todo
     from remit.tasks.values import Counter, ParseProblem, Task
@@ -280,7 +280,7 @@ def plan_differs(task: Task, marker: str) -> Diagnostic:
     )
 
 
-def task_lost(number: int, place: Place) -> Diagnostic:
+def task_lost(number: int, place: TextSpan) -> Diagnostic:
     """A broken state.json names a task that neither its restored version nor TODO.md has.
 
     Why: the task was made after the commit that state.json was restored from. Its number is not given again.
@@ -339,7 +339,7 @@ def move_not_legal(todo: Task, state: Task, refusal: str) -> Diagnostic:
     )
 
 
-def todo_unmerged(place: Place) -> Diagnostic:
+def todo_unmerged(place: TextSpan) -> Diagnostic:
     """TODO.md holds the marks of a merge that was not finished.
 
     Why: between the marks the file says two things at once. Whoever edits it there takes one for the other.

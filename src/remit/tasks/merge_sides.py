@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import StateError
-from remit.model import Place
+from remit.model import TextSpan
 from remit.storage.json_edit import RawJson, TextChange, apply, skip_back
 from remit.storage.merge_conflicts import split_sides, walk_conflicts
 from remit.tasks.drift import todo_unmerged
@@ -56,7 +56,7 @@ def check_merged(text: str) -> Diagnostic | None:
         return None
     line = text.count("\n", 0, found.start) + 1
     mark = text[found.start : found.ours[0]].rstrip("\n")
-    return todo_unmerged(Place(line, 1, line, len(mark) + 1))
+    return todo_unmerged(TextSpan(line, 1, line, len(mark) + 1))
 
 
 def join_sides(text: str) -> JoinedText:

@@ -36,7 +36,7 @@ from remit.tasks.values import MARKERS, TOO_HIGH, Linked, read_marker, read_prio
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from remit.model import Diagnostic, Place
+    from remit.model import Diagnostic, TextSpan
     from remit.tasks.duplicates import Renumbered
     from remit.tasks.values import Task
 
@@ -198,7 +198,7 @@ class _Repairing:
             self._listed = self.todo, parse_todo(self.todo)
         return self._listed[1]
 
-    def find_unlike(self) -> set[Place | None]:
+    def find_unlike(self) -> set[TextSpan | None]:
         """Where tasks of TODO.md stand that, by their titles, are others than those of their number in state.json."""
         drift = check_drift(self.read_state(), self.read_todo(), self.archive)
         return {each.place for each in drift.in_todo if each.code == "SYN020"}

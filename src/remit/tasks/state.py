@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jiter import from_json
 
-from remit.model import Place
+from remit.model import TextSpan
 from remit.storage.json_edit import Member, explain_breakage, skip_space, walk_items, walk_members
 from remit.tasks.links import read_state_links
 from remit.tasks.values import (
@@ -64,8 +64,8 @@ class _Lines:
         self.text = text
         self.at, self.line, self.start = 0, 1, 0
 
-    def locate(self, start: int, end: int) -> Place:
-        return Place(*self._find(start), *self._find(end))
+    def locate(self, start: int, end: int) -> TextSpan:
+        return TextSpan(*self._find(start), *self._find(end))
 
     def _find(self, at: int) -> tuple[int, int]:
         crossed = self.text.count("\n", min(at, self.at), max(at, self.at))

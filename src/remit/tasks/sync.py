@@ -11,7 +11,7 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.positions import Lines
+from remit.positions import LineIndex
 from remit.storage.files import storage_error, write_bytes
 from remit.storage.safe_path import retry_if_changed
 from remit.storage.spec_root import ARCHIVE, STATE, TODO
@@ -95,7 +95,7 @@ def repair(store: TaskStore, prefer: Prefer = "newest") -> SyncResult:
     synced = _summarize(desk)._replace(recovered=(*kept, *others), renumbered=repaired.renumbered)
     if restored is None or not repaired.lost:
         return synced
-    lines = Lines("".join(map(decode, kept.values())))
+    lines = LineIndex("".join(map(decode, kept.values())))
     lost = tuple(task_lost(each, lines.locate(*restored.named[each])) for each in repaired.lost[:_MAX_LOST])
     findings = dict.fromkeys(kept, lost) | synced.findings
     return synced._replace(findings=findings, texts=kept | synced.texts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.model import Place
+from remit.model import TextSpan
 from remit.tasks.links import find_links
 from remit.tasks.markdown import find_fences, find_header_end, find_line_end, is_within, read_status, walk_fields
 from remit.tasks.values import Counter, Linked, Task, read_marker, read_priority
@@ -79,8 +79,8 @@ def _read_counter(text: str) -> Counter | None:
     return Counter(int(text[slice(*span)]), place)
 
 
-def _place(line: int, start: int, end: int) -> Place:
-    return Place(line, start + 1, line, end + 1)
+def _place(line: int, start: int, end: int) -> TextSpan:
+    return TextSpan(line, start + 1, line, end + 1)
 
 
 def _read_task(text: str, heading: re.Match[str], end: int, line: int, fences: list[Span]) -> Task:

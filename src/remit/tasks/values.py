@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from remit.model import Place
+    from remit.model import TextSpan
 
 MARKERS = (
     "NOT STARTED", "IN PROGRESS", "BLOCKED", "ABANDONED", "COMPLETED", "RESEARCHING", "RESEARCHED", "PLANNING",
@@ -38,9 +38,9 @@ class Task(NamedTuple):
     """As S2 spells it, whatever the file does; None where the file gives none."""
     word: str
     """The marker as the file has it."""
-    place: Place
+    place: TextSpan
     """Where its number stands."""
-    marker_place: Place | None = None
+    marker_place: TextSpan | None = None
     closed: bool = False
     """Kept among the completed ones: it need not be in TODO.md any more."""
     bare: bool = False
@@ -49,7 +49,7 @@ class Task(NamedTuple):
     """Its title is one, and not only the name of its project."""
     priority: str = ""
     """In small letters; empty where the file gives none of its own."""
-    priority_place: Place | None = None
+    priority_place: TextSpan | None = None
     links: tuple[Linked, ...] = ()
     """To its plan, reports and summaries, the current one of each kind last."""
 
@@ -58,7 +58,7 @@ class Counter(NamedTuple):
     """The number that the next task gets, as a file gives it."""
 
     number: int
-    place: Place
+    place: TextSpan
 
 
 class ParseProblem(NamedTuple):
@@ -66,7 +66,7 @@ class ParseProblem(NamedTuple):
 
     message: str
     hint: str
-    place: Place | None
+    place: TextSpan | None
 
 
 def read_priority(value: object) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from remit.agent_files.lint import Asked, survey
+from remit.agent_files.lint import LintRequest, survey
 from remit.agents.graph_render import shape_graph
 from remit.errors import UsageError
 from remit.runs.choose_agent import list_harnesses, list_own_runners, load_settings_or_usual
@@ -55,7 +55,7 @@ def lint_files(paths: Sequence[str] = ()) -> dict[str, Any]:
     for path, place in zip(paths, within, strict=True):
         if "\0" in path or not (is_inside(place, root) or place.rstrip("/.") == root):
             raise UsageError(f"'{path[:200]}' is not in the workspace", hint="name a file or a folder inside it")
-    found = survey(Asked(paths=tuple(within))).findings
+    found = survey(LintRequest(paths=tuple(within))).findings
     files = [{"file": path, "findings": [*map(shape_finding, each)]} for path, each in found.items()]
     return {"files": files, "counts": _count(found)}
 

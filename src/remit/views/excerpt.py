@@ -16,7 +16,7 @@ from remit.views.render import render_title
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from remit.model import Diagnostic, Place, Severity
+    from remit.model import Diagnostic, Severity, TextSpan
     from remit.terminal import Paint
 
 MAX_FINDINGS = 50
@@ -38,7 +38,7 @@ class Text:
         """A line by its number, counted from 1."""
         return self.lines[number - 1]
 
-    def has(self, place: Place) -> bool:
+    def has(self, place: TextSpan) -> bool:
         """Whether a place is in this text."""
         return 1 <= place.line <= place.end_line <= len(self.lines)
 
@@ -54,7 +54,7 @@ class Passage(Text):
         """A line by its number."""
         return super().get_line(number - self._first_line + 1)
 
-    def has(self, place: Place) -> bool:
+    def has(self, place: TextSpan) -> bool:
         """Whether a place is in these lines."""
         above = self._first_line - 1
         return super().has(place._replace(line=place.line - above, end_line=place.end_line - above))
@@ -97,7 +97,7 @@ class Row(NamedTuple):
     carets: int
 
 
-def render_excerpt(text: Text, place: Place, *, severity: Severity, paint: Paint, columns: int) -> list[str]:
+def render_excerpt(text: Text, place: TextSpan, *, severity: Severity, paint: Paint, columns: int) -> list[str]:
     """The line of a place with its carets; of a place over several lines, the first and the last."""
     last_line, last_column = _find_end(text, place)
     gutter = len(str(last_line))
@@ -121,7 +121,7 @@ def render_excerpt(text: Text, place: Place, *, severity: Severity, paint: Paint
     return [*shown, empty]
 
 
-def _find_end(text: Text, place: Place) -> tuple[int, int]:
+def _find_end(text: Text, place: TextSpan) -> tuple[int, int]:
     """The last line of a place and the offset in it where the place ends; a line that is not touched does not count."""
     if place.end_line > place.line and place.end_column == 1:
         return place.end_line - 1, len(text.get_line(place.end_line - 1))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import UsageError
-from remit.spelling import find_meant
+from remit.spelling import find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from remit.agents.rules.all import Rule
     from remit.agents.rules.graph import GraphRule
+    from remit.agents.rules.register import AgentRule
     from remit.model import Diagnostic, Severity
 
 
@@ -39,7 +39,7 @@ def explain(code: str) -> Explanation:
         return Explanation(code.upper(), "retired", "note", None, None, f"This rule is retired. {was}")
     if git_errors := explain_error(code.upper()):
         return Explanation(code.upper(), "error-code", "error", None, None, git_errors)
-    meant = find_meant(code.upper(), known)
+    meant = find_similar(code.upper(), known)
     hint = "run `remit explain` to list all codes" if meant is None else f"did you mean '{meant}'?"
     raise UsageError(f"unknown code '{code}'", hint=hint)
 
@@ -69,9 +69,9 @@ def explain_all() -> list[Explanation]:
 
 def _explain_messages() -> Iterator[Explanation]:
     from remit.returns import convert
-    from remit.returns.rules import RULES
+    from remit.returns.rules import RETURN_RULES
 
-    for each in RULES.values():
+    for each in RETURN_RULES.values():
         yield Explanation(each.code, each.name, each.severity, each.verdict, None, each.documentation)
     yield from _explain_register(convert.DIAGNOSTICS)
 
@@ -79,10 +79,10 @@ def _explain_messages() -> Iterator[Explanation]:
 def _explain_agent_files() -> Iterator[Explanation]:
     from remit.agents import compile as compilation
     from remit.agents import ignores
-    from remit.agents.rules.all import RULES
     from remit.agents.rules.graph import GRAPH_RULES
+    from remit.agents.rules.register import load_all_rules
 
-    rules: list[Rule | GraphRule] = [*RULES.values(), *GRAPH_RULES.values()]
+    rules: list[AgentRule | GraphRule] = [*load_all_rules().values(), *GRAPH_RULES.values()]
     for each in rules:
         yield Explanation(each.code, each.name, each.severity, None, each.fix, each.documentation)
     yield from _explain_register(ignores.DIAGNOSTICS)

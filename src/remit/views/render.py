@@ -27,7 +27,7 @@ from remit.terminal import escape, is_visible, quote, shorten
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from remit.model import Diagnostic, Fix, Repair, Severity, Verdict, VerdictName
+    from remit.model import Diagnostic, Fix, JsonRepair, Severity, Verdict, VerdictName
     from remit.runs.submit_return import OwnVerdict
     from remit.terminal import Paint
 
@@ -140,7 +140,7 @@ def shape_verdict(verdict: Verdict, filename: str) -> dict[str, Any]:
     }
 
 
-def _shape_repair(repair: Repair) -> dict[str, Any]:
+def _shape_repair(repair: JsonRepair) -> dict[str, Any]:
     place = repair.place
     location = None if place is None else {"row": place.line, "column": place.column}
     return {"kind": repair.kind, "message": repair.message, "location": location}

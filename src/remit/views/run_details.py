@@ -29,7 +29,7 @@ from remit.runs.admission.runner_environment import NAMES, SEAL, VALUES
 from remit.runs.admission.tickets import TICKET
 from remit.runs.progress import Room, Seen, arrange, is_in_harness, name_use
 from remit.runs.results.full_result import load_report
-from remit.spelling import find_meant
+from remit.spelling import find_similar
 from remit.storage.secrets import MARK, redact
 from remit.storage.settings import find_workspace
 from remit.storage.supervisors import find_process, is_present
@@ -168,7 +168,7 @@ def find_session(home: Home, word: str | None) -> str:
         message = f"'{word}' could be {', '.join(found[:_NAMED])}{more}"
         raise UsageError(message, hint="give more of the id", candidates=found)
     known = [row.session_id for row in list_delegations(home.ledger, limit=_FOR_MEANT)]
-    meant = find_meant(word, known)
+    meant = find_similar(word, known)
     hint = "remit ps --all shows what there is" if meant is None else f"did you mean {meant}?"
     raise UsageError(f"there is no delegation '{word}'", hint=hint)
 

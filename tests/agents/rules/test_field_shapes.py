@@ -10,7 +10,6 @@ import pytest
 from remit.agents.document import parse_document
 from remit.agents.profiles import KEYS
 from remit.agents.rules import codex, command, fields
-from remit.agents.rules.all import RULES
 from remit.agents.rules.claude import fields as claude_fields
 from remit.agents.rules.field_shapes import (
     FieldCheck,
@@ -22,7 +21,7 @@ from remit.agents.rules.field_shapes import (
     is_missing,
 )
 from remit.agents.rules.opencode import fields as opencode_fields
-from remit.agents.rules.register import Case
+from remit.agents.rules.register import AGENT_RULES, AgentFileContext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +46,7 @@ def test_a_table_fits_its_profile(table: FieldTable) -> None:
     assert {spec.path.partition("/")[0] for spec in table.fields} <= {*table.keys}
     assert {*KEYS[table.profile]} <= {*table.keys}
     for problem in list_problems(table):
-        assert table.profile in RULES[problem.code].profiles
+        assert table.profile in AGENT_RULES[problem.code].profiles
         texts = (problem.message, problem.hint, problem.better, problem.fix_message)
         assert {name for text in texts for _, name, _, _ in Formatter().parse(text) if name is not None} <= WORDS
 
@@ -62,21 +61,34 @@ CODES = ("AGT991", "AGT992", "AGT993", "AGT994", "AGT995", "AGT996", "AGT997")
 TABLE = FieldTable(
     "command",
     (
-        FieldSpec("agent", "text", missing=FieldProblem("AGT991", "{key} is {state}"),
-                  wrong_type=FieldProblem("AGT992", "{key} is {value}", "Write a text.")),
+        FieldSpec(
+            "agent",
+            "text",
+            missing=FieldProblem("AGT991", "{key} is {state}"),
+            wrong_type=FieldProblem("AGT992", "{key} is {value}", "Write a text."),
+        ),
         FieldSpec("mode", "text", ("fast", "slow"), wrong=FieldProblem("AGT993", "no mode {value}")),
-        FieldSpec("level", "number", least=1, most=3, wrong=FieldProblem("AGT994", "{key} is {value}", "{least}-{most}")),
-        FieldSpec("names", "list", wrong_type=FieldProblem("AGT995", "{key} is {value}"), wrong_item=FieldProblem("AGT995", "{value} is no name")),
-        FieldSpec("title", "text", checks=(
-            FieldCheck(FieldProblem("AGT996", "{value} is lower"), lambda _, text: text.islower()),
-        )),
+        FieldSpec(
+            "level", "number", least=1, most=3, wrong=FieldProblem("AGT994", "{key} is {value}", "{least}-{most}")
+        ),
+        FieldSpec(
+            "names",
+            "list",
+            wrong_type=FieldProblem("AGT995", "{key} is {value}"),
+            wrong_item=FieldProblem("AGT995", "{value} is no name"),
+        ),
+        FieldSpec(
+            "title",
+            "text",
+            checks=(FieldCheck(FieldProblem("AGT996", "{value} is lower"), lambda _, text: text.islower()),),
+        ),
     ),
     ("agent", "mode", "level", "names", "title"),
     misspelt=FieldProblem("AGT997", "no key {key}", "Did you mean {meant}?"),
     unknown=FieldProblem("AGT997", "no keys {keys}"),
     foreign=("modus",),
     ignores_extensions=True,
-)  # fmt: skip
+)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -84,7 +96,7 @@ def table_rules() -> Iterator[None]:
     add_table(TABLE, [RuleRow(code, f"shape-{code}") for code in CODES])
     yield
     for code in CODES:
-        del RULES[code]
+        del AGENT_RULES[code]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +122,7 @@ def table_rules() -> Iterator[None]:
 )
 def test_each_shape_is_reported(head: str, messages: list[str]) -> None:
     document = parse_document(".claude/commands/plan.md", f"---\n{head}\n---\n")
-    reports = [report for code in CODES for report in RULES[code].check(Case(document))]
+    reports = [report for code in CODES for report in AGENT_RULES[code].check(AgentFileContext(document))]
     assert [report.message for report in reports] == messages
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from remit.agents import rules
 from remit.agents.fixes import apply_fixes
-from remit.agents.rules import MODULES
-from remit.agents.rules.all import RULES
+from remit.agents.rules.register import MODULES, load_all_rules
 from remit.agents.rules.retired import RETIRED
 from remit.model import Diagnostic
 from tests.support.agent_samples import Sample, fix_until_stable, lint
@@ -20,7 +19,8 @@ PAGES = Path(rules.__path__[0]).parent / "pages"
 SAMPLES: dict[str, Sample] = {}
 for file in sorted(HERE.glob("samples_*.py")):
     SAMPLES |= import_module(f"tests.agents.rules.{file.stem}").SAMPLES
-FIXED = sorted(code for code in SAMPLES if code in RULES and RULES[code].fix)
+AGENT_RULES = load_all_rules()
+FIXED = sorted(code for code in SAMPLES if code in AGENT_RULES and AGENT_RULES[code].fix)
 
 
 def find(text: str, code: str, sample: Sample) -> list[Diagnostic]:
@@ -29,38 +29,40 @@ def find(text: str, code: str, sample: Sample) -> list[Diagnostic]:
 
 LOAD = """
 import sys
-from remit.agents.rules import load_rules
-from remit.agents.rules.register import RULES
+from remit.agents.rules.register import load_rules
+from remit.agents.rules.register import AGENT_RULES
 load_rules(sys.argv[1])
-print(*(code for code, rule in RULES.items() if sys.argv[1] in rule.profiles))
+print(*(code for code, rule in AGENT_RULES.items() if sys.argv[1] in rule.profiles))
 """
 
 
 @for_each(MODULES)
 def test_every_rule_of_a_profile_is_loaded_for_it(profile: str) -> None:
     loaded = subprocess.run([sys.executable, "-c", LOAD, profile], check=True, capture_output=True, text=True)
-    assert sorted(loaded.stdout.split()) == sorted(code for code, rule in RULES.items() if profile in rule.profiles)
+    assert sorted(loaded.stdout.split()) == sorted(
+        code for code, rule in AGENT_RULES.items() if profile in rule.profiles
+    )
 
 
 def test_every_module_with_rules_is_loaded() -> None:
     folder = Path(rules.__path__[0])
     named = {".".join(file.relative_to(folder).with_suffix("").parts): file for file in folder.rglob("*.py")}
-    registers = re.compile(r"^(@rule| *add_rule|add_table)\(", re.MULTILINE)
+    registers = re.compile(r"^(@agent_rule| *add_rule|add_table)\(", re.MULTILINE)
     owners = {name for name, file in named.items() if registers.search(file.read_text("utf-8"))}
     assert owners - {"register", "field_shapes"} == {name for names in MODULES.values() for name in names}
 
 
 def test_a_rule_has_one_page() -> None:
     pages = {file.stem for file in PAGES.glob("*.md")}
-    assert pages == {code for code, rule in RULES.items() if not rule.check.__doc__}
+    assert pages == {code for code, rule in AGENT_RULES.items() if not rule.check.__doc__}
 
 
 def test_a_retired_code_is_not_used_again() -> None:
-    assert not RETIRED.keys() & RULES.keys()
+    assert not RETIRED.keys() & AGENT_RULES.keys()
 
 
 def test_every_rule_has_a_sample() -> None:
-    assert sorted(SAMPLES) == sorted(RULES)
+    assert sorted(SAMPLES) == sorted(AGENT_RULES)
 
 
 @for_each(sorted(SAMPLES))
@@ -107,9 +109,9 @@ def test_fixing_twice_changes_nothing_more(code: str) -> None:
     assert not apply_fixes(check(fixed.text), fixed.text, unsafe=True).applied
 
 
-@for_each(sorted(RULES))
+@for_each(sorted(AGENT_RULES))
 def test_a_rule_is_documented(code: str) -> None:
-    each = RULES[code]
+    each = AGENT_RULES[code]
     paragraphs = [part.strip() for part in each.documentation.split("\n\n")]
     assert paragraphs[0].endswith(".")
     for word in ("Why: ", "Bad: ", "Good: "):

@@ -15,7 +15,7 @@ from pydantic_sarif.model import (  # type: ignore[import-untyped] # the schema,
     StaticAnalysisResultsFormatSarifVersion210JsonSchema as SarifLog,
 )
 
-from remit.model import Diagnostic, Edit, Fix, Place
+from remit.model import Diagnostic, Fix, TextEdit, TextSpan
 from remit.views import explanations
 from remit.views.sarif import MAX_RESULTS, MAX_TEXT, shape_sarif
 from tests.support.agent_graphs import WORKSPACES, write_agent
@@ -322,11 +322,11 @@ def test_sarif_of_a_clean_workspace_is_an_empty_run(inside: Inside) -> None:
 def test_of_thirty_thousand_findings_the_gravest_fit_into_the_limits_of_code_scanning() -> None:
     known = {each.code: each for each in explanations.explain_all()}
     codes = [code for code in known if code.startswith(("AGT", "GRF"))]
-    place, long = Place(3, 1, 3, 9), "\udcff" * 3_000
-    fix = Fix("safe", "m" * 5_000, (Edit(0, 1, "x", place),))
+    place, long = TextSpan(3, 1, 3, 9), "\udcff" * 3_000
+    fix = Fix("safe", "m" * 5_000, (TextEdit(0, 1, "x", place),))
     findings = tuple(
         Diagnostic(codes[at % len(codes)], ("note", "warning", "error")[at % 3], f"{at} {long}", "Do.",
-                "", place, fix)
+                   "", place, fix)
         for at in range(30_000)
     )  # fmt: skip
     log = shape_sarif({"a b/ü\udcff#?.md": findings, "/outside/b.md": findings[:5]}, version="1.0.0", explain=known)

@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from remit.policy import Call, Permissions, judge
+from remit.policy import Permissions, ToolCall, judge
 from tests.support.ordinary_commands import DENIED, list_ordinary
 from tests.support.policy_questions import GROUND, ask
 from torture.denied_programs import MODULES, STUBS, load_spellings
@@ -57,8 +57,8 @@ def test_what_the_agent_above_may_not_do_the_one_below_may_not_do_either() -> No
     own = Permissions(tools=None, allow={}, deny={})
     for each in spread(load_spellings(), 500):
         above = Permissions(tools=None, allow={}, deny={"bash": (each.deny,)})
-        alone = judge(Call("bash", command=each.script), [above], GROUND)
-        assert judge(Call("bash", command=each.script), [own, above], GROUND) == alone, each.name
+        alone = judge(ToolCall("bash", command=each.script), [above], GROUND)
+        assert judge(ToolCall("bash", command=each.script), [own, above], GROUND) == alone, each.name
 
 
 @pytest.mark.thorough
@@ -79,7 +79,7 @@ def test_ordinary_commands_are_let_alone(*, is_judged: bool, share: float) -> No
     answers = {}
     for each in commands:
         layers = [Permissions(deny={"bash": each.deny})]
-        answers[each.command] = judge(Call("bash", command=each.command), layers, ground).answer
+        answers[each.command] = judge(ToolCall("bash", command=each.command), layers, ground).answer
     assert [command for command, answer in answers.items() if answer == "deny"] == []
     asked = [command for command, answer in answers.items() if answer == "ask"]
     assert len(asked) <= share * len(commands), asked
@@ -88,7 +88,7 @@ def test_ordinary_commands_are_let_alone(*, is_judged: bool, share: float) -> No
 def test_an_agent_without_rules_for_bash_is_asked_nothing() -> None:
     rules = Permissions(None, {"write": ("src/**",)}, {"write": (".git/**",)})
     for each in list_ordinary():
-        assert judge(Call("bash", command=each.command), [rules], GROUND).answer == "allow", each.command
+        assert judge(ToolCall("bash", command=each.command), [rules], GROUND).answer == "allow", each.command
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from remit import convert
 from remit.model import ArtifactFacts, Diagnostic, Expectation, FileState
 from remit.returns.convert import DIAGNOSTICS
 from remit.returns.formats import HYPER, STANDARD, render_schema
-from remit.returns.rules import RULES, name_verdict
+from remit.returns.rules import RETURN_RULES, name_verdict
 from remit.views.explanations import explain_all
 from tests.support.return_rule_samples import CONVERSIONS, SAMPLES, Message, Passage
 from tests.support.return_samples import DROP, ISSUED, cut_out, entry, fenced, hyper, line, marked, sentence, standard
@@ -22,7 +22,7 @@ BY_CODE = pytest.mark.parametrize("code", sorted(SAMPLES))
 
 def test_every_code_has_a_good_and_a_bad_sample() -> None:
     """C16: a rule that nobody ever saw at work is not a rule."""
-    assert sorted(SAMPLES) == sorted(RULES)
+    assert sorted(SAMPLES) == sorted(RETURN_RULES)
     assert sorted(CONVERSIONS) == sorted(DIAGNOSTICS)
 
 
@@ -153,7 +153,7 @@ def test_a_conversion_tells_its_finding_only_where_it_is_due(code: str) -> None:
 # What the register says
 
 
-@pytest.mark.parametrize("code", sorted({*RULES, *DIAGNOSTICS}))
+@pytest.mark.parametrize("code", sorted({*RETURN_RULES, *DIAGNOSTICS}))
 def test_a_code_is_well_formed_and_documented(code: str) -> None:
     """`remit explain` prints this: what, why, a bad and a good example."""
     [told] = [each for each in explain_all() if each.code == code]
@@ -166,18 +166,18 @@ def test_a_code_is_well_formed_and_documented(code: str) -> None:
 
 
 def test_names_are_unique_and_speak_for_themselves() -> None:
-    names = [rule.name for rule in RULES.values()]
+    names = [return_rule.name for return_rule in RETURN_RULES.values()]
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[a-z]+(?:-[a-z]+)*", name) for name in names)
 
 
 def test_a_code_cannot_be_given_twice() -> None:
-    from remit.returns.rules.register import rule  # noqa: PLC0415 - the decorator itself is on trial
+    from remit.returns.rules.register import return_rule  # noqa: PLC0415 - the decorator itself is on trial
 
-    before = dict(RULES)
+    before = dict(RETURN_RULES)
     with pytest.raises(ValueError, match="RET001"):
-        rule("RET001")(RULES["RET002"].check)
-    assert before == RULES
+        return_rule("RET001")(RETURN_RULES["RET002"].check)
+    assert before == RETURN_RULES
 
 
 def _find(code: str, message: Message) -> Diagnostic:

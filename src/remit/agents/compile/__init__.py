@@ -30,9 +30,9 @@ from remit.spelling import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.compile.source import Source
+    from remit.agents.compile.source import CompileSource
     from remit.agents.definition import Definition
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.model import Diagnostic
 
 __all__ = [
@@ -58,7 +58,7 @@ class Compiled(NamedTuple):
         return not self.text
 
 
-def compile_document(document: Document, to: str) -> Compiled:
+def compile_document(document: AgentDocument, to: str) -> Compiled:
     """Write an agent file of the standard in the form of a harness."""
     check_target(to)
     target, definition = _MODULES[to], define(document)
@@ -103,7 +103,7 @@ def is_current(compiled: Compiled, existing_text: str | None) -> bool:
 # --- the same for every harness --------------------------------------------------------------------------------------
 
 
-def _find_refusals(document: Document, definition: Definition | None, path: str) -> Iterator[Diagnostic]:
+def _find_refusals(document: AgentDocument, definition: Definition | None, path: str) -> Iterator[Diagnostic]:
     found = document.frontmatter
     if document.fault is not None:
         yield refused(document, "", f"the file cannot be compiled: {document.fault}", "Save it as text in UTF-8.")
@@ -120,7 +120,7 @@ def _find_refusals(document: Document, definition: Definition | None, path: str)
         yield from _find_gaps(document, definition, path)
 
 
-def _find_gaps(document: Document, definition: Definition, path: str) -> Iterator[Diagnostic]:
+def _find_gaps(document: AgentDocument, definition: Definition, path: str) -> Iterator[Diagnostic]:
     """What an agent must have in every harness."""
     if not make_name(definition.name):
         yield refused(document, "/name", "the name has no letter or digit", "Name the agent like its file.")
@@ -143,7 +143,7 @@ _WRITTEN = frozenset({"name", "description", "model", "tools", "permissions"})
 _LIMITS = ("max_depth", "timeout_default", "timeout_max")
 
 
-def _report_keys(source: Source, written: frozenset[str]) -> None:
+def _report_keys(source: CompileSource, written: frozenset[str]) -> None:
     """Name every key of the source that is in no file of the target."""
     document, to = source.document, source.to
     aside: list[str] = []

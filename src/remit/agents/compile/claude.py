@@ -18,7 +18,7 @@ from remit.positions import escape_key
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.compile.source import Source
+    from remit.agents.compile.source import CompileSource
 
 FOLDER = claude.AGENT_FOLDERS[0]
 KEYS: frozenset[str] = frozenset()
@@ -26,7 +26,7 @@ KEYS: frozenset[str] = frozenset()
 _CALL = claude.DELEGATING[0]
 
 
-def render(source: Source, comment: str) -> str:
+def render(source: CompileSource, comment: str) -> str:
     """The file's text."""
     lines = ["---", f"# {comment}", f"name: {render_scalar(source.name)}", f"description: {quote(source.description)}"]
     lines += _render_tools(source)
@@ -37,7 +37,7 @@ def render(source: Source, comment: str) -> str:
     return "\n".join([*lines, "---", "", source.body])
 
 
-def _render_tools(source: Source) -> Iterator[str]:
+def _render_tools(source: CompileSource) -> Iterator[str]:
     if source.tools is None:  # the file names no tools: the agent has all of them, and the one that calls agents
         denied = [name for tool, name in {**claude.NAMES, **claude.OTHER_NAMES}.items() if source.forbids(tool)]
         denied += [] if source.targets else [_CALL]
@@ -59,7 +59,7 @@ def _render_tools(source: Source) -> Iterator[str]:
     yield f"tools: {', '.join(tools)}" if tools else "tools: []"
 
 
-def _render_call(source: Source) -> list[str]:
+def _render_call(source: CompileSource) -> list[str]:
     if source.calls_anyone:
         return [_CALL]
     patterns = [name for name in source.targets if "*" in name]

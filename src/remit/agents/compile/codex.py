@@ -22,7 +22,7 @@ from remit.positions import escape_key
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.compile.source import Source
+    from remit.agents.compile.source import CompileSource
 
 FOLDER = codex.AGENT_FOLDERS[0]
 KEYS: frozenset[str] = frozenset()
@@ -31,7 +31,7 @@ _IN_SHELL = ("read", "bash", "grep", "glob")
 """The tools that Codex has only as commands of its shell."""
 
 
-def render(source: Source, comment: str) -> str:
+def render(source: CompileSource, comment: str) -> str:
     """The file's text. The instructions are last, so that the settings above them are easy to find."""
     lines = [f"# {comment}", f"name = {quote(source.name)}", f"description = {quote(source.description)}"]
     model = translate_model(source)
@@ -45,7 +45,7 @@ def render(source: Source, comment: str) -> str:
     return "\n".join([*lines, f"{codex.INSTRUCTIONS_KEY} = {quote_lines(source.body)}", ""])
 
 
-def _render_tools(source: Source) -> Iterator[str]:
+def _render_tools(source: CompileSource) -> Iterator[str]:
     document, to = source.document, source.to
     off = [tool for tool in TOOLS if not source.has(tool)]
     if {*_IN_SHELL} <= {*off}:

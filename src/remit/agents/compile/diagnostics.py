@@ -13,14 +13,14 @@ from remit.model import Diagnostic
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.model import Severity
 
 HARNESSES = {"claude": "Claude Code", "opencode": "opencode", "codex": "Codex"}
 """The targets, as users call them."""
 
 
-def lost(document: Document, pointer: str, to: str, what: str, *, because: str = "") -> Diagnostic:
+def lost(document: AgentDocument, pointer: str, to: str, what: str, *, because: str = "") -> Diagnostic:
     """A setting has no place in the harness's file, so the harness runs the agent without it.
 
     Why: no harness has all settings of the standard. Remit reads the setting from the source, which has to stay in the
@@ -35,7 +35,7 @@ def lost(document: Document, pointer: str, to: str, what: str, *, because: str =
     return _make("CMP001", "warning", document, pointer, message, f"{because} {hint}".lstrip())
 
 
-def changed(document: Document, pointer: str, message: str, hint: str, *, stricter: bool = False) -> Diagnostic:
+def changed(document: AgentDocument, pointer: str, message: str, hint: str, *, stricter: bool = False) -> Diagnostic:
     """The harness's file has a value that is close to the one of the source, but not the same.
 
     Why: opencode has one permission for writing and editing, its `*` also matches across folders, and each harness has
@@ -48,7 +48,7 @@ def changed(document: Document, pointer: str, message: str, hint: str, *, strict
     return _make("CMP002", "note" if stricter else "warning", document, pointer, message, hint)
 
 
-def unenforced(document: Document, pointer: str, to: str, what: str) -> Diagnostic:
+def unenforced(document: AgentDocument, pointer: str, to: str, what: str) -> Diagnostic:
     """A permission cannot be written into the harness's file: only a hook can enforce it.
 
     Why: an agent of Claude Code has or does not have a tool, and a pattern behind its name changes nothing. An agent of
@@ -64,7 +64,7 @@ def unenforced(document: Document, pointer: str, to: str, what: str) -> Diagnost
                  f"Only a hook before the use of the tool can: remit init --harness {to}.")  # fmt: skip
 
 
-def left_out(document: Document, pointer: str, to: str, names: str) -> Diagnostic:
+def left_out(document: AgentDocument, pointer: str, to: str, names: str) -> Diagnostic:
     """Keys that only Remit reads are not in the harness's file.
 
     Why: a harness ignores keys that it does not know, or sends them to the provider of the model. The agent does the
@@ -78,7 +78,7 @@ def left_out(document: Document, pointer: str, to: str, names: str) -> Diagnosti
     return _make("CMP004", "note", document, pointer, message, "Nothing has to be done.")
 
 
-def built_in(document: Document, pointer: str, to: str, names: str) -> Diagnostic:
+def built_in(document: AgentDocument, pointer: str, to: str, names: str) -> Diagnostic:
     """An agent that may be called is built into Remit: the harness has no agent of that name.
 
     Why: Remit's hooks answer such a call. In a harness without the hooks the call fails, unless the project has an
@@ -92,7 +92,7 @@ def built_in(document: Document, pointer: str, to: str, names: str) -> Diagnosti
                  "Install Remit's hooks with remit init, or write an agent of that name.")  # fmt: skip
 
 
-def loaded_twice(document: Document, to: str) -> Diagnostic:
+def loaded_twice(document: AgentDocument, to: str) -> Diagnostic:
     """The source is in a folder from which the harness loads agents, beside the compiled file.
 
     Why: the harness then has two agents, and the source has none of the compiled permissions there. opencode also sends
@@ -106,7 +106,7 @@ def loaded_twice(document: Document, to: str) -> Diagnostic:
                  "Keep the source in a folder that no harness reads, such as agents/.")  # fmt: skip
 
 
-def refused(document: Document, pointer: str, message: str, hint: str) -> Diagnostic:
+def refused(document: AgentDocument, pointer: str, message: str, hint: str) -> Diagnostic:
     """The file cannot be compiled, and nothing was written for it.
 
     Why: a file that is not read as its author meant it would give an agent with other permissions than it should have.
@@ -119,7 +119,7 @@ def refused(document: Document, pointer: str, message: str, hint: str) -> Diagno
     return _make("CMP007", "error", document, pointer, message, hint)
 
 
-def outdated(document: Document, path: str, *, missing: bool) -> Diagnostic:
+def outdated(document: AgentDocument, path: str, *, missing: bool) -> Diagnostic:
     """The compiled file is missing or out of date. Only `remit compile --check` reports this.
 
     Why: the harness runs the compiled file. A change to the source has no effect until the file is written again, and
@@ -133,7 +133,7 @@ def outdated(document: Document, path: str, *, missing: bool) -> Diagnostic:
     return _make("CMP008", "error", document, "", f"{path} {state}", "Run `remit compile` without --check.")
 
 
-def left_over(document: Document, origin: str) -> Diagnostic:
+def left_over(document: AgentDocument, origin: str) -> Diagnostic:
     """A compiled file has lost its source: the source was removed, or its agent has another name now.
 
     Why: the harness still loads the file, with the permissions at the time of its compilation. Remit removes nothing
@@ -161,7 +161,7 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 
 
 def _make(  # noqa: PLR0917 - the fields of a finding, in their order
-    code: str, severity: Severity, document: Document, pointer: str, message: str, hint: str
+    code: str, severity: Severity, document: AgentDocument, pointer: str, message: str, hint: str
 ) -> Diagnostic:
     place = document.locate(document.key_span(pointer)) if document.text else None
     return Diagnostic(code, severity, message, hint, pointer, place)

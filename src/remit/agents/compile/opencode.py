@@ -28,7 +28,7 @@ from remit.positions import escape_key
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.compile.source import Row, Source
+    from remit.agents.compile.source import CompiledPermission, CompileSource
 
 FOLDER = opencode.AGENT_FOLDERS[0]
 KEYS = frozenset({"mode", "temperature"})
@@ -38,7 +38,7 @@ Rules = dict[str, str]
 """Patterns, and whether they are allowed; the last that matches counts."""
 
 
-def render(source: Source, comment: str) -> str:
+def render(source: CompileSource, comment: str) -> str:
     """The file's text."""
     lines = ["---", f"# {comment}", f"description: {quote(source.description)}", f"mode: {_choose_mode(source)}"]
     model = translate_model(source)
@@ -53,7 +53,7 @@ def render(source: Source, comment: str) -> str:
     return "\n".join([*lines, "---", "", source.body])
 
 
-def _choose_mode(source: Source) -> str:
+def _choose_mode(source: CompileSource) -> str:
     mode = source.document.get("mode")
     if mode is None or mode in opencode.MODES:
         return mode or "subagent"
@@ -76,7 +76,7 @@ def _render_permission(permission: dict[str, Rules]) -> list[str]:
 # --- permissions -----------------------------------------------------------------------------------------------------
 
 
-def _make_permission(source: Source) -> dict[str, Rules]:
+def _make_permission(source: CompileSource) -> dict[str, Rules]:
     """The rules of the file. What the source leaves open stays open, and the workspace's own rules decide."""
     permission = {
         "read": _make_rules(source, "read"),
@@ -96,7 +96,7 @@ def _make_permission(source: Source) -> dict[str, Rules]:
     return {name: rules for name, rules in permission.items() if rules}
 
 
-def _make_edit_rules(source: Source) -> Rules:
+def _make_edit_rules(source: CompileSource) -> Rules:
     """Writing and editing are one permission: given where either is on, unless all of the other is denied."""
     tools = ("write", "edit")
     on = [tool for tool in tools if source.has(tool)]
@@ -115,7 +115,7 @@ def _make_edit_rules(source: Source) -> Rules:
     return _make_rules(source, *tools)
 
 
-def _make_rules(source: Source, *tools: str) -> Rules:
+def _make_rules(source: CompileSource, *tools: str) -> Rules:
     """The rules for what opencode takes for one tool: nothing, but what is allowed, and of that not what is denied."""
     if not any(_is_on(source, tool) for tool in tools):
         return {"*": "deny"}
@@ -133,13 +133,13 @@ def _make_rules(source: Source, *tools: str) -> Rules:
     return rules
 
 
-def _is_on(source: Source, tool: str) -> bool:
+def _is_on(source: CompileSource, tool: str) -> bool:
     if tool in TOOLS:
         return source.has(tool)
     return source.other_tools.get(tool) is not False and not source.forbids(tool)
 
 
-def _make_task_rules(source: Source) -> Rules:
+def _make_task_rules(source: CompileSource) -> Rules:
     if source.calls_anyone:
         return dict.fromkeys(source.denied_targets, "deny")
     return {"*": "deny"} | dict.fromkeys(source.targets, "allow")
@@ -160,7 +160,7 @@ _BY_TEXT = frozenset({"grep", "glob"})
 _BY_PATH = frozenset({"read", "write", "edit", "list"})
 
 
-def _translate(source: Source, row: Row) -> Translation:
+def _translate(source: CompileSource, row: CompiledPermission) -> Translation:
     """The patterns of a row; what cannot be said, or not exactly, is told once for each row."""
     plain = [pattern for pattern in row.patterns if not pattern.startswith("!")]
     excepted = [pattern[1:] for pattern in row.patterns if pattern.startswith("!")]
@@ -175,11 +175,11 @@ def _translate(source: Source, row: Row) -> Translation:
     if row.tool not in _BY_PATH:
         return Translation(plain, excepted)
     globs = {pattern: translate_glob(pattern) for pattern in [*plain, *excepted]}
-    _tell_globs(source, row, globs)
+    _report_globs(source, row, globs)
     return Translation(*([text for pattern in each for text in globs[pattern].patterns] for each in (plain, excepted)))
 
 
-def _tell_globs(source: Source, row: Row, globs: dict[str, Glob]) -> None:
+def _report_globs(source: CompileSource, row: CompiledPermission, globs: dict[str, Glob]) -> None:
     wider = [pattern for pattern, glob in globs.items() if glob.patterns and not glob.exact]
     outside = [pattern for pattern, glob in globs.items() if not glob.patterns]
     if wider:

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.agents.definition import Definition
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.model import Diagnostic
 
 
-class Row(NamedTuple):
+class CompiledPermission(NamedTuple):
     """What one side of the permissions says of one tool."""
 
     side: str
@@ -51,17 +51,17 @@ class Row(NamedTuple):
 
 
 @dataclass(slots=True)
-class Source:
+class CompileSource:
     """An agent file that is being compiled, and what there is to say of it so far."""
 
-    document: Document
+    document: AgentDocument
     definition: Definition
     to: str
     name: str
     description: str
     body: str
     findings: list[Diagnostic] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
+    rows: list[CompiledPermission] = field(default_factory=list)
     """The permissions, one row for each side and tool."""
     other_tools: dict[str, bool] = field(default_factory=dict)
     """Tools beyond the standard's that the file switches on or off; the one that calls agents is not among them."""
@@ -118,11 +118,11 @@ class Source:
                 self.report_unenforced(row.pointer, describe(row))
 
 
-def read_source(document: Document, definition: Definition, to: str) -> Source:
+def read_source(document: AgentDocument, definition: Definition, to: str) -> CompileSource:
     """Read a document for a target. It must have a description and a body."""
     name = make_name(definition.name)
     description = str(document.get("description")).strip()
-    source = Source(document, definition, to, name, description, read_body(document))
+    source = CompileSource(document, definition, to, name, description, read_body(document))
     source.rows = list(_read_rows(document))
     _read_tools(source)
     _read_targets(source)
@@ -144,7 +144,7 @@ def make_name(name: str) -> str:
     return _NOT_IN_NAMES.sub("-", name).strip("-")[:100]
 
 
-def read_body(document: Document) -> str:
+def read_body(document: AgentDocument) -> str:
     """The instructions, with plain line breaks and without comments that are meant for Remit."""
     given = document.get(codex.INSTRUCTIONS_KEY) if document.profile == "codex" else None
     if isinstance(given, str):  # its files have no body
@@ -158,17 +158,17 @@ def read_body(document: Document) -> str:
     return body.replace("\r\n", "\n").strip("\n").rstrip() + "\n"
 
 
-def _read_rows(document: Document) -> Iterator[Row]:
+def _read_rows(document: AgentDocument) -> Iterator[CompiledPermission]:
     for side in ("allow", "deny"):
-        merged: dict[str, Row] = {}
+        merged: dict[str, CompiledPermission] = {}
         for tool, pointer, patterns in read_permissions(document, side):
-            row = merged.get(tool, Row(side, tool, pointer, ()))
+            row = merged.get(tool, CompiledPermission(side, tool, pointer, ()))
             texts = (text.strip() for text, _ in patterns if text.strip())
             merged[tool] = row._replace(patterns=tuple(dict.fromkeys([*row.patterns, *texts])))
         yield from merged.values()
 
 
-def describe(row: Row) -> str:
+def describe(row: CompiledPermission) -> str:
     """What a row keeps a tool to, or from."""
     return f"{row.tool} {'to' if row.side == 'allow' else 'from'} {name_some(list(row.patterns))}"
 
@@ -176,7 +176,7 @@ def describe(row: Row) -> str:
 # --- tools, and agents that it may call ------------------------------------------------------------------------------
 
 
-def _read_tools(source: Source) -> None:
+def _read_tools(source: CompileSource) -> None:
     """The tools beyond the standard's; a switch that is neither on nor off, and a pattern, are reported."""
     document, value = source.document, source.document.get("tools")
     if isinstance(value, dict):
@@ -211,7 +211,7 @@ _OWN_LIMITS = {
 }
 
 
-def _read_targets(source: Source) -> None:
+def _read_targets(source: CompileSource) -> None:
     named = [target.name for target in source.definition.targets]
     named += [name for row in source.rows if (row.side, row.tool) == ("allow", "task") for name in row.patterns]
     denied = [name for row in source.rows if (row.side, row.tool) == ("deny", "task") for name in row.patterns]
@@ -230,7 +230,7 @@ def _read_targets(source: Source) -> None:
 _ALIASES = frozenset({"sonnet", "opus", "haiku", "inherit", "default"})
 
 
-def translate_model(source: Source) -> str | None:
+def translate_model(source: CompileSource) -> str | None:
     """The model's name as the target writes it; None if the file names none, or one that the target cannot run."""
     value = source.document.get("model")
     if value is None or value == "":

@@ -16,7 +16,7 @@ from remit.agents.outline import (
     ERROR_PARTS,
     STEP_PARTS,
 )
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.agents.rules.section_shapes import COMMENT, find_blank, find_kind, find_top, shorten
 from remit.lazy_regex import lazy
 from remit.sentences import has_word
@@ -24,15 +24,15 @@ from remit.sentences import has_word
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.outline import Outline
 
 MIN_LINES = 150
 MAX_LINES = 400
 
 
-@rule("AGT100")
-def no_sections(case: Case) -> Iterator[Report]:
+@agent_rule("AGT100")
+def no_sections(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The body has none of the standard's sections.
 
     Why: the file says that it follows the standard, yet nothing in it can be found: no inputs, no steps, no return.
@@ -45,13 +45,13 @@ def no_sections(case: Case) -> Iterator[Report]:
     if document.unclosed_frontmatter:
         return  # who knows where the body begins
     if document.outline.is_bare and document.fault is None and document.frontmatter is not None:
-        yield Report("the body has none of the standard's sections",
-                     "Write them, from <context> to <error_handling>; `remit new` makes a complete agent.",
-                     find_top(document))  # fmt: skip
+        yield AgentViolation("the body has none of the standard's sections",
+                             "Write them, from <context> to <error_handling>; `remit new` makes a complete agent.",
+                             find_top(document))  # fmt: skip
 
 
-@rule("AGT101", severity="warning", fix="safe")
-def title_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT101", severity="warning", fix="safe")
+def title_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The body has no title.
 
     Why: the title tells a reader, and a model, who is speaking before the sections begin.
@@ -71,11 +71,16 @@ def title_missing(case: Case) -> Iterator[Report]:
     newline = edits.find_newline(document)
     at = _find_first_sign(document)
     lead = "" if at > document.body_start or not document.body_start else newline
-    yield Report("the body has no title", f"Write `# {title}` above the sections.", find_top(document),
-                 edits=((at, at, f"{lead}# {title}{newline * 2}"),), fix_message=f"Write `# {title}`.")  # fmt: skip
+    yield AgentViolation(
+        "the body has no title",
+        f"Write `# {title}` above the sections.",
+        find_top(document),
+        edits=((at, at, f"{lead}# {title}{newline * 2}"),),
+        fix_message=f"Write `# {title}`.",
+    )
 
 
-def _find_first_sign(document: Document) -> int:
+def _find_first_sign(document: AgentDocument) -> int:
     """Where the body's first visible character stands, at the beginning of its line."""
     found = _SIGN.search(document.text, document.body_start)
     return document.text.rfind("\n", 0, found.start()) + 1 if found else len(document.text)
@@ -84,8 +89,8 @@ def _find_first_sign(document: Document) -> int:
 _SIGN = lazy(r"\S")
 
 
-@rule("AGT102", severity="warning", fix="unsafe")
-def title_not_first(case: Case) -> Iterator[Report]:
+@agent_rule("AGT102", severity="warning", fix="unsafe")
+def title_not_first(case: AgentFileContext) -> Iterator[AgentViolation]:
     """Something stands before the title.
 
     Why: the title opens the body; what stands above it belongs to nothing.
@@ -109,12 +114,12 @@ def title_not_first(case: Case) -> Iterator[Report]:
         cut += len(newline)
     title = document.text[start:end].rstrip()
     what = next((f"<{tag.name}> stands" for tag in document.body.root.children if tag.start < start), "text stands")
-    yield Report(f"{what} before the title", "Begin the body with its title.", (start, end),
-                 edits=((first, first, f"{title}{newline * 2}"), (start, cut, "")))  # fmt: skip
+    yield AgentViolation(f"{what} before the title", "Begin the body with its title.", (start, end),
+                         edits=((first, first, f"{title}{newline * 2}"), (start, cut, "")))  # fmt: skip
 
 
-@rule("AGT103", fix="safe")
-def section_misspelt(case: Case) -> Iterator[Report]:
+@agent_rule("AGT103", fix="safe")
+def section_misspelt(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The name of a section is misspelt.
 
     Why: whoever looks for the section does not find it.
@@ -127,10 +132,10 @@ def section_misspelt(case: Case) -> Iterator[Report]:
     """
     for slip in case.document.outline.slips:
         slash = "/" if slip.closes else ""
-        yield Report(f"</{slip.written}> stands where <{slip.meant}> has to be closed" if slip.closes else
-                     f"<{slip.written}> is no name of the standard, did you mean '{slip.meant}'?",
-                     f"Write <{slash}{slip.meant}>.", slip.span,
-                     edits=tuple((*span, slip.meant) for span in slip.replaced))  # fmt: skip
+        yield AgentViolation(f"</{slip.written}> stands where <{slip.meant}> has to be closed" if slip.closes else
+                             f"<{slip.written}> is no name of the standard, did you mean '{slip.meant}'?",
+                             f"Write <{slash}{slip.meant}>.", slip.span,
+                             edits=tuple((*span, slip.meant) for span in slip.replaced))  # fmt: skip
 
 
 _HEAD_BLANK = lazy(r"\{[A-Za-z][\w ]{0,100}\}\Z")
@@ -143,8 +148,8 @@ _FILLED_IN = frozenset({
 _NAMED = ("parameter", "delegate_to", "error_type", "artifact")
 
 
-@rule("AGT105", severity="warning")
-def blank_left(case: Case) -> Iterator[Report]:
+@agent_rule("AGT105", severity="warning")
+def blank_left(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A blank of a template is not filled in.
 
     Why: the agent reads the blank as its instruction. Blanks in paths and in the structure of the return are meant for
@@ -156,27 +161,27 @@ def blank_left(case: Case) -> Iterator[Report]:
     """
     document = case.document
     if document.outline.title is not None and find_blank(document.outline.title[0]):
-        yield Report(
+        yield AgentViolation(
             "the title is a blank that was not filled in", "Write the agent's name.", document.outline.title[1]
         )
     for pointer, span in document.frontmatter.spans.items() if document.frontmatter else ():
         written = document.text[slice(*span)].strip("\"' ")
         if pointer.startswith(("/description", "/permissions/")) and _HEAD_BLANK.match(written):
-            yield Report(
+            yield AgentViolation(
                 f"{pointer.split('/')[1]} still has the blank {shorten(written)}", "Fill it in.", span, pointer
             )
     for tag in document.body.walk():
         has_own_words = tag.name in _FILLED_IN or (tag.parent is not None and tag.parent.name == "quality_standards")
         if has_own_words and (blank := find_blank(document.text_of(tag))):
-            yield Report(f"<{tag.name}> still has the blank {shorten(blank)}", "Fill it in.", tag.name_span)
+            yield AgentViolation(f"<{tag.name}> still has the blank {shorten(blank)}", "Fill it in.", tag.name_span)
         if tag.name in _NAMED:
             name = tag.get("name") or tag.get("type") or ""
             if name.startswith("{") and name.endswith("}"):
-                yield Report(f"<{tag.name}> is still called {shorten(name)}", "Give it a name.", tag.name_span)
+                yield AgentViolation(f"<{tag.name}> is still called {shorten(name)}", "Give it a name.", tag.name_span)
 
 
-@rule("AGT117")
-def input_required_and_forbidden(case: Case) -> Iterator[Report]:
+@agent_rule("AGT117")
+def input_required_and_forbidden(case: AgentFileContext) -> Iterator[AgentViolation]:
     """An input is asked for and forbidden at once.
 
     Why: no delegation can satisfy both, so every one is refused.
@@ -190,12 +195,12 @@ def input_required_and_forbidden(case: Case) -> Iterator[Report]:
     required = {(tag.get("name") or "").strip() for tag in find_parameters(document)}
     for name, tag in find_forbidden(document):
         if name and name in required:
-            yield Report(f"the input {shorten(name)} is both asked for and forbidden", "Keep one of the two.",
-                         tag.name_span)  # fmt: skip
+            yield AgentViolation(f"the input {shorten(name)} is both asked for and forbidden", "Keep one of the two.",
+                                 tag.name_span)  # fmt: skip
 
 
-@rule("AGT118", severity="warning")
-def delegation_patterns_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT118", severity="warning")
+def delegation_patterns_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The agent may delegate, and nothing says how.
 
     Why: an agent that may call others needs to know when, with which context, and what to do with the answer.
@@ -208,13 +213,16 @@ def delegation_patterns_missing(case: Case) -> Iterator[Report]:
     named = document.get("delegation", "can_delegate_to")
     targets = [name for name in named if isinstance(name, str) and name.strip()] if isinstance(named, list) else []
     if targets and document.outline.lacks("delegation_patterns"):
-        yield Report(f"the agent may call {shorten(', '.join(targets))}, and <delegation_patterns> is missing",
-                     "Say for each when it is called, with what, and what becomes of its answer.",
-                     document.key_span("/delegation/can_delegate_to"), "/delegation/can_delegate_to")  # fmt: skip
+        yield AgentViolation(
+            f"the agent may call {shorten(', '.join(targets))}, and <delegation_patterns> is missing",
+            "Say for each when it is called, with what, and what becomes of its answer.",
+            document.key_span("/delegation/can_delegate_to"),
+            "/delegation/can_delegate_to",
+        )
 
 
-@rule("AGT137", severity="warning")
-def file_size(case: Case) -> Iterator[Report]:
+@agent_rule("AGT137", severity="warning")
+def file_size(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The file has fewer than 150 lines or more than 400.
 
     Why: a short file leaves out how the work is done; a long one fills the agent's context before the work begins.
@@ -229,17 +237,21 @@ def file_size(case: Case) -> Iterator[Report]:
     if document.outline.is_bare or document.fault is not None or MIN_LINES <= lines <= MAX_LINES:
         return
     if lines < MIN_LINES:
-        yield Report(f"the file has {lines} lines, at least {MIN_LINES} are wanted",
-                     "Write out the steps: what is read, what is done, how it is checked, what happens on failure.",
-                     find_top(document))  # fmt: skip
+        yield AgentViolation(
+            f"the file has {lines} lines, at least {MIN_LINES} are wanted",
+            "Write out the steps: what is read, what is done, how it is checked, what happens on failure.",
+            find_top(document),
+        )
     else:
-        yield Report(f"the file has {lines} lines, at most {MAX_LINES} are wanted",
-                     "Extract details to context files, split the agent by its modes, or delegate a part of it.",
-                     find_top(document))  # fmt: skip
+        yield AgentViolation(
+            f"the file has {lines} lines, at most {MAX_LINES} are wanted",
+            "Extract details to context files, split the agent by its modes, or delegate a part of it.",
+            find_top(document),
+        )
 
 
-@rule("AGT138", severity="warning")
-def final_status_unmentioned(case: Case) -> Iterator[Report]:
+@agent_rule("AGT138", severity="warning")
+def final_status_unmentioned(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The body doesn't contain the status in which a run of this kind ends.
 
     Why: a plan that is written and a task that does not say [PLANNED] is the most common way for work to be lost.
@@ -261,13 +273,13 @@ def final_status_unmentioned(case: Case) -> Iterator[Report]:
         else has_word(document.lowered, final.lower())
     )
     if not is_there:
-        yield Report(f"a run of kind {kind} ends in [{final}], which is never mentioned",
-                     f"Move the status to [{final}] in the postflight step.", document.span_of("/agent_type"),
-                     "/agent_type")  # fmt: skip
+        yield AgentViolation(f"a run of kind {kind} ends in [{final}], which is never mentioned",
+                             f"Move the status to [{final}] in the postflight step.", document.span_of("/agent_type"),
+                             "/agent_type")  # fmt: skip
 
 
-@rule("AGT139")
-def rest_hidden(case: Case) -> Iterator[Report]:
+@agent_rule("AGT139")
+def rest_hidden(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A code fence or a comment is opened and never closed, and sections stand behind it.
 
     Why: everything that follows is code or comment, so the sections in it are not there.
@@ -282,8 +294,11 @@ def rest_hidden(case: Case) -> Iterator[Report]:
     start, end = document.body.hidden
     what = "comment" if document.text.startswith("<!--", start) else "code fence"
     line_end = document.text.find("\n", start)
-    yield Report(f"the {what} is never closed and hides {_list_hidden(outline)}", f"Close the {what} where it ends.",
-                 (start, line_end if line_end >= 0 else end))  # fmt: skip
+    yield AgentViolation(
+        f"the {what} is never closed and hides {_list_hidden(outline)}",
+        f"Close the {what} where it ends.",
+        (start, line_end if line_end >= 0 else end),
+    )
 
 
 def _list_hidden(outline: Outline) -> str:

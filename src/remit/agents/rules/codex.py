@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from remit.agents import edits
 from remit.agents.rules.field_lookup import is_whole, show
 from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec, FieldTable, RuleRow, add_table
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.harnesses import codex
 from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
 
 _DROPPED = "Codex drops the agent"
 _NO_TEXT = FieldProblem("AGT402", f"{{key}} is {{value}} and not a text, so {_DROPPED}", "Write a text.")
@@ -33,12 +33,12 @@ def _require(key: str, hint: str) -> FieldSpec:
     return FieldSpec(key, "text", missing=missing, wrong_type=_NO_TEXT)
 
 
-def _render_name(document: Document) -> str:
+def _render_name(document: AgentDocument) -> str:
     name = document.stem
     return "" if '"' in name or "\\" in name or not name.isprintable() else json.dumps(name, ensure_ascii=False)
 
 
-def _put_line(document: Document, _: str, key: str, text: str) -> tuple[edits.Change, ...]:
+def _put_line(document: AgentDocument, _: str, key: str, text: str) -> tuple[edits.Change, ...]:
     """A value as the first line, or in the place of a blank one."""
     found = document.frontmatter
     if found is None:
@@ -100,8 +100,8 @@ add_table(TABLE, (
 _NICKNAME = lazy(r"[A-Za-z0-9 _-]{1,200}\Z")
 
 
-@rule("AGT404", profiles=("codex",))
-def codex_nickname_form(case: Case) -> Iterator[Report]:
+@agent_rule("AGT404", profiles=("codex",))
+def codex_nickname_form(case: AgentFileContext) -> Iterator[AgentViolation]:
     """`nickname_candidates` is empty, or has a name that is blank, given twice, or of other signs than it may have.
 
     Why: Codex drops the agent. Nicknames are of letters without accents, digits, spaces, hyphens and underscores.
@@ -115,8 +115,8 @@ def codex_nickname_form(case: Case) -> Iterator[Report]:
     if "nickname_candidates" not in case.values or not is_whole(document):
         return
     if fault := _find_nickname_fault(names):
-        yield Report(f"nickname_candidates {fault}, so {_DROPPED}", "Write a list of different plain names.",
-                     document.key_span("/nickname_candidates"), "/nickname_candidates")  # fmt: skip
+        yield AgentViolation(f"nickname_candidates {fault}, so {_DROPPED}", "Write a list of different plain names.",
+                             document.key_span("/nickname_candidates"), "/nickname_candidates")  # fmt: skip
 
 
 def _find_nickname_fault(names: object) -> str:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from remit.agents.profiles import COMMAND_KEYS
 from remit.agents.rules.field_lookup import find_title, is_whole
 from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec, FieldTable, RuleRow, add_table
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.frontmatter import Span
     from remit.agents.profiles import Profile
     from remit.agents.tags import Tag
@@ -44,7 +44,7 @@ class _Workflow(NamedTuple):
     """The names of the stages."""
 
 
-def _find_workflow(document: Document) -> _Workflow | None:
+def _find_workflow(document: AgentDocument) -> _Workflow | None:
     """The workflow of a command; None for an agent, and for a command that names no stages of a delegation.
 
     Stages are tags or headings in `<workflow_execution>`. Without that tag they are `<stage>` tags and headings that
@@ -67,7 +67,7 @@ def _find_workflow(document: Document) -> _Workflow | None:
     return _Workflow(found[0][0], stages) if len(set(map(_classify, stages)) - {None}) > 1 else None
 
 
-def _name_stage(document: Document, tag: Tag) -> str:
+def _name_stage(document: AgentDocument, tag: Tag) -> str:
     """The name of a stage: its attribute, its tag without the number, its title, else how its action begins."""
     title, action = tag.find("name", "title"), tag.find("action")
     suffix = tag.name.partition("_")[2].lstrip("0123456789_")
@@ -81,8 +81,8 @@ def _classify(name: str) -> str | None:
     return next((stage for stage in words if stage), None)
 
 
-@rule("AGT500", profiles=_COMMAND, severity="warning")
-def command_stage_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT500", profiles=_COMMAND, severity="warning")
+def command_stage_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A command's workflow lacks one of the five stages: prepare, invoke, receive, validate, process.
 
     Why: what a workflow does not name is not done. A command that does not receive takes the end of the call for its
@@ -101,13 +101,13 @@ def command_stage_missing(case: Case) -> Iterator[Report]:
     named = set(map(_classify, workflow.stages))
     lost = [stage for stage in _STAGES if stage not in named]
     if lost:
-        yield Report(f"the workflow has no stage for: {', '.join(lost)}",
-                     "Name a stage for each: prepare, invoke, receive, validate, process.",
-                     workflow.span)  # fmt: skip
+        yield AgentViolation(f"the workflow has no stage for: {', '.join(lost)}",
+                             "Name a stage for each: prepare, invoke, receive, validate, process.",
+                             workflow.span)  # fmt: skip
 
 
-@rule("AGT501", profiles=_COMMAND, severity="warning")
-def command_workflow_empty(case: Case) -> Iterator[Report]:
+@agent_rule("AGT501", profiles=_COMMAND, severity="warning")
+def command_workflow_empty(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A command's `<workflow_execution>` has no stages.
 
     Why: a workflow in plain sentences is easily skipped in parts; stages are not.
@@ -118,12 +118,13 @@ def command_workflow_empty(case: Case) -> Iterator[Report]:
     """
     workflow = _find_workflow(case.document)
     if workflow is not None and not workflow.stages:
-        yield Report("the workflow has no stages", "Write prepare, invoke, receive, validate, process as stages.",
-                     workflow.span)  # fmt: skip
+        yield AgentViolation(
+            "the workflow has no stages", "Write prepare, invoke, receive, validate, process as stages.", workflow.span
+        )
 
 
-@rule("AGT504", profiles=_COMMAND, severity="warning")
-def command_timeout_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT504", profiles=_COMMAND, severity="warning")
+def command_timeout_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A command delegates, and neither its frontmatter nor its body sets a timeout.
 
     Why: a command that waits for an agent without a timeout waits forever if the agent hangs.
@@ -135,9 +136,9 @@ def command_timeout_missing(case: Case) -> Iterator[Report]:
     document = case.document
     workflow = _find_workflow(document)
     if workflow is not None and workflow.stages and _TIMEOUT.search(document.text) is None:
-        yield Report("the command sets no timeout for the agent that it invokes",
-                     "Pass a timeout in the delegation context, such as 3600 seconds for research.",
-                     workflow.span)  # fmt: skip
+        yield AgentViolation("the command sets no timeout for the agent that it invokes",
+                             "Pass a timeout in the delegation context, such as 3600 seconds for research.",
+                             workflow.span)  # fmt: skip
 
 
 # --- fields ----------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from remit.agents.definition import read_tools
 from remit.agents.rules.field_lookup import show
 from remit.agents.rules.permissions import list_entries
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.globs import EVERYTHING, is_pattern
 from remit.harnesses import claude, opencode
 from remit.light_namedtuple import NamedTuple
@@ -19,8 +19,8 @@ from remit.light_namedtuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
-    from remit.agents.rules.permissions import Entry
+    from remit.agents.document import AgentDocument
+    from remit.agents.rules.permissions import PermissionEntry
 
 _WRITING = ("write", "edit")
 _EXACT = (["**"], ["**", "*"], ["**", "**"])
@@ -46,8 +46,8 @@ def _read_form(pattern: str) -> _Form:
     return _Form(path, at < len(parts), parts[at:] in _EXACT)
 
 
-@rule("AGT160", severity="note", profiles=("standard", "claude", "opencode"))
-def permission_beyond_the_kernel(case: Case) -> Iterator[Report]:
+@agent_rule("AGT160", severity="note", profiles=("standard", "claude", "opencode"))
+def permission_beyond_the_kernel(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The kernel enforces a permission differently from how it is written.
 
     Why: the kernel knows files and folders, and no patterns. Remit compares each tool call with the pattern. The
@@ -89,7 +89,7 @@ def permission_beyond_the_kernel(case: Case) -> Iterator[Report]:
         seen.add(entry.pattern)
 
 
-def _check_allowed(document: Document, entry: Entry) -> Iterator[Report]:
+def _check_allowed(document: AgentDocument, entry: PermissionEntry) -> Iterator[AgentViolation]:
     """Report what the kernel makes of a pattern that may be written."""
     form = _read_form(entry.pattern)
     if form.has_stars and not form.is_folder:
@@ -102,5 +102,5 @@ def _check_allowed(document: Document, entry: Entry) -> Iterator[Report]:
         yield _report(document, entry, told, hint)
 
 
-def _report(document: Document, entry: Entry, message: str, hint: str) -> Report:
-    return Report(message, hint, document.span_of(entry.pointer), entry.pointer)
+def _report(document: AgentDocument, entry: PermissionEntry, message: str, hint: str) -> AgentViolation:
+    return AgentViolation(message, hint, document.span_of(entry.pointer), entry.pointer)

@@ -8,26 +8,26 @@ from remit.agents import edits
 from remit.agents.context import find_context_files, is_absolute, is_folder, list_context_files
 from remit.agents.rules.field_lookup import is_number, show
 from remit.agents.rules.fields import get_budget
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.globs import is_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
 
 _TABLE = "context_loading"
 FOLDER = -1
 """The size of what is on disk and is a folder."""
 
 
-def _get_table(document: Document) -> dict[str, Any]:
+def _get_table(document: AgentDocument) -> dict[str, Any]:
     table = document.get_section(_TABLE)
     return table if isinstance(table, dict) else {}
 
 
-@rule("AGT074")
-def context_file_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT074")
+def context_file_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A context file does not exist.
 
     Why: the agent begins without what its author counted on, and says nothing of it. Paths are looked for below the
@@ -44,13 +44,13 @@ def context_file_missing(case: Case) -> Iterator[Report]:
         if file.path in case.sizes and case.sizes[file.path] is None and file.path not in told:
             told.add(file.path)
             what = "the index" if file.part == "index" else f"the {file.part} file"
-            yield Report(f"{what} {show(file.path)} does not exist", "Correct the path, or write the file.",
-                         document.span_of(file.pointer), file.pointer,
-                         severity="error" if file.part == "required" else "warning")  # fmt: skip
+            yield AgentViolation(f"{what} {show(file.path)} does not exist", "Correct the path, or write the file.",
+                                 document.span_of(file.pointer), file.pointer,
+                                 severity="error" if file.part == "required" else "warning")  # fmt: skip
 
 
-@rule("AGT075", severity="warning")
-def context_too_large(case: Case) -> Iterator[Report]:
+@agent_rule("AGT075", severity="warning")
+def context_too_large(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The context files together are larger than what may be loaded.
 
     Why: something is cut off or left out, and nobody knows what. Counted is what is on disk now: what is required
@@ -69,13 +69,16 @@ def context_too_large(case: Case) -> Iterator[Report]:
     total = sum(max(0, case.sizes.get(path) or 0) for path in named)
     if limit is not None and total > limit:
         largest = max(named, key=lambda path: (case.sizes.get(path) or 0, path))
-        yield Report(f"the {len(named)} files to load have {total:,} bytes together, at most {limit:,} may be loaded",
-                     f"Shorten or leave out some; the largest is {show(largest)} with {case.sizes[largest]:,}.",
-                     document.span_of(f"/{_TABLE}/required"), f"/{_TABLE}/required")  # fmt: skip
+        yield AgentViolation(
+            f"the {len(named)} files to load have {total:,} bytes together, at most {limit:,} may be loaded",
+            f"Shorten or leave out some; the largest is {show(largest)} with {case.sizes[largest]:,}.",
+            document.span_of(f"/{_TABLE}/required"),
+            f"/{_TABLE}/required",
+        )
 
 
-@rule("AGT076", severity="warning", fix="safe")
-def context_file_twice(case: Case) -> Iterator[Report]:
+@agent_rule("AGT076", severity="warning", fix="safe")
+def context_file_twice(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A context file is named twice.
 
     Why: it is loaded twice, or the reader wonders which other file was meant.
@@ -92,15 +95,20 @@ def context_file_twice(case: Case) -> Iterator[Report]:
         path = file.path.strip().removeprefix("./")
         if file.part != "index" and path in seen:
             again = "twice" if seen[path] == file.part else f"as {seen[path]} and as {file.part}"
-            yield Report(f"{show(path)} is named {again}", "Remove one of them.", document.span_of(file.pointer),
-                         file.pointer, edits=edits.remove_item(document, file.pointer),
-                         fix_message="Remove the later one")  # fmt: skip
+            yield AgentViolation(
+                f"{show(path)} is named {again}",
+                "Remove one of them.",
+                document.span_of(file.pointer),
+                file.pointer,
+                edits=edits.remove_item(document, file.pointer),
+                fix_message="Remove the later one",
+            )
         elif file.part != "index":
             seen[path] = file.part
 
 
-@rule("AGT077")
-def context_outside(case: Case) -> Iterator[Report]:
+@agent_rule("AGT077")
+def context_outside(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A context file lies outside of the workspace.
 
     Why: the path exists on one machine only, or reaches what belongs to others. Remit does not look there.
@@ -114,13 +122,13 @@ def context_outside(case: Case) -> Iterator[Report]:
         path = file.path.strip()
         climbing = ".." in path and not is_folder(path) and file.path not in find_context_files(document)
         if is_absolute(path) or (climbing and not is_pattern(path)):
-            yield Report(f"{show(path)} lies outside of the workspace",
-                         "Write a path below the workspace's root.", document.span_of(file.pointer),
-                         file.pointer)  # fmt: skip
+            yield AgentViolation(f"{show(path)} lies outside of the workspace",
+                                 "Write a path below the workspace's root.", document.span_of(file.pointer),
+                                 file.pointer)  # fmt: skip
 
 
-@rule("AGT078", severity="warning")
-def context_not_a_file(case: Case) -> Iterator[Report]:
+@agent_rule("AGT078", severity="warning")
+def context_not_a_file(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A context file is a folder or a pattern.
 
     Why: files are loaded, one by one. What a folder or a pattern holds changes, and nobody counts it.
@@ -135,5 +143,6 @@ def context_not_a_file(case: Case) -> Iterator[Report]:
         found_folder = case.sizes.get(file.path) == FOLDER
         if (is_folder(path) or is_pattern(path) or found_folder) and not is_absolute(path):
             what = "a pattern" if is_pattern(path) else "a folder"
-            yield Report(f"{show(path)} is {what}, not a file", "Name each file.", document.span_of(file.pointer),
-                         file.pointer)  # fmt: skip
+            yield AgentViolation(
+                f"{show(path)} is {what}, not a file", "Name each file.", document.span_of(file.pointer), file.pointer
+            )

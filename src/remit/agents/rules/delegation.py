@@ -8,13 +8,13 @@ from remit.agents import edits
 from remit.agents.definition import ANYONE
 from remit.agents.rules.field_lookup import show
 from remit.agents.rules.fields import MAX_TARGETS, get_seconds, list_targets
-from remit.agents.rules.register import Case, Report, rule
-from remit.spelling import SURE, find_meant
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
+from remit.spelling import SURE, find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
 
 _TABLE = "delegation"
 _TARGETS = "/delegation/can_delegate_to"
@@ -22,17 +22,17 @@ MAX_SLIP = 2
 """How many letters a misspelt name may be longer or shorter than what was meant."""
 
 
-def _get_table(document: Document) -> dict[str, Any]:
+def _get_table(document: AgentDocument) -> dict[str, Any]:
     table = document.get_section(_TABLE)
     return table if isinstance(table, dict) else {}
 
 
-def _list_own_names(document: Document) -> set[str]:
+def _list_own_names(document: AgentDocument) -> set[str]:
     return {document.stem, str(document.get("name")).strip()}
 
 
-@rule("AGT082", fix="safe")
-def target_itself(case: Case) -> Iterator[Report]:
+@agent_rule("AGT082", fix="safe")
+def target_itself(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The agent may call itself.
 
     Why: an agent that calls itself goes on until the depth or the money is gone; such a call is refused.
@@ -48,12 +48,12 @@ def target_itself(case: Case) -> Iterator[Report]:
     for name, pointer in list_targets(document):
         if name in own:
             removed = edits.remove_item(document, pointer) if pointer != _TARGETS else ()
-            yield Report(f"{show(name)} may call itself", "Remove it.", document.span_of(pointer), pointer,
-                         edits=removed)  # fmt: skip
+            yield AgentViolation(f"{show(name)} may call itself", "Remove it.", document.span_of(pointer), pointer,
+                                 edits=removed)  # fmt: skip
 
 
-@rule("AGT083", severity="warning", fix="safe")
-def target_twice(case: Case) -> Iterator[Report]:
+@agent_rule("AGT083", severity="warning", fix="safe")
+def target_twice(case: AgentFileContext) -> Iterator[AgentViolation]:
     """An agent stands twice in the list of those that may be called.
 
     Why: whoever removes one of them believes that the call is no longer allowed.
@@ -68,14 +68,14 @@ def target_twice(case: Case) -> Iterator[Report]:
     seen: set[str] = set()
     for name, pointer in list_targets(document):
         if name in seen:
-            yield Report(f"{show(name)} stands twice in can_delegate_to", "Remove one of the two.",
-                         document.span_of(pointer), pointer, edits=edits.remove_item(document, pointer),
-                         fix_message="Remove the later one")  # fmt: skip
+            yield AgentViolation(f"{show(name)} stands twice in can_delegate_to", "Remove one of the two.",
+                                 document.span_of(pointer), pointer, edits=edits.remove_item(document, pointer),
+                                 fix_message="Remove the later one")  # fmt: skip
         seen.add(name)
 
 
-@rule("AGT085", fix="unsafe")
-def timeout_default_over_max(case: Case) -> Iterator[Report]:
+@agent_rule("AGT085", fix="unsafe")
+def timeout_default_over_max(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A call may usually take longer than it may at most.
 
     Why: one of the two numbers is wrong, and every call is cut short by the other.
@@ -91,14 +91,14 @@ def timeout_default_over_max(case: Case) -> Iterator[Report]:
     usual, most = get_seconds(table.get("timeout_default")), get_seconds(table.get("timeout_max"))
     if usual is not None and most is not None and usual > most:
         pointer = f"/{_TABLE}/timeout_default"
-        yield Report(f"timeout_default is {usual:g} s, over timeout_max, which is {most:g} s",
-                     "Lower the one or raise the other.", document.span_of(pointer), pointer,
-                     edits=edits.replace_value(document, pointer, edits.render_scalar(table["timeout_max"])),
-                     fix_message=f"Write {most:g}")  # fmt: skip
+        yield AgentViolation(f"timeout_default is {usual:g} s, over timeout_max, which is {most:g} s",
+                             "Lower the one or raise the other.", document.span_of(pointer), pointer,
+                             edits=edits.replace_value(document, pointer, edits.render_scalar(table["timeout_max"])),
+                             fix_message=f"Write {most:g}")  # fmt: skip
 
 
-@rule("AGT086", severity="warning")
-def timeout_max_over_own(case: Case) -> Iterator[Report]:
+@agent_rule("AGT086", severity="warning")
+def timeout_max_over_own(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A call may take as long as the agent itself, or longer.
 
     Why: the agent runs out of time while it waits, and what its helper did is lost with it.
@@ -111,18 +111,18 @@ def timeout_max_over_own(case: Case) -> Iterator[Report]:
     own, most = get_seconds(document.get("timeout")), get_seconds(_get_table(document).get("timeout_max"))
     if own is not None and most is not None and most >= own and list_targets(document):
         pointer = f"/{_TABLE}/timeout_max"
-        yield Report(f"a call may take {most:g} s, and the agent itself has {own:g} s",
-                     "Leave the agent time to use the answer: lower timeout_max.", document.span_of(pointer),
-                     pointer)  # fmt: skip
+        yield AgentViolation(f"a call may take {most:g} s, and the agent itself has {own:g} s",
+                             "Leave the agent time to use the answer: lower timeout_max.", document.span_of(pointer),
+                             pointer)  # fmt: skip
 
 
 def _is_slip(name: str, others: Iterable[str]) -> bool:
     """Whether a name is one of the others, misspelt: that is told where names are looked up."""
-    meant = find_meant(name, others, least=SURE)
+    meant = find_similar(name, others, least=SURE)
     return meant is not None and abs(len(meant) - len(name)) <= MAX_SLIP
 
 
-def _list_patterns(document: Document) -> list[tuple[str, tuple[int, int]]]:
+def _list_patterns(document: AgentDocument) -> list[tuple[str, tuple[int, int]]]:
     """The agents for which the body says how they are called, and where it does."""
     section = document.outline.get("delegation_patterns")
     tags = section.find_all("delegate_to")[:MAX_TARGETS] if section else ()
@@ -130,8 +130,8 @@ def _list_patterns(document: Document) -> list[tuple[str, tuple[int, int]]]:
     return [(name, span) for name, span in named if name and "{" not in name]
 
 
-@rule("AGT087", severity="warning")
-def pattern_for_target_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT087", severity="warning")
+def pattern_for_target_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The agent may call another one, and its delegation patterns do not say how.
 
     Why: without them it calls too often or never, leaves out what the other one needs, and loses its answer.
@@ -149,14 +149,17 @@ def pattern_for_target_missing(case: Case) -> Iterator[Report]:
     seen = {ANYONE, *_list_own_names(document)}
     for name, pointer in targets:
         if name not in described and name not in seen and not _is_slip(name, strange):
-            yield Report(f"<delegation_patterns> does not say how {show(name)} is called",
-                         f'Add <delegate_to name="{name[:80]}"> with when, context, expected_return and integration.',
-                         document.span_of(pointer), pointer)  # fmt: skip
+            yield AgentViolation(
+                f"<delegation_patterns> does not say how {show(name)} is called",
+                f'Add <delegate_to name="{name[:80]}"> with when, context, expected_return and integration.',
+                document.span_of(pointer),
+                pointer,
+            )
         seen.add(name)
 
 
-@rule("AGT088", fix="unsafe")
-def pattern_without_target(case: Case) -> Iterator[Report]:
+@agent_rule("AGT088", fix="unsafe")
+def pattern_without_target(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The delegation patterns tell the agent to call one that it may not call.
 
     Why: the call is refused while it works.
@@ -178,8 +181,8 @@ def pattern_without_target(case: Case) -> Iterator[Report]:
     unused = seen.difference(name for name, _ in called)
     for name, span in called:
         if name not in seen and len(named) < MAX_TARGETS and not _is_slip(name, unused):
-            yield Report(f"{show(name)} is to be called, and can_delegate_to does not name it",
-                         "Add it there, or remove the pattern.", span, _TARGETS, fix_message="Add it there",
-                         edits=edits.add_item(document, _TARGETS, edits.quote(name)) if name not in own else (),
-                         )  # fmt: skip
+            yield AgentViolation(f"{show(name)} is to be called, and can_delegate_to does not name it",
+                                 "Add it there, or remove the pattern.", span, _TARGETS, fix_message="Add it there",
+                                 edits=edits.add_item(document, _TARGETS, edits.quote(name)) if name not in own else (),
+                                 )  # fmt: skip
         seen.add(name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from remit.agents import edits
 from remit.agents.default_sections import render_error
 from remit.agents.outline import ERROR_PARTS, TAG_NAMES, unfold
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.agents.rules.section_shapes import find_missing_parts, is_empty, list_tags, shorten
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
@@ -17,7 +17,7 @@ from remit.spelling import is_misspelt, squeeze
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.tags import Tag
 
 _USUAL_WORDS = {
@@ -37,7 +37,7 @@ class ErrorType(NamedTuple):
     """Whether its name is that of its tag: `<timeout>` in the place of `<error_type name="timeout">`."""
 
 
-def find_error_types(document: Document) -> list[ErrorType]:
+def find_error_types(document: AgentDocument) -> list[ErrorType]:
     """Every type of error in the section: what stands directly in it, unless that is the part of one."""
     section = document.outline.get("error_handling")
     types = []
@@ -51,8 +51,8 @@ def find_error_types(document: Document) -> list[ErrorType]:
     return types
 
 
-@rule("AGT132", fix="unsafe")
-def timeout_unhandled(case: Case) -> Iterator[Report]:
+@agent_rule("AGT132", fix="unsafe")
+def timeout_unhandled(case: AgentFileContext) -> Iterator[AgentViolation]:
     """No type of error is called timeout.
 
     Why: every delegation has a time limit. An agent that does not plan for it loses its work, instead of saving it
@@ -70,15 +70,18 @@ def timeout_unhandled(case: Case) -> Iterator[Report]:
         return
     names = [each.name for each in find_error_types(document)] or [document.text_of(section)]
     if not any("timeout" in squeeze(name) for name in names):
-        yield Report("the error handling does not name timeout",
-                     "Say how the agent saves its work and returns partial when time runs out.", section.name_span,
-                     edits=edits.add_child(document, section, render_error("timeout")))  # fmt: skip
+        yield AgentViolation(
+            "the error handling does not name timeout",
+            "Say how the agent saves its work and returns partial when time runs out.",
+            section.name_span,
+            edits=edits.add_child(document, section, render_error("timeout")),
+        )
 
 
 _WORD = lazy(r"[a-z]{1,40}")
 
 
-def list_usual_errors(document: Document) -> list[str]:
+def list_usual_errors(document: AgentDocument) -> list[str]:
     """The usual types besides timeout that an agent can meet: not all have others to call, or use git."""
     flow = document.outline.get("process_flow")
     can_happen = {
@@ -88,15 +91,15 @@ def list_usual_errors(document: Document) -> list[str]:
     return [name for name in _USUAL_WORDS if can_happen.get(name, True)]
 
 
-def read_error_names(document: Document) -> set[str]:
+def read_error_names(document: AgentDocument) -> set[str]:
     """The names of the types of errors, and the usual types that they stand for."""
     names = {each.name for each in find_error_types(document)}
     words = {word for name in names for word in _WORD.findall(name.lower())}
     return names | {name for name, word in _USUAL_WORDS.items() if word in words}
 
 
-@rule("AGT134", severity="warning")
-def error_part_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT134", severity="warning")
+def error_part_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A type of error lacks its detection, handling, recovery or logging.
 
     Why: detection and handling are for the agent, recovery is for the user, logging is for whoever looks afterwards.
@@ -110,14 +113,17 @@ def error_part_missing(case: Case) -> Iterator[Report]:
     plain = [each for each in types if not _has_part(each.tag)]
     if plain:
         names = ", ".join(each.name for each in plain if each.name)
-        yield Report(f"{shorten(names) or 'an error type'} {'are' if len(plain) > 1 else 'is'} not divided into "
-                     "detection, handling, recovery and logging", "Say each in a tag of its own.",
-                     plain[0].tag.name_span)  # fmt: skip
+        yield AgentViolation(
+            f"{shorten(names) or 'an error type'} {'are' if len(plain) > 1 else 'is'} not divided into "
+            "detection, handling, recovery and logging",
+            "Say each in a tag of its own.",
+            plain[0].tag.name_span,
+        )
     for each in types:
         missing = find_missing_parts(document, each.tag, ERROR_PARTS, filled=True)
         if missing and each not in plain:
-            yield Report(f"the error type {shorten(each.name)}".rstrip() + f" has no {', '.join(missing)}",
-                         f"Add {list_tags(missing)}.", each.tag.name_span)  # fmt: skip
+            yield AgentViolation(f"the error type {shorten(each.name)}".rstrip() + f" has no {', '.join(missing)}",
+                                 f"Add {list_tags(missing)}.", each.tag.name_span)  # fmt: skip
 
 
 def _has_part(tag: Tag) -> bool:
@@ -133,8 +139,8 @@ def _is_error_part(tag: Tag) -> bool:
     return any(tag.name == part or is_misspelt(tag.name, part) for part in ERROR_PARTS)
 
 
-@rule("AGT136", severity="note", fix="safe")
-def error_type_as_tag(case: Case) -> Iterator[Report]:
+@agent_rule("AGT136", severity="note", fix="safe")
+def error_type_as_tag(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The types of errors are written as tags of their own.
 
     Why: `<timeout>` is understood as `<error_type name="timeout">`, other tools look for the latter.
@@ -156,5 +162,9 @@ def error_type_as_tag(case: Case) -> Iterator[Report]:
     first = named[0].tag
     example = f"<{first.name}>" if named[0].own_tag else f'<{first.name} name="{shorten(named[0].name)}">'
     more = f", as are {len(named) - 1} more" if len(named) > 1 else ""
-    yield Report(f'{example} is understood as <error_type name="{shorten(named[0].name)}">{more}',
-                 "Write the types of errors as <error_type>.", first.name_span, edits=tuple(changes))  # fmt: skip
+    yield AgentViolation(
+        f'{example} is understood as <error_type name="{shorten(named[0].name)}">{more}',
+        "Write the types of errors as <error_type>.",
+        first.name_span,
+        edits=tuple(changes),
+    )

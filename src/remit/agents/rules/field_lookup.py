@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeGuard
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
 
 MAX_NUMBER = 1e15
 """Beyond that nothing in an agent's file is counted, and arithmetic fails."""
@@ -25,12 +25,12 @@ def is_absent(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def is_whole(document: Document) -> bool:
+def is_whole(document: AgentDocument) -> bool:
     """Whether the frontmatter has no syntax error."""
     return document.frontmatter is not None and document.frontmatter.whole
 
 
-def find_title(document: Document) -> str:
+def find_title(document: AgentDocument) -> str:
     """The file's title as YAML; empty if it has none."""
     from remit.agents.edits import quote  # noqa: PLC0415 - only for a fix
 
@@ -43,7 +43,7 @@ def is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MAX_NUMBER
 
 
-def is_told(document: Document, pointer: str) -> bool:
+def has_type_diagnostic(document: AgentDocument, pointer: str) -> bool:
     """Whether another rule speaks of it: a number, a date or a truth value where a text is expected."""
     found = document.frontmatter
     return found is not None and found.plain.get(pointer, "null") != "null"

@@ -12,18 +12,27 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from remit.agents import edits
-from remit.agents.rules.field_lookup import TRUTHS, guess, is_absent, is_number, is_told, is_whole, list_names, show
-from remit.agents.rules.register import MAX_REPORTS, Case, Report, add_rule
+from remit.agents.rules.field_lookup import (
+    TRUTHS,
+    guess,
+    has_type_diagnostic,
+    is_absent,
+    is_number,
+    is_whole,
+    list_names,
+    show,
+)
+from remit.agents.rules.register import MAX_REPORTS, AgentFileContext, AgentViolation, add_rule
 from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING
 from remit.positions import escape_key
-from remit.spelling import SURE, find_meant
+from remit.spelling import SURE, find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from typing import TypeGuard
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.profiles import Profile
     from remit.agents.rules.register import Applicability
     from remit.model import Severity
@@ -57,12 +66,12 @@ class FieldProblem(NamedTuple):
     better: str = ""
     """The hint if the right value is known."""
     fix_message: str = ""
-    severity: Severity | Callable[[Document], Severity | None] | None = None
+    severity: Severity | Callable[[AgentDocument], Severity | None] | None = None
     """None: that of the rule."""
     applicability: Applicability | None = None
     at_value: bool = False
     """Whether the place is the value, not its key."""
-    when: Callable[[Document], bool] | None = None
+    when: Callable[[AgentDocument], bool] | None = None
     """The files in which it is a problem."""
 
 
@@ -70,12 +79,12 @@ class FieldCheck(NamedTuple):
     """A check of a value that has the right type."""
 
     problem: FieldProblem
-    is_wrong: Callable[[Document, Any], bool] | None = None
-    correct: Callable[[Document, Any], str] | None = None
+    is_wrong: Callable[[AgentDocument, Any], bool] | None = None
+    correct: Callable[[AgentDocument, Any], str] | None = None
     """What is meant by a wrong value; empty if nothing is."""
     applicability: Callable[[Any], Applicability] | None = None
     """How safe it is to correct a value; None: as the rule says."""
-    words: Callable[[Document, Any], Mapping[str, object]] | None = None
+    words: Callable[[AgentDocument, Any], Mapping[str, object]] | None = None
     """More words for the texts."""
 
 
@@ -93,11 +102,11 @@ class FieldSpec(NamedTuple):
     pattern: str = ""
     """The form of a text, for the JSON schema."""
     required: bool = False
-    default: str | Callable[[Document], str] = ""
+    default: str | Callable[[AgentDocument], str] = ""
     """What the fix of a missing field writes, as YAML."""
     accepts: Callable[[Any], bool] | None = None
     """Other values that are read, whatever the type and the choices."""
-    correct: Callable[[Document, Any], str] | None = None
+    correct: Callable[[AgentDocument, Any], str] | None = None
     """What is meant by a wrong value; None: the choice that is meant."""
     applicability: Callable[[Any], Applicability] | None = None
     missing: FieldProblem | None = None
@@ -147,7 +156,7 @@ class FieldTable(NamedTuple):
     """Whether keys that begin with x- do no harm."""
     needs_whole: bool = False
     """Whether nothing is reported about the fields of a file with a syntax error."""
-    put: Callable[[Document, str, str, str], tuple[edits.Change, ...]] = edits.put_value
+    put: Callable[[AgentDocument, str, str, str], tuple[edits.Change, ...]] = edits.put_value
     """How a missing field is written."""
 
     def list_parents(self) -> tuple[str, ...]:
@@ -161,7 +170,7 @@ class FieldTable(NamedTuple):
         start = f"{parent}/"
         return tuple(spec.path.removeprefix(start) for spec in self.fields if spec.path.startswith(start))
 
-    def find_unknown_keys(self, document: Document, parent: str = "") -> dict[str, str | None]:
+    def find_unknown_keys(self, document: AgentDocument, parent: str = "") -> dict[str, str | None]:
         """Each unknown key, and the key that was meant if one is close and not given: no key is given twice."""
         values = document.get(parent) if parent else document.values
         if not isinstance(values, dict):
@@ -184,7 +193,7 @@ class FieldTable(NamedTuple):
 @lru_cache(maxsize=1000)
 def _find_key(key: str, known: tuple[str, ...]) -> str | None:
     """The known key that was meant; cached, since the files of a project have the same keys."""
-    return find_meant(key, known, least=SURE)
+    return find_similar(key, known, least=SURE)
 
 
 # --- registering -----------------------------------------------------------------------------------------------------
@@ -213,8 +222,10 @@ def add_table(table: FieldTable, rows: Iterable[RuleRow]) -> None:
         raise ValueError(f"no rule has the codes {', '.join(sorted(by_code))}")
 
 
-def _make_check(table: FieldTable, code: str, specs: tuple[FieldSpec, ...]) -> Callable[[Case], Iterator[Report]]:
-    def check(case: Case) -> Iterator[Report]:
+def _make_check(
+    table: FieldTable, code: str, specs: tuple[FieldSpec, ...]
+) -> Callable[[AgentFileContext], Iterator[AgentViolation]]:
+    def check(case: AgentFileContext) -> Iterator[AgentViolation]:
         for spec in specs:
             yield from _check_field(case.document, table, spec, code)
         if not specs:
@@ -226,7 +237,7 @@ def _make_check(table: FieldTable, code: str, specs: tuple[FieldSpec, ...]) -> C
 # --- fields ----------------------------------------------------------------------------------------------------------
 
 
-def is_missing(document: Document, table: FieldTable, path: str) -> bool:
+def is_missing(document: AgentDocument, table: FieldTable, path: str) -> bool:
     """Whether a field is not given, not even under a misspelt name."""
     parent, _, key = path.rpartition("/")
     values = document.get(parent) if parent else document.values
@@ -239,7 +250,7 @@ def is_missing(document: Document, table: FieldTable, path: str) -> bool:
     return key not in table.find_unknown_keys(document, parent).values()
 
 
-def _check_field(document: Document, table: FieldTable, spec: FieldSpec, code: str) -> Iterator[Report]:
+def _check_field(document: AgentDocument, table: FieldTable, spec: FieldSpec, code: str) -> Iterator[AgentViolation]:
     parent, _, key = spec.path.rpartition("/")
     values = document.get(parent) if parent else document.values
     if not isinstance(values, dict) or (table.needs_whole and not is_whole(document)):
@@ -269,16 +280,16 @@ def _list_checks(spec: FieldSpec, value: Any) -> tuple[FieldCheck, ...]:  # noqa
     return (FieldCheck(problem, None, correct, spec.applicability),) if problem else ()
 
 
-def _is_settled(document: Document, spec: FieldSpec, value: Any) -> bool:  # noqa: ANN401 - any YAML value
+def _is_settled(document: AgentDocument, spec: FieldSpec, value: Any) -> bool:  # noqa: ANN401 - any YAML value
     """Whether a value is accepted, or rules on YAML report it: a number as a text, a table that is broken."""
     if spec.accepts is not None and spec.accepts(value):
         return True
     if spec.type == "text":
-        return is_told(document, spec.pointer)
+        return has_type_diagnostic(document, spec.pointer)
     return spec.type == "table" and isinstance(value, str) and "/" not in spec.path and not is_whole(document)
 
 
-def _applies(problem: FieldProblem | None, document: Document, code: str) -> TypeGuard[FieldProblem]:
+def _applies(problem: FieldProblem | None, document: AgentDocument, code: str) -> TypeGuard[FieldProblem]:
     return problem is not None and problem.code == code and (problem.when is None or problem.when(document))
 
 
@@ -290,19 +301,27 @@ def _is_in_range(spec: FieldSpec, value: Any) -> bool:  # noqa: ANN401 - any YAM
     )
 
 
-def _report_missing(document: Document, table: FieldTable, spec: FieldSpec, problem: FieldProblem) -> Report:
+def _report_missing(
+    document: AgentDocument, table: FieldTable, spec: FieldSpec, problem: FieldProblem
+) -> AgentViolation:
     parent, _, key = spec.pointer.rpartition("/")
     default = spec.default if isinstance(spec.default, str) else spec.default(document)
     values = document.get(parent[1:]) if parent else document.values
     words = {"key": key, "default": default, "state": "empty" if key in values else "missing"}
     hint = (problem.better if default else "") or problem.hint
-    return Report(problem.message.format_map(words), hint.format_map(words),
-                  document.key_span(parent or spec.pointer), spec.pointer, _get_severity(problem, document),
-                  table.put(document, parent, key, default) if default else (), problem.fix_message.format_map(words),
-                  problem.applicability)  # fmt: skip
+    return AgentViolation(
+        problem.message.format_map(words),
+        hint.format_map(words),
+        document.key_span(parent or spec.pointer),
+        spec.pointer,
+        _get_severity(problem, document),
+        table.put(document, parent, key, default) if default else (),
+        problem.fix_message.format_map(words),
+        problem.applicability,
+    )
 
 
-def _report_value(document: Document, spec: FieldSpec, check: FieldCheck, value: Any) -> Report:  # noqa: ANN401
+def _report_value(document: AgentDocument, spec: FieldSpec, check: FieldCheck, value: Any) -> AgentViolation:  # noqa: ANN401
     problem, pointer, hint = check.problem, spec.pointer, ""
     if check.correct is not None:
         meant = check.correct(document, value)
@@ -322,30 +341,37 @@ def _report_value(document: Document, spec: FieldSpec, check: FieldCheck, value:
     changes = rewrite(document, pointer, meant) if meant else ()
     if value is None:
         changes = edits.remove_key(document, pointer)
-    return Report(problem.message.format_map(words), hint,
-                  document.span_of(pointer) if problem.at_value else document.key_span(pointer), pointer,
-                  _get_severity(problem, document), changes,
-                  "Remove it." if value is None else problem.fix_message.format_map(words),
-                  check.applicability(value) if check.applicability and meant else problem.applicability)  # fmt: skip
+    return AgentViolation(
+        problem.message.format_map(words),
+        hint,
+        document.span_of(pointer) if problem.at_value else document.key_span(pointer),
+        pointer,
+        _get_severity(problem, document),
+        changes,
+        "Remove it." if value is None else problem.fix_message.format_map(words),
+        check.applicability(value) if check.applicability and meant else problem.applicability,
+    )
 
 
-def _get_severity(problem: FieldProblem, document: Document) -> Severity | None:
+def _get_severity(problem: FieldProblem, document: AgentDocument) -> Severity | None:
     return problem.severity(document) if callable(problem.severity) else problem.severity
 
 
-def _check_items(document: Document, spec: FieldSpec, problem: FieldProblem, items: list[Any]) -> Iterator[Report]:
+def _check_items(
+    document: AgentDocument, spec: FieldSpec, problem: FieldProblem, items: list[Any]
+) -> Iterator[AgentViolation]:
     for at, item in enumerate(items):
         if not isinstance(item, str) or not item.strip():
             words = {"key": spec.key, "value": show(item) if item else "empty"}
             pointer = f"{spec.pointer}/{at}"
-            yield Report(problem.message.format_map(words), problem.hint, document.span_of(pointer),
-                         pointer)  # fmt: skip
+            yield AgentViolation(problem.message.format_map(words), problem.hint, document.span_of(pointer),
+                                 pointer)  # fmt: skip
 
 
 # --- keys ------------------------------------------------------------------------------------------------------------
 
 
-def _check_keys(document: Document, table: FieldTable, code: str) -> Iterator[Report]:
+def _check_keys(document: AgentDocument, table: FieldTable, code: str) -> Iterator[AgentViolation]:
     """Report each key, or all unknown ones in one message; those of its tables have a rule of their own."""
     if table.needs_whole and not is_whole(document):
         return
@@ -364,7 +390,12 @@ def _check_keys(document: Document, table: FieldTable, code: str) -> Iterator[Re
             pointer = f"/{parent}/{escape_key(key)}" if parent else f"/{escape_key(key)}"
             words = {"key": show(key), "meant": meant, "keys": list_names(lost), "table": parent,
                      "choices": ", ".join(table.list_keys(parent))}  # fmt: skip
-            yield Report(problem.message.format_map(words), problem.hint.format_map(words), document.key_span(pointer),
-                         pointer, _get_severity(problem, document),
-                         edits.rename_key(document, pointer, meant) if meant else (),
-                         f"Rename it to {meant}." if meant else "")  # fmt: skip
+            yield AgentViolation(
+                problem.message.format_map(words),
+                problem.hint.format_map(words),
+                document.key_span(pointer),
+                pointer,
+                _get_severity(problem, document),
+                edits.rename_key(document, pointer, meant) if meant else (),
+                f"Rename it to {meant}." if meant else "",
+            )

@@ -12,10 +12,10 @@ from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec,
 from remit.lazy_regex import lazy
 from remit.model import MAX_DEPTH
 from remit.sentences import count_sentences
-from remit.spelling import SURE, find_meant, squeeze
+from remit.spelling import SURE, find_similar, squeeze
 
 if TYPE_CHECKING:
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.rules.register import Applicability
     from remit.model import Severity
 
@@ -25,13 +25,13 @@ MAX_TARGETS = 200
 """Agents that one file can name: nobody writes more."""
 
 
-def get_kind(document: Document) -> str | None:
+def get_kind(document: AgentDocument) -> str | None:
     """What the agent is for; None if that is unknown."""
     kind = document.get("agent_type")
     return kind if isinstance(kind, str) and kind in TIMEOUTS_S else None
 
 
-def get_limit_s(document: Document) -> int:
+def get_limit_s(document: AgentDocument) -> int:
     """How long an agent of this kind can take."""
     return TIMEOUTS_S.get(get_kind(document) or "", DEFAULT_TIMEOUT_S)
 
@@ -57,7 +57,7 @@ _OTHER_KINDS = {
 _TARGETS = "/delegation/can_delegate_to"
 
 
-def list_targets(document: Document) -> list[tuple[str, str]]:
+def list_targets(document: AgentDocument) -> list[tuple[str, str]]:
     """The agents that may be called, and the pointer to each."""
     named = document.get("delegation", "can_delegate_to")
     if isinstance(named, str):
@@ -73,12 +73,12 @@ def _is_name(text: str) -> bool:
     return len(text) <= MAX_NAME and _NAME.match(text) is not None
 
 
-def _is_odd_name(document: Document, name: str) -> bool:
+def _is_odd_name(document: AgentDocument, name: str) -> bool:
     """Whether a name is odd, and no other rule says how the agent should be called."""
     return not _is_name(name.strip()) and (name.strip() == document.stem or not _is_name(document.stem))
 
 
-def _complete_version(_: Document, version: str) -> str:
+def _complete_version(_: AgentDocument, version: str) -> str:
     found = _LOOSE_VERSION.match(version.strip())
     if found is None:
         return ""
@@ -86,23 +86,23 @@ def _complete_version(_: Document, version: str) -> str:
     return meant if _SEMVER.match(meant) else ""
 
 
-def _find_kind(_: Document, kind: str) -> str:
-    return _OTHER_KINDS.get(kind.strip().lower()) or find_meant(kind.strip(), KINDS, least=SURE) or ""
+def _find_kind(_: AgentDocument, kind: str) -> str:
+    return _OTHER_KINDS.get(kind.strip().lower()) or find_similar(kind.strip(), KINDS, least=SURE) or ""
 
 
 _DECIMAL = lazy(r"\d{0,4}[.,]?\d{1,6}\Z", re.ASCII)
 
 
-def _read_decimal(_: Document, value: object) -> str:
+def _read_decimal(_: AgentDocument, value: object) -> str:
     text = value.strip().replace(",", ".") if isinstance(value, str) and _DECIMAL.match(value.strip()) else ""
     return ("0" * text.startswith(".") + text) if text and 0 <= float(text) <= 1 else ""
 
 
-def _read_whole(_: Document, value: object) -> str:
+def _read_whole(_: AgentDocument, value: object) -> str:
     return str(read_whole(value)[0] or "")
 
 
-def _find_depth(_: Document, value: object) -> str:
+def _find_depth(_: AgentDocument, value: object) -> str:
     """The allowed depth that is nearest to what is written."""
     if isinstance(value, str) and value.strip()[:4].isdecimal():
         value = int(value.strip()[:4])
@@ -114,7 +114,7 @@ def get_seconds(value: object) -> float | None:
     return value if is_number(value) and value > 0 else None
 
 
-def _guess_seconds(document: Document, key: str) -> str:
+def _guess_seconds(document: AgentDocument, key: str) -> str:
     """How long a call may take: less than half of what the agent itself has."""
     own = get_seconds(document.get("timeout")) or DEFAULT_TIMEOUT_S
     most = max(1, int(min(600, own / 2)))
@@ -124,21 +124,21 @@ def _guess_seconds(document: Document, key: str) -> str:
     return str(max(most, int(get_seconds(document.get("delegation", "timeout_default")) or 0)))
 
 
-def get_budget(document: Document) -> int | None:
+def get_budget(document: AgentDocument) -> int | None:
     """How many bytes the strategy may load; None if it is unknown."""
     strategy = document.get("context_loading", "strategy")
     return CONTEXT_BUDGETS.get(strategy) if isinstance(strategy, str) else None
 
 
-def _get_budget(document: Document, _: object = None) -> str:
+def _get_budget(document: AgentDocument, _: object = None) -> str:
     return str(get_budget(document) or "")
 
 
-def _list_paths(_: Document, value: object) -> str:
+def _list_paths(_: AgentDocument, value: object) -> str:
     return f"[{edits.quote(value)}]" if isinstance(value, str) else ""
 
 
-def _list_names(_: Document, value: object) -> str:
+def _list_names(_: AgentDocument, value: object) -> str:
     names = [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else []
     return f"[{', '.join(map(edits.quote, names))}]" if isinstance(value, str) else ""
 
@@ -146,12 +146,12 @@ def _list_names(_: Document, value: object) -> str:
 _COMMAND = lazy(r"/[A-Za-z0-9][\w:.-]{0,80}(?:/[\w:.-]{1,80}){0,5}\Z")
 
 
-def _write_command(_: Document, command: str) -> str:
+def _write_command(_: AgentDocument, command: str) -> str:
     slashed = f"/{command.strip()}"
     return slashed if _COMMAND.match(slashed) else ""
 
 
-def _is_other_format(document: Document, written: object) -> bool:
+def _is_other_format(document: AgentDocument, written: object) -> bool:
     known = isinstance(written, str) and written.strip().rpartition("/")[2] == RETURN_FORMAT
     return not known and is_absent(document.get("return"))
 
@@ -159,18 +159,18 @@ def _is_other_format(document: Document, written: object) -> bool:
 # --- when a field is needed ------------------------------------------------------------------------------------------
 
 
-def _delegates(document: Document) -> bool:
+def _delegates(document: AgentDocument) -> bool:
     return bool(list_targets(document))
 
 
-def _list_called(document: Document) -> list[str]:
+def _list_called(document: AgentDocument) -> list[str]:
     """The agents that the body says it delegates to."""
     patterns = document.body.find("delegation_patterns")
     named = [(tag.get("name") or "").strip() for tag in patterns.find_all("delegate_to")[:50]] if patterns else []
     return list(dict.fromkeys(name for name in named if name and "{" not in name))
 
 
-def _loads(document: Document) -> bool:
+def _loads(document: AgentDocument) -> bool:
     return bool(document.get("context_loading"))
 
 
@@ -178,27 +178,27 @@ def _judge_mode(mode: str) -> Applicability:
     return "safe" if squeeze(mode.strip()) == "subagent" else "unsafe"
 
 
-def _is_long(_: Document, description: str) -> bool:
+def _is_long(_: AgentDocument, description: str) -> bool:
     return len(description.strip()) > MAX_DESCRIPTION or count_sentences(description.strip()) > MAX_SENTENCES
 
 
-def _measure(_: Document, description: str) -> dict[str, str]:
+def _measure(_: AgentDocument, description: str) -> dict[str, str]:
     text = description.strip()
     long = f"{len(text)} characters" if len(text) > MAX_DESCRIPTION else f"{count_sentences(text)} sentences"
     return {"length": long}
 
 
-def _is_over_budget(document: Document, size: float) -> bool:
+def _is_over_budget(document: AgentDocument, size: float) -> bool:
     budget = get_budget(document)
     return budget is not None and size == int(size) and size > budget
 
 
-def _compare_sizes(document: Document, size: float) -> dict[str, str]:
+def _compare_sizes(document: AgentDocument, size: float) -> dict[str, str]:
     strategy = document.get("context_loading", "strategy")
     return {"size": f"{size:,}", "strategy": strategy, "budget": f"{get_budget(document):,}"}
 
 
-def _render_delegation(document: Document) -> str:
+def _render_delegation(document: AgentDocument) -> str:
     if "delegation" in document.values:
         return ""
     names = (f"  - {edits.quote(name)}" for name in _list_called(document))
@@ -233,7 +233,7 @@ def _limit_call(key: str, about: str) -> FieldSpec:
     wrong = FieldProblem("AGT084", "{key} is {value}, not a number of seconds", "Write a number of seconds.",
                          fix_message="Write {meant}", at_value=True)  # fmt: skip
 
-    def read_seconds(document: Document, value: object) -> str:
+    def read_seconds(document: AgentDocument, value: object) -> str:
         digits = value.strip() if isinstance(value, str) and value.strip().isdecimal() else ""
         return digits if digits and len(digits) < 7 and int(digits) else _guess_seconds(document, key)  # noqa: PLR2004
 

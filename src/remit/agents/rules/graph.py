@@ -9,8 +9,8 @@ from remit.agents.graph import render_path
 from remit.agents.patterns import covered_by_any
 from remit.agents.profiles import UTILITY_AGENTS
 from remit.light_namedtuple import NamedTuple
-from remit.model import MAX_DEPTH, Diagnostic, Edit, Fix
-from remit.spelling import find_meant
+from remit.model import MAX_DEPTH, Diagnostic, Fix, TextEdit
+from remit.spelling import find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from remit.agents.definition import Definition, Target
     from remit.agents.graph import Graph
     from remit.agents.rules.register import Applicability
-    from remit.model import Place, Severity
+    from remit.model import Severity, TextSpan
 
 
-class GraphReport(NamedTuple):
+class GraphViolation(NamedTuple):
     """What a rule on the graph yields: a sentence about one of its agents."""
 
     agent: Definition
     message: str
     hint: str
-    place: Place
-    edit: Edit | None = None
+    place: TextSpan
+    edit: TextEdit | None = None
 
 
 class GraphRule(NamedTuple):
@@ -38,7 +38,7 @@ class GraphRule(NamedTuple):
     name: str
     severity: Severity
     documentation: str
-    check: Callable[[Graph], Iterator[GraphReport]]
+    check: Callable[[Graph], Iterator[GraphViolation]]
     fix: Applicability | None
 
 
@@ -50,10 +50,10 @@ GRAPH_RULES: dict[str, GraphRule] = {}
 
 def graph_rule(
     code: str, *, severity: Severity = "error", fix: Applicability | None = None
-) -> Callable[[Callable[[Graph], Iterator[GraphReport]]], Callable[[Graph], Iterator[GraphReport]]]:
+) -> Callable[[Callable[[Graph], Iterator[GraphViolation]]], Callable[[Graph], Iterator[GraphViolation]]]:
     """Register a function as a rule on the graph."""
 
-    def register(check: Callable[[Graph], Iterator[GraphReport]]) -> Callable[[Graph], Iterator[GraphReport]]:
+    def register(check: Callable[[Graph], Iterator[GraphViolation]]) -> Callable[[Graph], Iterator[GraphViolation]]:
         name = check.__name__.replace("_", "-")
         GRAPH_RULES[code] = GraphRule(code, name, severity, check.__doc__ or "", check, fix)
         return check
@@ -76,13 +76,13 @@ def _find_target(agent: Definition, name: str) -> Target | None:
     return next((target for target in agent.targets if target.name == name), None)
 
 
-def _place_of_edge(agent: Definition, name: str) -> Place:
+def _place_of_edge(agent: Definition, name: str) -> TextSpan:
     target = _find_target(agent, name)
     return target.place if target else agent.places["name"]
 
 
 @graph_rule("GRF001")
-def cycle(graph: Graph) -> Iterator[GraphReport]:
+def cycle(graph: Graph) -> Iterator[GraphViolation]:
     """Agents may call each other in a circle.
 
     Why: a delegation to an ancestor is refused when it happens, and until then the circle costs one run per agent.
@@ -95,12 +95,12 @@ def cycle(graph: Graph) -> Iterator[GraphReport]:
         agent = graph.agents[names[0]]
         if len(names) == 2:  # noqa: PLR2004 - it calls itself, which is a rule on its own file
             continue
-        yield GraphReport(agent, f"agents may call each other in a circle: {render_path(names)}",
-                          "Take one of these out of can_delegate_to.", _place_of_edge(agent, names[1]))  # fmt: skip
+        yield GraphViolation(agent, f"agents may call each other in a circle: {render_path(names)}",
+                             "Take one of these out of can_delegate_to.", _place_of_edge(agent, names[1]))  # fmt: skip
 
 
 @graph_rule("GRF002")
-def too_deep(graph: Graph) -> Iterator[GraphReport]:
+def too_deep(graph: Graph) -> Iterator[GraphViolation]:
     """A chain of calls is longer than the limit allows.
 
     Why: the fourth level is refused when it is reached, after everything above it has been paid for. A chain whose
@@ -119,11 +119,13 @@ def too_deep(graph: Graph) -> Iterator[GraphReport]:
     for chain in chains:
         caller = graph.agents[chain[-2]]
         message = f"this call would be at depth {MAX_DEPTH + 1}, at most {MAX_DEPTH} is allowed: {render_path(chain)}"
-        yield GraphReport(caller, message, "Let an agent further up make this call.", _place_of_edge(caller, chain[-1]))
+        yield GraphViolation(
+            caller, message, "Let an agent further up make this call.", _place_of_edge(caller, chain[-1])
+        )
 
 
 @graph_rule("GRF003", fix="unsafe")
-def target_unknown(graph: Graph) -> Iterator[GraphReport]:
+def target_unknown(graph: Graph) -> Iterator[GraphViolation]:
     """An agent may call one that does not exist.
 
     Why: the call fails when it is made. The utility agents of the standard need no file: Remit answers for them.
@@ -138,11 +140,11 @@ def target_unknown(graph: Graph) -> Iterator[GraphReport]:
     meant: dict[str, str | None] = {}
     for agent, target in graph.unknown:
         if target.name not in meant:
-            meant[target.name] = find_meant(target.name, known) if len(meant) * len(known) < MAX_COMPARED else None
+            meant[target.name] = find_similar(target.name, known) if len(meant) * len(known) < MAX_COMPARED else None
         name = meant[target.name] if meant[target.name] != agent.name else None  # nobody means to call itself
         hint = f"Did you mean {name}?" if name else "Write the agent's file, or take the name out."
-        edit = Edit(*target.span, name, target.place) if name and _is_plain(name) and target.is_bare else None
-        yield GraphReport(agent, f"the agent {target.name} does not exist", hint, target.place, edit)
+        edit = TextEdit(*target.span, name, target.place) if name and _is_plain(name) and target.is_bare else None
+        yield GraphViolation(agent, f"the agent {target.name} does not exist", hint, target.place, edit)
 
 
 def _is_plain(name: str) -> bool:
@@ -151,7 +153,7 @@ def _is_plain(name: str) -> bool:
 
 
 @graph_rule("GRF004", severity="warning")
-def unreachable(graph: Graph) -> Iterator[GraphReport]:
+def unreachable(graph: Graph) -> Iterator[GraphViolation]:
     """No command and no primary agent reaches this agent.
 
     Why: it is dead, or the agent that should call it does not know it.
@@ -163,7 +165,9 @@ def unreachable(graph: Graph) -> Iterator[GraphReport]:
     for name, agent in graph.agents.items():
         if name not in graph.reached:
             hint = "Give it a lifecycle.command, or let an agent delegate to it."
-            yield GraphReport(agent, "no command and no primary agent reaches this agent", hint, agent.places["name"])
+            yield GraphViolation(
+                agent, "no command and no primary agent reaches this agent", hint, agent.places["name"]
+            )
 
 
 def _edges(graph: Graph) -> Iterator[tuple[Definition, Definition]]:
@@ -174,7 +178,7 @@ def _edges(graph: Graph) -> Iterator[tuple[Definition, Definition]]:
 
 
 @graph_rule("GRF005", severity="warning")
-def wider_child(graph: Graph) -> Iterator[GraphReport]:
+def wider_child(graph: Graph) -> Iterator[GraphViolation]:
     """An agent may call one that has wider permissions than itself.
 
     Why: what an agent may not do it can have done, so its own limits say nothing. The utility agents
@@ -187,9 +191,9 @@ def wider_child(graph: Graph) -> Iterator[GraphReport]:
     for caller, child in _edges(graph):
         wider = _find_wider(caller, child) if child.name not in UTILITY_AGENTS else None
         if wider:
-            yield GraphReport(caller, f"{child.name} may {wider}, {caller.name} itself may not",
-                              "Narrow the child, or let another agent make this call.",
-                              _place_of_edge(caller, child.name))  # fmt: skip
+            yield GraphViolation(caller, f"{child.name} may {wider}, {caller.name} itself may not",
+                                 "Narrow the child, or let another agent make this call.",
+                                 _place_of_edge(caller, child.name))  # fmt: skip
 
 
 def _find_wider(caller: Definition, child: Definition) -> str | None:
@@ -210,7 +214,7 @@ def _find_wider(caller: Definition, child: Definition) -> str | None:
 
 
 @graph_rule("GRF006", severity="warning")
-def child_outlives(graph: Graph) -> Iterator[GraphReport]:
+def child_outlives(graph: Graph) -> Iterator[GraphViolation]:
     """An agent may call one whose timeout is not shorter than its own.
 
     Why: the caller runs out of time while it waits, and what the child found is lost with it.
@@ -223,11 +227,11 @@ def child_outlives(graph: Graph) -> Iterator[GraphReport]:
         if caller.timeout_s and child.timeout_s and child.timeout_s >= caller.timeout_s:
             limits = f"{child.name} may take {child.timeout_s:g} s, {caller.name} itself has {caller.timeout_s:g} s"
             hint = "Give the caller more time than the child."
-            yield GraphReport(caller, limits, hint, _place_of_edge(caller, child.name))
+            yield GraphViolation(caller, limits, hint, _place_of_edge(caller, child.name))
 
 
 @graph_rule("GRF007", severity="warning")
-def may_spawn_itself(graph: Graph) -> Iterator[GraphReport]:
+def may_spawn_itself(graph: Graph) -> Iterator[GraphViolation]:
     """An agent has a tool with which it can start any agent, itself among them.
 
     Why: an agent that starts itself does so until the money is gone. Nothing but a list of names prevents it.
@@ -240,14 +244,14 @@ def may_spawn_itself(graph: Graph) -> Iterator[GraphReport]:
         anyone = _find_target(agent, ANYONE)
         itself = _find_target(agent, name) if agent.profile != "standard" else None
         if anyone is not None:
-            yield GraphReport(agent, "the agent can start any agent, also itself",
-                              "Name the agents that it may start.", anyone.place)  # fmt: skip
+            yield GraphViolation(agent, "the agent can start any agent, also itself",
+                                 "Name the agents that it may start.", anyone.place)  # fmt: skip
         elif itself is not None:
-            yield GraphReport(agent, "the agent can start itself", "Take its own name out.", itself.place)
+            yield GraphViolation(agent, "the agent can start itself", "Take its own name out.", itself.place)
 
 
 @graph_rule("GRF008")
-def name_taken(graph: Graph) -> Iterator[GraphReport]:
+def name_taken(graph: Graph) -> Iterator[GraphViolation]:
     """Two files define an agent of the same name.
 
     Why: a harness takes one of them, and nobody can tell which.
@@ -257,5 +261,9 @@ def name_taken(graph: Graph) -> Iterator[GraphReport]:
     Good: a name of its own for each.
     """
     for first, second in graph.twins:
-        yield GraphReport(second, f"the name {second.name} is taken by {first.path}", "Give one of them another name.",
-                          second.places["name"])  # fmt: skip
+        yield GraphViolation(
+            second,
+            f"the name {second.name} is taken by {first.path}",
+            "Give one of them another name.",
+            second.places["name"],
+        )

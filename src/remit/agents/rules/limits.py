@@ -10,7 +10,7 @@ from remit.agents import edits
 from remit.agents.profiles import TIMEOUTS_S, is_read_by_claude
 from remit.agents.rules.field_lookup import is_absent, is_number, show
 from remit.agents.rules.fields import get_kind, get_limit_s
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@rule("AGT069", severity="note")
-def temperature_not_taken(case: Case) -> Iterator[Report]:
+@agent_rule("AGT069", severity="note")
+def temperature_not_taken(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The agent sets a temperature, and the harness that reads its file has no such setting.
 
     Why: Claude Code has no option for the temperature, so a run there uses the harness's own. `max_tokens` is passed on
@@ -32,9 +32,9 @@ def temperature_not_taken(case: Case) -> Iterator[Report]:
     document = case.document
     if is_absent(case.get("temperature")) or not is_read_by_claude(document.path):
         return
-    yield Report("Claude Code has no setting for the temperature: it isn't passed on",
-                 "Run the agent with opencode if the temperature matters.", document.span_of("/temperature"),
-                 "/temperature")  # fmt: skip
+    yield AgentViolation("Claude Code has no setting for the temperature: it isn't passed on",
+                         "Run the agent with opencode if the temperature matters.", document.span_of("/temperature"),
+                         "/temperature")  # fmt: skip
 
 
 # --- the timeout -----------------------------------------------------------------------------------------------------
@@ -91,8 +91,8 @@ def _tidy(seconds: float) -> float:
     return int(seconds) if seconds == int(seconds) else round(seconds, 3)
 
 
-@rule("AGT036", fix="safe")
-def timeout_form(case: Case) -> Iterator[Report]:
+@agent_rule("AGT036", fix="safe")
+def timeout_form(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The timeout is not a number of seconds.
 
     Why: a timeout that cannot be read limits nothing.
@@ -108,13 +108,13 @@ def timeout_form(case: Case) -> Iterator[Report]:
     if found.state not in ("text", "odd"):
         return
     seconds = repr(found.seconds) if found.seconds else ""
-    yield Report(f"the timeout is {show(value)}, not a number of seconds",
-                 f"Write {seconds or 'seconds, such as 1800'}.", document.span_of("/timeout"), "/timeout",
-                 edits=edits.replace_value(document, "/timeout", seconds) if seconds else ())  # fmt: skip
+    yield AgentViolation(f"the timeout is {show(value)}, not a number of seconds",
+                         f"Write {seconds or 'seconds, such as 1800'}.", document.span_of("/timeout"), "/timeout",
+                         edits=edits.replace_value(document, "/timeout", seconds) if seconds else ())  # fmt: skip
 
 
-@rule("AGT037", fix="unsafe")
-def timeout_unlimited(case: Case) -> Iterator[Report]:
+@agent_rule("AGT037", fix="unsafe")
+def timeout_unlimited(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The agent may take for ever.
 
     Why: one agent that hangs holds up everybody above it, and nobody can tell whether it still works.
@@ -129,13 +129,13 @@ def timeout_unlimited(case: Case) -> Iterator[Report]:
     document, value = case.document, case.get("timeout")
     if _read_timeout(value).state == "endless":
         limit = get_limit_s(document)
-        yield Report(f"the timeout {show(value)} is no limit", f"Write seconds, such as {limit}.",
-                     document.span_of("/timeout"), "/timeout",
-                     edits=edits.replace_value(document, "/timeout", str(limit)))  # fmt: skip
+        yield AgentViolation(f"the timeout {show(value)} is no limit", f"Write seconds, such as {limit}.",
+                             document.span_of("/timeout"), "/timeout",
+                             edits=edits.replace_value(document, "/timeout", str(limit)))  # fmt: skip
 
 
-@rule("AGT038", severity="warning", fix="unsafe")
-def timeout_long(case: Case) -> Iterator[Report]:
+@agent_rule("AGT038", severity="warning", fix="unsafe")
+def timeout_long(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The timeout is longer than what agents of this type are given.
 
     Why: an agent that hangs is noticed that much later, and those who called it may have given up before. Given are
@@ -155,7 +155,7 @@ def timeout_long(case: Case) -> Iterator[Report]:
     is_milliseconds = found.seconds % 1000 == 0 and 10 <= found.seconds // 1000 <= limit  # noqa: PLR2004 - seconds
     better = int(found.seconds // 1000) if is_milliseconds and found.seconds >= 10 * limit else limit
     told = "It looks like milliseconds" if better != limit else f"It is usual to give {limit}"
-    yield Report(f"the timeout of {show(found.seconds)} seconds is longer than the {limit} of {kind} agents",
-                 f"{told}: write {better}, or ignore this where it really needs longer.",
-                 document.span_of("/timeout"), "/timeout",
-                 edits=edits.replace_value(document, "/timeout", str(better)))  # fmt: skip
+    yield AgentViolation(f"the timeout of {show(found.seconds)} seconds is longer than the {limit} of {kind} agents",
+                         f"{told}: write {better}, or ignore this where it really needs longer.",
+                         document.span_of("/timeout"), "/timeout",
+                         edits=edits.replace_value(document, "/timeout", str(better)))  # fmt: skip

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from remit.agents import edits
 from remit.agents.default_sections import ARTIFACTS, STRUCTURE
 from remit.agents.outline import find_part
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.agents.rules.section_shapes import find_kind, is_empty, shorten
 from remit.harnesses import claude, opencode
 from remit.lazy_regex import lazy
 from remit.model import STATUSES
-from remit.spelling import find_meant
+from remit.spelling import find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.tags import Tag
 
 ARTIFACT_TYPES = ("implementation", "plan", "research", "summary", "review", "report", "documentation")
@@ -29,12 +29,12 @@ RETURN_FIELDS = ("status", "summary", "artifacts", "metadata", "session_id")
 # --- artifacts -------------------------------------------------------------------------------------------------------
 
 
-def find_spec_root(document: Document) -> str:
+def find_spec_root(document: AgentDocument) -> str:
     """The folder of the tasks, as far as the file shows it."""
     return next((root for root in SPEC_ROOTS[:2] if f"{root}/" in document.text), SPEC_ROOTS[2])
 
 
-def find_artifacts(document: Document) -> list[Tag]:
+def find_artifacts(document: AgentDocument) -> list[Tag]:
     """Every artifact that the agent says it makes."""
     section = document.outline.get("artifact_creation")
     return [tag for tag in section.walk() if tag.name == "artifact"] if section else []
@@ -52,8 +52,8 @@ _SHAPES = {
 _TASK_FOLDER = lazy(r"/[^/]{1,120}/")
 
 
-@rule("AGT123", severity="warning", fix="unsafe")
-def artifact_path(case: Case) -> Iterator[Report]:
+@agent_rule("AGT123", severity="warning", fix="unsafe")
+def artifact_path(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A plan, report or summary is written to another place than its usual one.
 
     Why: status, resume and review look for plans, reports and summaries in the folder of their task. A summary without
@@ -78,8 +78,13 @@ def artifact_path(case: Case) -> Iterator[Report]:
         if problem:
             usual = f"{find_spec_root(document)}/{{number}}_{{slug}}/{_SHAPES[kind][1]}"
             usual = usual.replace("{type}", _name_summary(found[0], find_kind(document)))
-            yield Report(f"{shorten(found[0])} {problem}", f"Write it to {usual}.", found.span(),
-                         severity="note" if "date" in problem else None, edits=((*found.span(), usual),))  # fmt: skip
+            yield AgentViolation(
+                f"{shorten(found[0])} {problem}",
+                f"Write it to {usual}.",
+                found.span(),
+                severity="note" if "date" in problem else None,
+                edits=((*found.span(), usual),),
+            )
 
 
 def _judge_path(path: str, kind: str) -> str:
@@ -102,13 +107,13 @@ def _name_summary(path: str, kind: str) -> str:
 # --- the return ------------------------------------------------------------------------------------------------------
 
 
-def _find_structure(document: Document) -> Tag | None:
+def _find_structure(document: AgentDocument) -> Tag | None:
     section = document.outline.get("return_format")
     return find_part(section, "structure", "format") if section else None
 
 
-@rule("AGT126", fix="unsafe")
-def structure_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT126", fix="unsafe")
+def structure_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The format of the return has no structure.
 
     Why: the structure is what the agent fills in; a description of it is filled in by every model differently.
@@ -125,8 +130,8 @@ def structure_missing(case: Case) -> Iterator[Report]:
         return
     if structure is not None:
         if is_empty(document, structure):
-            yield Report(f"<{structure.name}> is empty", "Write down the object that the agent returns.",
-                         structure.name_span)  # fmt: skip
+            yield AgentViolation(f"<{structure.name}> is empty", "Write down the object that the agent returns.",
+                                 structure.name_span)  # fmt: skip
         return
     if "structure" in document.outline.slipped(section):
         return
@@ -135,16 +140,16 @@ def structure_missing(case: Case) -> Iterator[Report]:
         start = document.text.find(inner[:1], section.inner_start)
         lead = edits.find_newline(document) + edits.indent_of(document.text, section.start) + "  "
         changes = ((start, start, f"<structure>{lead}"), (start + len(inner),) * 2 + (f"{lead}</structure>",))
-        yield Report("the structure of the return stands outside of <structure>",
-                     "Put <structure> and </structure> around it.", section.name_span, severity="warning",
-                     edits=() if section.children else changes)  # fmt: skip
+        yield AgentViolation("the structure of the return stands outside of <structure>",
+                             "Put <structure> and </structure> around it.", section.name_span, severity="warning",
+                             edits=() if section.children else changes)  # fmt: skip
     else:
-        yield Report(f"<{section.name}> has no <structure>", "Write down the object that the agent returns.",
-                     section.name_span, edits=edits.add_child(document, section, STRUCTURE))  # fmt: skip
+        yield AgentViolation(f"<{section.name}> has no <structure>", "Write down the object that the agent returns.",
+                             section.name_span, edits=edits.add_child(document, section, STRUCTURE))  # fmt: skip
 
 
-@rule("AGT127")
-def return_field_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT127")
+def return_field_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The structure of the return lacks a required field.
 
     Why: a return without it is refused, however well the work was done.
@@ -162,8 +167,11 @@ def return_field_missing(case: Case) -> Iterator[Report]:
         return
     missing = [name for name in RETURN_FIELDS if re.search(rf"\b{name}\b", inner) is None]
     if missing:
-        yield Report(f"the structure of the return has no {', '.join(missing)}", "Add what every return must have.",
-                     structure.name_span)  # fmt: skip
+        yield AgentViolation(
+            f"the structure of the return has no {', '.join(missing)}",
+            "Add what every return must have.",
+            structure.name_span,
+        )
 
 
 _STATUS = lazy(r"^[ \t{*-]{0,40}[\"'`]?status[\"'`]?[ \t]{0,9}:[ \t]{0,9}(?P<words>[^\n]{1,300})", re.MULTILINE)
@@ -176,8 +184,8 @@ _OTHER_STATUSES = {
 }  # fmt: skip
 
 
-@rule("AGT128", fix="unsafe")
-def return_status_word(case: Case) -> Iterator[Report]:
+@agent_rule("AGT128", fix="unsafe")
+def return_status_word(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The structure of the return names a status that is none.
 
     Why: a return's status is completed, partial, failed or blocked, in lower case; any other word is refused.
@@ -201,14 +209,14 @@ def return_status_word(case: Case) -> Iterator[Report]:
     said = ", ".join(dict.fromkeys(word[0] for word in wrong))
     changes = []
     for word in wrong:
-        meant = _OTHER_STATUSES.get(word[0].lower()) or find_meant(word[0], STATUSES)
+        meant = _OTHER_STATUSES.get(word[0].lower()) or find_similar(word[0], STATUSES)
         start = found.start("words") + word.start()
         if meant and not re.search(rf"\b{meant}\b", blanked):
             changes.append((start, start + len(word[0]), meant))
-    yield Report(f"{shorten(said)} {'are' if ',' in said else 'is'} no status of a return",
-                 f"Use {', '.join(STATUSES)}.",
-                 (found.start("words") + wrong[0].start(), found.start("words") + wrong[-1].end()),
-                 edits=tuple(changes))  # fmt: skip
+    yield AgentViolation(f"{shorten(said)} {'are' if ',' in said else 'is'} no status of a return",
+                         f"Use {', '.join(STATUSES)}.",
+                         (found.start("words") + wrong[0].start(), found.start("words") + wrong[-1].end()),
+                         edits=tuple(changes))  # fmt: skip
 
 
 def _first_value(line: str) -> str:

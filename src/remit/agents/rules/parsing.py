@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 
 from remit.agents import edits
 from remit.agents.outline import SECTION_NAMES, TAG_NAMES
-from remit.agents.rules.register import ALL, Case, Report, rule
+from remit.agents.rules.register import ALL, AgentFileContext, AgentViolation, agent_rule
 from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
-    from remit.agents.frontmatter import Problem, ProblemKind
+    from remit.agents.document import AgentDocument
+    from remit.agents.frontmatter import FrontmatterProblem, ProblemKind
     from remit.agents.profiles import Profile
     from remit.agents.tags import Tag
 
 _MARKDOWN: tuple[Profile, ...] = ("standard", "claude", "opencode", "command")
 
 
-@rule("AGT001", profiles=ALL)
-def file_unreadable(case: Case) -> Iterator[Report]:
+@agent_rule("AGT001", profiles=ALL)
+def file_unreadable(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The file cannot be read as text.
 
     Why: a harness drops such a file, or reads something else than its author wrote.
@@ -34,11 +34,11 @@ def file_unreadable(case: Case) -> Iterator[Report]:
     if case.document.fault is not None:
         end = min(1, len(case.document.text))
         help_ = "Make it a text file in UTF-8, of at most 1 MiB, that can be opened."
-        yield Report(f"the file cannot be used: {case.document.fault}", help_, (0, end))
+        yield AgentViolation(f"the file cannot be used: {case.document.fault}", help_, (0, end))
 
 
-@rule("AGT002", profiles=("standard", "claude", "opencode"), severity="warning", fix="unsafe")
-def frontmatter_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT002", profiles=("standard", "claude", "opencode"), severity="warning", fix="unsafe")
+def frontmatter_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The file has no frontmatter.
 
     Why: without `name` and `description` no harness takes it for an agent; it is passed over in silence.
@@ -54,16 +54,19 @@ def frontmatter_missing(case: Case) -> Iterator[Report]:
     if document.frontmatter is not None or document.fault is not None:
         return
     if late := _LATE_HEAD.match(document.text):
-        yield Report("the frontmatter does not start at the first character, so no harness sees it",
-                     "Remove what stands before the first ---.", late.span("opening"),
-                     edits=((*late.span("space"), ""),), applicability="safe")  # fmt: skip
+        yield AgentViolation("the frontmatter does not start at the first character, so no harness sees it",
+                             "Remove what stands before the first ---.", late.span("opening"),
+                             edits=((*late.span("space"), ""),), applicability="safe")  # fmt: skip
         return
     title = next((text for level, text, _ in document.body.headings if level == 1), document.stem)
     head = f"---\nname: {edits.render_scalar(document.stem)}\ndescription: {edits.quote(title)}\n---\n\n"
     at = 1 if document.text.startswith("\ufeff") else 0
-    yield Report("the file has no frontmatter, so it is no agent for any harness",
-                 "Put name and description between two lines of --- at the top.", (0, min(1, len(document.text))),
-                 edits=((at, at, head),))  # fmt: skip
+    yield AgentViolation(
+        "the file has no frontmatter, so it is no agent for any harness",
+        "Put name and description between two lines of --- at the top.",
+        (0, min(1, len(document.text))),
+        edits=((at, at, head),),
+    )
 
 
 _LATE_HEAD = lazy(
@@ -73,8 +76,8 @@ _LATE_HEAD = lazy(
 """A frontmatter below blank lines: a fence, and a key in the first line that says anything."""
 
 
-@rule("AGT003", profiles=_MARKDOWN, fix="unsafe")
-def frontmatter_unclosed(case: Case) -> Iterator[Report]:
+@agent_rule("AGT003", profiles=_MARKDOWN, fix="unsafe")
+def frontmatter_unclosed(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The frontmatter is opened and never closed.
 
     Why: the whole file is then taken for YAML, or for text.
@@ -91,21 +94,21 @@ def frontmatter_unclosed(case: Case) -> Iterator[Report]:
     end = _BODY_SIGN.search(document.text, document.frontmatter.start)
     at = end.start() if end else len(document.text)
     lead = "" if document.text[:at].endswith("\n") else "\n"
-    yield Report("the frontmatter is not closed", "Write --- in a line of its own below it.", (0, 3),
-                 edits=((at, at, f"{lead}---\n\n"),))  # fmt: skip
+    yield AgentViolation("the frontmatter is not closed", "Write --- in a line of its own below it.", (0, 3),
+                         edits=((at, at, f"{lead}---\n\n"),))  # fmt: skip
 
 
 _BODY_SIGN = lazy(r"^(?:# |<[A-Za-z])", re.MULTILINE)
 
 
-def _tell(case: Case, *kinds: ProblemKind) -> Iterator[Problem]:
+def _list_problems(case: AgentFileContext, *kinds: ProblemKind) -> Iterator[FrontmatterProblem]:
     for problem in case.document.frontmatter.problems if case.document.frontmatter else ():
         if problem.kind in kinds:
             yield problem
 
 
-@rule("AGT004", profiles=ALL, fix="safe")
-def frontmatter_syntax(case: Case) -> Iterator[Report]:
+@agent_rule("AGT004", profiles=ALL, fix="safe")
+def frontmatter_syntax(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The frontmatter is not valid YAML (for Codex: the file is not valid TOML).
 
     Why: some harnesses read such a file line by line and go on, others drop the agent; every other tool fails. Remit
@@ -119,14 +122,14 @@ def frontmatter_syntax(case: Case) -> Iterator[Report]:
     """
     if case.document.unclosed_frontmatter:
         return  # the body is taken for YAML then
-    for problem in _tell(case, "syntax"):
-        yield Report(f"the frontmatter is not valid YAML: {problem.message}" if case.document.profile != "codex"
-                     else f"the file is not valid TOML: {problem.message}",
-                     "Put the text between quotes, or correct the line.", (problem.start, problem.end),
-                     edits=_quote_around(case.document, problem.start))  # fmt: skip
+    for problem in _list_problems(case, "syntax"):
+        yield AgentViolation(f"the frontmatter is not valid YAML: {problem.message}" if case.document.profile != "codex"
+                             else f"the file is not valid TOML: {problem.message}",
+                             "Put the text between quotes, or correct the line.", (problem.start, problem.end),
+                             edits=_quote_around(case.document, problem.start))  # fmt: skip
 
 
-def _quote_around(document: Document, at: int) -> tuple[edits.Change, ...]:
+def _quote_around(document: AgentDocument, at: int) -> tuple[edits.Change, ...]:
     """Quote the plain one-line value of the top-level key on whose line the parser stopped, or the line above."""
     found = document.frontmatter
     if found is None or document.profile == "codex":
@@ -140,8 +143,8 @@ def _quote_around(document: Document, at: int) -> tuple[edits.Change, ...]:
     return ()
 
 
-@rule("AGT005", profiles=ALL, fix="unsafe")
-def duplicate_key(case: Case) -> Iterator[Report]:
+@agent_rule("AGT005", profiles=ALL, fix="unsafe")
+def duplicate_key(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A key is given twice.
 
     Why: one of the two is silently lost, and which one depends on the reader.
@@ -152,12 +155,12 @@ def duplicate_key(case: Case) -> Iterator[Report]:
 
     Fix (unsafe): removes the later one where both say the same, and leaves the choice to you where they do not.
     """
-    for problem in _tell(case, "duplicate"):
-        yield Report(problem.message, "Give each key once.", (problem.start, problem.end), problem.pointer,
-                     edits=_cut_repeated(case.document, problem))  # fmt: skip
+    for problem in _list_problems(case, "duplicate"):
+        yield AgentViolation(problem.message, "Give each key once.", (problem.start, problem.end), problem.pointer,
+                             edits=_cut_repeated(case.document, problem))  # fmt: skip
 
 
-def _cut_repeated(document: Document, problem: Problem) -> tuple[edits.Change, ...]:
+def _cut_repeated(document: AgentDocument, problem: FrontmatterProblem) -> tuple[edits.Change, ...]:
     """The later line of a key, where an earlier line of the block is the same to the letter."""
     found = document.frontmatter
     if found is None:
@@ -169,8 +172,8 @@ def _cut_repeated(document: Document, problem: Problem) -> tuple[edits.Change, .
     return ((start, end, ""),) if same else ()
 
 
-@rule("AGT006", profiles=ALL)
-def frontmatter_excess(case: Case) -> Iterator[Report]:
+@agent_rule("AGT006", profiles=ALL)
+def frontmatter_excess(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The frontmatter is larger, deeper or refers to itself more than any honest one.
 
     Why: a few lines of aliases can unfold into gigabytes, and deep nesting ends parsers. Remit reads no further.
@@ -179,12 +182,12 @@ def frontmatter_excess(case: Case) -> Iterator[Report]:
 
     Good: plain keys and values.
     """
-    for problem in _tell(case, "limit"):
-        yield Report(problem.message, "Write it plainly.", (problem.start, problem.end), problem.pointer)
+    for problem in _list_problems(case, "limit"):
+        yield AgentViolation(problem.message, "Write it plainly.", (problem.start, problem.end), problem.pointer)
 
 
-@rule("AGT007", profiles=_MARKDOWN)
-def object_tag(case: Case) -> Iterator[Report]:
+@agent_rule("AGT007", profiles=_MARKDOWN)
+def object_tag(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The frontmatter asks for an object to be built (`!!python/object`, `!include`).
 
     Why: a careless reader would run code for it. Remit takes the text and builds nothing.
@@ -193,8 +196,8 @@ def object_tag(case: Case) -> Iterator[Report]:
 
     Good: plain texts, numbers and lists.
     """
-    for problem in _tell(case, "tag"):
-        yield Report(problem.message, "Remove the tag.", (problem.start, problem.end), problem.pointer)
+    for problem in _list_problems(case, "tag"):
+        yield AgentViolation(problem.message, "Remove the tag.", (problem.start, problem.end), problem.pointer)
 
 
 _WORDS = frozenset({"when", "expected_return", "token_limit", "example", "path", "format", "content"})
@@ -210,8 +213,8 @@ def _is_part(tag: Tag) -> bool:
     return _is_structural(tag.name) or (tag.parent is not None and tag.parent.name in ("artifact", "delegate_to"))
 
 
-@rule("AGT010", profiles=("standard", "opencode", "command"), fix="unsafe")
-def tag_unclosed(case: Case) -> Iterator[Report]:
+@agent_rule("AGT010", profiles=("standard", "opencode", "command"), fix="unsafe")
+def tag_unclosed(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A section is opened and never closed.
 
     Why: a model takes everything that follows for a part of it.
@@ -234,11 +237,11 @@ def tag_unclosed(case: Case) -> Iterator[Report]:
             continue  # it is closed where an unclosed fence hides it
         at, closing = _place_closing(document, tag)
         added = ((at, at, closing),) if hidden is None or at <= hidden[0] else ()
-        yield Report(f"<{tag.name}> is not closed", f"Write </{tag.name}> where it ends.", tag.name_span,
-                     edits=((*slip.span, tag.name),) if slip else added)  # fmt: skip
+        yield AgentViolation(f"<{tag.name}> is not closed", f"Write </{tag.name}> where it ends.", tag.name_span,
+                             edits=((*slip.span, tag.name),) if slip else added)  # fmt: skip
 
 
-def _place_closing(document: Document, tag: Tag) -> tuple[int, str]:
+def _place_closing(document: AgentDocument, tag: Tag) -> tuple[int, str]:
     """Where the closing tag goes, and how it looks there: at the end of the line that begins with the tag, or below."""
     end = _find_end(tag)
     line_end = document.text.find("\n", tag.inner_start)
@@ -259,8 +262,8 @@ def _find_end(tag: Tag) -> int:
     return tag.end
 
 
-@rule("AGT011", profiles=("standard", "opencode", "command"), fix="unsafe")
-def tag_stray(case: Case) -> Iterator[Report]:
+@agent_rule("AGT011", profiles=("standard", "opencode", "command"), fix="unsafe")
+def tag_stray(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A section is closed that was never opened.
 
     Why: its opening tag is misspelt or lost, and the section with it.
@@ -279,13 +282,16 @@ def tag_stray(case: Case) -> Iterator[Report]:
         name = document.text[start + 2 : end - 1].strip()
         if _is_structural(name) and start + 2 not in explained:
             slip = misspelt.get(name)
-            yield Report(f"</{name}> closes nothing", "Write the opening tag, or remove this one.", (start, end),
-                         edits=tuple((*span, name) for span in slip.replaced) if slip else ((start, end, ""),),
-                         )  # fmt: skip
+            yield AgentViolation(
+                f"</{name}> closes nothing",
+                "Write the opening tag, or remove this one.",
+                (start, end),
+                edits=tuple((*span, name) for span in slip.replaced) if slip else ((start, end, ""),),
+            )
 
 
-@rule("AGT012", profiles=_MARKDOWN)
-def too_many_tags(case: Case) -> Iterator[Report]:
+@agent_rule("AGT012", profiles=_MARKDOWN)
+def too_many_tags(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The file has more tags than anybody reads.
 
     Why: Remit stops counting, so that no file can keep it busy.
@@ -296,4 +302,4 @@ def too_many_tags(case: Case) -> Iterator[Report]:
     """
     if case.document.body.overflow:
         at = case.document.body_start
-        yield Report("the file has too many tags to read", "Keep code and data in fenced blocks.", (at, at + 1))
+        yield AgentViolation("the file has too many tags to read", "Keep code and data in fenced blocks.", (at, at + 1))

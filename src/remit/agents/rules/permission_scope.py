@@ -17,8 +17,8 @@ from remit.agents.patterns import (
     normalize_command,
 )
 from remit.agents.rules.field_lookup import show
-from remit.agents.rules.permissions import MAX_PATTERNS, Entry, list_entries, remove_entry
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.permissions import MAX_PATTERNS, PermissionEntry, list_entries, remove_entry
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.globs import is_pattern
 from remit.harnesses import claude, codex, opencode
 from remit.light_namedtuple import NamedTuple
@@ -26,26 +26,26 @@ from remit.light_namedtuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
 
 PATH_TOOLS = frozenset({"read", "write", "edit", "grep", "glob"})
 
 
-def _is_on(document: Document, tool: str) -> bool | None:
+def _is_on(document: AgentDocument, tool: str) -> bool | None:
     """Whether a tool is switched on; None where the file says nothing of tools."""
     names = read_tools(document)
     return None if names is None or document.get_section("tools") is None else tool in names
 
 
-def _can_be_read(document: Document) -> bool:
+def _can_be_read(document: AgentDocument) -> bool:
     """Whether what the permissions do not say can be called missing: their YAML is whole, and no cap cut it short."""
     found = document.frontmatter
     cut = found is not None and any(problem.kind == "limit" for problem in found.problems)
     return not cut and not isinstance(document.values.get("permissions"), str)
 
 
-@rule("AGT061", severity="warning")
-def bash_unlimited(case: Case) -> Iterator[Report]:
+@agent_rule("AGT061", severity="warning")
+def bash_unlimited(case: AgentFileContext) -> Iterator[AgentViolation]:
     """Bash is switched on and nothing says which commands may be run.
 
     Why: a shell can do whatever the user can, past every rule on reading and writing. What is not denied can be run,
@@ -64,10 +64,12 @@ def bash_unlimited(case: Case) -> Iterator[Report]:
         return
     pointer = everything.pointer if everything else "/tools/bash"
     told = "bash is allowed every command" if everything else "bash is on, and no list says what it may run"
-    yield Report(told, "Name under allow the commands that the agent needs.", document.key_span(pointer), pointer)
+    yield AgentViolation(
+        told, "Name under allow the commands that the agent needs.", document.key_span(pointer), pointer
+    )
 
 
-class Place(NamedTuple):
+class ProtectedSample(NamedTuple):
     """What an agent should not change: a path in it, and the pattern that keeps it from there."""
 
     sample: str
@@ -75,27 +77,27 @@ class Place(NamedTuple):
 
 
 _SETTINGS = {
-    "opencode": Place(opencode.SETTINGS_FILE, opencode.SETTINGS_FILE),
-    "claude": Place(claude.SHARED_SETTINGS, claude.SETTINGS_PATTERN),
-    "codex": Place(codex.SETTINGS_FILE, codex.SETTINGS_FILE),
+    "opencode": ProtectedSample(opencode.SETTINGS_FILE, opencode.SETTINGS_FILE),
+    "claude": ProtectedSample(claude.SHARED_SETTINGS, claude.SETTINGS_PATTERN),
+    "codex": ProtectedSample(codex.SETTINGS_FILE, codex.SETTINGS_FILE),
 }
 
 
-def _list_protected(document: Document) -> Iterator[Place]:
+def _list_protected(document: AgentDocument) -> Iterator[ProtectedSample]:
     """What runs or rules the agents: git's hooks, Remit's own files, the agent's file, the harness's settings."""
-    yield Place(".git/hooks/pre-commit", ".git/**/*")
-    yield Place(".remit/ledger.db", ".remit/**/*")
-    yield Place("remit.toml", "remit.toml")
+    yield ProtectedSample(".git/hooks/pre-commit", ".git/**/*")
+    yield ProtectedSample(".remit/ledger.db", ".remit/**/*")
+    yield ProtectedSample("remit.toml", "remit.toml")
     folders = document.path.split("/")[:-1]
     depth = next((at for at, name in enumerate(folders) if name in ("agent", "agents")), None)
     if depth is not None and not is_pattern(document.path):
-        yield Place(document.path, "/".join([*folders[: depth + 1], "**/*"]))
+        yield ProtectedSample(document.path, "/".join([*folders[: depth + 1], "**/*"]))
     if document.place in _SETTINGS:
         yield _SETTINGS[document.place]
 
 
-@rule("AGT062", severity="warning", fix="unsafe")
-def protected_place_writable(case: Case) -> Iterator[Report]:
+@agent_rule("AGT062", severity="warning", fix="unsafe")
+def protected_place_writable(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The agent may change what runs it or rules it.
 
     Why: whoever may write a git hook, an agent's file, Remit's files or the harness's settings can give itself every
@@ -127,17 +129,24 @@ def protected_place_writable(case: Case) -> Iterator[Report]:
             yield _report_open(document, tool, wide, open_places)
 
 
-def _report_open(document: Document, tool: str, wide: list[Entry], places: list[Place]) -> Report:
+def _report_open(
+    document: AgentDocument, tool: str, wide: list[PermissionEntry], places: list[ProtectedSample]
+) -> AgentViolation:
     names = ", ".join(place.pattern.removesuffix("/**/*") for place in places)
     entry = next((each for each in wide if matches_path(each.pattern, places[0].sample)), None)
     meant = any(covers(place.pattern, each.pattern) for each in wide for place in places)
     pointer = entry.pointer if entry else f"/tools/{tool}"
-    return Report(f"{tool} may change {names}", "Deny them, or narrow what is allowed.", document.key_span(pointer),
-                  pointer, edits=() if meant else add_denials(document, tool, [place.pattern for place in places]),
-                  fix_message="Deny them")  # fmt: skip
+    return AgentViolation(
+        f"{tool} may change {names}",
+        "Deny them, or narrow what is allowed.",
+        document.key_span(pointer),
+        pointer,
+        edits=() if meant else add_denials(document, tool, [place.pattern for place in places]),
+        fix_message="Deny them",
+    )
 
 
-def add_denials(document: Document, tool: str, denied: list[str]) -> tuple[edits.Change, ...]:
+def add_denials(document: AgentDocument, tool: str, denied: list[str]) -> tuple[edits.Change, ...]:
     """Add patterns to what a tool is denied: to its list, or as a row of their own."""
     found = document.frontmatter
     texts = [edits.quote(pattern) for pattern in denied]
@@ -153,8 +162,8 @@ def add_denials(document: Document, tool: str, denied: list[str]) -> tuple[edits
     return edits.add_item(document, "/permissions/deny", f"{{{row}}}" if between else row)
 
 
-@rule("AGT063", severity="warning")
-def pattern_leaves_workspace(case: Case) -> Iterator[Report]:
+@agent_rule("AGT063", severity="warning")
+def pattern_leaves_workspace(case: AgentFileContext) -> Iterator[AgentViolation]:
     """What is allowed lies outside of the workspace.
 
     Why: patterns are relative to the workspace's root. An absolute path means another place on every machine, and one
@@ -170,9 +179,9 @@ def pattern_leaves_workspace(case: Case) -> Iterator[Report]:
             pattern = entry.pattern.removeprefix("!")
             absolute = pattern.startswith(("/", "~", "\\")) or pattern[1:3] in (":\\", ":/")
             if absolute or _climbs(pattern):
-                yield Report(f"{tool} is allowed {show(pattern)}, which lies outside of the workspace",
-                             "Allow paths that are relative to the workspace's root.",
-                             document.span_of(entry.pointer), entry.pointer)  # fmt: skip
+                yield AgentViolation(f"{tool} is allowed {show(pattern)}, which lies outside of the workspace",
+                                     "Allow paths that are relative to the workspace's root.",
+                                     document.span_of(entry.pointer), entry.pointer)  # fmt: skip
 
 
 def _climbs(pattern: str) -> bool:
@@ -187,7 +196,7 @@ def _climbs(pattern: str) -> bool:
 # --- whether denials hold --------------------------------------------------------------------------------------------
 
 
-def _read_bash(document: Document) -> tuple[list[Entry], list[Entry] | None]:
+def _read_bash(document: AgentDocument) -> tuple[list[PermissionEntry], list[PermissionEntry] | None]:
     """What bash is denied, and what it is allowed; None where nothing limits it. Nothing where it is off."""
     if _is_on(document, "bash") is False:
         return [], []
@@ -197,8 +206,8 @@ def _read_bash(document: Document) -> tuple[list[Entry], list[Entry] | None]:
     return list_entries(document, "deny").get("bash", []), allowed
 
 
-@rule("AGT064", severity="warning", fix="unsafe")
-def denial_decorative(case: Case) -> Iterator[Report]:
+@agent_rule("AGT064", severity="warning", fix="unsafe")
+def denial_decorative(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A command is denied, and a part of what is allowed.
 
     Why: a bash pattern is the beginning of a command, by words. The same command can be written in another way: its
@@ -221,17 +230,24 @@ def denial_decorative(case: Case) -> Iterator[Report]:
             continue
         if allowed is None:
             rest = f", one of {len(denied)} denials," if others else ""
-            yield Report(f"denying {show(entry.pattern)}{rest} does not hold: other spellings of it are not denied",
-                         "Name under allow the commands that the agent needs; no list of denials is complete.",
-                         document.span_of(entry.pointer), entry.pointer)  # fmt: skip
+            yield AgentViolation(
+                f"denying {show(entry.pattern)}{rest} does not hold: other spellings of it are not denied",
+                "Name under allow the commands that the agent needs; no list of denials is complete.",
+                document.span_of(entry.pointer),
+                entry.pointer,
+            )
             return
         wide = next((each.pattern for each in allowed if _is_part(command, each.pattern)), None)
         if wide is not None:
             stem = command.partition(" -")[0]
-            yield Report(f"{show(entry.pattern)} is denied, and {show(wide)} may allow other spellings of it",
-                         "Allow less, or deny the command whatever its flags are.", document.span_of(entry.pointer),
-                         entry.pointer, edits=add_denials(document, "bash", [stem]) if stem != command else (),
-                         fix_message=f"Deny {stem}.")  # fmt: skip
+            yield AgentViolation(
+                f"{show(entry.pattern)} is denied, and {show(wide)} may allow other spellings of it",
+                "Allow less, or deny the command whatever its flags are.",
+                document.span_of(entry.pointer),
+                entry.pointer,
+                edits=add_denials(document, "bash", [stem]) if stem != command else (),
+                fix_message=f"Deny {stem}.",
+            )
 
 
 def _is_part(command: str, pattern: str) -> bool:
@@ -243,8 +259,8 @@ _HARMLESS_REST = {"find": ["find *-exec", "find *-execdir", "find *-ok", "find *
 """What to deny so that the rest of a program runs nothing else."""
 
 
-@rule("AGT065", severity="warning", fix="unsafe")
-def allowed_program_runs_others(case: Case) -> Iterator[Report]:
+@agent_rule("AGT065", severity="warning", fix="unsafe")
+def allowed_program_runs_others(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A program is allowed that runs any other program.
 
     Why: whoever may run `bash`, `python`, `env`, `xargs` or `find` may run everything, through it. Neither the allow
@@ -272,14 +288,18 @@ def allowed_program_runs_others(case: Case) -> Iterator[Report]:
     program = normalize_command(first.pattern).split(" ", 1)[0]
     closing = _HARMLESS_REST.get(program)
     change = add_denials(document, "bash", closing) if closing else remove_entry(document, first)
-    yield Report(f"{names} can run any other program", "Allow the programs that are needed, and none that runs others.",
-                 document.span_of(first.pointer), first.pointer, edits=change,
-                 fix_message=f"{'Deny what lets it run others' if closing else 'Take it from the list'}: {program}",
-                 )  # fmt: skip
+    yield AgentViolation(
+        f"{names} can run any other program",
+        "Allow the programs that are needed, and none that runs others.",
+        document.span_of(first.pointer),
+        first.pointer,
+        edits=change,
+        fix_message=f"{'Deny what lets it run others' if closing else 'Take it from the list'}: {program}",
+    )
 
 
-@rule("AGT066", severity="warning", fix="unsafe")
-def pattern_negated(case: Case) -> Iterator[Report]:
+@agent_rule("AGT066", severity="warning", fix="unsafe")
+def pattern_negated(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A pattern begins with an exclamation mark.
 
     Why: patterns know no "not". What is meant to be excluded stays allowed.
@@ -296,7 +316,11 @@ def pattern_negated(case: Case) -> Iterator[Report]:
             if entry.pattern.startswith("!") and tool in PATH_TOOLS:
                 removed = remove_entry(document, entry)
                 added = add_denials(document, tool, [entry.pattern[1:].strip()]) if removed else ()
-                yield Report(f"{show(entry.pattern)} is no pattern: it excludes nothing",
-                             "Write it under deny, without the exclamation mark.", document.span_of(entry.pointer),
-                             entry.pointer, edits=(*removed, *added) if added else (),
-                             fix_message="Move it to what is denied")  # fmt: skip
+                yield AgentViolation(
+                    f"{show(entry.pattern)} is no pattern: it excludes nothing",
+                    "Write it under deny, without the exclamation mark.",
+                    document.span_of(entry.pointer),
+                    entry.pointer,
+                    edits=(*removed, *added) if added else (),
+                    fix_message="Move it to what is denied",
+                )

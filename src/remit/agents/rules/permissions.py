@@ -15,7 +15,7 @@ from remit.agents.definition import (
 )
 from remit.agents.profiles import TOOLS, is_read_by_claude
 from remit.agents.rules.field_lookup import guess, show
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.harnesses import claude, opencode
 from remit.light_namedtuple import NamedTuple
 from remit.positions import escape_key
@@ -23,7 +23,7 @@ from remit.positions import escape_key
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.profiles import Profile
 
 _READ: tuple[Profile, ...] = ("standard", "claude", "opencode")
@@ -35,8 +35,8 @@ MAX_PATTERNS = 100
 # --- tools -----------------------------------------------------------------------------------------------------------
 
 
-@rule("AGT050", fix="safe")
-def tools_form(case: Case) -> Iterator[Report]:
+@agent_rule("AGT050", fix="safe")
+def tools_form(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The tools are not a table of names with true or false.
 
     Why: a table also says what is switched off. A list is accepted, with a note; a reader that expects a table may
@@ -53,14 +53,14 @@ def tools_form(case: Case) -> Iterator[Report]:
     if value is None or isinstance(value, dict) or is_read_by_claude(document.path):
         return  # Claude Code has a list of its own
     listed = isinstance(value, list)
-    yield Report("tools is a list; the standard has a table of tools with true or false" if listed
-                 else "tools is not a table of tools with true or false",
-                 "Write each tool with true or false.", document.span_of("/tools"), "/tools",
-                 severity="note" if listed else None, edits=_make_table(document, value),
-                 fix_message="Make a table of it")  # fmt: skip
+    yield AgentViolation("tools is a list; the standard has a table of tools with true or false" if listed
+                         else "tools is not a table of tools with true or false",
+                         "Write each tool with true or false.", document.span_of("/tools"), "/tools",
+                         severity="note" if listed else None, edits=_make_table(document, value),
+                         fix_message="Make a table of it")  # fmt: skip
 
 
-def _make_table(document: Document, value: object) -> tuple[edits.Change, ...]:
+def _make_table(document: AgentDocument, value: object) -> tuple[edits.Change, ...]:
     """Each tool of a list, or of a text with commas, as a key with true."""
     names = value.replace(",", " ").split() if isinstance(value, str) else value
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
@@ -73,7 +73,7 @@ def _make_table(document: Document, value: object) -> tuple[edits.Change, ...]:
     return _rewrite_items(document, names)
 
 
-def _rewrite_items(document: Document, names: list[str]) -> tuple[edits.Change, ...]:
+def _rewrite_items(document: AgentDocument, names: list[str]) -> tuple[edits.Change, ...]:
     found = document.frontmatter
     if found is None or found.shared:
         return ()
@@ -88,8 +88,8 @@ def _rewrite_items(document: Document, names: list[str]) -> tuple[edits.Change, 
     return tuple((dash, to, f"{indent}{name}: true") for dash, (_, to), name in zip(dashes, spans, names, strict=True))
 
 
-@rule("AGT051", fix="unsafe")
-def tool_unknown(case: Case) -> Iterator[Report]:
+@agent_rule("AGT051", fix="unsafe")
+def tool_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A tool is switched on or off that does not exist.
 
     Why: the name is passed over in silence, and the tool that was meant stays as it is. A name that resembles none is
@@ -111,9 +111,9 @@ def tool_unknown(case: Case) -> Iterator[Report]:
         if not harness or name.lower() in TOOLS:
             yield _report_unknown(document, name, pointer, is_key=isinstance(value, dict))
         elif not isinstance(value, dict) or value[name] is not False:  # what is off need not be known
-            yield Report(f"{name} is a tool of {harness}; the standard does not have it",
-                         f"Keep it if the agent runs in {harness} only.", document.key_span(pointer), pointer,
-                         severity="note")  # fmt: skip
+            yield AgentViolation(f"{name} is a tool of {harness}; the standard does not have it",
+                                 f"Keep it if the agent runs in {harness} only.", document.key_span(pointer), pointer,
+                                 severity="note")  # fmt: skip
 
 
 def _is_foreign(name: str) -> bool:
@@ -129,21 +129,21 @@ def _list_tools(value: object) -> Iterator[tuple[str, str]]:
         yield from ((name, f"/tools/{index}") for index, name in enumerate(value) if isinstance(name, str))
 
 
-def _report_unknown(document: Document, name: str, pointer: str, *, is_key: bool) -> Report:
+def _report_unknown(document: AgentDocument, name: str, pointer: str, *, is_key: bool) -> AgentViolation:
     meant, hint = guess(name, TOOLS)
     taken = pointer.rpartition("/")[0] + f"/{meant}" in (document.frontmatter.keys if document.frontmatter else ())
     change = edits.rename_key if is_key else edits.replace_value
-    return Report(f"there is no tool {show(name)}", hint, document.key_span(pointer), pointer,
-                  severity="error" if meant else "warning",
-                  edits=change(document, pointer, meant) if meant and not taken else (),
-                  fix_message=f"Write {meant}")  # fmt: skip
+    return AgentViolation(f"there is no tool {show(name)}", hint, document.key_span(pointer), pointer,
+                          severity="error" if meant else "warning",
+                          edits=change(document, pointer, meant) if meant and not taken else (),
+                          fix_message=f"Write {meant}")  # fmt: skip
 
 
 _SPOKEN = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
-@rule("AGT052", fix="safe")
-def tool_not_boolean(case: Case) -> Iterator[Report]:
+@agent_rule("AGT052", fix="safe")
+def tool_not_boolean(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A tool is neither true nor false.
 
     Why: a text is true to one reader and nothing to the next, `"false"` too.
@@ -163,10 +163,10 @@ def tool_not_boolean(case: Case) -> Iterator[Report]:
         meant = _SPOKEN.get(str(state).strip().lower()) if isinstance(state, str | int) else None
         clear = isinstance(state, str) and state.strip().lower() in ("true", "false")
         word = "true" if meant else "false"
-        yield Report(f"the tool {name[:80]} is neither true nor false", "Write true or false, without quotes.",
-                     document.span_of(pointer), pointer,
-                     edits=edits.replace_value(document, pointer, word) if meant is not None else (),
-                     fix_message=f"Write {word}", applicability="safe" if clear else "unsafe")  # fmt: skip
+        yield AgentViolation(f"the tool {name[:80]} is neither true nor false", "Write true or false, without quotes.",
+                             document.span_of(pointer), pointer,
+                             edits=edits.replace_value(document, pointer, word) if meant is not None else (),
+                             fix_message=f"Write {word}", applicability="safe" if clear else "unsafe")  # fmt: skip
 
 
 # --- the form of permissions -----------------------------------------------------------------------------------------
@@ -177,8 +177,8 @@ _EMPTY_SIDES = {
 }
 
 
-@rule("AGT053", fix="unsafe")
-def permissions_side_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT053", fix="unsafe")
+def permissions_side_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The permissions lack what is allowed, or what is denied.
 
     Why: what nobody wrote down is decided by each harness in its own way.
@@ -200,14 +200,18 @@ def permissions_side_missing(case: Case) -> Iterator[Report]:
         if not is_missing(document, TABLE, f"permissions/{side}"):
             continue
         what = "allowed" if side == "allow" else "denied"
-        yield Report(f"permissions does not say what is {what}", f"Add {side}: with a list of tools and patterns.",
-                     document.key_span(f"/permissions/{side}" if side in table else "/permissions"), "/permissions",
-                     edits=edits.put_value(document, "/permissions", side, "[]" if side in table else lines),
-                     fix_message=f"Add {side}")  # fmt: skip
+        yield AgentViolation(
+            f"permissions does not say what is {what}",
+            f"Add {side}: with a list of tools and patterns.",
+            document.key_span(f"/permissions/{side}" if side in table else "/permissions"),
+            "/permissions",
+            edits=edits.put_value(document, "/permissions", side, "[]" if side in table else lines),
+            fix_message=f"Add {side}",
+        )
 
 
-@rule("AGT054", profiles=_READ, fix="safe")
-def permissions_form(case: Case) -> Iterator[Report]:
+@agent_rule("AGT054", profiles=_READ, fix="safe")
+def permissions_form(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A permission is not written as a list of tools with their patterns.
 
     Why: what nobody can read is not enforced. Remit then refuses the agent its tools, rather than allow what was to be
@@ -224,28 +228,28 @@ def permissions_form(case: Case) -> Iterator[Report]:
     misspelt = find_misspelt_permissions(document) if document.profile != "standard" else ""
     if misspelt:
         at = f"/{escape_key(misspelt)}"
-        yield Report(f"there is no key {show(misspelt)}; what it says is not held", "Write permissions.",
-                     document.key_span(at), at)  # fmt: skip
+        yield AgentViolation(f"there is no key {show(misspelt)}; what it says is not held", "Write permissions.",
+                             document.key_span(at), at)  # fmt: skip
     if table is None:
         return
     if not isinstance(table, dict):
-        yield Report("permissions is not a table with allow and deny", "Write allow: and deny: below it.",
-                     document.span_of("/permissions"), "/permissions")  # fmt: skip
+        yield AgentViolation("permissions is not a table with allow and deny", "Write allow: and deny: below it.",
+                             document.span_of("/permissions"), "/permissions")  # fmt: skip
         return
     for side in ("allow", "deny"):
         yield from _check_side(document, side, table.get(side))
     strange = find_unread(document) if document.profile != "standard" else None  # there it is told by its keys' rule
     if strange is not None and strange.count("/") == 2 and strange.rpartition("/")[2] not in ("allow", "deny"):  # noqa: PLR2004 - a key of the table
-        yield Report("permissions has a side that is neither allow nor deny", "Write allow: or deny:.",
-                     document.key_span(strange), strange)  # fmt: skip
+        yield AgentViolation("permissions has a side that is neither allow nor deny", "Write allow: or deny:.",
+                             document.key_span(strange), strange)  # fmt: skip
 
 
-def _check_side(document: Document, side: str, rows: object) -> Iterator[Report]:
+def _check_side(document: AgentDocument, side: str, rows: object) -> Iterator[AgentViolation]:
     pointer = f"/permissions/{side}"
     if isinstance(rows, dict):
-        yield Report(f"permissions.{side} is a table; it should be a list of tools with their patterns",
-                     "Put a dash before each tool.", document.span_of(pointer), pointer,
-                     edits=_make_rows(document, pointer, rows), fix_message="Make a list of it")  # fmt: skip
+        yield AgentViolation(f"permissions.{side} is a table; it should be a list of tools with their patterns",
+                             "Put a dash before each tool.", document.span_of(pointer), pointer,
+                             edits=_make_rows(document, pointer, rows), fix_message="Make a list of it")  # fmt: skip
         yield from _check_row(document, pointer, rows)
     elif isinstance(rows, list):
         for index, row in enumerate(rows[:MAX_PATTERNS]):
@@ -254,40 +258,53 @@ def _check_side(document: Document, side: str, rows: object) -> Iterator[Report]
             else:
                 yield _report_item(document, side, f"{pointer}/{index}", row)
     elif rows is not None:
-        yield Report(f"permissions.{side} is not a list of tools with their patterns",
-                     'Write each tool in a line of its own, as - bash: ["grep"].', document.span_of(pointer),
-                     pointer)  # fmt: skip
+        yield AgentViolation(f"permissions.{side} is not a list of tools with their patterns",
+                             'Write each tool in a line of its own, as - bash: ["grep"].', document.span_of(pointer),
+                             pointer)  # fmt: skip
 
 
-def _report_item(document: Document, side: str, pointer: str, item: object) -> Report:
+def _report_item(document: AgentDocument, side: str, pointer: str, item: object) -> AgentViolation:
     """An item that is no table: one in Claude Code's form is understood all the same."""
     tool, found = read_claude_rule(item, side) if isinstance(item, str) else ("", [])
     if not tool:
-        return Report(f"an item of permissions.{side} is not a tool with its patterns", 'Write it as - bash: ["grep"].',
-                      document.span_of(pointer), pointer)  # fmt: skip
+        return AgentViolation(
+            f"an item of permissions.{side} is not a tool with its patterns",
+            'Write it as - bash: ["grep"].',
+            document.span_of(pointer),
+            pointer,
+        )
     form = ", ".join(edits.quote(pattern) for pattern in found)
-    return Report(f"an item of permissions.{side} is not a tool with its patterns, but a rule as Claude Code has them",
-                  f"Write it as - {tool}: [{form}].", document.span_of(pointer), pointer,
-                  severity="warning")  # fmt: skip
+    return AgentViolation(
+        f"an item of permissions.{side} is not a tool with its patterns, but a rule as Claude Code has them",
+        f"Write it as - {tool}: [{form}].",
+        document.span_of(pointer),
+        pointer,
+        severity="warning",
+    )
 
 
-def _check_row(document: Document, pointer: str, row: dict[str, Any]) -> Iterator[Report]:
+def _check_row(document: AgentDocument, pointer: str, row: dict[str, Any]) -> Iterator[AgentViolation]:
     for tool, value in list(row.items())[:MAX_PATTERNS]:
         at = f"{pointer}/{tool}"
         if isinstance(value, list):
             for index, item in enumerate(value):
                 if not isinstance(item, str):
-                    yield Report(f"a pattern of {tool[:80]} is not a text", "Put it between quotes.",
-                                 document.span_of(f"{at}/{index}"), f"{at}/{index}",
-                                 edits=_quote_written(document, f"{at}/{index}", item))  # fmt: skip
+                    yield AgentViolation(f"a pattern of {tool[:80]} is not a text", "Put it between quotes.",
+                                         document.span_of(f"{at}/{index}"), f"{at}/{index}",
+                                         edits=_quote_written(document, f"{at}/{index}", item))  # fmt: skip
         else:
             listed = f"[{edits.quote(value)}]" if isinstance(value, str) else ""
-            yield Report(f"the patterns of {tool[:80]} are not a list", "Put them between brackets, each in quotes.",
-                         document.span_of(at), at, fix_message="Make a list of it",
-                         edits=edits.replace_value(document, at, listed) if listed else ())  # fmt: skip
+            yield AgentViolation(
+                f"the patterns of {tool[:80]} are not a list",
+                "Put them between brackets, each in quotes.",
+                document.span_of(at),
+                at,
+                fix_message="Make a list of it",
+                edits=edits.replace_value(document, at, listed) if listed else (),
+            )
 
 
-def _quote_written(document: Document, pointer: str, item: object) -> tuple[edits.Change, ...]:
+def _quote_written(document: AgentDocument, pointer: str, item: object) -> tuple[edits.Change, ...]:
     """A number as the text that stands there."""
     if isinstance(item, list | dict) or item is None:
         return ()
@@ -295,7 +312,7 @@ def _quote_written(document: Document, pointer: str, item: object) -> tuple[edit
     return edits.replace_value(document, pointer, edits.quote(document.text[start:end]))
 
 
-def _make_rows(document: Document, pointer: str, rows: dict[str, Any]) -> tuple[edits.Change, ...]:
+def _make_rows(document: AgentDocument, pointer: str, rows: dict[str, Any]) -> tuple[edits.Change, ...]:
     """A dash before each key; between brackets, a list around the table."""
     found = document.frontmatter
     if found is None or found.shared or pointer not in found.spans or not rows:
@@ -312,12 +329,12 @@ def _make_rows(document: Document, pointer: str, rows: dict[str, Any]) -> tuple[
     return tuple((at, at, "- ") for at in starts) if deep else ()
 
 
-def _column_of(document: Document, at: int) -> int:
+def _column_of(document: AgentDocument, at: int) -> int:
     return at - (document.text.rfind("\n", 0, at) + 1)
 
 
-@rule("AGT055", profiles=_READ, fix="unsafe")
-def permission_tool_unknown(case: Case) -> Iterator[Report]:
+@agent_rule("AGT055", profiles=_READ, fix="unsafe")
+def permission_tool_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A permission is given or denied to a tool that does not exist.
 
     Why: what the rule denies is not denied. Where a tool was probably meant, Remit refuses the agent its tools until
@@ -336,8 +353,8 @@ def permission_tool_unknown(case: Case) -> Iterator[Report]:
                 yield _report_unknown(document, tool, pointer, is_key=True)
 
 
-@rule("AGT056", severity="warning", fix="unsafe")
-def permission_for_switched_off_tool(case: Case) -> Iterator[Report]:
+@agent_rule("AGT056", severity="warning", fix="unsafe")
+def permission_for_switched_off_tool(case: AgentFileContext) -> Iterator[AgentViolation]:
     """Something is allowed to a tool that is switched off.
 
     Why: one of the two is a mistake: either the agent lacks a tool it needs, or the permission is left over. A tool
@@ -360,12 +377,12 @@ def permission_for_switched_off_tool(case: Case) -> Iterator[Report]:
         if tool not in switched and any(guess(name, TOOLS)[0] == tool for name in strange):
             continue  # it is only misspelt there, which is told
         why = "switched off" if tool in switched else "not switched on"
-        yield Report(f"{tool} is allowed something, and {why} under tools",
-                     f"Switch {tool} on, or remove what it is allowed.", document.key_span(pointer), pointer,
-                     edits=_remove_tool(document, pointer), fix_message="Remove the permission")  # fmt: skip
+        yield AgentViolation(f"{tool} is allowed something, and {why} under tools",
+                             f"Switch {tool} on, or remove what it is allowed.", document.key_span(pointer), pointer,
+                             edits=_remove_tool(document, pointer), fix_message="Remove the permission")  # fmt: skip
 
 
-def _remove_tool(document: Document, pointer: str) -> tuple[edits.Change, ...]:
+def _remove_tool(document: AgentDocument, pointer: str) -> tuple[edits.Change, ...]:
     """A whole row, or one of the tools in it."""
     row = pointer.rpartition("/")[0]
     keys = document.frontmatter.keys if document.frontmatter else {}
@@ -376,7 +393,7 @@ def _remove_tool(document: Document, pointer: str) -> tuple[edits.Change, ...]:
 # --- rules that speak of each other ----------------------------------------------------------------------------------
 
 
-class Entry(NamedTuple):
+class PermissionEntry(NamedTuple):
     """One pattern of one tool."""
 
     tool: str
@@ -384,13 +401,13 @@ class Entry(NamedTuple):
     pointer: str
 
 
-def list_entries(document: Document, side: str) -> dict[str, list[Entry]]:
+def list_entries(document: AgentDocument, side: str) -> dict[str, list[PermissionEntry]]:
     """The patterns of one side, by tool."""
-    found: dict[str, list[Entry]] = {}
+    found: dict[str, list[PermissionEntry]] = {}
     for tool, _, rows in islice(read_permissions(document, side), MAX_PATTERNS):
         entries = found.setdefault(tool, [])
         room = MAX_PATTERNS - len(entries)
-        entries += [Entry(tool, pattern.strip(), pointer) for pattern, pointer in rows[:room]]
+        entries += [PermissionEntry(tool, pattern.strip(), pointer) for pattern, pointer in rows[:room]]
     return found
 
 
@@ -398,13 +415,13 @@ def _pick_comparison(tool: str) -> Callable[[str, str], bool]:
     return patterns.covers_command if tool == "bash" else patterns.covers
 
 
-def _find_cover(entry: Entry, others: list[Entry]) -> Entry | None:
+def _find_cover(entry: PermissionEntry, others: list[PermissionEntry]) -> PermissionEntry | None:
     """The first of some entries that covers another wholly."""
     covers = _pick_comparison(entry.tool)
     return next((other for other in others if covers(other.pattern, entry.pattern)), None)
 
 
-def _list_pairs(document: Document) -> Iterator[tuple[Entry, Entry]]:
+def _list_pairs(document: AgentDocument) -> Iterator[tuple[PermissionEntry, PermissionEntry]]:
     """Everything allowed that is denied again, and by what: by the same pattern, else by one that covers it."""
     allow, deny = list_entries(document, "allow"), list_entries(document, "deny")
     for tool, entries in allow.items():
@@ -415,8 +432,8 @@ def _list_pairs(document: Document) -> Iterator[tuple[Entry, Entry]]:
                 yield entry, denial
 
 
-@rule("AGT057", fix="unsafe")
-def permission_contradiction(case: Case) -> Iterator[Report]:
+@agent_rule("AGT057", fix="unsafe")
+def permission_contradiction(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The same pattern is allowed and denied.
 
     Why: deny wins, so the permission never takes effect; a reader may think that it does.
@@ -429,14 +446,14 @@ def permission_contradiction(case: Case) -> Iterator[Report]:
     """
     for entry, denial in _list_pairs(case.document):
         if entry.pattern == denial.pattern:
-            yield Report(f"{entry.tool} is allowed and denied the same: {show(entry.pattern)}",
-                         "Remove it from one of the two; deny wins.", case.document.span_of(entry.pointer),
-                         entry.pointer, edits=remove_entry(case.document, entry),
-                         fix_message="Remove it from what is allowed")  # fmt: skip
+            yield AgentViolation(f"{entry.tool} is allowed and denied the same: {show(entry.pattern)}",
+                                 "Remove it from one of the two; deny wins.", case.document.span_of(entry.pointer),
+                                 entry.pointer, edits=remove_entry(case.document, entry),
+                                 fix_message="Remove it from what is allowed")  # fmt: skip
 
 
-@rule("AGT058", severity="warning", fix="unsafe")
-def permission_without_effect(case: Case) -> Iterator[Report]:
+@agent_rule("AGT058", severity="warning", fix="unsafe")
+def permission_without_effect(case: AgentFileContext) -> Iterator[AgentViolation]:
     """What is allowed is denied by a wider rule.
 
     Why: deny wins, so the permission never takes effect.
@@ -449,14 +466,18 @@ def permission_without_effect(case: Case) -> Iterator[Report]:
     """
     for entry, denial in _list_pairs(case.document):
         if entry.pattern != denial.pattern:
-            yield Report(f"{entry.tool} is never allowed {show(entry.pattern)}: {show(denial.pattern)} is denied",
-                         "Narrow what is denied, or remove the permission.", case.document.span_of(entry.pointer),
-                         entry.pointer, edits=remove_entry(case.document, entry),
-                         fix_message="Remove it from what is allowed")  # fmt: skip
+            yield AgentViolation(
+                f"{entry.tool} is never allowed {show(entry.pattern)}: {show(denial.pattern)} is denied",
+                "Narrow what is denied, or remove the permission.",
+                case.document.span_of(entry.pointer),
+                entry.pointer,
+                edits=remove_entry(case.document, entry),
+                fix_message="Remove it from what is allowed",
+            )
 
 
-@rule("AGT059", severity="note", fix="safe")
-def permission_redundant(case: Case) -> Iterator[Report]:
+@agent_rule("AGT059", severity="note", fix="safe")
+def permission_redundant(case: AgentFileContext) -> Iterator[AgentViolation]:
     """What is allowed is allowed by a wider pattern too.
 
     Why: whoever removes the narrow one believes that the agent may no longer; the wide one still lets it.
@@ -474,12 +495,17 @@ def permission_redundant(case: Case) -> Iterator[Report]:
         for at, entry in enumerate(entries):
             cover = next((other for other in wide if _makes_redundant(other, entry, entries, at)), None)
             if cover is not None and entry.pointer not in denied:
-                yield Report(f"{show(entry.pattern)} is allowed by {show(cover.pattern)} as well",
-                             "Remove the narrower one.", document.span_of(entry.pointer), entry.pointer,
-                             edits=remove_entry(document, entry), fix_message="Remove the narrower one")  # fmt: skip
+                yield AgentViolation(
+                    f"{show(entry.pattern)} is allowed by {show(cover.pattern)} as well",
+                    "Remove the narrower one.",
+                    document.span_of(entry.pointer),
+                    entry.pointer,
+                    edits=remove_entry(document, entry),
+                    fix_message="Remove the narrower one",
+                )
 
 
-def _makes_redundant(other: Entry, entry: Entry, entries: list[Entry], at: int) -> bool:
+def _makes_redundant(other: PermissionEntry, entry: PermissionEntry, entries: list[PermissionEntry], at: int) -> bool:
     """Whether one entry covers another one; of two that mean the same, the first stays."""
     covers = _pick_comparison(entry.tool)
     if other.pattern == entry.pattern or not covers(other.pattern, entry.pattern):
@@ -487,8 +513,8 @@ def _makes_redundant(other: Entry, entry: Entry, entries: list[Entry], at: int) 
     return not covers(entry.pattern, other.pattern) or other in entries[:at]
 
 
-@rule("AGT060", severity="warning", fix="safe")
-def permission_twice(case: Case) -> Iterator[Report]:
+@agent_rule("AGT060", severity="warning", fix="safe")
+def permission_twice(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A pattern stands twice in the same list.
 
     Why: whoever removes one of them believes that the rule is gone.
@@ -505,12 +531,17 @@ def permission_twice(case: Case) -> Iterator[Report]:
             seen: set[str] = set()
             for entry in entries:
                 if entry.pattern in seen:
-                    yield Report(f"{show(entry.pattern)} stands twice in {side} for {entry.tool[:80]}",
-                                 "Remove one of the two.", document.span_of(entry.pointer), entry.pointer,
-                                 edits=remove_entry(document, entry), fix_message="Remove the later one")  # fmt: skip
+                    yield AgentViolation(
+                        f"{show(entry.pattern)} stands twice in {side} for {entry.tool[:80]}",
+                        "Remove one of the two.",
+                        document.span_of(entry.pointer),
+                        entry.pointer,
+                        edits=remove_entry(document, entry),
+                        fix_message="Remove the later one",
+                    )
                 seen.add(entry.pattern)
 
 
-def remove_entry(document: Document, entry: Entry) -> tuple[edits.Change, ...]:
+def remove_entry(document: AgentDocument, entry: PermissionEntry) -> tuple[edits.Change, ...]:
     """One pattern from its list; a text that stands for a list is left alone."""
     return edits.remove_item(document, entry.pointer) if entry.pointer.rpartition("/")[2].isdigit() else ()

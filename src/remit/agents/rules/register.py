@@ -12,12 +12,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from remit.light_namedtuple import NamedTuple
-from remit.model import NOTHING, Diagnostic, Edit, Fix
+from remit.model import NOTHING, Diagnostic, Fix, TextEdit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.frontmatter import Span
     from remit.agents.profiles import Profile
     from remit.model import Severity
@@ -28,7 +28,7 @@ MAX_REPORTS = 50
 Applicability = Literal["safe", "unsafe"]
 
 
-class Report(NamedTuple):
+class AgentViolation(NamedTuple):
     """What a rule yields; the register turns it into a Finding."""
 
     message: str
@@ -43,10 +43,10 @@ class Report(NamedTuple):
     """Where this edit is less safe than the rule's fixes usually are, or safer."""
 
 
-class Case(NamedTuple):
+class AgentFileContext(NamedTuple):
     """Everything that a rule may look at: one document, and facts from the disk as values."""
 
-    document: Document
+    document: AgentDocument
     sizes: Mapping[str, int | None] = NOTHING
     """For every context file that the document names: its size in bytes, None where it is not there. A path that is
     no key was not looked at."""
@@ -61,13 +61,13 @@ class Case(NamedTuple):
         return self.document.get(*keys)
 
 
-class Rule(NamedTuple):
+class AgentRule(NamedTuple):
     """A rule on agent files."""
 
     code: str
     name: str
     severity: Severity
-    check: Callable[[Case], Iterator[Report]]
+    check: Callable[[AgentFileContext], Iterator[AgentViolation]]
     profiles: tuple[Profile, ...]
     fix: Applicability | None
     """Whether the rule can put right what it finds, and how safe that is."""
@@ -85,21 +85,25 @@ def read_page(code: str) -> str:
     return (Path(__file__).parents[1] / "pages" / f"{code}.md").read_text("utf-8").strip()
 
 
-RULES: dict[str, Rule] = {}
-_BY_PROFILE: dict[Profile, tuple[Rule, ...]] = {}
+AGENT_RULES: dict[str, AgentRule] = {}
+_BY_PROFILE: dict[Profile, tuple[AgentRule, ...]] = {}
 ALL: tuple[Profile, ...] = ("standard", "claude", "opencode", "codex", "command")
 
 
-def rule(
+def agent_rule(
     code: str,
     *,
     severity: Severity = "error",
     profiles: tuple[Profile, ...] = ("standard",),
     fix: Applicability | None = None,
-) -> Callable[[Callable[[Case], Iterator[Report]]], Callable[[Case], Iterator[Report]]]:
+) -> Callable[
+    [Callable[[AgentFileContext], Iterator[AgentViolation]]], Callable[[AgentFileContext], Iterator[AgentViolation]]
+]:
     """Register a function as a rule on the files of these profiles."""
 
-    def register(check: Callable[[Case], Iterator[Report]]) -> Callable[[Case], Iterator[Report]]:
+    def register(
+        check: Callable[[AgentFileContext], Iterator[AgentViolation]],
+    ) -> Callable[[AgentFileContext], Iterator[AgentViolation]]:
         name = check.__name__.replace("_", "-")
         add_rule(code, name, check, severity=severity, profiles=profiles, fix=fix)
         return check
@@ -110,35 +114,75 @@ def rule(
 def add_rule(
     code: str,
     name: str,
-    check: Callable[[Case], Iterator[Report]],
+    check: Callable[[AgentFileContext], Iterator[AgentViolation]],
     *,
     severity: Severity = "error",
     profiles: tuple[Profile, ...] = ("standard",),
     fix: Applicability | None = None,
 ) -> None:
     """Register a table row as a rule. `check` has no docstring: the page is `agents/pages/CODE.md`."""
-    if code in RULES:
+    if code in AGENT_RULES:
         raise ValueError(f"two rules are called {code}")
-    RULES[code] = Rule(code, name, severity, check, profiles, fix)
+    AGENT_RULES[code] = AgentRule(code, name, severity, check, profiles, fix)
 
 
-def run_rules(case: Case) -> list[Diagnostic]:
+def run_agent_rules(case: AgentFileContext) -> list[Diagnostic]:
     """Run every rule of the document's profile."""
     profile = case.document.profile
     if profile not in _BY_PROFILE:
+        load_rules(profile)
         # By code: in which order the modules were loaded must not show.
-        _BY_PROFILE[profile] = tuple(rule for _, rule in sorted(RULES.items()) if profile in rule.profiles)
+        _BY_PROFILE[profile] = tuple(
+            agent_rule for _, agent_rule in sorted(AGENT_RULES.items()) if profile in agent_rule.profiles
+        )
     findings = []
     for each in _BY_PROFILE[profile]:
-        findings += [stamp(each, report, case.document) for report in islice(each.check(case), MAX_REPORTS)]
+        findings += [make_diagnostic(each, report, case.document) for report in islice(each.check(case), MAX_REPORTS)]
     return findings
 
 
-def stamp(rule: Rule, report: Report, document: Document) -> Diagnostic:
+def make_diagnostic(agent_rule: AgentRule, report: AgentViolation, document: AgentDocument) -> Diagnostic:
     """A report as a finding."""
     fix = None
     if report.edits:
-        edits = tuple(Edit(*edit, document.locate(edit[:2])) for edit in sorted(report.edits))
-        fix = Fix(report.applicability or rule.fix or "unsafe", report.fix_message or report.hint, edits)
-    return Diagnostic(rule.code, report.severity or rule.severity, report.message, report.hint,
-                   report.pointer, document.locate(report.span), fix)  # fmt: skip
+        edits = tuple(TextEdit(*edit, document.locate(edit[:2])) for edit in sorted(report.edits))
+        fix = Fix(report.applicability or agent_rule.fix or "unsafe", report.fix_message or report.hint, edits)
+    return Diagnostic(agent_rule.code, report.severity or agent_rule.severity, report.message, report.hint,
+                      report.pointer, document.locate(report.span), fix)  # fmt: skip
+
+
+# --- loading ---------------------------------------------------------------------------------------------------------
+
+_MARKDOWN = ("parsing", "yaml_values", "tokens")
+_CLAUDE = ("claude.fields", "claude.keys", "claude.hooks", "claude.tools")
+_OPENCODE = ("opencode.fields", "opencode.values", "opencode.permissions", "opencode.tools")
+MODULES: dict[Profile, tuple[str, ...]] = {
+    "standard": (
+        *_MARKDOWN, "body", "confinement", "context", "delegation", "error_handling", "fields", "limits",
+        "opencode.tools", "outputs", "permissions", "permission_scope", "sections", "steps",
+    ),
+    "claude": (*_MARKDOWN, *_CLAUDE, "confinement", "permissions"),
+    "opencode": (*_MARKDOWN, *_OPENCODE, "confinement", "permissions"),
+    "codex": ("parsing", "codex"),
+    "command": (*_MARKDOWN, "command"),
+}  # fmt: skip
+"""The modules that have rules for each profile."""
+_loaded: set[Profile] = set()
+
+
+def load_rules(profile: Profile) -> None:
+    """Load the modules that have rules for files of a profile."""
+    if profile in _loaded:
+        return
+    from importlib import import_module  # noqa: PLC0415 - only once a file has to be judged
+
+    for name in MODULES[profile]:
+        import_module(f"{__package__}.{name}")
+    _loaded.add(profile)
+
+
+def load_all_rules() -> dict[str, AgentRule]:
+    """Load every rule on a single file and return all by code."""
+    for profile in MODULES:
+        load_rules(profile)
+    return AGENT_RULES

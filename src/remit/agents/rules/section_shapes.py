@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 from remit.agents import edits
 from remit.agents.default_sections import ARTIFACTS, render_section
 from remit.agents.outline import map_parts
-from remit.agents.rules.register import Case, Report
+from remit.agents.rules.register import AgentFileContext, AgentViolation
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING
 from remit.sentences import count_statements
-from remit.spelling import find_meant
+from remit.spelling import find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.frontmatter import Span
     from remit.agents.outline import Outline
     from remit.agents.tags import Tag
@@ -32,7 +32,7 @@ Named = tuple["Tag", str]
 """A tag, and how a message calls it."""
 
 
-def find_top(document: Document) -> Span:
+def find_top(document: AgentDocument) -> Span:
     """Where a finding points when the thing it speaks of is not there: the title, else the body's beginning."""
     if document.outline.title is not None:
         return document.outline.title[1]
@@ -41,7 +41,7 @@ def find_top(document: Document) -> Span:
     return at, min(at + 1, end)
 
 
-def find_kind(document: Document) -> str:
+def find_kind(document: AgentDocument) -> str:
     """What the agent is for; empty where the file does not say it."""
     kind = document.get("agent_type")
     return kind if isinstance(kind, str) else ""
@@ -53,7 +53,7 @@ def shorten(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"  # noqa: PLR2004 - what fits in a message
 
 
-def is_empty(document: Document, tag: Tag | None) -> bool:
+def is_empty(document: AgentDocument, tag: Tag | None) -> bool:
     """Whether a section says nothing; comments do not count."""
     if tag is None:
         return True
@@ -74,7 +74,7 @@ def find_blank(text: str) -> str:
 
 
 def find_missing_parts(
-    document: Document, tag: Tag, parts: Iterable[str], *, filled: bool = False,
+    document: AgentDocument, tag: Tag, parts: Iterable[str], *, filled: bool = False,
     other_names: Mapping[str, tuple[str, ...]] = NOTHING,
 ) -> list[str]:  # fmt: skip
     """The parts that a tag doesn't have, not even under a misspelt name; `filled` counts empty ones."""
@@ -99,16 +99,16 @@ class SectionNeeded(NamedTuple):
 
     name: str
     hint: str
-    default: Callable[[Document], str] | None = None
+    default: Callable[[AgentDocument], str] | None = None
     """What the fix writes into it; empty if only its author knows."""
     item: str = ""
     """The tag that has to be in it."""
     item_hint: str = ""
     message: str = "<{name}> is missing"
-    when: Callable[[Document], bool] | None = None
+    when: Callable[[AgentDocument], bool] | None = None
     may_be_empty: bool = False
 
-    def check(self, document: Document) -> Iterator[Report]:
+    def check(self, document: AgentDocument) -> Iterator[AgentViolation]:
         """Report the section."""
         tag, kind = document.outline.get(self.name), find_kind(document)
         if self.when is not None and not self.when(document):
@@ -117,15 +117,19 @@ class SectionNeeded(NamedTuple):
         if tag is None and document.outline.lacks(self.name):
             inside = self.default(document) if self.default is not None else ""
             section = render_section(self.name, inside)
-            yield Report(self.message.format(name=self.name, kind=kind), hint, find_top(document),
-                         edits=edits.add_section(document, section, name=self.name) if inside else ())  # fmt: skip
+            yield AgentViolation(
+                self.message.format(name=self.name, kind=kind),
+                hint,
+                find_top(document),
+                edits=edits.add_section(document, section, name=self.name) if inside else (),
+            )
         elif tag is not None and self.item and self._lacks_items(document.outline, tag):
-            yield Report(f"<{self.name}> names no <{self.item}>", self.item_hint, tag.name_span,
-                         edits=self._fill(document, tag) if not document.text_of(tag) else ())  # fmt: skip
+            yield AgentViolation(f"<{self.name}> names no <{self.item}>", self.item_hint, tag.name_span,
+                                 edits=self._fill(document, tag) if not document.text_of(tag) else ())  # fmt: skip
         elif tag is not None and not self.item and not self.may_be_empty and is_empty(document, tag):
-            yield Report(f"<{tag.name}> is empty", hint, tag.name_span, edits=self._fill(document, tag))
+            yield AgentViolation(f"<{tag.name}> is empty", hint, tag.name_span, edits=self._fill(document, tag))
 
-    def _fill(self, document: Document, tag: Tag) -> tuple[edits.Change, ...]:
+    def _fill(self, document: AgentDocument, tag: Tag) -> tuple[edits.Change, ...]:
         inside = self.default(document) if self.default is not None else ""
         return edits.add_child(document, tag, inside) if inside else ()
 
@@ -140,7 +144,7 @@ ARTIFACT_WORDS = {kind: word for kind, (word, _) in ARTIFACTS.items()} | {"resea
 class PartsNeeded(NamedTuple):
     """The parts that tags have to have: missing or, if they have to be filled, empty."""
 
-    find: Callable[[Document], Iterable[Named]]
+    find: Callable[[AgentDocument], Iterable[Named]]
     parts: tuple[str, ...]
     """`@type` is an attribute."""
     message: str
@@ -150,10 +154,10 @@ class PartsNeeded(NamedTuple):
     other_names: Mapping[str, tuple[str, ...]] = NOTHING
     filled: bool = False
     severity: Callable[[list[str]], Severity | None] | None = None
-    default: Callable[[Document, Tag, list[str]], str] | None = None
+    default: Callable[[AgentDocument, Tag, list[str]], str] | None = None
     """What the fix adds; empty if only the author knows."""
 
-    def check(self, document: Document) -> Iterator[Report]:
+    def check(self, document: AgentDocument) -> Iterator[AgentViolation]:
         """Report each tag that lacks some of its parts, once."""
         attributes = [part[1:] for part in self.parts if part.startswith("@")]
         parts = [part for part in self.parts if not part.startswith("@")]
@@ -163,15 +167,19 @@ class PartsNeeded(NamedTuple):
             if missing:
                 message = self.message.format(tag=tag.name, label=label, missing=", ".join(missing))
                 lines = self.default(document, tag, missing) if self.default is not None else ""
-                yield Report(" ".join(message.split()), self.hint or f"Add {list_tags(missing)}.", tag.name_span,
-                             severity=self.severity(missing) if self.severity is not None else None,
-                             edits=edits.add_child(document, tag, lines) if lines else ())  # fmt: skip
+                yield AgentViolation(
+                    " ".join(message.split()),
+                    self.hint or f"Add {list_tags(missing)}.",
+                    tag.name_span,
+                    severity=self.severity(missing) if self.severity is not None else None,
+                    edits=edits.add_child(document, tag, lines) if lines else (),
+                )
 
 
 class AttributeNeeded(NamedTuple):
     """An attribute that tags have to have."""
 
-    find: Callable[[Document], Iterable[Named]]
+    find: Callable[[AgentDocument], Iterable[Named]]
     attribute: str
     message: str
     """With {label}."""
@@ -180,7 +188,7 @@ class AttributeNeeded(NamedTuple):
     default: Callable[[str], str] | None = None
     """The value that the fix adds to a tag of a name; empty if only the author knows."""
 
-    def check(self, document: Document) -> Iterator[Report]:
+    def check(self, document: AgentDocument) -> Iterator[AgentViolation]:
         """Report each tag without it."""
         for tag, label in self.find(document):
             written = tag.get(self.attribute)
@@ -188,14 +196,19 @@ class AttributeNeeded(NamedTuple):
                 continue
             value = self.default(label) if self.default is not None and written is None else ""
             at = tag.attributes_start + len(tag.attributes.rstrip()) if tag.attributes else tag.name_span[1]
-            yield Report(self.message.format(label=shorten(label)), self.hint, tag.name_span, severity=self.severity,
-                         edits=((at, at, f' {self.attribute}="{value}"'),) if value else ())  # fmt: skip
+            yield AgentViolation(
+                self.message.format(label=shorten(label)),
+                self.hint,
+                tag.name_span,
+                severity=self.severity,
+                edits=((at, at, f' {self.attribute}="{value}"'),) if value else (),
+            )
 
 
 class AttributeChoice(NamedTuple):
     """An attribute that is none of its choices. A blank in braces is left alone."""
 
-    find: Callable[[Document], Iterable[Named]]
+    find: Callable[[AgentDocument], Iterable[Named]]
     attribute: str
     choices: tuple[str, ...]
     message: str
@@ -207,7 +220,7 @@ class AttributeChoice(NamedTuple):
     is_first_word: bool = False
     """Whether only the first word decides, as in `array[string]`."""
 
-    def check(self, document: Document) -> Iterator[Report]:
+    def check(self, document: AgentDocument) -> Iterator[AgentViolation]:
         """Report each value that is none, with the one that was meant."""
         for tag, _ in self.find(document):
             written, span = tag.get(self.attribute) or "", tag.find_value(self.attribute)
@@ -217,11 +230,14 @@ class AttributeChoice(NamedTuple):
             word = found[0] if found else ""
             if word in self.choices or word.lower() in self.accepted:
                 continue
-            meant = self.other_words.get(word.lower()) or find_meant(word, self.choices)
+            meant = self.other_words.get(word.lower()) or find_similar(word, self.choices)
             start = span[0] + (found.start() if found else 0)
-            yield Report(self.message.format(value=shorten(written)),
-                         f"Did you mean {meant}?" if meant else f"Write one of {', '.join(self.choices)}.", span,
-                         edits=((start, start + len(word), meant),) if meant and word else ())  # fmt: skip
+            yield AgentViolation(
+                self.message.format(value=shorten(written)),
+                f"Did you mean {meant}?" if meant else f"Write one of {', '.join(self.choices)}.",
+                span,
+                edits=((start, start + len(word), meant),) if meant and word else (),
+            )
 
 
 _WORD = lazy(r"[A-Za-z_]{1,40}")
@@ -232,9 +248,9 @@ class UsualNames(NamedTuple):
     """Names that a section usually has."""
 
     section: str
-    names: Callable[[Document], list[str]]
+    names: Callable[[AgentDocument], list[str]]
     """The usual ones that this agent needs."""
-    given: Callable[[Document], Collection[str]]
+    given: Callable[[AgentDocument], Collection[str]]
     """Those that the section has."""
     message: str
     """With {names}, {s} and {are}."""
@@ -242,7 +258,7 @@ class UsualNames(NamedTuple):
     render: Callable[[str], str]
     severity: Callable[[list[str]], Severity | None] | None = None
 
-    def check(self, document: Document) -> Iterator[Report]:
+    def check(self, document: AgentDocument) -> Iterator[AgentViolation]:
         """Report the names that are missing, unless the section has none at all or a misspelt tag."""
         section = document.outline.get(self.section)
         given = self.given(document)
@@ -251,10 +267,13 @@ class UsualNames(NamedTuple):
         missing = [name for name in self.names(document) if name not in given]
         if missing:
             many = len(missing) > 1
-            yield Report(self.message.format(names=", ".join(missing), s="s" * many, are="are" if many else "is"),
-                         self.hint, section.name_span,
-                         severity=self.severity(missing) if self.severity is not None else None,
-                         edits=edits.add_child(document, section, "\n".join(map(self.render, missing))))  # fmt: skip
+            yield AgentViolation(
+                self.message.format(names=", ".join(missing), s="s" * many, are="are" if many else "is"),
+                self.hint,
+                section.name_span,
+                severity=self.severity(missing) if self.severity is not None else None,
+                edits=edits.add_child(document, section, "\n".join(map(self.render, missing))),
+            )
 
 
 class SentenceRange(NamedTuple):
@@ -267,7 +286,7 @@ class SentenceRange(NamedTuple):
     most_items: int = 0
     """How many a list may have; 0: no more than sentences."""
 
-    def check(self, document: Document) -> Iterator[Report]:
+    def check(self, document: AgentDocument) -> Iterator[AgentViolation]:
         """Report a section with fewer or more; one that is empty or a blank is reported elsewhere."""
         tag = document.outline.get(self.section)
         text = document.text_of(tag) if tag is not None and tag.closed and not tag.children else ""
@@ -276,21 +295,24 @@ class SentenceRange(NamedTuple):
         count = count_statements(text)
         is_list = self.most_items > 0 and _LIST.search(text[:4000]) is not None
         if not self.least <= count <= (self.most_items if is_list else self.most):
-            yield Report(f"<{self.section}> has {count} sentence{'s' * (count != 1)}, {self.least} to {self.most} are "
-                         "wanted", self.hint, tag.name_span)  # fmt: skip
+            yield AgentViolation(
+                f"<{self.section}> has {count} sentence{'s' * (count != 1)}, {self.least} to {self.most} are wanted",
+                self.hint,
+                tag.name_span,
+            )
 
 
 class OtherName(NamedTuple):
     """Tags that go by another name than the standard's. All are one finding."""
 
-    find: Callable[[Document], Iterable[Named]]
+    find: Callable[[AgentDocument], Iterable[Named]]
     """With the standard's name of each."""
     hint: str
     message: str = "<{tag}> is understood as <{name}>"
     more: str = ""
     """What the message adds if one name is there many times, with {count}."""
 
-    def check(self, document: Document) -> Iterator[Report]:
+    def check(self, document: AgentDocument) -> Iterator[AgentViolation]:
         """Report the first tag, and rename them all."""
         found = list(self.find(document))
         if found:
@@ -298,21 +320,21 @@ class OtherName(NamedTuple):
             message = " and ".join(self.message.format(tag=tag, name=name) for tag, name in pairs)
             more = self.more.format(count=len(found)) if len(found) > len(pairs) else ""
             changes = tuple(change for tag, name in found for change in edits.rename_tag(tag, name))
-            yield Report(message + more, self.hint, found[0][0].name_span, edits=changes)
+            yield AgentViolation(message + more, self.hint, found[0][0].name_span, edits=changes)
 
 
 class Repeated(NamedTuple):
     """Tags that are there twice."""
 
-    find: Callable[[Document], Iterable[Named]]
+    find: Callable[[AgentDocument], Iterable[Named]]
     """With what is the same of both; tags without it are left alone."""
     message: str
     """With {label}."""
     hint: str
-    is_same: Callable[[Document, Tag, Tag], bool]
+    is_same: Callable[[AgentDocument, Tag, Tag], bool]
     """Whether the second can be removed."""
 
-    def check(self, document: Document) -> Iterator[Report]:
+    def check(self, document: AgentDocument) -> Iterator[AgentViolation]:
         """Report each tag after the first one."""
         seen: dict[str, Tag] = {}
         for tag, label in self.find(document):
@@ -320,11 +342,11 @@ class Repeated(NamedTuple):
             if label and first is not tag:
                 again = f", the second time as <{tag.name}>" if tag.name != first.name else ""
                 removed = (cut_tag(document, tag),) if tag.closed and self.is_same(document, first, tag) else ()
-                yield Report(self.message.format(label=shorten(label)) + again, self.hint, tag.name_span,
-                             edits=removed)  # fmt: skip
+                yield AgentViolation(self.message.format(label=shorten(label)) + again, self.hint, tag.name_span,
+                                     edits=removed)  # fmt: skip
 
 
-def cut_tag(document: Document, tag: Tag) -> edits.Change:
+def cut_tag(document: AgentDocument, tag: Tag) -> edits.Change:
     """A tag with all it holds, and the line breaks behind it where it has its lines for itself."""
     text = document.text
     start = text.rfind("\n", 0, tag.start) + 1
@@ -346,10 +368,10 @@ Shape = (
 )
 
 
-def make_check(shapes: tuple[Shape, ...]) -> Callable[[Case], Iterator[Report]]:
+def make_check(shapes: tuple[Shape, ...]) -> Callable[[AgentFileContext], Iterator[AgentViolation]]:
     """The check of a rule that is a table row."""
 
-    def check(case: Case) -> Iterator[Report]:
+    def check(case: AgentFileContext) -> Iterator[AgentViolation]:
         for shape in shapes:
             yield from shape.check(case.document)
 

@@ -50,7 +50,7 @@ from remit.light_namedtuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.rules.register import Applicability
     from remit.agents.rules.section_shapes import Named, Shape
     from remit.agents.tags import Tag
@@ -73,56 +73,56 @@ CORE_INPUTS = ("task_number", "session_id", "delegation_depth", "delegation_path
 """Without these a delegation cannot be told from another; language and timeout may be left out."""
 
 
-def _find_context(document: Document) -> Iterator[Named]:
+def _find_context(document: AgentDocument) -> Iterator[Named]:
     context = document.outline.get("context")
     if context is not None:
         yield context, ""
 
 
-def _find_inputs(document: Document) -> Iterator[Named]:
+def _find_inputs(document: AgentDocument) -> Iterator[Named]:
     for tag in find_parameters(document):
         yield tag, (tag.get("name") or "").strip()
 
 
-def _find_named_inputs(document: Document) -> Iterator[Named]:
+def _find_named_inputs(document: AgentDocument) -> Iterator[Named]:
     return ((tag, name) for tag, name in _find_inputs(document) if name)
 
 
-def _find_steps(document: Document) -> Iterator[Named]:
+def _find_steps(document: AgentDocument) -> Iterator[Named]:
     return ((step.tag, "") for step in document.outline.steps)
 
 
-def _find_delegations(document: Document) -> Iterator[Named]:
+def _find_delegations(document: AgentDocument) -> Iterator[Named]:
     section = document.outline.get("delegation_patterns")
     for tag in unfold(section) if section else ():
         if tag.name == "delegate_to":
             yield tag, shorten((tag.get("name") or "").strip()) or "nobody"
 
 
-def _find_artifacts(document: Document) -> Iterator[Named]:
+def _find_artifacts(document: AgentDocument) -> Iterator[Named]:
     return ((tag, shorten(tag.get("type") or "")) for tag in find_artifacts(document))
 
 
-def _find_return_format(document: Document) -> Iterator[Named]:
+def _find_return_format(document: AgentDocument) -> Iterator[Named]:
     section = document.outline.get("return_format")
     if section is not None and section.closed and not is_empty(document, section):
         yield section, ""
 
 
-def _find_unnamed_errors(document: Document) -> Iterator[Named]:
+def _find_unnamed_errors(document: AgentDocument) -> Iterator[Named]:
     return ((each.tag, "") for each in find_error_types(document) if not each.name)
 
 
-def _list_sections(document: Document) -> Iterator[Named]:
+def _list_sections(document: AgentDocument) -> Iterator[Named]:
     return ((tag, name) for name, tags in document.outline.sections.items() for tag in tags)
 
 
-def _find_command_flows(document: Document) -> Iterator[Named]:
+def _find_command_flows(document: AgentDocument) -> Iterator[Named]:
     flows = document.outline.sections.get("process_flow", ())
     return ((tag, "process_flow") for tag in flows if tag.name == "workflow_execution")
 
 
-def _find_return_aliases(document: Document) -> Iterator[Named]:
+def _find_return_aliases(document: AgentDocument) -> Iterator[Named]:
     section = document.outline.get("return_format")
     if section is None or any(slip.tag is section for slip in document.outline.slips):
         return
@@ -133,7 +133,7 @@ def _find_return_aliases(document: Document) -> Iterator[Named]:
         yield inner, "structure"
 
 
-def _find_checkpoint_aliases(document: Document) -> Iterator[Named]:
+def _find_checkpoint_aliases(document: AgentDocument) -> Iterator[Named]:
     for step in document.outline.steps:
         other = find_part(step.tag, "output") or find_part(step.tag, "validation")
         if other is not None and find_part(step.tag, "checkpoint") is None:
@@ -143,7 +143,7 @@ def _find_checkpoint_aliases(document: Document) -> Iterator[Named]:
 # --- what the fixes write --------------------------------------------------------------------------------------------
 
 
-def _describe_context(document: Document, context: Tag, missing: list[str]) -> str:
+def _describe_context(document: AgentDocument, context: Tag, missing: list[str]) -> str:
     known = {"lifecycle_integration": "Owns postflight and return. The command validates the return and relays it."}
     command = document.get("lifecycle", "command")
     if isinstance(command, str) and command.startswith("/"):
@@ -152,19 +152,19 @@ def _describe_context(document: Document, context: Tag, missing: list[str]) -> s
     return "\n".join(f"<{part}>{known[part]}</{part}>" for part in absent)
 
 
-def _describe_role(document: Document) -> str:
+def _describe_role(document: AgentDocument) -> str:
     description = document.get("description")
     return " ".join(description.split())[:400] if isinstance(description, str) else ""
 
 
-def _list_usual_inputs(document: Document) -> list[str]:
+def _list_usual_inputs(document: AgentDocument) -> list[str]:
     """The usual inputs of an agent; a utility serves any task, or none."""
     if find_kind(document) == "utility":
         return ["session_id", "delegation_depth", "delegation_path"]
     return list(USUAL_INPUTS)
 
 
-def _list_usual_forbidden(document: Document) -> list[str]:
+def _list_usual_forbidden(document: AgentDocument) -> list[str]:
     required = {name for _, name in _find_inputs(document)}
     return [name for name in USUAL_FORBIDDEN if name not in required]
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from remit.agents import edits
 from remit.agents.default_sections import render_step
 from remit.agents.outline import STEP_PARTS, find_part
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.agents.rules.section_shapes import find_kind, find_top, is_empty, shorten
 from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
-    from remit.agents.outline import Role, Step
+    from remit.agents.document import AgentDocument
+    from remit.agents.outline import ProcessStep, Role
 
 MIN_STEPS = 3
 MIN_WORDS = 8
@@ -26,13 +26,13 @@ MIN_WORDS = 8
 _HEADING = lazy(r"(?:step|stage|phase)\s{0,3}\d", re.IGNORECASE)
 
 
-def _find_headings(document: Document) -> list[tuple[int, int]]:
+def _find_headings(document: AgentDocument) -> list[tuple[int, int]]:
     """Where headings name steps."""
     return [span for _, title, span in document.body.headings if _HEADING.match(title)]
 
 
-@rule("AGT140", fix="unsafe")
-def process_flow_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT140", fix="unsafe")
+def process_flow_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The process flow is missing or empty.
 
     Why: the steps are what the agent does; without them it makes up its own.
@@ -47,17 +47,20 @@ def process_flow_missing(case: Case) -> Iterator[Report]:
     flow = outline.get("process_flow")
     if flow is None and outline.lacks("process_flow"):
         if outline.steps:
-            yield Report("the steps stand outside of <process_flow>", "Put <process_flow> around them.",
-                         outline.steps[0].tag.name_span, edits=_wrap(document, outline.steps))  # fmt: skip
+            yield AgentViolation("the steps stand outside of <process_flow>", "Put <process_flow> around them.",
+                                 outline.steps[0].tag.name_span, edits=_wrap(document, outline.steps))  # fmt: skip
         elif len(_find_headings(document)) < 2:  # noqa: PLR2004 - one heading is no list of steps
-            yield Report("<process_flow> is missing", "Write down the steps, from step_0_preflight to the return.",
-                         find_top(document))  # fmt: skip
+            yield AgentViolation(
+                "<process_flow> is missing",
+                "Write down the steps, from step_0_preflight to the return.",
+                find_top(document),
+            )
     elif flow is not None and is_empty(document, flow):
-        yield Report(f"<{flow.name}> is empty", "Write down the steps, from step_0_preflight to the return.",
-                     flow.name_span)  # fmt: skip
+        yield AgentViolation(f"<{flow.name}> is empty", "Write down the steps, from step_0_preflight to the return.",
+                             flow.name_span)  # fmt: skip
 
 
-def _wrap(document: Document, steps: list[Step]) -> tuple[edits.Change, ...]:
+def _wrap(document: AgentDocument, steps: list[ProcessStep]) -> tuple[edits.Change, ...]:
     first, last = steps[0].tag, steps[-1].tag
     newline = edits.find_newline(document)
     if not last.closed or first.parent is not last.parent:
@@ -71,7 +74,7 @@ def _wrap(document: Document, steps: list[Step]) -> tuple[edits.Change, ...]:
 # --- names and numbers -----------------------------------------------------------------------------------------------
 
 
-def _render_name(number: int, step: Step) -> str:
+def _render_name(number: int, step: ProcessStep) -> str:
     """The name that a step should have."""
     suffix = "" if step.suffix.isdigit() else step.suffix
     if step.role is not None and not (step.named and suffix):
@@ -79,13 +82,13 @@ def _render_name(number: int, step: Step) -> str:
     return f"step_{number}_{suffix}" if suffix else f"step_{number}"
 
 
-def _rename(step: Step, number: int) -> tuple[edits.Change, ...]:
+def _rename(step: ProcessStep, number: int) -> tuple[edits.Change, ...]:
     name = _render_name(number, step)
     return edits.rename_tag(step.tag, name) if name != step.tag.name else ()
 
 
-@rule("AGT144", fix="safe")
-def stage_name(case: Case) -> Iterator[Report]:
+@agent_rule("AGT144", fix="safe")
+def stage_name(case: AgentFileContext) -> Iterator[AgentViolation]:
     """Steps are called stages.
 
     Why: agents skipped a preflight that was called `stage_1_preflight`, and began to work on tasks whose status had
@@ -105,12 +108,12 @@ def stage_name(case: Case) -> Iterator[Report]:
         first = next((step for step in stages if step.role == "preflight"), stages[0])
         number = next((number for step, number in _count_stages(group) if step is first), 0)
         more = f", and {len(stages) - 1} more are called so" if len(stages) > 1 else ""
-        yield Report(f"<{first.tag.name}> is a stage, not a step{more}",
-                     f"Call it <{_render_name(number, first)}>: agents skip stages.", first.tag.name_span,
-                     edits=changes)  # fmt: skip
+        yield AgentViolation(f"<{first.tag.name}> is a stage, not a step{more}",
+                             f"Call it <{_render_name(number, first)}>: agents skip stages.", first.tag.name_span,
+                             edits=changes)  # fmt: skip
 
 
-def _count_stages(group: list[Step]) -> list[tuple[Step, int]]:
+def _count_stages(group: list[ProcessStep]) -> list[tuple[ProcessStep, int]]:
     """The number that each stage has as a step: its own, or one less where a preflight was the first."""
     stages = [step for step in group if step.word in ("stage", "phase")]
     whole = [step.number for step in group] == list(range(1, len(group) + 1)) and stages == group
@@ -125,12 +128,12 @@ def _count_stages(group: list[Step]) -> list[tuple[Step, int]]:
     return counted
 
 
-def _is_settled_elsewhere(document: Document) -> bool:
+def _is_settled_elsewhere(document: AgentDocument) -> bool:
     """Whether somebody else moves the status and commits (C19)."""
     return bool(document.get("owner") == "remit")
 
 
-def _tell_lack(case: Case, role: Role) -> Iterator[Report]:
+def _report_missing_step(case: AgentFileContext, role: Role) -> Iterator[AgentViolation]:
     """That a flow has no step of a role; one that is only not named so is told elsewhere."""
     document, outline = case.document, case.document.outline
     flow = outline.get("process_flow")
@@ -144,12 +147,12 @@ def _tell_lack(case: Case, role: Role) -> Iterator[Report]:
         "postflight": "moves the status and commits when the work is done",
         "return": "formats and validates the return",
     }[role]
-    yield Report(f"the process flow has no {role} step", f"Add <step_{number}_{role}>, which {what}.",
-                 flow.name_span, severity="warning" if kind == "utility" and role != "return" else None,
-                 edits=_add_step(document, role, kind, last))  # fmt: skip
+    yield AgentViolation(f"the process flow has no {role} step", f"Add <step_{number}_{role}>, which {what}.",
+                         flow.name_span, severity="warning" if kind == "utility" and role != "return" else None,
+                         edits=_add_step(document, role, kind, last))  # fmt: skip
 
 
-def _add_step(document: Document, role: Role, kind: str, last: int) -> tuple[edits.Change, ...]:
+def _add_step(document: AgentDocument, role: Role, kind: str, last: int) -> tuple[edits.Change, ...]:
     """The step itself, before the first one, before the return, or at the end."""
     groups = document.outline.groups
     flow = document.outline.get("process_flow")
@@ -164,8 +167,8 @@ def _add_step(document: Document, role: Role, kind: str, last: int) -> tuple[edi
     return edits.add_child(document, flow, "\n" + render_step(role, last + 1, kind))
 
 
-@rule("AGT145", fix="unsafe")
-def preflight_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT145", fix="unsafe")
+def preflight_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The process flow has no preflight.
 
     Why: without it the agent works with inputs that nobody looked at, on a task whose status says that nobody works
@@ -178,11 +181,11 @@ def preflight_missing(case: Case) -> Iterator[Report]:
     Fix (unsafe): adds a preflight in general words.
     """
     if not _is_settled_elsewhere(case.document):
-        yield from _tell_lack(case, "preflight")
+        yield from _report_missing_step(case, "preflight")
 
 
-@rule("AGT146", fix="unsafe")
-def postflight_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT146", fix="unsafe")
+def postflight_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The process flow has no postflight.
 
     Why: work that is done and a status that did not move is work that will be done again. For a utility this is a
@@ -195,11 +198,11 @@ def postflight_missing(case: Case) -> Iterator[Report]:
     Fix (unsafe): adds a postflight in general words.
     """
     if not _is_settled_elsewhere(case.document):
-        yield from _tell_lack(case, "postflight")
+        yield from _report_missing_step(case, "postflight")
 
 
-@rule("AGT147", fix="unsafe")
-def return_step_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT147", fix="unsafe")
+def return_step_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The process flow has no return step.
 
     Why: an agent that is not told to format and validate its return ends with a paragraph of prose.
@@ -210,11 +213,11 @@ def return_step_missing(case: Case) -> Iterator[Report]:
 
     Fix (unsafe): adds a return step in general words.
     """
-    yield from _tell_lack(case, "return")
+    yield from _report_missing_step(case, "return")
 
 
-@rule("AGT148", fix="unsafe")
-def preflight_not_first(case: Case) -> Iterator[Report]:
+@agent_rule("AGT148", fix="unsafe")
+def preflight_not_first(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The preflight is not the first step, or not number 0.
 
     Why: 0 says that it comes before the work begins; any other number lets the agent defer it.
@@ -230,22 +233,26 @@ def preflight_not_first(case: Case) -> Iterator[Report]:
             if step.role != "preflight" or step.word in ("stage", "phase"):
                 continue
             if index:
-                yield Report(f"<{step.tag.name}> comes after {index} other step{'s' * (index > 1)}",
-                             "Put the preflight before all other steps.", step.tag.name_span)  # fmt: skip
+                yield AgentViolation(f"<{step.tag.name}> comes after {index} other step{'s' * (index > 1)}",
+                                     "Put the preflight before all other steps.", step.tag.name_span)  # fmt: skip
             elif step.number:
-                yield Report(f"<{step.tag.name}> is not number 0", "Call it <step_0_preflight>.", step.tag.name_span,
-                             edits=_renumber(group))  # fmt: skip
+                yield AgentViolation(
+                    f"<{step.tag.name}> is not number 0",
+                    "Call it <step_0_preflight>.",
+                    step.tag.name_span,
+                    edits=_renumber(group),
+                )
             break
 
 
-def _renumber(group: list[Step]) -> tuple[edits.Change, ...]:
+def _renumber(group: list[ProcessStep]) -> tuple[edits.Change, ...]:
     """Every step counted in the order of the text: from 0 with a preflight, else from where they begin."""
     start = 0 if group[0].role == "preflight" else min(1, group[0].number if group[0].number is not None else 1)
     return tuple(change for number, step in enumerate(group, start) for change in _rename(step, number))
 
 
-@rule("AGT149", severity="warning", fix="unsafe")
-def step_numbers(case: Case) -> Iterator[Report]:
+@agent_rule("AGT149", severity="warning", fix="unsafe")
+def step_numbers(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The steps are not numbered one after the other.
 
     Why: a gap reads like a missing step, and of two steps with one number the second is taken for another version.
@@ -269,13 +276,13 @@ def step_numbers(case: Case) -> Iterator[Report]:
                 what = f"<{step.tag.name}> has the same number as <{before.tag.name}>"
             else:
                 what = f"<{step.tag.name}> follows <{before.tag.name}>"
-            yield Report(what, "Number the steps one after the other.", step.tag.name_span,
-                         edits=_renumber(group))  # fmt: skip
+            yield AgentViolation(what, "Number the steps one after the other.", step.tag.name_span,
+                                 edits=_renumber(group))  # fmt: skip
             break
 
 
-@rule("AGT150", severity="note", fix="safe")
-def step_letter(case: Case) -> Iterator[Report]:
+@agent_rule("AGT150", severity="note", fix="safe")
+def step_letter(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A step is numbered with a letter, as in a template.
 
     Why: N and N+1 are understood; the step's own number is clearer to the agent.
@@ -295,12 +302,12 @@ def step_letter(case: Case) -> Iterator[Report]:
         for step in group:
             number = step.number if step.number is not None else number + 1
             changes += _rename(step, number) if step.letter else ()
-        yield Report(f"<{letters[0].tag.name}> has a letter in the place of its number", "Write the number.",
-                     letters[0].tag.name_span, edits=tuple(changes))  # fmt: skip
+        yield AgentViolation(f"<{letters[0].tag.name}> has a letter in the place of its number", "Write the number.",
+                             letters[0].tag.name_span, edits=tuple(changes))  # fmt: skip
 
 
-@rule("AGT151", severity="warning", fix="unsafe")
-def step_name(case: Case) -> Iterator[Report]:
+@agent_rule("AGT151", severity="warning", fix="unsafe")
+def step_name(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A step is not named as the standard names steps.
 
     Why: the order of the steps is in their names; `<step>` and `<step1>` are found by nobody who looks for `step_1`.
@@ -321,13 +328,13 @@ def step_name(case: Case) -> Iterator[Report]:
         wrong = [step for step in wrong if id(step.tag) not in slipped]
         if wrong:
             more = f", nor are {len(wrong) - 1} more" if len(wrong) > 1 else ""
-            yield Report(f"<{wrong[0].tag.name}> is no name of a step{more}",
-                         "Write step_, its number, and for the first and the last ones what they are.",
-                         wrong[0].tag.name_span, edits=_renumber(group))  # fmt: skip
+            yield AgentViolation(f"<{wrong[0].tag.name}> is no name of a step{more}",
+                                 "Write step_, its number, and for the first and the last ones what they are.",
+                                 wrong[0].tag.name_span, edits=_renumber(group))  # fmt: skip
 
 
-@rule("AGT152", severity="warning", fix="safe")
-def step_role_unnamed(case: Case) -> Iterator[Report]:
+@agent_rule("AGT152", severity="warning", fix="safe")
+def step_role_unnamed(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The name of a preflight, postflight or return step does not say so.
 
     Why: the name is what the agent remembers when the step's turn comes.
@@ -343,15 +350,19 @@ def step_role_unnamed(case: Case) -> Iterator[Report]:
             if step.role is None or step.named or step.word != "step" or step.number is None:
                 continue
             name = _render_name(step.number, step)
-            yield Report(f"<{step.tag.name}> is the {step.role} step, and its name does not say so",
-                         f"Call it <{name}>.", step.tag.name_span, edits=_rename(step, step.number))  # fmt: skip
+            yield AgentViolation(
+                f"<{step.tag.name}> is the {step.role} step, and its name does not say so",
+                f"Call it <{name}>.",
+                step.tag.name_span,
+                edits=_rename(step, step.number),
+            )
 
 
 # --- what the steps say ----------------------------------------------------------------------------------------------
 
 
-@rule("AGT156", severity="warning")
-def minimal_flow(case: Case) -> Iterator[Report]:
+@agent_rule("AGT156", severity="warning")
+def minimal_flow(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The process flow says hardly anything.
 
     Why: the agent is the one who does the work. What its steps leave out it makes up, each time differently.
@@ -365,8 +376,11 @@ def minimal_flow(case: Case) -> Iterator[Report]:
     if flow is None or not steps:
         return
     if len(steps) < MIN_STEPS:
-        yield Report(f"the process flow has only {len(steps)} step{'s' * (len(steps) > 1)}",
-                     "Write out what is read, decided, done and checked, a step each.", flow.name_span)  # fmt: skip
+        yield AgentViolation(
+            f"the process flow has only {len(steps)} step{'s' * (len(steps) > 1)}",
+            "Write out what is read, decided, done and checked, a step each.",
+            flow.name_span,
+        )
         return
     for step in steps:
         process = find_part(step.tag, "process")
@@ -374,12 +388,12 @@ def minimal_flow(case: Case) -> Iterator[Report]:
             continue
         words = len(document.text[process.inner_start : min(process.inner_end, process.inner_start + 2000)].split())
         if 0 < words < MIN_WORDS and not document.text_of(process).startswith(("{", "...")):
-            yield Report(f"the process of <{step.tag.name}> has only {words} word{'s' * (words > 1)}",
-                         "Say in numbered lines how the step is done.", process.name_span)  # fmt: skip
+            yield AgentViolation(f"the process of <{step.tag.name}> has only {words} word{'s' * (words > 1)}",
+                                 "Say in numbered lines how the step is done.", process.name_span)  # fmt: skip
 
 
-@rule("AGT157")
-def process_empty(case: Case) -> Iterator[Report]:
+@agent_rule("AGT157")
+def process_empty(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The action, process or checkpoint of a step is empty.
 
     Why: a step that says nothing is skipped, or filled with something.
@@ -393,11 +407,13 @@ def process_empty(case: Case) -> Iterator[Report]:
         for part in STEP_PARTS:
             tag = find_part(step.tag, part)
             if tag is not None and is_empty(document, tag):
-                yield Report(f"<{part}> of <{step.tag.name}> is empty", "Write it, or remove the step.", tag.name_span)
+                yield AgentViolation(
+                    f"<{part}> of <{step.tag.name}> is empty", "Write it, or remove the step.", tag.name_span
+                )
 
 
-@rule("AGT158")
-def steps_in_headings(case: Case) -> Iterator[Report]:
+@agent_rule("AGT158")
+def steps_in_headings(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The steps are headings, not tags.
 
     Why: where a heading's step ends is anybody's guess, and nothing can tell its action from its checkpoint.
@@ -411,5 +427,5 @@ def steps_in_headings(case: Case) -> Iterator[Report]:
     if outline.steps or outline.is_bare or "process_flow" in outline.hidden or len(headings) < 2:  # noqa: PLR2004
         return
     title = shorten(document.text[slice(*headings[0])].lstrip("# "))
-    yield Report(f"the steps are headings, from '{title}' on", "Write them as tags inside of <process_flow>.",
-                 headings[0])  # fmt: skip
+    yield AgentViolation(f"the steps are headings, from '{title}' on", "Write them as tags inside of <process_flow>.",
+                         headings[0])  # fmt: skip

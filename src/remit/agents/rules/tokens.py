@@ -10,15 +10,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
-from remit.spelling import SURE, find_meant, squeeze
+from remit.spelling import SURE, find_similar, squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.profiles import Profile
 
 _MARKDOWN: tuple[Profile, ...] = ("standard", "claude", "opencode", "command")
@@ -57,7 +57,7 @@ class Blank(NamedTuple):
         return self.opened == self.closed == 2 and not self.spaced  # noqa: PLR2004 - two braces
 
 
-def _list_blanks(document: Document) -> list[Blank]:
+def _list_blanks(document: AgentDocument) -> list[Blank]:
     """Every word between braces, in a file that uses the protocol; in any other, those that must be meant as tokens."""
     text = document.text
     if "{{" not in text:
@@ -86,7 +86,7 @@ def _find_own(name: str) -> str | None:
     for token in _OWN if name not in _OWN else (name,):
         if letters == sorted(squeeze(token)):
             return token
-    meant = find_meant(name, _OWN, least=_ALIKE) if len(name) > _SHORT else None
+    meant = find_similar(name, _OWN, least=_ALIKE) if len(name) > _SHORT else None
     return meant if name != f"{meant}S" else None
 
 
@@ -94,8 +94,8 @@ _SHORT, _ALIKE = 8, 0.9
 """A word that is no longer is close to too many others; the others are one letter of many away."""
 
 
-@rule("AGT090", severity="warning", profiles=_MARKDOWN, fix="unsafe")
-def token_unknown(case: Case) -> Iterator[Report]:
+@agent_rule("AGT090", severity="warning", profiles=_MARKDOWN, fix="unsafe")
+def token_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A token is not one of the manifest protocol.
 
     Why: nothing is put in its place, and the agent reads the braces. One that resembles a known token is an error;
@@ -114,17 +114,20 @@ def token_unknown(case: Case) -> Iterator[Report]:
         if blank.whole and blank.name.isupper() and blank.name not in TOKENS:
             unknown.setdefault(blank.name, []).append(blank)
     for name, blanks in unknown.items():
-        meant = find_meant(name, TOKENS, least=SURE)
+        meant = find_similar(name, TOKENS, least=SURE)
         span = (blanks[0].start, blanks[0].end)
-        yield Report(f"{{{{{name}}}}} is no token of the manifest protocol",
-                     f"Did you mean {{{{{meant}}}}}?" if meant else "Remove it, or see that something fills it in.",
-                     span, severity="error" if meant else None, fix_message=f"Write {{{{{meant}}}}}",
-                     edits=tuple((each.start, each.end, f"{{{{{meant}}}}}") for each in blanks) if meant else (),
-                     )  # fmt: skip
+        yield AgentViolation(
+            f"{{{{{name}}}}} is no token of the manifest protocol",
+            f"Did you mean {{{{{meant}}}}}?" if meant else "Remove it, or see that something fills it in.",
+            span,
+            severity="error" if meant else None,
+            fix_message=f"Write {{{{{meant}}}}}",
+            edits=tuple((each.start, each.end, f"{{{{{meant}}}}}") for each in blanks) if meant else (),
+        )
 
 
-@rule("AGT091", severity="error", profiles=_MARKDOWN, fix="safe")
-def token_form(case: Case) -> Iterator[Report]:
+@agent_rule("AGT091", severity="error", profiles=_MARKDOWN, fix="safe")
+def token_form(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A token is not written with two braces on both sides and nothing between them and the name.
 
     Why: it is looked for to the letter; what is written otherwise stays as it is.
@@ -145,17 +148,22 @@ def token_form(case: Case) -> Iterator[Report]:
             continue
         right = f"{{{{{token}}}}}"
         sure = blank.name == token and (token not in _COMMON or blank.opened + blank.closed > 2)  # noqa: PLR2004 - `{DATE}`
-        yield Report(f"{show_blank(document, blank)} is not filled in: a token is written {right}", f"Write {right}.",
-                     (blank.start, blank.end), severity=None if sure else "warning",
-                     edits=((blank.start, blank.end, right),), applicability="safe" if sure else "unsafe")  # fmt: skip
+        yield AgentViolation(
+            f"{show_blank(document, blank)} is not filled in: a token is written {right}",
+            f"Write {right}.",
+            (blank.start, blank.end),
+            severity=None if sure else "warning",
+            edits=((blank.start, blank.end, right),),
+            applicability="safe" if sure else "unsafe",
+        )
 
 
-def show_blank(document: Document, blank: Blank) -> str:
+def show_blank(document: AgentDocument, blank: Blank) -> str:
     """A blank as it is written."""
     return document.text[blank.start : blank.end]
 
 
-def _is_token(document: Document, blank: Blank) -> bool:
+def _is_token(document: AgentDocument, blank: Blank) -> bool:
     """Whether a blank that is not well written must have been meant as a token."""
     if not blank.closed or max(blank.opened, blank.closed) > 2:  # noqa: PLR2004 - two braces
         return False
@@ -166,7 +174,7 @@ def _is_token(document: Document, blank: Blank) -> bool:
     return True
 
 
-def _is_program(document: Document, at: int) -> bool:
+def _is_program(document: AgentDocument, at: int) -> bool:
     """Whether braces belong to a programming language there: in its code fence, or in a text that it formats."""
     fences = document.body.fences
     index = bisect_right([start for start, _ in fences], at) - 1
@@ -179,8 +187,8 @@ def _is_program(document: Document, at: int) -> bool:
     return 'f"' in before or "f'" in before or before.endswith("`${")
 
 
-@rule("AGT092", profiles=_MARKDOWN, fix="unsafe")
-def token_unclosed(case: Case) -> Iterator[Report]:
+@agent_rule("AGT092", profiles=_MARKDOWN, fix="unsafe")
+def token_unclosed(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A token is opened and not closed.
 
     Why: nothing is put in its place, and what follows may be taken for a part of it.
@@ -199,12 +207,16 @@ def token_unclosed(case: Case) -> Iterator[Report]:
         rest = document.text[blank.end : line_end if line_end >= 0 else None][:200]
         if "}}" not in rest.partition("{{")[0]:
             right = f"{{{{{blank.name}}}}}"
-            yield Report(f"the token {{{{{blank.name} is not closed", f"Write {right}.", (blank.start, blank.end),
-                         edits=((blank.start, blank.end, right),))  # fmt: skip
+            yield AgentViolation(
+                f"the token {{{{{blank.name} is not closed",
+                f"Write {right}.",
+                (blank.start, blank.end),
+                edits=((blank.start, blank.end, right),),
+            )
 
 
-@rule("AGT093", severity="note", profiles=_MARKDOWN)
-def token_not_used(case: Case) -> Iterator[Report]:
+@agent_rule("AGT093", severity="note", profiles=_MARKDOWN)
+def token_not_used(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The file appends to the manifest and never uses a token that the protocol requires.
 
     Why: the agent makes up what it is not told: its task, today's date, or the topic in the file's name.
@@ -222,5 +234,8 @@ def token_not_used(case: Case) -> Iterator[Report]:
     missing = [f"{{{{{name}}}}}" for name in REQUIRED_TOKENS if name not in named]
     if missing:
         at = (manifest or blanks[0])[1:3]
-        yield Report(f"the file appends to the manifest and never uses {', '.join(missing)}",
-                     "Say with them which task it is, which day, and what the topic is called.", at)  # fmt: skip
+        yield AgentViolation(
+            f"the file appends to the manifest and never uses {', '.join(missing)}",
+            "Say with them which task it is, which day, and what the topic is called.",
+            at,
+        )

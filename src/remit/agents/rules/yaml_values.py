@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Literal
 
 from remit.agents import edits
 from remit.agents.profiles import KEYS
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.profiles import Profile
 
 _MARKDOWN: tuple[Profile, ...] = ("standard", "claude", "opencode", "command")
@@ -70,7 +70,7 @@ class _Word(NamedTuple):
         return self.pointer[1:].replace("/", ".")[:80]
 
 
-def _find_words(document: Document, *kinds: str) -> Iterator[_Word]:
+def _find_words(document: AgentDocument, *kinds: str) -> Iterator[_Word]:
     found = document.frontmatter
     for pointer, kind in found.plain.items() if found else ():
         # the patterns of permissions are texts all, and have a rule of their own
@@ -79,7 +79,7 @@ def _find_words(document: Document, *kinds: str) -> Iterator[_Word]:
             yield _Word(pointer, kind, document.text[start:end], _expect(pointer))
 
 
-def _get_value(document: Document, pointer: str) -> object:
+def _get_value(document: AgentDocument, pointer: str) -> object:
     value: object = document.values
     for part in pointer.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
@@ -92,19 +92,19 @@ def _get_value(document: Document, pointer: str) -> object:
     return value
 
 
-def _quote_word(document: Document, word: _Word) -> tuple[edits.Change, ...]:
+def _quote_word(document: AgentDocument, word: _Word) -> tuple[edits.Change, ...]:
     return edits.replace_value(document, word.pointer, edits.quote(word.source))
 
 
-def _is_refused(document: Document, pointer: str) -> bool:
+def _is_refused(document: AgentDocument, pointer: str) -> bool:
     """Whether the harness refuses a value of the wrong type: opencode does not start, Claude Code drops the agent."""
     if document.place == "opencode":
         return pointer in ("/description", "/mode", "/model", "/color", "/variant", "/disable", "/hidden")
     return document.profile == "claude" and pointer in ("/name", "/description")
 
 
-@rule("AGT039", profiles=_MARKDOWN, severity="warning", fix="unsafe")
-def value_in_comment(case: Case) -> Iterator[Report]:
+@agent_rule("AGT039", profiles=_MARKDOWN, severity="warning", fix="unsafe")
+def value_in_comment(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A value, or a part of it, is a comment, because it begins with `#`.
 
     Why: YAML drops everything from a `#` that has a space before it; the field is empty or cut short, and nobody says
@@ -128,17 +128,17 @@ def value_in_comment(case: Case) -> Iterator[Report]:
             continue
         start = start if start < end else swallowed.start("text")
         whole = document.text[start : swallowed.end()]
-        yield Report(f"YAML takes {swallowed['text'][:40]} for a comment, not for a part of {pointer[1:]}",
-                     "Put the whole value between quotes.", swallowed.span("text"), pointer,
-                     edits=((start, swallowed.end(), edits.quote(whole)),),
-                     applicability="safe" if is_color else None)  # fmt: skip
+        yield AgentViolation(f"YAML takes {swallowed['text'][:40]} for a comment, not for a part of {pointer[1:]}",
+                             "Put the whole value between quotes.", swallowed.span("text"), pointer,
+                             edits=((start, swallowed.end(), edits.quote(whole)),),
+                             applicability="safe" if is_color else None)  # fmt: skip
 
 
 _SWALLOWED = lazy(r"[ \t]{1,40}(?P<text>#[^\s#][^\r\n]{0,2000}(?<![ \t]))")
 _COLOR = lazy(r"[ \t]{1,40}(?P<text>#[0-9A-Fa-f]{3,8})(?=\s|\Z)")
 
 
-def _find_plain(document: Document, pointer: str) -> tuple[int, int] | None:
+def _find_plain(document: AgentDocument, pointer: str) -> tuple[int, int] | None:
     """Where a value of one line stands without quotes, or would stand if it had not become a comment."""
     found = document.frontmatter
     if found is None or pointer not in found.keys or pointer in found.shared:
@@ -153,8 +153,8 @@ def _find_plain(document: Document, pointer: str) -> tuple[int, int] | None:
 _NOT_PLAIN = ("'", '"', "|", ">", "&", "!", "[", "{")
 
 
-@rule("AGT040", profiles=_MARKDOWN, severity="warning", fix="safe")
-def text_read_as_number(case: Case) -> Iterator[Report]:
+@agent_rule("AGT040", profiles=_MARKDOWN, severity="warning", fix="safe")
+def text_read_as_number(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A number stands where a text is expected.
 
     Why: a number has no last zero: the version 1.10 becomes 1.1. Other readers stop at a number where they expect a
@@ -177,13 +177,13 @@ def text_read_as_number(case: Case) -> Iterator[Report]:
         is_error = read != word.source or (document.profile == "standard" and word.pointer == "/version")
         is_error = is_error or _is_refused(document, word.pointer)
         told = f"is read as {read[:40]}" if read != word.source else "is a number"
-        yield Report(f"{word.source[:40]} {told}, {word.name} should be a text", "Put it between quotes.",
-                     document.span_of(word.pointer), word.pointer, "error" if is_error else None,
-                     _quote_word(document, word))  # fmt: skip
+        yield AgentViolation(f"{word.source[:40]} {told}, {word.name} should be a text", "Put it between quotes.",
+                             document.span_of(word.pointer), word.pointer, "error" if is_error else None,
+                             _quote_word(document, word))  # fmt: skip
 
 
-@rule("AGT041", profiles=_MARKDOWN, severity="warning", fix="safe")
-def number_of_sixties(case: Case) -> Iterator[Report]:
+@agent_rule("AGT041", profiles=_MARKDOWN, severity="warning", fix="safe")
+def number_of_sixties(case: AgentFileContext) -> Iterator[AgentViolation]:
     """Numbers with colons between them, without quotes.
 
     Why: YAML 1.1 counts in sixties, so that `1:30` is the number 90; YAML 1.2 reads the same as a text.
@@ -201,16 +201,16 @@ def number_of_sixties(case: Case) -> Iterator[Report]:
             continue
         read = str(_get_value(document, word.pointer))
         is_number = word.expected == "number"
-        yield Report(f"{word.source[:40]} is read as the number {read[:40]}",
-                     f"Write {read[:40]}, if that is meant." if is_number else "Put it between quotes.",
-                     document.span_of(word.pointer), word.pointer,
-                     edits=edits.replace_value(document, word.pointer, read) if is_number
-                     else _quote_word(document, word),
-                     applicability="safe" if word.expected == "text" else "unsafe")  # fmt: skip
+        yield AgentViolation(f"{word.source[:40]} is read as the number {read[:40]}",
+                             f"Write {read[:40]}, if that is meant." if is_number else "Put it between quotes.",
+                             document.span_of(word.pointer), word.pointer,
+                             edits=edits.replace_value(document, word.pointer, read) if is_number
+                             else _quote_word(document, word),
+                             applicability="safe" if word.expected == "text" else "unsafe")  # fmt: skip
 
 
-@rule("AGT042", profiles=_MARKDOWN, severity="warning", fix="safe")
-def text_read_as_date(case: Case) -> Iterator[Report]:
+@agent_rule("AGT042", profiles=_MARKDOWN, severity="warning", fix="safe")
+def text_read_as_date(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A date stands without quotes where a text is expected.
 
     Why: many readers make a date of it, with a time and a zone that nobody wrote, or stop.
@@ -224,14 +224,14 @@ def text_read_as_date(case: Case) -> Iterator[Report]:
     document = case.document
     for word in _find_words(document, "timestamp"):
         if word.expected == "text":
-            yield Report(f"{word.source[:40]} is read as a date, {word.name} should be a text",
-                         "Put it between quotes.", document.span_of(word.pointer), word.pointer,
-                         "error" if _is_refused(document, word.pointer) else None,
-                         _quote_word(document, word))  # fmt: skip
+            yield AgentViolation(f"{word.source[:40]} is read as a date, {word.name} should be a text",
+                                 "Put it between quotes.", document.span_of(word.pointer), word.pointer,
+                                 "error" if _is_refused(document, word.pointer) else None,
+                                 _quote_word(document, word))  # fmt: skip
 
 
-@rule("AGT043", profiles=_MARKDOWN, severity="warning", fix="safe")
-def text_read_as_truth(case: Case) -> Iterator[Report]:
+@agent_rule("AGT043", profiles=_MARKDOWN, severity="warning", fix="safe")
+def text_read_as_truth(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A word such as no, yes, on, off or true stands without quotes where a text is expected.
 
     Why: YAML 1.1 reads yes and on as true, no and off as false; the text is lost.
@@ -247,10 +247,10 @@ def text_read_as_truth(case: Case) -> Iterator[Report]:
         if word.expected == "text":
             read = "true" if _get_value(document, word.pointer) else "false"
             told = "is no text" if read == word.source else f"is read as {read}"
-            yield Report(f"{word.source} {told}, {word.name} should be a text", "Put it between quotes.",
-                         document.span_of(word.pointer), word.pointer,
-                         "error" if _is_refused(document, word.pointer) else None,
-                         _quote_word(document, word))  # fmt: skip
+            yield AgentViolation(f"{word.source} {told}, {word.name} should be a text", "Put it between quotes.",
+                                 document.span_of(word.pointer), word.pointer,
+                                 "error" if _is_refused(document, word.pointer) else None,
+                                 _quote_word(document, word))  # fmt: skip
 
 
 _WORDS = {
@@ -259,8 +259,8 @@ _WORDS = {
 }  # fmt: skip
 
 
-@rule("AGT044", profiles=_MARKDOWN, severity="warning", fix="safe")
-def truth_spelled_otherwise(case: Case) -> Iterator[Report]:
+@agent_rule("AGT044", profiles=_MARKDOWN, severity="warning", fix="safe")
+def truth_spelled_otherwise(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A truth value is written as a text, a number, or as yes, no, on or off.
 
     Why: `"false"` is a text, and a text that is not empty counts as true to some. `yes` is true to YAML 1.1 and a text
@@ -283,12 +283,17 @@ def truth_spelled_otherwise(case: Case) -> Iterator[Report]:
             continue
         if meant is not None and source.lower() != meant:
             name = pointer[1:].replace("/", ".")[:80]
-            yield Report(f"{name} is {source[:12]}, which not every reader takes for {meant}", f"Write {meant}.",
-                         (start, end), pointer, "error" if _is_refused(document, pointer) else None,
-                         edits.replace_value(document, pointer, meant))  # fmt: skip
+            yield AgentViolation(
+                f"{name} is {source[:12]}, which not every reader takes for {meant}",
+                f"Write {meant}.",
+                (start, end),
+                pointer,
+                "error" if _is_refused(document, pointer) else None,
+                edits.replace_value(document, pointer, meant),
+            )
 
 
-def _list_truths(document: Document) -> Iterator[str]:
+def _list_truths(document: AgentDocument) -> Iterator[str]:
     """The places where a truth value is expected and something stands."""
     found = document.frontmatter
     if found is None:
@@ -306,8 +311,8 @@ def _list_truths(document: Document) -> Iterator[str]:
 _ODD_NUMBER = lazy(r"[-+]?(?:(?P<octal>0[0-7]{1,400})|0b[01_]{1,400}|\d[\d._]{0,400}_[\d._]{0,400})\Z")
 
 
-@rule("AGT045", profiles=_MARKDOWN, severity="warning", fix="safe")
-def number_spelled_oddly(case: Case) -> Iterator[Report]:
+@agent_rule("AGT045", profiles=_MARKDOWN, severity="warning", fix="safe")
+def number_spelled_oddly(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A number begins with 0, or has underscores.
 
     Why: YAML 1.1 reads `0755` as 493 and `4_000` as 4000; YAML 1.2 reads them as 755 and as a text.
@@ -331,8 +336,8 @@ def number_spelled_oddly(case: Case) -> Iterator[Report]:
             text = word.source.lstrip("+").replace(found["octal"], found["octal"].lstrip("0") or "0")
         else:
             text = edits.quote(word.source)
-        yield Report(f"{word.source[:40]} is read as {read[:40]} by some and otherwise by others",
-                     f"Write {text[:40]}.",
-                     document.span_of(word.pointer), word.pointer,
-                     edits=edits.replace_value(document, word.pointer, text),
-                     applicability="unsafe" if found["octal"] else None)  # fmt: skip
+        yield AgentViolation(f"{word.source[:40]} is read as {read[:40]} by some and otherwise by others",
+                             f"Write {text[:40]}.",
+                             document.span_of(word.pointer), word.pointer,
+                             edits=edits.replace_value(document, word.pointer, text),
+                             applicability="unsafe" if found["octal"] else None)  # fmt: skip

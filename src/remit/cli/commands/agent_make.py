@@ -11,7 +11,7 @@ from remit.cli.output import get_paint, name_file, say, say_json
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, render_line, shape_finding
 
 if TYPE_CHECKING:
-    from remit.agent_files.write import CompiledFile, Migrated
+    from remit.agent_files.write import CompiledFile, MigratedFile
 
 _KINDS = options.offer("planning", "implementation", "research", "review", "utility")
 
@@ -84,7 +84,7 @@ def migrate(paths: tuple[str, ...], *, output_format: str, diff: bool, kind: str
     return NOT_ACCEPTED if any(each.migration.left for each in done) else ACCEPTED
 
 
-def _shape_migration(each: Migrated) -> dict[str, Any]:
+def _shape_migration(each: MigratedFile) -> dict[str, Any]:
     left = [
         {
             "code": rest.code or None,
@@ -103,7 +103,7 @@ def _shape_migration(each: Migrated) -> dict[str, Any]:
     }
 
 
-def _show_migration(each: Migrated, *, diff: bool) -> None:
+def _show_migration(each: MigratedFile, *, diff: bool) -> None:
     from remit.cli.output import say_diff
     from remit.terminal import escape, quote
 

@@ -20,7 +20,7 @@ from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, count_findings, re
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from remit.agent_files.lint import Asked, Change, Linted
+    from remit.agent_files.lint import FileFix, LintReport, LintRequest
     from remit.model import Diagnostic
     from remit.views.explanations import Explanation
 
@@ -94,11 +94,11 @@ def fix(*, unsafe_fixes: bool, diff: bool, **asked: Any) -> int:  # noqa: ANN401
     return _fix(unsafe=unsafe_fixes, diff=diff, **asked)
 
 
-def _ask(paths: tuple[str, ...], *, no_cache: bool, **asked: Any) -> Asked:  # noqa: ANN401 - as the app has it
-    from remit.agent_files.lint import Asked
+def _ask(paths: tuple[str, ...], *, no_cache: bool, **asked: Any) -> LintRequest:  # noqa: ANN401 - as the app has it
+    from remit.agent_files.lint import LintRequest
 
     given = {key: value for key, value in asked.items() if value is not None}
-    return Asked(paths=paths, cache=not no_cache, **given)
+    return LintRequest(paths=paths, cache=not no_cache, **given)
 
 
 def _lint(*, output_format: str, statistics: bool, **asked: Any) -> int:  # noqa: ANN401
@@ -127,7 +127,7 @@ def _fix(*, unsafe: bool, diff: bool, output_format: str, statistics: bool, **as
 # --- showing ---------------------------------------------------------------------------------------------------------
 
 
-def _show(linted: Linted, output_format: str, *, statistics: bool, changes: Sequence[Change] = ()) -> None:
+def _show(linted: LintReport, output_format: str, *, statistics: bool, changes: Sequence[FileFix] = ()) -> None:
     named = {name_file(linted.sources[path].file): found for path, found in linted.findings.items()}
     if not linted.sources and (statistics or output_format not in ("full", "concise")):
         note(_tell_nothing(linted), as_json=output_format == "json")  # a program would take it for a clean bill
@@ -146,7 +146,7 @@ def _show(linted: Linted, output_format: str, *, statistics: bool, changes: Sequ
         _show_text(linted, named, output_format, changes)
 
 
-def _tell_nothing(linted: Linted) -> str:
+def _tell_nothing(linted: LintReport) -> str:
     """That there are no agent files, and which files were looked at and are none: they may have lost what makes one."""
     if not linted.plain:
         return _NOTHING
@@ -157,7 +157,7 @@ def _tell_nothing(linted: Linted) -> str:
 
 
 def _show_text(
-    linted: Linted, named: dict[str, tuple[Diagnostic, ...]], output_format: str, changes: Sequence[Change]
+    linted: LintReport, named: dict[str, tuple[Diagnostic, ...]], output_format: str, changes: Sequence[FileFix]
 ) -> None:
     files = {name_file(source.file): source.file for source in linted.sources.values()}
     for name, found in named.items():
@@ -171,7 +171,7 @@ def _show_text(
     say("\n".join(_sum_up(linted, changes)))
 
 
-def _sum_up(linted: Linted, changes: Sequence[Change]) -> list[str]:
+def _sum_up(linted: LintReport, changes: Sequence[FileFix]) -> list[str]:
     every = _list_findings(linted)
     paint = get_paint()
     lines = []
@@ -199,7 +199,7 @@ def _sum_up(linted: Linted, changes: Sequence[Change]) -> list[str]:
     return lines
 
 
-def _list_findings(linted: Linted) -> list[Diagnostic]:
+def _list_findings(linted: LintReport) -> list[Diagnostic]:
     return [finding for found in linted.findings.values() for finding in found]
 
 

@@ -64,7 +64,7 @@ def _check_settings(settings: ConfineSettings, level: Level) -> Check:
 
 def _look_at_permissions(patient: Patient) -> Iterator[Check]:
     """Report which permissions of each agent the kernel enforces differently."""
-    from remit.policy import Ground, Permissions
+    from remit.policy import PathContext, Permissions
     from remit.policy.confinement_profile import make_profile
     from remit.runs.choose_agent import describe_permissions, list_agents
 
@@ -73,7 +73,7 @@ def _look_at_permissions(patient: Patient) -> Iterator[Check]:
     found = list_agents(patient.root, exclude=patient.settings.lint.exclude)
     definitions = [agent.definition for agent in found if agent.definition is not None]
     agents = [each for each in definitions if each.allow or each.deny]
-    ground = Ground(patient.root, patient.root, os.environ.get("HOME", ""), os.path.realpath)
+    ground = PathContext(patient.root, patient.root, os.environ.get("HOME", ""), os.path.realpath)
     last = time.monotonic() + _AGENT_SECONDS
     for number, agent in enumerate(agents):
         if time.monotonic() > last:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from remit.errors import ConfigError
 from remit.maintenance.doctor.report import Check
-from remit.spelling import did_you_mean, find_meant
+from remit.spelling import did_you_mean, find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -82,5 +82,5 @@ def _look_at_agents(patient: Patient) -> Iterator[Check]:
 
 
 def _tell_meant(name: str, known: list[str]) -> str:
-    meant = find_meant(name, known)
+    meant = find_similar(name, known)
     return "make one with remit new, or take the name out" if meant is None else f"did you mean '{meant}'?"

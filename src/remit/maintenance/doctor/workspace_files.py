@@ -10,7 +10,7 @@ from remit.maintenance.doctor.report import Check
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from remit.agent_files.discovery import Source
+    from remit.agent_files.discovery import AgentFile
     from remit.maintenance.doctor.report import Patient
 
 _MANIFEST_BYTES = 32 * 1024 * 1024
@@ -48,7 +48,7 @@ def _look_at_agents(patient: Patient) -> Iterator[Check]:
     yield from _look_at_standard_agents(found)
 
 
-def _look_at_standard_agents(found: Sequence[Source]) -> Iterator[Check]:
+def _look_at_standard_agents(found: Sequence[AgentFile]) -> Iterator[Check]:
     """One row for each harness that reads agents of the standard, whose keys it doesn't know."""
     from remit.agent_files.discovery import load_agent_file
     from remit.agents.document import parse_document

@@ -13,8 +13,8 @@ from remit.globs import is_magic, matches_name, matches_stars
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
 from remit.policy.bash import program_aliases
-from remit.policy.bash.effects import Hint, Invocation
-from remit.policy.bash.words import HOLE, ONE, SPLIT, Word
+from remit.policy.bash.effects import Invocation, PossibleCommand
+from remit.policy.bash.words import HOLE, ONE, SPLIT, ShellWord
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ YES, MAYBE, NO = 2, 1, 0
 MAX_PATTERN = 300
 
 
-class Pattern(NamedTuple):
+class CommandPattern(NamedTuple):
     """A bash pattern taken apart."""
 
     program: str
@@ -37,18 +37,18 @@ class Pattern(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def parse_pattern(text: str) -> Pattern:
+def parse_pattern(text: str) -> CommandPattern:
     """A pattern's words: `git push:*` and `git push *` are `git push`."""
     text = " ".join(text[:MAX_PATTERN].split())
     for ending in (":*", " *"):
         text = text.removesuffix(ending)
     words = tuple(text.split())
     if not text.strip("*"):
-        return Pattern("*", (), (), words, is_everything=bool(text))
+        return CommandPattern("*", (), (), words, is_everything=bool(text))
     rest = [word for word in words[1:] if word != "*"]
     flags = tuple(word for word in rest if word[0] == "-" and len(word) > 1)
     operands = tuple(word for word in rest if word not in flags)
-    return Pattern(base_name(words[0]) or words[0], flags, operands, words, is_everything=False)
+    return CommandPattern(base_name(words[0]) or words[0], flags, operands, words, is_everything=False)
 
 
 @lru_cache(maxsize=64)
@@ -70,7 +70,7 @@ def fits(text: str, run: Invocation) -> int:
     words = run.words
     name = base_name(words[0].text)
     if name.startswith("git-") and pattern.program == "git":
-        words = (Word("git"), Word(name[4:]), *words[1:])
+        words = (ShellWord("git"), ShellWord(name[4:]), *words[1:])
         name = "git"
     found = max((_fits_program(pattern.program, each) for each in (name, *run.names)), default=NO)
     if not found or not (pattern.flags or pattern.operands):
@@ -85,14 +85,14 @@ _PASSING = program_aliases.read_names("sudo doas env nohup nice timeout xargs ex
 """Programs that others follow: a pattern may name both."""
 
 
-def _fits_inner(pattern: Pattern, words: Sequence[Word]) -> int:
+def _fits_inner(pattern: CommandPattern, words: Sequence[ShellWord]) -> int:
     """`sudo rm` is `sudo nice rm` too."""
     inner = " ".join(pattern.words[1:])
     found = NO
     for at in range(1, min(len(words), MAX_INNER)):
         if found < YES and words[at].text:
             found = max(found, fits(inner, Invocation(tuple(words[at:]))))
-        if found < MAYBE and " " in words[at].text and hints_at(inner, Hint(words[at].text)):
+        if found < MAYBE and " " in words[at].text and hints_at(inner, PossibleCommand(words[at].text)):
             found = MAYBE
     return found
 
@@ -108,11 +108,11 @@ def _fits_program(program: str, name: str) -> int:
     return MAYBE if program.lower() == name.lower() else NO
 
 
-def _fits_rest(pattern: Pattern, name: str, words: Sequence[Word]) -> int:
+def _fits_rest(pattern: CommandPattern, name: str, words: Sequence[ShellWord]) -> int:
     if name == "chmod" and pattern.operands:
         return _fits_mode(pattern, words)
     operands = [_SYNONYMS.get(name, {}).get(word, word) for word in pattern.operands]
-    words = [Word(_FLAGGED.get((name, word.text), word.text), word.kind) for word in words]
+    words = [ShellWord(_FLAGGED.get((name, word.text), word.text), word.kind) for word in words]
     keyed = [word for word in operands if "=" in word]
     ordered = [word for word in operands if "=" not in word]
     found = min(_fits_flags(pattern, name, words), _fits_operands(ordered, name, words), _fits_keyed(keyed, words))
@@ -121,14 +121,14 @@ def _fits_rest(pattern: Pattern, name: str, words: Sequence[Word]) -> int:
     return found
 
 
-def _fits_keyed(operands: Sequence[str], words: Sequence[Word]) -> int:
+def _fits_keyed(operands: Sequence[str], words: Sequence[ShellWord]) -> int:
     """`if=x of=y`: in any order."""
     if all(any(word.is_sure and matches_operand(each, word.text) for word in words) for each in operands):
         return YES
     return MAYBE if any(not word.is_sure for word in words) else NO
 
 
-def _is_near(pattern: Pattern, name: str, words: Sequence[Word]) -> bool:
+def _is_near(pattern: CommandPattern, name: str, words: Sequence[ShellWord]) -> bool:
     """Whether a command says what a pattern says in other words: `--request=POST`, `HEAD:main`, `pods/web`.
 
     Only where the subcommand is the same, or the pattern has none and names an option with its value.
@@ -178,7 +178,7 @@ _FLAGS_KNOWN = program_aliases.read_names("rm git cp mv ln chmod chown npm docke
 """Programs whose long flags are known: of others, one that begins with a flag's letter may be that flag."""
 
 
-def _fits_flags(pattern: Pattern, name: str, words: Sequence[Word]) -> int:
+def _fits_flags(pattern: CommandPattern, name: str, words: Sequence[ShellWord]) -> int:
     wanted = {flag for word in pattern.flags for flag in _list_flags(word)}
     exact = set(pattern.flags)
     doubtful = False
@@ -221,7 +221,7 @@ def _is_short_for(word: str, flag: str) -> bool:
     return any(long.startswith(name) and _ALIASES.get(long, long) == flag for long in (*_ALIASES, flag))
 
 
-def could_be_flag(word: Word) -> bool:
+def could_be_flag(word: ShellWord) -> bool:
     """Whether a word that is not known may turn out to be a flag."""
     if word.kind == SPLIT:
         return True
@@ -244,7 +244,7 @@ _TAKING = program_aliases.read_names(
 """Options that take the next word wherever they stand before a subcommand."""
 
 
-def _fits_operands(operands: Sequence[str], name: str, words: Sequence[Word]) -> int:
+def _fits_operands(operands: Sequence[str], name: str, words: Sequence[ShellWord]) -> int:
     """The pattern's operands one after the other; an option, and what may be its value, stands between them."""
     sure, maybe = {0}, {0}
     most, valued, after_flag, taken, ended = len(operands), _VALUED.get(name), False, False, False
@@ -292,7 +292,7 @@ def _match(states: set[int], operands: Sequence[str], text: str, *, stay: bool, 
     return moved | kept
 
 
-def _advance(states: set[int], operands: Sequence[str], word: Word) -> set[int]:
+def _advance(states: set[int], operands: Sequence[str], word: ShellWord) -> set[int]:
     if word.kind == SPLIT:
         return set(range(min(states), len(operands) + 1)) if states else states
     # A value of an option before it, a flag, or the operand itself.
@@ -308,7 +308,7 @@ def matches_operand(operand: str, text: str) -> bool:
     return is_magic(operand) and matches_name(operand, text)
 
 
-def _could_be(word: Word, operand: str) -> bool:
+def _could_be(word: ShellWord, operand: str) -> bool:
     if is_magic(operand):
         return True
     start, _, rest = word.text.partition(HOLE)
@@ -342,13 +342,13 @@ update-ref var verify-commit verify-pack verify-tag version whatchanged worktree
 )
 
 
-def _is_unknown_to_git(words: Sequence[Word]) -> bool:
+def _is_unknown_to_git(words: Sequence[ShellWord]) -> bool:
     """Whether the subcommand is none of git's own: then it may be another name for one."""
     command = find_git_command(words)
     return command is not None and command.is_sure and command.text not in GIT_COMMANDS
 
 
-def find_git_command(words: Sequence[Word]) -> Word | None:
+def find_git_command(words: Sequence[ShellWord]) -> ShellWord | None:
     """Git's subcommand, after the options that come before it."""
     skip = False
     for word in words:
@@ -364,7 +364,7 @@ def find_git_command(words: Sequence[Word]) -> Word | None:
 # --- modes of chmod --------------------------------------------------------------------------------------------------
 
 
-def _fits_mode(pattern: Pattern, words: Sequence[Word]) -> int:
+def _fits_mode(pattern: CommandPattern, words: Sequence[ShellWord]) -> int:
     """`chmod +x` is denied: so is every mode that makes something executable, however it is written."""
     wanted = read_mode(pattern.operands[0])
     plain = [word for word in words if not (word.is_sure and word.text[:1] == "-" and word.text[1:2] in "RvcfH-LPh")]
@@ -426,7 +426,7 @@ def is_allowed(text: str, run: Invocation) -> bool:
     return any(all(word == "*" for word in words[at:]) for at in states)
 
 
-def _step(pattern: Sequence[str], at: int, word: Word) -> list[int]:
+def _step(pattern: Sequence[str], at: int, word: ShellWord) -> list[int]:
     """Where a pattern can be after one more word; a star on its own stands for any number of words."""
     if at >= len(pattern):
         return [at]
@@ -444,12 +444,12 @@ _UNFINISHED = lazy(r"\$[@*({'\"!#?\d-]|[\w/]\$\w|`|/bin/[^\s'\"]*[*?\[]")
 """What a shell would make something else of: a text with it in it cannot be searched for names."""
 
 
-def is_unfinished(hint: Hint) -> bool:
+def is_unfinished(hint: PossibleCommand) -> bool:
     """Whether a text would be another one if a shell read it."""
     return _UNFINISHED.search(hint.text) is not None
 
 
-def hints_at(text: str, hint: Hint) -> bool:
+def hints_at(text: str, hint: PossibleCommand) -> bool:
     """Whether a text that may be taken for a command names what a pattern denies."""
     pattern = parse_pattern(text)
     if pattern.is_everything:

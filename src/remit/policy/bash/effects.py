@@ -10,27 +10,27 @@ from remit.light_namedtuple import NamedTuple
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
-    from remit.policy.bash.words import Word
+    from remit.policy.bash.words import ShellWord
 
 
 class Invocation(NamedTuple):
     """A program that is started, with its words."""
 
-    words: tuple[Word, ...]
+    words: tuple[ShellWord, ...]
     passes_on: bool = False
     """Whether it only starts another program, which is judged by itself: an allow list need not name it."""
     names: tuple[str, ...] = ()
     """Other names of the same program: where its link leads."""
 
 
-class Assignment(NamedTuple):
+class ShellAssignment(NamedTuple):
     """A variable that the script sets."""
 
     name: str
     value: str
 
 
-class Hint(NamedTuple):
+class PossibleCommand(NamedTuple):
     """A text that a program gets and may take for a command."""
 
     text: str
@@ -38,7 +38,7 @@ class Hint(NamedTuple):
     """Whether the program starts it in another process tree, such as a container, where no judge at exec sees it."""
 
 
-class Doubt(NamedTuple):
+class Unresolved(NamedTuple):
     """Something that the text doesn't say: whether it runs something else, and what."""
 
     why: str
@@ -46,4 +46,4 @@ class Doubt(NamedTuple):
     """Whether a judge at exec sees what the code starts."""
 
 
-Act = Invocation | Assignment | Hint | Doubt
+Act = Invocation | ShellAssignment | PossibleCommand | Unresolved

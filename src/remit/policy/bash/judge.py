@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from remit.globs import matches_name
 from remit.policy.bash import command_patterns, program_facts
-from remit.policy.bash.effects import Assignment, Hint, Invocation
-from remit.policy.bash.simple_commands import Reader
+from remit.policy.bash.effects import Invocation, PossibleCommand, ShellAssignment
+from remit.policy.bash.simple_commands import ScriptReader
 from remit.policy.bash.words import HOLE
 from remit.policy.decision import ALLOWED, HAND_BACK, STAY, Decision, pick_stricter, shorten
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from remit.policy.bash.effects import Act
-    from remit.policy.decision import Ground, Permissions
+    from remit.policy.decision import PathContext, Permissions
 
 PLAINLY = (
     "write the command out in full, without anything that only a running shell can know, or hand back what you have"
 )
 
 
-def judge_command(command: str, layers: Sequence[Permissions], ground: Ground) -> Decision:
+def judge_command(command: str, layers: Sequence[Permissions], ground: PathContext) -> Decision:
     """Return whether a shell command may run: the strictest answer over everything that it would start."""
     layers = [layer for layer in layers if _restricts(layer)]
     if not layers:
         return ALLOWED
-    reader = Reader(ground)
+    reader = ScriptReader(ground)
     reader.read(command)
     reader.check_files()
     decision = ALLOWED
@@ -51,9 +51,9 @@ def _restricts(layer: Permissions) -> bool:
 def _judge_act(act: Act, layers: Sequence[Permissions], *, is_judged: bool) -> Decision:
     if isinstance(act, Invocation):
         return _judge_run(act, layers, is_judged=is_judged)
-    if isinstance(act, Assignment):
+    if isinstance(act, ShellAssignment):
         return _judge_assignment(act, layers, is_judged=is_judged)
-    if isinstance(act, Hint):
+    if isinstance(act, PossibleCommand):
         return ALLOWED if is_judged and not act.leaves else _judge_hint(act, layers)
     if is_judged and act.is_code:
         return ALLOWED
@@ -83,7 +83,7 @@ def _judge_run(run: Invocation, layers: Sequence[Permissions], *, is_judged: boo
     return decision
 
 
-def _judge_assignment(act: Assignment, layers: Sequence[Permissions], *, is_judged: bool) -> Decision:
+def _judge_assignment(act: ShellAssignment, layers: Sequence[Permissions], *, is_judged: bool) -> Decision:
     """A variable that decides which program a name means, or whose value programs take for a command."""
     is_listed = any(layer.allow.get("bash") is not None for layer in layers)
     is_loading = act.name in program_facts.LOADING or act.name.startswith(("LD_", "BASH_FUNC_", "GIT_CONFIG_"))
@@ -92,10 +92,10 @@ def _judge_assignment(act: Assignment, layers: Sequence[Permissions], *, is_judg
         return Decision("ask", reason, "bash")
     if is_judged or act.name == "PATH":
         return ALLOWED
-    return _judge_hint(Hint(act.value.replace(HOLE, " ")), layers)
+    return _judge_hint(PossibleCommand(act.value.replace(HOLE, " ")), layers)
 
 
-def _judge_hint(hint: Hint, layers: Sequence[Permissions]) -> Decision:
+def _judge_hint(hint: PossibleCommand, layers: Sequence[Permissions]) -> Decision:
     unfinished = command_patterns.is_unfinished(hint)
     for layer in layers:
         for pattern in layer.deny.get("bash", ()):
@@ -109,7 +109,7 @@ def _judge_hint(hint: Hint, layers: Sequence[Permissions]) -> Decision:
     return ALLOWED
 
 
-def _judge_composed(reader: Reader, layers: Sequence[Permissions]) -> Decision:
+def _judge_composed(reader: ScriptReader, layers: Sequence[Permissions]) -> Decision:
     """Patterns that name several commands (`curl * | sh`), or a file (`echo * > x`): denied if all of it is there."""
     runs = [act for act in reader.acts if isinstance(act, Invocation)]
     for layer in layers:

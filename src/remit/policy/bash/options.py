@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from remit.light_namedtuple import NamedTuple
-from remit.policy.bash.words import HOLE, SPLIT, Word
+from remit.policy.bash.words import HOLE, SPLIT, ShellWord
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ SHORTEST = 3
 """Two dashes and a letter: nothing shorter stands for a longer option."""
 
 
-class Options(NamedTuple):
+class ParsedOptions(NamedTuple):
     """What the words of a program are."""
 
-    options: tuple[tuple[str, Word], ...]
-    operands: tuple[Word, ...]
+    options: tuple[tuple[str, ShellWord], ...]
+    operands: tuple[ShellWord, ...]
     is_certain: bool
     """Whether every option before the first operand was known."""
     is_doubtful: bool
@@ -37,11 +37,11 @@ def _read_spec(spec: str) -> tuple[frozenset[str], frozenset[str]]:
     return taking, frozenset(part.rstrip(":=") for part in parts)
 
 
-def parse_options(words: Sequence[Word], spec: str, *, permute: bool = False) -> Options:
+def parse_options(words: Sequence[ShellWord], spec: str, *, permute: bool = False) -> ParsedOptions:
     """Options up to the first operand; with `permute`, wherever they stand."""
     taking, known = _read_spec(spec)
-    options: list[tuple[str, Word]] = []
-    operands: list[Word] = []
+    options: list[tuple[str, ShellWord]] = []
+    operands: list[ShellWord] = []
     certain, doubtful, at = True, False, 0
     while at < len(words):
         word = words[at]
@@ -65,8 +65,8 @@ def parse_options(words: Sequence[Word], spec: str, *, permute: bool = False) ->
             at += 1
             doubtful = doubtful or word.kind == SPLIT
         certain = certain and (takes or name in known or _is_harmless(text))
-        options.append((name, Word(value or "", word.kind)))
-    return Options(tuple(options), tuple(operands), certain, doubtful)
+        options.append((name, ShellWord(value or "", word.kind)))
+    return ParsedOptions(tuple(options), tuple(operands), certain, doubtful)
 
 
 def _take_one(text: str, taking: frozenset[str]) -> tuple[str, str | None, bool]:

@@ -11,13 +11,13 @@ from itertools import pairwise
 
 from remit.lazy_regex import lazy
 from remit.policy.bash.command_patterns import base_name, list_tokens
-from remit.policy.bash.effects import Act, Assignment, Doubt, Hint, Invocation
+from remit.policy.bash.effects import Act, Invocation, PossibleCommand, ShellAssignment, Unresolved
 from remit.policy.bash.parse import MAX_CHARS, find_obstacle, list_commands, parse
 from remit.policy.bash.program_facts import PLAIN, SHELLS
 from remit.policy.bash.words import (
     HOLE,
     Piece,
-    Word,
+    ShellWord,
     make_value,
     make_words,
     read_ansi,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from remit.policy.decision import Ground
+    from remit.policy.decision import PathContext
 
 MAX_NODES = 24_000
 MAX_DEPTH = 60
@@ -64,10 +64,10 @@ _NESTED = frozenset({"subshell", "command_substitution", "process_substitution"}
 _HOLES = frozenset({"command_substitution", "process_substitution"})
 
 
-class Reader:
+class ScriptReader:
     """Walks through scripts and gathers what they would do."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: PathContext) -> None:
         self.home = ground.home
         self.resolve = ground.resolve
         self.acts: list[Act] = []
@@ -75,7 +75,7 @@ class Reader:
         """Files that redirections write, with holes."""
         self.codes: list[str] = []
         """Code in other languages that stands in its words or here-documents."""
-        self.files: list[Word] = []
+        self.files: list[ShellWord] = []
         """Files that are run: programs by their paths, scripts."""
         self.functions: set[str] = set()
         """The functions that the script surely has, at the command that is read."""
@@ -93,11 +93,11 @@ class Reader:
         if len(self.acts) < MAX_ACTS:
             self.acts.append(act)
         elif len(self.acts) == MAX_ACTS:
-            self.acts.append(Doubt("it does more than can be read"))
+            self.acts.append(Unresolved("it does more than can be read"))
 
     def doubt(self, why: str, *, is_code: bool = False) -> None:
         """Take note of something that the text doesn't say."""
-        self.add(Doubt(why, is_code))
+        self.add(Unresolved(why, is_code))
 
     # --- scripts -----------------------------------------------------------------------------------------------------
 
@@ -257,7 +257,9 @@ class Reader:
             words = self.words_of(value) if value.type != "array" else []
             words += [word for child in value.named_children for word in self.words_of(child)]
             name = self.text_of(target).partition("[")[0]
-            self.add(Assignment(name, " ".join(word.text for word in words) if words else self.value_of(value).text))
+            self.add(
+                ShellAssignment(name, " ".join(word.text for word in words) if words else self.value_of(value).text)
+            )
 
     # --- commands ----------------------------------------------------------------------------------------------------
 
@@ -274,7 +276,7 @@ class Reader:
     def _redirect(self, body: Node | None, node: Node) -> None:
         """A compound command with its redirections, or redirections that have no command before them."""
         self.check_gaps(node)
-        extra: list[Word] = []
+        extra: list[ShellWord] = []
         after: list[Node] = []
         own = node.child_by_field_name("body")
         stdin = None
@@ -293,10 +295,10 @@ class Reader:
         """A simple command with its words, and the redirections in and behind it."""
         self.check_gaps(node)
         self.taken.add((node.start_byte, node.end_byte))
-        words: list[Word] = []
-        more: list[Word] = []
+        words: list[ShellWord] = []
+        more: list[ShellWord] = []
         after: list[Node] = []
-        stdin: Word | None = Word(HOLE) if is_fed else None
+        stdin: ShellWord | None = ShellWord(HOLE) if is_fed else None
         written, at = len(self.targets), -1
         for child in node.children:
             kind = child.type
@@ -311,13 +313,16 @@ class Reader:
                 found = self.words_of(child)
                 if words and found and child.start_byte == at:
                     # The tree parts what no blank parts: `--file=<(…)` is one word.
-                    found = [Word(words[-1].text + found[0].text, max(words.pop().kind, found[0].kind)), *found[1:]]
+                    found = [
+                        ShellWord(words[-1].text + found[0].text, max(words.pop().kind, found[0].kind)),
+                        *found[1:],
+                    ]
                 words += found
             at = child.end_byte
         if redirected is not None:
             behind = [child for child in redirected.children if child != redirected.child_by_field_name("body")]
             if behind and self.source[node.end_byte : behind[0].start_byte].strip() == b"-":
-                words.append(Word("-"))  # the tree leaves a lone dash out before a here-document
+                words.append(ShellWord("-"))  # the tree leaves a lone dash out before a here-document
             else:
                 self.check_gaps(redirected)
             for child in behind:
@@ -328,16 +333,16 @@ class Reader:
         for each in after:
             self._visit_last(each, None, is_fed=True)
 
-    def _note_printed(self, words: list[Word], stdin: Word | None, targets: list[str]) -> None:
+    def _note_printed(self, words: list[ShellWord], stdin: ShellWord | None, targets: list[str]) -> None:
         """What a command prints into a file, or to a program, that may run it."""
         is_kept = any(not target.lower().endswith(_DATA) for target in targets)
         if not words or not (is_kept or self.is_piped):
             return
         if words[0].text in ("echo", "printf", "cat", "yes", "tee"):
             text = " ".join([*(word.text for word in words[1:]), *([stdin.text] if stdin is not None else [])])
-            self.add(Hint(f"{text}\n{read_ansi(text) or ''}".translate(_SIGNS)))
+            self.add(PossibleCommand(f"{text}\n{read_ansi(text) or ''}".translate(_SIGNS)))
 
-    def _take_redirect(self, node: Node, extra: list[Word], after: list[Node]) -> Word | None:
+    def _take_redirect(self, node: Node, extra: list[ShellWord], after: list[Node]) -> ShellWord | None:
         """Return what a redirection puts on standard input; words after its target are the command's own."""
         for child in node.named_children:
             if child.type not in ("pipeline", "command", "list", "redirected_statement"):
@@ -347,13 +352,13 @@ class Reader:
         if node.type == "herestring_redirect":
             self.check_gaps(node)
             values = [self.value_of(child) for child in node.named_children]
-            return Word(f"{values[0].text}\n") if len(values) == 1 else Word(HOLE)
+            return ShellWord(f"{values[0].text}\n") if len(values) == 1 else ShellWord(HOLE)
         if node.type == "heredoc_redirect":
             return self._take_heredoc(node, extra, after)
         self.doubt(TWO_WAYS)
         return None
 
-    def _take_file(self, node: Node, extra: list[Word]) -> Word | None:
+    def _take_file(self, node: Node, extra: list[ShellWord]) -> ShellWord | None:
         self.check_gaps(node)
         places = node.children_by_field_name("destination")
         sign = next((child.type for child in node.children if not child.is_named), "")
@@ -368,12 +373,12 @@ class Reader:
             return None
         if "<" in sign:
             descriptor = node.child_by_field_name("descriptor")
-            return Word(HOLE) if descriptor is None or self.text_of(descriptor) == "0" else None
+            return ShellWord(HOLE) if descriptor is None or self.text_of(descriptor) == "0" else None
         if path.text not in NOWHERE:
             self.targets.append(path.text)
         return None
 
-    def _take_heredoc(self, node: Node, extra: list[Word], after: list[Node]) -> Word:
+    def _take_heredoc(self, node: Node, extra: list[ShellWord], after: list[Node]) -> ShellWord:
         text = HOLE
         start = next((child for child in node.named_children if child.type == "heredoc_start"), None)
         delimiter = self.text_of(start) if start is not None else ""
@@ -389,7 +394,7 @@ class Reader:
                 after.append(child)
             elif child.type not in ("heredoc_start", "heredoc_end"):
                 extra += self.words_of(child)
-        return Word(text)
+        return ShellWord(text)
 
     def _ends_well(self, body: Node, end: Node | None, delimiter: str) -> bool:
         """Whether a here-document ends right behind its text, with the word that was said."""
@@ -426,7 +431,7 @@ class Reader:
         for child in node.children:
             if child.type == "variable_assignment":
                 self._visit_assignment(child)
-                words.append(Word(self.text_of(child).partition("=")[0] + "="))
+                words.append(ShellWord(self.text_of(child).partition("=")[0] + "="))
             else:
                 self._visit(child)
                 words += self.words_of(child)
@@ -437,7 +442,7 @@ class Reader:
         self.functions.clear()
         self.run([word for child in node.children for word in self.words_of(child)], None)
 
-    def run(self, words: list[Word], stdin: Word | None, *, is_direct: bool = False) -> None:
+    def run(self, words: list[ShellWord], stdin: ShellWord | None, *, is_direct: bool = False) -> None:
         """A command that is run with these words; a function of the script's own only if it stands by itself."""
         from remit.policy.bash.wrappers import take_apart  # noqa: PLC0415 - wrappers are read by the reader
 
@@ -457,11 +462,11 @@ class Reader:
         """Return the source of a node."""
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "surrogateescape")
 
-    def words_of(self, node: Node) -> list[Word]:
+    def words_of(self, node: Node) -> list[ShellWord]:
         """Return the words that a node becomes where a command's words stand."""
         return make_words(self._pieces_of(node), home=self._get_home())
 
-    def value_of(self, node: Node) -> Word:
+    def value_of(self, node: Node) -> ShellWord:
         """Return the one word that a node becomes where nothing is split."""
         return make_value(self._pieces_of(node), home=self._get_home())
 
@@ -551,7 +556,7 @@ class Reader:
         if rest and rest.replace(b"\\\n", b"").strip(BLANK):
             self.doubt(TWO_WAYS)
 
-    _VISITS: ClassVar[dict[str, Callable[[Reader, Node], None]]] = {
+    _VISITS: ClassVar[dict[str, Callable[[ScriptReader, Node], None]]] = {
         "command": _visit_command,
         "redirected_statement": _visit_redirected,
         "declaration_command": _visit_declaration,

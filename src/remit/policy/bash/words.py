@@ -16,7 +16,7 @@ ONE, GLOB, SPLIT = 0, 1, 2
 Piece = tuple[str, bool]
 
 
-class Word(NamedTuple):
+class ShellWord(NamedTuple):
     """A word as a program gets it, with holes where it is not known."""
 
     text: str
@@ -28,19 +28,19 @@ class Word(NamedTuple):
         return HOLE not in self.text and self.kind == ONE
 
 
-def make_words(pieces: list[Piece], *, home: str) -> list[Word]:
+def make_words(pieces: list[Piece], *, home: str) -> list[ShellWord]:
     """The words that pieces become where a command's words are expected: braces make several of them."""
     plain = "".join(text for text, quoted in pieces if not quoted)
     if "{" in plain and ("," in plain or ".." in plain):
         start = next(at for at, (text, quoted) in enumerate(pieces) if "{" in text and not quoted)
         before = "".join(text for text, _ in _put_home(pieces[:start], home)) + pieces[start][0].partition("{")[0]
-        return [Word(before + HOLE, SPLIT)]
+        return [ShellWord(before + HOLE, SPLIT)]
     return [_join(_put_home(pieces, home))] if pieces else []
 
 
-def make_value(pieces: list[Piece], *, home: str) -> Word:
+def make_value(pieces: list[Piece], *, home: str) -> ShellWord:
     """The one word that pieces become where nothing is split: a value, a redirection's target."""
-    return Word("".join(text for text, _ in _put_home(pieces, home)))
+    return ShellWord("".join(text for text, _ in _put_home(pieces, home)))
 
 
 def _put_home(pieces: list[Piece], home: str) -> list[Piece]:
@@ -52,7 +52,7 @@ def _put_home(pieces: list[Piece], home: str) -> list[Piece]:
     return [(home if not user else HOLE, True), (slash + rest, False), *pieces[1:]]
 
 
-def _join(pieces: list[Piece]) -> Word:
+def _join(pieces: list[Piece]) -> ShellWord:
     """One text; a glob's signs are holes in it."""
     kind, texts = ONE, []
     for text, quoted in pieces:
@@ -67,7 +67,7 @@ def _join(pieces: list[Piece]) -> Word:
             texts.append(opened)
         else:
             texts.append(text)
-    return Word("".join(texts), kind)
+    return ShellWord("".join(texts), kind)
 
 
 def _open_globs(text: str) -> str:

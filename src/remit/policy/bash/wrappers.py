@@ -10,18 +10,18 @@ from __future__ import annotations
 from remit.lazy_regex import lazy
 from remit.policy.bash import program_facts
 from remit.policy.bash.command_patterns import base_name, could_be_flag, find_family
-from remit.policy.bash.effects import Assignment, Hint, Invocation
+from remit.policy.bash.effects import Invocation, PossibleCommand, ShellAssignment
 from remit.policy.bash.options import parse_options
 from remit.policy.bash.program_facts import read_names
-from remit.policy.bash.words import HOLE, ONE, SPLIT, Word
+from remit.policy.bash.words import HOLE, ONE, SPLIT, ShellWord
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from remit.policy.bash.simple_commands import Reader
+    from remit.policy.bash.simple_commands import ScriptReader
 
-    Handler = Callable[[Reader, list[Word], Word | None], None]
+    Handler = Callable[[ScriptReader, list[ShellWord], ShellWord | None], None]
 
 _NOT_WRITTEN_OUT = "the name of a program is not written out"
 _BEFORE_A_NAME = "the words before a program's name are not written out"
@@ -35,7 +35,7 @@ sh bash dash zsh ksh busybox env command sudo su xargs eval exec python python3 
 )
 
 
-def take_apart(reader: Reader, words: list[Word], stdin: Word | None, *, is_direct: bool) -> None:
+def take_apart(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None, *, is_direct: bool) -> None:
     """Add a command's own start, and then those of all that it starts."""
     first = words[0]
     name = base_name(first.text)
@@ -51,13 +51,13 @@ def take_apart(reader: Reader, words: list[Word], stdin: Word | None, *, is_dire
         reader.doubt("part of it is read in two ways")
     if is_direct and name in reader.functions:
         reader.add(Invocation(tuple(words), passes_on=True))
-        reader.add(Hint(_join(words[1:])))
+        reader.add(PossibleCommand(_join(words[1:])))
         return
     reader.add(Invocation(tuple(words), name in program_facts.CLEAR, _follow(reader, first.text)))
     _take_program(reader, _find_known(name), words, stdin)
 
 
-def _take_program(reader: Reader, known: str, words: list[Word], stdin: Word | None) -> None:
+def _take_program(reader: ScriptReader, known: str, words: list[ShellWord], stdin: ShellWord | None) -> None:
     handler = _HANDLERS.get(known)
     if handler is not None:
         handler(reader, words, stdin)
@@ -79,7 +79,7 @@ def _find_known(name: str) -> str:
     return name if name in program_facts.PLAIN else family
 
 
-def _follow(reader: Reader, text: str) -> tuple[str, ...]:
+def _follow(reader: ScriptReader, text: str) -> tuple[str, ...]:
     """Return the name of the program that a path with a link leads to."""
     if "/" not in text or HOLE in text:
         return ()
@@ -90,7 +90,7 @@ def _follow(reader: Reader, text: str) -> tuple[str, ...]:
     return (end,) if end != base_name(text) else ()
 
 
-def _join(words: Sequence[Word]) -> str:
+def _join(words: Sequence[ShellWord]) -> str:
     """Words as one text; what is behind an option's letter is a word, too."""
     texts = [word.text for word in words]
     texts += [text[2:] for text in texts if text[:1] == "-" and text[1:2] != "-"]
@@ -100,12 +100,12 @@ def _join(words: Sequence[Word]) -> str:
 # --- programs that start what follows --------------------------------------------------------------------------------
 
 
-def _take_wrapper(reader: Reader, words: list[Word], spec: str, skip: int, stdin: Word | None) -> None:
+def _take_wrapper(reader: ScriptReader, words: list[ShellWord], spec: str, skip: int, stdin: ShellWord | None) -> None:
     """A program that starts what follows its options."""
     found = parse_options(words[1:], spec)
     name = base_name(words[0].text)
     values = [value for option, value in found.options]
-    reader.add(Hint(_join(words[1:] if not found.is_certain else values), name in program_facts.LEAVING))
+    reader.add(PossibleCommand(_join(words[1:] if not found.is_certain else values), name in program_facts.LEAVING))
     for option, value in found.options:
         if option in ("-c", "--call", "--command") and value.text:
             _read_text(reader, value)
@@ -115,7 +115,7 @@ def _take_wrapper(reader: Reader, words: list[Word], spec: str, skip: int, stdin
     rest = list(found.operands[skip:])
     while rest and rest[0].is_sure and rest[0].text.partition("=")[0].isidentifier() and "=" in rest[0].text:
         variable, _, text = rest.pop(0).text.partition("=")
-        reader.add(Assignment(variable, text))
+        reader.add(ShellAssignment(variable, text))
     rest = rest[1:] if rest and rest[0].text == "--" else rest
     if rest and rest[0].text in ("-c", "--command"):
         _read_text(reader, rest[1] if len(rest) > 1 else None)
@@ -131,7 +131,7 @@ _STARTING_A_SHELL = read_names(
 """Wrappers that may start a shell if nothing follows."""
 
 
-def _take_env(reader: Reader, words: list[Word], stdin: Word | None) -> None:
+def _take_env(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None) -> None:
     """`env -i A=b x`; `-S` takes a text apart."""
     rest = list(words[1:])
     while rest:
@@ -148,50 +148,50 @@ def _take_env(reader: Reader, words: list[Word], stdin: Word | None) -> None:
             value, rest = (value, rest[1:]) if value else (_join(rest[1:2]), rest[2:])
             if any(char in value for char in "\\'\"$#" + HOLE):
                 reader.doubt("a text that is taken apart is not plain")
-            reader.run([Word("env"), *(Word(part) for part in value.split()), *rest], stdin)
+            reader.run([ShellWord("env"), *(ShellWord(part) for part in value.split()), *rest], stdin)
             return
         elif text[:1] == "-":
             rest = rest[1:]
         elif equals and not text.startswith("/"):
-            reader.add(Assignment(name, value))
+            reader.add(ShellAssignment(name, value))
             rest = rest[1:]
         else:
             reader.run(rest, stdin)
             return
 
 
-def _take_xargs(reader: Reader, words: list[Word], _stdin: Word | None) -> None:
+def _take_xargs(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord | None) -> None:
     found = parse_options(words[1:], program_facts.WRAPPERS["xargs"].partition(" ")[2])
     if found.is_doubtful:
         reader.doubt(_BEFORE_A_NAME)
         return
     mark = next((value.text or "{}" for name, value in found.options if name in ("-I", "-i", "--replace", "-J")), "")
-    inner = [Word(word.text.replace(mark, HOLE) if mark else word.text, word.kind) for word in found.operands]
+    inner = [ShellWord(word.text.replace(mark, HOLE) if mark else word.text, word.kind) for word in found.operands]
     if not found.is_certain:
-        reader.add(Hint(_join(words[1:])))
+        reader.add(PossibleCommand(_join(words[1:])))
     if inner:
-        reader.run(inner if mark else [*inner, Word(HOLE, SPLIT)], Word(HOLE))
+        reader.run(inner if mark else [*inner, ShellWord(HOLE, SPLIT)], ShellWord(HOLE))
 
 
-def _take_find(reader: Reader, words: list[Word], _stdin: Word | None) -> None:
+def _take_find(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord | None) -> None:
     """Each `-exec`, and what `fd` runs with `-x`."""
     at = 1
     while at < len(words):
         word = words[at]
         at += 1
         if not word.is_sure and word.text.startswith(("-" + HOLE, HOLE)) and word.kind == SPLIT:
-            reader.add(Hint(_join(words)))
+            reader.add(PossibleCommand(_join(words)))
         if word.text not in _EXECUTING:
             continue
         end = at
         while end < len(words) and words[end].text not in (";", "+"):
             end += 1
         inner = [
-            Word(each.text.replace("{}", "./" + HOLE if each.text == "{}" else HOLE), each.kind)
+            ShellWord(each.text.replace("{}", "./" + HOLE if each.text == "{}" else HOLE), each.kind)
             for each in words[at:end]
         ]
         if inner:
-            reader.run(inner, Word(HOLE))
+            reader.run(inner, ShellWord(HOLE))
         at = end + 1
 
 
@@ -201,7 +201,7 @@ _EXECUTING = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exe
 # --- texts for a shell -----------------------------------------------------------------------------------------------
 
 
-def _read_text(reader: Reader, word: Word | None, name: str = "sh") -> None:
+def _read_text(reader: ScriptReader, word: ShellWord | None, name: str = "sh") -> None:
     """A text for the shell of this name."""
     if word is None:
         return
@@ -212,12 +212,12 @@ def _read_text(reader: Reader, word: Word | None, name: str = "sh") -> None:
         reader.read(word.text.replace(HOLE, "$_"))
     elif name in program_facts.OTHER_SHELLS or (name == "zsh" and " =" in f" {word.text}"):
         reader.doubt(f"'{name}' reads a text in a way of its own", is_code=True)
-        reader.add(Hint(word.text))
+        reader.add(PossibleCommand(word.text))
     else:
         reader.read(word.text)
 
 
-def _take_input(reader: Reader, stdin: Word | None) -> None:
+def _take_input(reader: ScriptReader, stdin: ShellWord | None) -> None:
     """A shell that reads its commands from standard input."""
     if stdin is None or stdin.text == HOLE:
         reader.doubt("a shell reads its commands from somewhere else")
@@ -225,7 +225,7 @@ def _take_input(reader: Reader, stdin: Word | None) -> None:
         _read_text(reader, stdin)
 
 
-def _take_shell(reader: Reader, words: list[Word], stdin: Word | None) -> None:  # noqa: C901, PLR0912 - one walk
+def _take_shell(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None) -> None:  # noqa: C901, PLR0912 - one walk
     """`bash -c TEXT`, `bash FILE`, and a shell that reads its commands from what it is given."""
     is_text, at = False, 1
     while at < len(words):
@@ -254,14 +254,14 @@ def _take_shell(reader: Reader, words: list[Word], stdin: Word | None) -> None: 
         at += 2 if text[-1] in "oO" else 1
     if is_text:
         _read_text(reader, words[at] if at < len(words) else None, base_name(words[0].text))
-        reader.add(Hint(_join(words[at + 1 :])))
+        reader.add(PossibleCommand(_join(words[at + 1 :])))
     elif at < len(words):
         _take_file(reader, words[at:], stdin)
     else:
         _take_input(reader, stdin)
 
 
-def _take_file(reader: Reader, words: Sequence[Word], stdin: Word | None) -> None:
+def _take_file(reader: ScriptReader, words: Sequence[ShellWord], stdin: ShellWord | None) -> None:
     """A script in a file: one that exists is run as every program is."""
     text = words[0].text
     if text in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
@@ -272,44 +272,44 @@ def _take_file(reader: Reader, words: Sequence[Word], stdin: Word | None) -> Non
     _note_words(reader, words[1:])
 
 
-def _take_source(reader: Reader, words: list[Word], stdin: Word | None) -> None:
+def _take_source(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None) -> None:
     reader.functions.clear()
     rest = words[2:] if words[1:2] and words[1].text == "--" else words[1:]
     if rest:
         _take_file(reader, rest, stdin)
 
 
-def _take_eval(reader: Reader, words: list[Word], _stdin: Word | None) -> None:
+def _take_eval(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord | None) -> None:
     rest = words[2:] if words[1:2] and words[1].text == "--" else words[1:]
     kind = max((word.kind for word in rest), default=ONE)
     reader.functions.clear()
     if rest:
-        _read_text(reader, Word(" ".join(word.text for word in rest), kind if HOLE in rest[0].text else ONE))
+        _read_text(reader, ShellWord(" ".join(word.text for word in rest), kind if HOLE in rest[0].text else ONE))
 
 
-def _take_trap(reader: Reader, words: list[Word], _stdin: Word | None) -> None:
+def _take_trap(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord | None) -> None:
     rest = [word for word in words[1:] if word.text not in ("--", "-p", "-l", "-lp")]
     if len(rest) > 1 and rest[0].text != "-":
         _read_text(reader, rest[0])
 
 
-def _take_texts(reader: Reader, words: list[Word], stdin: Word | None) -> None:
+def _take_texts(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None) -> None:
     """`su -c TEXT`, `script -c TEXT`: a text behind `-c`, else a shell."""
     name = base_name(words[0].text)
     texts = [
-        words[at + 1] if at + 1 < len(words) else Word(HOLE)
+        words[at + 1] if at + 1 < len(words) else ShellWord(HOLE)
         for at, word in enumerate(words)
         if word.text in ("-c", "--command", "--session-command")
         or (at and word.text[:1] == "-" and word.text[1:2] != "-" and word.text.endswith("c"))
     ]
-    texts += [Word(word.text.partition("=")[2], word.kind) for word in words if word.text.startswith("--command=")]
-    texts += [Word(word.text[2:], word.kind) for word in words[1:] if word.text[:2] == "-c" and len(word.text) > 2]  # noqa: PLR2004 - a dash and a letter
+    texts += [ShellWord(word.text.partition("=")[2], word.kind) for word in words if word.text.startswith("--command=")]
+    texts += [ShellWord(word.text[2:], word.kind) for word in words[1:] if word.text[:2] == "-c" and len(word.text) > 2]  # noqa: PLR2004 - a dash and a letter
     for text in texts:
         _read_text(reader, text)
     operands = [word for word in words[1:] if word.text[:1] != "-"]
     if name == "watch" and operands:
         rest = parse_options(words[1:], "n: q: --interval: --equexit:").operands
-        _read_text(reader, Word(" ".join(word.text for word in rest)))
+        _read_text(reader, ShellWord(" ".join(word.text for word in rest)))
     elif not texts and name != "watch":
         _take_input(reader, stdin)
 
@@ -317,13 +317,13 @@ def _take_texts(reader: Reader, words: list[Word], stdin: Word | None) -> None:
 # --- the shell's own words --------------------------------------------------------------------------------------------
 
 
-def _take_command(reader: Reader, words: list[Word], stdin: Word | None) -> None:
+def _take_command(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None) -> None:
     """`command -v x` only looks; `command x` runs it."""
     if not (words[1:] and words[1].is_sure and words[1].text[:1] == "-" and set(words[1].text) & {"v", "V"}):
         _take_wrapper(reader, words, "", 0, stdin)
 
 
-def _take_meaning(reader: Reader, words: list[Word], _stdin: Word | None) -> None:
+def _take_meaning(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord | None) -> None:
     """Words of the shell that give others a new meaning, or take a command as an option."""
     name, texts = words[0].text, [word.text for word in words[1:]]
     given = texts[: texts.index("--")] if "--" in texts else texts
@@ -346,7 +346,7 @@ _CHANGING = {
 # --- other programs --------------------------------------------------------------------------------------------------
 
 
-def _take_git(reader: Reader, words: list[Word], _stdin: Word | None) -> None:
+def _take_git(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord | None) -> None:
     """Git's aliases, settings and some options are commands."""
     found = parse_options(
         words[1:], "C: c: --git-dir: --work-tree: --namespace: --attr-source: --exec-path= --no-pager -p -P --bare"
@@ -361,12 +361,12 @@ def _take_git(reader: Reader, words: list[Word], _stdin: Word | None) -> None:
     )
     command = found.operands[0].text if found.operands else ""
     if own or given or (command and command not in program_facts.SEARCHED_BY_GIT):
-        reader.add(Hint(_join(words[1:])))
+        reader.add(PossibleCommand(_join(words[1:])))
     if command == "bisect" and [word.text for word in found.operands[1:2]] == ["run"]:
         reader.run(list(found.operands[2:]), None)
 
 
-def _take_code(reader: Reader, known: str, words: list[Word], stdin: Word | None) -> None:
+def _take_code(reader: ScriptReader, known: str, words: list[ShellWord], stdin: ShellWord | None) -> None:
     """A program that runs code from its words or its input; code in a file is run as every program is."""
     marks = program_facts.CODE[known].split()
     letters = {mark for mark in marks if len(mark) == 1}
@@ -374,7 +374,7 @@ def _take_code(reader: Reader, known: str, words: list[Word], stdin: Word | None
     for at, word in enumerate(words[1:], 1):
         text, is_option = word.text, word.text[:1] == "-" and word.text != "-"
         if known == "python" and text.startswith("-m"):
-            _take_module(reader, words[at + 1 :] if text == "-m" else [Word(text[2:]), *words[at + 1 :]], stdin)
+            _take_module(reader, words[at + 1 :] if text == "-m" else [ShellWord(text[2:]), *words[at + 1 :]], stdin)
             return
         if text in ("-V", "--version", "-h", "--help") or (text == "-v" and len(words) == 2):  # noqa: PLR2004 - and nothing else
             return
@@ -392,20 +392,20 @@ def _take_code(reader: Reader, known: str, words: list[Word], stdin: Word | None
     if is_code:
         reader.doubt(_INLINE, is_code=True)
     else:
-        reader.add(Hint(_join(words[1:])))
+        reader.add(PossibleCommand(_join(words[1:])))
 
 
-def _take_module(reader: Reader, words: list[Word], stdin: Word | None) -> None:
+def _take_module(reader: ScriptReader, words: list[ShellWord], stdin: ShellWord | None) -> None:
     """`python -m pip install` is `pip install`."""
     if not words or not words[0].is_sure:
         reader.doubt(_INLINE, is_code=True)
         return
     reader.add(Invocation(tuple(words), passes_on=True))
     if base_name(words[0].text) not in program_facts.PLAIN:
-        reader.add(Hint(_join([*words[1:], *([stdin] if stdin is not None else [])])))
+        reader.add(PossibleCommand(_join([*words[1:], *([stdin] if stdin is not None else [])])))
 
 
-def _take_awk(reader: Reader, words: list[Word], _stdin: Word | None) -> None:
+def _take_awk(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord | None) -> None:
     """Code that prints and counts fields starts nothing; other code may."""
     found = parse_options(words[1:], "F: v: f: i: e: E: l: --file: --source: --include: --assign: --field-separator:")
     given = [value for name, value in found.options if name not in ("-F", "-v", "--assign", "--field-separator")]
@@ -418,7 +418,7 @@ _RUNNING_SED = lazy(r"(?:^|[\s;{}\d$!])e(?:\s|$)|[^\w\s][gpIiMm\d]*e[gpIiMm\d]*(
 """The command `e`, and the flag of a substitution."""
 
 
-def _take_sed(reader: Reader, words: list[Word], _stdin: Word | None) -> None:
+def _take_sed(reader: ScriptReader, words: list[ShellWord], _stdin: ShellWord | None) -> None:
     found = parse_options(words[1:], "e: f: l: E: s: --expression: --file: --line-length:", permute=True)
     scripts = [value for name, value in found.options if name in ("-e", "--expression")] or list(found.operands[:1])
     if any(not script.is_sure or _RUNNING_SED.search(script.text) for script in scripts):
@@ -428,7 +428,7 @@ def _take_sed(reader: Reader, words: list[Word], _stdin: Word | None) -> None:
 _GIVING = frozenset({"-e", "-c", "-E", "-x", "--eval", "--exec", "--execute", "--command", "--run", "--expr"})
 
 
-def _take_unknown(reader: Reader, name: str, words: list[Word], stdin: Word | None) -> None:
+def _take_unknown(reader: ScriptReader, name: str, words: list[ShellWord], stdin: ShellWord | None) -> None:
     """A program of which nothing is known: its words may be a command, a text for a shell, or code."""
     _note_words(reader, words[1:], stdin, leaves=name in program_facts.LEAVING)
     for at, word in enumerate(words[1:], 1):
@@ -442,9 +442,11 @@ def _take_unknown(reader: Reader, name: str, words: list[Word], stdin: Word | No
             reader.doubt("a program that isn't known is given code", is_code=True)
 
 
-def _note_words(reader: Reader, words: Sequence[Word], stdin: Word | None = None, *, leaves: bool = False) -> None:
+def _note_words(
+    reader: ScriptReader, words: Sequence[ShellWord], stdin: ShellWord | None = None, *, leaves: bool = False
+) -> None:
     """Words of a program or script that may start what they name."""
-    reader.add(Hint(_join([*words, *([stdin] if stdin is not None else [])]), leaves))
+    reader.add(PossibleCommand(_join([*words, *([stdin] if stdin is not None else [])]), leaves))
     first = next((word for word in words if word.text[:1] != "-"), None)
     if first is not None and first.text.startswith(HOLE):
         reader.doubt("a program that may start others gets words that are not written out", is_code=True)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from remit.model import DialectName, Return, Status
-    from remit.returns.shapes import Record
+    from remit.returns.shapes import ObjectShape
 
 
 class Dialect(NamedTuple):
@@ -18,7 +18,7 @@ class Dialect(NamedTuple):
 
     name: DialectName
     title: str
-    shape: Record
+    shape: ObjectShape
     statuses: Mapping[str, Status]
     """The words it has for a status, and what they mean."""
     status_at: tuple[str, ...]

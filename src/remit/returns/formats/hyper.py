@@ -7,37 +7,37 @@ from typing import Any
 from remit.model import AgentError, Artifact, Return, Status
 from remit.returns.formats.base import Dialect, split
 from remit.returns.formats.standard import AFTER_WORK, paths
-from remit.returns.shapes import ListOf, Number, Path, Record, Text, Word
+from remit.returns.shapes import ListShape, NumberShape, ObjectShape, PathShape, TextShape, WordShape
 
 STATUSES: dict[str, Status] = {"complete": "completed", "partial": "partial", "error": "failed"}
 KINDS = ("document", "code", "data")
 START_MARKER = "<!-- AGENT_OUTPUT_START -->"
 END_MARKER = "<!-- AGENT_OUTPUT_END -->"
 
-META = Record(
+META = ObjectShape(
     required={
-        "agent_name": Text("The name of the agent: its file name without the ending."),
-        "status": Word(tuple(STATUSES), "How the work ended."),
-        "execution_time_ms": Number("How long the work took, in milliseconds."),
+        "agent_name": TextShape("The name of the agent: its file name without the ending."),
+        "status": WordShape(tuple(STATUSES), "How the work ended."),
+        "execution_time_ms": NumberShape("How long the work took, in milliseconds."),
     },
 )
-ARTIFACT = Record(
+ARTIFACT = ObjectShape(
     required={
-        "type": Word(KINDS, "What kind of file it is."),
-        "path": Path("Where it is, relative to the workspace root."),
-        "summary": Text("What is in it, in one or two sentences."),
-        "key_points": ListOf(Text(), "Three to five points worth knowing."),
+        "type": WordShape(KINDS, "What kind of file it is."),
+        "path": PathShape("Where it is, relative to the workspace root."),
+        "summary": TextShape("What is in it, in one or two sentences."),
+        "key_points": ListShape(TextShape(), "Three to five points worth knowing."),
     },
 )
-ERROR = Record(
-    required={"code": Text("A stable code."), "message": Text("What went wrong, for people.")},
-    optional={"details": Text("What else is known of it.")},
+ERROR = ObjectShape(
+    required={"code": TextShape("A stable code."), "message": TextShape("What went wrong, for people.")},
+    optional={"details": TextShape("What else is known of it.")},
 )
-SHAPE = Record(
+SHAPE = ObjectShape(
     required={
         "meta": META,
-        "artifacts": ListOf(ARTIFACT, "The files that were made, on disk before they are reported."),
-        "next_steps": ListOf(Text(), "What to do next, in the imperative."),
+        "artifacts": ListShape(ARTIFACT, "The files that were made, on disk before they are reported."),
+        "next_steps": ListShape(TextShape(), "What to do next, in the imperative."),
     },
     optional={"error": ERROR},
     description="What a subagent reports at the end of its final message.",
@@ -122,7 +122,7 @@ def _read_faults(payload: dict[str, Any], steps: tuple[str, ...]) -> tuple[Agent
     if payload["meta"]["status"] != "partial":
         return ()
     return (AgentError("execution", advice, "UNKNOWN_ERROR", recoverable=False, recommendation=advice,
-                  derived=left_out | {"message", "code"}),)  # fmt: skip
+                       derived=left_out | {"message", "code"}),)  # fmt: skip
 
 
 def _derive_summary(artifacts: tuple[Artifact, ...], faults: tuple[AgentError, ...], steps: tuple[str, ...]) -> str:

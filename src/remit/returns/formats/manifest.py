@@ -8,7 +8,7 @@ from remit.lazy_regex import lazy
 from remit.model import AgentError, Artifact, Return, Status
 from remit.returns.formats.base import Dialect, split
 from remit.returns.formats.hyper import clip
-from remit.returns.shapes import Flag, ListOf, Path, Record, Text, Word
+from remit.returns.shapes import FlagShape, ListShape, ObjectShape, PathShape, TextShape, WordShape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,20 +22,20 @@ SENTENCES = {
 REASON_MARK = "BLOCKED:"
 _TASK_ID = lazy(r"#?(?:[A-Za-z]{1,10}[-_]?)?\d{1,9}(?:\.\d{1,4})*\Z")
 
-SHAPE = Record(
+SHAPE = ObjectShape(
     required={
-        "id": Text("{topic-slug}-{date}; the key under which the entry is looked up."),
-        "file": Path("The findings file, named {date}_{topic-slug}.md, beside the manifest."),
-        "title": Text("The topic, for people."),
-        "date": Text("The day, YYYY-MM-DD."),
-        "status": Word(tuple(STATUSES), "How the work ended."),
-        "key_findings": ListOf(Text(), "Three to seven findings, one sentence each, that somebody can act on."),
-        "actionable": Flag("Whether the findings ask for action."),
+        "id": TextShape("{topic-slug}-{date}; the key under which the entry is looked up."),
+        "file": PathShape("The findings file, named {date}_{topic-slug}.md, beside the manifest."),
+        "title": TextShape("The topic, for people."),
+        "date": TextShape("The day, YYYY-MM-DD."),
+        "status": WordShape(tuple(STATUSES), "How the work ended."),
+        "key_findings": ListShape(TextShape(), "Three to seven findings, one sentence each, that somebody can act on."),
+        "actionable": FlagShape("Whether the findings ask for action."),
     },
     expected={
-        "topics": ListOf(Text(), "Tags to find it by."),
-        "needs_followup": ListOf(Text(), "Task ids to look at, or reasons written as BLOCKED:reason."),
-        "linked_tasks": ListOf(Text(), "Ids of the tasks it was made for."),
+        "topics": ListShape(TextShape(), "Tags to find it by."),
+        "needs_followup": ListShape(TextShape(), "Task ids to look at, or reasons written as BLOCKED:reason."),
+        "linked_tasks": ListShape(TextShape(), "Ids of the tasks it was made for."),
     },
     description="One line of MANIFEST.jsonl.",
 )
@@ -138,7 +138,7 @@ def _derive_faults(word: str, followup: tuple[str, ...]) -> tuple[AgentError, ..
     reasons = [item.removeprefix(REASON_MARK).strip() for item in followup if not is_task_id(item)]
     message = reasons[0] if reasons else f"the work is {word}"
     return (AgentError("execution", message, "UNKNOWN_ERROR", recoverable=True, recommendation="See the findings file.",
-                  derived=frozenset({"type", "message", "code", "recoverable", "recommendation"})),)  # fmt: skip
+                       derived=frozenset({"type", "message", "code", "recoverable", "recommendation"})),)  # fmt: skip
 
 
 DIALECT = Dialect(

@@ -7,7 +7,17 @@ from typing import Any
 
 from remit.model import ERROR_CODES, STATUSES, AgentError, Artifact, Return
 from remit.returns.formats.base import Dialect, split
-from remit.returns.shapes import Anything, Flag, ListOf, Number, Path, Record, Text, TextOrList, Word
+from remit.returns.shapes import (
+    AnyShape,
+    FlagShape,
+    ListShape,
+    NumberShape,
+    ObjectShape,
+    PathShape,
+    TextListShape,
+    TextShape,
+    WordShape,
+)
 
 KINDS = {
     "research": "research",
@@ -20,50 +30,50 @@ KINDS = {
 }
 """Artifact words of the format and what they are called in the canon (C5)."""
 
-ARTIFACT = Record(
+ARTIFACT = ObjectShape(
     required={
-        "type": Word(tuple(KINDS), "What kind of file it is."),
-        "path": Path("Where it is, relative to the project root."),
+        "type": WordShape(tuple(KINDS), "What kind of file it is."),
+        "path": PathShape("Where it is, relative to the project root."),
     },
-    expected={"summary": Text("What is in it, in one sentence.")},
+    expected={"summary": TextShape("What is in it, in one sentence.")},
 )
-FAULT = Record(
+FAULT = ObjectShape(
     required={
-        "type": Text("The family of the error: timeout, validation, execution, permission, …"),
-        "message": Text("What went wrong, for people."),
-        "recoverable": Flag("Whether trying again can help."),
-        "recommendation": Text("What to do next."),
+        "type": TextShape("The family of the error: timeout, validation, execution, permission, …"),
+        "message": TextShape("What went wrong, for people."),
+        "recoverable": FlagShape("Whether trying again can help."),
+        "recommendation": TextShape("What to do next."),
     },
-    optional={"code": Text("A stable code such as TIMEOUT.")},
+    optional={"code": TextShape("A stable code such as TIMEOUT.")},
 )
-METADATA = Record(
+METADATA = ObjectShape(
     required={},
     expected={
-        "agent_type": Text("The name of the agent that answers."),
-        "delegation_depth": Number("How deep in the chain of delegations it ran.", whole=True),
-        "delegation_path": ListOf(Text(), "The agents from the orchestrator to this one."),
-        "duration_seconds": Number("How long the work took."),
+        "agent_type": TextShape("The name of the agent that answers."),
+        "delegation_depth": NumberShape("How deep in the chain of delegations it ran.", whole=True),
+        "delegation_path": ListShape(TextShape(), "The agents from the orchestrator to this one."),
+        "duration_seconds": NumberShape("How long the work took."),
     },
     optional={
-        "session_id": Text("The id that the caller issued for this delegation."),
-        "phase_count": Anything("Phases of a plan."),
-        "estimated_hours": Anything("Effort of a plan."),
-        "findings_count": Anything("Findings of a research."),
+        "session_id": TextShape("The id that the caller issued for this delegation."),
+        "phase_count": AnyShape("Phases of a plan."),
+        "estimated_hours": AnyShape("Effort of a plan."),
+        "findings_count": AnyShape("Findings of a research."),
     },
 )
-SHAPE = Record(
+SHAPE = ObjectShape(
     required={
-        "status": Word(STATUSES, "How the work ended."),
-        "summary": Text("What came out of it, in 2 to 5 sentences and under 100 tokens.", max_chars=500),
-        "artifacts": ListOf(ARTIFACT, "The files that were made; all of them exist when the work is completed."),
+        "status": WordShape(STATUSES, "How the work ended."),
+        "summary": TextShape("What came out of it, in 2 to 5 sentences and under 100 tokens.", max_chars=500),
+        "artifacts": ListShape(ARTIFACT, "The files that were made; all of them exist when the work is completed."),
         "metadata": METADATA,
     },
     optional={
-        "errors": ListOf(
+        "errors": ListShape(
             FAULT, "What went wrong: at least one unless completed; if completed, only errors of steps after the work."
         ),
-        "next_steps": TextOrList("What the caller should do next."),
-        "session_id": Text("Accepted here too; metadata is its place."),
+        "next_steps": TextListShape("What the caller should do next."),
+        "session_id": TextShape("Accepted here too; metadata is its place."),
     },
     description="What a subagent sends back, as one JSON object.",
 )

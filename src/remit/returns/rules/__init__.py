@@ -3,6 +3,22 @@
 from __future__ import annotations
 
 from remit.returns.rules import artifacts, errors, hyper, identity, manifest, parsing, shape, summary  # noqa: F401 - loading them registers their rules
-from remit.returns.rules.register import RULES, Case, Rule, Trouble, TroubleKind, name_verdict, run_rules
+from remit.returns.rules.register import (
+    RETURN_RULES,
+    ParseIssue,
+    ParseIssueKind,
+    ReturnContext,
+    ReturnRule,
+    name_verdict,
+    run_return_rules,
+)
 
-__all__ = ["RULES", "Case", "Rule", "Trouble", "TroubleKind", "name_verdict", "run_rules"]
+__all__ = [
+    "RETURN_RULES",
+    "ParseIssue",
+    "ParseIssueKind",
+    "ReturnContext",
+    "ReturnRule",
+    "name_verdict",
+    "run_return_rules",
+]

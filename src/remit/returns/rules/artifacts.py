@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.returns.rules.register import Case, Report, rule
+from remit.returns.rules.register import ReturnContext, ReturnViolation, return_rule
 from remit.returns.shapes import find_escape
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ _WRITE = "Write the file before reporting it, name the one that is meant, or say
 _SEPARATE = "Write / between folders and not a backslash, which is part of a name here."
 
 
-def _claimed(case: Case) -> list[tuple[str, str]]:
+def _claimed(case: ReturnContext) -> list[tuple[str, str]]:
     return case.dialect.paths(case.payload) if case.dialect and case.payload is not None else []
 
 
-@rule("RET050")
-def path_escapes(case: Case) -> Iterator[Report]:
+@return_rule("RET050")
+def path_escapes(case: ReturnContext) -> Iterator[ReturnViolation]:
     r"""A path leads out of the project, or could.
 
     Why: whatever follows (linking, committing, showing) takes the path at its word.
@@ -38,10 +38,10 @@ def path_escapes(case: Case) -> Iterator[Report]:
     """
     for problem in case.problems:
         if problem.kind == "escape":
-            yield Report(problem.message, problem.hint, problem.pointer)
+            yield ReturnViolation(problem.message, problem.hint, problem.pointer)
 
 
-def _on_disk(case: Case, *states: FileState) -> Iterator[tuple[str, str, Severity]]:
+def _on_disk(case: ReturnContext, *states: FileState) -> Iterator[tuple[str, str, Severity]]:
     """Claimed files found in one of these states, and how grave that is."""
     for pointer, path in _claimed(case):
         facts = case.evidence.get(path)
@@ -49,8 +49,8 @@ def _on_disk(case: Case, *states: FileState) -> Iterator[tuple[str, str, Severit
             yield pointer, path, case.missing_severity
 
 
-@rule("RET051")
-def artifact_missing(case: Case) -> Iterator[Report]:
+@return_rule("RET051")
+def artifact_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A claimed file is not there.
 
     Why: "completed" and no file is the oldest lie of agents. For other statuses it is a warning.
@@ -60,11 +60,11 @@ def artifact_missing(case: Case) -> Iterator[Report]:
     Good: write the file first, then report it.
     """
     for pointer, path, severity in _on_disk(case, "missing", "unreadable"):
-        yield Report(f"{path} is not there", _SEPARATE if "\\" in path else _WRITE, pointer, severity)
+        yield ReturnViolation(f"{path} is not there", _SEPARATE if "\\" in path else _WRITE, pointer, severity)
 
 
-@rule("RET052")
-def artifact_outside(case: Case) -> Iterator[Report]:
+@return_rule("RET052")
+def artifact_outside(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A claimed file lies outside the project once links are followed.
 
     Why: a link inside the project can point anywhere.
@@ -74,11 +74,11 @@ def artifact_outside(case: Case) -> Iterator[Report]:
     Good: a file of the project.
     """
     for pointer, path, _ in _on_disk(case, "outside"):
-        yield Report(f"{path} leads outside the project", "Report a file inside the project.", pointer)
+        yield ReturnViolation(f"{path} leads outside the project", "Report a file inside the project.", pointer)
 
 
-@rule("RET053")
-def artifact_special(case: Case) -> Iterator[Report]:
+@return_rule("RET053")
+def artifact_special(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A claimed file is a folder, a device or a pipe.
 
     Why: an artifact is a file that somebody can read.
@@ -88,11 +88,11 @@ def artifact_special(case: Case) -> Iterator[Report]:
     Good: `docs/notes.md`
     """
     for pointer, path, severity in _on_disk(case, "special"):
-        yield Report(f"{path} is not a regular file", "Report the file itself.", pointer, severity)
+        yield ReturnViolation(f"{path} is not a regular file", "Report the file itself.", pointer, severity)
 
 
-@rule("RET054")
-def artifact_empty(case: Case) -> Iterator[Report]:
+@return_rule("RET054")
+def artifact_empty(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A claimed file is empty.
 
     Why: a file that was touched and never written passes every check for existence.
@@ -102,11 +102,11 @@ def artifact_empty(case: Case) -> Iterator[Report]:
     Good: a report.
     """
     for pointer, path, severity in _on_disk(case, "empty"):
-        yield Report(f"{path} is empty", _WRITE, pointer, severity)
+        yield ReturnViolation(f"{path} is empty", _WRITE, pointer, severity)
 
 
-@rule("RET055")
-def completed_without_artifacts(case: Case) -> Iterator[Report]:
+@return_rule("RET055")
+def completed_without_artifacts(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The work is completed and no file was made.
 
     Why: planning, research and implementation end in files. For utility agents, and where the agent's kind is not
@@ -118,12 +118,16 @@ def completed_without_artifacts(case: Case) -> Iterator[Report]:
     """
     if case.is_dialect("standard") and case.status == "completed" and case.get("artifacts") == []:
         known = case.expectation.kind not in (None, "utility")
-        yield Report("the work is completed, but no artifact is given", "Name the files that were made.", "/artifacts",
-                     "error" if known else "warning")  # fmt: skip
+        yield ReturnViolation(
+            "the work is completed, but no artifact is given",
+            "Name the files that were made.",
+            "/artifacts",
+            "error" if known else "warning",
+        )
 
 
-@rule("RET056", severity="warning")
-def artifacts_of_nothing(case: Case) -> Iterator[Report]:
+@return_rule("RET056", severity="warning")
+def artifacts_of_nothing(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The work failed or is blocked, and yet files are given.
 
     Why: failed means that nothing usable was left. If something was, it is `partial`, and can be resumed.
@@ -134,11 +138,11 @@ def artifacts_of_nothing(case: Case) -> Iterator[Report]:
     """
     if case.is_dialect("standard") and case.status in ("failed", "blocked") and case.items_at("artifacts"):
         message = f"the work is {case.status}, but artifacts are given"
-        yield Report(message, "Use partial where something usable was left.", "/artifacts")
+        yield ReturnViolation(message, "Use partial where something usable was left.", "/artifacts")
 
 
-@rule("RET057", severity="warning")
-def artifact_twice(case: Case) -> Iterator[Report]:
+@return_rule("RET057", severity="warning")
+def artifact_twice(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The same file is claimed twice.
 
     Why: it is counted, linked and committed twice, or the second path was meant to be another.
@@ -151,12 +155,12 @@ def artifact_twice(case: Case) -> Iterator[Report]:
     for pointer, path in _claimed(case):
         plain = "/".join(part for part in path.split("/") if part not in ("", "."))
         if plain in seen:
-            yield Report(f"{path} is given twice", "Give each file once.", pointer)
+            yield ReturnViolation(f"{path} is given twice", "Give each file once.", pointer)
         seen.add(plain)
 
 
-@rule("RET058", severity="warning")
-def artifact_type_misfit(case: Case) -> Iterator[Report]:
+@return_rule("RET058", severity="warning")
+def artifact_type_misfit(case: ReturnContext) -> Iterator[ReturnViolation]:
     """An artifact's type does not fit its file name (`hyper`).
 
     Why: Markdown is a document, JSON and YAML are data, source files are code.
@@ -173,4 +177,6 @@ def artifact_type_misfit(case: Case) -> Iterator[Report]:
             continue
         fitting = _FITTING.get(path.rpartition(".")[2].lower(), "code")
         if item.get("type") in ("document", "code", "data") and item["type"] != fitting:
-            yield Report(f"{path} is {fitting}, not {item['type']}", f"Use {fitting}.", f"/artifacts/{index}/type")
+            yield ReturnViolation(
+                f"{path} is {fitting}, not {item['type']}", f"Use {fitting}.", f"/artifacts/{index}/type"
+            )

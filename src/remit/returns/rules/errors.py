@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.returns.formats.standard import is_after_work
-from remit.returns.rules.register import Case, Report, rule
+from remit.returns.rules.register import ReturnContext, ReturnViolation, return_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@rule("RET060")
-def error_missing(case: Case) -> Iterator[Report]:
+@return_rule("RET060")
+def error_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The work did not complete, and no error says why.
 
     Why: the caller decides by the error whether to retry, to resume or to ask a person.
@@ -22,14 +22,19 @@ def error_missing(case: Case) -> Iterator[Report]:
     Good: `"errors": [{"type": "timeout", "message": "…", "recoverable": true, "recommendation": "…"}]`
     """
     if case.is_dialect("standard") and case.status not in ("completed", None) and not case.get("errors"):
-        yield Report(f"the status is {case.word}, but errors is empty", "Add an error that says what stopped the work.",
-                     "/errors")  # fmt: skip
+        yield ReturnViolation(
+            f"the status is {case.word}, but errors is empty",
+            "Add an error that says what stopped the work.",
+            "/errors",
+        )
     if case.is_dialect("hyper") and case.status == "failed" and case.get("error") is None:
-        yield Report("the status is error, but there is no error object", "Add error with code and message.", "/error")
+        yield ReturnViolation(
+            "the status is error, but there is no error object", "Add error with code and message.", "/error"
+        )
 
 
-@rule("RET061")
-def completed_with_errors(case: Case) -> Iterator[Report]:
+@return_rule("RET061")
+def completed_with_errors(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The status is completed, and an error is reported.
 
     Why: either the work isn't done or the error isn't one, and only the agent knows which. A failed commit or status
@@ -52,13 +57,13 @@ def completed_with_errors(case: Case) -> Iterator[Report]:
         kind, code = (item.get("type"), item.get("code")) if isinstance(item, dict) else (None, None)
         what = f"the status is {case.word}, but the error {str(code or kind or '')[:40]!r} is reported"
         if is_after_work(kind, code):
-            yield Report(what, "Follow the recommendation of the error.", pointer, "warning")
+            yield ReturnViolation(what, "Follow the recommendation of the error.", pointer, "warning")
         else:
-            yield Report(what, "Report another status, or remove the error.", pointer)
+            yield ReturnViolation(what, "Report another status, or remove the error.", pointer)
 
 
-@rule("RET062", severity="warning")
-def code_form(case: Case) -> Iterator[Report]:
+@return_rule("RET062", severity="warning")
+def code_form(case: ReturnContext) -> Iterator[ReturnViolation]:
     """An error's code is not in capitals.
 
     Why: codes are for programs. The list is open, the form is not: `TIMEOUT`, `BUILD_ERROR`, `MCP_CONNECTION_FAILED`.
@@ -73,4 +78,6 @@ def code_form(case: Case) -> Iterator[Report]:
     for pointer, item in rows:
         code = item.get("code") if isinstance(item, dict) else None
         if isinstance(code, str) and not (code.isascii() and code.replace("_", "").isalnum() and code == code.upper()):
-            yield Report(f"the error code {code[:40]!r} is not in capitals", "Write it like BUILD_ERROR.", pointer)
+            yield ReturnViolation(
+                f"the error code {code[:40]!r} is not in capitals", "Write it like BUILD_ERROR.", pointer
+            )

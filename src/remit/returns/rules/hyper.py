@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.returns.formats.hyper import END_MARKER, START_MARKER
-from remit.returns.rules.register import Case, Report, rule
+from remit.returns.rules.register import ReturnContext, ReturnViolation, return_rule
 from remit.sentences import count_sentences
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 KEY_POINTS = (3, 5)
 
 
-@rule("RET070", severity="warning")
-def markers_missing(case: Case) -> Iterator[Report]:
+@return_rule("RET070", severity="warning")
+def markers_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The block does not stand between the output markers.
 
     Why: the markers tell the report from every other block of JSON in the message.
@@ -25,12 +25,12 @@ def markers_missing(case: Case) -> Iterator[Report]:
     Good: `<!-- AGENT_OUTPUT_START -->`, the fenced block, `<!-- AGENT_OUTPUT_END -->`
     """
     if case.is_dialect("hyper") and not case.marked:
-        yield Report("the block does not stand between the output markers",
-                     f"Write {START_MARKER} before it and {END_MARKER} after it.")  # fmt: skip
+        yield ReturnViolation("the block does not stand between the output markers",
+                              f"Write {START_MARKER} before it and {END_MARKER} after it.")  # fmt: skip
 
 
-@rule("RET071", severity="warning")
-def key_point_count(case: Case) -> Iterator[Report]:
+@return_rule("RET071", severity="warning")
+def key_point_count(case: ReturnContext) -> Iterator[ReturnViolation]:
     """An artifact does not have three to five key points.
 
     Why: they are what the orchestrator reads instead of the file.
@@ -44,12 +44,15 @@ def key_point_count(case: Case) -> Iterator[Report]:
     for index, item in enumerate(case.items_at("artifacts")):
         points = item.get("key_points") if isinstance(item, dict) else None
         if isinstance(points, list) and not KEY_POINTS[0] <= len(points) <= KEY_POINTS[1]:
-            yield Report(f"the artifact has {len(points)} key points, 3 to 5 are wanted", "Give 3 to 5 key points.",
-                         f"/artifacts/{index}/key_points")  # fmt: skip
+            yield ReturnViolation(
+                f"the artifact has {len(points)} key points, 3 to 5 are wanted",
+                "Give 3 to 5 key points.",
+                f"/artifacts/{index}/key_points",
+            )
 
 
-@rule("RET073", severity="warning")
-def artifact_summary_long(case: Case) -> Iterator[Report]:
+@return_rule("RET073", severity="warning")
+def artifact_summary_long(case: ReturnContext) -> Iterator[ReturnViolation]:
     """An artifact's summary has more than two sentences.
 
     Why: it is a caption; the key points and the file say the rest.
@@ -63,12 +66,12 @@ def artifact_summary_long(case: Case) -> Iterator[Report]:
     for index, item in enumerate(case.items_at("artifacts")):
         summary = item.get("summary") if isinstance(item, dict) else None
         if isinstance(summary, str) and count_sentences(summary) > 2:  # noqa: PLR2004 - the rule itself
-            yield Report("the artifact's summary has more than two sentences", "Say it in one or two.",
-                         f"/artifacts/{index}/summary")  # fmt: skip
+            yield ReturnViolation("the artifact's summary has more than two sentences", "Say it in one or two.",
+                                  f"/artifacts/{index}/summary")  # fmt: skip
 
 
-@rule("RET074")
-def partial_unexplained(case: Case) -> Iterator[Report]:
+@return_rule("RET074")
+def partial_unexplained(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The work is partial, and the next steps do not say what is left.
 
     Why: they are the only place where this format can say it.
@@ -78,6 +81,6 @@ def partial_unexplained(case: Case) -> Iterator[Report]:
     Good: `"next_steps": ["Rerun the mobile tests once the login page is fixed"]`
     """
     if case.is_dialect("hyper") and case.status == "partial" and not case.get("next_steps"):
-        yield Report(
+        yield ReturnViolation(
             "the work is partial, but next_steps is empty", "Say in next_steps what is left and why.", "/next_steps"
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from remit.lazy_regex import lazy
 from remit.model import MAX_DEPTH
-from remit.returns.rules.register import Case, Report, rule
+from remit.returns.rules.register import ReturnContext, ReturnViolation, return_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 _SESSION_FORM = lazy(r"sess_\d{8,}_[a-z0-9]{6}\Z")
 
 
-@rule("RET040", verdict="missing")
-def wrong_session(case: Case) -> Iterator[Report]:
+@return_rule("RET040", verdict="missing")
+def wrong_session(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The session id is not the one that was issued.
 
     Why: agents make ids up, copy them from an example, or repeat an earlier return. Equality with the issued id is
@@ -33,13 +33,13 @@ def wrong_session(case: Case) -> Iterator[Report]:
     for pointer in ("/metadata/session_id", "/session_id"):
         given = case.get(*pointer[1:].split("/"))
         if isinstance(given, str) and given != issued:
-            yield Report(
+            yield ReturnViolation(
                 f"the session id is not the issued one, {issued}", f"Put {issued} into metadata.session_id.", pointer
             )
 
 
-@rule("RET041", verdict="ambiguous")
-def two_sessions(case: Case) -> Iterator[Report]:
+@return_rule("RET041", verdict="ambiguous")
+def two_sessions(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The session id at the top and the one in metadata differ.
 
     Why: both places are read; two answers to "whose return is this" are none.
@@ -52,11 +52,13 @@ def two_sessions(case: Case) -> Iterator[Report]:
         return
     top, inner = case.get("session_id"), case.get("metadata", "session_id")
     if top is not None and inner is not None and top != inner:
-        yield Report("session_id differs between the top and metadata", "Give it once, in metadata.", "/session_id")
+        yield ReturnViolation(
+            "session_id differs between the top and metadata", "Give it once, in metadata.", "/session_id"
+        )
 
 
-@rule("RET042", severity="warning")
-def session_form(case: Case) -> Iterator[Report]:
+@return_rule("RET042", severity="warning")
+def session_form(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The session id does not have the usual form `sess_{time}_{6 of a-z0-9}`.
 
     Why: ids are opaque and any form works; an odd one is often made up. Nothing is said where the caller issued it.
@@ -70,11 +72,13 @@ def session_form(case: Case) -> Iterator[Report]:
     places = {"/metadata/session_id": case.text_at("metadata", "session_id"), "/session_id": case.text_at("session_id")}
     pointer, given = next(((place, text) for place, text in places.items() if text), ("", ""))
     if given and given != case.expectation.session_id and not _SESSION_FORM.match(given):
-        yield Report("the session id does not have the usual form", "Use the id that the caller issued.", pointer)
+        yield ReturnViolation(
+            "the session id does not have the usual form", "Use the id that the caller issued.", pointer
+        )
 
 
-@rule("RET043")
-def other_agent(case: Case) -> Iterator[Report]:
+@return_rule("RET043")
+def other_agent(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The return names another agent than the one that was asked.
 
     Why: in `hyper`, which has no session id, the name is what tells an agent's own answer from one it quotes. Elsewhere
@@ -90,11 +94,13 @@ def other_agent(case: Case) -> Iterator[Report]:
     if expected is None or not given or case.expectation.names_agent(given):
         return
     severity: Severity = "error" if case.is_dialect("hyper") else "warning"
-    yield Report(f"the return names the agent {given}, asked was {expected}", f"Write {expected}.", pointer, severity)
+    yield ReturnViolation(
+        f"the return names the agent {given}, asked was {expected}", f"Write {expected}.", pointer, severity
+    )
 
 
-@rule("RET044", severity="warning")
-def other_lineage(case: Case) -> Iterator[Report]:
+@return_rule("RET044", severity="warning")
+def other_lineage(case: ReturnContext) -> Iterator[ReturnViolation]:
     """Depth or path differ from what the caller knows, or the depth is beyond the limit.
 
     Why: the caller's values win, so this is a warning; but an agent that is wrong about where it stands may delegate
@@ -108,14 +114,14 @@ def other_lineage(case: Case) -> Iterator[Report]:
     depth, path = case.get("metadata", "delegation_depth"), case.get("metadata", "delegation_path")
     known = case.expectation
     if type(depth) is int and known.depth is not None and depth != known.depth:
-        yield Report(
+        yield ReturnViolation(
             f"the depth is {depth}, known is {known.depth}", f"Write {known.depth}.", "/metadata/delegation_depth"
         )
     elif type(depth) is int and depth > MAX_DEPTH:
-        yield Report(f"the depth is {depth}, at most {MAX_DEPTH} is allowed", "Do not delegate this far.",
-                     "/metadata/delegation_depth")  # fmt: skip
+        yield ReturnViolation(f"the depth is {depth}, at most {MAX_DEPTH} is allowed", "Do not delegate this far.",
+                              "/metadata/delegation_depth")  # fmt: skip
     if isinstance(path, list) and known.path is not None and not _is_same_path(path, known.path, known.depth):
-        yield Report(
+        yield ReturnViolation(
             "the delegation path is not the known one", f"Write {list(known.path)}.", "/metadata/delegation_path"
         )
 

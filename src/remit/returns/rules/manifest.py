@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from remit.lazy_regex import lazy
 from remit.returns.formats.manifest import REASON_MARK
-from remit.returns.rules.register import Case, Report, rule
+from remit.returns.rules.register import ReturnContext, ReturnViolation, return_rule
 from remit.sentences import count_sentences
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def _is_file_name(name: str) -> bool:
     return bool(_is_date(day) and rest.endswith(".md") and _SLUG.match(rest[:-3]))
 
 
-@rule("RET080", on_reading=True)
-def content_in_reply(case: Case) -> Iterator[Report]:
+@return_rule("RET080", on_reading=True)
+def content_in_reply(case: ReturnContext) -> Iterator[ReturnViolation]:
     """Anti-pattern "returning full content": the reply has several lines beside its one sentence.
 
     Why: the reply goes into the orchestrator's context; the findings belong into the file. One line of prose is
@@ -50,8 +50,8 @@ def content_in_reply(case: Case) -> Iterator[Report]:
     yield from case.tell("reply")
 
 
-@rule("RET081", verdict="missing", on_reading=True)
-def entry_missing(case: Case) -> Iterator[Report]:
+@return_rule("RET081", verdict="missing", on_reading=True)
+def entry_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
     """Anti-pattern "missing manifest entry": the sentence points to a manifest that has no entry, or to none.
 
     Why: without the line nobody finds the work; and a sentence alone proves nothing.
@@ -63,8 +63,8 @@ def entry_missing(case: Case) -> Iterator[Report]:
     yield from case.tell("no_entry")
 
 
-@rule("RET082", verdict="malformed", on_reading=True)
-def line_not_json(case: Case) -> Iterator[Report]:
+@return_rule("RET082", verdict="malformed", on_reading=True)
+def line_not_json(case: ReturnContext) -> Iterator[ReturnViolation]:
     """Anti-pattern "pretty-printed JSON": a line of the manifest is not one JSON object.
 
     Why: a manifest is read line by line. An object over several lines is several broken entries.
@@ -76,8 +76,8 @@ def line_not_json(case: Case) -> Iterator[Report]:
     yield from case.tell("bad_line")
 
 
-@rule("RET083", verdict="ambiguous")
-def sentence_and_entry_differ(case: Case) -> Iterator[Report]:
+@return_rule("RET083", verdict="ambiguous")
+def sentence_and_entry_differ(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The sentence says one status, the manifest's entry another.
 
     Why: either the entry is somebody else's, or one of the two is not true. The same holds where the work has two
@@ -90,12 +90,12 @@ def sentence_and_entry_differ(case: Case) -> Iterator[Report]:
     for report in case.tell("rival"):
         yield report._replace(severity=None if case.status == "completed" else "warning")
     if case.reply_status is not None and isinstance(case.word, str) and case.word != case.reply_status:
-        yield Report(f"the reply says {case.reply_status}, the manifest's last entry says {case.word}",
-                     "Make the entry and the reply say the same.", "/status")  # fmt: skip
+        yield ReturnViolation(f"the reply says {case.reply_status}, the manifest's last entry says {case.word}",
+                              "Make the entry and the reply say the same.", "/status")  # fmt: skip
 
 
-@rule("RET084", severity="warning")
-def entry_id_form(case: Case) -> Iterator[Report]:
+@return_rule("RET084", severity="warning")
+def entry_id_form(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The entry's id is not `{topic-slug}-{date}`.
 
     Why: the id is how the entry is looked up, and what a task links to.
@@ -108,13 +108,13 @@ def entry_id_form(case: Case) -> Iterator[Report]:
         return
     entry_id, day = case.text_at("id"), case.text_at("date")
     if entry_id and not _is_id(entry_id, day):
-        yield Report(
+        yield ReturnViolation(
             "the id is not made of the topic and the date", f"Write it like topic-slug-{day or 'YYYY-MM-DD'}.", "/id"
         )
 
 
-@rule("RET085")
-def entry_date(case: Case) -> Iterator[Report]:
+@return_rule("RET085")
+def entry_date(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The entry's date is not a day of the calendar, written YYYY-MM-DD.
 
     Why: entries are found by date, and other spellings do not sort.
@@ -125,11 +125,11 @@ def entry_date(case: Case) -> Iterator[Report]:
     """
     day = case.text_at("date") if case.is_dialect("manifest") else ""
     if day and not _is_date(day):
-        yield Report("the date is not a day written YYYY-MM-DD", "Write the day as YYYY-MM-DD.", "/date")
+        yield ReturnViolation("the date is not a day written YYYY-MM-DD", "Write the day as YYYY-MM-DD.", "/date")
 
 
-@rule("RET086", severity="warning")
-def key_findings_form(case: Case) -> Iterator[Report]:
+@return_rule("RET086", severity="warning")
+def key_findings_form(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The key findings are not three to seven single sentences.
 
     Why: agents that decide what to do next read them instead of the file.
@@ -141,16 +141,16 @@ def key_findings_form(case: Case) -> Iterator[Report]:
     findings = case.items_at("key_findings") if case.is_dialect("manifest") else []
     given = case.is_dialect("manifest") and isinstance(case.get("key_findings"), list)
     if given and not KEY_FINDINGS[0] <= len(findings) <= KEY_FINDINGS[1]:
-        yield Report(
+        yield ReturnViolation(
             f"there are {len(findings)} key findings, 3 to 7 are wanted", "Give 3 to 7 findings.", "/key_findings"
         )
     for index, finding in enumerate(findings):
         if isinstance(finding, str) and count_sentences(finding) > 1:
-            yield Report("the finding has more than one sentence", "Say it in one.", f"/key_findings/{index}")
+            yield ReturnViolation("the finding has more than one sentence", "Say it in one.", f"/key_findings/{index}")
 
 
-@rule("RET087", severity="warning")
-def findings_file_name(case: Case) -> Iterator[Report]:
+@return_rule("RET087", severity="warning")
+def findings_file_name(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The findings file is not named `{date}_{topic-slug}.md`.
 
     Why: people look for it by day and topic.
@@ -161,11 +161,11 @@ def findings_file_name(case: Case) -> Iterator[Report]:
     """
     name = case.text_at("file").rpartition("/")[2] if case.is_dialect("manifest") else ""
     if name and not _is_file_name(name):
-        yield Report("the file is not named by date and topic", "Name it YYYY-MM-DD_topic-slug.md.", "/file")
+        yield ReturnViolation("the file is not named by date and topic", "Name it YYYY-MM-DD_topic-slug.md.", "/file")
 
 
-@rule("RET088")
-def reason_missing(case: Case) -> Iterator[Report]:
+@return_rule("RET088")
+def reason_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
     """Partial or blocked work has no reason in needs_followup, or complete work names a blocker there.
 
     Why: it is the only place where this format can say it.
@@ -175,17 +175,17 @@ def reason_missing(case: Case) -> Iterator[Report]:
     Good: `{"status": "blocked", "needs_followup": ["BLOCKED:no access to the staging database"], …}`
     """
     if case.is_dialect("manifest") and case.status in ("partial", "blocked") and not case.get("needs_followup"):
-        yield Report(
+        yield ReturnViolation(
             f"the work is {case.word}, but needs_followup is empty", "Write BLOCKED: and the reason.", "/needs_followup"
         )
     reasons = case.items_at("needs_followup") if case.is_dialect("manifest") and case.status == "completed" else []
     if any(isinstance(reason, str) and reason.strip().startswith(REASON_MARK) for reason in reasons):
         message = "the work is complete, but needs_followup names a blocker"
-        yield Report(message, "Write blocked, or remove the blocker.", "/needs_followup")
+        yield ReturnViolation(message, "Write blocked, or remove the blocker.", "/needs_followup")
 
 
-@rule("RET089")
-def checklist_incomplete(case: Case) -> Iterator[Report]:
+@return_rule("RET089")
+def checklist_incomplete(case: ReturnContext) -> Iterator[ReturnViolation]:
     """Anti-pattern "incomplete checklist": the entry is there, the findings file is not.
 
     Why: the checklist before the reply exists because the file is what gets forgotten. For partial and blocked work it
@@ -197,12 +197,16 @@ def checklist_incomplete(case: Case) -> Iterator[Report]:
     """
     facts = case.evidence.get(case.text_at("file")) if case.is_dialect("manifest") else None
     if facts is not None and facts.state in ("missing", "empty", "unreadable"):
-        yield Report("the manifest has the entry, but the findings file is not written",
-                     "Go through the checklist: file, line, task, reply.", "/file", case.missing_severity)  # fmt: skip
+        yield ReturnViolation(
+            "the manifest has the entry, but the findings file is not written",
+            "Go through the checklist: file, line, task, reply.",
+            "/file",
+            case.missing_severity,
+        )
 
 
-@rule("RET090", severity="warning")
-def findings_file_sections(case: Case) -> Iterator[Report]:
+@return_rule("RET090", severity="warning")
+def findings_file_sections(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The findings file lacks a title or one of its sections.
 
     Why: agents that come later read it by section.
@@ -218,4 +222,4 @@ def findings_file_sections(case: Case) -> Iterator[Report]:
     if not any(line.startswith("# ") for line in lines):
         absent.insert(0, "a title")
     if absent:
-        yield Report(f"the findings file lacks {', '.join(absent)}", "Add what is missing.", "/file")
+        yield ReturnViolation(f"the findings file lacks {', '.join(absent)}", "Add what is missing.", "/file")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.returns.rules.register import Case, Report, rule
+from remit.returns.rules.register import ReturnContext, ReturnViolation, return_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@rule("RET001", verdict="missing", on_reading=True)
-def no_return(case: Case) -> Iterator[Report]:
+@return_rule("RET001", verdict="missing", on_reading=True)
+def no_return(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The message holds no return.
 
     Why: prose cannot be checked. A caller that takes "I have finished the work" for success will one day build on
@@ -24,8 +24,8 @@ def no_return(case: Case) -> Iterator[Report]:
     yield from case.tell("absent")
 
 
-@rule("RET002", verdict="missing", on_reading=True)
-def empty_message(case: Case) -> Iterator[Report]:
+@return_rule("RET002", verdict="missing", on_reading=True)
+def empty_message(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The message is empty.
 
     Why: an agent that was stopped, refused or crashed often ends with nothing at all, and with exit code 0.
@@ -37,8 +37,8 @@ def empty_message(case: Case) -> Iterator[Report]:
     yield from case.tell("empty")
 
 
-@rule("RET003", verdict="malformed", on_reading=True)
-def too_big(case: Case) -> Iterator[Report]:
+@return_rule("RET003", verdict="malformed", on_reading=True)
+def too_big(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The message or the object in it is larger, deeper or more cluttered than a return may be.
 
     Why: a return is a short report. What is over the caps is refused before any parser is let loose on it.
@@ -50,8 +50,8 @@ def too_big(case: Case) -> Iterator[Report]:
     yield from case.tell("too_big")
 
 
-@rule("RET004", verdict="malformed", on_reading=True)
-def unreadable(case: Case) -> Iterator[Report]:
+@return_rule("RET004", verdict="malformed", on_reading=True)
+def unreadable(case: ReturnContext) -> Iterator[ReturnViolation]:
     """There is something like a return, but it is not JSON and cannot be repaired without guessing.
 
     Why: Remit repairs what has one reading (a trailing comma, a comment, single quotes, a missing bracket) and
@@ -64,8 +64,8 @@ def unreadable(case: Case) -> Iterator[Report]:
     yield from case.tell("unreadable")
 
 
-@rule("RET005", verdict="malformed", on_reading=True)
-def cut_off(case: Case) -> Iterator[Report]:
+@return_rule("RET005", verdict="malformed", on_reading=True)
+def cut_off(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The return was cut off inside something that decides what it means.
 
     Why: the model ran out of tokens. Half of a summary, a path or a list of files is not what the agent meant to
@@ -78,8 +78,8 @@ def cut_off(case: Case) -> Iterator[Report]:
     yield from case.tell("cut")
 
 
-@rule("RET006", verdict="malformed", on_reading=True)
-def non_finite_number(case: Case) -> Iterator[Report]:
+@return_rule("RET006", verdict="malformed", on_reading=True)
+def non_finite_number(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A number is NaN or infinite.
 
     Why: JSON has no such numbers; the next program that reads the return will fail or, worse, carry on.
@@ -91,8 +91,8 @@ def non_finite_number(case: Case) -> Iterator[Report]:
     yield from case.tell("nonfinite")
 
 
-@rule("RET007", verdict="ambiguous", on_reading=True)
-def conflicting_keys(case: Case) -> Iterator[Report]:
+@return_rule("RET007", verdict="ambiguous", on_reading=True)
+def conflicting_keys(case: ReturnContext) -> Iterator[ReturnViolation]:
     """One object says two things: one key with two values, be it in another spelling, or a member denies the status.
 
     Why: most parsers take the last one without a warning. `failed` followed by `completed` would pass as success. Of
@@ -107,8 +107,8 @@ def conflicting_keys(case: Case) -> Iterator[Report]:
     yield from case.tell("conflict")
 
 
-@rule("RET008", verdict="ambiguous", on_reading=True)
-def contradicting_returns(case: Case) -> Iterator[Report]:
+@return_rule("RET008", verdict="ambiguous", on_reading=True)
+def contradicting_returns(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The message holds two returns that contradict each other in status, artifacts or agent.
 
     Why: taking the first one falls for drafts, taking the last one falls for appendices. If an id was issued, only
@@ -121,8 +121,8 @@ def contradicting_returns(case: Case) -> Iterator[Report]:
     yield from case.tell("contradiction")
 
 
-@rule("RET009", verdict="missing", on_reading=True)
-def only_in_thinking(case: Case) -> Iterator[Report]:
+@return_rule("RET009", verdict="missing", on_reading=True)
+def only_in_thinking(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The only return stands inside thinking text.
 
     Why: what a model considers saying is not what it said.
@@ -134,8 +134,8 @@ def only_in_thinking(case: Case) -> Iterator[Report]:
     yield from case.tell("thinking")
 
 
-@rule("RET010", verdict="missing", on_reading=True)
-def only_quoted(case: Case) -> Iterator[Report]:
+@return_rule("RET010", verdict="missing", on_reading=True)
+def only_quoted(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The only return stands on lines that are quoted with `>`.
 
     Why: agents quote what others returned.
@@ -147,8 +147,8 @@ def only_quoted(case: Case) -> Iterator[Report]:
     yield from case.tell("quoted")
 
 
-@rule("RET011", verdict="degenerate", on_reading=True)
-def unfilled_template(case: Case) -> Iterator[Report]:
+@return_rule("RET011", verdict="degenerate", on_reading=True)
+def unfilled_template(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The return is a template that nobody filled in.
 
     Why: agents echo the format they were given. It has every key and means nothing.
@@ -160,8 +160,8 @@ def unfilled_template(case: Case) -> Iterator[Report]:
     yield from case.tell("template")
 
 
-@rule("RET012", verdict="invalid", on_reading=True)
-def other_format(case: Case) -> Iterator[Report]:
+@return_rule("RET012", verdict="invalid", on_reading=True)
+def other_format(case: ReturnContext) -> Iterator[ReturnViolation]:
     """There is a return, but of another format than the one that was asked for.
 
     Why: the caller would read its words with the wrong dictionary.
@@ -173,8 +173,8 @@ def other_format(case: Case) -> Iterator[Report]:
     yield from case.tell("dialect")
 
 
-@rule("RET013", severity="note")
-def prose_after(case: Case) -> Iterator[Report]:
+@return_rule("RET013", severity="note")
+def prose_after(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The message goes on after the return.
 
     Why: the return counts, whatever the text after it says. Its first sentence is shown, so that a reader sees it if
@@ -187,11 +187,11 @@ def prose_after(case: Case) -> Iterator[Report]:
     sentence = " ".join((case.text[slice(*case.after)] if case.after else case.final).split())
     if sentence:
         hint = "Read it before you use the result."
-        yield Report(f"after the return the agent wrote '{sentence}'", hint, span=case.after)
+        yield ReturnViolation(f"after the return the agent wrote '{sentence}'", hint, span=case.after)
 
 
-@rule("RET014", severity="note")
-def undeclared_format(case: Case) -> Iterator[Report]:
+@return_rule("RET014", severity="note")
+def undeclared_format(case: ReturnContext) -> Iterator[ReturnViolation]:
     """Nothing declares the agent's format, and it used another one than its instructions offer.
 
     Why: the return is judged by the format that it is written in. If the format is declared, the agent gets the right
@@ -205,4 +205,4 @@ def undeclared_format(case: Case) -> Iterator[Report]:
     if offered is not None and case.dialect is not None and not case.is_dialect(offered):
         name, used = case.expectation.agent or "NAME", case.dialect.name
         hint = f'Declare it in remit.toml: [agents."{name}"] format = "{used}".'
-        yield Report(f"nothing declares a format, so the return is judged as {used}", hint)
+        yield ReturnViolation(f"nothing declares a format, so the return is judged as {used}", hint)

@@ -12,29 +12,29 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING, Diagnostic, Expectation
-from remit.positions import Lines
+from remit.positions import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from remit.model import ArtifactFacts, Place, Severity, Status, VerdictName
+    from remit.model import ArtifactFacts, Severity, Status, TextSpan, VerdictName
     from remit.returns.formats import Dialect
-    from remit.returns.shapes import Problem
+    from remit.returns.shapes import ShapeProblem
 
 _NOTHING_KNOWN = Expectation()
 MAX_PROBLEMS = 100
 """Of one kind: nobody reads more, and one is enough to refuse a return."""
 
-TroubleKind = Literal[
+ParseIssueKind = Literal[
     "absent", "empty", "too_big", "unreadable", "cut", "nonfinite", "conflict", "contradiction", "thinking", "quoted",
     "template", "dialect", "reply", "no_entry", "bad_line", "rival",
 ]  # fmt: skip
 
 
-class Trouble(NamedTuple):
+class ParseIssue(NamedTuple):
     """What went wrong while the return was looked for, before any rule could read it."""
 
-    kind: TroubleKind
+    kind: ParseIssueKind
     message: str
     hint: str
     start: int | None = None
@@ -42,7 +42,7 @@ class Trouble(NamedTuple):
     pointer: str = ""
 
 
-class Report(NamedTuple):
+class ReturnViolation(NamedTuple):
     """What a rule yields; the register turns it into a Finding."""
 
     message: str
@@ -52,7 +52,7 @@ class Report(NamedTuple):
     span: tuple[int, int] | None = None
 
 
-class Case:
+class ReturnContext:
     """Everything that the rules may look at: one object (or none), and what is known around it."""
 
     __slots__ = (
@@ -65,7 +65,7 @@ class Case:
         text: str,
         dialect: Dialect | None,
         payload: dict[str, Any] | None = None,
-        troubles: tuple[Trouble, ...] = (),
+        troubles: tuple[ParseIssue, ...] = (),
         spans: Mapping[str, tuple[int, int]] = NOTHING,
         *,
         located: bool = True,
@@ -98,8 +98,8 @@ class Case:
         """Where the first sentence after the return stands."""
         self.final = final
         """The first sentence of the final message, if the return was handed in apart from it."""
-        self._problems: tuple[Problem, ...] | None = None
-        self._lines: Lines | None = None
+        self._problems: tuple[ShapeProblem, ...] | None = None
+        self._lines: LineIndex | None = None
 
     @property
     def word(self) -> object:
@@ -120,7 +120,7 @@ class Case:
         return "error" if self.status in ("completed", None) else "warning"
 
     @property
-    def problems(self) -> tuple[Problem, ...]:
+    def problems(self) -> tuple[ShapeProblem, ...]:
         """Where the object does not fit its shape, short of what was said already.
 
         A status word that the workspace maps is not held against it, and a blank is reported as a blank only.
@@ -128,7 +128,7 @@ class Case:
         if self._problems is None:
             said = {trouble.pointer for trouble in self.troubles if trouble.kind == "template"}
             mapped = "/" + "/".join(self.dialect.status_at) if self.dialect and self.status is not None else None
-            kept: dict[str, list[Problem]] = {}
+            kept: dict[str, list[ShapeProblem]] = {}
             for problem in self.dialect.shape.problems(self.payload, "") if self.dialect else ():
                 same = kept.setdefault(problem.kind, [])
                 known = problem.pointer in said or (problem.kind == "word" and problem.pointer == mapped)
@@ -158,20 +158,20 @@ class Case:
         """Whether the return is in one of these formats."""
         return self.dialect is not None and self.dialect.name in names
 
-    def tell(self, kind: TroubleKind) -> Iterator[Report]:
+    def tell(self, kind: ParseIssueKind) -> Iterator[ReturnViolation]:
         """What went wrong in one way while the return was looked for."""
         for trouble in self.troubles:
             if trouble.kind == kind:
                 span = None if trouble.start is None else (trouble.start, trouble.end or trouble.start)
-                yield Report(trouble.message, trouble.hint, trouble.pointer, span=span)
+                yield ReturnViolation(trouble.message, trouble.hint, trouble.pointer, span=span)
 
-    def find_place(self, report: Report) -> Place | None:
+    def find_place(self, report: ReturnViolation) -> TextSpan | None:
         """Where a report points to, in lines and columns; the nearest parent where the value itself is not there."""
         # A reply's own place is in the message, also where its entry is not.
         if not self.located and (report.span is None or not self.is_dialect("manifest")):
             return None
         if self._lines is None:
-            self._lines = Lines(self.text)
+            self._lines = LineIndex(self.text)
         locate = self._lines.locate
         if report.span is not None:
             return locate(*report.span)
@@ -184,7 +184,7 @@ class Case:
         return locate(spans[pointer][0], spans[pointer][0] + 1) if pointer in spans else None
 
 
-class Rule(NamedTuple):
+class ReturnRule(NamedTuple):
     """A rule of the contract."""
 
     code: str
@@ -192,39 +192,45 @@ class Rule(NamedTuple):
     severity: Severity
     verdict: VerdictName
     documentation: str
-    check: Callable[[Case], Iterator[Report]]
+    check: Callable[[ReturnContext], Iterator[ReturnViolation]]
     on_reading: bool
 
 
-RULES: dict[str, Rule] = {}
+RETURN_RULES: dict[str, ReturnRule] = {}
 
 
-def rule(
+def return_rule(
     code: str,
     *,
     severity: Severity = "error",
     verdict: VerdictName = "invalid",
     on_reading: bool = False,
-) -> Callable[[Callable[[Case], Iterator[Report]]], Callable[[Case], Iterator[Report]]]:
+) -> Callable[
+    [Callable[[ReturnContext], Iterator[ReturnViolation]]], Callable[[ReturnContext], Iterator[ReturnViolation]]
+]:
     """Register a function as a rule. `on_reading`: it speaks of the message, not of an object found in it."""
 
-    def register(check: Callable[[Case], Iterator[Report]]) -> Callable[[Case], Iterator[Report]]:
-        if code in RULES:
+    def register(
+        check: Callable[[ReturnContext], Iterator[ReturnViolation]],
+    ) -> Callable[[ReturnContext], Iterator[ReturnViolation]]:
+        if code in RETURN_RULES:
             raise ValueError(f"two rules are called {code}")
         name = check.__name__.replace("_", "-")
-        RULES[code] = Rule(code, name, severity, verdict, check.__doc__ or "", check, on_reading)
+        RETURN_RULES[code] = ReturnRule(code, name, severity, verdict, check.__doc__ or "", check, on_reading)
         return check
 
     return register
 
 
-def run_rules(case: Case, *, places: bool = True, codes: Iterable[str] | None = None) -> list[Diagnostic]:
+def run_return_rules(
+    case: ReturnContext, *, places: bool = True, codes: Iterable[str] | None = None
+) -> list[Diagnostic]:
     """Run every rule, or those named, over a case; errors first, then in the order of the text.
 
     Places cost a look through the text.
     """
     findings = []
-    for each in RULES.values() if codes is None else [RULES[code] for code in codes]:
+    for each in RETURN_RULES.values() if codes is None else [RETURN_RULES[code] for code in codes]:
         if case.payload is None and not each.on_reading:
             continue
         for report in islice(each.check(case), MAX_PROBLEMS):
@@ -241,5 +247,5 @@ _PRECEDENCE: tuple[VerdictName, ...] = ("missing", "malformed", "ambiguous", "de
 
 def name_verdict(findings: Iterable[Diagnostic]) -> VerdictName:
     """The one word for a list of findings: the gravest error decides, warnings do not."""
-    verdicts = {RULES[finding.code].verdict for finding in findings if finding.severity == "error"}
+    verdicts = {RETURN_RULES[finding.code].verdict for finding in findings if finding.severity == "error"}
     return next((verdict for verdict in _PRECEDENCE if verdict in verdicts), "accepted")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.returns.rules.register import Case, Report, rule
-from remit.spelling import SURE, find_meant
+from remit.returns.rules.register import ReturnContext, ReturnViolation, return_rule
+from remit.spelling import SURE, find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from remit.returns.shapes import ProblemKind
 
 
-def _problems(case: Case, kind: ProblemKind, *, ending: str = "") -> Iterator[Report]:
+def _problems(case: ReturnContext, kind: ProblemKind, *, ending: str = "") -> Iterator[ReturnViolation]:
     for problem in case.problems:
         if problem.kind == kind and problem.pointer.endswith(ending):
-            yield Report(problem.message, problem.hint, problem.pointer)
+            yield ReturnViolation(problem.message, problem.hint, problem.pointer)
 
 
-@rule("RET020")
-def missing_field(case: Case) -> Iterator[Report]:
+@return_rule("RET020")
+def missing_field(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A required field is missing.
 
     Why: the caller acts on these fields.
@@ -31,11 +31,11 @@ def missing_field(case: Case) -> Iterator[Report]:
     """
     yield from _problems(case, "missing")
     if case.is_dialect("standard") and case.get("session_id") is None and case.get("metadata", "session_id") is None:
-        yield Report("session_id is missing", "Add the issued session_id to metadata.", "/metadata/session_id")
+        yield ReturnViolation("session_id is missing", "Add the issued session_id to metadata.", "/metadata/session_id")
 
 
-@rule("RET021")
-def wrong_type(case: Case) -> Iterator[Report]:
+@return_rule("RET021")
+def wrong_type(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A field has the wrong type.
 
     Why: nothing is coerced. `"1"` is not 1, `"true"` is not true: a reader that guesses here guesses elsewhere.
@@ -47,8 +47,8 @@ def wrong_type(case: Case) -> Iterator[Report]:
     yield from _problems(case, "type")
 
 
-@rule("RET022")
-def unknown_status(case: Case) -> Iterator[Report]:
+@return_rule("RET022")
+def unknown_status(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The status is not one of the format's words.
 
     Why: the list of words is closed. `success` and `done` have been taken for `completed` by one program and for an
@@ -62,8 +62,8 @@ def unknown_status(case: Case) -> Iterator[Report]:
     yield from _problems(case, "word", ending="/status")
 
 
-@rule("RET023")
-def unknown_artifact_type(case: Case) -> Iterator[Report]:
+@return_rule("RET023")
+def unknown_artifact_type(case: ReturnContext) -> Iterator[ReturnViolation]:
     """An artifact's type is not one of the format's words.
 
     Why: what happens to a file next (link a plan, index a report) hangs on it.
@@ -75,8 +75,8 @@ def unknown_artifact_type(case: Case) -> Iterator[Report]:
     yield from _problems(case, "word", ending="/type")
 
 
-@rule("RET024")
-def empty_text(case: Case) -> Iterator[Report]:
+@return_rule("RET024")
+def empty_text(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A text that must say something is empty.
 
     Why: an empty summary is how an agent that did nothing reports it.
@@ -88,8 +88,8 @@ def empty_text(case: Case) -> Iterator[Report]:
     yield from _problems(case, "blank")
 
 
-@rule("RET025", severity="warning")
-def misspelt_key(case: Case) -> Iterator[Report]:
+@return_rule("RET025", severity="warning")
+def misspelt_key(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A key that Remit does not know looks like one that is missing.
 
     Why: unknown keys survive, so a misspelt one is lost without a sound.
@@ -111,16 +111,16 @@ def misspelt_key(case: Case) -> Iterator[Report]:
 _MAX_COMPARED = 100
 
 
-def _misspelt(value: Mapping[str, object], known: Mapping[str, object], pointer: str) -> Iterator[Report]:
+def _misspelt(value: Mapping[str, object], known: Mapping[str, object], pointer: str) -> Iterator[ReturnViolation]:
     absent = [key for key in known if key not in value]
     unknown = [key for key in list(value)[:_MAX_COMPARED] if key not in known]
     for key in unknown if absent else ():
-        if meant := find_meant(key, absent, least=SURE):
-            yield Report(f"{key} is not a known key", f"Did you mean {meant}?", f"{pointer}/{key}")
+        if meant := find_similar(key, absent, least=SURE):
+            yield ReturnViolation(f"{key} is not a known key", f"Did you mean {meant}?", f"{pointer}/{key}")
 
 
-@rule("RET026")
-def number_out_of_range(case: Case) -> Iterator[Report]:
+@return_rule("RET026")
+def number_out_of_range(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A number is negative or not finite.
 
     Why: durations, depths and counts start at 0.
@@ -132,8 +132,8 @@ def number_out_of_range(case: Case) -> Iterator[Report]:
     yield from _problems(case, "range")
 
 
-@rule("RET027", severity="warning")
-def field_not_given(case: Case) -> Iterator[Report]:
+@return_rule("RET027", severity="warning")
+def field_not_given(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A field that one standard requires and another leaves open is not there.
 
     Why: a duration helps to set better limits, a file's summary saves the caller from opening it. In a run, Remit
@@ -146,8 +146,8 @@ def field_not_given(case: Case) -> Iterator[Report]:
     yield from _problems(case, "expected")
 
 
-@rule("RET028", verdict="ambiguous")
-def two_formats(case: Case) -> Iterator[Report]:
+@return_rule("RET028", verdict="ambiguous")
+def two_formats(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The object speaks two formats, and its two statuses differ.
 
     Why: whichever reader comes first would decide whether the work is done.
@@ -158,6 +158,6 @@ def two_formats(case: Case) -> Iterator[Report]:
     """
     other = {"complete": "completed", "partial": "partial", "error": "failed"}.get(case.text_at("meta", "status"))
     if case.is_dialect("standard") and other is not None and case.status is not None and other != case.status:
-        yield Report(
+        yield ReturnViolation(
             f"status is {case.word}, but meta.status is {case.get('meta', 'status')}", "Send one format.", "/status"
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from remit.lazy_regex import lazy
 from remit.returns.formats.hyper import clip
-from remit.returns.rules.register import Case, Report, rule
+from remit.returns.rules.register import ReturnContext, ReturnViolation, return_rule
 from remit.returns.token_count import count_tokens
 from remit.sentences import count_sentences
 
@@ -22,8 +22,8 @@ _MARKUP = lazy(r"(?m)^\s{0,3}(?:#{1,6}\s|[-*+]\s|>\s|\d{1,3}\.\s)|\*\*|__|```|`[
 _EMOJI = lazy("[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff]")
 
 
-@rule("RET030")
-def summary_too_long(case: Case) -> Iterator[Report]:
+@return_rule("RET030")
+def summary_too_long(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The summary has more than 500 characters or more than 100 tokens.
 
     Why: the summary lands in the caller's context, with those of every other agent. A run and the hooks send it back
@@ -36,16 +36,16 @@ def summary_too_long(case: Case) -> Iterator[Report]:
     """
     for problem in case.problems:
         if problem.kind == "long":
-            yield Report(problem.message, problem.hint, problem.pointer)
+            yield ReturnViolation(problem.message, problem.hint, problem.pointer)
     summary = case.text_at("summary") if case.is_dialect("standard") else ""
     tokens = count_excess(summary) if len(summary) <= MAX_CHARS else 0
     if tokens:
         message = f"summary has {tokens} tokens, {MAX_TOKENS} are allowed"
-        yield Report(message, "Shorten summary; put the detail into an artifact.", "/summary")
+        yield ReturnViolation(message, "Shorten summary; put the detail into an artifact.", "/summary")
 
 
-@rule("RET031", severity="warning")
-def summary_long(case: Case) -> Iterator[Report]:
+@return_rule("RET031", severity="warning")
+def summary_long(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The summary has more than 400 characters.
 
     Why: that is what the standards ask for; up to 500 characters are let through.
@@ -57,7 +57,7 @@ def summary_long(case: Case) -> Iterator[Report]:
     summary = case.text_at("summary") if case.is_dialect("standard") else ""
     if WANTED_CHARS < len(summary) <= MAX_CHARS:
         hint = "Keep outcomes, leave out how they came about."
-        yield Report(f"the summary has {len(summary)} characters, {WANTED_CHARS} are wanted", hint, "/summary")
+        yield ReturnViolation(f"the summary has {len(summary)} characters, {WANTED_CHARS} are wanted", hint, "/summary")
 
 
 def count_excess(summary: str) -> int:
@@ -77,8 +77,8 @@ def shorten(summary: str) -> str:
     return summary
 
 
-@rule("RET032", severity="warning")
-def summary_sentences(case: Case) -> Iterator[Report]:
+@return_rule("RET032", severity="warning")
+def summary_sentences(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The summary is not two to five sentences long.
 
     Why: one sentence seldom says both what was done and what it means for the caller.
@@ -90,12 +90,12 @@ def summary_sentences(case: Case) -> Iterator[Report]:
     summary = case.text_at("summary") if case.is_dialect("standard") else ""
     count = count_sentences(summary)
     if summary.strip() and not SENTENCES[0] <= count <= SENTENCES[1]:
-        yield Report(f"the summary has {count} sentence{'s' * (count != 1)}, 2 to 5 are wanted",
-                     "Say in 2 to 5 sentences what came out.", "/summary")  # fmt: skip
+        yield ReturnViolation(f"the summary has {count} sentence{'s' * (count != 1)}, 2 to 5 are wanted",
+                              "Say in 2 to 5 sentences what came out.", "/summary")  # fmt: skip
 
 
-@rule("RET033", severity="warning")
-def summary_markup(case: Case) -> Iterator[Report]:
+@return_rule("RET033", severity="warning")
+def summary_markup(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The summary has markup or emoji in it.
 
     Why: it is shown in terminals, logs and other agents' prompts, where markup is noise.
@@ -107,4 +107,4 @@ def summary_markup(case: Case) -> Iterator[Report]:
     summary = case.text_at("summary") if case.is_dialect("standard") else ""
     for pattern, what in ((_MARKUP, "markup"), (_EMOJI, "an emoji")):
         if pattern.search(summary, 0, 2 * MAX_CHARS):  # what is longer is refused anyway
-            yield Report(f"the summary has {what} in it", f"Leave {what} out.", "/summary")
+            yield ReturnViolation(f"the summary has {what} in it", f"Leave {what} out.", "/summary")

@@ -14,7 +14,7 @@ from remit.errors import RefusedError, UsageError
 from remit.light_namedtuple import NamedTuple
 from remit.model import MAX_DEPTH
 from remit.runs.admission.limits import Budget, check_budget, check_timeout, clamp, find_exhausted
-from remit.spelling import find_meant
+from remit.spelling import find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -182,7 +182,7 @@ def _check_cycle(agent: str, path: tuple[str, ...]) -> None:
 def _check_known(agent: str, known: frozenset[str] | None) -> None:
     if known is None or agent in known:
         return
-    meant = find_meant(agent, sorted(known))
+    meant = find_similar(agent, sorted(known))
     if not known:
         hint = "there are no agent files yet: `remit new` makes one, and the agent `-` needs none"
     else:

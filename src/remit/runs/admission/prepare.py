@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.agents.context import ContextPlan, Wanted, plan_context
+from remit.agents.context import ContextPath, ContextPlan, plan_context
 from remit.agents.definition import ANYONE
 from remit.agents.inputs import Inputs, read_inputs
 from remit.attempts.results import load_boot_id
@@ -256,7 +256,7 @@ def enter(draft: Draft, setting: Setting) -> Prepared:
 def _hand_on(work: _Work, root: str) -> LoadedContext:
     """The files that are handed on with the work, before those that the agent's own file names."""
     first, *others = work.request.handed
-    wanted = (Wanted(first, "required", (first,)), *(Wanted(each, "optional", (each,)) for each in others))
+    wanted = (ContextPath(first, "required", (first,)), *(ContextPath(each, "optional", (each,)) for each in others))
     handed = load_context(root, ContextPlan(files=wanted), forbidden=work.inputs.forbidden)
     known = {each.path for each in handed.loaded} | {each.path for each in handed.named}
     own = work.context

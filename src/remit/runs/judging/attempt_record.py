@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.runs import Run
     from remit.ledger.store import Ledger
-    from remit.model import Diagnostic, Place, Repair
+    from remit.model import Diagnostic, JsonRepair, TextSpan
     from remit.runs.judging.judge import Judgement
 
 _MOST = 50
@@ -75,11 +75,11 @@ def _shape_finding(finding: Diagnostic) -> dict[str, Any]:
     return told | {name: value for name, value in rare.items() if value}
 
 
-def _shape_repair(repair: Repair) -> dict[str, Any]:
+def _shape_repair(repair: JsonRepair) -> dict[str, Any]:
     place = _shape_place(repair.place)
     return {"kind": repair.kind, "message": repair.message} | ({"place": place} if place else {})
 
 
-def _shape_place(place: Place | None) -> list[int] | None:
+def _shape_place(place: TextSpan | None) -> list[int] | None:
     """Line and column where it begins, line and column where it ends."""
     return None if place is None else [*place]

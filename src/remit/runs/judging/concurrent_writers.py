@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING
-from remit.policy import PROTECTED, Ground, Permissions
+from remit.policy import PROTECTED, PathContext, Permissions
 from remit.policy.judge_call import check_switched_on, judge_path
 from remit.runs.judging.conclusion import Writes
 
@@ -250,5 +250,5 @@ def _may_write(other: Other, grade: ArtifactGrade, site: Site) -> bool:
     if not any(all(check_switched_on(tool, layer) is None for layer in layers) for tool in _WRITING):
         return False
     protected = PROTECTED if other.is_confined else ()
-    ground = Ground(site.root, site.root, os.path.expanduser("~"), os.path.realpath, protected)
+    ground = PathContext(site.root, site.root, os.path.expanduser("~"), os.path.realpath, protected)
     return any(judge_path(place, "write", layers, ground).answer != "deny" for place in grade.places or ("",))

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 from remit.model import Artifact, Return
-from remit.returns.convert import Known, convert_return, name_hyper_type
+from remit.returns.convert import KnownMetadata, convert_return, name_hyper_type
 from remit.returns.formats import HYPER, MANIFEST, STANDARD, get_dialect
 from remit.returns.formats.manifest import write_reason
 
@@ -32,7 +32,7 @@ def write_return(result: Result) -> Result:
         named = tuple(fault._replace(message=_name_code(fault)) for fault in returned.faults)
         returned = returned._replace(format="standard", faults=named)
     day = _find_day(result.session_id)
-    known = Known(today=day, findings_file=f"{day}_{_make_slug(result.agent)}.md", task_id=result.task_id)
+    known = KnownMetadata(today=day, findings_file=f"{day}_{_make_slug(result.agent)}.md", task_id=result.task_id)
     payload, _ = convert_return(returned, target, known)
     return result._replace(returned=payload)
 

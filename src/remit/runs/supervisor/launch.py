@@ -18,7 +18,7 @@ from remit.ledger.runs import begin_attempt
 from remit.ledger.slots import set_ticket
 from remit.ledger.texts import keep_texts
 from remit.model import NOTHING
-from remit.policy import Ground, Permissions
+from remit.policy import PathContext, Permissions
 from remit.policy.paths import is_below
 from remit.policy.protected_paths import GIT_PLACES, list_places
 from remit.returns.formats import MANIFEST
@@ -136,7 +136,7 @@ def _apply_permissions(drive: RunLoop, home: str) -> tuple[Profile, tuple[str, .
     layers = [Permissions(*(each.get(name, default) for name, default in _PERMISSIONS.items())) for each in said]
     may_write = all(layer.tools is None or {*WRITING} & {*layer.tools} for layer in layers)
     own_git = (find_common_folder(drive.terms.root),) if may_write else ()
-    ground = Ground(drive.terms.root, drive.terms.root, home, os.path.realpath)
+    ground = PathContext(drive.terms.root, drive.terms.root, home, os.path.realpath)
     profile, sentences = make_profile(layers, ground, write=(*drive.terms.build_places, *own_git))
     profile = judge_harness(profile, sentences, is_judged=drive.terms.judges and find_level().has_judge)
     own = os.path.realpath(f"{drive.home.root}/.remit")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from remit.harnesses import claude
 
 if TYPE_CHECKING:
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.profiles import Profile
 
 CLAUDE: tuple[Profile, ...] = ("claude",)
@@ -22,6 +22,6 @@ RESTRICTIONS = {
 """Other programs' names of the keys that say what an agent may use."""
 
 
-def is_own_folder(document: Document) -> bool:
+def is_own_folder(document: AgentDocument) -> bool:
     """Whether it lies in `.claude/agents`; any other `agents` folder is taken for that of a plugin."""
     return claude.FOLDER in document.path.split("/")

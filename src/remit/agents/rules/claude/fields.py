@@ -12,10 +12,10 @@ from remit.agents.rules.field_lookup import find_title
 from remit.agents.rules.field_shapes import FieldCheck, FieldProblem, FieldSpec, FieldTable, RuleRow, add_table
 from remit.harnesses import claude, opencode
 from remit.lazy_regex import lazy
-from remit.spelling import SURE, find_meant
+from remit.spelling import SURE, find_similar
 
 if TYPE_CHECKING:
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.model import Severity
 
 MAX_DESCRIPTION = 1024
@@ -24,12 +24,12 @@ _FAMILY = lazy(r"(?:claude[-_ .]{0,3})?(?P<family>sonnet|opus|haiku)[-_ .v]{0,3}
 _DIGITS = lazy(r"\s{0,20}\+?0{0,20}[1-9]")
 
 
-def _write_slug(_: Document, name: str) -> str:
+def _write_slug(_: AgentDocument, name: str) -> str:
     slug = re.sub(r"[^a-z0-9]{1,80}", "-", name.strip().lower()[:64]).strip("-")
     return slug if _NAME.match(slug) and name.strip().isascii() and "{" not in name else ""
 
 
-def _is_named(document: Document) -> bool:
+def _is_named(document: AgentDocument) -> bool:
     """Whether Claude Code takes the file for an agent by its name only."""
     return document.has_head and is_own_folder(document)
 
@@ -71,10 +71,10 @@ def _find_model(model: str) -> str:
         return _find_model(name) or name
     if found := _FAMILY.match(low):
         return found["family"]
-    return "" if "claude" in low or "/" in low else find_meant(low, claude.MODELS, least=SURE) or ""
+    return "" if "claude" in low or "/" in low else find_similar(low, claude.MODELS, least=SURE) or ""
 
 
-def _read_model(_: Document, model: str) -> str:
+def _read_model(_: AgentDocument, model: str) -> str:
     return _find_model(model.strip().removesuffix("[1m]"))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from remit.agents import edits
 from remit.agents.rules.claude import CLAUDE
 from remit.agents.rules.field_lookup import guess, show
-from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
+from remit.agents.rules.register import MAX_REPORTS, AgentFileContext, AgentViolation, agent_rule
 from remit.harnesses import claude
 from remit.positions import escape_key
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@rule("AGT210", profiles=CLAUDE, fix="safe")
-def claude_hooks_no_table(case: Case) -> Iterator[Report]:
+@agent_rule("AGT210", profiles=CLAUDE, fix="safe")
+def claude_hooks_no_table(case: AgentFileContext) -> Iterator[AgentViolation]:
     """`hooks` is not a table of events.
 
     Why: Claude Code ignores every hook in the file then, and tells its log only. An agent that is given as JSON, and
@@ -33,13 +33,17 @@ def claude_hooks_no_table(case: Case) -> Iterator[Report]:
         return
     told = "an empty list" if hooks == [] else show(hooks)
     hint = f"Write each event, such as {claude.BEFORE_TOOL}, with its hooks under it."
-    yield Report(f"hooks is {told} and not a table of events, so no hook runs", "Remove it." if hooks == [] else hint,
-                 case.document.key_span("/hooks"), "/hooks",
-                 edits=edits.remove_key(case.document, "/hooks") if hooks == [] else ())  # fmt: skip
+    yield AgentViolation(
+        f"hooks is {told} and not a table of events, so no hook runs",
+        "Remove it." if hooks == [] else hint,
+        case.document.key_span("/hooks"),
+        "/hooks",
+        edits=edits.remove_key(case.document, "/hooks") if hooks == [] else (),
+    )
 
 
-@rule("AGT211", profiles=CLAUDE, fix="unsafe")
-def claude_hook_form(case: Case) -> Iterator[Report]:
+@agent_rule("AGT211", profiles=CLAUDE, fix="unsafe")
+def claude_hook_form(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A hook has a form that Claude Code does not read.
 
     Why: one event that it does not know, or one hook of the wrong form, and it ignores all hooks of the agent.
@@ -58,12 +62,21 @@ def claude_hook_form(case: Case) -> Iterator[Report]:
             meant, hint = guess(event, claude.HOOK_EVENTS)
             hint = hint if meant else f"Events are {claude.BEFORE_TOOL}, {claude.AFTER_TOOL}, {claude.STOP} and others."
             can_fix = meant and meant not in hooks
-            yield Report(f"{show(event)} is no event of Claude Code, so no hook runs", hint, document.key_span(pointer),
-                         pointer, edits=edits.rename_key(document, pointer, meant) if can_fix else (),
-                         fix_message=f"Rename it to {meant}.")  # fmt: skip
+            yield AgentViolation(
+                f"{show(event)} is no event of Claude Code, so no hook runs",
+                hint,
+                document.key_span(pointer),
+                pointer,
+                edits=edits.rename_key(document, pointer, meant) if can_fix else (),
+                fix_message=f"Rename it to {meant}.",
+            )
         elif told := _find_hook_fault(groups):
-            yield Report(f"{event} {told}, so no hook runs", "Write a list of matcher and hooks, each with a type.",
-                         document.key_span(pointer), pointer)  # fmt: skip
+            yield AgentViolation(
+                f"{event} {told}, so no hook runs",
+                "Write a list of matcher and hooks, each with a type.",
+                document.key_span(pointer),
+                pointer,
+            )
 
 
 def _find_hook_fault(groups: object) -> str:

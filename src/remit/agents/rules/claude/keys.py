@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from remit.agents import edits
 from remit.agents.rules.claude import CLAUDE, RESTRICTIONS, is_own_folder
 from remit.agents.rules.field_lookup import list_names
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.harnesses import claude
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@rule("AGT205", profiles=CLAUDE, fix="unsafe")
-def claude_restriction_ignored(case: Case) -> Iterator[Report]:
+@agent_rule("AGT205", profiles=CLAUDE, fix="unsafe")
+def claude_restriction_ignored(case: AgentFileContext) -> Iterator[AgentViolation]:
     """What the agent may use is said under a key that Claude Code does not read.
 
     Why: Claude Code ignores the key in silence, so the agent has every tool there is. `allowed-tools` is a key of
@@ -30,31 +30,40 @@ def claude_restriction_ignored(case: Case) -> Iterator[Report]:
     """
     document = case.document
     if "permissions" in case.values:
-        yield Report("Claude Code itself does not read permissions: they hold only where its hooks call Remit",
-                     "See that they do: remit init --harness claude. Tools that are not needed at all are left out of "
-                     "tools.", document.key_span("/permissions"), "/permissions", "warning")  # fmt: skip
+        yield AgentViolation(
+            "Claude Code itself does not read permissions: they hold only where its hooks call Remit",
+            "See that they do: remit init --harness claude. Tools that are not needed at all are left out of tools.",
+            document.key_span("/permissions"),
+            "/permissions",
+            "warning",
+        )
     taken = set()
     for key, meant in RESTRICTIONS.items():
         if key not in case.values:
             continue
         pointer = f"/{key}"
         if meant in case.values or meant in taken:
-            yield Report(f"Claude Code does not read {key}", f"Say it in {meant}, and remove this key.",
-                         document.key_span(pointer), pointer, "warning")  # fmt: skip
+            yield AgentViolation(f"Claude Code does not read {key}", f"Say it in {meant}, and remove this key.",
+                                 document.key_span(pointer), pointer, "warning")  # fmt: skip
             continue
         taken.add(meant)
         can_fix = isinstance(case.values[key], str | list) and key != "permission"
         held = "every tool may be used" if meant == "tools" else "nothing is taken away"
-        yield Report(f"Claude Code does not read {key}, so {held}", f"Say it in {meant}.", document.key_span(pointer),
-                     pointer, edits=edits.rename_key(document, pointer, meant) if can_fix else (),
-                     fix_message=f"Rename it to {meant}.")  # fmt: skip
+        yield AgentViolation(
+            f"Claude Code does not read {key}, so {held}",
+            f"Say it in {meant}.",
+            document.key_span(pointer),
+            pointer,
+            edits=edits.rename_key(document, pointer, meant) if can_fix else (),
+            fix_message=f"Rename it to {meant}.",
+        )
 
 
 _NOT_IN_PLUGINS = ("permissionMode", "hooks", "mcpServers")
 
 
-@rule("AGT208", profiles=CLAUDE, severity="note")
-def claude_plugin_ignores(case: Case) -> Iterator[Report]:
+@agent_rule("AGT208", profiles=CLAUDE, severity="note")
+def claude_plugin_ignores(case: AgentFileContext) -> Iterator[AgentViolation]:
     """An agent of a plugin sets `permissionMode`, `hooks` or `mcpServers`.
 
     Why: Claude Code ignores these three in the agents of a plugin. An `agents` folder outside of `.claude` is taken
@@ -67,13 +76,13 @@ def claude_plugin_ignores(case: Case) -> Iterator[Report]:
     document = case.document
     ignored = [key for key in _NOT_IN_PLUGINS if case.get(key)] if not is_own_folder(document) else []
     if ignored:
-        yield Report(f"in a plugin, Claude Code ignores {list_names(ignored)}",
-                     f"Keep the agent in {claude.AGENT_FOLDERS[0]}, or do without.",
-                     document.key_span(f"/{ignored[0]}"), f"/{ignored[0]}")  # fmt: skip
+        yield AgentViolation(f"in a plugin, Claude Code ignores {list_names(ignored)}",
+                             f"Keep the agent in {claude.AGENT_FOLDERS[0]}, or do without.",
+                             document.key_span(f"/{ignored[0]}"), f"/{ignored[0]}")  # fmt: skip
 
 
-@rule("AGT222", profiles=CLAUDE, severity="warning")
-def claude_bypasses_permissions(case: Case) -> Iterator[Report]:
+@agent_rule("AGT222", profiles=CLAUDE, severity="warning")
+def claude_bypasses_permissions(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The agent runs without permission checks.
 
     Why: `bypassPermissions` lets it run every command and write every file without asking, and so may whoever gets a
@@ -84,12 +93,12 @@ def claude_bypasses_permissions(case: Case) -> Iterator[Report]:
     Good: `permissionMode: acceptEdits`, and permission rules for what it needs
     """
     if case.get("permissionMode") == claude.FREE_MODE and is_own_folder(case.document):
-        yield Report("the agent runs without any permission check", "Allow what it needs, and no more.",
-                     case.document.span_of("/permissionMode"), "/permissionMode")  # fmt: skip
+        yield AgentViolation("the agent runs without any permission check", "Allow what it needs, and no more.",
+                             case.document.span_of("/permissionMode"), "/permissionMode")  # fmt: skip
 
 
-@rule("AGT204", profiles=CLAUDE, severity="warning")
-def claude_prompt_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT204", profiles=CLAUDE, severity="warning")
+def claude_prompt_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """Nothing follows the frontmatter.
 
     Why: the body is the agent's prompt. Without one it knows only its description.
@@ -100,5 +109,5 @@ def claude_prompt_missing(case: Case) -> Iterator[Report]:
     """
     document = case.document
     if document.has_head and document.values and not document.text[document.body_start :].strip():
-        yield Report("the agent has no prompt", "Write below the frontmatter what it should do.",
-                     document.key_span("/name"))  # fmt: skip
+        yield AgentViolation("the agent has no prompt", "Write below the frontmatter what it should do.",
+                             document.key_span("/name"))  # fmt: skip

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from remit.agents import edits
 from remit.agents.rules.claude import CLAUDE
 from remit.agents.rules.field_lookup import is_absent, show
-from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
+from remit.agents.rules.register import MAX_REPORTS, AgentFileContext, AgentViolation, agent_rule
 from remit.harnesses import claude
 from remit.lazy_regex import lazy
 from remit.light_namedtuple import NamedTuple
-from remit.spelling import SURE, find_meant
+from remit.spelling import SURE, find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.frontmatter import Span
 
 _COMMA = lazy(r"[ \t]{0,20},?[ \t]{0,20}")
@@ -43,7 +43,7 @@ _TOOL = lazy(r"(?P<name>[^\s,()]{1,200})(?P<pattern>\([^)]{0,2000}\)?)?")
 _MAX_ENTRIES = 300
 
 
-def _list_entries(document: Document, key: str) -> list[_Entry]:
+def _list_entries(document: AgentDocument, key: str) -> list[_Entry]:
     """The tools under a key: a text with commas or spaces between them, or a list of such texts."""
     value = document.get(key)
     texts = [(f"/{key}", value)]
@@ -56,7 +56,7 @@ def _list_entries(document: Document, key: str) -> list[_Entry]:
     return found[:_MAX_ENTRIES]
 
 
-def _split(document: Document, pointer: str, text: str) -> Iterator[_Entry]:
+def _split(document: AgentDocument, pointer: str, text: str) -> Iterator[_Entry]:
     start, end = document.span_of(pointer)
     source = document.text[start:end]
     shared = document.frontmatter is not None and pointer in document.frontmatter.shared
@@ -67,8 +67,8 @@ def _split(document: Document, pointer: str, text: str) -> Iterator[_Entry]:
         yield _Entry(entry["name"], entry["pattern"] or "", span, pointer, exact)
 
 
-@rule("AGT212", profiles=CLAUDE, fix="unsafe")
-def claude_tools_table(case: Case) -> Iterator[Report]:
+@agent_rule("AGT212", profiles=CLAUDE, fix="unsafe")
+def claude_tools_table(case: AgentFileContext) -> Iterator[AgentViolation]:
     """`tools` or `disallowedTools` is a table.
 
     Why: Claude Code expects names. From a table it reads none: an agent with a table of tools has no tools at all, and
@@ -86,9 +86,9 @@ def claude_tools_table(case: Case) -> Iterator[Report]:
         if not isinstance(value, dict):
             continue
         names = _translate(value)
-        yield Report(f"{key} is a table, so {told}", f"Write {key}: {names or 'Read, Grep'}.",
-                     document.key_span(f"/{key}"), f"/{key}",
-                     edits=edits.replace_value(document, f"/{key}", names) if names else ())  # fmt: skip
+        yield AgentViolation(f"{key} is a table, so {told}", f"Write {key}: {names or 'Read, Grep'}.",
+                             document.key_span(f"/{key}"), f"/{key}",
+                             edits=edits.replace_value(document, f"/{key}", names) if names else ())  # fmt: skip
 
 
 def _translate(tools: dict[str, object]) -> str:
@@ -100,8 +100,8 @@ def _translate(tools: dict[str, object]) -> str:
     return ", ".join(names) if all(names) else ""
 
 
-@rule("AGT213", profiles=CLAUDE, severity="warning", fix="safe")
-def claude_tools_empty(case: Case) -> Iterator[Report]:
+@agent_rule("AGT213", profiles=CLAUDE, severity="warning", fix="safe")
+def claude_tools_empty(case: AgentFileContext) -> Iterator[AgentViolation]:
     """`tools` stands there without a value.
 
     Why: the agent then has no tools at all. Without the key it would have every tool.
@@ -114,14 +114,18 @@ def claude_tools_empty(case: Case) -> Iterator[Report]:
     """
     value = case.get("tools")
     if "tools" in case.values and is_absent(value):
-        yield Report("tools is empty, so the agent has no tools at all",
-                     "Name the tools, remove the key for every tool, or write [] if none is meant.",
-                     case.document.key_span("/tools"), "/tools",
-                     edits=edits.replace_value(case.document, "/tools", "[]"), fix_message="Write [].")  # fmt: skip
+        yield AgentViolation(
+            "tools is empty, so the agent has no tools at all",
+            "Name the tools, remove the key for every tool, or write [] if none is meant.",
+            case.document.key_span("/tools"),
+            "/tools",
+            edits=edits.replace_value(case.document, "/tools", "[]"),
+            fix_message="Write [].",
+        )
 
 
-@rule("AGT214", profiles=CLAUDE, severity="warning", fix="unsafe")
-def claude_tool_unknown(case: Case) -> Iterator[Report]:
+@agent_rule("AGT214", profiles=CLAUDE, severity="warning", fix="unsafe")
+def claude_tool_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A tool is named that Claude Code does not have.
 
     Why: names are case-sensitive, and one that is unknown is passed over: the agent lacks the tool, or keeps one that
@@ -137,11 +141,11 @@ def claude_tool_unknown(case: Case) -> Iterator[Report]:
         for entry in _list_entries(case.document, key)[:MAX_REPORTS]:
             if entry.name in claude.ALL_TOOLS or entry.name.startswith("mcp__") or "*" in entry.name:
                 continue
-            meant = find_meant(entry.name, claude.ALL_TOOLS, least=SURE)
-            yield Report(f"Claude Code has no tool {show(entry.name)}", _hint_at_tool(entry.name, meant),
-                         entry.name_span, entry.pointer,
-                         edits=((*entry.name_span, meant),) if meant and entry.exact else (),
-                         fix_message=f"Write {meant}.")  # fmt: skip
+            meant = find_similar(entry.name, claude.ALL_TOOLS, least=SURE)
+            yield AgentViolation(f"Claude Code has no tool {show(entry.name)}", _hint_at_tool(entry.name, meant),
+                                 entry.name_span, entry.pointer,
+                                 edits=((*entry.name_span, meant),) if meant and entry.exact else (),
+                                 fix_message=f"Write {meant}.")  # fmt: skip
 
 
 def _hint_at_tool(name: str, meant: str | None) -> str:
@@ -152,8 +156,8 @@ def _hint_at_tool(name: str, meant: str | None) -> str:
     return "Tools of an MCP server are called mcp__server__tool." if "mcp" in name.lower() else "Remove it."
 
 
-@rule("AGT215", profiles=CLAUDE, severity="warning", fix="safe")
-def claude_tool_contradiction(case: Case) -> Iterator[Report]:
+@agent_rule("AGT215", profiles=CLAUDE, severity="warning", fix="safe")
+def claude_tool_contradiction(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A tool is both given and taken away.
 
     Why: what `disallowedTools` names is taken away first, so the agent does not have it, whatever `tools` says.
@@ -170,12 +174,17 @@ def claude_tool_contradiction(case: Case) -> Iterator[Report]:
     both = [entry for entry in given if entry.name in denied]
     for entry in both[:MAX_REPORTS]:
         can_fix = len(both) < len(given) and entry.exact
-        yield Report(f"{entry.name} is given by tools and taken away by disallowedTools", "Name it in one of them.",
-                     entry.span, entry.pointer, edits=_cut_entry(document, entry) if can_fix else (),
-                     fix_message="Remove it from tools.")  # fmt: skip
+        yield AgentViolation(
+            f"{entry.name} is given by tools and taken away by disallowedTools",
+            "Name it in one of them.",
+            entry.span,
+            entry.pointer,
+            edits=_cut_entry(document, entry) if can_fix else (),
+            fix_message="Remove it from tools.",
+        )
 
 
-def _cut_entry(document: Document, entry: _Entry) -> tuple[edits.Change, ...]:
+def _cut_entry(document: AgentDocument, entry: _Entry) -> tuple[edits.Change, ...]:
     """Remove a tool: the item of a list that is nothing else, or a word with the comma after or before it."""
     start, end = entry.span
     text = document.text
@@ -192,8 +201,8 @@ def _cut_entry(document: Document, entry: _Entry) -> tuple[edits.Change, ...]:
 _WITH_NAMES = frozenset({*claude.DELEGATING, claude.OTHER_NAMES["skill"]})
 
 
-@rule("AGT216", profiles=CLAUDE, severity="warning")
-def claude_tool_pattern(case: Case) -> Iterator[Report]:
+@agent_rule("AGT216", profiles=CLAUDE, severity="warning")
+def claude_tool_pattern(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A tool is named with a pattern, such as `Bash(git:*)`.
 
     Why: in an agent's file Claude Code looks at the name alone. In `tools` the agent gets the whole tool, in
@@ -206,16 +215,19 @@ def claude_tool_pattern(case: Case) -> Iterator[Report]:
     for key, told in (("tools", "may use all of"), ("disallowedTools", "loses all of")):
         for entry in _list_entries(case.document, key)[:MAX_REPORTS]:
             if entry.pattern and entry.pattern not in ("()", "(*)") and entry.name not in _WITH_NAMES:
-                yield Report(f"the pattern {show(entry.pattern)} is ignored: the agent {told} {entry.name[:40]}",
-                             "Keep patterns in the permissions of the settings, or in a hook.", entry.span,
-                             entry.pointer)  # fmt: skip
+                yield AgentViolation(
+                    f"the pattern {show(entry.pattern)} is ignored: the agent {told} {entry.name[:40]}",
+                    "Keep patterns in the permissions of the settings, or in a hook.",
+                    entry.span,
+                    entry.pointer,
+                )
 
 
 _NOT_FOR_SUBAGENTS = frozenset({"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"})
 
 
-@rule("AGT217", profiles=CLAUDE, severity="note")
-def claude_tool_not_given(case: Case) -> Iterator[Report]:
+@agent_rule("AGT217", profiles=CLAUDE, severity="note")
+def claude_tool_not_given(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A tool is named that subagents are never given.
 
     Why: a subagent cannot ask the user or switch the mode of the session, whatever its file says. It can when it is
@@ -227,5 +239,9 @@ def claude_tool_not_given(case: Case) -> Iterator[Report]:
     """
     for entry in _list_entries(case.document, "tools"):
         if entry.name in _NOT_FOR_SUBAGENTS and (entry.name, case.get("permissionMode")) != ("ExitPlanMode", "plan"):
-            yield Report(f"a subagent is never given {entry.name}", "Let it return what it wants to ask.", entry.span,
-                         entry.pointer)  # fmt: skip
+            yield AgentViolation(
+                f"a subagent is never given {entry.name}",
+                "Let it return what it wants to ask.",
+                entry.span,
+                entry.pointer,
+            )

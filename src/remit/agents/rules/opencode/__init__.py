@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from remit.harnesses import opencode
 
 if TYPE_CHECKING:
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
     from remit.agents.profiles import Profile
 
 OPENCODE: tuple[Profile, ...] = ("opencode",)
@@ -25,7 +25,7 @@ EDITS = opencode.EDITING_TOOLS
 """Names of tools under which opencode looks for no permission."""
 
 
-def is_read(document: Document, pointer: str) -> bool:
+def is_read(document: AgentDocument, pointer: str) -> bool:
     """Whether a table that is none can be told to be so: where the YAML is broken, a table is read as a text."""
     found = document.frontmatter
     return found is not None and (found.whole or not isinstance(document.values.get(pointer[1:]), str))

@@ -12,7 +12,7 @@ from remit.harnesses import claude, opencode
 from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
 
 _PLAIN_NUMBER = lazy(r"\d{1,9}(?:\.\d{1,9})?\Z")
 _NO_TEXT = FieldProblem("AGT301", f"{{key}} is {{given}}, so {STOPS}", "Write a text, or remove the key.")
@@ -24,7 +24,7 @@ _STEPS = FieldProblem("AGT304", f"{{key}} is {{value}}, so {STOPS}", "Write a wh
 _NO_BOOLEAN = FieldProblem("AGT306", f"{{key}} is {{given}}, so {STOPS}", "Write true or false.")
 
 
-def _unquote(_: Document, value: object) -> str:
+def _unquote(_: AgentDocument, value: object) -> str:
     text = value.strip() if isinstance(value, str) else ""
     return text if _PLAIN_NUMBER.match(text) else ""
 

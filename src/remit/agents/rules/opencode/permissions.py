@@ -8,11 +8,11 @@ from remit.agents import edits
 from remit.agents.patterns import RUNNERS, matches_whole, normalize_command
 from remit.agents.rules.field_lookup import guess, list_names, show
 from remit.agents.rules.opencode import EDITS, OPENCODE, STOPS, is_read
-from remit.agents.rules.register import MAX_REPORTS, Case, Report, rule
+from remit.agents.rules.register import MAX_REPORTS, AgentFileContext, AgentViolation, agent_rule
 from remit.harnesses import opencode
 from remit.light_namedtuple import NamedTuple
 from remit.positions import escape_key
-from remit.spelling import SURE, find_meant
+from remit.spelling import SURE, find_similar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,8 +37,8 @@ def _find_faults(rights: dict[str, object]) -> Iterator[tuple[tuple[str, ...], o
             yield (tool,), right
 
 
-@rule("AGT320", profiles=OPENCODE, fix="unsafe")
-def opencode_permission_form(case: Case) -> Iterator[Report]:
+@agent_rule("AGT320", profiles=OPENCODE, fix="unsafe")
+def opencode_permission_form(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A permission is none of allow, ask and deny.
 
     Why: opencode does not start. `question`, `webfetch`, `websearch` and `doom_loop` take no patterns, only one of the
@@ -61,9 +61,9 @@ def opencode_permission_form(case: Case) -> Iterator[Report]:
         meant, hint = _find_action(action)
         if isinstance(action, dict):
             hint = "Write allow, ask or deny: it takes no patterns." if path else hint
-        yield Report(f"{name} is {show(action)}, so {STOPS}", hint, document.key_span(pointer), pointer,
-                     edits=edits.replace_value(document, pointer, meant) if meant else (),
-                     fix_message=f"Write {meant}.")  # fmt: skip
+        yield AgentViolation(f"{name} is {show(action)}, so {STOPS}", hint, document.key_span(pointer), pointer,
+                             edits=edits.replace_value(document, pointer, meant) if meant else (),
+                             fix_message=f"Write {meant}.")  # fmt: skip
 
 
 def _find_action(action: object) -> tuple[str, str]:
@@ -77,8 +77,8 @@ def _find_action(action: object) -> tuple[str, str]:
     return "", "Write allow, ask or deny."
 
 
-@rule("AGT321", profiles=OPENCODE, fix="unsafe")
-def opencode_permission_unread(case: Case) -> Iterator[Report]:
+@agent_rule("AGT321", profiles=OPENCODE, fix="unsafe")
+def opencode_permission_unread(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A permission is set for `write`, `patch` or `multiedit`.
 
     Why: opencode asks for the permission `edit` whenever a file is changed, by whatever tool. A permission with another
@@ -97,14 +97,18 @@ def opencode_permission_unread(case: Case) -> Iterator[Report]:
         pointer = f"/permission/{tool}"
         can_fix = "edit" not in rights and index == 0
         is_harmless = rights[tool] == "allow"
-        yield Report(f"opencode never looks at the permission {tool}: edit covers every change to a file",
-                     "Write edit." if can_fix else "Say it in edit, and remove this.", document.key_span(pointer),
-                     pointer, "warning" if is_harmless else None,
-                     edits.rename_key(document, pointer, "edit") if can_fix else ())  # fmt: skip
+        yield AgentViolation(
+            f"opencode never looks at the permission {tool}: edit covers every change to a file",
+            "Write edit." if can_fix else "Say it in edit, and remove this.",
+            document.key_span(pointer),
+            pointer,
+            "warning" if is_harmless else None,
+            edits.rename_key(document, pointer, "edit") if can_fix else (),
+        )
 
 
-@rule("AGT322", profiles=OPENCODE, severity="warning", fix="unsafe")
-def opencode_tool_misspelt(case: Case) -> Iterator[Report]:
+@agent_rule("AGT322", profiles=OPENCODE, severity="warning", fix="unsafe")
+def opencode_tool_misspelt(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A tool is misspelt.
 
     Why: names are case-sensitive, and one that no tool has is never looked at: `Bash: deny` denies nothing. Names that
@@ -122,17 +126,22 @@ def opencode_tool_misspelt(case: Case) -> Iterator[Report]:
         for tool in list(rights)[:MAX_REPORTS] if isinstance(rights, dict) else ():
             if tool in opencode.ALL_TOOLS or tool in EDITS or not tool.isalpha():
                 continue
-            meant = find_meant(tool, opencode.ALL_TOOLS, least=SURE)
+            meant = find_similar(tool, opencode.ALL_TOOLS, least=SURE)
             if meant:
                 pointer = f"/{table}/{tool}"
                 can_fix = meant not in rights
-                yield Report(f"opencode has no tool {show(tool)}", f"Did you mean {meant}?", document.key_span(pointer),
-                             pointer, edits=edits.rename_key(document, pointer, meant) if can_fix else (),
-                             fix_message=f"Rename it to {meant}.")  # fmt: skip
+                yield AgentViolation(
+                    f"opencode has no tool {show(tool)}",
+                    f"Did you mean {meant}?",
+                    document.key_span(pointer),
+                    pointer,
+                    edits=edits.rename_key(document, pointer, meant) if can_fix else (),
+                    fix_message=f"Rename it to {meant}.",
+                )
 
 
-@rule("AGT323", profiles=OPENCODE, severity="warning")
-def opencode_permission_overruled(case: Case) -> Iterator[Report]:
+@agent_rule("AGT323", profiles=OPENCODE, severity="warning")
+def opencode_permission_overruled(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The rule for everything stands after other rules.
 
     Why: of all rules that match, the last one wins. A `"*"` at the end overrules what stands above it.
@@ -152,12 +161,16 @@ def opencode_permission_overruled(case: Case) -> Iterator[Report]:
         at = words.index("*") if "*" in words else 0
         lost = [word for word in words[:at] if table[word] != table["*"]]
         if lost and isinstance(table["*"], str):
-            yield Report(f'"*" stands last and overrules {list_names(lost, 3)}', 'Put "*" first: the last match wins.',
-                         document.key_span(f"{pointer}/*"), f"{pointer}/*")  # fmt: skip
+            yield AgentViolation(
+                f'"*" stands last and overrules {list_names(lost, 3)}',
+                'Put "*" first: the last match wins.',
+                document.key_span(f"{pointer}/*"),
+                f"{pointer}/*",
+            )
 
 
-@rule("AGT324", profiles=OPENCODE, severity="note")
-def opencode_asks(case: Case) -> Iterator[Report]:
+@agent_rule("AGT324", profiles=OPENCODE, severity="note")
+def opencode_asks(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A permission is `ask`.
 
     Why: where nobody can answer, in `opencode run` for one, what is asked is refused, and the run still ends as a
@@ -172,9 +185,9 @@ def opencode_asks(case: Case) -> Iterator[Report]:
     if path is not None:
         pointer = "/permission" + "".join(f"/{escape_key(part)}" for part in path)
         name = ".".join(("permission", *path))[:80]
-        yield Report(f"{name} is ask, which is refused wherever nobody can answer",
-                     "Write allow or deny if scripts start this agent.", case.document.span_of(pointer),
-                     pointer)  # fmt: skip
+        yield AgentViolation(f"{name} is ask, which is refused wherever nobody can answer",
+                             "Write allow or deny if scripts start this agent.", case.document.span_of(pointer),
+                             pointer)  # fmt: skip
 
 
 def _find_asks(rights: dict[str, object]) -> Iterator[tuple[str, ...]]:
@@ -185,8 +198,8 @@ def _find_asks(rights: dict[str, object]) -> Iterator[tuple[str, ...]]:
             yield from ((tool, pattern) for pattern, action in right.items() if action == "ask")
 
 
-@rule("AGT327", profiles=OPENCODE, severity="warning")
-def opencode_denial_decorative(case: Case) -> Iterator[Report]:
+@agent_rule("AGT327", profiles=OPENCODE, severity="warning")
+def opencode_denial_decorative(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A command is denied to bash, and other spellings of it are allowed.
 
     Why: a pattern is compared with the whole command, `*` stands for anything, and of all patterns that match, the last
@@ -211,9 +224,12 @@ def opencode_denial_decorative(case: Case) -> Iterator[Report]:
         if _may_run(others, command) or any(_may_run(rules, way) for way in ways):
             pointer = "/permission" + "".join(f"/{escape_key(part)}" for part in denial.path)
             rest = f", one of {len(denied)} denials," if len(denied) > 1 else ""
-            yield Report(f"denying {show(denial.pattern)}{rest} does not hold: other spellings of it are allowed",
-                         'Write "*": deny first, and allow the commands that the agent needs.',
-                         document.key_span(pointer), pointer)  # fmt: skip
+            yield AgentViolation(
+                f"denying {show(denial.pattern)}{rest} does not hold: other spellings of it are allowed",
+                'Write "*": deny first, and allow the commands that the agent needs.',
+                document.key_span(pointer),
+                pointer,
+            )
             return
 
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 from remit.agents import edits
 from remit.agents.rules.field_lookup import TRUTHS, show
 from remit.agents.rules.opencode import EDITS, OPENCODE, STOPS, is_read
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.harnesses import opencode
 from remit.positions import escape_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.agents.document import Document
+    from remit.agents.document import AgentDocument
 
 
-@rule("AGT325", profiles=("opencode", "standard"), fix="unsafe")
-def opencode_tools_form(case: Case) -> Iterator[Report]:
+@agent_rule("AGT325", profiles=("opencode", "standard"), fix="unsafe")
+def opencode_tools_form(case: AgentFileContext) -> Iterator[AgentViolation]:
     """`tools` is not a table of true and false, in a file that opencode reads.
 
     Why: opencode does not start. A list of names is how Claude Code has it.
@@ -39,18 +39,18 @@ def opencode_tools_form(case: Case) -> Iterator[Report]:
             pointer = f"/tools/{escape_key(name)}"
             if not isinstance(on, bool) and str(on).lower()[:9] not in TRUTHS:
                 meant = {"allow": "true", "deny": "false"}.get(str(on)[:9], "")
-                yield Report(f"tools.{name[:60]} is {show(on)}, so {STOPS}", "Write true or false.",
-                             document.key_span(pointer), pointer,
-                             edits=edits.replace_value(document, pointer, meant) if meant else (),
-                             fix_message=f"Write {meant}.")  # fmt: skip
+                yield AgentViolation(f"tools.{name[:60]} is {show(on)}, so {STOPS}", "Write true or false.",
+                                     document.key_span(pointer), pointer,
+                                     edits=edits.replace_value(document, pointer, meant) if meant else (),
+                                     fix_message=f"Write {meant}.")  # fmt: skip
         return
     changes = _make_permission(document, tools) if not is_standard and _can_take_permission(document) else ()
-    yield Report(f"tools is {show(tools)} and not a table, so {STOPS}", "Say it in permission.",
-                 document.key_span("/tools"), "/tools", edits=changes,
-                 fix_message="Make permissions of it.")  # fmt: skip
+    yield AgentViolation(f"tools is {show(tools)} and not a table, so {STOPS}", "Say it in permission.",
+                         document.key_span("/tools"), "/tools", edits=changes,
+                         fix_message="Make permissions of it.")  # fmt: skip
 
 
-def _can_take_permission(document: Document) -> bool:
+def _can_take_permission(document: AgentDocument) -> bool:
     """Whether a fix may write `permission`: it is not given, and no other fix writes it."""
     from remit.agents.rules.opencode.fields import TABLE  # noqa: PLC0415 - not for standard files
 
@@ -58,7 +58,7 @@ def _can_take_permission(document: Document) -> bool:
     return not given and "permission" not in TABLE.find_unknown_keys(document).values()
 
 
-def _make_permission(document: Document, tools: object) -> tuple[edits.Change, ...]:
+def _make_permission(document: AgentDocument, tools: object) -> tuple[edits.Change, ...]:
     """A list of tools as permissions; none where one of them is unknown."""
     texts = tools.split(",") if isinstance(tools, str) else tools if isinstance(tools, list) else []
     known = {name.lower(): "edit" if name in EDITS else name for name in opencode.ALL_TOOLS}
@@ -71,8 +71,8 @@ def _make_permission(document: Document, tools: object) -> tuple[edits.Change, .
     return (*renamed, *replaced) if renamed and replaced else ()
 
 
-@rule("AGT326", profiles=OPENCODE, severity="note", fix="unsafe")
-def opencode_tools_deprecated(case: Case) -> Iterator[Report]:
+@agent_rule("AGT326", profiles=OPENCODE, severity="note", fix="unsafe")
+def opencode_tools_deprecated(case: AgentFileContext) -> Iterator[AgentViolation]:
     """`tools` is deprecated.
 
     Why: since version 1.1 `permission` says which tools an agent has. opencode still makes permissions of `tools`, and
@@ -88,12 +88,12 @@ def opencode_tools_deprecated(case: Case) -> Iterator[Report]:
     tools = case.get("tools")
     if not isinstance(tools, dict) or not all(isinstance(on, bool) for on in tools.values()):
         return
-    yield Report("tools is deprecated", "Say it in permission.", document.key_span("/tools"), "/tools",
-                 edits=_translate(document, tools) if tools and _can_take_permission(document) else (),
-                 fix_message="Make permissions of it.")  # fmt: skip
+    yield AgentViolation("tools is deprecated", "Say it in permission.", document.key_span("/tools"), "/tools",
+                         edits=_translate(document, tools) if tools and _can_take_permission(document) else (),
+                         fix_message="Make permissions of it.")  # fmt: skip
 
 
-def _translate(document: Document, tools: dict[str, bool]) -> tuple[edits.Change, ...]:
+def _translate(document: AgentDocument, tools: dict[str, bool]) -> tuple[edits.Change, ...]:
     """Write each true as allow and each false as deny, in its place; write and patch are edit, once."""
     names = ["edit" if name in ("write", "patch") else name for name in tools]
     found = document.frontmatter

@@ -8,15 +8,15 @@ from remit.agents import edits
 from remit.agents.rules.field_lookup import show
 from remit.agents.rules.opencode import OPENCODE, RESTRICTIONS, STOPS
 from remit.agents.rules.opencode.permissions import is_permission
-from remit.agents.rules.register import Case, Report, rule
+from remit.agents.rules.register import AgentFileContext, AgentViolation, agent_rule
 from remit.lazy_regex import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@rule("AGT305", profiles=OPENCODE, severity="warning", fix="safe")
-def opencode_steps_renamed(case: Case) -> Iterator[Report]:
+@agent_rule("AGT305", profiles=OPENCODE, severity="warning", fix="safe")
+def opencode_steps_renamed(case: AgentFileContext) -> Iterator[AgentViolation]:
     """`maxSteps` is the old name of `steps`.
 
     Why: it is deprecated; where both are given, `steps` wins.
@@ -29,10 +29,10 @@ def opencode_steps_renamed(case: Case) -> Iterator[Report]:
     """
     if "maxSteps" in case.values:
         both = "steps" in case.values
-        yield Report("maxSteps is the old name of steps", "Remove it." if both else "Write steps.",
-                     case.document.key_span("/maxSteps"), "/maxSteps",
-                     edits=edits.remove_key(case.document, "/maxSteps") if both
-                     else edits.rename_key(case.document, "/maxSteps", "steps"))  # fmt: skip
+        yield AgentViolation("maxSteps is the old name of steps", "Remove it." if both else "Write steps.",
+                             case.document.key_span("/maxSteps"), "/maxSteps",
+                             edits=edits.remove_key(case.document, "/maxSteps") if both
+                             else edits.rename_key(case.document, "/maxSteps", "steps"))  # fmt: skip
 
 
 _THEME = ("primary", "secondary", "accent", "success", "warning", "error", "info")
@@ -45,8 +45,8 @@ _BY_NAME = {
 }  # fmt: skip
 
 
-@rule("AGT307", profiles=OPENCODE, fix="unsafe")
-def opencode_color_unknown(case: Case) -> Iterator[Report]:
+@agent_rule("AGT307", profiles=OPENCODE, fix="unsafe")
+def opencode_color_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The color is neither `#` with six digits nor a color of the theme.
 
     Why: opencode does not start. The theme has primary, secondary, accent, success, warning, error and info; names of
@@ -68,20 +68,20 @@ def opencode_color_unknown(case: Case) -> Iterator[Report]:
     digits = short["digits"] if short else ""
     meant = f"#{digits}" if len(digits) == 6 else "#" + "".join(digit * 2 for digit in digits)  # noqa: PLR2004 - digits
     meant = meant if short else _BY_NAME.get(str(color).lower()[:20], "")
-    yield Report(f"color is {show(color)}, so {STOPS}",
-                 "Write # and six digits, between quotes, or a color of the theme, such as accent.",
-                 document.key_span("/color"), "/color",
-                 edits=edits.replace_value(document, "/color", edits.quote(meant)) if meant
-                 else edits.remove_key(document, "/color") if color is None else (),
-                 fix_message=f'Write "{meant}".' if meant else "Remove it.",
-                 applicability="safe" if short else None)  # fmt: skip
+    yield AgentViolation(f"color is {show(color)}, so {STOPS}",
+                         "Write # and six digits, between quotes, or a color of the theme, such as accent.",
+                         document.key_span("/color"), "/color",
+                         edits=edits.replace_value(document, "/color", edits.quote(meant)) if meant
+                         else edits.remove_key(document, "/color") if color is None else (),
+                         fix_message=f'Write "{meant}".' if meant else "Remove it.",
+                         applicability="safe" if short else None)  # fmt: skip
 
 
 _IDS = (("claude-", "anthropic"), ("gpt-", "openai"), ("gemini-", "google"))
 
 
-@rule("AGT308", profiles=OPENCODE, fix="unsafe")
-def opencode_model_no_provider(case: Case) -> Iterator[Report]:
+@agent_rule("AGT308", profiles=OPENCODE, fix="unsafe")
+def opencode_model_no_provider(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The model has no provider before it.
 
     Why: opencode takes what stands before the slash for the provider; `sonnet` is a provider without a model to it,
@@ -102,13 +102,17 @@ def opencode_model_no_provider(case: Case) -> Iterator[Report]:
     changes = edits.rewrite_text(document, "/model", f"{provider}/{model.strip()}") if provider else ()
     is_default = low == "inherit"
     hint = f"Write {provider}/{low[:60]}." if provider else "Write provider/model; `opencode models` lists them."
-    yield Report(f"the model {show(model)} has no provider", "Remove it: that is the default." if is_default else hint,
-                 document.span_of("/model"), "/model",
-                 edits=edits.remove_key(document, "/model") if is_default else changes)  # fmt: skip
+    yield AgentViolation(
+        f"the model {show(model)} has no provider",
+        "Remove it: that is the default." if is_default else hint,
+        document.span_of("/model"),
+        "/model",
+        edits=edits.remove_key(document, "/model") if is_default else changes,
+    )
 
 
-@rule("AGT310", profiles=OPENCODE, severity="warning", fix="safe")
-def opencode_prompt_overruled(case: Case) -> Iterator[Report]:
+@agent_rule("AGT310", profiles=OPENCODE, severity="warning", fix="safe")
+def opencode_prompt_overruled(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The frontmatter has a `prompt`.
 
     Why: in a Markdown file the body is the prompt, even an empty one; `prompt` is read in `opencode.json` only.
@@ -122,13 +126,18 @@ def opencode_prompt_overruled(case: Case) -> Iterator[Report]:
     document = case.document
     if "prompt" in case.values:
         has_body = bool(document.text[document.body_start :].strip())
-        yield Report("the body overrules prompt", "Write it below the frontmatter.", document.key_span("/prompt"),
-                     "/prompt", edits=edits.remove_key(document, "/prompt") if has_body else (),
-                     fix_message="Remove it.")  # fmt: skip
+        yield AgentViolation(
+            "the body overrules prompt",
+            "Write it below the frontmatter.",
+            document.key_span("/prompt"),
+            "/prompt",
+            edits=edits.remove_key(document, "/prompt") if has_body else (),
+            fix_message="Remove it.",
+        )
 
 
-@rule("AGT311", profiles=OPENCODE, severity="warning")
-def opencode_prompt_missing(case: Case) -> Iterator[Report]:
+@agent_rule("AGT311", profiles=OPENCODE, severity="warning")
+def opencode_prompt_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """Nothing follows the frontmatter.
 
     Why: the body is the agent's prompt. Without one it does what any agent does.
@@ -140,12 +149,12 @@ def opencode_prompt_missing(case: Case) -> Iterator[Report]:
     document = case.document
     is_used = bool(document.values) and case.get("disable") is not True and "prompt" not in case.values
     if is_used and not document.unclosed_frontmatter and not document.text[document.body_start :].strip():
-        yield Report("the agent has no prompt", "Write below the frontmatter what it should do.",
-                     document.key_span("/description"))  # fmt: skip
+        yield AgentViolation("the agent has no prompt", "Write below the frontmatter what it should do.",
+                             document.key_span("/description"))  # fmt: skip
 
 
-@rule("AGT312", profiles=OPENCODE, fix="unsafe")
-def opencode_restriction_ignored(case: Case) -> Iterator[Report]:
+@agent_rule("AGT312", profiles=OPENCODE, fix="unsafe")
+def opencode_restriction_ignored(case: AgentFileContext) -> Iterator[AgentViolation]:
     """What the agent may do is said under a key that opencode does not read.
 
     Why: nothing of it holds, and the key is sent to the model provider. opencode reads `permission`, without an s.
@@ -161,7 +170,11 @@ def opencode_restriction_ignored(case: Case) -> Iterator[Report]:
         if key not in case.values:
             continue
         can_fix = key == "permissions" and "permission" not in case.values and is_permission(case.values[key])
-        yield Report(f"opencode does not read {key}, so nothing of it holds, and sends it to the model provider",
-                     "Say it in permission.", document.key_span(f"/{key}"), f"/{key}",
-                     edits=edits.rename_key(document, f"/{key}", "permission") if can_fix else (),
-                     fix_message="Rename it to permission.")  # fmt: skip
+        yield AgentViolation(
+            f"opencode does not read {key}, so nothing of it holds, and sends it to the model provider",
+            "Say it in permission.",
+            document.key_span(f"/{key}"),
+            f"/{key}",
+            edits=edits.rename_key(document, f"/{key}", "permission") if can_fix else (),
+            fix_message="Rename it to permission.",
+        )
