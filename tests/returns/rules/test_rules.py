@@ -166,7 +166,7 @@ def test_a_code_is_well_formed_and_documented(code: str) -> None:
 
 
 def test_names_are_unique_and_speak_for_themselves() -> None:
-    names = [return_rule.name for return_rule in RETURN_RULES.values()]
+    names = [each.name for each in RETURN_RULES.values()]
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[a-z]+(?:-[a-z]+)*", name) for name in names)
 

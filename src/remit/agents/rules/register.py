@@ -132,22 +132,20 @@ def run_agent_rules(case: AgentFileContext) -> list[Diagnostic]:
     if profile not in _BY_PROFILE:
         load_rules(profile)
         # By code: in which order the modules were loaded must not show.
-        _BY_PROFILE[profile] = tuple(
-            agent_rule for _, agent_rule in sorted(AGENT_RULES.items()) if profile in agent_rule.profiles
-        )
+        _BY_PROFILE[profile] = tuple(each for _, each in sorted(AGENT_RULES.items()) if profile in each.profiles)
     findings = []
     for each in _BY_PROFILE[profile]:
         findings += [make_diagnostic(each, report, case.document) for report in islice(each.check(case), MAX_REPORTS)]
     return findings
 
 
-def make_diagnostic(agent_rule: AgentRule, report: AgentViolation, document: AgentDocument) -> Diagnostic:
+def make_diagnostic(rule: AgentRule, report: AgentViolation, document: AgentDocument) -> Diagnostic:
     """A report as a finding."""
     fix = None
     if report.edits:
         edits = tuple(TextEdit(*edit, document.locate(edit[:2])) for edit in sorted(report.edits))
-        fix = Fix(report.applicability or agent_rule.fix or "unsafe", report.fix_message or report.hint, edits)
-    return Diagnostic(agent_rule.code, report.severity or agent_rule.severity, report.message, report.hint,
+        fix = Fix(report.applicability or rule.fix or "unsafe", report.fix_message or report.hint, edits)
+    return Diagnostic(rule.code, report.severity or rule.severity, report.message, report.hint,
                       report.pointer, document.locate(report.span), fix)  # fmt: skip
 
 
