@@ -231,11 +231,12 @@ _FILLING: Final = (
         runner, owner, details
     )
     SELECT name, name, 'builder', 1, '["orchestrator","builder"]', 'finished', at_ms, at_ms, at_ms, 'exited',
-           'accepted', 'completed', 'claude', 'referee', '{"refereed":true}'
+           'accepted', 'completed', 'claude', 'hooks', '{"is_harness_run":true}'
     FROM past WHERE n <= :delegations
     """,
     """
-    INSERT INTO refereed (session_id, harness, harness_session, agent, tool_use_id, agent_id, held, waited, deadline_ms)
+    INSERT INTO hook_runs
+        (session_id, harness, harness_session, agent, tool_use_id, agent_id, enforced, waited, deadline_ms)
     SELECT name, 'claude', printf('past-%d', n / 20), 'builder', printf('old_%d', n), printf('a%d', n), 1, 1, 0
     FROM past WHERE n <= :delegations
     """,

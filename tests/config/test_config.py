@@ -178,7 +178,7 @@ def test_the_settings_of_the_workspace_are_read() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '[tool.remit.referee]\nenforce = "none"\n',
+        '[tool.remit.hooks]\nenforce = "none"\n',
         "[tool.remit.delegate]\nreasks = 0\n",
         "[tool.remit.limits]\nrunning = 999\n",
         "[tool.remit.budget]\nmax_usd = 999\n",

@@ -1,4 +1,4 @@
-"""What the referee counts on in Claude Code itself: how it takes names, and how it says that a person sits there."""
+"""What the hooks count on in Claude Code itself: how it takes names, and how it says that a person sits there."""
 
 import sys
 from pathlib import Path

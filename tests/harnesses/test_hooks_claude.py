@@ -232,7 +232,7 @@ def test_a_session_that_is_an_agents_as_a_whole_is_held_to_its_return(stage: Sta
 def test_all_are_held_where_the_workspace_wants_it_and_a_call_that_starts_nobody_leaves_nothing_open(
     stage: Stage,
 ) -> None:
-    stage.configure('[referee]\nenforce = "all"\n')
+    stage.configure('[hooks]\nenforce = "all"\n')
     converse(stage, "all")
     (result,) = find_results(stage, "all", 1)
     assert result["status"] == "failed"

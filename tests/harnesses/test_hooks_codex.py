@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 REPORT = call("bash", command="echo '# Report' > report.md")
-PATCH = "apply_patch <<'END'\n*** Begin Patch\n*** Add File: remit.toml\n+[referee]\n*** End Patch\nEND"
+PATCH = "apply_patch <<'END'\n*** Begin Patch\n*** Add File: remit.toml\n+[hooks]\n*** End Patch\nEND"
 
 
 def ask(script: str, agent: str = "scribe") -> ScriptedTurn:
@@ -195,7 +195,7 @@ def test_without_trust_hooks_are_passed_over_in_silence_and_codex_tells_it_when_
 
 @pytest.mark.thorough
 def test_a_call_that_starts_nobody_is_closed_with_the_session(stage: Stage) -> None:
-    stage.configure('[referee]\nenforce = "all"\n')
+    stage.configure('[hooks]\nenforce = "all"\n')
     converse(stage, "strange", TRUSTING)
     (row,) = list_delegations(stage)  # Codex says nothing of its own refusal
     assert (row.agent, row.state, row.status) == ("nobody", "finished", "partial")
@@ -245,7 +245,7 @@ def test_a_hook_that_adds_to_a_sealed_prompt_ends_the_agent(tmp_path: Path, monk
 @pytest.mark.thorough
 def test_in_code_mode_what_is_denied_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a model that Codex knows, tools are called by JavaScript, and patches are a tool of their own."""
-    patch = "*** Begin Patch\n*** Add File: {}\n+[referee]\n*** End Patch\n"
+    patch = "*** Begin Patch\n*** Add File: {}\n+[hooks]\n*** End Patch\n"
     spawn = call("spawn_agent", agent_type="scribe", task_name="report", message="[[play reach]] Write.")
     scripts = {
         "main": [spawn, call("wait_agent", timeout_ms=60_000), say("All is done.")],

@@ -1,4 +1,4 @@
-"""Ways out of the referee that were found with the real Claude Code, each closed."""
+"""Ways around the hooks that were found with the real Claude Code, each closed."""
 
 from __future__ import annotations
 

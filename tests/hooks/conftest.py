@@ -1,4 +1,4 @@
-"""What the tests of the referee stand on: a real repository with agents, and a session of Claude Code in it.
+"""What the tests of the hooks need: a real repository with agents, and a session of Claude Code in it.
 
 Every test runs twice: with the events answered in this process, and by the program as harnesses start it, which takes
 its time.

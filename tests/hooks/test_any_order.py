@@ -60,7 +60,7 @@ class Harness(RuleBasedStateMachine):
         """Whose answer one is, as a harness means it: by its call, or the last that it has called so."""
         key, value = ("tool_use_id", child.call_id) if by_call else ("agent_id", child.agent_id)
         query = (
-            f"SELECT session_id FROM refereed JOIN delegations USING (session_id) WHERE {key} = ? ORDER BY created_ms"  # noqa: S608 - one of two
+            f"SELECT session_id FROM hook_runs JOIN delegations USING (session_id) WHERE {key} = ? ORDER BY created_ms"  # noqa: S608 - one of two
         )
         found = self.stage.ask(query, value) or self.stage.ask(query.replace(key, "tool_use_id"), child.call_id)
         return str(found[-1][0])
@@ -223,7 +223,7 @@ class Harness(RuleBasedStateMachine):
     @invariant()
     def nobody_is_sent_back_for_ever(self) -> None:
         """A return goes back as often as is set."""
-        assert all(blocks <= HELD for (blocks,) in self.stage.ask("SELECT blocks FROM refereed"))
+        assert all(blocks <= HELD for (blocks,) in self.stage.ask("SELECT blocks FROM hook_runs"))
 
     @invariant()
     def nobody_is_deeper_than_three(self) -> None:

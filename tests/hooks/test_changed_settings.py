@@ -95,7 +95,7 @@ def test_a_file_that_is_gone_or_nonsense_is_a_change_too(stage: Stage, settings:
 def test_where_nobody_can_tell_the_old_ones_are_kept(stage: Stage, settings: Path) -> None:
     stage.call("writer").start()
     (db,) = [sqlite3.connect(stage.root / ".remit" / "ledger.db")]
-    db.execute("ALTER TABLE refereed RENAME TO lost")
+    db.execute("ALTER TABLE hook_runs RENAME TO lost")
     db.close()
     said = tell(stage, settings)
     assert is_kept(said)

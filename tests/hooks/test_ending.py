@@ -55,7 +55,7 @@ def test_who_is_cancelled_and_of_whom_only_the_caller_hears_is_not_completed(chi
 
 @pytest.mark.slow
 def test_remit_cancel_ends_it(child: Child, remit: Remit, root: Path) -> None:
-    child.stage.change("UPDATE refereed SET process = ''")  # this process is no terminal beside the harness
+    child.stage.change("UPDATE hook_runs SET process = ''")  # this process is no terminal beside the harness
     remit("cancel", child.session_id)
     assert "cancel" in child.stage.kinds(child.session_id)
     assert say(child.use("Read", file_path=str(root / "old.md")))[0] == "deny"
@@ -66,7 +66,7 @@ def test_remit_cancel_ends_it(child: Child, remit: Remit, root: Path) -> None:
 
 def test_who_is_late_gets_no_tools_and_may_hand_back(child: Child, root: Path) -> None:
     child.write("plan.md")
-    child.stage.change("UPDATE refereed SET deadline_ms = 1000")
+    child.stage.change("UPDATE hook_runs SET deadline_ms = 1000")
     child.stage.change("UPDATE delegations SET deadline_ms = 1000")
     word, reason = say(child.use("Read", file_path=str(root / "old.md")))
     assert word == "deny"

@@ -328,7 +328,7 @@ def test_an_agent_without_a_file_is_let_alone_where_settings_cannot_be_read(root
 
 def test_one_that_was_set_to_be_held_is_refused_where_settings_cannot_be_read(root: Path) -> None:
     stage = Stage(root, quick=True)
-    (root / "remit.toml").write_text('[referee]\nhold = ["Explore"]\n')
+    (root / "remit.toml").write_text('[hooks]\nalso_enforce = ["Explore"]\n')
     assert call_agent(stage, "Explore") != {}
     break_settings(root)
     assert is_refused(call_agent(stage, "Explore"))
@@ -372,7 +372,7 @@ def test_the_parser_of_commands_is_missing(child: Child) -> None:
     assert "permissionDecision" not in ended.out or "allow" not in ended.out
     restricted = "sys.modules['tree_sitter'] = None\nsys.modules['tree_sitter_bash'] = None"
     stage = child.stage
-    stage.change("UPDATE refereed SET layers = ?", json.dumps([{"deny": {"bash": ["rm"]}}]))
+    stage.change("UPDATE hook_runs SET layers = ?", json.dumps([{"deny": {"bash": ["rm"]}}]))
     ended, _ = hurry(stage, list_events(child)["tool"], restricted)
     assert ended.code == 0
     assert json.loads(ended.out)["hookSpecificOutput"]["permissionDecision"] in ("deny", "ask")

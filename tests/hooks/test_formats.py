@@ -38,7 +38,9 @@ def install(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.conforms("003-01", "003-02")
 @pytest.mark.parametrize(
-    "settings", ["", '[referee]\nhold = ["hyper:*"]\n[agents."hyper:*"]\nformat = "hyper"\n'], ids=["plugin", "pattern"]
+    "settings",
+    ["", '[hooks]\nalso_enforce = ["hyper:*"]\n[agents."hyper:*"]\nformat = "hyper"\n'],
+    ids=["plugin", "pattern"],
 )
 def test_agents_of_a_plugin_are_instructed_and_judged_in_their_format(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, settings: str
@@ -74,7 +76,9 @@ def test_files_in_an_outside_workspace_root_count(stage: Stage, *, is_written: b
     """D2: the variable is in the hook's environment, as the harness sets it for all that it starts."""
     outer = stage.root.parent / "outer"
     (outer / PATH).parent.mkdir(parents=True)
-    (stage.root / "remit.toml").write_text('[referee]\nhold = ["hyper:*"]\n[agents."hyper:*"]\nformat = "hyper"\n')
+    (stage.root / "remit.toml").write_text(
+        '[hooks]\nalso_enforce = ["hyper:*"]\n[agents."hyper:*"]\nformat = "hyper"\n'
+    )
     stage.env["HYPER_WORKSPACE_ROOT"] = str(outer)
     child = stage.call(AGENT)
     child.start()

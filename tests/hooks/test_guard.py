@@ -97,7 +97,7 @@ def test_what_is_in_doubt_is_put_to_a_person_where_there_can_be_one(root: Path, 
 
 @pytest.mark.usefixtures("agents")
 def test_what_is_in_doubt_is_denied_where_that_is_set(stage: Stage, root: Path) -> None:
-    (root / "remit.toml").write_text('[referee]\nask = "deny"\n')
+    (root / "remit.toml").write_text('[hooks]\nask = "deny"\n')
     assert say(begin(stage, "careful").use("Bash", command="$x -r y")) == "deny"
 
 
@@ -119,7 +119,7 @@ def test_what_remit_has_started_is_held_to_its_own(stage: Stage, root: Path) -> 
     ticket = mint(bytes(range(32)))
     stage.call("careful")
     stage.change("UPDATE delegations SET ticket = ?, owner = 'broker'", ticket.hash)
-    stage.change("DELETE FROM refereed")
+    stage.change("DELETE FROM hook_runs")
     event = stage.event("PreToolUse", tool_name="Bash", tool_input={"command": "rm x"}, tool_use_id="t")
     assert say(stage.send(event, {"REMIT_TICKET": ticket.token})) == "deny"
     assert stage.send(event) == {}  # a person
@@ -282,7 +282,7 @@ def test_every_tool_that_was_used_is_written_down_once(stage: Stage) -> None:
     uses = stage.ask("SELECT tool, path, failed FROM tool_uses WHERE session_id = ? ORDER BY number", child.session_id)
     assert uses == [("Bash", None, 1), ("Write", "a.md", 0), ("mcp__lab__add", None, 0)]
     assert stage.ask("SELECT path FROM activity") == [("a.md",)]
-    assert json.loads(stage.ask("SELECT layers FROM refereed")[0][0]) != []
+    assert json.loads(stage.ask("SELECT layers FROM hook_runs")[0][0]) != []
 
 
 def test_below_a_broker_every_file_of_the_agent_above_holds(stage: Stage, root: Path) -> None:
@@ -295,6 +295,6 @@ def test_below_a_broker_every_file_of_the_agent_above_holds(stage: Stage, root: 
     child = stage.call("planner")
     ticket = mint(bytes(range(32)))
     stage.change("UPDATE delegations SET ticket = ?, owner = 'broker-1'", ticket.hash)
-    stage.change("DELETE FROM refereed WHERE session_id = ?", child.session_id)
+    stage.change("DELETE FROM hook_runs WHERE session_id = ?", child.session_id)
     call = stage.event("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="toolu_x")
     assert say(stage.send(call, {"REMIT_TICKET": ticket.token})) == "deny"

@@ -187,7 +187,7 @@ def test_an_agent_that_remit_has_started_as_a_whole_session_calls_by_its_ticket(
     ticket = mint(bytes(range(32)))
     above = stage.call("planner")
     stage.change("UPDATE delegations SET ticket = ?, owner = 'broker'", ticket.hash)
-    stage.change("DELETE FROM refereed")
+    stage.change("DELETE FROM hook_runs")
     call = stage.event("PreToolUse", agent_type="planner", tool_name="Agent", tool_use_id="toolu_9")
     given = {"subagent_type": "writer", "prompt": "Go."}
     answer = stage.send({**call, "tool_input": given}, {"REMIT_TICKET": ticket.token})

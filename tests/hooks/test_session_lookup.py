@@ -113,7 +113,7 @@ def test_another_process_of_the_same_number_is_none(stage: Stage, root: Path) ->
     home = Home(str(root))
     try:
         assert find_within(home) is not None
-        stage.change("UPDATE refereed SET process = process || '1'")
+        stage.change("UPDATE hook_runs SET process = process || '1'")
         assert find_caller(home, {}, now_ms=0) is None
     finally:
         home.close()

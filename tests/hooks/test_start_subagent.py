@@ -18,8 +18,8 @@ def test_an_agent_is_minted_and_finds_its_contract_behind_its_prompt(stage: Stag
     child = stage.call("planner", "Make the plan.  ", description="a plan")
     row = child.row
     assert (row.agent, row.depth, row.path, row.state) == ("planner", 1, ("orchestrator", "planner"), "running")
-    assert (row.parent_id, row.root_id, row.runner, row.owner) == (None, row.session_id, "claude", "referee")
-    assert row.details["refereed"] is True
+    assert (row.parent_id, row.root_id, row.runner, row.owner) == (None, row.session_id, "claude", "hooks")
+    assert row.details["is_harness_run"] is True
     said = child.answer["hookSpecificOutput"]
     assert said["permissionDecision"] == "allow"  # else the harness does not heed the other input
     assert said["updatedInput"].keys() == {"subagent_type", "prompt", "description", "run_in_background"}
@@ -54,7 +54,7 @@ def test_a_built_in_agent_is_only_looked_on(stage: Stage, agent: str) -> None:
 
 
 def test_all_may_be_held(stage: Stage, root: Path) -> None:
-    set_up(root, '[referee]\nenforce = "all"\n')
+    set_up(root, '[hooks]\nenforce = "all"\n')
     child = stage.call("Explore")
     assert child.session_id == child.row.session_id
     child.start()
@@ -62,13 +62,13 @@ def test_all_may_be_held(stage: Stage, root: Path) -> None:
 
 
 def test_nobody_may_be_held(stage: Stage, root: Path) -> None:
-    set_up(root, '[referee]\nenforce = "none"\n')
+    set_up(root, '[hooks]\nenforce = "none"\n')
     assert stage.call("planner").answer == {}
     assert len(stage.rows()) == 1
 
 
 def test_one_that_has_no_file_may_be_held_by_its_name(stage: Stage, root: Path) -> None:
-    set_up(root, '[referee]\nhold = ["Explore"]\nobserve = ["planner"]\n')
+    set_up(root, '[hooks]\nalso_enforce = ["Explore"]\nobserve = ["planner"]\n')
     assert stage.call("Explore").session_id == stage.rows()[0].session_id
     assert stage.call("planner").answer == {}
 
@@ -96,7 +96,7 @@ def test_a_name_that_claude_code_takes_for_another_is_that_one(stage: Stage, nam
 
 
 def test_what_is_set_for_a_name_is_set_for_its_spellings(stage: Stage, root: Path) -> None:
-    set_up(root, '[referee]\nhold = ["Explore"]\nobserve = ["planner"]\n')
+    set_up(root, '[hooks]\nalso_enforce = ["Explore"]\nobserve = ["planner"]\n')
     assert stage.call("explore").answer != {}
     assert stage.call("Planner").answer == {}
 
@@ -165,7 +165,7 @@ def refuse(stage: Stage, agent: str, *, by: Any = None, env: dict[str, str] | No
     with pytest.raises(Refused) as caught:
         stage.call(agent, by=by, env=env)
     assert stage.rows() == before
-    assert stage.ask("SELECT count(*) FROM refereed") == [(len(before),)]
+    assert stage.ask("SELECT count(*) FROM hook_runs") == [(len(before),)]
     if by is not None and by.row.state == "running" and (by.row.deadline_ms or 0) > read_clock_ms():
         assert stage.kinds(by.row.session_id)[-1] == "refused"
     return str(caught.value)
@@ -273,7 +273,7 @@ def enter_ticket(stage: Stage, agent: str = "planner") -> tuple[str, str]:
     ticket = mint(bytes(range(32)))
     child = stage.call(agent)
     stage.change("UPDATE delegations SET ticket = ?, owner = 'broker-1'", ticket.hash)
-    stage.change("DELETE FROM refereed")
+    stage.change("DELETE FROM hook_runs")
     assert hash_ticket(ticket.token) == ticket.hash
     return ticket.token, child.session_id
 

@@ -78,7 +78,7 @@ def test_an_absolute_path_inside_the_root_is_named_from_the_root(child: Child, r
 
 @pytest.mark.parametrize("blocks", [0, 1, 4])
 def test_how_often_is_set(stage: Stage, root: Path, blocks: int) -> None:
-    (root / "remit.toml").write_text(f"[referee]\nblocks = {blocks}\n")
+    (root / "remit.toml").write_text(f"[hooks]\nblocks = {blocks}\n")
     child = stage.call("planner")
     child.start()
     assert [bool(child.stop("No.")) for _ in range(blocks + 1)] == [True] * blocks + [False]
@@ -427,7 +427,7 @@ def test_a_long_answer_that_reaches_its_caller_as_it_is_is_asked_for_alone(stage
 
 
 def test_without_results_the_caller_gets_what_was_said_but_never_a_lie(stage: Stage, root: Path) -> None:
-    (root / "remit.toml").write_text("[referee]\nresult = false\n")
+    (root / "remit.toml").write_text("[hooks]\nresult = false\n")
     child = stage.call("planner")
     child.start()
     child.write("plan.md")

@@ -10,7 +10,7 @@ from tests.support.hook_session import Child, Stage, add_agent
 
 
 def find_agent_id(child: Child) -> str | None:
-    found = child.stage.ask("SELECT agent_id FROM refereed WHERE tool_use_id = ?", child.call_id)
+    found = child.stage.ask("SELECT agent_id FROM hook_runs WHERE tool_use_id = ?", child.call_id)
     agent_id: str | None = found[0][0]
     return agent_id
 

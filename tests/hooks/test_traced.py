@@ -48,7 +48,7 @@ def test_agents_of_a_harness_are_one_trace(
     assert (run.trace_id, run.parent_id) == (tuple(given.split("-")[1:3]) if given else (run.trace_id, ""))
     assert (inner.parent_id, inner.kind, inner.name) == (outer.span_id, 1, "invoke_agent writer")
     assert inner.attributes["gen_ai.provider.name"] == "anthropic"
-    assert inner.attributes["remit.refereed"] is True
+    assert inner.attributes["remit.harness_run"] is True
     assert "error.type" not in inner.attributes
     assert outer.attributes["error.type"] == outer.message == "missing"
     tried = [span for span in spans.values() if span.parent_id == outer.span_id and span.name.startswith("attempt")]

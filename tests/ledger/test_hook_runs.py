@@ -1,4 +1,4 @@
-"""Refereed agents in the ledger, as a process sees them that lives for a moment."""
+"""Runs of harnesses in the ledger, as a process sees them that lives for a moment."""
 
 from __future__ import annotations
 

@@ -456,13 +456,13 @@ def test_an_agent_names_nobody_else(place: Place) -> None:
     place.peer.end_call("delegate", asked)
 
 
-def add_refereed(root: Path) -> str:
+def add_harness_run(root: Path) -> str:
     """A subagent that a harness has started itself; its session."""
     now_ms = read_clock_ms()
     session_id = "sess_1794800000_refer1"
     row = Run(session_id, "scribe", 1, ("orchestrator", "scribe"), state="running", started_ms=now_ms,
                      runner="claude", deadline_ms=now_ms + 60_000, owner=OWNER,
-                     details={"refereed": True, "may_call": ["*"]})  # fmt: skip
+                     details={"is_harness_run": True, "may_call": ["*"]})  # fmt: skip
     home = Home(str(root))
     add_delegation(home.ledger, row)
     home.close()
@@ -471,7 +471,7 @@ def add_refereed(root: Path) -> str:
 
 @pytest.mark.thorough
 def test_one_that_a_harness_has_started_is_ended_there_and_that_is_told(place: Place) -> None:
-    session_id = add_refereed(place.root)
+    session_id = add_harness_run(place.root)
     told = place.peer.call("cancel", session_id=session_id)
     assert (told["over"], told["harness"], told["standing"]["state"]) == (False, "claude", "running")
     assert f"{session_id} runs in claude, which cannot be ended from here" in told["message"]
@@ -480,7 +480,7 @@ def test_one_that_a_harness_has_started_is_ended_there_and_that_is_told(place: P
 
 @pytest.mark.thorough
 def test_what_a_subagent_of_a_harness_hands_on_is_below_it(place: Place) -> None:
-    session_id = add_refereed(place.root)
+    session_id = add_harness_run(place.root)
     asked = [place.peer.begin("delegate", prompt="Go.", runner="obeys", caller=session_id) for _ in range(2)]
     for each in asked:
         assert place.peer.end_call("delegate", each)["structuredContent"]["over"]

@@ -323,7 +323,7 @@ def enter(folder: Path, depth: int, **details: Any) -> str:  # noqa: ANN401 - of
     path = ("orchestrator", *(f"agent-{number}" for number in range(1, depth + 1)))
     now_ms = read_clock_ms()
     row = Run(session_id, path[-1], depth, path, state="running", started_ms=now_ms, runner="claude",
-                     deadline_ms=now_ms + 60_000, owner="harness", details={"refereed": True, **details})  # fmt: skip
+                     deadline_ms=now_ms + 60_000, owner="harness", details={"is_harness_run": True, **details})  # fmt: skip
     add_delegation(home.ledger, row)
     home.close()
     return session_id
@@ -347,7 +347,7 @@ def test_a_subagent_of_a_harness_is_guarded_as_the_session_that_it_names(root: P
 
 def test_nobody_names_a_session_that_is_not_a_subagents_own(root: Path) -> None:
     write_agent(root)
-    session_id = enter(root, 1, refereed=False)
+    session_id = enter(root, 1, is_harness_run=False)
     for caller in (session_id, "sess_1_nobody", "-"):
         for tool, given in {
             "delegate": {"agent": "scribe", "prompt": "Go."},

@@ -1,6 +1,6 @@
 """A workspace and a session of a harness in it, as the hook program sees them.
 
-Every event goes through the program as harnesses start it, in the shapes that the payloads beside the referee's tests
+Every event goes through the program as harnesses start it, in the shapes that the payloads beside the tests of hooks
 have. Every answer is held against what the strictest harness reads: a field that Codex does not know makes it drop the
 whole answer, and the call happens.
 """
@@ -283,7 +283,7 @@ class Child:
     def row(self) -> Run:
         """Its delegation, as the ledger has it."""
         found = self.stage.ask(
-            "SELECT session_id FROM refereed WHERE harness_session = ? AND tool_use_id = ?",
+            "SELECT session_id FROM hook_runs WHERE harness_session = ? AND tool_use_id = ?",
             self.stage.session, self.call_id,
         )  # fmt: skip
         assert len(found) == 1, found

@@ -81,7 +81,7 @@ def test_a_row_that_is_gone_is_nothing_to_tell_of(home: Home) -> None:
     ("terms", "kind"),
     [
         (RunConfig(), "client"),
-        (RunConfig(refereed=True), "internal"),
+        (RunConfig(is_harness_run=True), "internal"),
         (RunConfig(settings={"in_process": True}), "internal"),
     ],
 )
@@ -125,7 +125,7 @@ def test_what_attempts_used_is_added_up(home: Home, runner: str, expected: tuple
 def test_a_sum_is_not_told_as_one_of_its_parts(home: Home) -> None:
     """Of its own agents a harness tells what they used in all."""
     tried = AttemptRow(1, 2000, 3000, "exited", "accepted", usage={"output_tokens": 500})
-    told = tell(home, tried, terms=RunConfig(refereed=True), tokens=500, **DONE)
+    told = tell(home, tried, terms=RunConfig(is_harness_run=True), tokens=500, **DONE)
     attributes = find(list_spans(home, told), "invoke_agent").attributes
     assert attributes["remit.tokens"] == 500
     assert "gen_ai.usage.output_tokens" not in attributes

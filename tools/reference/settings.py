@@ -103,10 +103,10 @@ artifact = "reports/audit-{version:03d}.md"
 help = "Have a task audited."
 timeout = 1800
 """, "Makes a command `remit NAME`, or changes one that there is."),
-    Table("referee", runs.RefereeSettings, """\
-[referee]
+    Table("hooks", runs.HookSettings, """\
+[hooks]
 enforce = "contract"
-hold = ["general-purpose"]
+also_enforce = ["general-purpose"]
 observe = ["Explore"]
 blocks = 2
 ask = "deny"

@@ -1,6 +1,6 @@
 """What a workspace may set about delegations: `[delegate]`, `[limits]`, `[budget]`, `[runners.*]`, `[agents.*]`.
 
-Owns those tables, `[referee]` for the subagents of harnesses, and `[route.*]` and `[task.*]`, by which a command finds
+Owns those tables, `[hooks]` for the subagents of harnesses, and `[route.*]` and `[task.*]`, by which a command finds
 its agent and knows what it does to a task. A limit that is set is a number from which something follows: nothing
 here can mean "without end".
 """
@@ -142,22 +142,22 @@ class TaskCommandSettings(NamedTuple):
     """How long its agent may take, in seconds. Default: what the agent's own file says."""
 
 
-class RefereeSettings(NamedTuple):
-    """How subagents are held that a harness starts itself: `[referee]`."""
+class HookSettings(NamedTuple):
+    """How Remit checks the subagents that a harness starts itself: `[hooks]`."""
 
     enforce: str = "contract"
     """Whose returns are checked: `contract`, agents with a file in the workspace or in a plugin that declares a format;
     `all`, every subagent; `none`."""
-    hold: tuple[str, ...] = ()
-    """Agents without a file, such as the harness's own, that are enforced nevertheless; `hyper:*` is a pattern."""
+    also_enforce: tuple[str, ...] = ()
+    """Agents to enforce even though they have no file, such as built-in ones, by name or pattern (`hyper:*`)."""
     observe: tuple[str, ...] = ()
-    """Agents that are only observed, by name or pattern."""
+    """Agents that Remit only observes, by name or pattern."""
     blocks: int = 2
-    """How often a bad return is sent back. Harnesses overrule a hook that blocks eight times."""
+    """How often Remit sends a rejected return back. Harnesses overrule a hook that blocks eight times."""
     ask: str = "ask"
-    """What becomes of a call in doubt: `ask` the person, or `deny`."""
+    """What happens to a tool call that Remit can't judge: `ask` the user, or `deny`."""
     result: bool = True
-    """Whether the caller gets the result instead of the whole answer."""
+    """Whether the caller gets the verified result instead of the agent's whole message."""
 
 
 class DelegationSettings(NamedTuple):
@@ -171,7 +171,7 @@ class DelegationSettings(NamedTuple):
     route: Mapping[str, Mapping[str, str]] = NOTHING
     """For each command: the agent by the task's language, or `default`."""
     task: Mapping[str, TaskCommandSettings] = NOTHING
-    referee: RefereeSettings = RefereeSettings()
+    hooks: HookSettings = HookSettings()
 
 
 TABLES = DelegationSettings._fields
@@ -210,9 +210,9 @@ _TASK = {
     "help": ValueRule("Audit a task."),
     "timeout": ValueRule(3600),
 }
-_REFEREE = {
+_HOOKS = {
     "enforce": ValueRule(words=("contract", "all", "none")),
-    "hold": ValueRule(claude.DEFAULT_AGENT),
+    "also_enforce": ValueRule(claude.DEFAULT_AGENT),
     "observe": ValueRule(claude.DEFAULT_AGENT),
     "blocks": ValueRule(
         2,
@@ -245,7 +245,7 @@ def read_delegation(values: Mapping[str, Any]) -> DelegationSettings:
         read_all(AgentSettings, "agents", _AGENT),
         _read_routes(get("route")),
         _check_commands(read_all(TaskCommandSettings, "task", _TASK)),
-        read_settings(RefereeSettings, get("referee"), "referee", _REFEREE),
+        read_settings(HookSettings, get("hooks"), "hooks", _HOOKS),
     )
 
 

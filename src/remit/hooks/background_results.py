@@ -49,7 +49,7 @@ def _report(notice: Notice, event: HookEvent, home: Home) -> str:
         return _UNKNOWN if notice.is_agent else ""
     if notice.tokens is not None:
         note_tokens(home, row, notice.tokens)
-    if not own.held:
+    if not own.enforced:
         return ""
     if row.state == "running":  # it ended without a stop that Remit was asked about
         if notice.answer is None:

@@ -51,7 +51,7 @@ def _is_set(root: str, wanted: str) -> bool:
     if row is None:
         return False
     kept = parse_json(row[0].partition("\n")[2])
-    if kept["referee"]["enforce"] == "all":
+    if kept["hooks"]["enforce"] == "all":
         return True
-    names = (*kept["referee"]["hold"], *(name for agents in kept["agents"].values() for name in agents))
+    names = (*kept["hooks"]["also_enforce"], *(name for agents in kept["agents"].values() for name in agents))
     return any(fold_name(name) == wanted for name in names)

@@ -98,7 +98,7 @@ def guard_tool(
         decision, confined, ticket = _guard_command(event, own, layers, ground, root, environ=environ)
         if confined and not ticket:
             return confined
-        if decision.answer != "deny" and own is not None and own.held and event.tool_use_id:
+        if decision.answer != "deny" and own is not None and own.enforced and event.tool_use_id:
             note_names(db, own.session_id, event.tool_use_id, root)
             if not _is_limited(root, ticket):
                 note_files(db, own.session_id, event.tool_use_id, root, harness=event.harness)
@@ -178,7 +178,7 @@ def _find_stranger(db: Connection, event: HookEvent, own: HookRun) -> str:
     target = find_by_agent(db, event.session, named) if named else None
     if named == claude.MAIN_RECIPIENT or (target is not None and target.parent_id == own.session_id):
         return ""
-    if target is None and not own.held:  # another session, or a name that only the harness knows
+    if target is None and not own.enforced:  # another session, or a name that only the harness knows
         return ""
     name = named if target is None else target.agent
     return f"'{name}' was not called by you; call an agent of your own, or hand back what you have"
@@ -318,7 +318,7 @@ def _find_end(db: Connection, own: HookRun) -> str:
     state, is_cancelled = db.execute(_STATE, (own.session_id,)).fetchone() or ("", 0)
     if is_cancelled:
         return "this delegation was cancelled; stop now, and hand back what you have as partial"
-    if state == "finished" and own.held and own.agent_id != MAIN:  # it goes on, and was not let in again
+    if state == "finished" and own.enforced and own.agent_id != MAIN:  # it goes on, and was not let in again
         return "this delegation is over; use no more tools, and say what is left to do"
     if 0 < own.deadline_ms < time.time_ns() // 1_000_000:
         return "your time is up; use no more tools, and hand back what you have as partial"
@@ -389,4 +389,4 @@ def _load_ask(db: Connection) -> str:
         kept = parse_json(row[0].partition("\n")[2]) if row else {}
     except ValueError:
         kept = {}
-    return str(kept.get("referee", {}).get("ask", "ask"))
+    return str(kept.get("hooks", {}).get("ask", "ask"))

@@ -51,11 +51,11 @@ def hand_over(event: HookEvent, home: Home) -> replies.Answer:
     if answer is None:  # the caller goes on, and the answer comes later
         _stop_waiting(home, own, event)
         is_known = event.harness != "claude" or claude.is_launched(response)
-        return {} if is_known or not own.held else replies.add_context(event.kind, _UNKNOWN.format(own.agent))
+        return {} if is_known or not own.enforced else replies.add_context(event.kind, _UNKNOWN.format(own.agent))
     tokens = claude.read_tokens(response)
     if tokens is not None:
         note_tokens(home, row, tokens)
-    if not own.held:
+    if not own.enforced:
         if row.state == "running":
             end_observed(home, row, "exited")
         return {}
@@ -83,7 +83,7 @@ def _stop_waiting(home: Home, own: HookRun, event: HookEvent) -> None:
     with home.ledger.transaction() as db:
         if own.agent_id is None and agent_id:
             bind(db, own.session_id, agent_id)
-        db.execute("UPDATE refereed SET waited = 0 WHERE session_id = ?", (own.session_id,))
+        db.execute("UPDATE hook_runs SET waited = 0 WHERE session_id = ?", (own.session_id,))
         db.execute("UPDATE delegations SET awaited = 0 WHERE session_id = ?", (own.session_id,))
     row = load_delegation(home.ledger, own.session_id)
     if row is not None and row.state == "finishing":  # it was quicker than its call

@@ -59,7 +59,7 @@ def _recover(home: Home) -> None:
     """Settle what was judged, and end what is long past its time: its hook was killed, or its machine stopped."""
     now_ms = read_clock_ms()
     for row in list_delegations(home.ledger, only_open=True, limit=_MOST):
-        if not read_terms(row.details).refereed:
+        if not read_terms(row.details).is_harness_run:
             continue
         with suppress(RemitError):
             if row.state == "finishing":

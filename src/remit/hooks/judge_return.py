@@ -54,7 +54,7 @@ _TAKEN_BACK = "the answer changed after it was accepted and settled: this is of 
 
 
 class _AttemptsSoFar(NamedTuple):
-    """What is told of the attempts of a refereed agent."""
+    """What is told of the attempts of an agent in a harness."""
 
     usage: Usage
     answer: str | None

@@ -387,7 +387,7 @@ def _check_names(event: HookEvent, root: str) -> str:
 
     db = open_quickly(f"{root}/.remit/ledger.db")
     own = None if db is None else find_own(db, event)
-    if db is None or own is None or not own.held:
+    if db is None or own is None or not own.enforced:
         return ""
     ticket = find_command_ticket(db, own.session_id, event.tool_use_id)
     sentences = check_names(db, own.session_id, event.tool_use_id, root, agent=own.agent, ticket=ticket)

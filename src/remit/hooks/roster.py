@@ -1,4 +1,4 @@
-"""The roster: every agent of a workspace and what is set for the referee, compiled into the ledger.
+"""The roster: every agent of a workspace and the settings of hooks, compiled into the ledger.
 
 Owns that note. A hook has no time to read YAML and TOML: they are read when they have changed, and what they say is
 kept as plain values with what the files were known by.
@@ -31,7 +31,7 @@ _FORMAT = 7
 
 
 class RosterEntry(NamedTuple):
-    """What an agent's file says, as far as the referee needs it."""
+    """What an agent's file says, as far as hooks need it."""
 
     name: str
     kind: str = ""
@@ -62,8 +62,8 @@ class Roster(NamedTuple):
     """The agents by the harness whose file it is and their name, and what is set."""
 
     agents: Mapping[str, Mapping[str, RosterEntry]]
-    referee: Mapping[str, Any]
-    """`[referee]`."""
+    hooks: Mapping[str, Any]
+    """`[hooks]`."""
     limits: Mapping[str, Any]
     budget: Mapping[str, Any]
     delegate: Mapping[str, Any]
@@ -130,14 +130,14 @@ class Roster(NamedTuple):
     def _list_names(self) -> set[str]:
         from remit.agents.profiles import UTILITY_AGENTS
 
-        named = (*self.referee["hold"], *self.referee["observe"], *UTILITY_AGENTS)
+        named = (*self.hooks["also_enforce"], *self.hooks["observe"], *UTILITY_AGENTS)
         return {*named, *(each for agents in self.agents.values() for each in agents)}
 
-    def is_held(self, name: str, harness: str) -> bool:
+    def is_enforced(self, name: str, harness: str) -> bool:
         """Whether the returns of an agent are checked."""
-        if _is_named(name, self.referee["observe"]) or self.referee["enforce"] == "none":
+        if _is_named(name, self.hooks["observe"]) or self.hooks["enforce"] == "none":
             return False
-        if self.referee["enforce"] == "all" or _is_named(name, self.referee["hold"]):
+        if self.hooks["enforce"] == "all" or _is_named(name, self.hooks["also_enforce"]):
             return True
         plugin, colon, _ = name.partition(":")
         return self.find(name, harness) is not None or bool(colon and (name in self.plugins or plugin in self.plugins))
@@ -210,7 +210,7 @@ def _compile(home: Home) -> dict[str, Any]:
     delegation = settings.delegation
     return {
         "agents": agents,
-        "referee": delegation.referee._asdict(),
+        "hooks": delegation.hooks._asdict(),
         "limits": delegation.limits._asdict(),
         "budget": delegation.budget._asdict(),
         "delegate": {**delegation.delegate._asdict(), "words": dict(settings.returns.status_words)},
@@ -253,6 +253,6 @@ def _read(values: dict[str, Any]) -> Roster:
         for profile, named in values["agents"].items()
     }
     return Roster(
-        agents, values["referee"], values["limits"], values["budget"], values["delegate"], values["kept"],
+        agents, values["hooks"], values["limits"], values["budget"], values["delegate"], values["kept"],
         values["tables"], values["plugins"], values["of_workspace"], values["confine"],
     )  # fmt: skip

@@ -106,7 +106,7 @@ def _find_by_prompt(db: Connection, event: HookEvent) -> HookRun | None:
     text = text or load_beginning(find_transcript(event))
     named = [each for each in waiting if each.session_id in text]
     # Whoever is held finds its session in its prompt: a prompt without one is not its.
-    left = named or [each for each in waiting if not (text and each.held)]
+    left = named or [each for each in waiting if not (text and each.enforced)]
     return left[0] if len(left) == 1 else None
 
 

@@ -1,7 +1,7 @@
 """Admitting: a harness is about to start a subagent, and Remit lets it or says why not.
 
 Owns the way from the harness's call to a delegation in the ledger and the prompt that carries its contract. Whoever is
-admitted is counted, bound to its call and held to its limits as if Remit had started it.
+admitted is counted, bound to its call and kept to its limits as if Remit had started it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _SubagentStart(NamedTuple):
     agent: str
     prompt: str
     entry: RosterEntry
-    held: bool
+    enforced: bool
     agent_id: str | None = None
     resume_of: str = ""
     process: str = ""
@@ -98,10 +98,10 @@ def admit_call(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
     agent = roster.resolve(event.target or USUAL[event.harness])
     entry = roster.find_or_describe(agent, event.harness)
     if agent in UTILITY_AGENTS and roster.find(agent, event.harness) is None:
-        return _answer_built_in(_SubagentStart(event, agent, "", entry, held=False), home, environ)
-    held = roster.is_held(agent, event.harness)
+        return _answer_built_in(_SubagentStart(event, agent, "", entry, enforced=False), home, environ)
+    enforced = roster.is_enforced(agent, event.harness)
     by_file = entry.isolation
-    if held and (by_file or _is_elsewhere(event, home.root)):
+    if enforced and (by_file or _is_elsewhere(event, home.root)):
         how = (
             f"take `isolation: {by_file}` out of its file"
             if by_file
@@ -112,7 +112,7 @@ def admit_call(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
             f"`remit run {agent} --worktree`"
         )
     prompt = "" if task_path else event.tool_input[event.prompt_key]
-    wish = _SubagentStart(event, agent, prompt, entry, held, task_path=task_path)
+    wish = _SubagentStart(event, agent, prompt, entry, enforced, task_path=task_path)
     try:
         entered = _enter(wish, roster, home, environ)
     except RefusedError as error:
@@ -210,7 +210,7 @@ def _is_elsewhere(event: HookEvent, root: str) -> bool:
 def admit_main(event: HookEvent, home: Home, environ: Mapping[str, str]) -> replies.Answer:
     """Take note of a session that is an agent's as a whole; what it is told of its contract."""
     roster = load_roster(home)
-    if not roster.is_held(event.agent, event.harness):
+    if not roster.is_enforced(event.agent, event.harness):
         return {}
     with home.ledger.reading() as db:
         own = find_own(db, event)
@@ -219,7 +219,7 @@ def admit_main(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
         return {}
     entry = roster.find_or_describe(event.agent, event.harness)
     earlier = "" if own is None else own.session_id  # it is taken up again, and owes another return
-    wish = _SubagentStart(event, event.agent, "", entry, held=True, agent_id=MAIN, resume_of=earlier)
+    wish = _SubagentStart(event, event.agent, "", entry, enforced=True, agent_id=MAIN, resume_of=earlier)
     entered = _enter(wish, roster, home, environ)
     return {} if entered is None else replies.add_context(event.kind, render_instructions(entered[1]))
 
@@ -234,13 +234,13 @@ def adopt(event: HookEvent, home: Home, environ: Mapping[str, str]) -> HookRun |
         return None
     roster = load_roster(home)
     entry = roster.find_or_describe(event.agent, event.harness)
-    held = roster.is_held(event.agent, event.harness)
+    enforced = roster.is_enforced(event.agent, event.harness)
     with home.ledger.reading() as db:
         waiting = list_unbound(db, event.session, event.agent) if event.agent_id else []
     if waiting:
         layers = [layer for each in waiting for layer in json.loads(each.layers)]
         return HookRun("", event.harness, event.session, event.agent, layers=json.dumps(layers))
-    wish = _SubagentStart(event, event.agent or "agent", "", entry, held, event.agent_id or MAIN, is_late=True)
+    wish = _SubagentStart(event, event.agent or "agent", "", entry, enforced, event.agent_id or MAIN, is_late=True)
     _enter(wish, roster, home, environ)
     return find_own(home.ledger.db, event)
 
@@ -252,9 +252,9 @@ def admit_start(event: HookEvent, home: Home, environ: Mapping[str, str]) -> rep
         if list_unbound(db, event.session, event.agent):
             return {}  # one of those; which, its first tool tells
     entry = roster.find_or_describe(event.agent, event.harness)
-    held = roster.is_held(event.agent, event.harness)
-    entered = _enter(_SubagentStart(event, event.agent, "", entry, held, event.agent_id), roster, home, environ)
-    return {} if entered is None or not held else replies.add_context(event.kind, render_instructions(entered[1]))
+    enforced = roster.is_enforced(event.agent, event.harness)
+    entered = _enter(_SubagentStart(event, event.agent, "", entry, enforced, event.agent_id), roster, home, environ)
+    return {} if entered is None or not enforced else replies.add_context(event.kind, render_instructions(entered[1]))
 
 
 def is_attended(environ: Mapping[str, str]) -> bool:
@@ -266,7 +266,9 @@ def admit_again(event: HookEvent, earlier: HookRun, home: Home, environ: Mapping
     """An agent that was over is given another message by its caller: a new delegation of the same agent."""
     entered = _enter_again(event, earlier, home, environ)
     return (
-        {} if entered is None or not earlier.held else replies.add_context(event.kind, render_instructions(entered[1]))
+        {}
+        if entered is None or not earlier.enforced
+        else replies.add_context(event.kind, render_instructions(entered[1]))
     )
 
 
@@ -276,7 +278,7 @@ def _enter_again(
     roster = load_roster(home)
     entry = roster.find_or_describe(earlier.agent, event.harness)
     wish = _SubagentStart(
-        event, earlier.agent, "", entry, earlier.held, earlier.agent_id, earlier.session_id, task_path=task_path
+        event, earlier.agent, "", entry, earlier.enforced, earlier.agent_id, earlier.session_id, task_path=task_path
     )
     return _enter(wish, roster, home, environ)
 
@@ -294,7 +296,7 @@ def admit_follow_up(event: HookEvent, home: Home, environ: Mapping[str, str]) ->
         entered = _enter_again(event, earlier, home, environ, task_path=path)
     except RefusedError as error:
         return replies.deny(str(error))
-    if entered is not None and earlier.held:
+    if entered is not None and earlier.enforced:
         row, assignment = entered
         with home.ledger.transaction() as db:
             leave_instructions(db, row.session_id, render_instructions(assignment))
@@ -303,7 +305,7 @@ def admit_follow_up(event: HookEvent, home: Home, environ: Mapping[str, str]) ->
 
 def give_instructions(event: HookEvent, own: HookRun, home: Home) -> replies.Answer:
     """An agent begins whose prompt is sealed: it gets its instructions now."""
-    told = load_text(home, own.session_id, "prompt") if own.held else None
+    told = load_text(home, own.session_id, "prompt") if own.enforced else None
     return {} if told is None else replies.add_context(event.kind, told.decode("utf-8", "surrogatepass").strip())
 
 
@@ -346,18 +348,18 @@ def _enter(
         except RefusedError as error:
             error.data["caller"] = None if caller is None else caller.session_id
             raise
-        refereed = _make_hook_run(wish, admitted, caller, home)
-        add_hook_run(db, refereed)
-        open_if_enforced(home.root, refereed, environ)
+        hook_run = _make_hook_run(wish, admitted, caller, home)
+        add_hook_run(db, hook_run)
+        open_if_enforced(home.root, hook_run, environ)
         assignment = Assignment(
             wish.prompt, session_id, wish.agent, admitted.depth, MAX_DEPTH, admitted.path, admitted.timeout_s,
             admitted.deadline_ms, roster.list_targets(entry), entry.format or "standard",
             date=time.strftime("%Y-%m-%d"), owner=entry.owner,
         )  # fmt: skip
-        if wish.held and not wish.agent_id:  # with the row, so that a second hook of the same call finds both
+        if wish.enforced and not wish.agent_id:  # with the row, so that a second hook of the same call finds both
             told = f"{wish.prompt.rstrip()}\n\n{render_instructions(assignment)}"
             keep_texts(home, session_id, {"prompt": told.encode("utf-8", "surrogatepass")}, db=db)
-    if wish.held:
+    if wish.enforced:
         _save_tree_before(wish, row, home)
         _start_task(row, home)
     return row, assignment
@@ -372,7 +374,7 @@ def _is_entered(wish: _SubagentStart, db: Connection) -> bool:
 
 
 def _adopt_caller(wish: _SubagentStart, home: Home, environ: Mapping[str, str]) -> None:
-    """Take note of an agent that calls and was never heard of. It looks at the tree, so the ledger is not held yet."""
+    """Record a calling agent that Remit doesn't know yet. This scans the tree, so the ledger isn't locked meanwhile."""
     event = wish.event
     if wish.agent_id or event.is_own or (not event.agent_id and is_attended(environ)):
         return
@@ -425,7 +427,7 @@ def _make_row(
         any_format=not entry.format,
         kind=entry.kind,
         timeout_s=admitted.timeout_s,
-        reasks=roster.referee["blocks"],
+        reasks=roster.hooks["blocks"],
         budget=limits,
         may_call=entry.may_call,
         max_depth=entry.max_depth,
@@ -435,19 +437,19 @@ def _make_row(
         permissions=entry.permissions,
         also=tuple(map(dict, filter(None, entry.also))),
         root=root,
-        evidence=wish.held,
+        evidence=wish.enforced,
         is_late=wish.is_late,
-        finishes=wish.held,
+        finishes=wish.enforced,
         commits=number is not None if delegate["commit"] is None else delegate["commit"],
-        checkout=mark_checkout(root) if wish.held else "",
-        commit=find_commit(root) if wish.held else "",
+        checkout=mark_checkout(root) if wish.enforced else "",
+        commit=find_commit(root) if wish.enforced else "",
         owner=entry.owner,
         working=working,
-        result_tokens=delegate["result_tokens"] if roster.referee["result"] else 0,
+        result_tokens=delegate["result_tokens"] if roster.hooks["result"] else 0,
         words=delegate["words"],
         resume_of=wish.resume_of,
         task_path=wish.task_path,
-        refereed=True,
+        is_harness_run=True,
         trace=trace,
     )
     return Run(
@@ -482,7 +484,7 @@ def _make_hook_run(wish: _SubagentStart, admitted: Admitted, caller: Caller | No
         own = [*own, *(layer for each in list_open(home.ledger.db, event.session) for layer in json.loads(each.layers))]
     return HookRun(
         admitted.session_id, event.harness, event.session, wish.agent,
-        "" if wish.agent_id else event.tool_use_id, wish.agent_id, admitted.parent_id, int(wish.held),
+        "" if wish.agent_id else event.tool_use_id, wish.agent_id, admitted.parent_id, int(wish.enforced),
         int(not wish.agent_id and not event.is_background), 0, admitted.deadline_ms,
         json.dumps([*own, *_list_layers(home, caller)], separators=(",", ":")), wish.process,
     )  # fmt: skip
@@ -492,9 +494,9 @@ def _list_layers(home: Home, caller: Caller | None) -> list[Any]:
     """The permissions of whoever asks and of those above: a child never gets more than its parent."""
     if caller is None:
         return []
-    refereed = find_by_session(home.ledger.db, caller.session_id)
-    if refereed is not None:
-        layers: list[Any] = json.loads(refereed.layers)
+    hook_run = find_by_session(home.ledger.db, caller.session_id)
+    if hook_run is not None:
+        layers: list[Any] = json.loads(hook_run.layers)
         return layers
     from remit.runs.admission.tree_usage import load_tree
 
@@ -523,7 +525,7 @@ def _save_tree_before(wish: _SubagentStart, row: Run, home: Home) -> None:
 
 def _find_task(wish: _SubagentStart, home: Home) -> tuple[int | None, str]:
     """The task that the prompt names as its input (R1.10), and the marker that it has meanwhile."""
-    named = _TASK.search(wish.prompt[:_MAX_LOOKED]) if wish.held else None
+    named = _TASK.search(wish.prompt[:_MAX_LOOKED]) if wish.enforced else None
     if named is None:
         return None, ""
     from remit.runs.tasks.task_commands import find_working

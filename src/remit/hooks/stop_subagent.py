@@ -53,7 +53,7 @@ def check_stop(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
     row = None if own is None else load_delegation(home.ledger, own.session_id)
     if own is None or row is None:
         return {}
-    if not own.held:
+    if not own.enforced:
         if row.state == "running" and not own.waited:
             end_observed(home, row, "exited")
         return {}
@@ -162,7 +162,7 @@ def _find_returning(
         own = find_own(db, event)
     own = own or _adopt(event, home, environ)
     row = None if own is None else load_delegation(home.ledger, own.session_id)
-    if own is None or row is None or not own.held or row.state != "running":
+    if own is None or row is None or not own.enforced or row.state != "running":
         return None
     returned = read_return(event.tool, event.tool_input)
     return own, row, returned if isinstance(returned, str) else json.dumps(returned, ensure_ascii=False)
@@ -260,7 +260,7 @@ def end_failed_call(event: HookEvent, home: Home) -> replies.Answer:
         return {}
     reason = " ".join(event.error.split())[:_MAX_REASON] or "the harness gave no reason"
     end_lost(home, row, reason, stop_reason="orphaned" if own.agent_id is None else "crashed")
-    if own.agent_id is None or not own.held:
+    if own.agent_id is None or not own.enforced:
         return {}
     report = load_report(home, row.session_id)[0]
     return replies.add_context(event.kind, f"{render_verdict(row, report)}\n{render_result(row, report)}")

@@ -1,4 +1,4 @@
-"""Refereed: delegations whose agent a harness has started itself.
+"""Hook runs: the runs whose agent a harness started itself.
 
 Owns the table of them and that of the tools they used. A hook looks here on every tool call of a subagent, in a process
 of its own that lives for a moment: so this imports nothing but the clock.
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 _MAX_WORDS = 4_000
 MAIN = "@main"
 """What the agent of a whole session is called, which has no id of its own."""
-OWNER = "referee"
+OWNER = "hooks"
 """Whose the rows are: nobody drives them but the harness."""
 GRACE_MS = 10 * 60 * 1000
 """So long after its deadline an agent of a harness is thought to be lost: the harness itself has no deadlines."""
 _COLUMNS = (
-    "session_id, harness, harness_session, agent, tool_use_id, agent_id, parent_id, held, waited, blocks, deadline_ms, "
-    "layers, process"
+    "session_id, harness, harness_session, agent, tool_use_id, agent_id, parent_id, enforced, waited, blocks, "
+    "deadline_ms, layers, process"
 )
 
 
@@ -33,7 +33,7 @@ class HookRun:
     """One row: our session, what the harness calls it, and what holds for it."""
 
     __slots__ = (
-        "agent", "agent_id", "blocks", "deadline_ms", "harness", "harness_session", "held", "layers", "parent_id",
+        "agent", "agent_id", "blocks", "deadline_ms", "enforced", "harness", "harness_session", "layers", "parent_id",
         "process", "session_id", "tool_use_id", "waited",
     )  # fmt: skip
 
@@ -46,7 +46,7 @@ class HookRun:
         tool_use_id: str = "",
         agent_id: str | None = None,
         parent_id: str | None = None,
-        held: int = 0,
+        enforced: int = 0,
         waited: int = 1,
         blocks: int = 0,
         deadline_ms: int = 0,
@@ -60,7 +60,7 @@ class HookRun:
         self.tool_use_id = tool_use_id
         self.agent_id = agent_id
         self.parent_id = parent_id
-        self.held = bool(held)
+        self.enforced = bool(enforced)
         """Whether its return is checked."""
         self.waited = bool(waited)
         """Whether its caller waits, so that the harness tells when the answer reaches it."""
@@ -90,10 +90,10 @@ def add_hook_run(db: Connection, row: HookRun) -> None:
     marks = ", ".join("?" * 13)
     values = (
         row.session_id, row.harness, row.harness_session, row.agent, row.tool_use_id, row.agent_id, row.parent_id,
-        int(row.held), int(row.waited), row.blocks, row.deadline_ms, row.layers,
+        int(row.enforced), int(row.waited), row.blocks, row.deadline_ms, row.layers,
         row.process,
     )  # fmt: skip
-    db.execute(f"INSERT INTO refereed ({_COLUMNS}) VALUES ({marks})", values)  # noqa: S608 - fixed names
+    db.execute(f"INSERT INTO hook_runs ({_COLUMNS}) VALUES ({marks})", values)  # noqa: S608 - fixed names
 
 
 def find_by_agent(db: Connection, harness_session: str, agent_id: str) -> HookRun | None:
@@ -121,7 +121,7 @@ def find_by_session(db: Connection, session_id: str) -> HookRun | None:
 def list_unbound(db: Connection, harness_session: str, agent: str) -> list[HookRun]:
     """The agents of a kind that were asked for and have not been heard of yet, the first first."""
     query = f"""
-        SELECT {_COLUMNS} FROM refereed
+        SELECT {_COLUMNS} FROM hook_runs
         WHERE harness_session = ? AND agent_id IS NULL AND agent = ?
           AND session_id IN (SELECT session_id FROM delegations WHERE state <> 'finished')
         ORDER BY session_id
@@ -132,7 +132,7 @@ def list_unbound(db: Connection, harness_session: str, agent: str) -> list[HookR
 def list_open(db: Connection, harness_session: str) -> list[HookRun]:
     """The agents of a harness's session that are not over."""
     query = f"""
-        SELECT {_COLUMNS} FROM refereed WHERE harness_session = ?
+        SELECT {_COLUMNS} FROM hook_runs WHERE harness_session = ?
           AND session_id IN (SELECT session_id FROM delegations WHERE state <> 'finished')
     """  # noqa: S608 - fixed names
     return [HookRun(*row) for row in db.execute(query, (harness_session,))]
@@ -144,7 +144,7 @@ def find_at_work(db: Connection, harness_session: str, since_ms: int, at_ms: int
     `since_ms`: whoever was at work then or later. `at_ms`: whoever was just then.
     """
     query = """
-        SELECT refereed.agent FROM refereed JOIN delegations USING (session_id)
+        SELECT hook_runs.agent FROM hook_runs JOIN delegations USING (session_id)
         WHERE harness_session = :session
           AND (state <> 'finished' OR ended_ms >= :since OR (created_ms <= :at AND ended_ms >= :at))
         LIMIT 1
@@ -156,7 +156,7 @@ def find_at_work(db: Connection, harness_session: str, since_ms: int, at_ms: int
 def list_below(db: Connection, processes: list[str]) -> list[HookRun]:
     """The agents that are at work in the nearest of some processes that has any."""
     query = f"""
-        SELECT {_COLUMNS} FROM refereed WHERE process = ?
+        SELECT {_COLUMNS} FROM hook_runs WHERE process = ?
           AND session_id IN (SELECT session_id FROM delegations WHERE state IN ('admitted', 'running'))
     """  # noqa: S608 - fixed names
     found = (db.execute(query, (each,)).fetchall() for each in processes)
@@ -172,7 +172,7 @@ def count_tokens_before(db: Connection, own: HookRun) -> int:
     """What the other runs of an agent have used that is given more work again and again."""
     query = """
         SELECT total(tokens) FROM delegations WHERE session_id IN
-            (SELECT session_id FROM refereed WHERE harness_session = ? AND agent_id = ? AND session_id <> ?)
+            (SELECT session_id FROM hook_runs WHERE harness_session = ? AND agent_id = ? AND session_id <> ?)
     """
     return int(db.execute(query, (own.harness_session, own.agent_id, own.session_id)).fetchone()[0])
 
@@ -185,13 +185,13 @@ def is_over(db: Connection, session_id: str) -> bool:
 
 def bind(db: Connection, session_id: str, agent_id: str) -> None:
     """Remember what the harness calls an agent."""
-    statement = "UPDATE refereed SET agent_id = ? WHERE session_id = ? AND (agent_id IS NULL OR agent_id = ?)"
+    statement = "UPDATE hook_runs SET agent_id = ? WHERE session_id = ? AND (agent_id IS NULL OR agent_id = ?)"
     db.execute(statement, (agent_id, session_id, agent_id))
 
 
 def count_block(db: Connection, session_id: str, known: int) -> bool:
     """Remember that a return was sent back; whether that was not done meanwhile, by another hook of the same event."""
-    statement = "UPDATE refereed SET blocks = blocks + 1 WHERE session_id = ? AND blocks = ?"
+    statement = "UPDATE hook_runs SET blocks = blocks + 1 WHERE session_id = ? AND blocks = ?"
     return db.execute(statement, (session_id, known)).rowcount > 0
 
 
@@ -234,8 +234,8 @@ def has_used_since(db: Connection, session_id: str, at_ms: int) -> bool:
 def _find(db: Connection, where: str, values: tuple[str, ...]) -> HookRun | None:
     # Sessions of one second are in no order by their names.
     query = f"""
-        SELECT {_COLUMNS} FROM refereed WHERE {where}
-        ORDER BY (SELECT created_ms FROM delegations AS own WHERE own.session_id = refereed.session_id) DESC LIMIT 1
+        SELECT {_COLUMNS} FROM hook_runs WHERE {where}
+        ORDER BY (SELECT created_ms FROM delegations AS own WHERE own.session_id = hook_runs.session_id) DESC LIMIT 1
     """  # noqa: S608 - fixed texts
     row = db.execute(query, values).fetchone()
     return None if row is None else HookRun(*row)
@@ -458,7 +458,7 @@ def note_user_tool(db: Connection, harness_session: str) -> None:
     """Note that a tool of the user's own session has ended while an enforced agent is at work, and when."""
     query = """
         INSERT OR REPLACE INTO notes (name, value) SELECT ?, ? WHERE EXISTS (
-            SELECT 1 FROM refereed JOIN delegations USING (session_id) WHERE held AND state <> 'finished')
+            SELECT 1 FROM hook_runs JOIN delegations USING (session_id) WHERE enforced AND state <> 'finished')
     """
     db.execute(query, (f"user {harness_session}", str(time.time_ns())))
 
@@ -467,15 +467,15 @@ _OTHER_AUTHORS = """
     SELECT 'the user''s own session used a tool' FROM notes
         WHERE name > 'user ' AND name < 'user~' AND CAST(value AS INTEGER) >= :since
     UNION ALL
-    SELECT 'an agent that Remit only observes used a tool' FROM refereed JOIN tool_uses USING (session_id)
-        WHERE NOT held AND at_ms >= :since / 1000000
+    SELECT 'an agent that Remit only observes used a tool' FROM hook_runs JOIN tool_uses USING (session_id)
+        WHERE NOT enforced AND at_ms >= :since / 1000000
     UNION ALL
-    SELECT 'an agent that Remit only observes runs a command' FROM refereed JOIN delegations USING (session_id)
-        WHERE NOT held AND state <> 'finished' AND EXISTS (
+    SELECT 'an agent that Remit only observes runs a command' FROM hook_runs JOIN delegations USING (session_id)
+        WHERE NOT enforced AND state <> 'finished' AND EXISTS (
             SELECT 1 FROM notes WHERE name > 'command ' || session_id AND name < 'command ' || session_id || '~')
     UNION ALL
-    SELECT 'another run is at work and isn''t confined' FROM delegations LEFT JOIN refereed USING (session_id)
-        WHERE delegations.state = 'running' AND refereed.session_id IS NULL
+    SELECT 'another run is at work and isn''t confined' FROM delegations LEFT JOIN hook_runs USING (session_id)
+        WHERE delegations.state = 'running' AND hook_runs.session_id IS NULL
             AND coalesce(json_extract(details, '$.confine'), 0) = 0
     LIMIT 1
 """

@@ -52,7 +52,7 @@ _NOTES_OF_NOBODY = """
         'command ', 'doing ', 'instructions ', 'kept ', 'names ', 'untold ', 'user '
     ) AND {owner} <> '' AND NOT EXISTS (
         SELECT 1 FROM delegations WHERE session_id = {owner}
-    ) AND NOT EXISTS (SELECT 1 FROM refereed WHERE harness_session = {owner})
+    ) AND NOT EXISTS (SELECT 1 FROM hook_runs WHERE harness_session = {owner})
 """.replace("{owner}", "substr(name, instr(name, ' ') + 1, instr(substr(name, instr(name, ' ') + 1) || ' ', ' ') - 1)")
 """The notes of hooks name a run or a session of a harness as their second word."""
 _SETTLED = """
@@ -174,7 +174,7 @@ def _forget(home: Home, sessions: list[str], *, dry_run: bool) -> Forgotten:
         inside = f"(SELECT 1 FROM spills WHERE hash = ? AND session_id NOT IN ({marks}))"  # noqa: S608
         spills = [name for name in spills if not db.execute(f"SELECT EXISTS {inside}", (name, *sessions)).fetchone()[0]]
         if not dry_run:
-            for table in ("attempts", "refereed", *_DATED, "delegations"):
+            for table in ("attempts", "hook_runs", *_DATED, "delegations"):
                 db.execute(f"DELETE FROM {table} WHERE session_id IN ({marks})", sessions)  # noqa: S608 - names from above
             add_event(db, "forgotten", {"delegations": len(sessions)})  # who follows the ledger shows what is gone
             _remove_files(home, spills)

@@ -137,10 +137,10 @@ _RUNS = (
 
 _HOOKS = (
     # Runs whose agent a harness has started itself: what the harness calls it, and what applies to it.
-    # `agent_id` is known from its first event on. `held`: its return is checked; else it is only observed.
+    # `agent_id` is known from its first event on. `enforced`: its return is checked; else it is only observed.
     # `process` is the harness: what is started below it while it waits for an agent is that agent's.
     """
-    CREATE TABLE refereed (
+    CREATE TABLE hook_runs (
         session_id TEXT PRIMARY KEY REFERENCES delegations ON DELETE CASCADE,
         harness TEXT NOT NULL,
         harness_session TEXT NOT NULL,
@@ -148,7 +148,7 @@ _HOOKS = (
         tool_use_id TEXT NOT NULL DEFAULT '',
         agent_id TEXT,
         parent_id TEXT,
-        held INTEGER NOT NULL,
+        enforced INTEGER NOT NULL,
         waited INTEGER NOT NULL,
         blocks INTEGER NOT NULL DEFAULT 0,
         deadline_ms INTEGER NOT NULL,
@@ -156,8 +156,8 @@ _HOOKS = (
         process TEXT NOT NULL DEFAULT ''
     ) STRICT, WITHOUT ROWID
     """,
-    "CREATE INDEX refereed_by_agent ON refereed (harness_session, agent_id)",
-    "CREATE INDEX refereed_by_call ON refereed (harness_session, tool_use_id)",
+    "CREATE INDEX hook_runs_by_agent ON hook_runs (harness_session, agent_id)",
+    "CREATE INDEX hook_runs_by_call ON hook_runs (harness_session, tool_use_id)",
     # The tools that a subagent used, one row for each use: its return is compared with them.
     """
     CREATE TABLE tool_uses (

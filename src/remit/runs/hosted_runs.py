@@ -86,7 +86,7 @@ class Serving:
         if own is not None and own.session_id == session_id:
             return {}
         row = load_delegation(home.ledger, session_id) if home.is_made else None
-        if row is None or not read_terms(row.details).refereed or not (own is None or _is_below(home, row, own)):
+        if row is None or not read_terms(row.details).is_harness_run or not (own is None or _is_below(home, row, own)):
             hint = "leave caller out; only a subagent that its harness has started names its own session"
             raise RefusedError(f"nobody asks here as '{session_id}'", hint=hint)
         if session_id not in self._issued or self._issued[session_id].hash != row.ticket:

@@ -67,7 +67,7 @@ def make_resume(ws: Workspace, session_id: str, prompt: str, changes: Mapping[st
 def _check_asked_here(ws: Workspace, session_id: str, sentence: str) -> None:
     """Raise where a harness has started the agent itself: Remit has neither its session nor a way to ask there."""
     row = load_delegation(ws.home.ledger, session_id)
-    if row is not None and read_terms(row.details).refereed:
+    if row is not None and read_terms(row.details).is_harness_run:
         hint = f"ask for it there, or have Remit start it as new work: remit run {row.agent} PROMPT"
         raise RefusedError(f"{session_id} {sentence.format(row.runner)}", hint=hint)
 

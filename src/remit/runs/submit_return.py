@@ -92,7 +92,7 @@ def submit_own(ws: Workspace, message: str) -> tuple[OwnVerdict, bool]:
     is_kept = verdict.accepted or verdict.name == "unproven"
     if is_kept:
         # The hooks count an attempt when it ends, a run when it begins.
-        number = count_attempts(ws.home.ledger, row.session_id) + terms.refereed
+        number = count_attempts(ws.home.ledger, row.session_id) + terms.is_harness_run
         keep_texts(ws.home, row.session_id, {f"submitted-{number}": message.encode("utf-8", "surrogatepass")})
     return verdict, is_kept
 

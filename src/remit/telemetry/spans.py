@@ -103,7 +103,7 @@ def list_spans(home: Home, told: RunTelemetry) -> list[Span]:
     parent_id = make_span_id(row.parent_id) if row.parent_id else context.span_id if run is None else run.span_id
     own = Span(
         context.trace_id, make_span_id(row.session_id), parent_id, f"invoke_agent {_clean(row.agent)}",
-        "internal" if told.terms.refereed or told.terms.settings.get("in_process") else "client",
+        "internal" if told.terms.is_harness_run or told.terms.settings.get("in_process") else "client",
         row.created_ms, max(told.ended_ms, row.created_ms), _describe(home, told), told.error,
     )  # fmt: skip
     return [*([] if run is None else [run]), own, *_describe_attempts(told, own)]
@@ -133,7 +133,7 @@ def _describe(home: Home, told: RunTelemetry) -> dict[str, Value]:
         "remit.tokens": row.tokens,
         "remit.cost_usd": row.cost_usd,
         "remit.timeout_s": told.terms.timeout_s,
-        "remit.refereed": told.terms.refereed or None,
+        "remit.harness_run": told.terms.is_harness_run or None,
         "remit.resume_of": _clean(told.terms.resume_of) or None,
         "remit.retry_of": _clean(told.terms.retry_of) or None,
     }
@@ -168,7 +168,7 @@ def _describe_attempts(told: RunTelemetry, own: Span) -> Iterator[Span]:
     last_ms = own.begin_ms
     for attempt in told.attempts:
         # What a harness's own agent has tried is heard of when it is over.
-        begin_ms = last_ms if told.terms.refereed else max(attempt.started_ms, own.begin_ms)
+        begin_ms = last_ms if told.terms.is_harness_run else max(attempt.started_ms, own.begin_ms)
         last_ms = max(attempt.ended_ms or told.ended_ms, begin_ms)
         is_ended = attempt.stop_reason in (None, "exited")
         error = (
@@ -208,7 +208,7 @@ def _name_provider(row: Run, terms: RunConfig) -> str:
 
 def _add_up(row: Run, terms: RunConfig, attempts: Sequence[AttemptRow]) -> Usage:
     """What all attempts used in each direction; a harness tells of its own agents only the sum."""
-    if terms.refereed:
+    if terms.is_harness_run:
         return Usage()
     try:
         counts_thread = get_runner(row.runner, {row.runner: terms.base} if terms.base else None).counts_thread

@@ -70,7 +70,7 @@ class Log:
         self._only = attempt
         self._number = attempt or 1
         self._reading: _Reading | None = None
-        self._hooks = _Hooks(home, session_id) if read_terms(self._row.details).refereed else None
+        self._hooks = _Hooks(home, session_id) if read_terms(self._row.details).is_harness_run else None
         self._fetched = Fetched(home, session_id)
         self._fetched.fetch(self._row)
         last = self._count_kept()

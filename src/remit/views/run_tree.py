@@ -37,7 +37,7 @@ _SHOWN_PROMPT = 20_000
 _TERMS = (
     "timeout_s", "kind", "format", "budget", "may_call", "max_depth", "model", "tools", "reasks", "retry", "root",
     "worktree", "commit", "artifact_path", "phase", "command", "confine", "evidence", "finishes", "commits",
-    "result_tokens", "refereed", "resume_of", "retry_of", "batch", "settings", "description",
+    "result_tokens", "is_harness_run", "resume_of", "retry_of", "batch", "settings", "description",
 )  # fmt: skip
 """What of the terms is worth a look."""
 

@@ -134,7 +134,7 @@ class RunConfig(NamedTuple):
     """The workspace's own status words."""
 
     # Where it comes from
-    refereed: bool = False
+    is_harness_run: bool = False
     """Whether a harness has started the agent itself: nobody here could end it, or ask it again."""
     resume_of: str = ""
     harness_id: str = ""

@@ -37,7 +37,7 @@ _OTHERS = """
         UNION
         SELECT session_id, started_ms, ended_ms, details FROM delegations
         WHERE ended_ms > :since AND started_ms IS NOT NULL
-    ) LEFT JOIN refereed USING (session_id)
+    ) LEFT JOIN hook_runs USING (session_id)
     WHERE session_id <> :session AND json_extract(details, '$.root') = :root
 """
 # The nested runs that have ended and were not accepted, or say themselves that they failed.
@@ -49,7 +49,7 @@ _NESTED = """
     )
     SELECT delegations.agent, awaited, json_extract(details, '$.root'), session_id, started_ms, ended_ms, layers,
         coalesce(json_extract(details, '$.confine'), 0)
-    FROM delegations JOIN below USING (session_id) LEFT JOIN refereed USING (session_id)
+    FROM delegations JOIN below USING (session_id) LEFT JOIN hook_runs USING (session_id)
     WHERE started_ms IS NOT NULL AND ended_ms IS NOT NULL
         AND (verdict NOT IN ('accepted', 'repaired') OR status IN ('failed', 'blocked'))
 """

@@ -17,7 +17,7 @@ from remit.attempts.shims import send_control
 from remit.errors import BusyError, RefusedError, RemitError, RunnerError, StateError
 from remit.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.ledger.hook_runs import GRACE_MS
-from remit.ledger.hook_runs import OWNER as REFEREE
+from remit.ledger.hook_runs import OWNER as HOOKS
 from remit.ledger.remote_rows import OWNER as AFAR
 from remit.ledger.runs import advance, count_attempts, list_branch, list_delegations, load_delegation
 from remit.ledger.slots import Slots, claim, set_deadline, set_ticket, take_slot
@@ -261,7 +261,7 @@ class Supervisor:
 
     async def _begin(self, row: Run) -> Conclusion | None:
         """Do what comes before the work on a task, as often as needed; what became of it where it may not begin."""
-        if read_terms(row.details).refereed:  # begun by a harness, and nothing of it can be heard here
+        if read_terms(row.details).is_harness_run:  # begun by a harness, and nothing of it can be heard here
             return conclude(Ended("orphaned", row.agent, reason="its harness ended without a word of it"))
         if self.begin is None or row.details.keys().isdisjoint(("working", "phase", "outside")):
             return None
@@ -404,10 +404,10 @@ class Supervisor:
         return not is_present(self.home, row.owner) and self._is_mute(row)
 
     def _is_mute(self, row: Run) -> bool:
-        """Whether nothing more is heard of it: a harness tells of a refereed one, until it is judged or long late."""
+        """Whether nothing more is heard of it: a harness reports on its own runs, until it is judged or long late."""
         if row.owner == AFAR or self._is_out_of_reach(row):
             return False
-        if row.owner != REFEREE or row.state == "finishing":
+        if row.owner != HOOKS or row.state == "finishing":
             return True
         return read_clock_ms() > (row.deadline_ms or 0) + GRACE_MS
 
