@@ -119,7 +119,7 @@ def start_workers(folder: Path, url: str, count: int, concurrency: int) -> Crowd
     crowd = Crowd()
     for number in range(count):
         name = f"remit-{number}"
-        words = ["-m", "remit", "worker", "--name", name, "--state", str(folder / name / "state")]
+        words = ["-m", "remit", "worker", "start", "--name", name, "--state", str(folder / name / "state")]
         words += ["--concurrency", str(concurrency)]
         crowd.machines.append(start(folder, name, words, make_environ(url, folder / name)))
     return crowd

@@ -1,7 +1,7 @@
 """The workspace of the examples as projects of Claude Code and opencode: `python examples/harnesses.py`.
 
-`remit compile` writes the agents as each harness wants them, and `remit init --shared` puts Remit into its hooks. What
-a project says itself, its README.md, is left alone.
+`remit agent build` writes the agents as each harness wants them, and `remit hooks install --shared` puts Remit into its
+hooks. What a project says itself, its README.md, is left alone.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def make_project(harness: str, folder: Path) -> None:
     settings = folder / "remit.toml"
     settings.write_text(settings.read_text("utf-8").replace('runner = "claude"', f'runner = "{harness}"'), "utf-8")
     remit(folder, "compile", "--to", harness)
-    remit(folder, "init", "--harness", harness, "--shared", "--yes")
+    remit(folder, "hooks", "install", harness, "--shared")
     shutil.rmtree(folder / ".remit", ignore_errors=True)
     (folder / ".claude" / "settings.local.json").unlink(missing_ok=True)  # what names a path of this machine
 

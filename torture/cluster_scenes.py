@@ -339,11 +339,11 @@ def roll(stage: Stage, size: int) -> None:
     stage.until(lambda: held.did("waited"), "agents are at work")
     for machine in found:
         _restart(stage, machine)
-    process = stage.callings[0].caller.start("drain", found[0].name, "--timeout", str(PATIENCE_S))
+    process = stage.callings[0].caller.start("worker", "drain", found[0].name, "--timeout", str(PATIENCE_S))
     stage.until(lambda: any(each["event"] == "draining" for each in found[0].list_events()), "it is drained")
     stage.counts["drained with agents"] += bool(stage.list_leases(found[0]))
     (stage.folder / "gate").touch()
-    stage.check(process.wait(PATIENCE_S) == 0, "remit drain failed")
+    stage.check(process.wait(PATIENCE_S) == 0, "remit worker drain failed")
     stage.check(found[0].process.wait(PATIENCE_S) == 0, "the drained worker did not end")
     stage.finish()
     stage.check(stage.counts["taken up again"], "no worker was ended with agents at work")

@@ -302,7 +302,7 @@ def _find_project(root: Path, name: str) -> Path:
 
 
 def trust(project: str, *words: str) -> Callable[[Path], int]:
-    """`remit trust` in one of the projects, by a user whose own folder is in the workspace that is looked at."""
+    """`remit config trust` in one of the projects, by a user whose own folder is in the workspace that is looked at."""
 
     def act(root: Path) -> int:
         os.environ["XDG_CONFIG_HOME"] = f"{root}/home"
@@ -314,20 +314,20 @@ def trust(project: str, *words: str) -> Callable[[Path], int]:
 def _add(number: int, *more: str) -> tuple[str, ...]:
     findings = ("Use one button.", "Keep the menu short.", "Name files by their date.")
     words = [word for finding in findings for word in ("--finding", finding)]
-    return ("manifest", "add", "--title", f"Added {number}", "--topic", "export", "--date", "2026-01-06", *words, *more)
+    return ("findings", "add", "--title", f"Added {number}", "--topic", "export", "--date", "2026-01-06", *words, *more)
 
 
-_KNOWN = line("sync")
+_KNOWN = line("task", "sync")
 """Remit has been in the workspace before."""
-_AND_NEW = in_turn(line("sync", "--check"), line("task", "new", "What comes next"))
+_AND_NEW = in_turn(line("task", "sync", "--check"), line("task", "new", "What comes next"))
 """The two files agree, and the next number is right."""
-_REPAIR = in_turn(line("sync", "--repair"), line("task", "new", "What comes next"))
-_MOVE = ("task", "move", "12", "implementing")
+_REPAIR = in_turn(line("task", "sync", "--repair"), line("task", "new", "What comes next"))
+_MOVE = ("task", "set-status", "12", "implementing")
 _NEW = ("task", "new", "Another", "one", "--priority", "high", "--description", "To be done.")
 _LINK = ("task", "link", "13", "topic-1-2026-01-05")
 _MARK = ("errors", "mark", "err_1", "--fixed")
 _FILE = ("--write-file", "--summary", "It works. It is small.", "--recommendation", "Do it.", "--source", "A book.")
-_AND_ADD = in_turn(line("manifest", "list"), line(*_add(2)), line("manifest", "show", "added-2-2026-01-06"))
+_AND_ADD = in_turn(line("findings", "list"), line(*_add(2)), line("findings", "show", "added-2-2026-01-06"))
 """Every earlier line is there, and one more can be added and found."""
 
 COMMANDS: tuple[Command, ...] = (
@@ -337,38 +337,43 @@ COMMANDS: tuple[Command, ...] = (
     Command("admit", admit, make_ledger, begin=make_ledger),
     Command("end", end, end, begin=admit),
     Command("forget", forget, forget, begin=in_turn(admit, end)),
-    Command("task move", line(*_MOVE), _AND_NEW, begin=_KNOWN, is_recovered=True),
-    Command("task move, first of all", line(*_MOVE), _AND_NEW),
-    Command("task move of a phase", line("task", "move", "12", "in progress", "--phase", "2"), _AND_NEW, begin=_KNOWN),
+    Command("task set-status", line(*_MOVE), _AND_NEW, begin=_KNOWN, is_recovered=True),
+    Command("task set-status, first of all", line(*_MOVE), _AND_NEW),
+    Command(
+        "task set-status of a phase",
+        line("task", "set-status", "12", "in progress", "--phase", "2"),
+        _AND_NEW,
+        begin=_KNOWN,
+    ),
     Command("task new", line(*_NEW), _AND_NEW, begin=_KNOWN),
     Command("task block", line("task", "block", "13", "--reason", "No key"), _AND_NEW, begin=_KNOWN),
-    Command("task complete", line("task", "complete", "12"), _AND_NEW, begin=in_turn(_KNOWN, line(*_MOVE))),
-    Command("task focus", line("task", "focus", "13"), line("task", "focus", "13"), begin=_KNOWN),
+    Command("task done", line("task", "done", "12"), _AND_NEW, begin=in_turn(_KNOWN, line(*_MOVE))),
+    Command("task start", line("task", "start", "13"), line("task", "start", "13"), begin=_KNOWN),
     Command("task archive", line("task", "archive"), _AND_NEW, begin=_KNOWN),
     Command("task link", line(*_LINK), _AND_NEW, begin=_KNOWN),
-    Command("sync", line("sync"), _REPAIR, begin=in_turn(_KNOWN, edit_by_hand)),
-    Command("sync --repair", line("sync", "--repair"), _REPAIR, begin=in_turn(_KNOWN, add_by_hand)),
-    Command("sync --repair, cut off", line("sync", "--repair"), _REPAIR, begin=in_turn(_KNOWN, cut_off)),
-    Command("sync --from todo", line("sync", "--from", "todo"), _REPAIR, begin=in_turn(_KNOWN, edit_by_hand)),
-    Command("sync --from state", line("sync", "--from", "state"), _REPAIR, begin=in_turn(_KNOWN, edit_by_hand)),
-    Command("manifest add", line(*_add(1)), _AND_ADD, begin=line("manifest", "list")),
-    Command("manifest add, first of all", line(*_add(1)), _AND_ADD),
-    Command("manifest add to a torn line", line(*_add(1)), _AND_ADD, begin=in_turn(line("manifest", "list"), tear)),
-    Command("manifest add --write-file", line(*_add(3, *_FILE)), line(*_add(3, *_FILE))),
-    Command("manifest link", line("manifest", "link", "12", "topic-0-2026-01-05"), _AND_NEW, begin=_KNOWN),
-    Command("manifest rebuild", line("manifest", "rebuild"), _AND_ADD, begin=line("manifest", "list")),
-    Command("manifest export", line("manifest", "export", "-o", "all.csv"), _AND_ADD, begin=line("manifest", "list")),
-    Command("errors mark", line(*_MARK), line(*_MARK)),
+    Command("sync", line("task", "sync"), _REPAIR, begin=in_turn(_KNOWN, edit_by_hand)),
+    Command("sync --repair", line("task", "sync", "--repair"), _REPAIR, begin=in_turn(_KNOWN, add_by_hand)),
+    Command("sync --repair, cut off", line("task", "sync", "--repair"), _REPAIR, begin=in_turn(_KNOWN, cut_off)),
+    Command("sync --from todo", line("task", "sync", "--from", "todo"), _REPAIR, begin=in_turn(_KNOWN, edit_by_hand)),
+    Command("sync --from state", line("task", "sync", "--from", "state"), _REPAIR, begin=in_turn(_KNOWN, edit_by_hand)),
+    Command("findings add", line(*_add(1)), _AND_ADD, begin=line("findings", "list")),
+    Command("findings add, first of all", line(*_add(1)), _AND_ADD),
+    Command("findings add to a torn line", line(*_add(1)), _AND_ADD, begin=in_turn(line("findings", "list"), tear)),
+    Command("findings add --write-file", line(*_add(3, *_FILE)), line(*_add(3, *_FILE))),
+    Command("findings link", line("findings", "link", "12", "topic-0-2026-01-05"), _AND_NEW, begin=_KNOWN),
+    Command("findings reindex", line("findings", "reindex"), _AND_ADD, begin=line("findings", "list")),
+    Command("findings export", line("findings", "export", "-o", "all.csv"), _AND_ADD, begin=line("findings", "list")),
+    Command("errors resolve", line(*_MARK), line(*_MARK)),
     Command("init", line("init", "--yes"), line("init", "--yes"), begin=unset),
     Command("gc", clear_up, clear_up, begin=in_turn(admit, end, grow_old), clears=True),
     Command("trust", trust("two", "--yes"), trust("three", "--yes"), begin=in_turn(_KNOWN, make_projects)),
     Command("trust --revoke", trust("one", "--revoke"), trust("three", "--yes"), begin=in_turn(_KNOWN, make_projects)),
     Command("settle", settle_all, settle_all, begin=research),
     Command("settle with git's processes", settle_by_fork, settle_all, begin=research, is_followed=True),
-    Command("task move, as a program", program(*_MOVE), _AND_NEW, begin=_KNOWN, is_program=True),
+    Command("task set-status, as a program", program(*_MOVE), _AND_NEW, begin=_KNOWN, is_program=True),
     Command("task new, as a program", program(*_NEW), _AND_NEW, begin=_KNOWN, is_program=True),
     Command("task link, as a program", program(*_LINK), _AND_NEW, is_program=True),
-    Command("manifest add, as a program", program(*_add(1)), _AND_ADD, is_program=True),
+    Command("findings add, as a program", program(*_add(1)), _AND_ADD, is_program=True),
 )
 
 
@@ -379,4 +384,4 @@ def find_command(name: str) -> Command:
 
 def recovering(name: str) -> Command:
     """What recovers a change that was left unfinished."""
-    return Command(name, line("sync", "--check"), _AND_NEW)
+    return Command(name, line("task", "sync", "--check"), _AND_NEW)

@@ -180,7 +180,7 @@ def try_session(only: str) -> Iterator[Told]:
         root, environ = folder / "root", make_environ(folder)
         root.mkdir()
         write_project(root)
-        init = f"{shlex.quote(sys.executable)} -m remit init --yes --harness claude"
+        init = f"{shlex.quote(sys.executable)} -m remit hooks install claude"
         subprocess.run(["bash", "-c", f"{init} && {SETUP}"], cwd=root, env=environ, check=True, capture_output=True)
         session = Session(root, environ, has_hooks=has_hooks)
         verdicts.append([session.run(work.script) for work in chosen])

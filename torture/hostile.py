@@ -32,7 +32,7 @@ NO_TRACING = 2
 COMMANDS = (
     ("lint",), ("lint", "--no-cache"), ("lint", "--json"), ("lint", "--diff"), ("lint", "agents", "docs"),
     ("fix", "--diff"), ("graph",), ("compile", "--help"), ("check", "message.md", "--root", "."),
-    ("manifest", "validate"), ("manifest", "list"), ("task", "list"), ("sync", "--check"), ("status",), ("errors",),
+    ("findings", "validate"), ("findings", "list"), ("task", "list"), ("sync", "--check"), ("status",), ("errors",),
     ("ps",), ("doctor",), ("explain", "AGT001"), ("may", "planner", "bash", "make"),
 )  # fmt: skip
 SETTINGS = (

@@ -116,7 +116,7 @@ def _is_told(ending: Ending) -> bool:
 def _is_sentence(said: str) -> bool:
     """One line that says why, and what to do next."""
     lines = said.strip().splitlines()
-    errors = [each for each in lines if each.startswith("remit: error: ")]
+    errors = [each for each in lines if each.startswith("error: ")]
     return len(errors) == 1 and "Traceback" not in said and "this is a bug" not in said and "; " in errors[0]
 
 

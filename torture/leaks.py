@@ -2,8 +2,8 @@
 
 Run as `python torture/leaks.py`; `--help` lists the options. Each form goes through two delegations, one that is
 completed and one that fails, in the request, the summary, the files' captions, the errors and the next steps. Then the
-result, every file of the workspace outside `.remit`, git's messages, and what `show`, `logs`, `report`, `errors`,
-`ps` and `tree` print are searched. The ledger keeps what was said word for word: there each secret must be found, or
+result, every file of the workspace outside `.remit`, git's messages, and what `show`, `logs`, `errors` and
+`ps` print are searched. The ledger keeps what was said word for word: there each secret must be found, or
 the search would prove nothing.
 """
 

@@ -8,7 +8,7 @@ In a process of its own, which a deadline ends like any other. In `remit.toml`:
     [runners.scribe]
     entry = "with_pydantic_ai:run"
 
-    $ remit trust
+    $ remit config trust
     $ remit run "Write report.md about the cache." --runner scribe
 
 In the process of a program that delegates:

@@ -172,7 +172,7 @@ _FLAG: dict[str, Any] = {"type": "boolean"}
 
 
 def describe_schema() -> dict[str, Any]:
-    """The JSON Schema of a result. `remit` is the same in every format; `remit schema` has those of the formats."""
+    """The JSON Schema of a result. `remit` is the same in every format; `remit return schema` prints the formats."""
     grade = _object(("path", "grade"), path=_TEXT, grade=_TEXT, reason=_TEXT, sha256=_TEXT, size_bytes=_WHOLE)
     diagnostic = _object(("code", "severity", "message"), code=_TEXT, severity=_TEXT, message=_TEXT)
     added = _object(

@@ -45,8 +45,19 @@ class Paint:
         return f"{_STYLES[style]}{text}{_RESET}" if self.on and text else text
 
 
+COLOR_CHOICES = ("auto", "always", "never")
+_chosen = ["auto"]
+
+
+def choose_color(when: str) -> None:
+    """Set whether output has color: one of COLOR_CHOICES, which wins over the environment unless it is `auto`."""
+    _chosen[0] = when
+
+
 def wants_colour(stream: TextIO | None) -> bool:
-    """Whether a stream gets colour: a terminal does, unless the environment says otherwise (no-color.org)."""
+    """Whether a stream gets color: a terminal does, unless --color or the environment (no-color.org) says otherwise."""
+    if _chosen[0] != "auto":
+        return _chosen[0] == "always"
     env = os.environ
     if env.get("NO_COLOR"):
         return False

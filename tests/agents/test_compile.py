@@ -103,7 +103,7 @@ def test_a_file_for_codex() -> None:
 def test_the_body_stays_as_it_is_and_the_header_is_no_part_of_it(to: str) -> None:
     compiled = compile_text(to=to)
     assert read_body(compiled) == STANDARD.split("---\n\n", 1)[1]
-    assert "Generated from agents/planner.md by `remit compile`" in compiled.text
+    assert "Generated from agents/planner.md by `remit agent build`" in compiled.text
     assert "Generated" not in read_body(compiled)
     assert "Generated" not in str(read_head(compiled))
 

@@ -50,5 +50,7 @@ def test_a_bad_agent_is_not(old: str, new: str) -> None:
 
 
 def test_the_command_prints_it() -> None:
-    done = subprocess.run([sys.executable, "-m", "remit", "schema", "agent-file"], capture_output=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "remit", "return", "schema", "agent-file"], capture_output=True, check=True
+    )
     assert json.loads(done.stdout) == SCHEMA

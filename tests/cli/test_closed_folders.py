@@ -50,7 +50,7 @@ JUDGED = "cannot be read, and agents in it are not judged; make it readable, or 
 SENTENCE = "'.claude/agents' cannot be read: permission denied"
 
 
-@pytest.mark.parametrize("command", ["lint", "graph", "fix", "compile --to claude", "run a Do"])
+@pytest.mark.parametrize("command", ["lint", "agent graph", "lint --fix", "agent build --to claude", "run a Do"])
 def test_agents_that_cannot_be_seen_are_not_none(workspace: Closed, command: str) -> None:
     workspace.close(".claude/agents")
     ended = workspace(*command.split())
@@ -77,7 +77,7 @@ def test_lint_says_which_other_folders_it_could_not_look_into(workspace: Closed)
     ended = workspace("lint")
     assert (ended.code, ended.err.decode()) == (
         0,
-        f"remit: note: 'data' {JUDGED}\n",
+        f"note: 'data' {JUDGED}\n",
     )
     assert "'data' cannot be read" in workspace("doctor").text
     workspace.write("remit.toml", '[lint]\nexclude = ["data"]\n')
@@ -100,4 +100,4 @@ def test_the_status_tells_which_part_cannot_be_seen(workspace: Closed) -> None:
     ended = workspace("status")
     assert ended.code == 1
     assert " ".join(ended.text.split()).count("specs' cannot be read: permission") == 2, "tasks and errors"
-    assert workspace("errors").code == 2
+    assert workspace("errors", "list").code == 2

@@ -50,14 +50,15 @@ def test_a_task_command_prints_the_result_if_the_state_broke(inside: Inside, tmp
         subprocess.run(("git", *words), cwd=tmp_path, check=True, capture_output=True)
     report = "specs/1_cache_the_uploads/reports/research-001.md"
     command = make_command(tmp_path.parent / "agents", STATE, report)
-    ended = inside("research", "1", "--command", command)
+    ended = inside("task", "research", "1", "--command", command)
     assert ended.code == 0, ended
     assert "error[STATUS_SYNC_FAILED]: finish step task: state.json is not JSON" in ended.text
     assert (
-        "  hint: Repair the task files with remit sync --repair, then run: remit task move 1 researched\n" in ended.text
+        "  hint: Repair the task files with remit task sync --repair, then run: remit task set-status 1 researched\n"
+        in ended.text
     )
-    assert inside("sync", "--repair").code == 0
-    assert inside("task", "move", "1", "researched").code == 0
+    assert inside("task", "sync", "--repair").code == 0
+    assert inside("task", "set-status", "1", "researched").code == 0
 
 
 @pytest.mark.parametrize("each", [False, True], ids=["run", "each"])

@@ -100,10 +100,10 @@ def test_a_log_hears_once_and_at_once_why_it_does_not_begin(home: Home, capsys: 
     watch.look()
     assert capsys.readouterr().err == ""
     for _ in range(2):
-        note(home, "one", "progress", said="no worker is there: start one with `remit worker`")
+        note(home, "one", "progress", said="no worker is there: start one with `remit worker start`")
         watch.look()
     assert capsys.readouterr().err == snapshot(
-        "one: planner is queued; no worker is there: start one with `remit worker`\n"
+        "one: planner is queued; no worker is there: start one with `remit worker start`\n"
     )
 
 
@@ -118,7 +118,7 @@ def test_no_line_is_wider_and_no_tree_higher_than_the_terminal(
     Tree(Following(home, "one")).look()
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 8
-    assert lines[-1] == snapshot("  … and 14 more: remit tree")
+    assert lines[-1] == snapshot("  … and 14 more: remit ps --tree")
     assert max(map(len, lines)) < 50
 
 

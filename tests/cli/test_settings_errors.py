@@ -36,7 +36,7 @@ def test_work_can_be_seen_and_ended(
     (tmp_path / "remit.toml").write_text(settings)
     assert remit("run", "More.", "--command", "true").code == 2
     assert load(remit("show", session, "--json"))
-    listed, drawn = remit("ps", "--json"), remit("tree", session, "--json")
+    listed, drawn = remit("ps", "--json"), remit("ps", "--tree", session, "--json")
     assert json.loads(listed.out)
     assert json.loads(drawn.out)
     shown = remit("logs", session)
@@ -47,7 +47,7 @@ def test_work_can_be_seen_and_ended(
     assert cancelled.code == 0
     for ended in (listed, drawn, shown, waited, cancelled):
         warning = ended.err.decode()
-        assert warning.startswith("remit: warning: ")
+        assert warning.startswith("warning: ")
         assert told in warning
         assert warning.endswith("; until then the usual settings hold\n")
         assert warning.count("\n") == 1

@@ -1,4 +1,4 @@
-"""What is seen of work that other machines do: `ps`, `tree`, `show`, `logs`, `cancel`, `doctor`, and the API."""
+"""What is seen of work that other machines do: `ps`, `ps --tree`, `show`, `logs`, `cancel`, `doctor`, and the API."""
 
 from __future__ import annotations
 
@@ -121,8 +121,8 @@ def stage(here: Inside, url: str, monkeypatch: pytest.MonkeyPatch) -> Stage:
 
 def test_without_an_engine_nothing_is_asked_and_the_list_stays_a_list(here: Inside) -> None:
     assert json.loads(here("ps", "--json").out) == []
-    assert json.loads(here("ps", "--workers", "--json").out) == {"cluster": None}
-    assert here("ps", "--workers").text == snapshot("all work is done by this machine: no engine is set\n")
+    assert json.loads(here("worker", "list", "--json").out) == {"cluster": None}
+    assert here("worker", "list").text == snapshot("all work is done by this machine: no engine is set\n")
     assert shown.load_cluster(Home(str(here.folder))) == {"engine": "local"}
     assert not (here.folder / ".remit").exists()
 
@@ -133,8 +133,8 @@ def test_an_engine_that_comes_with_the_files_is_not_asked_before_it_is_trusted(h
         here.write("remit.toml", f'engine = "postgresql://u@127.0.0.1:{server.getsockname()[1]}/x"\n')
         told = here("ps")
         assert told.code == 0
-        assert "remit trust" in told.text
-        assert "remit trust" in here("ps", "--workers").complaint
+        assert "remit config trust" in told.text
+        assert "remit config trust" in here("worker", "list").complaint
         with pytest.raises(TimeoutError):
             server.accept()
 
@@ -170,11 +170,11 @@ def test_what_nobody_here_follows_is_asked_of_the_database(stage: Stage) -> None
     assert own_told["machine"]["state"] == own_told["state"] == "running"
     assert (own_told["worker"], own_told["said"], own_told["driven"]) == ("alpha", "reading on", False)
     assert 0 < own_told["machine"]["lease_left_s"] <= 30
-    cluster = stage.ask("ps", "--workers")["cluster"]
+    cluster = stage.ask("worker", "list")["cluster"]
     assert [each["worker_id"] for each in cluster["workers"]] == ["alpha"]
     assert cluster["lag_s"] is None
 
-    tree = stage.remit("tree").text
+    tree = stage.remit("ps", "--tree").text
     assert tree.splitlines()[0].count("at alpha") == 1
     assert tree.splitlines()[1].startswith("  "), "the one that the worker's agent handed on stands below"
     home = Home(str(stage.folder))
@@ -192,15 +192,15 @@ def test_what_waits_says_for_how_long_and_that_no_worker_is_there(stage: Stage) 
     told = stage.remit("ps").text
     assert f"{OWN}  planner  queued" in told
     assert "queued 0:0" in told
-    assert "no worker is there: start one with remit worker" in told
+    assert "no worker is there: start one with remit worker start" in told
     assert "the oldest waits for 0:0" in told
-    cluster = stage.ask("ps", "--workers")["cluster"]
+    cluster = stage.ask("worker", "list")["cluster"]
     assert [(each["waiting"], each["running"]) for each in cluster["queues"]] == [(1, 0)]
     assert cluster["lag_s"] >= 0
     assert not cluster["manned"]
     stage.meet()
     stage.play(lambda db: set_draining(db, None))
-    assert "all workers drain" in stage.remit("ps", "--workers").text
+    assert "all workers drain" in stage.remit("worker", "list").text
 
 
 def test_what_the_database_does_not_know_of_yet_waits_too(stage: Stage) -> None:
@@ -224,7 +224,7 @@ def test_who_runs_it_without_a_terminal_hears_that_no_worker_is_there(stage: Sta
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=60) == 1
     assert " is queued for a worker; follow it with: " in begun
-    assert held.endswith(" is queued; no worker is there: start one with `remit worker`\n")
+    assert held.endswith(" is queued; no worker is there: start one with `remit worker start`\n")
 
 
 def test_a_lease_that_has_run_out_is_told(stage: Stage) -> None:
@@ -290,7 +290,7 @@ def test_where_the_database_is_away_the_ledger_is_shown_and_one_line_says_so(
     (line,) = [line for line in told.text.splitlines() if "does not answer" in line]
     assert "postgresql://u@127.0.0.1:1/x" in line
     assert "hidden" not in told.text
-    tree = stage.remit("tree")
+    tree = stage.remit("ps", "--tree")
     assert tree.err.count(b"\n") == 1
     assert b"does not answer" in tree.err
     doctor = stage.remit("doctor", "--json")
@@ -307,7 +307,7 @@ def test_a_database_that_hangs_is_waited_for_only_a_moment(here: Inside, monkeyp
         port = server.getsockname()[1]
         monkeypatch.setenv("REMIT_ENGINE", f"postgresql://u@127.0.0.1:{port}/x")
         begun = time.monotonic()
-        told = here("ps", "--workers")
+        told = here("worker", "list")
         assert 1.5 < time.monotonic() - begun < 10
         assert told.code == 2, "a check of health fails then"
         assert f"postgresql://u@127.0.0.1:{port}/x does not answer within 2 s" in told.complaint

@@ -164,7 +164,7 @@ def test_a_return_that_fails_validation_becomes_failed_and_is_logged(project: Pr
     result = project.run(project.program("print('I did it all.')"), agent="researcher")
     assert result["status"] == "failed"
     assert any("return" in each["message"] for each in result["errors"])
-    assert "return" in json.dumps(project.json("errors"))
+    assert "return" in json.dumps(project.json("errors", "list"))
     assert all(note.partition(": ")[2] for note in result["remit"].get("notes", []))  # the log itself needs no note
 
 

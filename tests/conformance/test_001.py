@@ -228,7 +228,7 @@ permissions:
     - write: ["specs/state.json"]
 """
     project.add_agent("researcher", more=rules)
-    assert project.json("may", "researcher", tool, subject)["decision"] == decision
+    assert project.json("agent", "can", "researcher", tool, subject)["decision"] == decision
 
 
 @conforms("001-12", "001-13")
@@ -312,7 +312,7 @@ def test_a_task_goes_through_research_plan_and_phases(project: Project) -> None:
     plan = next(project.root.rglob("implementation-001.md"))
     plan.write_text(plan.read_text().replace("One [NOT STARTED]", "One [COMPLETED]"))
     worker = project.program(DONE)
-    assert project("implement", "1", "--command", worker.command).code == 0
+    assert project("task", "implement", "1", "--command", worker.command).code == 0
     assert project.get_task()["status"] == "completed"
     assert ["phase 2" in prompt for prompt in worker.prompts] == [True]
     log = project.git("log", "--format=%s").splitlines()
@@ -395,7 +395,7 @@ def test_an_old_file_is_brought_to_the_standard(project: Project) -> None:
     """R1.31: what a program can write is written, and what is left to the user is listed."""
     project.put("agents/scout.md", OLD)
     before = json.loads(project("lint", "agents", "--json").out)
-    ended = project("migrate", "agents/scout.md", "--kind", "research", "--json")
+    ended = project("agent", "upgrade", "agents/scout.md", "--kind", "research", "--json")
     assert ended.code in (0, 1)
     text = (project.root / "agents/scout.md").read_text()
     for part in ("agent_type: research", "<context>", "<process_flow>", "<return_format>", "<error_handling>",

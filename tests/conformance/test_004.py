@@ -100,7 +100,7 @@ def test_an_entry_is_found_by_its_id(project: Project) -> None:
     """R4.15: by the index, which knows the line."""
     lines = [line(entry({"/id": f"topic{each}-2026-01-05", "/title": f"Topic {each}"})) for each in range(300)]
     project.put("claudedocs/agent-outputs/MANIFEST.jsonl", "\n".join(lines) + "\n")
-    shown = project.json("manifest", "show", "topic217-2026-01-05")
+    shown = project.json("findings", "show", "topic217-2026-01-05")
     assert "Topic 217" in json.dumps(shown)
 
 
@@ -226,7 +226,7 @@ def cleo(project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
     made = Cleo(project, folder)
     project.add_agent("scout", "research")
-    assert project("trust", "--yes").code == 0
+    assert project("config", "trust", "--yes").code == 0
     return made
 
 
@@ -293,13 +293,15 @@ def test_a_link_is_visible_from_both_ends(project: Project) -> None:
     project.add_task()
     project.add_agent("scout", "research")
     assert (
-        project("research", "1", "--command", record(project, "complete").command, "--return-format", MANIFEST).code
+        project(
+            "task", "research", "1", "--command", record(project, "complete").command, "--return-format", MANIFEST
+        ).code
         == 0
     )
     found = next(project.root.rglob("MANIFEST.jsonl")).read_text()
     research = json.loads(found)["id"]
     assert research in json.dumps(project.json("task", "show", "1"))
-    assert project.json("manifest", "show", research)["tasks"] == [1]
+    assert project.json("findings", "show", research)["tasks"] == [1]
 
 
 @pytest.mark.slow
@@ -327,13 +329,13 @@ def test_a_task_of_remits_own_stays_open_only_if_remit_lowered_the_status(projec
 
 
 def test_an_error_names_the_task_of_the_outside_system(cleo: Cleo) -> None:
-    """R2.17: `remit errors --task` finds it by the system's own id."""
+    """R2.17: `remit errors list --task` finds it by the system's own id."""
     result = cleo.project.work("research", "T1234", cleo.project.program("sys.exit(3)\n"))
     assert result["remit"]["status"] == "failed"
-    found = cleo.project.json("errors", "--task", "T1234", "--all")["errors"]
+    found = cleo.project.json("errors", "list", "--task", "T1234", "--all")["errors"]
     assert found
     assert {each["task_number"] for each in found} == {"T1234"}
-    assert cleo.project.json("errors", "--task", "T1235", "--all")["errors"] == []
+    assert cleo.project.json("errors", "list", "--task", "T1235", "--all")["errors"] == []
 
 
 def test_a_utility_agent_names_the_command_for_a_task_of_the_outside_system(cleo: Cleo) -> None:

@@ -107,7 +107,7 @@ def test_every_option_is_on_its_page_and_says_what_it_is_for(pages: dict[str, st
 
 def test_exit_codes_are_read_from_the_help() -> None:
     known = {page.name: page.command for page in list_pages()}
-    about, exits = split_exits(known["task move"])
+    about, exits = split_exits(known["task set-status"])
     assert exits == {"0": "moved", "1": "refused", "2": "could not run"}
     assert not [part for part in about if "Exit code" in part]
     assert split_exits(known["retry"])[1] == {"": "as of [`remit run`](run.md#exit-codes)"}

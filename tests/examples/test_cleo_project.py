@@ -40,21 +40,21 @@ def has_commit(shop: Project) -> bool:
 
 def test_the_manifest_that_is_there_is_valid(shop: Project) -> None:
     """D5: 004's default for EPIC_ID is an empty item."""
-    assert shop("manifest", "validate").code == 0
+    assert shop("findings", "validate").code == 0
     assert shop("lint").code == 0
 
 
 def test_no_program_runs_before_the_user_agreed(shop: Project) -> None:
-    ended = shop("research", "T1234", "--command", record(shop, "complete").command)
+    ended = shop("task", "research", "T1234", "--command", record(shop, "complete").command)
     assert ended.code == 2
-    assert "remit trust" in ended.err.decode()
+    assert "remit config trust" in ended.err.decode()
     assert list_calls(shop) == []
 
 
 @pytest.mark.parametrize("words", [("research", "T1234"), ("run", "cleo-subagent", "Find out.", "--task", "T1234")])
 def test_the_protocol_runs_to_its_end(shop: Project, words: tuple[str, ...]) -> None:
-    """D3 D16: after one `remit trust`, by its own id and in its own format."""
-    assert shop("trust", "--yes").code == 0
+    """D3 D16: after one `remit config trust`, by its own id and in its own format."""
+    assert shop("config", "trust", "--yes").code == 0
     ended = shop(*words, "--command", record(shop, "complete").command)
     assert ended.code == 0, (ended.text, ended.err)
     assert "Research complete. See MANIFEST.jsonl for summary." in ended.text
@@ -79,7 +79,7 @@ for words in OWN:
 @pytest.mark.parametrize("steps", [1, 2])
 def test_an_agent_that_completes_its_task_itself_is_accepted(shop: Project, steps: int) -> None:
     """D1 D16: it obeys its file to the letter, and Remit does what is missing; `cleo` completes no task twice."""
-    assert shop("trust", "--yes").code == 0
+    assert shop("config", "trust", "--yes").code == 0
     own = [["complete", "T1234"], ["research", "link", "T1234"]][:steps]
     program = record(shop, "complete")
     program.file.write_text(program.file.read_text() + OWN_STEPS.replace("OWN", repr(own)))
@@ -106,7 +106,7 @@ time.sleep(60)
 @pytest.mark.parametrize("words", [("research", "T1234"), ("run", "cleo-subagent", "Find out.", "--task", "T1234")])
 def test_what_a_timed_out_agent_left_is_committed(shop: Project, words: tuple[str, ...]) -> None:
     """D17: the findings file where it was told to write it; another file may be the user's."""
-    assert shop("trust", "--yes").code == 0
+    assert shop("config", "trust", "--yes").code == 0
     program = shop.program(CUT_SHORT)
     ended = shop(*words, "--command", program.command, "--timeout", "3s", "--json")
     told = json.loads(ended.out)
@@ -115,12 +115,12 @@ def test_what_a_timed_out_agent_left_is_committed(shop: Project, words: tuple[st
     assert path in program.prompts[0]
     assert path in shop.git("show", "--name-only", "--format=").split()
     assert "?? notes.md" in shop.git("status", "--porcelain")
-    assert shop("manifest", "validate").code == 0
+    assert shop("findings", "validate").code == 0
 
 
 def test_the_harness_starts_the_agent(shop: Project) -> None:
     """D3 by hook events: it is instructed and judged by the manifest protocol."""
-    assert shop("trust", "--yes").code == 0
+    assert shop("config", "trust", "--yes").code == 0
     stage = Stage(shop.root, quick=True)
     child = stage.call("cleo-subagent", "Which paints may share a shelf?\ntask_id: T1234\n")
     child.start()

@@ -71,7 +71,7 @@ def test_remit_runs_an_agent_of_the_plugin(plugin: Project, outside: Path) -> No
 
 
 def call(plugin: Project, outside: Path) -> Child:
-    assert plugin("init", "--harness", "claude").code == 0
+    assert plugin("hooks", "install", "claude").code == 0
     stage = Stage(plugin.root, quick=True)
     stage.env["HYPER_WORKSPACE_ROOT"] = str(outside)
     child = stage.call(AGENT, "How do sessions expire? The slug is sessions.")

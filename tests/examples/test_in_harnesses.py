@@ -68,7 +68,7 @@ SCRIPTS: dict[str, list[ScriptedTurn]] = {
 
 @contextmanager
 def play(cli: CliName, name: str, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[Stage]:
-    """An example project in a harness, as a user has it after `remit init --harness` and nothing else."""
+    """An example project in a harness, as a user has it after `remit hooks install` and nothing else."""
     with ScriptedModel(SCRIPTS) as model:
         stage = make_stage(cli, folder, model, patch)
         (stage.root / "remit.toml").unlink()

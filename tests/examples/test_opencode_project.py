@@ -55,9 +55,9 @@ def test_the_project_lints_clean(kitchen: Project) -> None:
 
 
 def test_the_drifted_state_is_shown_and_repaired(kitchen: Project) -> None:
-    assert kitchen("sync").code == 1
-    assert kitchen("sync", "--repair").code == 0
-    assert kitchen("sync").code == 0
+    assert kitchen("task", "sync").code == 1
+    assert kitchen("task", "sync", "--repair").code == 0
+    assert kitchen("task", "sync").code == 0
     assert (get_task(kitchen)["status"], kitchen.load(f"{SPECS}/state.json")["next_project_number"]) == (
         "not_started",
         14,
@@ -66,7 +66,7 @@ def test_the_drifted_state_is_shown_and_repaired(kitchen: Project) -> None:
 
 def test_the_utility_agents_answer_the_user(kitchen: Project) -> None:
     """D1: without a file of the project and without a model."""
-    kitchen("sync", "--repair")
+    kitchen("task", "sync", "--repair")
     number = kitchen.json("run", "atomic-task-numberer", "Give me the next number.")
     assert number["status"] == "completed"
     assert "14" in json.dumps(number)
@@ -82,7 +82,7 @@ def test_a_researcher_that_obeys_its_file_is_accepted(kitchen: Project) -> None:
 
     Its permissions confine it, so it calls the utility agents from inside of the confinement.
     """
-    kitchen("sync", "--repair")
+    kitchen("task", "sync", "--repair")
     kitchen.git("commit", "-qam", "repair")
     program = kitchen.program(OBEY)
     result = kitchen.work("research", "13", program)
@@ -100,9 +100,9 @@ def test_a_researcher_that_obeys_its_file_is_accepted(kitchen: Project) -> None:
 
 def test_the_harness_starts_the_researcher(kitchen: Project) -> None:
     """D1 D4 by hook events: the status moves, the report is linked and committed once, the caller gets a valid return."""
-    kitchen("sync", "--repair")
+    kitchen("task", "sync", "--repair")
     kitchen.git("commit", "-qam", "repair")
-    assert kitchen("init", "--harness", "opencode").code == 0
+    assert kitchen("hooks", "install", "opencode").code == 0
     stage = Stage(kitchen.root, "opencode", quick=True)
     child = stage.call("researcher", "Research the task.\n\ntask_number: 13\nresearch_topic: rounding\n")
     child.start()

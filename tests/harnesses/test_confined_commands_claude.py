@@ -187,7 +187,7 @@ def test_the_users_own_rules_are_applied_as_without_remit(stage: Stage, agent: s
     assert quoted == 1  # the only place that shows a ticket
     assert "remit" not in "".join(told)
     if not agent:
-        run_remit(stage, "uninstall")
+        run_remit(stage, "hooks", "uninstall")
         (stage.root / SETTINGS).write_text(json.dumps({"permissions": rules}))
         (stage.root / "one").unlink()
         converse(stage, "bare", "--permission-mode=default")
@@ -210,7 +210,7 @@ def test_commands_in_the_background_and_time_limits_are_as_before(stage: Stage) 
 def test_ordinary_commands_are_unchanged(stage: Stage) -> None:
     """The user's own session, with hooks installed and agents with permissions, and then without Remit."""
     converse(stage, "ordinary")
-    run_remit(stage, "uninstall")
+    run_remit(stage, "hooks", "uninstall")
     shutil.rmtree(stage.root / "build")
     converse(stage, "ordinary-bare")
     for step in range(1, len(ORDINARY) + 1):
@@ -349,7 +349,7 @@ def become_user(stage: Stage) -> tuple[str, ...]:
 @pytest.mark.parametrize("how", ["uninstall", "remove"])
 def test_without_remit_the_harness_is_usable(stage: Stage, how: str) -> None:
     if how == "uninstall":
-        run_remit(stage, "uninstall")
+        run_remit(stage, "hooks", "uninstall")
         assert (
             "CLAUDE_CODE_SHELL" not in (stage.root / SETTINGS).read_text() if (stage.root / SETTINGS).exists() else True
         )

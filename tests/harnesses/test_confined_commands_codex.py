@@ -238,7 +238,7 @@ def test_uninstalling_leaves_codex_as_it_was(tmp_path: Path, monkeypatch: pytest
         write_scripts(stage)
         converse(stage, "main", TRUSTING)
         assert list_made(stage, "src") == {"main-src"}
-        run_remit(stage, "uninstall", "--harness", "codex")
+        run_remit(stage, "hooks", "uninstall", "codex")
         assert list_made(stage, ".codex") == {"agents"}
         assert not (stage.root / FOLDER / "rules").exists()
         converse(stage, "main", TRUSTING)

@@ -174,7 +174,7 @@ def test_uninstalling_leaves_opencode_as_it_was(tmp_path: Path, monkeypatch: pyt
         write_scripts(stage)
         converse(stage, "main")
         assert list_made(stage, "src") == {"main-src"}
-        run_remit(stage, "uninstall", "--harness", "opencode")
+        run_remit(stage, "hooks", "uninstall", "opencode")
         assert list_made(stage, ".opencode/plugin") == set()
         assert not (stage.root / FOLDER / "rules").exists()
         converse(stage, "main")

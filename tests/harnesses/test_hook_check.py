@@ -1,4 +1,4 @@
-"""`remit init --harness NAME --check` with the real harnesses: it reports the promises that hold, and those that don't.
+"""`remit hooks check NAME` with the real harnesses: it reports the promises that hold, and those that don't.
 
 Codex calls only hooks that the user trusts, so the test does what a user does there: Codex lists the hooks, and their
 hashes go into Codex's settings.

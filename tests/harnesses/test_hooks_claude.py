@@ -284,7 +284,7 @@ def test_what_follows_from_a_return_is_done_as_after_remit_run(stage: Stage) -> 
 
 @pytest.mark.thorough
 def test_the_plugin_does_the_same(stage: Stage) -> None:
-    run_remit(stage, "uninstall", "--harness", "claude")
+    run_remit(stage, "hooks", "uninstall", "claude")
     assert not (stage.root / ".claude" / "settings.local.json").exists()
     converse(stage, "alone", "--plugin-dir", str(ROOT))
     (row,) = list_delegations(stage)

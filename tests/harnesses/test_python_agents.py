@@ -41,7 +41,7 @@ asyncio.run(main(*sys.argv[1:]))
 def test_an_example_says_how_it_is_used(example: Path) -> None:
     module = ast.parse(example.read_text())
     told = ast.get_docstring(module) or ""
-    settings = tomllib.loads(told[told.index("[runners.scribe]") : told.index("$ remit trust")])
+    settings = tomllib.loads(told[told.index("[runners.scribe]") : told.index("$ remit config trust")])
     assert settings["runners"]["scribe"]["entry"] == f"{example.stem}:run"
     assert "function=run" in told
     given = {name.id for node in module.body if isinstance(node, ast.Assign) for name in node.targets

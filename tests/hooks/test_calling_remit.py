@@ -14,8 +14,8 @@ def say(answer: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize(
     "command",
-    ["remit run planner 'Do it.'", "cd docs && remit   uninstall", "/usr/bin/env remit trust --yes",
-     "python3 -m remit implement 3", "x=$(remit retry sess_1_abcdef)", 're""mit run x', "rem\\it run x",
+    ["remit run planner 'Do it.'", "cd docs && remit   uninstall", "/usr/bin/env remit config trust --yes",
+     "python3 -m remit task implement 3", "x=$(remit retry sess_1_abcdef)", 're""mit run x', "rem\\it run x",
      "remit audit 3", "remit $word", "claude -p 'Do it.'", "codex exec x", "npm test; opencode run x"],
 )  # fmt: skip
 def test_it_does_not_delegate_or_change_settings_by_a_command(child: Child, command: str) -> None:
@@ -32,7 +32,7 @@ def test_it_does_not_delegate_or_change_settings_by_a_command(child: Child, comm
         "grep -rn 'remit run' docs",
         "claude --version",
         "remit ps",
-        "remit task move 3 completed",
+        "remit task set-status 3 completed",
     ],
 )
 def test_it_may_look_things_up(child: Child, command: str) -> None:

@@ -169,7 +169,7 @@ def test_the_command_line_shows_them(stage: Stage, child: Child, remit: Remit) -
     below.write("one.md")
     running = load(remit("ps", "--json"))
     assert {each["session_id"] for each in running} == {child.session_id, below.session_id}
-    assert remit("tree").text.index("planner") < remit("tree").text.index("writer")
+    assert remit("ps", "--tree").text.index("planner") < remit("ps", "--tree").text.index("writer")
     assert remit("wait", below.session_id, "--timeout", "1").code != 0  # it is at work
     below.stop(below.report("one.md"))
     below.hand_over(below.report("one.md"))

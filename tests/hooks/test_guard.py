@@ -253,8 +253,8 @@ def test_the_file_that_makes_a_folder_a_worktree_is_protected(stage: Stage, root
 
 def test_an_agent_may_ask_whether_tasks_agree(stage: Stage) -> None:
     child = begin(stage, "planner")
-    assert child.use("Bash", command="remit sync --check") == {}
-    assert say(child.use("Bash", command="remit sync")) == "deny"
+    assert child.use("Bash", command="remit task sync --check") == {}
+    assert say(child.use("Bash", command="remit task sync")) == "deny"
 
 
 def test_a_file_in_a_patch_is_judged_whatever_stands_beside_it(stage: Stage, root: Path) -> None:

@@ -32,8 +32,8 @@ def ask(root: Path, command: str) -> Decision:
         "python3 -c 'import runpy; runpy.run_module(\"remit.cli\")'",
         "python3 -m remit.cli run x", "python3 -mremit.cli run x", "python3 -m cProfile -m remit.cli",
         "python3 /x/site-packages/remit/hooks/entry.py", "python3 -m runpy remit.cli", "python3 -m remit run x",
-        "python3 -m remit trust", "bash -c 'python3 -c \"import remit\"'", "remit run a b", "cd x && remit resume s",
-        "r'em'it run a", "nohup env A=1 remit trust --yes &", "echo a | xargs remit run b", "claude -p hi",
+        "python3 -m remit config trust", "bash -c 'python3 -c \"import remit\"'", "remit run a b", "cd x && remit resume s",
+        "r'em'it run a", "nohup env A=1 remit config trust --yes &", "echo a | xargs remit run b", "claude -p hi",
         "timeout 99 codex exec 'do it'", "opencode run x", "bash -c 'remit cancel s'",
     ],
 )  # fmt: skip
@@ -46,7 +46,7 @@ def test_no_plain_call_of_remit_or_a_harness_is_made_without_a_ticket(tmp_path: 
 @pytest.mark.parametrize(
     "command",
     [
-        "python3 -m remit check x.json", "python3 -m remit status", "remit manifest add x", "remit sync --check",
+        "python3 -m remit check x.json", "python3 -m remit status", "remit findings add x", "remit task sync --check",
         "python3 -c 'import json; print(json.load(open(\"remit.json\")))'", "pip show remit", "grep -rn remit src",
         "python3 -c 'import importlib; importlib.import_module(\"app.views\")'", "cat src/remit.py",
         "python3 -c 'print(\"remit\")'", "claude --version", "ls .claude", "git commit -m 'Run remit run'",

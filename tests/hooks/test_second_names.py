@@ -1,4 +1,4 @@
-"""A protected file by another of its names: the hook refuses it, and `remit may` says so."""
+"""A protected file by another of its names: the hook refuses it, and `remit agent can` says so."""
 
 import os
 from pathlib import Path

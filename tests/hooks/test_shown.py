@@ -61,7 +61,7 @@ def test_who_works_in_a_harness_is_shown_as_at_work_there(root: Path, remit: Ins
     assert (row["standing"], row["driven"], row["harness"], row["driver_pid"]) == ("running", True, harness, None)
     shown = remit("ps").text
     assert shown.splitlines()[1].endswith(f"  {harness}")
-    for text in (shown, remit("tree").text, remit("status").text, remit("show").text, remit("doctor").text):
+    for text in (shown, remit("ps", "--tree").text, remit("status").text, remit("show").text, remit("doctor").text):
         assert "abandoned" not in text
         assert "nobody" not in text
         assert "remit wait" not in text
@@ -73,7 +73,7 @@ def test_it_was_heard_of_when_it_last_used_a_tool(child: Child, remit: Inside) -
     (row,) = load(remit("ps", "--json"))
     assert time.time() * 1000 - row["heard_ms"] < 60_000
     assert row["said"] == "Write plan.md"
-    assert "Write plan.md" in remit("tree").text
+    assert "Write plan.md" in remit("ps", "--tree").text
 
 
 def test_one_of_which_nothing_is_heard_long_after_its_deadline_is_lost(child: Child, remit: Inside) -> None:
@@ -217,28 +217,28 @@ def test_what_it_may_is_what_the_hook_says(child: Child, remit: Inside, tool: st
     name = tool.capitalize()
     answer = child.stage.send(child.event("PreToolUse", tool_name=name, tool_input=given, tool_use_id="toolu_x"))
     said = answer.get("hookSpecificOutput", {})
-    told = load(remit("may", "planner", tool, subject, "--json"))
+    told = load(remit("agent", "can", "planner", tool, subject, "--json"))
     assert told["decision"] == said.get("permissionDecision", "allow")
     assert told["reason"] == said.get("permissionDecisionReason", "").removeprefix("Remit: ")
 
 
 def test_an_agent_may_not_start_others_by_a_command(remit: Inside) -> None:
-    ended = remit("may", "planner", "bash", "remit run x y")
+    ended = remit("agent", "can", "planner", "bash", "remit run x y")
     assert ended.code == 1
     assert "Remit would not know who asks" in ended.text
 
 
 def test_it_says_that_the_words_of_a_command_say_nothing_about_its_files(remit: Inside) -> None:
-    told = load(remit("may", "planner", "bash", "echo x > remit.toml", "--json"))
+    told = load(remit("agent", "can", "planner", "bash", "echo x > remit.toml", "--json"))
     assert told["decision"] == "allow"
     assert "files aren't read from its words" in told["note"]
-    assert told["note"] in remit("may", "planner", "bash", "ls").text
-    assert not load(remit("may", "planner", "bash", "remit run x", "--json"))["note"]
+    assert told["note"] in remit("agent", "can", "planner", "bash", "ls").text
+    assert not load(remit("agent", "can", "planner", "bash", "remit run x", "--json"))["note"]
 
 
 def test_an_agent_may_compare_the_tasks_and_not_change_them(remit: Inside) -> None:
-    assert load(remit("may", "planner", "bash", "remit sync --check", "--json"))["decision"] == "allow"
-    assert load(remit("may", "planner", "bash", "remit sync --repair", "--json"))["decision"] == "deny"
+    assert load(remit("agent", "can", "planner", "bash", "remit task sync --check", "--json"))["decision"] == "allow"
+    assert load(remit("agent", "can", "planner", "bash", "remit task sync --repair", "--json"))["decision"] == "deny"
 
 
 @pytest.mark.parametrize("agent", ["planner", "nobody"])
@@ -246,7 +246,7 @@ def test_whether_it_may_is_only_looked_up(root: Path, remit: Inside, agent: str)
     """Also in a folder that cannot be written to."""
     before = sorted(root.iterdir())
     assert not (root / ".remit").exists()
-    ended = remit("may", agent, "bash", "ls")
+    ended = remit("agent", "can", agent, "bash", "ls")
     assert ended.code == (0 if agent == "planner" else 2)
     assert sorted(root.iterdir()) == before
 

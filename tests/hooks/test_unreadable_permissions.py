@@ -54,4 +54,4 @@ def test_nothing_is_allowed_on_nothing(
     monkeypatch.chdir(root)
     with pytest.raises(UsageError, match=f"depends on the {wanted}, and none is given") as told:
         explain_call("careful", tool, subject)
-    assert told.value.hint.startswith("name it: remit may careful ")
+    assert told.value.hint.startswith("name it: remit agent can careful ")

@@ -100,5 +100,5 @@ def test_an_encrypted_prompt_is_refused_with_what_to_do_instead(root: Path) -> N
         assert said["permissionDecision"] == "deny"
         return str(said["permissionDecisionReason"])
 
-    assert "run `remit task move NUMBER STATUS` in the shell instead" in spawn("status-sync-manager")
+    assert "run `remit task set-status NUMBER STATUS` in the shell instead" in spawn("status-sync-manager")
     assert '"task_number": 2' in spawn("atomic-task-numberer")

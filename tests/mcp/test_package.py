@@ -7,7 +7,7 @@ import json
 import tomllib
 
 from remit import __version__
-from remit.cli.group import COMMANDS
+from remit.commands import get_command
 from remit.mcp import catalog
 from tests.support.paths import ROOT, SOURCE
 
@@ -23,7 +23,7 @@ def test_the_registry_is_told_the_version_and_the_command_that_there_are() -> No
     assert package["runtimeArguments"][0]["value"] == f"{project['name']}[mcp]=={__version__}"
     assert "mcp" in project["optional-dependencies"]
     (word,) = (each["value"] for each in package["packageArguments"])
-    assert word in COMMANDS
+    assert get_command(word) is not None
     assert package["transport"] == {"type": "stdio"}
     assert len(told["description"]) <= MAX_DESCRIPTION
     namespace, name = told["name"].split("/")

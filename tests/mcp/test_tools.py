@@ -185,7 +185,7 @@ def test_an_outside_system_is_asked_only_where_the_user_agreed_to_it(
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(root.parent / f"{root.name}-config"))
     (root / "remit.toml").write_text('[tasks]\nshow = "touch {id}"\n')
-    assert "remit trust" in refuse("task_show", task="T-1").hint
+    assert "remit config trust" in refuse("task_show", task="T-1").hint
     assert not (root / "T-1").exists()
     give_trust(Trust(str(root), get_executing(load_settings(str(root)), root=str(root))))
     assert use("task_show", task="T-1") == {"task": "T-1", "section": ""}

@@ -51,7 +51,7 @@ def run_step(step: dict[str, Any], workspace: Path, temp: Path, given: dict[str,
         encoding="utf-8",
         check=False,
     )  # fmt: skip
-    assert (ended.stderr != "") is ended.stderr.startswith("remit: error: "), ended.stderr
+    assert (ended.stderr != "") is ended.stderr.startswith("error: "), ended.stderr
     lines = output.read_text("utf-8").splitlines()
     return Ran(ended.returncode, ended.stdout, dict(line.split("=", 1) for line in lines))
 

@@ -14,7 +14,7 @@ import click
 import pytest
 import yaml
 
-from remit.cli.group import Commands
+from remit.cli.group import root
 from remit.cluster.database.key_file import KEY, KEY_FILE
 from remit.config import parse_settings
 from remit.config.cluster import ENGINE, fill_engine
@@ -28,10 +28,13 @@ DEPLOYMENT = (ROOT / "docs" / "deployment.md").read_text("utf-8")
 
 def check_command(words: list[str]) -> None:
     """Have a command line read by Remit, without doing it."""
-    group = Commands()
-    context = click.Context(group)
-    command = group.get_command(context, words[0])
+    context = click.Context(root)
+    command = root.get_command(context, words[0])
     assert command is not None, words
+    if isinstance(command, click.Group):
+        command = command.get_command(context, words[1])
+        assert command is not None, words
+        words = words[1:]
     command.make_context(words[0], words[1:], parent=context)
 
 

@@ -139,7 +139,7 @@ def test_beside_an_agent_nothing_is_in_doubt(root: Path) -> None:
     assert time.monotonic() - start < 60
 
 
-@pytest.mark.parametrize("words", ["trust --yes", "trust --revoke", "uninstall"])
+@pytest.mark.parametrize("words", ["config trust --yes", "config trust --revoke", "hooks uninstall"])
 @pytest.mark.parametrize("bare", ["", BARE])
 def test_what_the_user_decides_is_refused_to_an_agent(
     root: Path, words: str, bare: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

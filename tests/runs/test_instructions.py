@@ -125,7 +125,7 @@ def test_tokens_of_the_manifest_protocol_are_filled() -> None:
     )  # fmt: skip
     text = render_briefing(work)
     assert find_blocks(text)[0] == "Look into slow-export for 12 in notes."
-    assert "cleo show 12, then remit task focus 12" in text
+    assert "cleo show 12, then remit task start 12" in text
     assert "remit task link 12 slow-export-2026-01-05" in text
     assert "notes/2026-01-05_slow-export.md" in text
     assert "remit task" not in render_briefing(work._replace(owner="remit", prompt="x"))

@@ -261,7 +261,7 @@ def add_researcher(root: Path, targets: str = "[]", preflight: str = "Ask status
 
 
 def research(root: Path, before: Callable[..., Any] | None, after: Callable[..., Any] | None) -> Any:  # noqa: ANN401
-    """Run `remit research 1` with an agent in this process; its result, and the prompt that it got."""
+    """Run `remit task research 1` with an agent in this process; its result, and the prompt that it got."""
     prompts = []
 
     async def main() -> Any:  # noqa: ANN401 - the result, whatever its class is called

@@ -55,7 +55,7 @@ def check_refused(served: Served, method: str, path: str, headers: Mapping[str, 
         assert reply.headers["cache-control"] == "no-store"
     else:
         assert reply.headers["content-type"].startswith("text/html")
-        assert status != 401 or b"remit ui" in reply.body
+        assert status != 401 or b"remit serve --open" in reply.body
 
 
 # --- tokens ----------------------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def test_a_login_is_refused_when_it_is_old_wrong_or_doubled(served: Served) -> N
     served.clock.ahead_s += LOGIN_S
     late = served.ask("GET", f"/login?token={login}")
     assert late.status == 401
-    assert b"remit ui" in late.body
+    assert b"remit serve --open" in late.body
     assert "set-cookie" not in late.headers
 
 

@@ -31,12 +31,13 @@ class Ended(NamedTuple):
 
     @property
     def complaint(self) -> str:
-        """Standard error, which is one line and nothing else."""
-        text = self.err.decode("utf-8")
-        assert text.startswith("remit: error: "), text
-        assert text.endswith("\n"), text
-        assert text.count("\n") == 1, text
-        return text.removeprefix("remit: error: ").removesuffix("\n")
+        """The message and the hint on standard error, which is one line for each and nothing else, joined by `; `."""
+        first, *rest = self.err.decode("utf-8").split("\n")
+        assert first.startswith("error: "), self.err
+        assert rest in ([""], [rest[0], ""]), self.err
+        hints = rest[:-1]
+        assert all(each.startswith("hint: ") for each in hints), self.err
+        return "; ".join([first.removeprefix("error: "), *(each.removeprefix("hint: ") for each in hints)])
 
     @property
     def error(self) -> dict[str, Any]:

@@ -167,7 +167,7 @@ class Project:
         return result
 
     def work(self, command: str, task: str, program: Program, *args: str) -> dict[str, Any]:
-        """Have a task worked on, by `remit research` and its like; the last result."""
+        """Have a task worked on, by `remit task research` and its like; the last result."""
         printed = self.json(command, task, "--command", program.command, *args)
         result: dict[str, Any] = printed[-1] if isinstance(printed, list) else printed
         return result

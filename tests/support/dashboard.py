@@ -155,7 +155,7 @@ class Server:
         return ran.stdout
 
     def make_login(self) -> str:
-        """An address that lets a browser in, once, as `remit ui` asks for it."""
+        """An address that lets a browser in, once, as `remit serve --open` asks for it."""
         return str(self.ask("/login-tokens", b"{}")["url"])
 
     def get(self, path: str) -> Any:  # noqa: ANN401 - any JSON value

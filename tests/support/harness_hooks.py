@@ -120,7 +120,7 @@ def hand(path: str = "report.md", kind: str = "report") -> ScriptedTurn:
 
 def install(stage: Stage) -> None:
     """Put Remit into the harness, as a person would."""
-    run_remit(stage, "init", "--harness", stage.cli)
+    run_remit(stage, "hooks", "install", stage.cli)
     if stage.cli == "opencode":
         _pretend_fetched(stage)
 

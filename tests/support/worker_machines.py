@@ -1,4 +1,4 @@
-"""Machines for tests: real `remit worker` processes, each with a home, a key and folders of its own.
+"""Machines for tests: real `remit worker start` processes, each with a home, a key and folders of its own.
 
 A machine can be killed, frozen, ended and started again; `lose_power` ends its agents with it. What a worker says is
 its log, a line of JSON for each event.
@@ -72,7 +72,18 @@ class Machine:
     def start(self) -> None:
         """Start the worker, and do not wait for it."""
         assert self._process is None or self._process.poll() is not None, f"{self.name} is at work"
-        command = [sys.executable, "-m", "remit", "worker", "--json", "--name", self.name, "--state", str(self.state)]
+        command = [
+            sys.executable,
+            "-m",
+            "remit",
+            "worker",
+            "start",
+            "--json",
+            "--name",
+            self.name,
+            "--state",
+            str(self.state),
+        ]
         with self.log.open("ab") as log:
             self._seen = log.tell()
             self._process = subprocess.Popen(

@@ -85,14 +85,14 @@ def test_no_code_goes_without_a_bad_example() -> None:
 @pytest.mark.parametrize("code", [code for code in BAD if code not in {"SYN007", "SYN010", "SYN023"}])
 def test_each_hint_gives_the_command_that_repairs(code: str) -> None:
     findings = [finding for found in check(*BAD[code]) for finding in found]
-    assert all("remit sync --" in finding.hint for finding in findings)
+    assert all("remit task sync --" in finding.hint for finding in findings)
 
 
 def test_archived_numbers_are_taken() -> None:
     """C13."""
     archive = parse_archive(ARCHIVE.replace("12", "40"))
     in_state = check_drift(parse_state(STATE), parse_todo(TODO), archive).in_state
-    assert [(each.code, each.hint) for each in in_state] == [("SYN006", "Make it 41 with: remit sync --repair.")]
+    assert [(each.code, each.hint) for each in in_state] == [("SYN006", "Make it 41 with: remit task sync --repair.")]
     assert list_taken(parse_state(STATE), parse_todo(TODO), archive) == {7, 12, 13, 40}
     assert list_taken(None, None) == set()
     wraps = parse_state(make_state(project_numbering={"policy": "increment_modulo_1000"}))
@@ -126,7 +126,7 @@ def test_both_values_are_told() -> None:
     assert "[IMPLEMENTING]" in finding.message
     assert "planned in state.json (line 7)" in finding.message
     assert finding.hint == snapshot(
-        "If planned is true: remit sync --from state. If [IMPLEMENTING] is: remit sync --from todo."
+        "If planned is true: remit task sync --from state. If [IMPLEMENTING] is: remit task sync --from todo."
     )
 
 
@@ -153,11 +153,15 @@ def test_a_priority_that_is_the_same_or_none_is_no_drift(value: str) -> None:
 def test_a_status_that_is_no_marker_is_told_with_the_one_that_is_meant() -> None:
     todo = TODO.replace("[PLANNED]", "[DONE]")
     _, (differs, unknown) = check(todo=todo)
-    correct = "is not a marker (did you mean 'COMPLETED'?): write one in its place by hand, then run: remit sync --"
+    correct = (
+        "is not a marker (did you mean 'COMPLETED'?): write one in its place by hand, then run: remit task sync --"
+    )
     assert unknown.hint == snapshot("Did you mean 'COMPLETED'?")
-    assert differs.hint == f"If planned is true: remit sync --from state. [DONE] {correct}from todo."
+    assert differs.hint == f"If planned is true: remit task sync --from state. [DONE] {correct}from todo."
     state = make_state(active_projects=[{**PROJECTS[0], "status": "finished"}, PROJECTS[1]])
-    assert check(state)[1][0].hint == f"If [PLANNED] is true: remit sync --from todo. finished {correct}from state."
+    assert (
+        check(state)[1][0].hint == f"If [PLANNED] is true: remit task sync --from todo. finished {correct}from state."
+    )
     assert check(state, todo)[1][0].hint == snapshot("Neither is a marker: write one into both files by hand.")
     lone = check(make_state(active_projects=PROJECTS[1:]), todo)[1][0]
     assert (lone.code, lone.hint) == ("SYN003", f"[DONE] {correct}repair; or take it out of TODO.md.")
@@ -168,7 +172,7 @@ def test_the_next_number_is_above_the_numbers_of_both_files() -> None:
     more = TODO + "\n### 20. Another\n- **Status**: [PLANNED]\n"
     in_state, in_todo = check(STATE, more)
     assert [finding.code for finding in in_state + in_todo] == ["SYN006", "SYN003"]
-    assert in_state[0].hint == snapshot("Make it 21 with: remit sync --repair.")
+    assert in_state[0].hint == snapshot("Make it 21 with: remit task sync --repair.")
 
 
 def test_numbers_that_start_again_need_only_be_free() -> None:
@@ -177,9 +181,9 @@ def test_numbers_that_start_again_need_only_be_free() -> None:
     assert codes(make_state(next_project_number=3, project_numbering=wraps), todo) == []
     (taken,), _ = check(make_state(next_project_number=7, project_numbering=wraps), todo)
     assert (taken.code, taken.message) == ("SYN006", snapshot("the next number is 7, and 7 is taken already"))
-    assert taken.hint == snapshot("Make it 8 with: remit sync --repair.")
+    assert taken.hint == snapshot("Make it 8 with: remit task sync --repair.")
     _, (differs,) = check(make_state(next_project_number=3, project_numbering=wraps))
-    assert (differs.code, differs.hint) == ("SYN009", snapshot("Make it 3 in both with: remit sync --repair."))
+    assert (differs.code, differs.hint) == ("SYN009", snapshot("Make it 3 in both with: remit task sync --repair."))
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMMANDS = {
-    "move": ("task", "move", "1", "researching"),
-    "sync": ("sync",),
-    "repair": ("sync", "--repair"),
+    "move": ("task", "set-status", "1", "researching"),
+    "sync": ("task", "sync"),
+    "repair": ("task", "sync", "--repair"),
     "archive": ("task", "archive"),
 }
 STATE: dict[str, Any] = {
@@ -170,7 +170,7 @@ def template(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     (folder / "specs" / "TODO.md").write_text(TODO)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        assert run(["sync"]) == 0
+        assert run(["task", "sync"]) == 0
     Home(str(folder)).close()
     if request.param == "git":
         identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]

@@ -48,7 +48,7 @@ def test_the_first_mark_is_told_with_its_place() -> None:
     assert told is not None
     assert told.place is not None
     assert UNMERGED.split("\n")[told.place.line - 1] == "<<<<<<< HEAD"
-    assert "remit sync --repair" in told.hint
+    assert "remit task sync --repair" in told.hint
 
 
 def test_line_ends_of_windows_are_kept() -> None:

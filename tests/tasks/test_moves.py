@@ -91,7 +91,7 @@ def test_words_of_other_lists_name_the_marker_that_is_meant(word: str, meant: st
 def test_from_what_is_no_marker_there_is_no_way(word: str | None) -> None:
     refusal = check_move(word, "PLANNING")
     assert refusal is not None
-    assert "remit sync" in refusal.hint
+    assert "remit task sync" in refusal.hint
 
 
 @pytest.mark.parametrize(

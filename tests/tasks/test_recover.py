@@ -85,7 +85,7 @@ def test_without_a_version_it_is_reported_and_nothing_changes(broken: str, tmp_p
         with pytest.raises(StateError, match="and git has no version of it that is JSON") as raised:
             repair(store)
         assert raised.value.hint is not None
-        assert "remit sync --repair" in raised.value.hint
+        assert "remit task sync --repair" in raised.value.hint
         assert (tmp_path / "specs" / "state.json").read_bytes() == before
         assert (tmp_path / "specs" / "TODO.md").read_text() == TODO
         assert not (tmp_path / ".remit" / "recovered").exists()

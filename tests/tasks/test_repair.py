@@ -82,7 +82,7 @@ def test_what_both_changed_is_left_and_told_with_both_values() -> None:
         "task 12 was RESEARCHED, is [IMPLEMENTING] here now and planned in state.json (line 7)"
     )
     assert finding.hint == snapshot(
-        "If planned is true: remit sync --from state. If [IMPLEMENTING] is: remit sync --from todo."
+        "If planned is true: remit task sync --from state. If [IMPLEMENTING] is: remit task sync --from todo."
     )
 
 
@@ -406,7 +406,7 @@ def test_whom_is_followed_does_not_follow_the_other_for_want_of_a_marker(baselin
         assert (done.state, done.todo, done.done) == (state, todo, ())
         (left,) = done.left
         assert left.code == "SYN004"
-        assert f"by hand, then run: remit sync --from {prefer}." in left.hint
+        assert f"by hand, then run: remit task sync --from {prefer}." in left.hint
     assert statuses(repair(todo=DONE, prefer="state", baseline=baseline))[12] == ("PLANNED", "PLANNED")
     assert statuses(repair(STATE_DONE, prefer="todo", baseline=baseline))[12] == ("PLANNED", "PLANNED")
 

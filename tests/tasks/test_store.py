@@ -269,7 +269,7 @@ def test_a_broken_state_is_not_written_over(tmp_path: Path) -> None:
     state.write_bytes(broken)
     with pytest.raises(StateError, match="cut off") as caught:
         store.move(1, "IN PROGRESS")
-    assert "remit sync --repair" in caught.value.hint
+    assert "remit task sync --repair" in caught.value.hint
     with pytest.raises(StateError, match="cut off"):
         store.list_tasks()
     assert state.read_bytes() == broken

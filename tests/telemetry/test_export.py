@@ -453,7 +453,7 @@ def test_nobody_at_the_other_end(remit: Remit, tmp_path: Path) -> None:
     name = f"http://127.0.0.1:{port}"
     said = f"telemetry: {name} cannot be reached; what is not sent stays for the next command"
     assert json.loads(ended.err) == {"note": said}
-    assert f"remit: note: {said}\n" in delegate(remit, OTEL_EXPORTER_OTLP_ENDPOINT=url).err.decode()
+    assert f"note: {said}\n" in delegate(remit, OTEL_EXPORTER_OTLP_ENDPOINT=url).err.decode()
     assert len(list_rows(tmp_path)) == 3
 
 
@@ -476,7 +476,7 @@ def test_a_folder_that_is_gone_is_told_once(remit: Remit, receiver: Receiver) ->
 def test_an_address_that_is_none(remit: Remit, url: str) -> None:
     ended = delegate(remit, OTEL_EXPORTER_OTLP_ENDPOINT=url)
     assert ended.code == 1
-    assert ended.err.count(b"remit: note: telemetry: ") == 1
+    assert ended.err.count(b"note: telemetry: ") == 1
     assert b"Traceback" not in ended.err
 
 

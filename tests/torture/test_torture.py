@@ -53,7 +53,7 @@ def test_who_writes_one_file_after_the_other_is_found_out() -> None:
 @pytest.mark.thorough
 def test_a_move_that_is_killed_happened_or_did_not_and_so_did_its_recovery() -> None:
     syscalls = [word for name in ("rename", "renameat", "renameat2", "fsync") for word in ("--syscall", name)]
-    told = torture("kill_points.py", *list_options("task move"), *syscalls, "--most", str(choose(5, 12)))
+    told = torture("kill_points.py", *list_options("task set-status"), *syscalls, "--most", str(choose(5, 12)))
     check_kills(told, at_least=choose(16, 40))
     names = [row["command"] for row in told["rows"]]
     assert len([name for name in names if name.startswith("recovery of")]) >= 3
@@ -66,9 +66,9 @@ def test_a_move_that_is_killed_happened_or_did_not_and_so_did_its_recovery() -> 
     "commands",
     [
         ("task new", "task link", "task archive", "sync --repair, cut off"),
-        ("manifest add", "manifest add to a torn line", "manifest add --write-file", "errors mark"),
+        ("findings add", "findings add to a torn line", "findings add --write-file", "errors resolve"),
         ("settle", "settle with git's processes", "first ledger", "forget", "gc"),
-        ("task move, as a program", "manifest add, as a program"),
+        ("task set-status, as a program", "findings add, as a program"),
     ],
 )
 def test_a_command_that_is_killed_happened_or_did_not(commands: tuple[str, ...]) -> None:
@@ -79,8 +79,8 @@ def test_a_command_that_is_killed_happened_or_did_not(commands: tuple[str, ...])
 
 
 @pytest.mark.slow
-@pytest.mark.thorough("task new", "manifest add", "task archive", "init")
-@pytest.mark.parametrize("command", ["task move", "task new", "manifest add", "task archive", "init"])
+@pytest.mark.thorough("task new", "findings add", "task archive", "init")
+@pytest.mark.parametrize("command", ["task set-status", "task new", "findings add", "task archive", "init"])
 def test_an_error_of_the_disk_is_told_and_harms_nothing(command: str) -> None:
     most = choose(4, 12)
     told = torture("io_errors.py", *list_options(command), "--most", str(most))
@@ -95,7 +95,7 @@ def test_an_error_of_the_disk_is_told_and_harms_nothing(command: str) -> None:
 @pytest.mark.thorough
 def test_a_change_that_the_disk_failed_under_is_whole_or_not_there() -> None:
     """SQLite finds in its log what it could not promise to have written."""
-    told = torture("io_errors.py", *list_options("task move"), "--syscall", "fdatasync", "--syscall", "fsync")
+    told = torture("io_errors.py", *list_options("task set-status"), "--syscall", "fdatasync", "--syscall", "fsync")
     assert told["bad"] == []
     (row,) = told["rows"]
     assert row["fired"] == row["points"] >= 8
@@ -166,7 +166,7 @@ def test_what_did_not_happen_is_counted_apart_and_told() -> None:
         Result("x:write:2", complaints=("torn",)),
         Result("x:write:3", fired=False),
     ]
-    row = count(find_command("task move"), results)
+    row = count(find_command("task set-status"), results)
     assert (row.points, row.fired, row.bad) == (3, 2, 1)
     assert render_row(row, "errors").split()[2:] == ["2", "of", "3", "errors,", "1", "bad", "·", "1", "told"]
     assert render_total([row], "errors", seconds=1).startswith("2 errors, 1 did not happen, 1 bad, 1 s")

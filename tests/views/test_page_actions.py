@@ -147,7 +147,7 @@ def test_work_on_a_task_says_how_it_is_begun_anew(root: Path) -> None:
         can = load_node(home, session_id)["can"]
     assert can["retry"] is False
     assert can["why"]["retry"].startswith("It was work on a task")
-    assert "remit research 3" in can["why"]["retry"]
+    assert "remit task research 3" in can["why"]["retry"]
 
 
 # --- who asks --------------------------------------------------------------------------------------------------------

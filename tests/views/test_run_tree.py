@@ -182,7 +182,7 @@ def test_a_long_answer_comes_by_the_page_without_its_secrets(root: Path) -> None
 
 
 def test_views_show_the_same_as_the_tree(root: Path) -> None:
-    """`remit tree` and the page read one and the same."""
+    """`remit ps --tree` and the page read one and the same."""
     with opened(root) as home:
         insert(home, Kept(0, state="running"), Kept(1, parent=0, root=0))
         seen = run_details.list_tree(home, name(0))

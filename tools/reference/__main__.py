@@ -18,7 +18,7 @@ def main() -> None:
             with running() as server, server.database() as database:
                 examples += play_cluster(Path(folder), database)
         except Missing as error:
-            sys.stderr.write(f"no examples for `remit worker` and `remit drain`: {error}\n")
+            sys.stderr.write(f"no examples for `remit worker start` and `remit worker drain`: {error}\n")
     pages = render_pages(examples)
     write_pages(pages, REFERENCE)
     sys.stdout.write(f"{len(pages)} pages in docs/reference\n")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from remit.cli.group import HIDDEN, SECTIONS, root
+from remit import commands
+from remit.cli.group import root
 from tools.reference.markdown import code, fence, join, table
 
 if TYPE_CHECKING:
@@ -30,18 +31,21 @@ FORMATS = {
     "dot": "a Graphviz graph",
 }
 TOGETHER = (
-    ("check", "convert", "instructions", "schema", "explain"),
-    ("lint", "fix", "explain", "graph", "new", "migrate", "compile"),
-    ("task", "sync", "research", "plan", "implement"),
-    ("manifest", "convert", "task link"),
+    ("check", "return", "explain"),
+    ("lint", "agent", "explain"),
+    ("task", "task sync", "findings", "run"),
+    ("findings", "return convert", "task link"),
     ("errors", "show", "doctor"),
     ("run", "wait", "cancel", "resume", "retry", "ps", "show"),
-    ("research", "plan", "revise", "implement", "review", "task"),
-    ("ps", "tree", "show", "logs", "report", "status"),
-    ("worker", "drain", "ps", "serve"),
-    ("ui", "serve", "mcp"),
-    ("doctor", "gc", "sync", "trust"),
-    ("init", "uninstall", "hook", "mcp", "trust", "may"),
+    ("ps", "show", "logs", "status"),
+    ("worker", "ps", "serve"),
+    ("serve", "mcp"),
+    ("doctor", "gc", "task sync", "config"),
+    ("init", "hooks", "mcp", "config", "agent can"),
+    ("return", "check", "explain"),
+    ("agent", "lint"),
+    ("hooks", "init", "mcp"),
+    ("config", "doctor", "init"),
 )
 """Commands that a reader of one of them looks for; of several rows with a command the first counts."""
 USUAL_EXITS = {"0": "done", "1": "looked at, and the answer is no", "2": "could not run"}
@@ -67,7 +71,7 @@ def name_file(name: str) -> str:
 def list_pages() -> list[Page]:
     """Every command that people call, those of groups below them."""
     ctx = click.Context(root, info_name="remit")
-    return [page for section in SECTIONS.values() for name in section for page in _walk(root, ctx, name, name)]
+    return [page for name in commands.list_names() for page in _walk(root, ctx, name, name)]
 
 
 def _walk(group: click.Group, ctx: click.Context, name: str, whole: str) -> Iterator[Page]:
@@ -102,17 +106,21 @@ def render_commands(examples: Sequence[Played]) -> dict[str, str]:
 def _render_index(pages: Sequence[Page]) -> str:
     known = {page.name: page for page in pages}
     parts = ["# Commands", _ABOUT]
-    for title, names in SECTIONS.items():
-        rows = [_make_row(page) for page in known.values() if page.name.split(" ")[0] in names]
-        parts += [f"## {title}", table(("command", "what it is for"), rows)]
-    hidden = " and ".join(code(f"remit {name}") for name in HIDDEN)
+    titles = dict.fromkeys(entry.section for entry in commands.list_commands())
+    for title in titles:
+        rows = [_make_row(known[entry.name]) for entry in commands.list_commands() if entry.section == title]
+        parts += [f"## {title}", table(("command", "what it does"), rows)]
+    for group in commands.GROUPS:
+        rows = [_make_row(known[entry.name]) for entry in commands.list_commands(group.name)]
+        parts += [f"## [`remit {group.name}`]({name_file(group.name)})", table(("command", "what it does"), rows)]
+    hidden = " and ".join(code(f"remit {entry.name}") for entry in commands.COMMANDS if entry.is_hidden)
     formats = [(code(name), text) for name, text in FORMATS.items()]
     parts += [
         "## Of your own",
         _OWN,
         "## For all of them",
-        "`--help` or `-h` tells what a command does; `remit --version` which version this is.",
-        f"{hidden} is started by Remit itself, to drive a delegation that nobody waits for, and has no page.",
+        "`--help` or `-h` shows what a command does; `remit --version` shows the version.",
+        f"{hidden} are started by harnesses and by Remit itself, and have no page.",
         table(("exit", "usual meaning"), ((code(number), text) for number, text in USUAL_EXITS.items())),
         "What stops a command is [one of the errors](../codes.md#errors), told in a sentence on standard error.",
         table(("format", "what it is"), formats),
@@ -125,8 +133,8 @@ What can be said to Remit on a command line, in the sections of `remit --help`. 
 test, and shows what it printed; sessions, times and the like are replaced, and a small program stands in for the model.
 """
 _OWN = """
-A workspace can have commands of its own that work on a task: [`[task.NAME]`](../settings.md#taskname) makes
-`remit NAME`.
+A workspace can have its own commands that work on a task: [`[task.NAME]`](../settings.md#taskname) makes
+`remit task NAME`.
 """
 
 
@@ -139,7 +147,7 @@ def _render_page(page: Page, examples: Sequence[Played]) -> str:
     parts = [f"# remit {page.name}", *about, fence(_render_usage(page), "text")]
     if isinstance(page.command, click.Group):
         below = [each for each in list_pages() if each.name.rpartition(" ")[0] == page.name]
-        parts += ["## Commands", table(("command", "what it is for"), map(_make_row, below))]
+        parts += ["## Commands", table(("command", "what it does"), map(_make_row, below))]
     arguments = [each for each in page.command.params if isinstance(each, click.Argument)]
     parts += ["## Arguments", table(("argument", "how often"), map(_make_argument, arguments))] if arguments else []
     options = list_options(page.command)

@@ -15,17 +15,17 @@ $ remit check missing-artifact.md --root workspace --output-format concise
 # For programs.
 $ remit check prose-only.md --json
 # The same in another format; what cannot be said there is told on standard error.
-$ remit convert standard-completed.md --to hyper
+$ remit return convert standard-completed.md --to hyper
 # Which commands there are for an agent inside a run.
 $ remit return
 # What an agent reads that hands its return in.
 $ remit return submit --help
 # What to put into an agent's prompt.
-$ remit instructions --format standard --session sess_1763200000_k3x9qz --agent planner --depth 1 --path main,planner
+$ remit return prompt --format standard --session sess_1763200000_k3x9qz --agent planner --depth 1 --path main,planner
 # Which schemas there are.
-$ remit schema
+$ remit return schema
 # One of them, for an editor or a program that checks JSON.
-$ remit schema manifest
+$ remit return schema manifest
 # One code.
 $ remit explain RET051
 """
@@ -38,9 +38,9 @@ $ remit lint --statistics
 # Some codes left out, and only errors fail.
 $ remit lint --fail-on error --ignore AGT2
 # What the safe fixes would change.
-$ remit fix --diff
+$ remit lint --fix --diff
 # Put it right.
-$ remit fix --output-format concise
+$ remit lint --fix --output-format concise
 """
 
 WORK = """
@@ -49,33 +49,33 @@ $ remit init --dry-run
 # Write it.
 $ remit init --yes
 # What the settings of this workspace would run, and whether that was agreed to.
-$ remit trust --show
+$ remit config trust --show
 # Agree to it.
-$ remit trust --yes
+$ remit config trust --yes
 # An agent that is complete and lints clean.
-$ remit new research researcher
-. remit new planning planner
-. remit new implementation implementer
-. remit new review reviewer
+$ remit agent new research researcher
+. remit agent new planning planner
+. remit agent new implementation implementer
+. remit agent new review reviewer
 . git add -A
 . git commit -q -m "Agents"
 # What bash needs.
 $ remit completion bash
 # Who may call whom.
-$ remit graph
+$ remit agent graph
 # The same for a page that draws Mermaid.
-$ remit graph --output-format mermaid
+$ remit agent graph --output-format mermaid
 # What would be changed in an old file, and what is left to write by hand.
-$ remit migrate old-planner.md --diff
+$ remit agent upgrade old-planner.md --diff
 # Make what Claude Code reads of one agent.
-$ remit compile --to claude agents/researcher.md
+$ remit agent build --to claude agents/researcher.md
 # In CI: is what is committed up to date?
-$ remit compile --to claude --check agents/researcher.md
+$ remit agent build --to claude --check agents/researcher.md
 . git clean -fdq .claude
 # May the researcher push?
-$ remit may researcher bash "git push --force"
+$ remit agent can researcher bash "git push --force"
 # And read a file?
-$ remit may researcher read README.md
+$ remit agent can researcher read README.md
 # The commands around tasks.
 $ remit task
 # A task.
@@ -88,40 +88,40 @@ $ remit task new "Rate limits for the API" --priority high
 # All that is open.
 $ remit task list
 # Have it researched.
-$ remit research 1
+$ remit task research 1
 # Have it planned.
-$ remit plan 1
+$ remit task plan 1
 # Have the plan changed.
-$ remit revise 1 "In one phase."
+$ remit task revise 1 "In one phase."
 # The phases of its plan.
 $ remit task phases 1
 # Have it done.
-$ remit implement 1
+$ remit task implement 1
 # Have another one reviewed.
-$ remit review 2 "Is the CSV safe?"
+$ remit task review 2 "Is the CSV safe?"
 # A task with all that belongs to it.
 $ remit task show 1
 # Begin with another one.
-$ remit task move 3 researching
+$ remit task set-status 3 researching
 # A move that is not legal.
-$ remit task move 3 completed
+$ remit task set-status 3 completed
 # Take one up.
-$ remit task focus 2
+$ remit task start 2
 # Which one is it?
-$ remit task focus
+$ remit task start
 # It is done.
-$ remit task complete 2
+$ remit task done 2
 # Something is in the way.
 $ remit task block 4 --reason "The designs are not there yet."
 # Put away what is over.
 $ remit task archive
 # Both files say the same.
-$ remit sync --check
+$ remit task sync --check
 . sed -i "s/RESEARCHING/RESEARCHED/" specs/TODO.md
 # Somebody has edited one of them.
-$ remit sync --check
+$ remit task sync --check
 # The move is a legal one, so it is taken over.
-$ remit sync
+$ remit task sync
 # Some work without a task.
 $ remit run "Note what is known about rate limits."
 # A line of a file for each piece of work, one at a time.
@@ -133,13 +133,13 @@ $ remit resume -
 # Begin anew with what failed.
 $ remit retry -
 # Short for `remit errors list`.
-$ remit errors
+$ remit errors list
 # What went wrong, by cause.
 $ remit errors list
 # One of them.
 $ remit errors show f18bd27d
 # It was put right.
-$ remit errors mark f18bd27d --fixed --note "The network is back."
+$ remit errors resolve f18bd27d --fixed --note "The network is back."
 # What is still open.
 $ remit errors list --open
 # Work that nobody waits for.
@@ -148,7 +148,7 @@ $ remit run "Take your time." --detach
 # Who is at work.
 $ remit ps
 # The same as a tree.
-$ remit tree
+$ remit ps --tree
 # What it has said so far.
 $ remit logs
 # Wait, but not for long.
@@ -158,7 +158,7 @@ $ remit cancel - --reason "It is not needed any more."
 # What became of the last one.
 $ remit show
 # The run as a page to hand on.
-$ remit report --md
+$ remit show --format md
 # The workspace at a glance.
 $ remit status
 # Is everything well?
@@ -166,50 +166,50 @@ $ remit doctor
 # What would be removed.
 $ remit gc --dry-run
 # Findings, with the file that tells them at length.
-$ remit manifest add --title "Rate limits" --topic api --task 1 --followup T3 --date 2026-01-19 \\
+$ remit findings add --title "Rate limits" --topic api --task 1 --followup T3 --date 2026-01-19 \\
     --finding "A bucket for each key is enough." --finding "Redis is not needed." --finding "Bursts are rare." \\
     --write-file --summary "Limits were measured. A bucket is enough." \\
     --recommendation "Write the bucket." --source "The log of last week."
 # The commands around it.
-$ remit manifest
+$ remit findings
 # All entries.
-$ remit manifest list
+$ remit findings list
 # Those with some words.
-$ remit manifest find buckets
+$ remit findings list buckets
 # One of them.
-$ remit manifest show rate-limits-2026-01-19
+$ remit findings show rate-limits-2026-01-19
 # What is left to do.
-$ remit manifest pending
+$ remit findings list --pending
 # Link a task to it.
-$ remit manifest link 3 rate-limits-2026-01-19
+$ remit findings link 3 rate-limits-2026-01-19
 # The same from the task's side.
 $ remit task link 4 rate-limits-2026-01-19
 # Is every line well?
-$ remit manifest validate
+$ remit findings validate
 # Counted.
-$ remit manifest stats
+$ remit findings stats
 # For other programs.
-$ remit manifest export --format csv
+$ remit findings export --format csv
 # Make the index anew.
-$ remit manifest rebuild
+$ remit findings reindex
 # The researcher wants to push, says Claude Code: it may not.
 $ remit hook claude < event.json
 # What a harness is told of the server.
 $ remit mcp < requests.jsonl
 # Have Claude Code call Remit.
-$ remit init --harness claude
+$ remit hooks install claude
 # And no more.
-$ remit uninstall
+$ remit hooks uninstall
 # Serve the dashboard and the API.
 $ remit serve
 # Where is it?
-$ remit ui --no-browser
+$ remit serve --open
 """
 
 CLUSTER = """
 # A machine that carries out what others delegate. Ctrl-C ends it.
-$ remit worker --name bee
+$ remit worker start --name bee
 # Let it finish, and end it.
-$ remit drain bee
+$ remit worker drain bee
 """
 """Needs a database."""

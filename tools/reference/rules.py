@@ -61,19 +61,19 @@ FAMILIES = {
     "SET": Family("Settling", "What is done once a return was accepted.", ("run", "show", "implement"), _TELLS),
     "SYN": Family("Tasks", "state.json and TODO.md, and what they say of each other.", ("sync", "doctor"), _FILES),
     "MAN": Family("Manifest", "The lines of a manifest and the files that they point to.",
-                  ("manifest validate", "manifest add", "doctor"), _FILES),
+                  ("findings validate", "findings add", "doctor"), _FILES),
     "ERR": Family("Error log", "errors.json.", ("errors list", "doctor"), _FILES),
     "ACT": Family("Activity", "The record of activity in the frontmatter of a task's files.", ("run", "show"), _TELLS),
     "GIT": Family("Git", "Commits that Remit makes, or cannot make.", ("run", "show", "doctor"), _TELLS),
     "TRU": Family("Trust", "Programs that a workspace's settings name.", ("trust", "doctor"),
-                  _NEVER.format(reason="read what would run, and agree to it with `remit trust`")),
+                  _NEVER.format(reason="read what would run, and agree to it with `remit config trust`")),
 }  # fmt: skip
 """In the order in which they are listed."""
 
 _FIXES = {
-    "safe": "`remit fix --select {code}`; the file means the same afterwards",
-    "unsafe": "`remit fix --unsafe-fixes --select {code}`; look at it with `--diff` first, it may change what the "
-    "file means",
+    "safe": "`remit lint --fix --select {code}`; the file means the same afterwards",
+    "unsafe": "`remit lint --fix --unsafe-fixes --select {code}`; look at it with `--diff` first, it may change what "
+    "the file means",
 }
 
 

@@ -18,8 +18,8 @@ ABOUT = {
     "agent-file": "The frontmatter of an agent file.",
 }
 _HEAD = """
-What programs can check for themselves. `remit schema NAME` prints the first ones; the rules that a schema cannot say
-are [among the codes](../rules/README.md), and [the contract](../../contract.md) tells what is around them.
+What programs can check for themselves. `remit return schema NAME` prints the first ones; the rules that a schema cannot
+say are [among the codes](../rules/README.md), and [the contract](../../contract.md) tells what is around them.
 """
 
 

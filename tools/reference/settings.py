@@ -85,7 +85,7 @@ retry = "safe"
 [runners.inside]
 entry = "agents.writer:write"
 """, "NAME is a harness (`claude`, `opencode`, `codex`, `gemini`) or a name of your own. What runs a program counts "
-     "only once somebody has agreed to it: [`remit trust`](commands/trust.md)."),
+     "only once somebody has agreed to it: [`remit config trust`](commands/trust.md)."),
     Table("agents.NAME", runs.AgentSettings, """\
 [agents.planner]
 runner = "opencode"

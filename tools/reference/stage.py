@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FILES = Path(__file__).parent / "stage_files"
 PROGRAMS = ("bash", "cat", "dirname", "env", "git", "head", "mkdir", "sed", "sh", "sleep")
 """All that is on the path of a story: what else a machine has does not show."""
-ENDLESS = ("remit serve", "remit worker")
+ENDLESS = ("remit serve", "remit worker start")
 PATIENCE_S = 120
 MOST_LINES = 30
 MOST_SIGNS = 400
@@ -143,7 +143,7 @@ class _Background:
         self.started.append(process)
         assert process.stdout is not None  # noqa: S101 - it was asked for
         told = process.stdout.readline()
-        while line.startswith("remit worker") and "ready" not in told and process.poll() is None:
+        while line.startswith("remit worker start") and "ready" not in told and process.poll() is None:
             told += process.stdout.readline()
         return 0, told
 

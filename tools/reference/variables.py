@@ -17,7 +17,7 @@ VARIABLES = {
         "COLUMNS": "How wide the output is; else the terminal's width.",
         "TERM": "`dumb`: neither colors nor a live tree.",
         "CI": "With anything in it, a baseline that is not there is an error, and none is made.",
-        "DISPLAY": "That there is a screen: `remit ui` opens a browser.",
+        "DISPLAY": "That there is a screen: `remit serve --open` opens a browser.",
         "WAYLAND_DISPLAY": "The same.",
     },
     "Telemetry": {

@@ -205,7 +205,7 @@ def _find_obstacle(there: bytes | str, source: AgentFile, root: str, run: Mappin
         return f"is in the way: {there}"
     origin = find_origin(there.decode("utf-8", "replace"))
     if origin is None:
-        return "is there already, and was not made by `remit compile`"
+        return "is there already, and was not made by `remit agent build`"
     if origin not in (source.path, *run) and os.path.lexists(os.path.join(root, origin)):
         return f"is there already, compiled from {origin}"
     return None

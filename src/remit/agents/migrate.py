@@ -61,7 +61,7 @@ def migrate(document: AgentDocument, *, kind: str | None = None, spec_root: str 
     if document.profile == "codex" or document.place == "command":
         what = "a command" if document.place == "command" else "an agent of Codex"
         raise UsageError(f"{document.path} is {what}, not an agent in Markdown",
-                         hint="`remit new` makes a standard agent to begin with")  # fmt: skip
+                         hint="`remit agent new` makes a standard agent to begin with")  # fmt: skip
     check_kind(kind)
     work = _MigrationDraft(document, kind, spec_root)
     for _ in range(MAX_ROUNDS):
@@ -218,7 +218,7 @@ def _is_tag_name(text: str, at: int, old: str) -> bool:
 def _can_extend(work: _MigrationDraft) -> bool:
     """Whether keys and sections can be added to the file; otherwise the reason is noted."""
     document, found = work.document, work.document.frontmatter
-    again = "and run `remit migrate` again."
+    again = "and run `remit agent upgrade` again."
     if work.original.frontmatter is None:
         work.assume("the file had no frontmatter, so it was no agent", "Check that it should be one.", "")
     if found is None or not found.whole or document.text[found.start : found.end].lstrip().startswith("{"):

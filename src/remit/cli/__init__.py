@@ -49,6 +49,10 @@ def run(args: list[str]) -> int:
 def _run(args: list[str]) -> int:
     try:
         _check_stdout()
+        if args and args[0].startswith("-"):
+            from remit.cli.root_options import apply_root_options
+
+            args = apply_root_options(args)
         if "REMIT_SOCKET" in os.environ:  # inside of a confinement
             from remit.cli.forward import forward, is_forwarded
 

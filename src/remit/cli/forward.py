@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import os
 
+from remit.commands import find_command
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SOCKET = "REMIT_SOCKET"
-_CHANGING = {
-    "run": (),
-    "return": ("submit",),
-    "task": ("new", "move", "focus", "complete", "block", "link", "archive"),
-    "manifest": ("add", "link"),
-}
-"""The commands that write to the ledger or to Remit's files, and which of their subcommands."""
 
 
 def is_forwarded(words: Sequence[str]) -> bool:
     """Whether a command is carried out outside of the confinement."""
-    if not words or words[0] not in _CHANGING or not {"-h", "--help"}.isdisjoint(words):
-        return False
-    subcommands = _CHANGING[words[0]]
-    return not subcommands or (len(words) > 1 and words[1] in subcommands)
+    entry = find_command(words)
+    return entry is not None and entry.is_forwarded and {"-h", "--help"}.isdisjoint(words)
 
 
 def forward(words: Sequence[str]) -> int:

@@ -1,6 +1,6 @@
-"""The group: which commands there are, and what is said of a command line that does not fit.
+"""The root command and the groups, built from the table of commands.
 
-Owns the table of commands. A command's module is loaded when it is asked for; the others cost nothing.
+A command's module is loaded when the command is called; help and completion of names need none of them.
 """
 
 from __future__ import annotations
@@ -11,170 +11,124 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from remit.cli.options import Command
+from remit import commands
+from remit.cli import options
 from remit.errors import RemitError, UsageError
-from remit.spelling import did_you_mean, find_similar
+from remit.spelling import find_similar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-SECTIONS = {
-    "Check returns": {
-        "check": "remit.cli.commands.check",
-        "convert": "remit.cli.commands.convert",
-        "return": "remit.cli.commands.returns",
-        "instructions": "remit.cli.commands.describe",
-        "schema": "remit.cli.commands.describe",
-        "explain": "remit.cli.commands.describe",
-    },
-    "Agents": {
-        "lint": "remit.cli.commands.lint",
-        "fix": "remit.cli.commands.lint",
-        "graph": "remit.cli.commands.graph",
-        "new": "remit.cli.commands.agent_make",
-        "migrate": "remit.cli.commands.agent_make",
-        "compile": "remit.cli.commands.agent_make",
-    },
-    "Work": {
-        "init": "remit.cli.commands.init",
-        "task": "remit.cli.commands.task",
-        "sync": "remit.cli.commands.sync",
-        "manifest": "remit.cli.commands.findings",
-        "errors": "remit.cli.commands.errors",
-    },
-    "Delegate": {
-        "run": "remit.cli.commands.run",
-        "research": "remit.cli.commands.task_work",
-        "plan": "remit.cli.commands.task_work",
-        "revise": "remit.cli.commands.task_work",
-        "implement": "remit.cli.commands.task_work",
-        "review": "remit.cli.commands.task_work",
-        "wait": "remit.cli.commands.wait",
-        "cancel": "remit.cli.commands.wait",
-        "resume": "remit.cli.commands.resume_retry",
-        "retry": "remit.cli.commands.resume_retry",
-        "worker": "remit.cli.commands.worker",
-        "drain": "remit.cli.commands.worker",
-    },
-    "See": {
-        "ps": "remit.cli.commands.ps",
-        "tree": "remit.cli.commands.ps",
-        "show": "remit.cli.commands.show",
-        "logs": "remit.cli.commands.logs",
-        "report": "remit.cli.commands.report",
-        "status": "remit.cli.commands.status",
-        "ui": "remit.cli.commands.serve",
-        "serve": "remit.cli.commands.serve",
-        "doctor": "remit.cli.commands.doctor",
-        "gc": "remit.cli.commands.gc",
-    },
-    "Connect": {
-        "hook": "remit.cli.commands.hook",
-        "mcp": "remit.cli.commands.mcp",
-        "may": "remit.cli.commands.agent_can",
-        "trust": "remit.cli.commands.trust",
-        "uninstall": "remit.cli.commands.uninstall",
-        "completion": "remit.cli.commands.completion",
-    },
-}
-COMMANDS = {name: module for section in SECTIONS.values() for name, module in section.items()}
-HIDDEN = {"drive": "remit.cli.commands.drive"}
-"""What Remit starts by itself."""
-
-OTHER_WORDS = {
-    **dict.fromkeys(("install", "setup", "set-up"), "did you mean 'init'?"),
-    **dict.fromkeys(("delegate", "start", "spawn", "exec"), "did you mean 'run'?"),
-    **dict.fromkeys(("stop", "kill", "abort"), "did you mean 'cancel'?"),
-    **dict.fromkeys(("dashboard", "web", "gui"), "did you mean 'ui'?"),
-    **dict.fromkeys(("validate", "verify", "judge"), "did you mean 'check'?"),
-    **dict.fromkeys(("list", "ls", "jobs", "delegations"), "did you mean 'ps'?"),
-    **dict.fromkeys(("agent", "agents"), "remit graph draws them, remit lint judges them"),
-    **dict.fromkeys(("clean", "prune"), "did you mean 'gc'?"),
-    "version": "did you mean 'remit --version'?",
-}
-"""What other programs call what is here, too: by its letters such a word may be close to its opposite."""
+    from click.shell_completion import CompletionItem
 
 
-class Commands(Command, click.Group):
-    """A group that loads a command when it is named."""
+class Commands(options.Command, click.Group):
+    """A group of the table, or the root, whose name is empty. It loads a command when it is called."""
 
-    def __init__(self, *args: Any, table: Mapping[str, str] = COMMANDS, **options: Any) -> None:  # noqa: ANN401 - click's own
-        super().__init__(*args, **options)
-        self.table = table
+    def __init__(self, *args: Any, group_name: str = "", **settings: Any) -> None:  # noqa: ANN401 - click's own
+        super().__init__(*args, **settings)
+        self.group_name = group_name
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands, in the order in which they are worth knowing."""
+        """The names of the visible commands and groups, in the order of the help."""
         del ctx
-        return list(self.table)
+        return commands.list_names(self.group_name)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load a command; asking for one that is not there is a mistake with a name."""
-        module = self.table.get(cmd_name) or (HIDDEN.get(cmd_name) if self.table is COMMANDS else None)
-        if module is not None:
-            taken = cmd_name in {"compile", "list", "return"}  # names that Python has taken
-            name = f"{cmd_name}_" if taken else cmd_name
-            command: click.Command = getattr(import_module(module), name)
+        """Load a command; a name that isn't in the table raises a usage error."""
+        group = None if self.group_name else commands.get_group(cmd_name)
+        if group is not None:
+            return Commands(
+                group.name,
+                group_name=group.name,
+                help=group.about,
+                invoke_without_command=True,
+                callback=_show_group_help,
+            )
+        entry = commands.get_command(f"{self.group_name} {cmd_name}".lstrip())
+        if entry is not None:
+            command: click.Command = getattr(import_module(entry.module), entry.attribute)
+            command.name, command.short_help = entry.name.rpartition(" ")[2], entry.help
             return command
-        if ctx.resilient_parsing:  # a shell asks what could follow
+        if ctx.resilient_parsing:  # a shell asks for completions
             return None
         own = self.list_own()
         if cmd_name in own:
             from remit.cli.commands.task_work import make_command
 
             return make_command(cmd_name, own[cmd_name])
-        above = ctx.command_path.removeprefix("remit").lstrip()
-        name = f"{above} {cmd_name}".lstrip()
-        raise UsageError(f"there is no command '{name}'", hint=self.suggest(cmd_name, (*self.table, *own)))
+        name = f"{self.group_name} {cmd_name}".lstrip()
+        raise UsageError(f"there is no command '{name}'", hint=self.suggest(cmd_name, [*self.list_commands(ctx), *own]))
 
-    def suggest(self, word: str, known: tuple[str, ...]) -> str:
-        """What to try instead of a command that is not there."""
-        return did_you_mean(word, known)
-
-    def list_own(self) -> dict[str, str]:
-        """The commands that are nobody's but the workspace's, and what each is for."""
-        return {}
-
-
-class Program(Commands):
-    """The whole program: its commands are many, so its help has sections."""
+    def suggest(self, word: str, known: list[str]) -> str:
+        """What to type instead of a command that doesn't exist."""
+        name = f"{self.group_name} {word.lower()}".lstrip()
+        meant = commands.OTHER_WORDS.get(name)
+        if meant is None:
+            near = find_similar(word, known)
+            meant = f"{self.group_name} {near}".lstrip() if near is not None else commands.OTHER_WORDS.get(word.lower())
+        return (
+            f"see 'remit {self.group_name}".rstrip() + " --help'" if meant is None else f"did you mean 'remit {meant}'?"
+        )
 
     def list_own(self) -> dict[str, str]:
-        """The commands that the workspace has set up as `[task.NAME]`."""
+        """The workspace's own commands in this group, and their help."""
+        if self.group_name != "task":
+            return {}
         from remit.runs.tasks.own_commands import list_own_commands
 
-        return {name: text for name, text in list_own_commands().items() if name not in self.table}
-
-    def suggest(self, word: str, known: tuple[str, ...]) -> str:
-        """What to try instead of a command that is not there; all of them would be a wall."""
-        meant = find_similar(word, known)
-        near = "see remit --help" if meant is None else f"did you mean '{meant}'?"
-        return OTHER_WORDS.get(word.lower(), near)
+        known = commands.list_names("task")
+        return {name: text for name, text in list_own_commands().items() if name not in known}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the sections, the commands of all of them in one column."""
-        try:
-            own = self.list_own()
-        except RemitError:  # whoever uses what is set up wrongly is told; the help is for everybody
-            own = {}
-        width = max(map(len, (*self.table, *own)))
-        for title, names in SECTIONS.items():
-            found = {name: self.get_command(ctx, name) for name in names}
-            rows = [(name.ljust(width), each.get_short_help_str(80)) for name, each in found.items() if each]
-            rows += [(name.ljust(width), text) for name, text in own.items() if title == "Delegate"]
+        """Write the commands with their help, all sections in one column."""
+        del ctx
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for entry in commands.list_commands(self.group_name):
+            sections.setdefault(entry.section or "Commands", []).append((entry.name.rpartition(" ")[2], entry.help))
+        if self.group_name:
+            try:
+                own = self.list_own()
+            except RemitError:  # help doesn't fail because of wrong settings
+                own = {}
+            sections["Commands"] += own.items()
+        else:
+            sections[commands.GROUPS_SECTION] = [(group.name, group.help) for group in commands.GROUPS]
+        width = max(len(name) for rows in sections.values() for name, _ in rows)
+        for title, rows in sections.items():
             with formatter.section(title):
-                formatter.write_dl(rows)
+                formatter.write_dl([(name.ljust(width), text) for name, text in rows])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The names that begin so, without loading the commands."""
+        from remit.cli.commands.completion import make_items
+
+        helps = {entry.name.rpartition(" ")[2]: entry.help for entry in commands.list_commands(self.group_name)}
+        helps |= {} if self.group_name else {group.name: group.help for group in commands.GROUPS}
+        return [*make_items(incomplete, helps.items()), *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+def _show_group_help() -> int:
+    """Print the help of a group that is called without a command."""
+    from remit.cli.output import say
+
+    ctx = click.get_current_context()
+    if ctx.invoked_subcommand is None:
+        say(ctx.get_help())
+    return 0
 
 
 @click.group(
-    cls=Program,
+    cls=Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Without a command Remit says what to do next here. Each command has a --help of its own.",
+    epilog="Without a command, Remit suggests what to do next here. Each command has its own --help.",
 )
-@click.option("--version", is_flag=True, help="Show the version and exit.")
+@click.option("-C", "folder", metavar="DIR", expose_value=False, help="Run as if Remit was started in DIR.")
+@click.option("--color", metavar="WHEN", expose_value=False, help="auto, always or never. Default: auto.")
+@click.option("-q", "--quiet", is_flag=True, expose_value=False, help="Print only results and errors.")
+@click.option("-V", "--version", is_flag=True, help="Show the version and exit.")
 @click.pass_context
 def root(ctx: click.Context, *, version: bool) -> int:
-    """Remit runs AI subagents, checks what they return, and passes on only what it could verify."""
+    """Remit runs AI coding agents and verifies what they say they did."""
     from remit.cli.output import say
 
     if version:
@@ -210,7 +164,7 @@ def _translate(error: click.ClickException) -> UsageError:
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     hint = f"see '{ctx.command_path if ctx else 'remit'} --help'"
     if isinstance(error, click.NoSuchOption):
-        if error.option_name in ("-V", "-v") and ctx is not None and ctx.command is root:
+        if error.option_name == "-v" and ctx is not None and ctx.command is root:
             hint = "did you mean --version?"
         meant = f"did you mean {error.possibilities[0]}?" if error.possibilities else hint
         return UsageError(f"there is no option {error.option_name}", hint=meant)

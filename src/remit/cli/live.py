@@ -11,7 +11,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Protocol
 
-from remit.cli.output import get_paint, say
+from remit.cli.output import get_paint, is_quiet, say
 from remit.terminal import cut, escape, quote, write
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Screen:
     @staticmethod
     def is_there() -> bool:
         """Whether standard error is a terminal on which something can be drawn over."""
-        return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        return not is_quiet() and sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
     @staticmethod
     def get_size() -> tuple[int, int]:
@@ -120,7 +120,7 @@ class Tree:
         room = max(1, height - 3)
         lines = [self._render(each, columns) for each in seen[:room]]
         if len(seen) > room:
-            lines.append(f"  … and {len(seen) - room} more: remit tree")
+            lines.append(f"  … and {len(seen) - room} more: remit ps --tree")
         if self._said:
             lines.append(cut(self._said, columns - 1))
         self.screen.draw(lines)

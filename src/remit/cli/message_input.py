@@ -20,7 +20,7 @@ def choose_sources(files: tuple[str, ...], *, command: str) -> tuple[str, ...]:
         raise UsageError("standard input is closed", hint="name a FILE, or pipe a message in")
     if not files and sys.stdin.isatty():
         example = f"remit {command} MESSAGE.md"
-        raise UsageError(f"there is nothing to {command}", hint=f"name a file ({example}), or pipe a message in")
+        raise UsageError("no message to read", hint=f"name a file ({example}), or pipe a message in")
     return files or ("-",)
 
 

@@ -24,8 +24,23 @@ def get_paint(*, stderr: bool = False) -> Paint:
     return Paint(on=wants_colour(sys.stderr if stderr else sys.stdout))
 
 
+_quiet = [False]
+
+
+def be_quiet() -> None:
+    """Print no notes and no progress from now on, as -q asks: only results and errors."""
+    _quiet[0] = True
+
+
+def is_quiet() -> bool:
+    """Whether only results and errors are printed."""
+    return _quiet[0]
+
+
 def say(text: str, *, stderr: bool = False) -> None:
-    """Send lines of text that is already escaped."""
+    """Send lines of text that is already escaped. Notes go to standard error."""
+    if stderr and is_quiet():
+        return
     write(f"{text}\n", stream=sys.stderr if stderr else sys.stdout)
 
 
@@ -68,7 +83,7 @@ def name_file(file: str) -> str:
 
 
 def complain(error: BaseException, *, as_json: bool = False) -> None:
-    """Say in one line on standard error why something could not be done, to people or to a program."""
+    """Print an error on standard error: message and hint on lines of their own, or one line of JSON."""
     if os.environ.get("REMIT_DEBUG") and not isinstance(error, RemitError):
         import traceback
 
@@ -78,25 +93,31 @@ def complain(error: BaseException, *, as_json: bool = False) -> None:
         if as_json:
             write_bytes(f"{render_json(shape_error(error))}\n".encode(), stream=sys.stderr)
             return
-        say(f"{paint('strong', 'remit:')} {paint('error', 'error:')} {render_error(error)}", stderr=True)
+        message, hint = render_error(error)
+        lines = [f"{paint('error', 'error:')} {message}"]
+        lines += [f"{paint('strong', 'hint:')} {hint}"] if hint else []
+        write("\n".join((*lines, "")), stream=sys.stderr)
 
 
 def note(text: str, *, as_json: bool = False) -> None:
     """Say in one line on standard error what is no error of the command, to people or to a program."""
     paint = get_paint(stderr=True)
     with suppress(RemitError):  # nobody reads it
-        if as_json:
+        if as_json and not is_quiet():
             write_bytes(f"{render_json({'note': text})}\n".encode(), stream=sys.stderr)
-            return
-        say(f"{paint('strong', 'remit:')} {paint('note', 'note:')} {escape(text)}", stderr=True)
+        elif not as_json:
+            say(f"{paint('note', 'note:')} {escape(text)}", stderr=True)
 
 
 def warn_of_settings(trouble: RemitError | None) -> None:
     """Say that the workspace's settings cannot be followed, where something is done all the same."""
     if trouble is not None:
         paint = get_paint(stderr=True)
-        told = f"{render_error(trouble)}; until then the usual settings hold"
-        say(f"{paint('strong', 'remit:')} {paint('warning', 'warning:')} {told}", stderr=True)
+        message, hint = render_error(trouble)
+        told = f"{message}; the default settings apply until this is fixed"
+        say(f"{paint('warning', 'warning:')} {told}", stderr=True)
+        if hint:
+            say(f"{paint('strong', 'hint:')} {hint}", stderr=True)
 
 
 def asks_for_json(args: Sequence[str]) -> bool:

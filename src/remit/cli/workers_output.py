@@ -41,7 +41,7 @@ def render_cluster(
         yield from _render_table(_WORKERS, [_render_worker(each) for each in workers], paint, state=3)
     if not cluster.is_manned:
         is_draining = any(each.is_live for each in workers)
-        told = "all workers drain: start another with remit worker" if is_draining else NOBODY
+        told = "all workers drain: start another with remit worker start" if is_draining else NOBODY
         yield f"{paint('warning', '!')} {told}"
     if cluster.look.queues:
         yield ""
@@ -65,7 +65,7 @@ def _render_table(
             cells[state] = paint(_STYLES.get(cells[state].strip(), "note"), cells[state])
         yield "  ".join(cells).rstrip()
     if len(rows) > _MOST:
-        yield f"… and {len(rows) - _MOST} more: remit ps --workers --json has them"
+        yield f"… and {len(rows) - _MOST} more: remit worker list --json has them"
 
 
 def _render_worker(worker: WorkerRow) -> list[str]:

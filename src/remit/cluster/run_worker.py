@@ -96,7 +96,7 @@ async def work(
         raise UsageError("an agent cannot be a worker", hint="start the worker outside of a delegation")
     cluster = _find_cluster(environ)
     name = check_name(wish.name or socket.gethostname())
-    db, goods = Database(cluster.url, name="remit worker"), Database(cluster.url, name="remit parcels")
+    db, goods = Database(cluster.url, name="remit worker start"), Database(cluster.url, name="remit parcels")
     await db.open()
     folder = WorkerFolder(wish.folder or find_folder(name, environ), name)
     try:
@@ -141,7 +141,7 @@ def load_setup(root: str) -> Setup:
 async def drain(names: Sequence[str], *, everyone: bool, timeout_s: float | None) -> Drained:
     """Tell workers to take nothing more, and wait until they have ended, for so long."""
     cluster = _find_cluster(os.environ)
-    db = Database(cluster.url, name="remit drain")
+    db = Database(cluster.url, name="remit worker drain")
     try:
         await db.open()
         present = {each.worker_id for each in await workers.list_workers(db, only_live=True)}

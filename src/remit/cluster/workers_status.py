@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LOOK_S = 2.0
 """So long is waited for a database that somebody only wants to look at."""
-NOBODY = "no worker is there: start one with remit worker"
+NOBODY = "no worker is there: start one with remit worker start"
 _MOST_OPEN = 10_000
 _GIVEN_UP = "caller-"
 """How the name begins under which a caller says itself what became of something."""

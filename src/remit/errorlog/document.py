@@ -56,7 +56,7 @@ def log_broken(message: str, hint: str, place: TextSpan | None) -> Diagnostic:
 
     Bad: a file that was cut off, two objects one after the other, the marks of a merge.
 
-    Good: one JSON object with a list of errors. The next `remit errors mark`, or the next error, writes what can be
+    Good: one JSON object with a list of errors. The next `remit errors resolve`, or the next error, writes what can be
     saved of it and keeps the original in `.remit/recovered`.
     """
     return Diagnostic("ERR001", "error", message, hint, place=place)

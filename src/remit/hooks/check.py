@@ -152,7 +152,7 @@ def check_harness(name: str, report: Callable[[str], None]) -> HookCheck:
     home = Home(find_workspace())
     files = _load_installed(home, name)
     if not files:
-        raise InputError(f"Remit's hooks are not installed for {NAMES[name]}", hint=f"remit init --harness {name}")
+        raise InputError(f"Remit's hooks are not installed for {NAMES[name]}", hint=f"remit hooks install {name}")
     program = find_program(name, root=home.root)
     if program is None:
         raise RunnerError(f"{name} is not on the path", hint=f"install {NAMES[name]}, then check again")
@@ -365,7 +365,7 @@ STATEMENTS = {
     "tokens": "Tokens were counted once",
 }
 _HINTS = {
-    "hooks": "run remit init --harness {name}, then check again; if this stays, this release changed its hooks: "
+    "hooks": "run remit hooks install {name}, then check again; if this stays, this release changed its hooks: "
     "use remit run --runner {name} instead",
     "unproven": "see the reason, then check again",
     "tokens": "don't rely on --max-tokens and --max-usd with this release; limit the time with --timeout",

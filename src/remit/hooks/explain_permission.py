@@ -53,7 +53,7 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
         names = sorted({name for agents in roster.agents.values() for name in agents})
         meant = find_similar(agent, names)
         if not names:
-            hint = "there are no agent files yet: `remit new` makes one"
+            hint = "there are no agent files yet: `remit agent new` makes one"
         else:
             hint = f"did you mean '{meant}'?" if meant else f"known are: {', '.join(names[:12])}"
         raise InputError(f"there is no agent '{agent}'", hint=hint)
@@ -88,7 +88,7 @@ def _check_subject(agent: str, tool: str, subject: str) -> None:
     if tool in TOOLS and not subject.strip():
         wanted, example = ("command", '"git push"') if tool == "bash" else ("file", "README.md")
         told = f"whether '{agent}' may use {tool} depends on the {wanted}, and none is given"
-        raise UsageError(told, hint=f"name it: remit may {agent} {tool} {example}")
+        raise UsageError(told, hint=f"name it: remit agent can {agent} {tool} {example}")
 
 
 def _name_tool(given: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 
+from remit.commands import is_open_to_agents
 from remit.harnesses import claude, codex, opencode
 from remit.hooks import replies
 from remit.hooks.command_tickets import load_limits
@@ -33,11 +34,6 @@ if TYPE_CHECKING:
     from remit.ledger.hook_runs import HookRun
     from remit.ledger.store import Connection
 
-_HARMLESS = frozenset({
-    "check", "convert", "return", "instructions", "schema", "explain", "lint", "graph", "task", "manifest", "errors",
-    "status", "ps", "tree", "show", "logs", "wait", "doctor", "may", "--version", "--help", "-h",
-})  # fmt: skip
-"""What an agent may ask of Remit itself: nothing of it is done in somebody's name."""
 _PACKAGES = frozenset({
     "agent_files", "agents", "attempts", "cli", "cluster", "config", "confine", "errorlog", "evidence", "git",
     "harness_files", "harnesses", "hooks", "ledger", "maintenance", "manifest", "mcp", "policy", "returns",
@@ -143,7 +139,7 @@ def _writes_return(event: HookEvent, environ: Mapping[str, str]) -> bool:
 
 
 def judge_event(event: HookEvent, own: HookRun | None, layers: list[Permissions], ground: PathContext) -> Decision:
-    """What is decided about a tool call; `remit may` asks here, too."""
+    """What is decided about a tool call; `remit agent can` asks here, too."""
     trouble = "" if own is None else _find_unknown(event, own, ground)
     return Decision("deny", trouble, "") if trouble else _judge(event, layers, ground)
 
@@ -205,8 +201,7 @@ def _calls_unknown(command: str, ground: PathContext) -> bool:
         if any(map(_is_inside, words)):
             return True
         program, first = words[0].rpartition("/")[2], next(iter(words[1:]), "")
-        is_harmless = first in _HARMLESS or (first == "sync" and "--check" in words)
-        if program == "remit" and first and not is_harmless:
+        if program == "remit" and not is_open_to_agents(words[1:]):
             return True
         if program in _HARNESSES and first not in _ASKED_OF_HARNESSES:
             return True

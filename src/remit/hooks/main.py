@@ -78,7 +78,7 @@ def _refuse_unnamed(args: Sequence[str]) -> tuple[int, str, str] | None:
     if len(args) == 1 and args[0] in HOOKED:
         return None
     told = f"the command line names no harness ({', '.join(HOOKED)}), so nothing was decided"
-    return 2, "", f"Remit: {told}; run `remit init --harness NAME` again"
+    return 2, "", f"Remit: {told}; run `remit hooks install NAME` again"
 
 
 def respond(

@@ -78,7 +78,7 @@ _LOCK = "harness"
 _NAMED, _GROUP, _HOOK = 2, 3, 5
 """How many keys lead to a server or a variable, to a group of hooks (hooks, event, group) and to a hook in it."""
 _MAX_KEPT_BYTES, _MAX_PIECES = 4 * 1024 * 1024, 200
-_STAMP = "// Installed by remit init --harness opencode, removed by remit uninstall. sha256:"
+_STAMP = "// Installed by remit hooks install opencode, removed by remit hooks uninstall. sha256:"
 
 
 class Hook(NamedTuple):

@@ -129,7 +129,7 @@ def admit_call(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
 
 
 _UNSEALED = {
-    STATUS_SYNC: "run `remit task move NUMBER STATUS` in the shell instead",
+    STATUS_SYNC: "run `remit task set-status NUMBER STATUS` in the shell instead",
     GIT_WORKFLOW: "run `git commit` with the named files in the shell instead",
 }
 """What to do instead of calling a utility agent whose inputs can't be read."""

@@ -155,7 +155,7 @@ def render_settings(found: Survey) -> str:
         "",
         "[tasks]",
         f'{"" if found.tasks else "# "}folder = "{found.spec_root}"',
-        "# An outside task system. Its commands run only after `remit trust`.",
+        "# An outside task system. Its commands run only after `remit config trust`.",
         *commands,
         "",
         "[manifest]",

@@ -76,7 +76,7 @@ def _suggest_agents(root: str) -> Iterator[Step]:
         named = "the agent file" if found == 1 else f"the {found} agent files"
         yield Step("remit lint", f"check {named} of this project, and which agent may call which")
     else:
-        yield Step("remit new research researcher", "write a first agent file")
+        yield Step("remit agent new research researcher", "write a first agent file")
 
 
 def _suggest_harness(root: str) -> Iterator[Step]:
@@ -89,7 +89,7 @@ def _suggest_harness(root: str) -> Iterator[Step]:
     else:
         yield Step('remit run "Fix the typo" --command PROGRAM', "run any program as an agent and check its return")
     yield from (
-        Step(f"remit init --harness {name}", "also check the subagents that it starts itself")
+        Step(f"remit hooks install {name}", "also check the subagents that it starts itself")
         for name in [name for name in there if name in HARNESSES][:1]
     )
     yield Step("remit check MESSAGE.md", "check the final message of an agent")

@@ -229,7 +229,7 @@ class Manifest:
             begun = find_workspace()
             found = f"{begun}/{place_manifest(begun, load_settings(begun))}"
         if found is None:
-            raise InputError("this workspace has no manifest", hint="remit manifest add makes it with the first entry")
+            raise InputError("this workspace has no manifest", hint="remit findings add makes it with the first entry")
         self.file = os.path.abspath(found)
         self.folder = os.path.dirname(self.file)
         self.root = begun or find_root(self.folder)  # the folder of the first entry need not be there yet
@@ -334,7 +334,7 @@ class Manifest:
         entry = find_entry(self.index, entry_id)
         if entry is None:
             meant = find_similar(entry_id, list_ids(self.index, entry_id[:4]))
-            hint = f"did you mean '{meant}'?" if meant else "remit manifest list shows what there is"
+            hint = f"did you mean '{meant}'?" if meant else "remit findings list shows what there is"
             raise UsageError(f"there is no entry '{entry_id}'", hint=hint)
         return entry
 
@@ -350,7 +350,7 @@ class Manifest:
 
         entry = find_line(self.index, line)
         if entry is None:
-            raise UsageError(f"there is no entry on line {line}", hint="remit manifest validate tells of every line")
+            raise UsageError(f"there is no entry on line {line}", hint="remit findings validate tells of every line")
         return self._show(entry, (line,))
 
     def _show(self, entry: ManifestEntry, lines: tuple[int, ...]) -> Shown:

@@ -28,8 +28,8 @@ OPTIONAL: Mapping[str, str] = {
     "RESEARCH_ID": "{{TOPIC_SLUG}}-{{DATE}}",
     "NEXT_TASK_IDS": "",
     "TASK_SHOW_CMD": "remit task show",
-    "TASK_FOCUS_CMD": "remit task focus",
-    "TASK_COMPLETE_CMD": "remit task complete",
+    "TASK_FOCUS_CMD": "remit task start",
+    "TASK_COMPLETE_CMD": "remit task done",
     "TASK_LINK_CMD": "remit task link",
 }
 """Tokens that need not be given, and what they are then."""

@@ -227,7 +227,7 @@ async def _call_tool(
 
 def _fail(error: Exception) -> types.CallToolResult:
     shaped = _clean(Bounds().fit(shape_error(error)))
-    text = Bounds().text(f"{shaped['error']['code']}: {render_error(error)}")
+    text = Bounds().text(f"{shaped['error']['code']}: {'; '.join(filter(None, render_error(error)))}")
     content = [{"type": "text", "text": _clean(text)}]
     return types.CallToolResult.model_validate({"content": content, "structuredContent": shaped, "isError": True})
 
@@ -260,6 +260,8 @@ async def _read_resource(_: Context, params: types.ReadResourceRequestParams) ->
         read = await asyncio.to_thread(read_resource, str(params.uri))
     except RemitError as error:
         code = NOT_FOUND if isinstance(error, UsageError) else INTERNAL_ERROR
-        raise MCPError(code, Bounds().text(render_error(error)), _clean(Bounds().fit(shape_error(error)))) from None
+        raise MCPError(
+            code, Bounds().text("; ".join(filter(None, render_error(error)))), _clean(Bounds().fit(shape_error(error)))
+        ) from None
     content = {"uri": read.uri, "mimeType": read.kind, "text": _clean(read.text)}
     return types.ReadResourceResult.model_validate({"contents": [content]})

@@ -60,7 +60,7 @@ def unknown(pointer: str, option: str) -> Diagnostic:
 
     Bad: converting `hyper` to `standard` without a session id.
 
-    Good: `remit convert --to standard --session sess_1763200000_k3x9qz --depth 1 --path orchestrator,planner`
+    Good: `remit return convert --to standard --session sess_1763200000_k3x9qz --depth 1 --path orchestrator,planner`
     """
     name = pointer.rpartition("/")[2]
     return Diagnostic("CNV003", "error", f"{name} is required and not known", f"Give it with {option}.", pointer)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 async def make_login(asked: Asked) -> dict[str, Any]:
     """An address that opens a session once. Only who has the API's token can let others in."""
     if asked.guest.kind != "bearer":
-        hint = "run: remit ui"
+        hint = "run: remit serve --open"
         raise ProblemError(403, "FORBIDDEN", "a browser cannot let others in", hint=hint)
     await asyncio.to_thread(check_person, asked)
     token = asked.desk.tokens.issue_login()
@@ -73,12 +73,12 @@ class Login:
         asker = name_ends(self._desk, scope.get("server"), scope.get("client"))
         if await asyncio.to_thread(_is_another_user, asker):  # it may have seen the address where it was opened
             message = "another user of this machine opens this address than runs the server"
-            raise ProblemError(401, "UNAUTHORIZED", message, hint="log in as who runs it: remit ui")
+            raise ProblemError(401, "UNAUTHORIZED", message, hint="log in as who runs it: remit serve --open")
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])
         session = self._desk.tokens.redeem(given[0]) if len(given) == 1 else None
         if session is None:
             raise_if_too_many(self._desk.tokens)
-            hint = "run: remit ui (each address that it opens is good for one minute, and once)"
+            hint = "run: remit serve --open (each address that it opens is good for one minute, and once)"
             raise ProblemError(401, "UNAUTHORIZED", "this token is used, too old or none of ours", hint=hint)
         await _keep(self._desk)
         cookie = make_cookie(self._desk.place, session, seconds=int(SESSION_S), scheme=scope["scheme"])

@@ -195,7 +195,10 @@ def _raise_if(wait_s: float, what: str) -> None:
 
 def _ask_to_log_in(place: Place) -> ProblemError:
     headers = {"WWW-Authenticate": f'Bearer realm="remit {place.port}"'}
-    hint = "run: remit ui (it opens this page with a token); programs send the token of .remit/server.json as a Bearer"
+    hint = (
+        "run: remit serve --open (it opens this page with a token); programs send the token of .remit/server.json as a "
+        "Bearer"
+    )
     return ProblemError(401, "UNAUTHORIZED", "nobody is logged in here", hint=hint, headers=headers)
 
 

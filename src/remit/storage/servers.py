@@ -64,7 +64,7 @@ class Announcement:
                 os.close(self._handle)
                 other = load_server(home)
                 where = "" if other is None else f" at {other.url}, by process {other.pid}"
-                raise UsageError(f"this workspace is served already{where}", hint="open it with: remit ui")
+                raise UsageError(f"this workspace is served already{where}", hint="open it with: remit serve --open")
             time.sleep(_ASK_SECONDS)
 
     def _take(self) -> bool:

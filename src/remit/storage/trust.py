@@ -54,10 +54,10 @@ def not_trusted(root: str) -> Diagnostic:
 
     Bad: a fresh clone whose remit.toml says `show = "./tool show {id}"`.
 
-    Good: `remit trust`, once the commands have been read.
+    Good: `remit config trust`, once the commands have been read.
     """
     message = f"the settings of '{root}' name programs or loosen confinement, and you have not trusted them"
-    return Diagnostic("TRU001", "error", message, "Read them, then run remit trust.")
+    return Diagnostic("TRU001", "error", message, "Read them, then run remit config trust.")
 
 
 def trust_outdated(root: str) -> Diagnostic:
@@ -65,12 +65,12 @@ def trust_outdated(root: str) -> Diagnostic:
 
     Why: whoever changed them may not be who was trusted: a pull, or an agent.
 
-    Bad: another command in remit.toml, after `remit trust`.
+    Bad: another command in remit.toml, after `remit config trust`.
 
-    Good: `remit trust` again, once the change has been read.
+    Good: `remit config trust` again, once the change has been read.
     """
     message = f"the settings of '{root}' name other programs than when you trusted them"
-    return Diagnostic("TRU002", "error", message, "Read what has changed, then run remit trust again.")
+    return Diagnostic("TRU002", "error", message, "Read what has changed, then run remit config trust again.")
 
 
 def trust_unreadable(file: str, reason: str) -> Diagnostic:
@@ -83,7 +83,7 @@ def trust_unreadable(file: str, reason: str) -> Diagnostic:
     Good: a trust.json of your own that only you may write.
     """
     message = f"no workspace is trusted: '{file}' {reason}"
-    return Diagnostic("TRU003", "error", message, "Remove it, then run remit trust where it is needed.")
+    return Diagnostic("TRU003", "error", message, "Remove it, then run remit config trust where it is needed.")
 
 
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {

@@ -58,7 +58,9 @@ def _check_there(desk: TaskFiles, *, may_begin: bool) -> None:
 
 def missing_file_error(missing: str, other: str) -> StateError:
     """What to say where only one of the two files is there."""
-    return StateError(f"{missing} is not there, and {other} is", hint="remit sync --repair makes it from the other")
+    return StateError(
+        f"{missing} is not there, and {other} is", hint="remit task sync --repair makes it from the other"
+    )
 
 
 def apply_repair(desk: TaskFiles, repair: RepairPlan) -> None:

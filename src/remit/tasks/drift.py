@@ -50,7 +50,7 @@ def state_broken(flaw: ParseProblem) -> Diagnostic:
 
     Good: one JSON object.
     """
-    hint = f"{flaw.hint} To restore it from git and TODO.md, or join both sides of a merge: remit sync --repair."
+    hint = f"{flaw.hint} To restore it from git and TODO.md, or join both sides of a merge: remit task sync --repair."
     return Diagnostic("SYN001", "error", flaw.message, hint, place=flaw.place)
 
 
@@ -71,7 +71,7 @@ def only_in_state(task: Task) -> Diagnostic:
         "SYN002",
         "error",
         f"task {task.number} is {f'{task.word} ' if over else ''}in state.json and not in TODO.md",
-        f"{way}: remit sync --repair.",
+        f"{way}: remit task sync --repair.",
         place=task.place,
     )
 
@@ -86,9 +86,10 @@ def only_in_todo(task: Task) -> Diagnostic:
 
     Good: the task in both.
     """
-    hint = "Take it into state.json with: remit sync --repair; or take it out of TODO.md."
+    hint = "Take it into state.json with: remit task sync --repair; or take it out of TODO.md."
     if not is_known(task):
-        hint = f"{_correct(task, f'[{task.word[:_SHOWN]}]')}, then run: remit sync --repair; or take it out of TODO.md."
+        right = _correct(task, f"[{task.word[:_SHOWN]}]")
+        hint = f"{right}, then run: remit task sync --repair; or take it out of TODO.md."
     return Diagnostic(
         "SYN003",
         "error",
@@ -124,12 +125,12 @@ def _suggest_sync(todo: Task, state: Task) -> str:
     if not is_known(todo) and not is_known(state):
         return "Neither is a marker: write one into both files by hand."
     if not is_known(todo):
-        return f"If {there} is true: remit sync --from state. {_correct(todo, here)}, then run: remit sync --from todo."
+        right = _correct(todo, here)
+        return f"If {there} is true: remit task sync --from state. {right}, then run: remit task sync --from todo."
     if not is_known(state):
-        return (
-            f"If {here} is true: remit sync --from todo. {_correct(state, there)}, then run: remit sync --from state."
-        )
-    return f"If {there} is true: remit sync --from state. If {here} is: remit sync --from todo."
+        right = _correct(state, there)
+        return f"If {here} is true: remit task sync --from todo. {right}, then run: remit task sync --from state."
+    return f"If {there} is true: remit task sync --from state. If {here} is: remit task sync --from todo."
 
 
 def _correct(task: Task, shown: str) -> str:
@@ -158,7 +159,7 @@ def duplicate_number(task: Task, first: Task) -> Diagnostic:
         "SYN005",
         "error",
         f"number {task.number} is taken on line {first.place.line} already ({both})",
-        "Give one of them the next free number, or remove the copy, with: remit sync --repair.",
+        "Give one of them the next free number, or remove the copy, with: remit task sync --repair.",
         place=task.place,
     )
 
@@ -176,7 +177,7 @@ def next_number_taken(counter: Counter, taken: int, free: int) -> Diagnostic:
         "SYN006",
         "error",
         f"the next number is {counter.number}, and {taken} is taken already",
-        f"Make it {free} with: remit sync --repair.",
+        f"Make it {free} with: remit task sync --repair.",
         "/next_project_number",
         counter.place,
     )
@@ -208,7 +209,7 @@ def file_missing(name: str, other: str) -> Diagnostic:
 
     Good: both.
     """
-    hint = f"Restore it, or write it from {other} with: remit sync --repair."
+    hint = f"Restore it, or write it from {other} with: remit task sync --repair."
     return Diagnostic("SYN008", "error", f"{name} is not there, and {other} is", hint)
 
 
@@ -225,7 +226,7 @@ def next_number_differs(todo: Counter, state: Counter, free: int) -> Diagnostic:
         "SYN009",
         "error",
         f"the next number is {todo.number} here and {state.number} in state.json (line {state.place.line})",
-        f"Make it {free} in both with: remit sync --repair.",
+        f"Make it {free} in both with: remit task sync --repair.",
         place=todo.place,
     )
 
@@ -275,7 +276,7 @@ def plan_differs(task: Task, marker: str) -> Diagnostic:
         "SYN012",
         "warning",
         f"task {task.number} is {task.word[:_SHOWN]} here and its plan is [{marker[:_SHOWN]}]",
-        "Make the plan follow with: remit sync --repair.",
+        "Make the plan follow with: remit task sync --repair.",
         place=task.marker_place or task.place,
     )
 
@@ -293,7 +294,7 @@ def task_lost(number: int, place: TextSpan) -> Diagnostic:
         "SYN013",
         "warning",
         f"task {number} is named here, and neither the restored state.json nor TODO.md has it",
-        "Copy what is whole of it into state.json, then run: remit sync --repair.",
+        "Copy what is whole of it into state.json, then run: remit task sync --repair.",
         place=place,
     )
 
@@ -305,7 +306,7 @@ def changed_in_both(todo: Task, state: Task, before: str) -> Diagnostic:
 
     Bad: a task that was planned is `[BLOCKED]` in TODO.md and `implementing` in state.json.
 
-    Good: a status that is changed with `remit task move`, or in one of the files.
+    Good: a status that is changed with `remit task set-status`, or in one of the files.
     """
     line = (state.marker_place or state.place).line
     says = state.word or "completed"
@@ -329,7 +330,7 @@ def move_not_legal(todo: Task, state: Task, refusal: str) -> Diagnostic:
     Good: `[IMPLEMENTING]` changed to `[COMPLETED]`.
     """
     says = state.word or "completed"
-    ways = f"If [{todo.word}] is meant: remit sync --from todo. If not: remit sync --from state."
+    ways = f"If [{todo.word}] is meant: remit task sync --from todo. If not: remit task sync --from state."
     return Diagnostic(
         "SYN018",
         "error",
@@ -348,7 +349,7 @@ def todo_unmerged(place: TextSpan) -> Diagnostic:
 
     Good: the tasks of both branches, each with a number of its own.
     """
-    hint = "Finish the merge; or join both sides, with the original kept, with: remit sync --repair."
+    hint = "Finish the merge; or join both sides, with the original kept, with: remit task sync --repair."
     return Diagnostic("SYN019", "error", "TODO.md holds the marks of an unfinished merge", hint, place=place)
 
 
@@ -364,8 +365,8 @@ def another_task(todo: Task, state: Task) -> Diagnostic:
     """
     both = f"{todo.title[:_SHOWN]!r} here and {state.title[:_SHOWN]!r} in state.json (line {state.place.line})"
     hint = (
-        "If it is one task, say which title holds: remit sync --from todo or --from state. If they are two, give this "
-        f"one a free number instead of {todo.number} in TODO.md, then run: remit sync --repair."
+        "If it is one task, say which title holds: remit task sync --from todo or --from state. If they are two, give "
+        f"this one a free number instead of {todo.number} in TODO.md, then run: remit task sync --repair."
     )
     return Diagnostic("SYN020", "error", f"task {todo.number} is {both}", hint, place=todo.place)
 
@@ -380,7 +381,7 @@ def title_differs(todo: Task, state: Task) -> Diagnostic:
     Good: one title in both.
     """
     both = f"{todo.title[:_SHOWN]!r} here and {state.title[:_SHOWN]!r} in state.json (line {state.place.line})"
-    hint = "Say which holds: remit sync --from todo or --from state."
+    hint = "Say which holds: remit task sync --from todo or --from state."
     return Diagnostic("SYN021", "warning", f"task {todo.number} is called {both}", hint, place=todo.place)
 
 
@@ -398,7 +399,7 @@ def priority_differs(todo: Task, state: Task) -> Diagnostic:
         "SYN022",
         "warning",
         f"task {todo.number} has the priority {both}",
-        "Say which holds: remit sync --from todo or --from state.",
+        "Say which holds: remit task sync --from todo or --from state.",
         place=todo.priority_place or todo.place,
     )
 
@@ -434,9 +435,9 @@ def link_differs(todo: Task, state: Task, kind: str, listed: str, known: str) ->
         told = f"the {named} '{listed[-_PATH:]}' of task {todo.number} is linked here and not in state.json"
     else:
         told = f"the {named} '{known[-_PATH:]}' of task {todo.number} is in state.json and isn't linked here"
-    hint = "Say which is current: remit sync --from todo or --from state."
+    hint = "Say which is current: remit task sync --from todo or --from state."
     if not (listed and known):
-        hint = "Link it in both files with: remit sync --repair."
+        hint = "Link it in both files with: remit task sync --repair."
     return Diagnostic("SYN024", "warning", f"{told} (line {line})", hint, place=todo.place)
 
 

@@ -87,7 +87,7 @@ def check_move(current: str | None, wanted: str, *, reason: str = "", command: s
         return Refusal(f"'{wanted[:60]}' is not a marker", as_sentence(suggest_marker(target)))
     if source not in MARKERS:
         word = f"the status '{(current or '')[:60]}', which is not a marker" if source else "no status"
-        hint = "Give it a marker in state.json and in TODO.md by hand, then run: remit sync --check."
+        hint = "Give it a marker in state.json and in TODO.md by hand, then run: remit task sync --check."
         return Refusal(f"the task has {word}", hint)
     if source == target:
         return _check_resume(source, command)

@@ -49,7 +49,7 @@ def load_last_version(root: str, folder: str, text: str, broken: ParseProblem, *
             return RestoredState(earlier, (told,), Restored(find_named(text), markers))
     hint = "correct it by hand, or restore it from a backup"
     if has_todo:
-        hint += "; to write it anew from TODO.md alone, move it away and run: remit sync --repair"
+        hint += "; to write it anew from TODO.md alone, move it away and run: remit task sync --repair"
     raise StateError(f"{broken.message}{place}, and git has no version of it that is JSON", hint=hint)
 
 

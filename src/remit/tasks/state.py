@@ -36,7 +36,7 @@ NUMBERING_KEY = "project_numbering"
 NEXT_KEY = "next_project_number"
 NUMBER_KEY = "project_number"
 STATUS_KEY = "status"
-RESTORE = "restore it from git and TODO.md, with the original kept: remit sync --repair"
+RESTORE = "restore it from git and TODO.md, with the original kept: remit task sync --repair"
 """What to do about a state.json that isn't JSON."""
 _MODULO = re.compile(r"modulo[ _-]?([0-9]{1,9})(?![0-9])")
 _MAX_POLICY = 100

@@ -84,7 +84,7 @@ def find_task(text: str, number: int) -> StateEntry:
     if len(chosen) > 1:
         raise UsageError(
             f"the number {number} is given to {len(chosen)} tasks in state.json",
-            hint="give one of them a new number with: remit sync --repair",
+            hint="give one of them a new number with: remit task sync --repair",
         )
     return chosen[0]
 
@@ -103,7 +103,7 @@ def _load(text: str) -> dict[str, Any]:
         broken = parse_state(text).broken
         raise InputError(
             broken.message if broken is not None else "state.json cannot be read",
-            hint="see where it breaks with: remit sync --check",
+            hint="see where it breaks with: remit task sync --check",
         ) from None
     if not isinstance(value, dict):
         raise InputError("state.json is not an object", hint="make it an object with active_projects")

@@ -201,7 +201,9 @@ class Tasks:
         self._check_begun()
         plan = self.store.load_plan(number)
         if plan is None:
-            hint = f"remit plan {number} has one made; one that is there already is named as plan_path in state.json"
+            hint = (
+                f"remit task plan {number} has one made; one that is there already is named as plan_path in state.json"
+            )
             raise InputError(f"task {number} has no plan that is there", hint=hint)
         return plan
 

@@ -102,11 +102,13 @@ def find_task(text: str, number: int) -> TodoSection:
     found = find_tasks(text, number)
     chosen = [entry for entry in found if not entry.bare] or list(found)
     if not chosen:
-        raise UsageError(f"there is no task {number} in TODO.md", hint="compare the two files with: remit sync --check")
+        raise UsageError(
+            f"there is no task {number} in TODO.md", hint="compare the two files with: remit task sync --check"
+        )
     if len(chosen) > 1:
         raise UsageError(
             f"the number {number} is given to {len(chosen)} tasks in TODO.md",
-            hint="give one of them a new number with: remit sync --repair",
+            hint="give one of them a new number with: remit task sync --repair",
         )
     return chosen[0]
 

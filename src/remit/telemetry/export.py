@@ -13,6 +13,7 @@ import time
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
+from remit.commands import find_command, skip_root_options
 from remit.errors import BusyError, RemitError, how_to_install
 from remit.runs.admission.tickets import TICKET
 from remit.runs.admission.trace_context import is_on
@@ -29,7 +30,6 @@ TAKES_S = 2.0
 _EVERY_S, _RARELY_S = 5.0, 60.0
 """How often a server sends, and how often it tries while that fails."""
 _SIGNALS = ("traces", "metrics")
-_SERVERS = frozenset({"mcp", "serve", "ui"})
 _SPOKEN = "http/protobuf"
 _DAY_MS = 24 * 60 * 60 * 1000
 _LATER = "what is not sent stays for the next command"
@@ -41,10 +41,11 @@ def carry_out(args: list[str], run: Callable[[list[str]], int], say: Callable[[s
     An agent sends nothing: whoever started it does. Where to is not to be its choice, nor that of the settings that a
     repository has for its runner.
     """
-    if not (is_on(os.environ) and TICKET not in os.environ and _touches_delegations(args)):
+    if not (is_on(os.environ) and TICKET not in os.environ and _touches_runs(args)):
         return run(args)
     begun_ms = time.time_ns() // 1_000_000
-    following = _Following(begun_ms, say) if args[0] in _SERVERS else None
+    entry = find_command(args)
+    following = _Following(begun_ms, say) if entry is not None and entry.is_server else None
     try:
         return run(args)
     finally:
@@ -55,13 +56,13 @@ def carry_out(args: list[str], run: Callable[[list[str]], int], say: Callable[[s
             say(trouble)
 
 
-def _touches_delegations(args: list[str]) -> bool:
-    """Whether a command line asks for one of Remit's delegating commands, or for one of the workspace's own."""
-    from remit.cli.group import COMMANDS, HIDDEN, SECTIONS
-
-    name = args[0] if args else "-"
-    is_own = name not in COMMANDS and not name.startswith("-")
-    return name in SECTIONS["Delegate"] or name in _SERVERS or name in HIDDEN or is_own
+def _touches_runs(args: list[str]) -> bool:
+    """Whether a command line asks for one of Remit's commands that run agents, or for one of the workspace's own."""
+    words = skip_root_options(args)
+    entry = find_command(words)
+    if entry is None:
+        return len(words) > 1 and words[0] == "task" and not words[1].startswith("-")
+    return entry.runs_agents or entry.is_server
 
 
 class _Following:

@@ -1,4 +1,4 @@
-"""Liar: a scripted model for `remit init --harness NAME --check`, as a program of its own.
+"""Liar: a scripted model for `remit hooks check NAME`, as a program of its own.
 
     python -m remit.testing.liar HARNESS HOME FILE MODEL
 

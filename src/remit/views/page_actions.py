@@ -108,7 +108,7 @@ def check_person(home: Home, asker: Asker) -> None:
     # What leads here from another machine hides, too: a browser may come that way.
     is_likely = bool(peers.hiding) and (asker.is_browser or peers.is_foreign)
     if peers.is_hidden and not is_likely:
-        hint = "ask from a program that runs on this machine, or log in with a browser: remit ui"
+        hint = "ask from a program that runs on this machine, or log in with a browser: remit serve --open"
         raise RefusedError("nobody can tell which process asks for this", hint=hint)
 
 

@@ -287,10 +287,10 @@ def _count_verdict(verdicts: Sequence[VerdictName | None], verdict: VerdictName)
     return f"{verdicts.count(verdict)} {verdict}"
 
 
-def render_error(error: BaseException) -> str:
-    """Why a command could not run, as one sentence that says what to do next."""
+def render_error(error: BaseException) -> tuple[str, str]:
+    """The message of an error and its hint, both escaped; the hint may be empty."""
     known = _name_bug(error)
-    return f"{quote(known.message)}; {quote(known.hint)}" if known.hint else quote(known.message)
+    return quote(known.message), quote(known.hint)
 
 
 def _name_bug(error: BaseException) -> RemitError:

@@ -167,7 +167,7 @@ def _look_at_errors() -> tuple[int, int]:
     found = load_errors(only_open=True)
     broken = next((finding for finding in found.findings if finding.severity == "error"), None)
     if broken is not None:
-        raise StateError(broken.message, hint="see: remit errors")
+        raise StateError(broken.message, hint="see: remit errors list")
     return len(found.records), len(found.groups)
 
 

@@ -123,7 +123,7 @@ def test_permissions_in_a_file_of_claude_code_hold_by_its_hooks(more: str) -> No
     (finding,) = [each for each in lint(text, ".claude/agents/p.md") if each.code == "AGT205"]
     assert finding.severity == "warning"
     assert "hold only where its hooks call Remit" in finding.message
-    assert "remit init --harness claude" in (finding.hint or "")
+    assert "remit hooks install claude" in (finding.hint or "")
 
 
 def test_a_misspelt_side_is_one_finding() -> None:

@@ -1,4 +1,4 @@
-"""`remit new`, `migrate` and `compile`: every place and option, on real files, in real repositories."""
+"""`remit agent new`, `upgrade` and `build`: every place and option, on real files, in real repositories."""
 
 import json
 import os
@@ -78,7 +78,7 @@ def test_a_new_agent_lies_with_its_like_and_lints_clean(inside: Inside, profile:
     place = (HOMES | places)[profile]
     stop_reason = "toml" if profile == "codex" else "md"
     for kind in KINDS:
-        created = load(inside("new", kind, f"my-{kind}", "--profile", profile, "--json"))["created"]
+        created = load(inside("agent", "new", kind, f"my-{kind}", "--profile", profile, "--json"))["created"]
         assert created[0] == f"{place}/my-{kind}.{stop_reason}"
         ended = inside("lint")
         assert (ended.code, "nothing to say" in ended.text, ended.err) == (0, True, b""), ended.text
@@ -96,14 +96,14 @@ def test_without_a_profile_a_new_agent_is_like_the_others(inside: Inside, worksp
     files, _ = WORKSPACES[workspace]
     for name, text in files.items():
         put(inside, name, text)
-    assert load(inside("new", "review", "a", "--json"))["created"][0] == path
+    assert load(inside("agent", "new", "review", "a", "--json"))["created"][0] == path
     profiles = {parse_document(name, text).profile for name, text in files.items()} or {"standard"}
     assert parse_document(path, (inside.folder / path).read_bytes()).profile in profiles
     assert inside("lint").code == 0
 
 
 def test_what_it_needs_is_made_once(inside: Inside) -> None:
-    ended = inside("new", "planning", "a")
+    ended = inside("agent", "new", "planning", "a")
     assert (ended.code, ended.err) == (0, b"")
     assert ended.text == snapshot(
         """\
@@ -111,10 +111,10 @@ def test_what_it_needs_is_made_once(inside: Inside) -> None:
 ✓ docs/context/index.md
 ✓ docs/context/subagent-return-format.md
 Fill in what is particular to your agent, then: remit lint agents/a.md
-To have it work: remit run a PROMPT; on a task: remit plan N --agent a
+To have it work: remit run a PROMPT; on a task: remit task plan N --agent a
 """
     )
-    assert load(inside("new", "planning", "b", "--json")) == {"created": ["agents/b.md"]}
+    assert load(inside("agent", "new", "planning", "b", "--json")) == {"created": ["agents/b.md"]}
     assert f'index: "{INDEX}"' in (inside.folder / "agents/b.md").read_text()
 
 
@@ -126,14 +126,14 @@ def test_the_index_that_most_agents_name_is_used(inside: Inside) -> None:
         put(inside, f"agents/{name}.md", write_source(name).replace(INDEX, index))
     for name in ("d", "e", "f"):  # more, but of an index that is not there, or not here
         put(inside, f"agents/{name}.md", write_source(name).replace(INDEX, "../../own/list.md"))
-    assert load(inside("new", "review", "x", "--json")) == {"created": ["agents/x.md"]}
+    assert load(inside("agent", "new", "review", "x", "--json")) == {"created": ["agents/x.md"]}
     assert 'index: "own/list.md"' in (inside.folder / "agents/x.md").read_text()
     assert inside("lint", "agents/x.md").code == 0
 
 
 def test_an_index_that_is_there_is_not_written_over(inside: Inside) -> None:
     put(inside, INDEX, "mine\n")
-    assert inside("new", "planning", "a").code == 0
+    assert inside("agent", "new", "planning", "a").code == 0
     assert (inside.folder / INDEX).read_text() == "mine\n"
     assert inside("lint").code == 0
 
@@ -141,7 +141,7 @@ def test_an_index_that_is_there_is_not_written_over(inside: Inside) -> None:
 @pytest.mark.parametrize("specs", [".opencode/specs", ".claude/specs", "specs"])
 def test_the_folder_of_specifications_is_found(inside: Inside, specs: str) -> None:
     (inside.folder / specs).mkdir(parents=True)
-    inside("new", "planning", "a")
+    inside("agent", "new", "planning", "a")
     assert f'write: ["{specs}/**/*"]' in (inside.folder / "agents/a.md").read_text()
     assert inside("lint").code == 0
 
@@ -149,7 +149,7 @@ def test_the_folder_of_specifications_is_found(inside: Inside, specs: str) -> No
 @pytest.mark.parametrize("folder", ["prompts", "deep/er/agents", ".", ".codex/agents"])
 def test_a_folder_may_be_named(inside: Inside, folder: str) -> None:
     path = f"{folder}/a.md".removeprefix("./")
-    assert load(inside("new", "utility", "a", "--folder", folder, "--json"))["created"][0] == path
+    assert load(inside("agent", "new", "utility", "a", "--folder", folder, "--json"))["created"][0] == path
     ended = inside("lint", path)
     assert (ended.code, ended.text) == (0, snapshot("✓ 1 file: nothing to say\n"))
 
@@ -159,7 +159,7 @@ def test_paths_are_told_as_seen_from_here(remit: Remit) -> None:
     git(remit.folder, "init")
     below = remit.folder / "src"
     below.mkdir()
-    ended = remit("new", "utility", "a", "--folder", "agents", "--json", cwd=below)
+    ended = remit("agent", "new", "utility", "a", "--folder", "agents", "--json", cwd=below)
     full = str(remit.folder / INDEX)
     assert load(ended)["created"] == ["agents/a.md", full, full.replace("index", "subagent-return-format")]
     assert (below / "agents/a.md").is_file()
@@ -191,15 +191,15 @@ NAME = "an agent's name is at most 64 of a-z, 0-9 and single hyphens, not "
         (["planning", "a", "--profile", "claude", "--folder", "docs"], "claude reads no agents from 'docs'; "),
         (["planning", "a", "--profile", "codex", "--folder", "agents"], "codex reads no agents from 'agents'; "),
         (["planning", "a", "--profile", "opencode", "--folder", ".claude/agents"], "opencode reads no agents from "),
-        (["planning"], "NAME is missing; see 'remit new --help'"),
-        ([], "KIND is missing; see 'remit new --help'"),
+        (["planning"], "NAME is missing; see 'remit agent new --help'"),
+        ([], "KIND is missing; see 'remit agent new --help'"),
     ],
 )
 def test_what_cannot_be_made_is_2_and_one_line(inside: Inside, args: list[str], sentence: str) -> None:
     put(inside, ".claude/agents/taken.md", CLAUDE)
     put(inside, "docs/lost.md", "")
     before = list_files(inside.folder)
-    ended = inside("new", *args)
+    ended = inside("agent", "new", *args)
     assert (ended.code, ended.out) == (2, b"")
     assert ended.complaint.startswith(sentence)
     assert "bug" not in ended.complaint
@@ -209,13 +209,13 @@ def test_what_cannot_be_made_is_2_and_one_line(inside: Inside, args: list[str], 
 
 def test_a_command_takes_no_name(inside: Inside) -> None:
     put(inside, ".claude/commands/plan.md", COMMAND)
-    assert inside("new", "planning", "plan", "--profile", "claude").code == 0
+    assert inside("agent", "new", "planning", "plan", "--profile", "claude").code == 0
 
 
 def test_a_dangling_link_is_not_written_through(inside: Inside) -> None:
     (inside.folder / "agents").mkdir()
     (inside.folder / "agents/a.md").symlink_to("../elsewhere.md")
-    ended = inside("new", "planning", "a")
+    ended = inside("agent", "new", "planning", "a")
     assert (ended.code, ended.complaint) == (
         2,
         snapshot("agents/a.md is there already; choose another name, or remove it"),
@@ -226,11 +226,11 @@ def test_a_dangling_link_is_not_written_through(inside: Inside) -> None:
 def test_after_a_failure_it_can_be_made_again(inside: Inside) -> None:
     """What the agent needs is written before it: nothing is half there that would be in the way."""
     put(inside, "docs", "a file")
-    ended = inside("new", "planning", "a")
+    ended = inside("agent", "new", "planning", "a")
     assert ended.code == 2
     assert re.fullmatch(r"'.*' cannot be written: .*; check the folder and its permissions", ended.complaint)
     (inside.folder / "docs").unlink()
-    assert inside("new", "planning", "a").code == 0
+    assert inside("agent", "new", "planning", "a").code == 0
 
 
 # Migrate
@@ -252,40 +252,40 @@ def test_a_diff_changes_nothing_and_applies(remit: Remit) -> None:
     git(remit.folder, "add", "--all")
     git(remit.folder, "-c", "core.autocrlf=false", "commit", "--message", "before")
     before = list_files(remit.folder)
-    ended = remit("migrate", ".", "--diff")
+    ended = remit("agent", "upgrade", ".", "--diff")
     assert (ended.code, list_files(remit.folder)) == (1, before)
     assert b"to write (line " in ended.err
     git(remit.folder, "apply", "-", data=ended.out)
     applied = list_files(remit.folder)
     assert all(applied[name] != before[name] for name in before)
     git(remit.folder, "checkout", ".")
-    ended = remit("migrate", ".")
+    ended = remit("agent", "upgrade", ".")
     assert (ended.code, ended.err) == (1, b"")
     assert list_files(remit.folder) == applied
     assert applied["agents/win.md"].count(b"\n") == applied["agents/win.md"].count(b"\r\n")
 
-    again = remit("migrate", ".")
+    again = remit("agent", "upgrade", ".")
     assert (again.code, "✓" in again.text) == (1, False)
     assert list_files(remit.folder) == applied
-    assert remit("migrate", ".", "--diff").out == b""
+    assert remit("agent", "upgrade", ".", "--diff").out == b""
 
 
 def test_what_is_left_is_what_lint_says(inside: Inside) -> None:
     put(inside, "agents/old-reviewer.md", OLD)
-    [first] = load(inside("migrate", "agents", "--json"))
+    [first] = load(inside("agent", "upgrade", "agents", "--json"))
     assert (first["filename"], first["passed_over"]) == ("agents/old-reviewer.md", None)
     assert "wrote agent_type: utility" in first["done"]
     assert set(first["left"][0]) == {"code", "message", "hint", "location"}
-    [again] = load(inside("migrate", "agents", "--json"))
+    [again] = load(inside("agent", "upgrade", "agents", "--json"))
     assert again["done"] == []
     codes = {finding["code"] for finding in load(inside("lint", "--json")) if finding["severity"] != "note"}
     assert {left["code"] for left in again["left"]} == codes
 
 
 def test_a_file_of_the_standard_is_0(inside: Inside) -> None:
-    inside("new", "planning", "a")
+    inside("agent", "new", "planning", "a")
     before = list_files(inside.folder)
-    ended = inside("migrate", "agents")
+    ended = inside("agent", "upgrade", "agents")
     assert (ended.code, ended.text) == (0, snapshot("agents/a.md: nothing to do\n"))
     assert list_files(inside.folder) == before
 
@@ -293,7 +293,7 @@ def test_a_file_of_the_standard_is_0(inside: Inside) -> None:
 def test_the_kind_may_be_given_and_specifications_are_found(inside: Inside) -> None:
     (inside.folder / ".claude/specs").mkdir(parents=True)
     put(inside, "agents/old-reviewer.md", OLD)
-    inside("migrate", "agents", "--kind", "planning")
+    inside("agent", "upgrade", "agents", "--kind", "planning")
     text = (inside.folder / "agents/old-reviewer.md").read_text()
     assert "agent_type: planning\n" in text
     assert ".claude/specs/" in text
@@ -305,10 +305,10 @@ def test_what_is_passed_over_is_told(inside: Inside, tmp_path_factory: pytest.Te
     put(inside, ".claude/commands/do.md", COMMAND)
     put(inside, ".codex/agents/x.toml", CODEX)
     put(inside, "prompts/a.md", write_source("a"))
-    inside("compile", "prompts/a.md", "--to", "claude")
+    inside("agent", "build", "prompts/a.md", "--to", "claude")
     (inside.folder / ".claude/agents/b.md").symlink_to(outside)
     before = list_files(inside.folder)
-    ended = inside("migrate", ".")
+    ended = inside("agent", "upgrade", ".")
     assert (ended.code, ended.text.splitlines()) == (0, snapshot([
         ".claude/agents/a.md: left as it is: compiled from prompts/a.md",
         ".claude/agents/b.md: left as it is: a link that leads out of the workspace",
@@ -317,7 +317,7 @@ def test_what_is_passed_over_is_told(inside: Inside, tmp_path_factory: pytest.Te
     ]))  # fmt: skip
     assert list_files(inside.folder) == before
     assert outside.read_text() == CLAUDE
-    shapes = load(inside("migrate", ".", "--json"))
+    shapes = load(inside("agent", "upgrade", ".", "--json"))
     assert [shape["passed_over"] for shape in shapes][2] == "a command, not an agent"
 
 
@@ -330,7 +330,7 @@ def test_what_cannot_be_read_stops_no_other(inside: Inside) -> None:
     (inside.folder / ".claude/agents/f.md").mkdir()
     put(inside, ".claude/agents/old-reviewer.md", OLD)
     before = list_files(inside.folder)
-    ended = inside("migrate", ".")
+    ended = inside("agent", "upgrade", ".")
     assert (ended.code, ended.err) == (1, b"")
     assert ended.text.count("  ✗ the file cannot be migrated: it ") == 6
     after = list_files(inside.folder)
@@ -343,14 +343,14 @@ def test_what_cannot_be_read_stops_no_other(inside: Inside) -> None:
         ("missing.md", "'missing.md' cannot be read: no such file or directory; check the path"),
         ("agents --kind plannin", "there is no kind of agent called plannin; did you mean 'planning'?"),
         ("empty --kind zzz", "there is no kind of agent called zzz; known are: "),
-        ("", "PATH… is missing; see 'remit migrate --help'"),
+        ("", "PATH… is missing; see 'remit agent upgrade --help'"),
         ("agents --output-format github", "there is no output format 'github'; known are: full, json"),
     ],
 )
 def test_what_cannot_be_migrated_is_2_and_one_line(inside: Inside, args: str, sentence: str) -> None:
     put(inside, "agents/old-reviewer.md", OLD)
     (inside.folder / "empty").mkdir()
-    ended = inside("migrate", *args.split())
+    ended = inside("agent", "upgrade", *args.split())
     assert (ended.code, ended.out) == (2, b"")
     assert ended.complaint.startswith(sentence)
     assert (inside.folder / "agents/old-reviewer.md").read_text() == OLD
@@ -358,14 +358,14 @@ def test_what_cannot_be_migrated_is_2_and_one_line(inside: Inside, args: str, se
 
 def test_a_folder_without_agents_is_told(inside: Inside) -> None:
     (inside.folder / "empty").mkdir()
-    ended = inside("migrate", "empty")
+    ended = inside("agent", "upgrade", "empty")
     assert (ended.code, ended.text) == (0, snapshot("no agent files found; name a file or a folder with agents\n"))
-    assert load(inside("migrate", "empty", "--json")) == []
+    assert load(inside("agent", "upgrade", "empty", "--json")) == []
 
 
 def test_no_raw_text_of_a_file_reaches_the_output(inside: Inside) -> None:
     put(inside, "agents/\x1b[31m.md", OLD.replace("tools: Read", "tools: \u202eX, Read"))
-    out = inside("migrate", "agents").text
+    out = inside("agent", "upgrade", "agents").text
     assert not {"\x1b", "\u202e"} & set(out)
 
 
@@ -390,25 +390,25 @@ def test_agents_are_compiled_and_checked(remit: Remit, to: str) -> None:
     make_sources(remit, "a")
     path = TARGETS[to]
     before = list_files(remit.folder)
-    ended = remit("compile", "--to", to, "--check")
+    ended = remit("agent", "build", "--to", to, "--check")
     assert (ended.code, ended.err) == (1, b"")
     assert ended.text == (
         f"agents/a.md:2:1: CMP008 error {path} is not there\n✗ {path}: out of date\n1 agent: 1 out of date\n"
     )
     assert list_files(remit.folder) == before
 
-    ended = remit("compile", "--to", to)
+    ended = remit("agent", "build", "--to", to)
     assert (ended.code, ended.err) == (0, b"")
     assert ended.text.endswith(f"\n✓ {path}: written\n1 agent: 1 written\n")
     assert "agents/a.md:9:1: CMP001 warning " in ended.text
     written = list_files(remit.folder)
     assert written.keys() - before.keys() == {path}
-    assert remit("compile", "--to", to, "--check").text == f"✓ {path}: up to date\n1 agent: 1 up to date\n"
+    assert remit("agent", "build", "--to", to, "--check").text == f"✓ {path}: up to date\n1 agent: 1 up to date\n"
     lint = remit("lint")
     assert (lint.code, lint.text) == (0, snapshot("✓ 2 files: nothing to say\n"))
 
     stamp = (remit.folder / path).stat().st_mtime_ns
-    assert remit("compile", "--to", to).text.endswith("1 agent: 1 up to date\n")
+    assert remit("agent", "build", "--to", to).text.endswith("1 agent: 1 up to date\n")
     assert (remit.folder / path).stat().st_mtime_ns == stamp
     assert list_files(remit.folder) == written
 
@@ -416,45 +416,45 @@ def test_agents_are_compiled_and_checked(remit: Remit, to: str) -> None:
 @pytest.mark.parametrize("damage", ["source", "compiled"])
 def test_whatever_changed_is_out_of_date_and_written_again(inside: Inside, damage: str) -> None:
     make_sources(inside, "a", "b")
-    inside("compile", "--to", "claude")
+    inside("agent", "build", "--to", "claude")
     file = {"source": "agents/a.md", "compiled": TARGETS["claude"]}[damage]
     with (inside.folder / file).open("a") as stream:
         stream.write("More.\n")
     before = list_files(inside.folder)
-    ended = inside("compile", "--to", "claude", "--check")
+    ended = inside("agent", "build", "--to", "claude", "--check")
     assert ended.code == 1
     assert "agents/a.md:2:1: CMP008 error .claude/agents/a.md is out of date\n" in ended.text
     assert ended.text.endswith("2 agents: 1 up to date, 1 out of date\n")
     assert list_files(inside.folder) == before
-    assert inside("compile", "--to", "claude").code == 0
-    assert inside("compile", "--to", "claude", "--check").code == 0
+    assert inside("agent", "build", "--to", "claude").code == 0
+    assert inside("agent", "build", "--to", "claude", "--check").code == 0
 
 
 def test_line_breaks_of_a_checkout_are_no_change(inside: Inside) -> None:
     make_sources(inside, "a")
-    inside("compile", "--to", "claude")
+    inside("agent", "build", "--to", "claude")
     for name, content in list_files(inside.folder).items():
         put(inside, name, content.replace(b"\n", b"\r\n"))
-    ended = inside("compile", "--to", "claude", "--check")
+    ended = inside("agent", "build", "--to", "claude", "--check")
     assert (ended.code, "up to date" in ended.text) == (0, True), ended.text
 
 
 def test_each_format_says_what_is_out_of_date(inside: Inside) -> None:
     make_sources(inside, "a")
-    check = ("compile", "--to", "claude", "--check", "--output-format")
+    check = ("agent", "build", "--to", "claude", "--check", "--output-format")
     assert inside(*check, "concise").text == snapshot(
         "agents/a.md:2:1: CMP008 error .claude/agents/a.md is not there\n1 agent: 1 out of date\n"
     )
     assert inside(*check, "github").text == snapshot(
         "::error file=agents/a.md,line=2,col=1,endLine=2,title=CMP008::.claude/agents/a.md is not there%0A"
-        "Run `remit compile` without --check.\n"
+        "Run `remit agent build` without --check.\n"
     )
     [shape] = load(inside(*check, "json"))
     assert (shape["source"], shape["path"]) == ("agents/a.md", ".claude/agents/a.md")
     assert shape["state"] == "out of date"
     assert shape["findings"][0]["code"] == "CMP008"
     assert inside("explain", "CMP008").code == inside("explain", "CMP009").code == 0
-    [shape] = load(inside("compile", "--to", "claude", "--json"))
+    [shape] = load(inside("agent", "build", "--to", "claude", "--json"))
     assert shape["state"] == "written"
     assert {finding["filename"] for finding in shape["findings"]} == {"agents/a.md"}
 
@@ -462,7 +462,7 @@ def test_each_format_says_what_is_out_of_date(inside: Inside) -> None:
 def test_a_source_is_not_written_over(inside: Inside) -> None:
     put(inside, ".claude/agents/a.md", write_source("a"))
     put(inside, ".claude/agents/deep/b.md", write_source("b"))
-    ended = inside("compile", "--to", "claude")
+    ended = inside("agent", "build", "--to", "claude")
     assert ended.code == 1
     assert "CMP007 error the compiled file would take the place of its source\n" in ended.text
     assert "✗ .claude/agents/a.md: cannot be compiled\n" in ended.text
@@ -471,16 +471,16 @@ def test_a_source_is_not_written_over(inside: Inside) -> None:
     assert (inside.folder / ".claude/agents/b.md").is_file()
 
 
-HAND_WRITTEN = f"{OLD}\nThis is not the one that was\n# Generated from agents/a.md by `remit compile`.\n"
+HAND_WRITTEN = f"{OLD}\nThis is not the one that was\n# Generated from agents/a.md by `remit agent build`.\n"
 
 
 @pytest.mark.parametrize("check", [(), ("--check",)])
 def test_a_file_that_somebody_wrote_is_not_written_over(inside: Inside, check: tuple[str, ...]) -> None:
     make_sources(inside, "a", "b")
     put(inside, ".claude/agents/a.md", HAND_WRITTEN)
-    ended = inside("compile", "--to", "claude", *check)
+    ended = inside("agent", "build", "--to", "claude", *check)
     assert ended.code == 1
-    told = ".claude/agents/a.md is there already, and was not made by `remit compile`"
+    told = ".claude/agents/a.md is there already, and was not made by `remit agent build`"
     assert f"agents/a.md:2:1: CMP007 error {told}\n✗ agents/a.md: cannot be compiled\n" in ended.text
     assert (inside.folder / ".claude/agents/a.md").read_text() == HAND_WRITTEN
     assert (inside.folder / ".claude/agents/b.md").exists() is not bool(check)
@@ -498,7 +498,7 @@ def test_what_is_no_file_of_ours_is_not_replaced(inside: Inside, what: str) -> N
     else:
         target.symlink_to("gone.md" if what == "dangling link" else "../../agents/a.md")
     before = target.lstat()
-    ended = inside("compile", "agents", "--to", "claude")
+    ended = inside("agent", "build", "agents", "--to", "claude")
     assert (ended.code, ended.err) == (1, b"")
     assert "CMP007 error .claude/agents/a.md is " in ended.text
     assert target.lstat().st_ino == before.st_ino
@@ -516,7 +516,7 @@ def test_two_sources_for_one_file_are_refused_before_anything_is_written(
     make_sources(inside, "0", "a")
     put(inside, "agents/b.md", write_source(name))
     before = list_files(inside.folder)
-    ended = inside("compile", "--to", "claude", *check)
+    ended = inside("agent", "build", "--to", "claude", *check)
     assert (ended.code, ended.out) == (2, b"")
     assert ended.complaint == (
         f"agents/a.md and agents/b.md would both become .claude/agents/{path}; give one of the agents another name"
@@ -527,29 +527,29 @@ def test_two_sources_for_one_file_are_refused_before_anything_is_written(
 def test_another_source_is_not_written_over_either(inside: Inside) -> None:
     """Also where only one of the two is compiled."""
     make_sources(inside, "a")
-    inside("compile", "--to", "claude")
+    inside("agent", "build", "--to", "claude")
     put(inside, "agents/b.md", write_source("a"))
-    ended = inside("compile", "--to", "claude", "agents/b.md")
+    ended = inside("agent", "build", "--to", "claude", "agents/b.md")
     assert ended.code == 1
     assert "CMP007 error .claude/agents/a.md is there already, compiled from agents/a.md\n" in ended.text
     (inside.folder / "agents/a.md").unlink()  # moved, not doubled
-    assert inside("compile", "--to", "claude").text.endswith("1 agent: 1 written\n")
+    assert inside("agent", "build", "--to", "claude").text.endswith("1 agent: 1 written\n")
 
 
 def test_names_may_be_swapped(inside: Inside) -> None:
     make_sources(inside, "a", "b")
-    inside("compile", "--to", "claude")
+    inside("agent", "build", "--to", "claude")
     put(inside, "agents/a.md", write_source("b"))
     put(inside, "agents/b.md", write_source("a"))
-    assert inside("compile", "--to", "claude").text.endswith("2 agents: 2 written\n")
-    assert inside("compile", "--to", "claude", "--check").code == 0
+    assert inside("agent", "build", "--to", "claude").text.endswith("2 agents: 2 written\n")
+    assert inside("agent", "build", "--to", "claude", "--check").code == 0
 
 
 def test_a_broken_source_stops_no_other(inside: Inside) -> None:
     make_sources(inside, "a", "c")
     put(inside, "agents/b.md", change("description: ", "description: [").replace("planner", "b"))
     put(inside, "agents/d.md", write_source("d").encode() + b"\xff")
-    ended = inside("compile", "--to", "claude", "--output-format", "concise")
+    ended = inside("agent", "build", "--to", "claude", "--output-format", "concise")
     assert ended.code == 1
     assert "agents/b.md:2:1: CMP007 error the frontmatter cannot be read for certain: " in ended.text
     assert "CMP007 error the file cannot be compiled: it is not UTF-8\n" in ended.text
@@ -560,11 +560,11 @@ def test_a_broken_source_stops_no_other(inside: Inside) -> None:
 def test_compiled_files_are_no_sources(inside: Inside) -> None:
     make_sources(inside, "a")
     for to in TARGETS:
-        inside("compile", "--to", to)
+        inside("agent", "build", "--to", to)
     for paths in ((), (".",), ("agents",)):
-        ended = inside("compile", "--to", "claude", "--check", *paths)
+        ended = inside("agent", "build", "--to", "claude", "--check", *paths)
         assert (ended.code, ended.text) == (0, snapshot("✓ .claude/agents/a.md: up to date\n1 agent: 1 up to date\n"))
-    ended = inside("compile", "--to", "claude", TARGETS["opencode"])  # but one that is named is looked at
+    ended = inside("agent", "build", "--to", "claude", TARGETS["opencode"])  # but one that is named is looked at
     assert (ended.code, "only a file of the standard is compiled" in ended.text) == (1, True)
 
 
@@ -572,58 +572,58 @@ def test_compiled_files_are_no_sources(inside: Inside) -> None:
 def test_a_compiled_file_whose_source_is_gone_is_told(inside: Inside, to: str) -> None:
     make_sources(inside, "a", "b")
     for each in TARGETS:
-        inside("compile", "--to", each)
+        inside("agent", "build", "--to", each)
     (inside.folder / "agents/a.md").unlink()
     before = list_files(inside.folder)
     path = TARGETS[to]
     for check in ((), ("--check",)):
-        ended = inside("compile", "--to", to, *check)
+        ended = inside("agent", "build", "--to", to, *check)
         assert ended.code == 1
         told = "CMP009 error this was compiled from agents/a.md, which gives no such agent any more"
         assert re.search(rf"^{re.escape(path)}:\d:1: {told}\n✗ {re.escape(path)}: left over$", ended.text, re.MULTILINE)
         assert ended.text.endswith("2 agents: 1 up to date, 1 left over\n")
     assert list_files(inside.folder) == before
-    assert inside("compile", "--to", to, "agents").code == 0, "nobody asked for the others"
+    assert inside("agent", "build", "--to", to, "agents").code == 0, "nobody asked for the others"
     (inside.folder / path).unlink()
-    assert inside("compile", "--to", to, "--check").code == 0
+    assert inside("agent", "build", "--to", to, "--check").code == 0
 
 
 def test_an_agent_with_another_name_leaves_its_old_file(inside: Inside) -> None:
     make_sources(inside, "a")
-    inside("compile", "--to", "claude")
+    inside("agent", "build", "--to", "claude")
     put(inside, "agents/a.md", write_source("b"))
-    assert inside("compile", "--to", "claude").text.endswith("2 agents: 1 written, 1 left over\n")
+    assert inside("agent", "build", "--to", "claude").text.endswith("2 agents: 1 written, 1 left over\n")
 
 
 def test_a_source_outside_of_the_folders_is_not_gone(inside: Inside) -> None:
     make_context(inside)
     put(inside, "prompts/a.md", write_source("a"))
-    inside("compile", "--to", "claude", "prompts/a.md")
-    ended = inside("compile", "--to", "claude", "--check")
+    inside("agent", "build", "--to", "claude", "prompts/a.md")
+    ended = inside("agent", "build", "--to", "claude", "--check")
     assert (ended.code, ended.text.startswith("no agent of the standard found; ")) == (0, True)
 
 
 def test_a_broken_source_is_not_gone(inside: Inside) -> None:
     make_sources(inside, "a")
-    inside("compile", "--to", "claude")
+    inside("agent", "build", "--to", "claude")
     put(inside, "agents/a.md", write_source("a").replace("description: ", "description: ["))
-    assert inside("compile", "--to", "claude").text.endswith("1 agent: 1 cannot be compiled\n")
+    assert inside("agent", "build", "--to", "claude").text.endswith("1 agent: 1 cannot be compiled\n")
 
 
 def test_a_workspace_without_sources_is_told(inside: Inside) -> None:
     put(inside, ".claude/agents/code-reviewer.md", CLAUDE)
-    ended = inside("compile", "--to", "claude")
+    ended = inside("agent", "build", "--to", "claude")
     assert ended.code == 0
     assert ended.text == snapshot(
-        "no agent of the standard found; `remit new` makes one, `remit migrate` brings one to it\n"
+        "no agent of the standard found; `remit agent new` makes one, `remit agent upgrade` brings one to it\n"
     )
-    assert load(inside("compile", "--to", "claude", "--json")) == []
+    assert load(inside("agent", "build", "--to", "claude", "--json")) == []
 
 
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        ("", "--to HARNESS is missing; see 'remit compile --help'"),
+        ("", "--to HARNESS is missing; see 'remit agent build --help'"),
         ("--to claud", "there is no harness 'claud'; did you mean 'claude'?"),
         ("--to clod", "there is no harness 'clod'; did you mean 'claude'?"),
         ("--to standard", "there is no harness 'standard'; known are: claude, opencode, codex"),
@@ -633,7 +633,7 @@ def test_a_workspace_without_sources_is_told(inside: Inside) -> None:
 )
 def test_what_cannot_be_compiled_is_2_and_one_line(inside: Inside, args: str, sentence: str) -> None:
     """Also where there is nothing to compile."""
-    ended = inside("compile", *args.split())
+    ended = inside("agent", "build", *args.split())
     assert (ended.code, ended.out) == (2, b"")
     assert ended.complaint.startswith(sentence)
 
@@ -641,7 +641,7 @@ def test_what_cannot_be_compiled_is_2_and_one_line(inside: Inside, args: str, se
 def test_a_place_that_cannot_be_written_is_one_line(inside: Inside) -> None:
     make_sources(inside, "a")
     put(inside, ".claude", "a file")
-    ended = inside("compile", "--to", "claude")
+    ended = inside("agent", "build", "--to", "claude")
     assert (ended.code, ended.out) == (2, b"")
     assert re.fullmatch(r"'.*a\.md' cannot be written: not a directory; .*", ended.complaint)
 
@@ -653,8 +653,8 @@ def test_a_read_only_folder_is_one_line(inside: Inside) -> None:
     folder.mkdir(parents=True)
     folder.chmod(0o500)
     try:
-        ended = inside("compile", "--to", "claude")
-        assert inside("compile", "--to", "claude", "--check").code == 1
+        ended = inside("agent", "build", "--to", "claude")
+        assert inside("agent", "build", "--to", "claude", "--check").code == 1
     finally:
         folder.chmod(0o700)
     assert (ended.code, ended.out) == (2, b"")
@@ -664,28 +664,28 @@ def test_a_read_only_folder_is_one_line(inside: Inside) -> None:
 
 def test_what_a_new_agent_is_compiled_to_lints_clean(inside: Inside) -> None:
     for kind in KINDS:
-        inside("new", kind, f"my-{kind}")
+        inside("agent", "new", kind, f"my-{kind}")
     for to in TARGETS:
-        assert inside("compile", "--to", to).text.endswith("5 agents: 5 written\n")
+        assert inside("agent", "build", "--to", to).text.endswith("5 agents: 5 written\n")
     assert inside("lint").text == snapshot("✓ 20 files: nothing to say\n")
 
 
 # Help
 
 
-@pytest.mark.parametrize("command", ["new", "migrate", "compile"])
+@pytest.mark.parametrize("command", ["new", "upgrade", "build"])
 def test_each_command_has_its_help(inside: Inside, command: str) -> None:
-    ended = inside(command, "--help")
+    ended = inside("agent", command, "--help")
     assert (ended.code, ended.err) == (0, b"")
-    assert ended.text.startswith(f"Usage: remit {command} [OPTIONS] ")
+    assert ended.text.startswith(f"Usage: remit agent {command} [OPTIONS] ")
     assert "--output-format FORMAT" in ended.text
-    assert f"\n  {command} " in inside("--help").text
+    assert f"\n  {command} " in inside("agent", "--help").text
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_new_agent_runs_on_a_prompt_alone(inside: Inside, kind: str) -> None:
-    """R1.10: what `remit new` writes requires no input that only a task answers."""
-    assert inside("new", kind, "scout").code == 0
+    """R1.10: what `remit agent new` writes requires no input that only a task answers."""
+    assert inside("agent", "new", kind, "scout").code == 0
     ended = inside("run", "scout", "How is the cache invalidated?", "--command", "cat")
     assert "You are scout." in inside("logs", "-").text
     assert b"was not started" not in ended.err

@@ -1,4 +1,4 @@
-"""`remit convert`, as its users meet it."""
+"""`remit return convert`, as its users meet it."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from tests.support.screens import smooth
 
 def test_the_result_goes_to_one_stream_and_the_losses_to_the_other(remit: Remit) -> None:
     conversion = check_message.convert(GOOD, to="hyper")
-    ended = remit("convert", remit.write("a.md", GOOD), "--to", "hyper")
+    ended = remit("return", "convert", remit.write("a.md", GOOD), "--to", "hyper")
     assert ended.code == 0
     assert ended.text == conversion.text + "\n"
     told = ended.err.decode().splitlines()
@@ -25,14 +25,14 @@ def test_the_result_goes_to_one_stream_and_the_losses_to_the_other(remit: Remit)
 
 
 def test_the_result_is_accepted_in_its_own_format(remit: Remit) -> None:
-    converted = remit("convert", "--to", "hyper", text=GOOD)
+    converted = remit("return", "convert", "--to", "hyper", text=GOOD)
     assert converted.code == 0
     assert remit("check", "--format", "hyper", text=converted.out).code == 0
 
 
 def test_what_the_target_requires_can_be_given(inside: Inside) -> None:
     hyper = inside.write("hyper.md", check_message.convert(GOOD, to="hyper").text)
-    ended = inside("convert", hyper, "--to", "standard")
+    ended = inside("return", "convert", hyper, "--to", "standard")
     assert ended.code == 1
     told = ended.err.decode()
     assert "error[CNV003]: session_id is required and not known\n  = help: Give it with --session.\n" in told
@@ -40,25 +40,25 @@ def test_what_the_target_requires_can_be_given(inside: Inside) -> None:
     assert json.loads(ended.out)["status"] == "completed"
 
     known = ("--session", SESSION, "--depth", "1", "--path", "orchestrator, researcher")
-    ended = inside("convert", hyper, "--to", "standard", *known)
+    ended = inside("return", "convert", hyper, "--to", "standard", *known)
     assert ended.code == 0
     assert json.loads(ended.out)["metadata"]["delegation_path"] == ["orchestrator", "researcher"]
 
 
 def test_nothing_is_said_where_nothing_is_lost(inside: Inside) -> None:
-    ended = inside("convert", inside.write("a.md", GOOD), "--to", "standard")
+    ended = inside("return", "convert", inside.write("a.md", GOOD), "--to", "standard")
     assert (ended.code, ended.err) == (0, b"")
     assert json.loads(ended.out) == check_message.check(GOOD).payload
 
 
 def test_the_day_of_an_entry_can_be_given(inside: Inside) -> None:
-    ended = inside("convert", inside.write("a.md", GOOD), "--to", "manifest", "--date", "2026-01-05")
+    ended = inside("return", "convert", inside.write("a.md", GOOD), "--to", "manifest", "--date", "2026-01-05")
     assert ended.out.count(b"\n") == 1
     assert json.loads(ended.out)["date"] == "2026-01-05"
 
 
 def test_a_source_that_is_not_accepted_is_not_converted(inside: Inside) -> None:
-    ended = inside("convert", inside.write("a.md", ESCAPING), "--to", "hyper")
+    ended = inside("return", "convert", inside.write("a.md", ESCAPING), "--to", "hyper")
     assert (ended.code, ended.out) == (1, b"")
     told = ended.err.decode()
     assert told.startswith("✗ a.md: invalid · standard · 1 error\n\nerror[RET050]: ")
@@ -68,7 +68,7 @@ def test_a_source_that_is_not_accepted_is_not_converted(inside: Inside) -> None:
 
 def test_json_holds_the_text_the_object_and_the_losses(inside: Inside) -> None:
     conversion = check_message.convert(GOOD, to="hyper")
-    ended = inside("convert", inside.write("a.md", GOOD), "--to", "hyper", "--json")
+    ended = inside("return", "convert", inside.write("a.md", GOOD), "--to", "hyper", "--json")
     assert (ended.code, ended.err) == (0, b"")
     answer = json.loads(ended.out)
     assert list(answer) == ["text", "payload", "accepted", "findings"]
@@ -78,7 +78,7 @@ def test_json_holds_the_text_the_object_and_the_losses(inside: Inside) -> None:
 
 
 def test_json_of_a_refused_source_says_why(inside: Inside) -> None:
-    ended = inside("convert", inside.write("a.md", PROSE), "--to", "hyper", "--json")
+    ended = inside("return", "convert", inside.write("a.md", PROSE), "--to", "hyper", "--json")
     assert (ended.code, ended.err) == (1, b"")
     answer = json.loads(ended.out)
     assert (answer["accepted"], [finding["code"] for finding in answer["findings"]]) == (False, ["RET001"])
@@ -86,7 +86,7 @@ def test_json_of_a_refused_source_says_why(inside: Inside) -> None:
 
 def test_a_converted_return_is_safe_to_look_at_and_says_the_same(inside: Inside) -> None:
     source = write_message(summary="One \\u009b2J. Two \u202e日本.")
-    ended = inside("convert", inside.write("a.md", source), "--to", "standard")
+    ended = inside("return", "convert", inside.write("a.md", source), "--to", "standard")
     assert ended.code == 0
     assert "One \\u009b2J. Two \\u202e日本." in ended.text
     assert json.loads(ended.out)["summary"] == "One \x9b2J. Two \u202e日本."
@@ -155,13 +155,13 @@ def test_every_pair_of_formats_can_be_converted(inside: Inside, source: str, tar
 
 @pytest.mark.parametrize("value", ["-1", "1,5", "nan", "inf", "1e3", "", ".5", "1.2.3", "٣", "4s", "9" * 30])
 def test_a_duration_that_is_no_number_of_seconds_is_told(inside: Inside, value: str) -> None:
-    ended = inside("convert", inside.write("a.md", SILENT), "--to", "hyper", f"--duration={value}")
+    ended = inside("return", "convert", inside.write("a.md", SILENT), "--to", "hyper", f"--duration={value}")
     assert (ended.code, ended.out) == (2, b"")
     assert ended.complaint == f"'{value}' is not a duration; give it in seconds, such as 90 or 4.8"
 
 
 def test_a_file_that_is_not_there_is_one_sentence(inside: Inside) -> None:
-    ended = inside("convert", "none.md", "--to", "hyper")
+    ended = inside("return", "convert", "none.md", "--to", "hyper")
     assert (ended.code, ended.out) == (2, b"")
     assert smooth(ended.complaint) == snapshot(
         "'none.md' cannot be read: no such file or directory; check the path and its permissions"

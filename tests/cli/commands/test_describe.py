@@ -1,4 +1,4 @@
-"""`remit instructions`, `remit schema` and `remit explain`, as their users meet them."""
+"""`remit return prompt`, `remit return schema` and `remit explain`, as their users meet them."""
 
 import json
 
@@ -14,17 +14,17 @@ from tests.support.message_files import SESSION
 
 @pytest.mark.parametrize("name", check_message.SCHEMAS)
 def test_a_schema_is_printed_for_people_and_programs_alike(name: str, inside: Inside) -> None:
-    ended = inside("schema", name)
+    ended = inside("return", "schema", name)
     assert (ended.code, ended.err) == (0, b"")
     assert ended.text.startswith('{\n  "')
     assert json.loads(ended.out) == json.loads(json.dumps(check_message.schema(name)))
-    assert inside("schema", name, "--json") == ended
+    assert inside("return", "schema", name, "--json") == ended
 
 
 def test_without_a_name_the_schemas_are_listed(remit: Remit) -> None:
-    ended = remit("schema")
+    ended = remit("return", "schema")
     assert (ended.code, ended.text) == (0, "standard\nhyper\nmanifest\nagent-file\n")
-    assert json.loads(remit("schema", "--json").out) == ["standard", "hyper", "manifest", "agent-file"]
+    assert json.loads(remit("return", "schema", "--json").out) == ["standard", "hyper", "manifest", "agent-file"]
 
 
 # Codes
@@ -114,14 +114,14 @@ def test_json_of_a_code_is_one_object(inside: Inside) -> None:
 
 @pytest.mark.parametrize("format", ["standard", "hyper", "manifest"])
 def test_instructions_are_printed_word_for_word(format: str, remit: Remit) -> None:
-    ended = remit("instructions", "--format", format)
+    ended = remit("return", "prompt", "--format", format)
     assert (ended.code, ended.err) == (0, b"")
     assert ended.text == check_message.instructions(format).rstrip("\n") + "\n"
 
 
 def test_instructions_are_filled_with_what_is_known(inside: Inside) -> None:
     args = ("--session", SESSION, "--agent", "planner", "--depth", "2", "--path", "orchestrator,plan,planner")
-    text = inside("instructions", "--format", "standard", *args).text
+    text = inside("return", "prompt", "--format", "standard", *args).text
     known = {"session_id": SESSION, "agent": "planner", "depth": 2, "path": ("orchestrator", "plan", "planner")}
     assert text.rstrip("\n") == check_message.instructions("standard", **known).rstrip("\n")  # type: ignore[arg-type]
     assert SESSION in text
@@ -129,11 +129,11 @@ def test_instructions_are_filled_with_what_is_known(inside: Inside) -> None:
 
 def test_instructions_for_a_manifest_take_topic_day_task_and_folder(inside: Inside) -> None:
     args = ("--topic", "queues", "--date", "2026-01-05", "--task", "T12", "--output-dir", "out")
-    text = inside("instructions", "--format", "manifest", *args).text
+    text = inside("return", "prompt", "--format", "manifest", *args).text
     for word in ("queues", "2026-01-05", "T12", "out/"):
         assert word in text
 
 
 def test_json_of_instructions_holds_format_and_text(inside: Inside) -> None:
-    answer = json.loads(inside("instructions", "--format", "hyper", "--json").out)
+    answer = json.loads(inside("return", "prompt", "--format", "hyper", "--json").out)
     assert answer == {"format": "hyper", "text": check_message.instructions("hyper")}

@@ -131,14 +131,14 @@ def test_agents_of_the_standard_are_one_row_for_each_harness_that_reads_them(wor
     assert opencode[:2] == snapshot(
         (
             "ok",
-            "2 agents of the standard for opencode, which ignores the keys it doesn't know and sends them to the model provider; to avoid that, keep the files in agents/ and run remit compile --to opencode",
+            "2 agents of the standard for opencode, which ignores the keys it doesn't know and sends them to the model provider; to avoid that, keep the files in agents/ and run remit agent build --to opencode",
         )
     )
     assert claude == snapshot(
         (
             "warning",
             "1 agent of the standard for Claude Code with a table of tools, from which Claude Code reads no tools",
-            "keep the files in agents/, and run: remit compile --to claude",
+            "keep the files in agents/, and run: remit agent build --to claude",
         )
     )
     put(workspace, ".claude/agents/scout.md", CLAUDE.replace("code-reviewer", "scout"))
@@ -231,7 +231,7 @@ def test_every_ledger_is_closed_by_the_thread_that_opened_it(
     put(workspace, "specs/state.json", STATE)
     put(workspace, "specs/TODO.md", TODO)
     put(workspace, MANIFEST, '{"id":"a"}\n')
-    assert workspace("task", "move", "12", "implementing").code == 0
+    assert workspace("task", "set-status", "12", "implementing").code == 0
     opened: list[tuple[int, int]] = []
     closed: list[tuple[int, int]] = []
     begin, close = Ledger.__init__, Ledger.close
@@ -408,7 +408,7 @@ def test_a_release_that_was_never_tried_is_named(workspace: Inside, programs: Pa
     rows = load(workspace("doctor", "--json"))["harness"]
     assert [row[0] for row in rows] == ["warning"] * 3
     assert rows[0][1] == f"claude 2.1.999 at {programs}/claude: not tried with this Remit (tried: 2.1.197, 2.1.326)"
-    assert rows[0][2] == "run: remit init --harness claude --check"
+    assert rows[0][2] == "run: remit hooks check claude"
     assert "opencode (version unknown)" in rows[1][1]
     assert rows[2][2] == 'run: remit run "Say hello" --runner gemini'
 
@@ -575,7 +575,7 @@ def test_tasks_that_differ_are_a_problem(workspace: Inside) -> None:
     put(workspace, "specs/TODO.md", TODO.replace("[PLANNED]", "[COMPLETED]"))
     state, message, hint = find(workspace, "tasks")
     assert (state, message) == ("problem", "state.json and TODO.md do not agree: 1 difference")
-    assert "remit sync --check" in hint
+    assert "remit task sync --check" in hint
 
 
 @pytest.mark.parametrize("is_made", [True, False])
@@ -611,7 +611,7 @@ def test_a_pipe_as_manifest_hangs_nobody(workspace: Inside) -> None:
 def test_open_errors_are_a_warning_and_a_broken_log_is_a_problem(workspace: Inside) -> None:
     entry = {"id": "err_1_a", "timestamp": "2026-01-19T00:00:00Z", "type": "timeout", "message": "it took too long"}
     put(workspace, "specs/errors.json", json.dumps({"errors": [entry]}))
-    assert find(workspace, "errors") == ("warning", "1 open, of 1 cause", "see them with: remit errors")
+    assert find(workspace, "errors") == ("warning", "1 open, of 1 cause", "see them with: remit errors list")
     put(workspace, "specs/errors.json", json.dumps({"errors": [entry]})[:-2])
     assert load(workspace("doctor", "--json"))["errors"][0][0] == "problem"
 
@@ -619,6 +619,6 @@ def test_open_errors_are_a_warning_and_a_broken_log_is_a_problem(workspace: Insi
 def test_settings_that_run_something_are_told_until_they_are_trusted(workspace: Inside) -> None:
     workspace.write("remit.toml", '[tasks]\nshow = "tool {id}"\n')
     state, message, hint = find(workspace, "trust")
-    assert (state, "you have not trusted them" in message, "remit trust" in hint) == ("warning", True, True)
-    assert workspace("trust", "--yes").code == 0
+    assert (state, "you have not trusted them" in message, "remit config trust" in hint) == ("warning", True, True)
+    assert workspace("config", "trust", "--yes").code == 0
     assert find(workspace, "trust")[:2] == ("ok", "you have trusted the programs of the settings")

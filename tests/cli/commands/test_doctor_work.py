@@ -143,7 +143,7 @@ def test_the_same_asked_over_and_over_is_told(inside: Inside) -> None:
             verdict="accepted", status="completed", details={"work": "Look again." if number < 5 else "Other."},
         )  # fmt: skip
     told = "helper was asked for the same 5 times in one tree: Look again."
-    hint = "see who asks: remit tree sess_root; bound it with --max-delegations"
+    hint = "see who asks: remit ps --tree sess_root; bound it with --max-delegations"
     assert read(inside("doctor", "--json"))["loops"] == [("warning", told, hint)]
 
 
@@ -208,9 +208,9 @@ def test_a_task_that_nobody_works_on_is_told(inside: Inside) -> None:
     for title in ("One", "Two", "Three"):
         assert inside("task", "new", title).code == 0
     for number in ("1", "2", "3"):
-        assert inside("task", "move", number, "RESEARCHING").code == 0
+        assert inside("task", "set-status", number, "RESEARCHING").code == 0
     add(inside, "sess_1", task_number=1, took=5, stop_reason="exited", verdict="accepted", status="failed")
     add(inside, "sess_2", task_number=2)
     rows = read(inside("doctor", "--json"))
-    told = ("warning", "task 1 is RESEARCHING, and nobody works on it", "go on with it: remit research 1")
+    told = ("warning", "task 1 is RESEARCHING, and nobody works on it", "go on with it: remit task research 1")
     assert rows["tasks at work"] == [told]

@@ -1,4 +1,4 @@
-"""`remit errors`, as its users meet it."""
+"""`remit errors list`, as its users meet it."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def read(workspace: Inside, *args: str) -> dict[str, Any]:
 
 def test_errors_are_listed_by_cause_the_newest_first_and_nothing_is_written(workspace: Inside) -> None:
     before = sorted(path.name for path in workspace.folder.rglob("*"))
-    ended = workspace("errors")
+    ended = workspace("errors", "list")
     assert (ended.code, ended.err) == (0, b"")
     lines = ended.text.splitlines()
     assert lines[0].endswith("  open            2x  TIMEOUT: no answer from planner for task 18")
@@ -64,21 +64,21 @@ def test_open_are_errors_and_not_causes_as_everywhere(workspace: Inside) -> None
     fails = [{**late, "id": f"err_{number}", "type": "timeout"} for number in range(6, 9)]
     workspace.write("specs/errors.json", json.dumps({"errors": [ignored, late, *fails]}))
     for options in ((), ("--all",)):
-        assert workspace("errors", *options).text.endswith(": 5 errors of 2 causes · 3 open\n")
-    assert workspace("errors", "--open").text.endswith(": 3 errors of 1 cause · 3 open · 2 not asked for\n")
-    assert "\nerrors     3 open, of 1 cause; see: remit errors\n" in workspace("status").text
+        assert workspace("errors", "list", *options).text.endswith(": 5 errors of 2 causes · 3 open\n")
+    assert workspace("errors", "list", "--open").text.endswith(": 3 errors of 1 cause · 3 open · 2 not asked for\n")
+    assert "\nerrors     3 open, of 1 cause; see: remit errors list\n" in workspace("status").text
 
 
 def test_what_came_back_after_a_fix_is_marked(workspace: Inside) -> None:
     again = {**BUILD, "id": "err_4", "timestamp": "2026-02-01T00:00:00Z", "fix_status": "unfixed"}
     workspace.write("specs/errors.json", json.dumps({"errors": [BUILD, again]}))
-    ended = workspace("errors")
+    ended = workspace("errors", "list")
     assert "came back after a fix (1x)" in ended.text.splitlines()[1]
     assert ended.text.endswith("2 errors of 1 cause · 1 open · 1 came back after a fix\n")
 
 
 def test_every_error_is_listed_by_itself(workspace: Inside) -> None:
-    lines = workspace("errors", "--all").text.splitlines()
+    lines = workspace("errors", "list", "--all").text.splitlines()
     assert [line.split()[0] for line in lines[:-1]] == ["err_18", "err_17", "err_3"]
     assert "TIMEOUT: task 18: no answer" in lines[0]
 
@@ -97,12 +97,12 @@ def test_a_part_of_them_can_be_asked_for(args: list[str], ids: list[str], worksp
     told = read(workspace, "list", "--all", *args)
     assert [each["id"] for each in told["errors"]] == ids
     assert told["total"] == 3
-    groups = read(workspace, *args)["groups"]
+    groups = read(workspace, "list", *args)["groups"]
     assert len(groups) == (1 if ids else 0)
 
 
 def test_programs_get_groups_with_all_that_is_known(workspace: Inside) -> None:
-    told = read(workspace)
+    told = read(workspace, "list")
     assert (told["filename"], told["findings"]) == ("specs/errors.json", [])
     group = told["groups"][0]
     assert group["newest"].pop("id") == "err_18"
@@ -118,9 +118,9 @@ def test_programs_get_groups_with_all_that_is_known(workspace: Inside) -> None:
 
 
 def test_a_workspace_without_errors_is_fine(inside: Inside) -> None:
-    ended = inside("errors")
+    ended = inside("errors", "list")
     assert (ended.code, ended.text) == (0, snapshot("no errors in specs/errors.json\n"))
-    assert json.loads(inside("errors", "--json").text)["groups"] == []
+    assert json.loads(inside("errors", "list", "--json").text)["groups"] == []
 
 
 @pytest.mark.parametrize("place", [".opencode/specs", ".claude/specs", "specs", "plans"])
@@ -129,26 +129,26 @@ def test_errors_are_looked_for_beside_the_tasks(place: str, inside: Inside) -> N
     inside.write(f"{place}/errors.json", LOG)
     if place == "plans":
         inside.write("remit.toml", '[tasks]\nfolder = "plans"\n')
-    assert inside("errors").text.splitlines()[-1].startswith(f"{place}/errors.json: 3 errors")
+    assert inside("errors", "list").text.splitlines()[-1].startswith(f"{place}/errors.json: 3 errors")
 
 
 def test_a_broken_file_is_told_and_read_as_far_as_it_goes(workspace: Inside) -> None:
     workspace.write("specs/errors.json", LOG[:-60])
-    ended = workspace("errors")
+    ended = workspace("errors", "list")
     assert ended.code == 1
     assert ended.text.startswith(
         "error[ERR001]: errors.json was cut off: it ends in the middle\n  --> specs/errors.json:"
     )
     assert ended.text.endswith("2 errors of 2 causes · 1 open\n")
     assert (workspace.folder / "specs/errors.json").read_text() == LOG[:-60]
-    told = workspace("errors", "--json")
+    told = workspace("errors", "list", "--json")
     assert (told.code, json.loads(told.text)["findings"][0]["code"]) == (1, "ERR001")
 
 
 def test_a_file_that_cannot_be_read_is_told(workspace: Inside) -> None:
     (workspace.folder / "specs/errors.json").unlink()
     os.mkfifo(workspace.folder / "specs/errors.json")
-    for args in (["errors"], ["errors", "show", "x"], ["errors", "mark", "x", "--fixed"]):
+    for args in (["errors", "list"], ["errors", "show", "x"], ["errors", "resolve", "x", "--fixed"]):
         ended = workspace(*args)
         assert ended.code == 2
         assert "is not a file" in ended.complaint
@@ -157,7 +157,13 @@ def test_a_file_that_cannot_be_read_is_told(workspace: Inside) -> None:
 def test_what_an_agent_wrote_cannot_steer_a_terminal(workspace: Inside) -> None:
     nasty = make_entry(1, id="\x1b[2J", code="\x1b]0;x", message="\x1b[31m\u202eevil\n\r", context={"task": "\x1b"})
     workspace.write("specs/errors.json", json.dumps([nasty]))
-    for args in ([], ["--all"], ["show", "\x1b[2J"], ["mark", "\x1b[2J", "--fixed"], ["--json"]):
+    for args in (
+        ["list"],
+        ["list", "--all"],
+        ["show", "\x1b[2J"],
+        ["resolve", "\x1b[2J", "--fixed"],
+        ["list", "--json"],
+    ):
         ended = workspace("errors", *args)
         assert ended.code == 0
         assert b"\x1b" not in ended.out
@@ -176,7 +182,7 @@ def test_an_error_is_shown_with_its_cause(workspace: Inside) -> None:
 
 
 def test_a_cause_is_shown_with_its_errors(workspace: Inside) -> None:
-    key = read(workspace)["groups"][0]["key"]
+    key = read(workspace, "list")["groups"][0]["key"]
     told = read(workspace, "show", key[:5])
     assert [each["id"] for each in told["errors"]] == ["err_17", "err_18"]
     assert "\nerr_18\n" in workspace("errors", "show", key).text
@@ -194,9 +200,9 @@ def test_an_error_that_went_into_the_archive_is_found(workspace: Inside) -> None
         (["show", "err_77"], "there is no error 'err_77'; did you mean 'err_17'?"),
         (["show", "err_1"], "'err_1' begins 2 ids: err_17, err_18; give more of it"),
         (["show"], "ID is missing; see 'remit errors show --help'"),
-        (["mark", "err_17"], "nothing is said about the error; give --fixed, --ignored or --open"),
-        (["lost"], "there is no command 'errors lost'; did you mean 'list'?"),
-        (["--opne"], "there is no option --opne; did you mean --open?"),
+        (["resolve", "err_17"], "nothing is said about the error; give --fixed, --ignored or --open"),
+        (["lost"], "there is no command 'errors lost'; did you mean 'remit errors list'?"),
+        (["list", "--opne"], "there is no option --opne; did you mean --open?"),
     ],
 )
 def test_a_line_that_does_not_fit_is_told(args: list[str], complaint: str, workspace: Inside) -> None:
@@ -209,39 +215,39 @@ def test_a_line_that_does_not_fit_is_told(args: list[str], complaint: str, works
 
 
 def test_a_cause_is_marked(workspace: Inside) -> None:
-    key = read(workspace)["groups"][0]["key"]
-    ended = workspace("errors", "mark", key, "--fixed", "--note", "more time")
+    key = read(workspace, "list")["groups"][0]["key"]
+    ended = workspace("errors", "resolve", key, "--fixed", "--note", "more time")
     assert (ended.code, ended.text) == (0, snapshot("✓ 2 errors marked fixed: no answer from planner for task 18\n"))
     errors = json.loads((workspace.folder / "specs/errors.json").read_text())["errors"]
     assert [each["fix_status"] for each in errors] == ["resolved", "fixed", "fixed"]
     assert errors[1]["fix_note"] == "more time"
-    assert workspace("errors", "--open").text.startswith("specs/errors.json: 0 errors")
-    again = workspace("errors", "mark", key, "--fixed")
+    assert workspace("errors", "list", "--open").text.startswith("specs/errors.json: 0 errors")
+    again = workspace("errors", "resolve", key, "--fixed")
     assert again.text.endswith("\n  it was so already\n")
-    assert read(workspace, "mark", key, "--open")["changed"] == 2
+    assert read(workspace, "resolve", key, "--open")["changed"] == 2
 
 
 def test_one_error_is_marked(workspace: Inside) -> None:
-    told = read(workspace, "mark", "err_17", "--ignored")
+    told = read(workspace, "resolve", "err_17", "--ignored")
     assert told == {
         "filename": "specs/errors.json", "errors": ["err_17"], "fix_status": "ignored", "changed": 1, "original": None,
     }  # fmt: skip
-    assert [each["fix_status"] for each in read(workspace, "--all")["errors"]] == ["open", "ignored", "fixed"]
+    assert [each["fix_status"] for each in read(workspace, "list", "--all")["errors"]] == ["open", "ignored", "fixed"]
 
 
 def test_to_mark_mends_a_broken_file_and_keeps_what_it_was(workspace: Inside) -> None:
     workspace.write("specs/errors.json", LOG[:-60])
-    ended = workspace("errors", "mark", "err_17", "--fixed")
+    ended = workspace("errors", "resolve", "err_17", "--fixed")
     kept = ended.text.splitlines()[-1].rpartition(" ")[2]
     assert (workspace.folder / kept).read_text() == LOG[:-60]
     assert kept.startswith(".remit/recovered/errors.json.")
-    assert workspace("errors").code == 0
+    assert workspace("errors", "list").code == 0
 
 
 # Around it
 
 
-@pytest.mark.parametrize("command", ["list", "show", "mark"])
+@pytest.mark.parametrize("command", ["list", "show", "resolve"])
 def test_each_command_has_help_and_json(command: str, inside: Inside) -> None:
     text = inside("errors", command, "--help").text
     assert text.startswith(f"Usage: remit errors {command} ")
@@ -250,7 +256,7 @@ def test_each_command_has_help_and_json(command: str, inside: Inside) -> None:
 
 def test_the_group_has_help(inside: Inside) -> None:
     text = inside("errors", "--help").text
-    assert all(f"\n  {command} " in text for command in ("list", "show", "mark"))
+    assert all(f"\n  {command} " in text for command in ("list", "show", "resolve"))
 
 
 @pytest.mark.parametrize("code", DIAGNOSTICS)
@@ -262,6 +268,6 @@ def test_every_code_is_explained(code: str, inside: Inside) -> None:
 def test_it_works_as_a_process(remit: Remit) -> None:
     (remit.folder / "specs").mkdir()
     remit.write("specs/errors.json", LOG)
-    ended = remit("errors", "--open")
+    ended = remit("errors", "list", "--open")
     assert (ended.code, ended.err) == (0, b"")
     assert "2x  TIMEOUT" in ended.text

@@ -1,4 +1,4 @@
-"""`remit manifest add`, as its users meet it."""
+"""`remit findings add`, as its users meet it."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def workspace(inside: Inside, tmp_path: Path) -> Inside:
 
 def add(remit: Remit, *options: str) -> Ended:
     """Add the entry on upload limits, with a findings file."""
-    return remit("manifest", "add", *GIVEN, "--write-file", *options)
+    return remit("findings", "add", *GIVEN, "--write-file", *options)
 
 
 def load(remit: Remit, name: str = f"{DEFAULT}/MANIFEST.jsonl") -> list[dict[str, Any]]:
@@ -57,14 +57,14 @@ def test_the_first_entry_makes_the_manifest_and_its_file(workspace: Inside) -> N
     ]
     page = (workspace.folder / DEFAULT / f"{TODAY}_upload-limits.md").read_text()
     assert page.startswith("# Upload limits\n\n## Summary\n\nTwo have a cap. One has none.\n\n## Findings\n")
-    assert workspace("manifest", "validate").text.endswith("✓ 1 manifest: 2 warnings\n")
-    assert workspace("manifest", "validate", "--no-files").text == snapshot("✓ 1 manifest: nothing to say\n")
+    assert workspace("findings", "validate").text.endswith("✓ 1 manifest: 2 warnings\n")
+    assert workspace("findings", "validate", "--no-files").text == snapshot("✓ 1 manifest: nothing to say\n")
 
 
 def test_the_first_entry_needs_no_repository_and_no_workspace(inside: Inside) -> None:
     assert add(inside).code == 0
     assert [each["title"] for each in load(inside)] == ["Upload limits"]
-    assert "1 entry" in inside("manifest", "list").text
+    assert "1 entry" in inside("findings", "list").text
 
 
 def test_a_page_of_remits_own_has_nothing_wrong_with_it_without_a_task(workspace: Inside) -> None:
@@ -72,12 +72,12 @@ def test_a_page_of_remits_own_has_nothing_wrong_with_it_without_a_task(workspace
         workspace, "--summary", "Two have a cap. One has none.", "--recommendation", "Go.", "--source", "Their pages."
     )
     assert ended.text == f"✓ upload-limits-{TODAY} added to {DEFAULT}/MANIFEST.jsonl\n"
-    assert workspace("manifest", "validate").text == snapshot("✓ 1 manifest: nothing to say\n")
+    assert workspace("findings", "validate").text == snapshot("✓ 1 manifest: nothing to say\n")
 
 
 def test_without_its_file_an_entry_is_not_added_and_the_way_out_is_told(workspace: Inside) -> None:
     """R4.14."""
-    ended = workspace("manifest", "add", *GIVEN)
+    ended = workspace("findings", "add", *GIVEN)
     assert ended.code == 1
     assert f"error[RET089]: the findings file '{TODAY}_upload-limits.md' is not there, or empty\n" in ended.text
     assert "Give --write-file" in ended.text
@@ -88,14 +88,14 @@ def test_without_its_file_an_entry_is_not_added_and_the_way_out_is_told(workspac
 def test_a_file_that_was_written_before_is_left_as_it_is_and_checked(workspace: Inside) -> None:
     (workspace.folder / DEFAULT).mkdir(parents=True)
     name = workspace.write(f"{DEFAULT}/{TODAY}_upload-limits.md", "# Title\n\n{{TASK_ID}}\n")
-    ended = workspace("manifest", "add", *GIVEN, "--json")
+    ended = workspace("findings", "add", *GIVEN, "--json")
     told = json.loads(ended.text)
     assert (ended.code, told["added"]) == (1, False)
     assert ("MAN014", name, 3) in {
         (each["code"], each["filename"], each["location"] and each["location"]["row"]) for each in told["findings"]
     }
     workspace.write(name, "# Title\n")
-    assert workspace("manifest", "add", *GIVEN).code == 0
+    assert workspace("findings", "add", *GIVEN).code == 0
     assert (workspace.folder / name).read_text() == "# Title\n"
 
 
@@ -125,14 +125,14 @@ def test_after_the_manifest_was_exchanged_an_id_in_it_is_taken(workspace: Inside
     """Of the same length and, with some file systems, under the same inode."""
     manifest, page = workspace.folder / DEFAULT / "MANIFEST.jsonl", workspace.folder / DEFAULT / "2026-01-01_{}.md"
     words = ("--date", "2026-01-01", "--write-file", *FINDINGS)
-    assert workspace("manifest", "add", "--title", "Bb", *words).code == 0
-    assert workspace("manifest", "list").code == 0
+    assert workspace("findings", "add", "--title", "Bb", *words).code == 0
+    assert workspace("findings", "list").code == 0
     data = manifest.read_bytes().replace(b"bb", b"qq")
     Path(str(page).format("bb")).rename(str(page).format("qq"))
     if way == "checkout":
         manifest.unlink()
     manifest.write_bytes(data)
-    ended = workspace("manifest", "add", "--title", "Qq", *words, "--json")
+    ended = workspace("findings", "add", "--title", "Qq", *words, "--json")
     assert json.loads(ended.text)["id"] == "qq-2026-01-01-2"
     assert Path(str(page).format("qq-2")).read_text().startswith("# Qq\n")
     assert Path(str(page).format("qq")).read_text().startswith("# Bb\n")
@@ -171,7 +171,7 @@ def test_the_settings_say_where(workspace: Inside) -> None:
     assert add(workspace).code == 0
     assert load(workspace, "log/M.jsonl")[0]["file"] == f"log/pages/{TODAY}_upload-limits.md"
     assert (workspace.folder / f"log/pages/{TODAY}_upload-limits.md").is_file()
-    assert workspace("manifest", "show", f"upload-limits-{TODAY}").code == 0
+    assert workspace("findings", "show", f"upload-limits-{TODAY}").code == 0
     workspace.write("remit.toml", '[manifest]\noutput_dir = "pages"\n')
     add(workspace)
     assert load(workspace, "pages/MANIFEST.jsonl")[0]["file"] == f"{TODAY}_upload-limits.md"
@@ -188,7 +188,7 @@ def test_an_entry_can_come_as_json(remit: Remit, *, via_stdin: bool) -> None:
     (remit.folder / ".git").mkdir()
     text = json.dumps(make_entry(without=("id", "linked_tasks"), taskId="T7"))
     source = "-" if via_stdin else remit.write("entry.json", text)
-    ended = remit("manifest", "add", "--entry", source, "--write-file", "--status", "partial", "--json", text=text)
+    ended = remit("findings", "add", "--entry", source, "--write-file", "--status", "partial", "--json", text=text)
     told = json.loads(ended.text)
     assert (ended.code, told["added"], told["id"]) == (0, True, ENTRY["id"])
     assert (told["entry"]["status"], told["entry"]["linked_tasks"]) == ("partial", ["T7"])
@@ -204,7 +204,7 @@ def test_an_entry_can_come_as_json(remit: Remit, *, via_stdin: bool) -> None:
     ],
 )
 def test_json_that_is_no_entry_is_told(workspace: Inside, text: str, sentence: str) -> None:
-    ended = workspace("manifest", "add", "--entry", workspace.write("e.json", text))
+    ended = workspace("findings", "add", "--entry", workspace.write("e.json", text))
     assert ended.code == 2
     assert ended.complaint.startswith(sentence)
 
@@ -223,7 +223,7 @@ def test_json_that_is_no_entry_is_told(workspace: Inside, text: str, sentence: s
     ],
 )
 def test_a_command_line_that_does_not_fit_is_told(workspace: Inside, options: tuple[str, ...], sentence: str) -> None:
-    ended = workspace("manifest", "add", *options)
+    ended = workspace("findings", "add", *options)
     assert ended.code == 2
     assert ended.complaint.startswith(sentence)
 

@@ -1,4 +1,4 @@
-"""`remit manifest rebuild`, `stats` and `export`, as their users meet them."""
+"""`remit findings reindex`, `stats` and `export`, as their users meet them."""
 
 import csv
 import json
@@ -22,15 +22,15 @@ def workspace(inside: Inside, tmp_path: Path) -> Inside:
 
 
 def test_the_index_is_made_anew(workspace: Inside) -> None:
-    assert workspace("manifest", "rebuild").text == snapshot(
+    assert workspace("findings", "reindex").text == snapshot(
         "✓ MANIFEST.jsonl: 3 entries, 1 line that cannot be read\n"
     )
-    told = json.loads(workspace("manifest", "rebuild", "--json").text)
+    told = json.loads(workspace("findings", "reindex", "--json").text)
     assert told == {"manifest": "MANIFEST.jsonl", "lines": 4, "entries": 3, "bad_lines": 1}
 
 
 def test_a_manifest_in_numbers(workspace: Inside) -> None:
-    assert workspace("manifest", "stats").text == snapshot(
+    assert workspace("findings", "stats").text == snapshot(
         "entries      3 on 4 lines\n"
         "from         2026-01-19 to 2026-01-20\n"
         "statuses     3 complete\n"
@@ -38,31 +38,31 @@ def test_a_manifest_in_numbers(workspace: Inside) -> None:
         "actionable   3\n"
         "topics       auth (3)\n"
         "doubled ids  auth-2026-01-19 (2 times)\n"
-        "bad lines    1; remit manifest validate tells why\n"
+        "bad lines    1; remit findings validate tells why\n"
     )
-    told = json.loads(workspace("manifest", "stats", "--json").text)
+    told = json.loads(workspace("findings", "stats", "--json").text)
     assert (told["entries"], told["statuses"], told["doubled_ids"]) == (3, {"complete": 3}, {"auth-2026-01-19": 2})
 
 
 def test_a_last_line_that_is_cut_off_is_told(workspace: Inside) -> None:
     workspace.write("MANIFEST.jsonl", make_line() + make_line(id="x")[:-1])
-    assert workspace("manifest", "stats").text.startswith("entries      2 on 2 lines\n")
+    assert workspace("findings", "stats").text.startswith("entries      2 on 2 lines\n")
     workspace.write("MANIFEST.jsonl", make_line() + make_line(id="x")[:-9])
-    ended = workspace("manifest", "stats")
+    ended = workspace("findings", "stats")
     assert ended.text.startswith("entries      1 on 1 line\n")
-    assert ended.text.endswith("last line    cut off; remit manifest validate tells where\n")
-    assert b"line 2 is no entry" in workspace("manifest", "export").err
+    assert ended.text.endswith("last line    cut off; remit findings validate tells where\n")
+    assert b"line 2 is no entry" in workspace("findings", "export").err
 
 
 def test_entries_are_exported_as_json(workspace: Inside) -> None:
-    listed = json.loads(workspace("manifest", "export").text)
+    listed = json.loads(workspace("findings", "export").text)
     assert [entry["line"] for entry in listed] == [2, 4, 1]
     assert listed[2] == {"line": 1, **ENTRY}
-    assert json.loads(workspace("manifest", "export", "--topic", "none", "--json").text) == []
+    assert json.loads(workspace("findings", "export", "--topic", "none", "--json").text) == []
 
 
 def test_entries_are_exported_as_csv_that_is_no_formula(workspace: Inside) -> None:
-    rows = list(csv.DictReader(workspace("manifest", "export", "--format", "csv").text.splitlines(keepends=True)))
+    rows = list(csv.DictReader(workspace("findings", "export", "--format", "csv").text.splitlines(keepends=True)))
     assert [row["id"] for row in rows] == ["b-2026-01-20", "auth-2026-01-19", "auth-2026-01-19"]
     assert rows[0]["title"] == "'=1+1 | <b>"
     assert rows[0]["key_findings"].split("\n") == ENTRY["key_findings"]
@@ -70,7 +70,7 @@ def test_entries_are_exported_as_csv_that_is_no_formula(workspace: Inside) -> No
 
 
 def test_entries_are_exported_as_a_table(workspace: Inside) -> None:
-    lines = workspace("manifest", "export", "--format", "md", "--since", "2026-01-20").text.splitlines()
+    lines = workspace("findings", "export", "--format", "md", "--since", "2026-01-20").text.splitlines()
     assert lines[2].startswith(
         "| 2026-01-20 | complete | b-2026-01-20 | =1+1 \\| \\<b\\> | Use sessions on the server.<br>"
     )
@@ -78,19 +78,19 @@ def test_entries_are_exported_as_a_table(workspace: Inside) -> None:
 
 
 def test_an_export_goes_to_a_file_as_a_whole(workspace: Inside) -> None:
-    assert workspace("manifest", "export", "-o", "out.json").text == "✓ out.json written\n"
+    assert workspace("findings", "export", "-o", "out.json").text == "✓ out.json written\n"
     assert len(json.loads((workspace.folder / "out.json").read_text())) == 3
-    ended = workspace("manifest", "export", "-o", "no/such/out.json")
+    ended = workspace("findings", "export", "-o", "no/such/out.json")
     assert (ended.code, ended.complaint.startswith("'no/such/out.json' cannot be written")) == (2, True)
 
 
 def test_an_unknown_format_is_answered_with_the_one_meant(workspace: Inside) -> None:
-    assert workspace("manifest", "export", "--format", "jsn").complaint == snapshot(
+    assert workspace("findings", "export", "--format", "jsn").complaint == snapshot(
         "there is no format 'jsn'; did you mean 'json'?"
     )
 
 
 def test_many_entries_come_in_parts_and_all_of_them(workspace: Inside) -> None:
     workspace.write("MANIFEST.jsonl", "".join(make_line(id=f"e{number}") for number in range(1201)))
-    listed = json.loads(workspace("manifest", "export").text)
+    listed = json.loads(workspace("findings", "export").text)
     assert [entry["line"] for entry in listed] == list(range(1201, 0, -1))

@@ -1,4 +1,4 @@
-"""`remit manifest show`, `find`, `list`, `pending` and `link`, as their users meet them."""
+"""`remit findings show`, `find`, `list`, `pending` and `link`, as their users meet them."""
 
 import json
 from pathlib import Path
@@ -34,13 +34,13 @@ def workspace(inside: Inside, tmp_path: Path) -> Inside:
 
 def list_ids(workspace: Inside, *words: str) -> list[str]:
     """The ids that a command lists."""
-    ended = workspace("manifest", *words, "--json")
+    ended = workspace("findings", *words, "--json")
     assert (ended.code, ended.err) == (0, b"")
     return [entry["id"].partition("-")[0] for entry in json.loads(ended.text)["entries"]]
 
 
 def test_entries_are_listed_in_columns_the_newest_first(workspace: Inside) -> None:
-    ended = workspace("manifest", "list")
+    ended = workspace("findings", "list")
     assert (ended.code, ended.err) == (0, b"")
     assert ended.text == snapshot(
         "2026-03-01  blocked   new-2026-03-01   Keys\n"
@@ -58,11 +58,11 @@ def test_entries_are_listed_in_columns_the_newest_first(workspace: Inside) -> No
         (("list", "--status", "blocked"), ["new"]),
         (("list", "--since", "2026-01-01", "--until", "2026-02-01"), ["auth"]),
         (("list", "--no-actionable"), []),
-        (("find", "uplo"), ["old"]),
-        (("find", "sessions", "server", "--status", "complete"), ["auth", "old"]),
-        (("find", "NEAR("), []),
-        (("pending",), ["new"]),
-        (("pending", "--topic", "storage"), []),
+        (("list", "uplo"), ["old"]),
+        (("list", "sessions", "server", "--status", "complete"), ["auth", "old"]),
+        (("list", "NEAR("), []),
+        (("list", "--pending"), ["new"]),
+        (("list", "--pending", "--topic", "storage"), []),
         (("list", "--limit", "1", "--page", "2"), ["auth"]),
     ],
 )
@@ -71,27 +71,27 @@ def test_entries_are_chosen(workspace: Inside, words: tuple[str, ...], ids: list
 
 
 def test_pending_says_what_is_waited_for(workspace: Inside) -> None:
-    assert workspace("manifest", "pending").text.startswith(
+    assert workspace("findings", "list", "--pending").text.startswith(
         "2026-03-01  blocked   new-2026-03-01  Keys: BLOCKED:no key\n1 entry\n"
     )
 
 
 def test_pages_are_told(workspace: Inside) -> None:
-    assert workspace("manifest", "list", "--limit", "2").text.endswith("2 entries, more with --page 2\n")
-    assert workspace("manifest", "list", "--limit", "2", "--page", "2").text.endswith("1 entry\n")
-    assert workspace("manifest", "list", "--page", "9").text == snapshot("no entries on page 9\n")
-    assert json.loads(workspace("manifest", "list", "--limit", "2", "--json").text)["more"] is True
+    assert workspace("findings", "list", "--limit", "2").text.endswith("2 entries, more with --page 2\n")
+    assert workspace("findings", "list", "--limit", "2", "--page", "2").text.endswith("1 entry\n")
+    assert workspace("findings", "list", "--page", "9").text == snapshot("no entries on page 9\n")
+    assert json.loads(workspace("findings", "list", "--limit", "2", "--json").text)["more"] is True
 
 
 def test_bad_lines_are_told_on_the_side(workspace: Inside) -> None:
     workspace.write("MANIFEST.jsonl", LINES + "bad\n[]\n")
-    ended = workspace("manifest", "list")
+    ended = workspace("findings", "list")
     assert (ended.code, ended.text.endswith("3 entries\n")) == (0, True)
-    assert ended.err == b"note: lines 4, 5 are no entries; remit manifest validate tells why\n"
+    assert ended.err == b"note: lines 4, 5 are no entries; remit findings validate tells why\n"
 
 
 def test_an_entry_is_shown_with_all_that_belongs_to_it(workspace: Inside) -> None:
-    ended = workspace("manifest", "show", "auth-2026-01-19")
+    ended = workspace("findings", "show", "auth-2026-01-19")
     assert (ended.code, ended.err) == (0, b"")
     assert smooth(ended.text) == snapshot("""\
 auth-<date>  Authentication
@@ -107,42 +107,42 @@ names tasks: T12
 
 def test_a_file_that_is_gone_is_told(workspace: Inside) -> None:
     (workspace.folder / FINDINGS_FILE).unlink()
-    assert f"file:        {FINDINGS_FILE} (not there)\n" in workspace("manifest", "show", "auth-2026-01-19").text
+    assert f"file:        {FINDINGS_FILE} (not there)\n" in workspace("findings", "show", "auth-2026-01-19").text
 
 
 def test_a_link_is_seen_from_both_ends(workspace: Inside) -> None:
     """R4.9."""
-    assert workspace("manifest", "link", "13", "old-2025-05-01").code == 0
-    assert "linked from: task 13\n" in workspace("manifest", "show", "old-2025-05-01").text
-    assert json.loads(workspace("manifest", "show", "old-2025-05-01", "--json").text)["tasks"] == [13]
+    assert workspace("findings", "link", "13", "old-2025-05-01").code == 0
+    assert "linked from: task 13\n" in workspace("findings", "show", "old-2025-05-01").text
+    assert json.loads(workspace("findings", "show", "old-2025-05-01", "--json").text)["tasks"] == [13]
     assert json.loads(workspace("task", "show", "13", "--json").text)["linkedResearch"] == ["old-2025-05-01"]
     assert json.loads(workspace("task", "show", "12", "--json").text)["linkedResearch"] == ["auth-2026-01-19"]
 
 
 def test_a_link_to_nothing_is_refused(workspace: Inside) -> None:
-    ended = workspace("manifest", "link", "13", "old-2025-05-02")
+    ended = workspace("findings", "link", "13", "old-2025-05-02")
     assert ended.code == 2
     assert ended.complaint == snapshot("there is no entry 'old-2025-05-02'; did you mean 'old-2025-05-01'?")
 
 
 def test_entries_that_share_an_id_are_told_and_shown_by_line(workspace: Inside) -> None:
     workspace.write("MANIFEST.jsonl", LINES + make_line(title="Again"))
-    ended = workspace("manifest", "show", "auth-2026-01-19")
+    ended = workspace("findings", "show", "auth-2026-01-19")
     assert ended.text.startswith("auth-2026-01-19  Authentication\n")
     assert ended.err == b"note: the same id is on line 4, too; show --line shows it\n"
-    assert workspace("manifest", "show", "--line", "4").text.startswith("auth-2026-01-19  Again\n")
-    assert json.loads(workspace("manifest", "show", "auth-2026-01-19", "--json").text)["same_id"] == [4]
+    assert workspace("findings", "show", "--line", "4").text.startswith("auth-2026-01-19  Again\n")
+    assert json.loads(workspace("findings", "show", "auth-2026-01-19", "--json").text)["same_id"] == [4]
 
 
 def test_an_entry_without_an_id_is_called_by_its_line(workspace: Inside) -> None:
     workspace.write("MANIFEST.jsonl", make_line(without=("id",)))
-    assert workspace("manifest", "list").text.startswith("2026-01-19  complete  line 1  Authentication\n")
-    assert workspace("manifest", "show", "--line", "1").text.startswith("line 1  Authentication\n")
+    assert workspace("findings", "list").text.startswith("2026-01-19  complete  line 1  Authentication\n")
+    assert workspace("findings", "show", "--line", "1").text.startswith("line 1  Authentication\n")
 
 
 def test_tasks_that_cannot_be_read_do_not_hide_the_entry(workspace: Inside) -> None:
     workspace.write("specs/state.json", "{")
-    ended = workspace("manifest", "show", "auth-2026-01-19")
+    ended = workspace("findings", "show", "auth-2026-01-19")
     assert ended.code == 0
     assert ended.text.startswith("auth-2026-01-19  Authentication\n")
     assert ended.err.startswith(b"note: the tasks could not be asked: ")
@@ -153,25 +153,25 @@ def test_tasks_that_cannot_be_read_do_not_hide_the_entry(workspace: Inside) -> N
     [
         (("show",), "an entry is shown by its id or by its line; give ID or --line N"),
         (("show", "a", "--line", "1"), "an entry is shown by its id or by its line; give ID or --line N"),
-        (("show", "zzz"), "there is no entry 'zzz'; remit manifest list shows what there is"),
-        (("show", "--line", "77"), "there is no entry on line 77; remit manifest validate tells of every line"),
+        (("show", "zzz"), "there is no entry 'zzz'; remit findings list shows what there is"),
+        (("show", "--line", "77"), "there is no entry on line 77; remit findings validate tells of every line"),
         (("show", "--line", "x"), "'x' is not a number from 1; give a whole number"),
-        (("find", "!!"), "there is no word to look for; give letters or digits"),
+        (("list", "!!"), "there is no word to look for; give letters or digits"),
         (("list", "--limit", "5000"), "5000 entries are too many for a page; give at most 1000, or use export"),
         (("list", "--manifest", "gone.jsonl"), "cannot be read: no such file or directory"),
     ],
 )
 def test_what_does_not_fit_is_told(workspace: Inside, words: tuple[str, ...], sentence: str) -> None:
-    ended = workspace("manifest", *words)
+    ended = workspace("findings", *words)
     assert ended.code == 2
     assert sentence in ended.complaint
 
 
 def test_a_workspace_without_a_manifest_says_how_to_begin(inside: Inside, tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
-    told = "this workspace has no manifest; remit manifest add makes it with the first entry"
-    for words in (("list",), ("show", "x"), ("stats",), ("rebuild",), ("export",)):
-        ended = inside("manifest", *words)
+    told = "this workspace has no manifest; remit findings add makes it with the first entry"
+    for words in (("list",), ("show", "x"), ("stats",), ("reindex",), ("export",)):
+        ended = inside("findings", *words)
         assert (ended.code, ended.complaint) == (2, told)
 
 
@@ -179,8 +179,8 @@ def test_hostile_entries_reach_the_screen_escaped(workspace: Inside) -> None:
     evil = "\x1b[31m\u202e\n"
     workspace.write("MANIFEST.jsonl", make_line(id=f"e{evil}", title=evil, status=evil, topics=[evil], date=evil))
     exports = (("export", "--format", "md"), ("export", "--format", "csv"))
-    for words in (("list",), ("show", "--line", "1"), ("stats",), ("find", "sessions"), *exports):
-        ended = workspace("manifest", *words)
+    for words in (("list",), ("show", "--line", "1"), ("stats",), ("list", "sessions"), *exports):
+        ended = workspace("findings", *words)
         assert ended.code == 0
         assert not {"\x1b", "\u202e"} & set(ended.text)
         assert "U+001B" in ended.text
@@ -188,46 +188,61 @@ def test_hostile_entries_reach_the_screen_escaped(workspace: Inside) -> None:
 
 def test_an_entry_on_a_last_line_that_is_not_ended_is_there_for_everybody(workspace: Inside) -> None:
     workspace.write("MANIFEST.jsonl", LINES + make_line(id="last-2026-04-01", date="2026-04-01", title="Unended")[:-1])
-    assert json.loads(workspace("manifest", "show", "last-2026-04-01", "--json").text)["line"] == 4
+    assert json.loads(workspace("findings", "show", "last-2026-04-01", "--json").text)["line"] == 4
     assert list_ids(workspace, "list") == ["last", "new", "auth", "old"]
-    assert list_ids(workspace, "find", "unended") == ["last"]
-    assert '"last-2026-04-01"' in workspace("manifest", "export").text
+    assert list_ids(workspace, "list", "unended") == ["last"]
+    assert '"last-2026-04-01"' in workspace("findings", "export").text
     assert "\nmanifest   4 entries, 2 pending\n" in workspace("status").text
-    assert "MAN003" in workspace("manifest", "validate").text
+    assert "MAN003" in workspace("findings", "validate").text
 
 
 @pytest.mark.parametrize("with_ledger", [False, True])
 def test_a_last_line_that_is_cut_off_is_told_everywhere(workspace: Inside, *, with_ledger: bool) -> None:
     if with_ledger:
-        assert workspace("manifest", "list").code == 0
+        assert workspace("findings", "list").code == 0
     workspace.write("MANIFEST.jsonl", LINES + make_line(id="torn-2026-04-01")[:40])
     assert "\nmanifest   3 entries, 1 pending, 1 bad line\n" in workspace("status").text
     assert "1 line is no entry" in workspace("doctor").text
-    for command in (("list",), ("list", "--json"), ("find", "keys"), ("pending",), ("show", "auth-2026-01-19")):
-        ended = workspace("manifest", *command)
-        assert (ended.code, ended.err) == (0, b"note: line 4 is no entry; remit manifest validate tells why\n")
-    ended = workspace("manifest", "show", "torn-2026-04-01")
+    for command in (
+        ("list",),
+        ("list", "--json"),
+        ("list", "keys"),
+        ("list", "--pending"),
+        ("show", "auth-2026-01-19"),
+    ):
+        ended = workspace("findings", *command)
+        assert (ended.code, ended.err) == (0, b"note: line 4 is no entry; remit findings validate tells why\n")
+    ended = workspace("findings", "show", "torn-2026-04-01")
     assert (ended.code, b"line 4 is no entry" in ended.err) == (2, True)
-    assert "error[MAN002]" in workspace("manifest", "validate").text
+    assert "error[MAN002]" in workspace("findings", "validate").text
 
 
 @pytest.mark.parametrize("with_ledger", [False, True])
 def test_ids_that_a_merge_has_doubled_are_told(workspace: Inside, *, with_ledger: bool) -> None:
     if with_ledger:
-        assert workspace("manifest", "list").code == 0
+        assert workspace("findings", "list").code == 0
     workspace.write("MANIFEST.jsonl", LINES + make_line(id="auth-2026-01-19", title="The other side"))
     assert ", 1 doubled id\n" in workspace("status").text
     assert "1 id is on several lines, and only the first is found by it" in workspace("doctor").text
 
 
-COMMANDS = (["list"], ["find", "x"], ["show", "x"], ["stats"], ["export"], ["validate"], ["pending"], ["rebuild"])
+COMMANDS = (
+    ["list"],
+    ["list", "x"],
+    ["show", "x"],
+    ["stats"],
+    ["export"],
+    ["validate"],
+    ["list", "--pending"],
+    ["reindex"],
+)
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
 def test_a_giant_of_nothing_is_refused_and_not_read(workspace: Inside, words: list[str]) -> None:
     with (workspace.folder / "MANIFEST.jsonl").open("wb") as file:
         file.truncate(1 << 40)
-    ended = workspace("manifest", *words)
+    ended = workspace("findings", *words)
     assert ended.code == 2
     assert "claims 1,099,511,627,776 bytes and has hardly any of them" in ended.complaint
 
@@ -238,7 +253,7 @@ def test_a_link_that_leads_out_is_not_followed(workspace: Inside, words: list[st
     outside.write_text('{"secret": "of somebody else"}\n')
     (workspace.folder / "MANIFEST.jsonl").unlink()
     (workspace.folder / "MANIFEST.jsonl").symlink_to(outside)
-    ended = workspace("manifest", *words)
+    ended = workspace("findings", *words)
     assert ended.code == 2
     assert "leads out of the workspace" in ended.complaint
     assert "secret" not in ended.text
@@ -246,6 +261,6 @@ def test_a_link_that_leads_out_is_not_followed(workspace: Inside, words: list[st
 
 @pytest.mark.parametrize("words", [["show", "\udcff"], ["list", "--topic", "\udcff"], ["list", "--task", "\udcff"]])
 def test_what_is_no_text_is_told_as_such(workspace: Inside, words: list[str]) -> None:
-    ended = workspace("manifest", *words)
+    ended = workspace("findings", *words)
     assert ended.code == 2
     assert "is not a text in UTF-8" in ended.complaint

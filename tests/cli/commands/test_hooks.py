@@ -1,4 +1,4 @@
-"""`remit init --harness` and `remit uninstall`, as their users meet them: real files, real git, and a doctor."""
+"""`remit hooks install` and `remit hooks uninstall`, as their users meet them: real files, real git, and a doctor."""
 
 import errno
 import json
@@ -18,7 +18,7 @@ from tests.cli.commands.test_lint import git, put
 from tests.support.commands import Ended, Inside, Remit
 from tests.support.screens import smooth
 
-ALL = ("--harness", "claude", "--harness", "codex", "--harness", "opencode")
+ALL = ("claude", "codex", "opencode")
 MINE = '{\n    "model": "x",\n    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "lint"}]}]}\n}\n'
 
 
@@ -83,7 +83,7 @@ def full(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_what_could_not_be_written_is_not_called_written(place: Inside, full: list[str]) -> None:
-    ended = place("init", *ALL)
+    ended = place("hooks", "install", *ALL)
     assert CODEX in full
     assert ended.code == 2
     assert "no space left" in ended.complaint.lower()
@@ -97,7 +97,7 @@ def test_what_could_not_be_written_is_not_called_written(place: Inside, full: li
 
 
 def test_a_program_is_told_what_was_written(place: Inside, full: list[str]) -> None:
-    ended = place("init", *ALL, "--json")
+    ended = place("hooks", "install", *ALL, "--json")
     assert CODEX in full
     told = ended.error["data"]
     assert (ended.code, ended.out, LOCAL in told["written"], CODEX in told["not_written"]) == (2, b"", True, True)
@@ -107,7 +107,7 @@ def test_a_program_is_told_what_was_written(place: Inside, full: list[str]) -> N
 
 
 def test_a_dry_run_shows_every_line_and_writes_nothing(place: Inside) -> None:
-    dry = place("init", *ALL, "--dry-run")
+    dry = place("hooks", "install", *ALL, "--dry-run")
     assert (dry.code, dry.err) == (0, b"")
     for path in (LOCAL, CODEX, PLUGIN):
         assert f"\n  create  {path}\n" in dry.text
@@ -117,7 +117,7 @@ def test_a_dry_run_shows_every_line_and_writes_nothing(place: Inside) -> None:
 
 
 def test_what_was_asked_for_is_written_without_a_question(place: Inside) -> None:
-    ended = place("init", *ALL)
+    ended = place("hooks", "install", *ALL)
     assert (ended.code, ended.err) == (0, b"")
     for path in (LOCAL, CODEX, PLUGIN):
         assert f"\n  create  {path}\n" in ended.text
@@ -125,7 +125,7 @@ def test_what_was_asked_for_is_written_without_a_question(place: Inside) -> None
 
 
 def test_the_hooks_of_claude_have_whole_paths_and_those_that_guard_block(place: Inside) -> None:
-    assert place("init", "--harness", "claude").code == 0
+    assert place("hooks", "install", "claude").code == 0
     hooks = load_hooks(place, LOCAL)
     for event in ("PreToolUse", "PostToolUse", "SubagentStart", "SubagentStop", "Stop", "SessionStart", "SessionEnd"):
         ((matcher, command, timeout),) = hooks[event]
@@ -141,8 +141,8 @@ def test_shared_hooks_go_by_a_name_and_replace_the_personal_ones(
     place: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SHELL", "/bin/bash")
-    place("init", "--harness", "claude")
-    ended = place("init", "--harness", "claude", "--shared")
+    place("hooks", "install", "claude")
+    ended = place("hooks", "install", "claude", "--shared")
     assert (ended.code, "whoever uses this checkout needs remit on their path" in ended.text) == (0, True)
     shell = {"CLAUDE_CODE_SHELL": str(place.folder / ".remit/confine/bash")}  # a path of this machine
     assert json.loads((place.folder / LOCAL).read_text()) == {"env": shell}
@@ -150,13 +150,13 @@ def test_shared_hooks_go_by_a_name_and_replace_the_personal_ones(
     guarding = {event for event, command in commands.items() if command.endswith(" || exit 2")}
     assert guarding == {"PreToolUse", "SubagentStop", "ConfigChange"}
     assert all(command.partition(" || ")[0] == "remit hook claude" for command in commands.values())
-    again = place("init", "--harness", "claude")
+    again = place("hooks", "install", "claude")
     assert f"{SHARED} has Remit's hooks already" in again.text
     assert json.loads((place.folder / LOCAL).read_text()) == {"env": shell}
 
 
 def test_codex_says_what_a_person_has_to_do(place: Inside) -> None:
-    ended = place("init", "--harness", "codex")
+    ended = place("hooks", "install", "codex")
     assert "Codex passes over hooks in silence until you trust them: start codex in" in ended.text
     assert "/hooks" in ended.text
     assert "codex exec --trust" in ended.text
@@ -164,7 +164,7 @@ def test_codex_says_what_a_person_has_to_do(place: Inside) -> None:
 
 
 def test_the_plugin_of_opencode_asks_the_program_of_this_remit(place: Inside) -> None:
-    place("init", "--harness", "opencode")
+    place("hooks", "install", "opencode")
     line = next(line for line in (place.folder / PLUGIN).read_text().split("\n") if line.startswith("const COMMAND"))
     words = json.loads(line.partition("= ")[2].partition(" //")[0])
     assert words[:3] == [sys.executable, "-I", "-S"]
@@ -180,12 +180,12 @@ def put_opencode(version: str) -> None:
 
 def test_opencode_2_is_not_protected_and_init_and_doctor_say_so(place: Inside) -> None:
     put_opencode("2.2.0")
-    ended = place("init", "--harness", "opencode")
+    ended = place("hooks", "install", "opencode")
     told = "opencode 2.2.0 does not load Remit's plugin: its subagents are not checked"
     assert (ended.code, told in ended.err.decode()) == (1, True)
     assert not (place.folder / PLUGIN).exists()
     put_opencode("1.18.33")
-    assert place("init", "--harness", "opencode").code == 0
+    assert place("hooks", "install", "opencode").code == 0
     assert [(state, message) for state, message, _ in doctor(place)] == [("ok", f"opencode: the plugin at {PLUGIN}")]
     put_opencode("2.2.0")
     ((state, message, hint),) = doctor(place)
@@ -194,56 +194,56 @@ def test_opencode_2_is_not_protected_and_init_and_doctor_say_so(place: Inside) -
 
 
 def test_a_server_is_entered_only_where_it_was_asked_for(place: Inside) -> None:
-    place("init", *ALL)
+    place("hooks", "install", *ALL)
     assert not (place.folder / ".mcp.json").exists()
     put(place, "opencode.jsonc", '{\n  // mine\n  "model": "x", // too\n}\n')
-    ended = place("init", *ALL, "--mcp")
+    ended = place("hooks", "install", *ALL, "--mcp")
     server = json.loads((place.folder / ".mcp.json").read_text())["mcpServers"]["remit"]
     assert server == {"command": sys.executable, "args": ["-P", "-m", "remit", "mcp"]}
     text = (place.folder / "opencode.jsonc").read_text()
     assert text.startswith('{\n  // mine\n  "model": "x",')
     assert '"remit"' in text
     assert "codex mcp add remit -- " in ended.text
-    assert place("uninstall").code == 0
+    assert place("hooks", "uninstall").code == 0
     assert list_tree(place.folder) == {"opencode.jsonc": b'{\n  // mine\n  "model": "x", // too\n}\n'}
 
 
 def test_a_server_that_lacks_its_package_is_told(place: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     sentence = "the package mcp is not installed (pip install '.[mcp]'"
-    assert sentence not in place("init", "--harness", "claude", "--mcp").text
+    assert sentence not in place("hooks", "install", "claude", "--mcp").text
     monkeypatch.setitem(sys.modules, "mcp", None)
-    assert sentence in place("init", "--harness", "claude", "--mcp").text
-    assert sentence not in place("init", "--harness", "claude").text
+    assert sentence in place("hooks", "install", "claude", "--mcp").text
+    assert sentence not in place("hooks", "install", "claude").text
 
 
 def test_a_second_time_nothing_is_written(place: Inside) -> None:
     put(place, LOCAL, MINE)
-    place("init", *ALL)
+    place("hooks", "install", *ALL)
     before = list_tree(place.folder)
-    ended = place("init", *ALL)
+    ended = place("hooks", "install", *ALL)
     assert (ended.code, "✓ nothing to do; to prove that the hooks work" in ended.text) == (0, True)
     assert list_tree(place.folder) == before
 
 
 def test_an_older_command_line_is_replaced_and_nothing_else(place: Inside) -> None:
     put(place, LOCAL, MINE)
-    place("init", "--harness", "claude")
+    place("hooks", "install", "claude")
     file = place.folder / LOCAL
     wanted = file.read_text()
     file.write_text(wanted.replace(sys.executable, "/old/bin/python"))
     assert "/old/bin/python" in file.read_text()
-    ended = place("init", "--harness", "claude")
+    ended = place("hooks", "install", "claude")
     assert (ended.code, f"change  {LOCAL}" in ended.text) == (0, True)
     assert file.read_text() == wanted
-    place("uninstall")
+    place("hooks", "uninstall")
     assert file.read_text() == MINE
 
 
 def test_a_file_that_git_would_take_along_is_told(place: Inside) -> None:
     git(place.folder, "init", "-q")
-    assert "git does not ignore it" in place("init", "--harness", "claude").text
+    assert "git does not ignore it" in place("hooks", "install", "claude").text
     put(place, ".gitignore", ".claude/*.local.json\n")
-    assert "git does not ignore it" not in place("init", "--harness", "claude").text
+    assert "git does not ignore it" not in place("hooks", "install", "claude").text
 
 
 @pytest.fixture
@@ -260,42 +260,42 @@ def test_in_a_worktree_it_is_told_where_the_hooks_are(
     place: Inside, worktree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(worktree)
-    told = place("init", "--harness", "claude").text
+    told = place("hooks", "install", "claude").text
     assert f"this is a linked worktree, and the hooks are in '{place.folder}': start claude there" in told
     assert (place.folder / LOCAL).exists()
     assert not (worktree / LOCAL).exists()
-    removed = place("uninstall")
+    removed = place("hooks", "uninstall")
     assert f"what is taken out is in the main checkout, '{place.folder}'" in removed.text
     assert not (place.folder / LOCAL).exists()
-    assert "main checkout" not in place("uninstall").text
+    assert "main checkout" not in place("hooks", "uninstall").text
 
 
 def test_below_the_root_it_is_told_where_claude_is_to_be_started(
     place: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     git(place.folder, "init", "-q")
-    assert "start claude in" not in place("init", "--harness", "claude").text
+    assert "start claude in" not in place("hooks", "install", "claude").text
     (place.folder / "src").mkdir()
     monkeypatch.chdir(place.folder / "src")
-    told = place("init", *ALL).text
+    told = place("hooks", "install", *ALL).text
     assert told.count(f"start claude in '{place.folder}'") == 1
     assert "worktree" not in told
     monkeypatch.setenv("REMIT_ROOT", str(place.folder))
-    assert "start claude in" not in place("init", "--harness", "claude").text
+    assert "start claude in" not in place("hooks", "install", "claude").text
 
 
 def test_a_line_of_ones_own_that_calls_the_hook_is_told_and_stays(place: Inside) -> None:
     put(place, LOCAL, MINE.replace("lint", "remit hook | tee log"))
-    ended = place("init", "--harness", "claude")
+    ended = place("hooks", "install", "claude")
     assert f"{LOCAL} has a command line of your own that calls Remit too (Stop): it stays" in ended.text
     assert "remit hook | tee log" in (place.folder / LOCAL).read_text()
-    place("uninstall")
+    place("hooks", "uninstall")
     assert (place.folder / LOCAL).read_text() == MINE.replace("lint", "remit hook | tee log")
 
 
 def test_a_broken_file_is_one_sentence_and_nothing_is_written(place: Inside) -> None:
     put(place, CODEX, "{,}")
-    ended = place("init", *ALL)
+    ended = place("hooks", "install", *ALL)
     assert ended.code == 2
     assert smooth(ended.complaint) == snapshot(
         "'<folder>/.codex/hooks.json' is not JSON: expecting property name enclosed in double quotes (line 1); correct it by hand, then run the command again"
@@ -306,10 +306,10 @@ def test_a_broken_file_is_one_sentence_and_nothing_is_written(place: Inside) -> 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("init", "--harness", "claud"), "there is no harness 'claud'; did you mean 'claude'?"),
-        (("init", "--check"), "--check is about a harness; say which: --harness claude"),
-        (("init", "--shared"), "--shared is about a harness"),
-        (("uninstall", "--harness", "gemini"), "Remit has no hooks for Gemini CLI"),
+        (("hooks", "install", "claud"), "there is no harness 'claud'; did you mean 'claude'?"),
+        (("hooks", "check"), "HARNESS is missing; name one: remit hooks check claude"),
+        (("hooks", "install", "--shared"), "HARNESS is missing; name one: remit hooks install claude"),
+        (("hooks", "uninstall", "gemini"), "Remit has no hooks for Gemini CLI"),
     ],
 )
 def test_what_does_not_fit_is_told(place: Inside, words: tuple[str, ...], sentence: str) -> None:
@@ -318,13 +318,13 @@ def test_what_does_not_fit_is_told(place: Inside, words: tuple[str, ...], senten
 
 
 def test_as_json_everything_is_there(place: Inside) -> None:
-    planned = load(place("init", *ALL, "--json", "--dry-run"))
+    planned = load(place("hooks", "install", *ALL, "--json", "--dry-run"))
     assert planned["written"] is False
     assert [each["name"] for each in planned["harnesses"]] == ["claude", "codex", "opencode"]
     assert planned["harnesses"][0]["files"] == [{"path": LOCAL, "action": "create"}]
     assert "PreToolUse" in planned["harnesses"][0]["events"]
-    assert load(place("init", *ALL, "--json"))["written"] is True
-    gone = load(place("uninstall", "--json"))
+    assert load(place("hooks", "install", *ALL, "--json"))["written"] is True
+    gone = load(place("hooks", "uninstall", "--json"))
     assert [file["action"] for each in gone["harnesses"] for file in each["files"]] == ["remove"] * 3
     assert list_tree(place.folder) == {}
 
@@ -333,14 +333,14 @@ def test_a_disk_that_takes_nothing_is_one_sentence(remit: Remit) -> None:
     put(remit, LOCAL, MINE)
     (remit.folder / ".remit/locks").mkdir(parents=True)
     (remit.folder / ".remit/.gitignore").write_text("*\n")
-    ended = remit("init", "--harness", "claude", prelude=("-c", FULL_DISK))
+    ended = remit("hooks", "install", "claude", prelude=("-c", FULL_DISK))
     assert (ended.code, "cannot be written: file too large" in ended.complaint) == (2, True)
     assert list_tree(remit.folder) == {LOCAL: MINE.encode()}
-    assert remit("init", "--harness", "claude").code == 0
+    assert remit("hooks", "install", "claude").code == 0
     full = (remit.folder / LOCAL).read_bytes()
-    ended = remit("uninstall", prelude=("-c", FULL_DISK))
+    ended = remit("hooks", "uninstall", prelude=("-c", FULL_DISK))
     assert (ended.code, (remit.folder / LOCAL).read_bytes()) == (2, full)
-    assert remit("uninstall").code == 0
+    assert remit("hooks", "uninstall").code == 0
     assert list_tree(remit.folder) == {LOCAL: MINE.encode()}
 
 
@@ -348,16 +348,16 @@ def test_a_disk_that_takes_nothing_is_one_sentence(remit: Remit) -> None:
 @pytest.mark.thorough
 def test_several_at_once_leave_one_installation(remit: Remit) -> None:
     put(remit, LOCAL, MINE)
-    remit("init", *ALL)
+    remit("hooks", "install", *ALL)
     wanted = list_tree(remit.folder)
-    remit("uninstall")
+    remit("hooks", "uninstall")
     for _ in range(2):
-        processes = [remit.start("init", *ALL) for _ in range(3)]
+        processes = [remit.start("hooks", "install", *ALL) for _ in range(3)]
         ended = [(process.communicate(), process.returncode) for process in processes]
         assert {code for _, code in ended} <= {0, 2}, "one that came too late says that the files have changed"
         assert 0 in {code for _, code in ended}
         assert list_tree(remit.folder) == wanted
-    processes = [remit.start("uninstall") for _ in range(3)]
+    processes = [remit.start("hooks", "uninstall") for _ in range(3)]
     assert 0 in {code for _, code in [(process.communicate(), process.returncode) for process in processes]}
     assert list_tree(remit.folder) == {LOCAL: MINE.encode()}
 
@@ -369,60 +369,60 @@ def test_uninstalled_every_file_is_what_it_was_and_the_others_are_gone(place: In
     put(place, LOCAL, MINE)
     put(place, ".opencode/agent/x.md", "x")
     before = list_tree(place.folder)
-    place("init", *ALL, "--mcp")
-    shown = place("uninstall", "--dry-run")
+    place("hooks", "install", *ALL, "--mcp")
+    shown = place("hooks", "uninstall", "--dry-run")
     assert (shown.code, f"change  {LOCAL}" in shown.text, f"remove  {PLUGIN}" in shown.text) == (0, True, True)
-    ended = place("uninstall")
+    ended = place("hooks", "uninstall")
     assert (ended.code, ended.text.split("\n")[-2]) == (0, snapshot("✓ taken out; everything else is as it was"))
     assert list_tree(place.folder) == before
     assert not (place.folder / ".codex").exists()
-    again = place("uninstall")
+    again = place("hooks", "uninstall")
     assert (again.code, again.text.split("\n")[-2]) == (0, snapshot("✓ nothing of Remit's is there"))
 
 
 def test_one_harness_is_uninstalled_by_itself(place: Inside) -> None:
-    place("init", *ALL)
-    assert place("uninstall", "--harness", "codex").code == 0
+    place("hooks", "install", *ALL)
+    assert place("hooks", "uninstall", "codex").code == 0
     assert {*list_tree(place.folder)} == {LOCAL, PLUGIN}
 
 
 def test_where_nothing_is_installed_nothing_is_made(place: Inside) -> None:
-    assert place("uninstall").code == 0
+    assert place("hooks", "uninstall").code == 0
     assert list(place.folder.iterdir()) == []
 
 
 def test_a_broken_file_that_may_have_hooks_is_told_and_the_others_are_taken_out(place: Inside) -> None:
-    place("init", *ALL)
+    place("hooks", "install", *ALL)
     file = place.folder / CODEX
     broken = file.read_text()[:-3]
     file.write_text(broken)
-    ended = place("uninstall")
+    ended = place("hooks", "uninstall")
     assert ended.code == 1
     assert smooth(ended.complaint) == snapshot(
         "'<folder>/.codex/hooks.json' was cut off: it ends in the middle (line 93); correct it by hand, then run the command again"
     )
     assert list_tree(place.folder) == {CODEX: broken.encode()}
-    again = place("uninstall")
+    again = place("hooks", "uninstall")
     assert (again.code, "nothing of Remit's is there" in again.text) == (1, False), "its hooks are in there"
     file.write_text("{")
     (place.folder / ".remit/harness/codex-hooks.json.json").unlink()
-    assert place("uninstall").code == 0, "nothing of Remit's can be in it"
+    assert place("hooks", "uninstall").code == 0, "nothing of Remit's can be in it"
 
 
 def test_a_plugin_that_was_changed_stays_and_is_told(place: Inside) -> None:
-    place("init", *ALL)
+    place("hooks", "install", *ALL)
     file = place.folder / PLUGIN
     file.write_text(f"{file.read_text()}// mine\n")
-    ended = place("uninstall")
+    ended = place("hooks", "uninstall")
     assert (ended.code, "was changed since it was installed; remove it by hand" in ended.complaint) == (1, True)
     assert {*list_tree(place.folder)} == {PLUGIN}
 
 
 def test_an_agent_takes_out_nothing_that_holds_it(place: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    place("init", *ALL)
+    place("hooks", "install", *ALL)
     before = list_tree(place.folder)
     monkeypatch.setenv("REMIT_TICKET", "x")
-    for words in (("uninstall",), ("init", *ALL, "--shared")):
+    for words in (("hooks", "uninstall"), ("hooks", "install", *ALL, "--shared")):
         ended = place(*words)
         assert (ended.code, "an agent can't change what its harness calls" in ended.complaint) == (2, True)
     assert list_tree(place.folder) == before
@@ -436,7 +436,7 @@ def test_the_doctor_says_nothing_of_hooks_where_none_are(place: Inside) -> None:
 
 
 def test_the_doctor_counts_what_is_well_and_sees_that_codex_trusts_nothing(place: Inside) -> None:
-    place("init", *ALL)
+    place("hooks", "install", *ALL)
     told = doctor(place)
     assert [state for state, _, _ in told] == ["ok", "ok", "warning", "ok"]
     assert told[0][1].startswith("claude: ")
@@ -444,7 +444,7 @@ def test_the_doctor_counts_what_is_well_and_sees_that_codex_trusts_nothing(place
 
 
 def test_the_doctor_sees_hooks_that_were_trusted(place: Inside) -> None:
-    place("init", "--harness", "codex")
+    place("hooks", "install", "codex")
     folder = Path(os.environ["HOME"], ".codex")
     folder.mkdir()
     root = str(place.folder)
@@ -468,7 +468,7 @@ def test_the_doctor_sees_hooks_that_were_trusted(place: Inside) -> None:
     ],
 )
 def test_the_doctor_sees_hooks_that_lead_nowhere(place: Inside, old: str, new: str, state: str, sentence: str) -> None:
-    place("init", "--harness", "claude")
+    place("hooks", "install", "claude")
     file = place.folder / LOCAL
     file.write_text(file.read_text().replace(old, new))
     ((found, message, hint),) = doctor(place)
@@ -476,7 +476,7 @@ def test_the_doctor_sees_hooks_that_lead_nowhere(place: Inside, old: str, new: s
 
 
 def test_the_doctor_sees_another_remit(place: Inside) -> None:
-    place("init", "--harness", "claude")
+    place("hooks", "install", "claude")
     other = put(place, "elsewhere/remit/hooks/entry.py", "")
     file = place.folder / LOCAL
     words = settings_files.split_command(load_hooks(place, LOCAL)["Stop"][0][1])
@@ -487,7 +487,7 @@ def test_the_doctor_sees_another_remit(place: Inside) -> None:
 
 
 def test_the_doctor_sees_hooks_that_are_called_twice(place: Inside) -> None:
-    place("init", "--harness", "claude")
+    place("hooks", "install", "claude")
     (place.folder / SHARED).write_bytes((place.folder / LOCAL).read_bytes())
     assert f"twice: in {LOCAL} and in {SHARED}" in doctor(place)[2][1]
     (place.folder / SHARED).unlink()
@@ -495,7 +495,7 @@ def test_the_doctor_sees_hooks_that_are_called_twice(place: Inside) -> None:
     folder.mkdir()
     (folder / "settings.json").write_text('{"enabledPlugins": {"remit@tools": true}}')
     assert "and by the plugin that" in doctor(place)[1][1]
-    assert "Remit's plugin for Claude Code is switched on as well" in place("init", "--harness", "claude").text
+    assert "Remit's plugin for Claude Code is switched on as well" in place("hooks", "install", "claude").text
 
 
 def test_the_doctor_says_whether_the_kernel_limits_commands(place: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -506,12 +506,12 @@ def test_the_doctor_says_whether_the_kernel_limits_commands(place: Inside, monke
         ((state, message),) = [(row["state"], row["message"]) for row in rows if row["name"] == "commands"]
         return state, message
 
-    place("init", "--harness", "claude")
+    place("hooks", "install", "claude")
     assert look()[0] == "ok"
     shell = place.folder / ".remit/confine/bash"
     shell.write_text("#!/bin/sh\n")
     assert look() == ("warning", f"Claude Code: '{shell}' isn't the shell that this Remit installs")
-    place("init", "--harness", "claude")
+    place("hooks", "install", "claude")
     assert look()[0] == "ok"
     settings = json.loads((place.folder / LOCAL).read_text())
     for told, sentence in (
@@ -522,19 +522,19 @@ def test_the_doctor_says_whether_the_kernel_limits_commands(place: Inside, monke
         state, message = look()
         assert (state, sentence in message) == ("warning", True), message
     put(place, LOCAL, json.dumps(settings | {"env": {"CLAUDE_CODE_SHELL": "/bin/zsh"}}))
-    ended = place("init", "--harness", "claude")
+    ended = place("hooks", "install", "claude")
     assert (ended.code, "sets CLAUDE_CODE_SHELL to '/bin/zsh', so the kernel" in ended.text) == (0, True)
     assert json.loads((place.folder / LOCAL).read_text())["env"] == {"CLAUDE_CODE_SHELL": "/bin/zsh"}
 
 
 def test_the_doctor_misses_a_name_that_is_not_on_the_path(place: Inside) -> None:
-    place("init", "--harness", "claude", "--shared")
+    place("hooks", "install", "claude", "--shared")
     ((state, message, _),) = doctor(place)
     assert (state, "calls remit, which is not on the path" in message) == ("problem", True)
 
 
 def test_the_doctor_sees_a_plugin_that_was_changed(place: Inside) -> None:
-    place("init", "--harness", "opencode")
+    place("hooks", "install", "opencode")
     file = place.folder / PLUGIN
     text = file.read_text()
     file.write_text(f"{text}// mine\n")

@@ -1,4 +1,4 @@
-"""`remit init --harness NAME --check`: what it prints if the harness is missing, fails, hangs or calls no hooks.
+"""`remit hooks check NAME`: what it prints if the harness is missing, fails, hangs or calls no hooks.
 
 With the real harnesses it is in `tests/harnesses/test_hook_check.py`; here a small script takes their place.
 """
@@ -41,7 +41,7 @@ SHOWN = CheckRecord(("caller",), ASKED, (GOOD, BAD), frozenset({"written", "ran"
 @pytest.fixture
 def ready(place: Inside) -> Inside:
     """A place with hooks for all harnesses."""
-    place("init", "--harness", "claude", "--harness", "codex", "--harness", "opencode", "--yes")
+    place("hooks", "install", "claude", "codex", "opencode")
     return place
 
 
@@ -54,7 +54,7 @@ def put_harness(text: str, name: str = "claude") -> None:
 
 
 def check(place: Inside, name: str = "claude", *more: str) -> Ended:
-    return place("init", "--harness", name, "--check", *more)
+    return place("hooks", "check", name, *more)
 
 
 def list_states(shown: CheckRecord) -> dict[str, str]:
@@ -119,7 +119,7 @@ def test_without_hooks_it_says_how_to_install_them(place: Inside) -> None:
     ended = check(place)
     assert ended.code == 2
     assert b"Remit's hooks are not installed for Claude Code" in ended.err
-    assert b"remit init --harness claude" in ended.err
+    assert b"remit hooks install claude" in ended.err
     assert list(place.folder.iterdir()) == []
 
 
@@ -131,7 +131,7 @@ def test_without_the_harness_it_cannot_run(ready: Inside) -> None:
 def test_one_harness_that_is_missing_does_not_keep_the_other_from_being_checked(ready: Inside) -> None:
     put_harness("sys.exit('it is not started')")
     (ready.folder / SHARED).write_text('{"disableAllHooks": true}')
-    ended = check(ready, "opencode", "--harness", "claude")
+    ended = check(ready, "opencode", "claude")
     assert ended.code == 1
     assert b"opencode is not on the path" in ended.err
     assert ended.text.splitlines()[-1] == "✗ 6 of 6 promises broken"

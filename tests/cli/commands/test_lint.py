@@ -1,4 +1,4 @@
-"""`remit lint` and `remit fix`: every option and output format, on real files, in real repositories."""
+"""`remit lint` and `remit lint --fix`: every option and output format, on real files, in real repositories."""
 
 import gzip
 import json
@@ -126,7 +126,7 @@ def test_files_of_an_agents_folder_that_are_no_agents_are_named(inside: Inside) 
 def test_a_program_hears_beside_its_answer_that_nothing_was_looked_at(options: tuple[str, ...], inside: Inside) -> None:
     ended = inside("lint", *options)
     assert (ended.code, ended.out) == (0, inside("lint", *options, "--no-cache").out)
-    assert ended.err.startswith(b"remit: note: no agent files found in .claude/agents, ")
+    assert ended.err.startswith(b"note: no agent files found in .claude/agents, ")
     assert json.loads(inside("lint", "--json").err)["note"].startswith("no agent files found in ")
 
 
@@ -209,7 +209,7 @@ def test_full_shows_the_line_with_carets(remit: Remit) -> None:
     assert "3 | description: Use it when: it fails" in text
     assert "^" in text
     assert "= see: remit explain AGT004" in text
-    assert text.endswith("✗ 3 files: 1 error\n1 can be fixed with `remit fix`.\n")
+    assert text.endswith("✗ 3 files: 1 error\n1 can be fixed with `remit lint --fix`.\n")
 
 
 def test_concise_is_a_line_each(inside: Inside) -> None:
@@ -218,7 +218,7 @@ def test_concise_is_a_line_each(inside: Inside) -> None:
     assert first.startswith(f"{UNQUOTED_PATH}:3:")
     assert " AGT004 error " in first
     assert first.endswith(" [*]")
-    assert rest == ["✗ 3 files: 1 error", "1 can be fixed with `remit fix`."]
+    assert rest == ["✗ 3 files: 1 error", "1 can be fixed with `remit lint --fix`."]
 
 
 def test_json_is_a_list_of_findings_with_the_names_that_other_linters_use(inside: Inside) -> None:
@@ -472,7 +472,7 @@ def test_fix_puts_right_what_is_safe(inside: Inside) -> None:
     assert rest == [
         "1 finding fixed in 1 file.",
         "✗ 3 files: 1 error",
-        "1 can be fixed with `remit fix --unsafe-fixes`.",
+        "1 can be fixed with `remit lint --fix --unsafe-fixes`.",
     ]
 
 
@@ -487,11 +487,11 @@ def test_unsafe_fixes_go_further(inside: Inside) -> None:
 
 def test_fix_is_short_for_lint_with_it(inside: Inside) -> None:
     make_faulty(inside)
-    assert inside("fix", "--select", "AGT004").code == 0
+    assert inside("lint", "--fix", "--select", "AGT004").code == 0
     assert (inside.folder / UNQUOTED_PATH).read_text() == FIXED
     put(inside, STANDARD_PATH, TWICE)
-    assert inside("fix", "--select", "AGT005").code == 1
-    assert inside("fix", "--select", "AGT005", "--unsafe-fixes", STANDARD_PATH).code == 0
+    assert inside("lint", "--fix", "--select", "AGT005").code == 1
+    assert inside("lint", "--fix", "--select", "AGT005", "--unsafe-fixes", STANDARD_PATH).code == 0
     assert (inside.folder / STANDARD_PATH).read_text() == STANDARD
 
 
@@ -508,10 +508,10 @@ def test_fixing_twice_is_fixing_once(inside: Inside) -> None:
 
     before = take()
     for options in ((), ("--unsafe-fixes",)):
-        inside("fix", *options)
+        inside("lint", "--fix", *options)
         once = take()
         times = {name: Path(name).stat().st_mtime_ns for name in once}
-        inside("fix", *options)
+        inside("lint", "--fix", *options)
         assert take() == once
         assert {name: Path(name).stat().st_mtime_ns for name in once} == times, "what is right is not written again"
     assert take() != before
@@ -520,7 +520,7 @@ def test_fixing_twice_is_fixing_once(inside: Inside) -> None:
 def test_a_fix_of_one_agent_s_file_may_come_from_the_graph_of_all(inside: Inside) -> None:
     for name, text in WORKSPACES["GRF003"].bad.items():
         put(inside, name, text)
-    assert inside("fix", "--unsafe-fixes", "--select", "GRF003").code == 0
+    assert inside("lint", "--fix", "--unsafe-fixes", "--select", "GRF003").code == 0
     assert (inside.folder / "agents/a.md").read_text() == (WORKSPACES["GRF003"].fixed or {})["agents/a.md"]
 
 
@@ -528,7 +528,7 @@ def test_bytes_elsewhere_stay_what_they_are(inside: Inside) -> None:
     """Line breaks, a byte order mark, bytes that are no text, no line break at the end."""
     before = b"\xef\xbb\xbf" + UNQUOTED.replace("\n", "\r\n").encode() + b"caf\xe9\x1b\x0c\xe2\x80\xa8 end"
     put(inside, UNQUOTED_PATH, before)
-    inside("fix", "--select", "AGT004")
+    inside("lint", "--fix", "--select", "AGT004")
     after = (inside.folder / UNQUOTED_PATH).read_bytes()
     assert after == before.replace(b"Use it when: it fails", b'"Use it when: it fails"')
 
@@ -538,7 +538,7 @@ def test_permissions_and_links_stay_what_they_are(inside: Inside) -> None:
     (inside.folder / "shared/a.md").chmod(0o640)
     (inside.folder / ".claude/agents").mkdir(parents=True)
     (inside.folder / UNQUOTED_PATH).symlink_to("../../shared/a.md")
-    assert inside("fix", "--select", "AGT004").code == 0
+    assert inside("lint", "--fix", "--select", "AGT004").code == 0
     assert (inside.folder / UNQUOTED_PATH).is_symlink()
     assert (inside.folder / "shared/a.md").read_text() == FIXED
     assert (inside.folder / "shared/a.md").stat().st_mode & 0o777 == 0o640
@@ -551,7 +551,7 @@ def test_a_link_out_of_the_workspace_is_not_written_through(
     outside.write_text(UNQUOTED)
     (inside.folder / ".claude/agents").mkdir(parents=True)
     (inside.folder / UNQUOTED_PATH).symlink_to(outside)
-    ended = inside("fix", "--select", "AGT004")
+    ended = inside("lint", "--fix", "--select", "AGT004")
     assert ended.code == 1
     assert outside.read_text() == UNQUOTED
 
@@ -562,7 +562,7 @@ def test_a_file_that_cannot_be_written_is_told(inside: Inside) -> None:
     folder = (inside.folder / UNQUOTED_PATH).parent
     folder.chmod(0o500)
     try:
-        ended = inside("fix", "--no-cache")
+        ended = inside("lint", "--fix", "--no-cache")
     finally:
         folder.chmod(0o700)
     assert ended.code == 2
@@ -577,7 +577,7 @@ def test_a_cache_with_other_edits_in_it_does_not_change_a_file(inside: Inside) -
     forged = cache.read_text().replace('\\"Use it when: it fails\\"', "evil")
     assert forged != cache.read_text()
     cache.write_text(forged)
-    inside("fix", "--select", "AGT004")
+    inside("lint", "--fix", "--select", "AGT004")
     assert (inside.folder / UNQUOTED_PATH).read_text() == FIXED
 
 
@@ -594,7 +594,7 @@ def test_a_diff_changes_nothing_and_git_applies_it(remit: Remit) -> None:
     files = [UNQUOTED_PATH, STANDARD_PATH, ".claude/agents/b.md"]
     before = {name: (remit.folder / name).read_bytes() for name in files}
     options = ("--unsafe-fixes", "--select", "AGT004,AGT005")
-    for command in (("lint", "--diff", *options), ("fix", "--diff", *options)):
+    for command in (("lint", "--diff", *options), ("lint", "--fix", "--diff", *options)):
         ended = remit(*command)
         assert ended.code == 1
         assert ended.err == b"3 findings in 3 files would be fixed.\n"
@@ -603,7 +603,7 @@ def test_a_diff_changes_nothing_and_git_applies_it(remit: Remit) -> None:
     applied = {name: (remit.folder / name).read_bytes() for name in files}
     for name, data in before.items():
         (remit.folder / name).write_bytes(data)
-    assert remit("fix", *options).code == 0
+    assert remit("lint", "--fix", *options).code == 0
     assert {name: (remit.folder / name).read_bytes() for name in files} == applied
     assert applied != before
 
@@ -616,16 +616,16 @@ def test_a_diff_of_nothing_is_0(inside: Inside) -> None:
 
 def test_a_diff_tells_of_what_only_unsafe_fixes_would_change(inside: Inside) -> None:
     put(inside, ".claude/agents/a.md", "---\nname: a\ndescription: Plans it\nmodel: sonet\n---\n\nPlan.\n")
-    assert "1 can be fixed with `remit fix --unsafe-fixes`" in inside("lint").text
-    told = inside("fix", "--diff").err.decode()
+    assert "1 can be fixed with `remit lint --fix --unsafe-fixes`" in inside("lint").text
+    told = inside("lint", "--fix", "--diff").err.decode()
     assert told == snapshot("0 findings in 0 files would be fixed, 1 more with --unsafe-fixes.\n")
-    told = inside("fix", "--diff", "--unsafe-fixes").err.decode()
+    told = inside("lint", "--fix", "--diff", "--unsafe-fixes").err.decode()
     assert told == snapshot("1 finding in 1 file would be fixed.\n")
 
 
 def test_a_diff_in_colour_is_for_eyes(remit: Remit) -> None:
     put(remit, UNQUOTED_PATH, UNQUOTED.replace("\n", "\r\n"))
-    shown = remit("fix", "--diff", "--select", "AGT004", env={"FORCE_COLOR": "1"}).text
+    shown = remit("lint", "--fix", "--diff", "--select", "AGT004", env={"FORCE_COLOR": "1"}).text
     assert '\x1b[1;32m+description: "Use it when: it fails"' in shown
     assert "\r" not in shown
 
@@ -633,7 +633,7 @@ def test_a_diff_in_colour_is_for_eyes(remit: Remit) -> None:
 def test_a_diff_on_a_terminal_without_colour_is_escaped_too(remit: Remit) -> None:
     put(remit, UNQUOTED_PATH, UNQUOTED.replace("it fails", "it \x9b31m fails"))
     master, slave = os.openpty()
-    with remit.start("fix", "--diff", "--select", "AGT", stdout=slave, env={"NO_COLOR": "1"}) as process:
+    with remit.start("lint", "--fix", "--diff", "--select", "AGT", stdout=slave, env={"NO_COLOR": "1"}) as process:
         process.communicate(timeout=20)
     os.close(slave)
     shown = os.read(master, 100_000).decode()
@@ -644,7 +644,7 @@ def test_a_diff_on_a_terminal_without_colour_is_escaped_too(remit: Remit) -> Non
 
 def test_a_name_with_a_line_break_adds_no_line_to_the_patch(inside: Inside) -> None:
     put(inside, ".claude/agents/a\n+++ b\n.md", UNQUOTED)
-    out = inside("fix", "--diff", "--select", "AGT004").text
+    out = inside("lint", "--fix", "--diff", "--select", "AGT004").text
     assert out.count("\n+++ ") == 1
 
 
@@ -722,7 +722,7 @@ def test_a_baseline_is_a_file(inside: Inside) -> None:
 def test_fixing_shortens_the_baseline(inside: Inside) -> None:
     make_faulty(inside)
     inside("lint", "--baseline", "known.json", "--select", "AGT004")
-    ended = inside("fix", "--baseline", "known.json", "--select", "AGT004")
+    ended = inside("lint", "--fix", "--baseline", "known.json", "--select", "AGT004")
     assert ended.code == 0
     assert load_baseline(inside) == {}
 
@@ -799,10 +799,10 @@ def test_watching_lints_again_whenever_a_file_changes_until_it_is_interrupted(re
         put(remit, UNQUOTED_PATH, FIXED)
         watcher.wait_for("✓ 3 files: nothing to say")
         put(remit, "remit.toml", "[lint\n")
-        watcher.wait_for("remit: error: ")
+        watcher.wait_for("error: ")
         put(remit, "remit.toml", '[lint]\nexclude = [".claude"]\n')
         text = watcher.wait_for("watching 1 file;")
-        assert text.count("remit: error: ") == 1, "it is told once"
+        assert text.count("error: ") == 1, "it is told once"
     finally:
         code = watcher.end()
     assert code == 130
@@ -829,7 +829,7 @@ def test_a_round_of_watching_is_a_lint(inside: Inside, monkeypatch: pytest.Monke
         "watching 2 files",
         *["watching 3 files"] * 2,
     ]
-    assert len(err) == 4, "what is in the way is told once"
+    assert len(err) == 5, "what is in the way is told once"
 
 
 def test_watching_what_is_not_there_ends_at_once(remit: Remit) -> None:

@@ -1,4 +1,4 @@
-"""`remit ps`, `tree`, `show`, `wait` and `cancel`: agents that others drive, this process does, or nobody."""
+"""`remit ps`, `show`, `wait` and `cancel`: agents that others drive, this process does, or nobody."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_where_nothing_was_delegated_nothing_is_made(inside: Inside) -> None:
     assert inside("ps").text == snapshot("nothing is at work; remit ps --all shows what was\n")
     assert inside("ps", "--all").text == snapshot("nothing was delegated yet\n")
     assert load(inside("ps", "--json")) == []
-    assert inside("tree").text == snapshot("nothing was delegated yet\n")
+    assert inside("ps", "--tree").text == snapshot("nothing was delegated yet\n")
     assert smooth(inside("show").complaint) == snapshot("nothing was delegated here yet; start with: remit run PROMPT")
     assert not (inside.folder / ".remit").exists()
 
@@ -100,7 +100,7 @@ def test_somebody_elses_agent_is_seen_at_work(remit: Remit, agent: ScriptedAgent
         assert table[0].split() == ["SESSION", "AGENT", "STATE", "TOOK", "LEFT", "HEARD", "TOKENS", "COST", "DRIVER"]
         assert table[1].startswith(f"{session}  command  running  0:")
         assert table[1].endswith(f"process {each['driver_pid']}")
-        assert "looking around" in remit("tree").text
+        assert "looking around" in remit("ps", "--tree").text
         shown = remit("show", session).text
         assert shown.startswith("· command: running\n  looking around\n")
         assert f"driver    process {each['driver_pid']}" in shown
@@ -129,9 +129,9 @@ def test_settings_that_cannot_be_followed_are_not_ignored_silently(inside: Insid
     for words in (("ps",), ("ps", "--json"), ("tree",)):
         ended = inside(*words)
         assert ended.code == 0
-        assert ended.err.decode().startswith("remit: warning: ")
+        assert ended.err.decode().startswith("warning: ")
         assert b"secret" not in ended.err
-    ended = inside("ps", "--workers")
+    ended = inside("worker", "list")
     assert ended.code == 2
     assert "remit.toml" in ended.complaint
 
@@ -158,7 +158,7 @@ def test_a_tree_is_shown_and_ended_as_a_whole(remit: Remit, agent: ScriptedAgent
     remit("run", "parent", "Hand it on.", "--command", agent.command, "--detach")
     wait_until(lambda: child.did("hung"), "the child hangs")
     rows = {row.agent: row for row in list_rows(remit.folder)}
-    lines = remit("tree").text.splitlines()
+    lines = remit("ps", "--tree").text.splitlines()
     assert lines[0].startswith(f"· parent  {rows['parent'].session_id}  waiting for child")
     assert lines[1].startswith(f"  · child  {rows['child'].session_id}")
     assert lines[-1] == snapshot("2 delegations, 2 open")
@@ -168,7 +168,7 @@ def test_a_tree_is_shown_and_ended_as_a_whole(remit: Remit, agent: ScriptedAgent
     assert drivers["parent"] is not None
     for pid in filter(None, drivers.values()):  # the child's driver may have another number in its namespace
         assert b"remit" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    (found,) = load(remit("tree", rows["child"].session_id, "--json"))
+    (found,) = load(remit("ps", "--tree", rows["child"].session_id, "--json"))
     assert [(each["agent"], each["level"]) for each in found] == [("child", 0)]
     assert "below\n  child  running  " in remit("show", rows["parent"].session_id).text
     assert remit("cancel", rows["parent"].session_id).code == 0
@@ -292,8 +292,8 @@ def test_who_has_not_begun_is_starting_unless_there_is_no_room(remit: Remit) -> 
         with home.ledger.transaction() as db:
             advance(db, "sess_1", "running", started_ms=2_000)
         assert look() == {"1": "running", "2": "starting", "3": "queued", "4": "queued"}
-        assert "worker  sess_2  starting" in remit("tree", "sess_2").text
-        assert "worker  sess_3  waits for a slot" in remit("tree", "sess_3").text
+        assert "worker  sess_2  starting" in remit("ps", "--tree", "sess_2").text
+        assert "worker  sess_3  waits for a slot" in remit("ps", "--tree", "sess_3").text
     finally:
         broker.end()
         home.close()

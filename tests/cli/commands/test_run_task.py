@@ -61,7 +61,7 @@ def get_marker(folder: Path) -> str | None:
 
 
 def move(remit: Remit, marker: str) -> None:
-    ended = remit("task", "move", "1", marker)
+    ended = remit("task", "set-status", "1", marker)
     assert ended.code == 0, ended.err
 
 
@@ -78,7 +78,10 @@ def test_of_what_moves_no_task_it_is_told(remit: Remit, agent: ScriptedAgent) ->
     told = run(remit, agent, "utility")
     assert get_marker(remit.folder) == "NOT STARTED"
     stays = "task 1 stays NOT STARTED"
-    assert f"status: {stays}: this work moves none; remit research, plan or implement 1 does" in told["remit"]["notes"]
+    assert (
+        f"status: {stays}: this work moves none; remit task research, plan or implement 1 does"
+        in told["remit"]["notes"]
+    )
     shown = remit("show").text
     assert stays in shown
     assert "task 1 is NOT STARTED" not in shown
@@ -122,7 +125,7 @@ def test_a_task_that_somebody_works_on_stays_theirs(remit: Remit, agent: Scripte
     told = run(remit, agent, "implementation")
     assert (told["status"], told["remit"]["verdict"]) == ("partial", "unproven")  # another run is active in this folder
     assert get_marker(remit.folder) == "RESEARCHING"
-    assert smooth(remit("research", "1", "--command", agent.command).complaint) == snapshot(
+    assert smooth(remit("task", "research", "1", "--command", agent.command).complaint) == snapshot(
         "researcher works on task 1 already (<session>); wait for it: remit wait <session>, or end it: remit cancel <session>"
     )
     assert remit("cancel", first).code == 0

@@ -1,4 +1,4 @@
-"""`remit serve` and `remit ui`: the program itself, from its line to its end."""
+"""`remit serve` and `remit serve --open`: the program itself, from its line to its end."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_server_tells_where_it_is_and_ends_in_time(remit: Remit) -> None:
         again = remit("serve")
         assert again.code == 2
         assert again.complaint.startswith(f"this workspace is served already at {said['url']}")
-        opened = remit("ui", "--no-browser")
+        opened = remit("serve", "--open")
         assert opened.code == 0
         found = re.search(r"http://\S+(/login\?token=[\w-]{43})", opened.text)
         assert found is not None
@@ -105,7 +105,7 @@ def test_a_server_that_was_killed_is_not_in_the_way(remit: Remit) -> None:
         process.wait(10)
     assert (remit.folder / ".remit" / "server.json").exists()
     assert load_server(Home(str(remit.folder))) is None
-    with serving(remit, "ui", "--port", "0") as (process, anew):
+    with serving(remit, "serve", "--open", "--port", "0") as (process, anew):
         assert anew["url"] != said["url"]
         assert load_server(Home(str(remit.folder))) is not None
         process.send_signal(signal.SIGTERM)
@@ -131,7 +131,7 @@ def ask_as(url: str, cookie: str, method: str = "GET", path: str = "/api/v1/stat
 def test_who_is_logged_in_stays_so_when_the_server_is_started_again(remit: Remit) -> None:
     with serving(remit, "serve", "--port", "0") as (process, said):
         url = said["url"]
-        opened = json.loads(remit("ui", "--no-browser", "--json").text)
+        opened = json.loads(remit("serve", "--open", "--json").text)
         kept, left = (log_in(url, each["login_url"].removeprefix(url)) for each in (said, opened))
         file = remit.folder / ".remit" / "sessions.json"
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -162,7 +162,10 @@ def test_a_browser_is_opened(remit: Remit, tmp_path: Path) -> None:
     program = tmp_path / "browser"
     program.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
     program.chmod(0o755)
-    with serving(remit, "ui", "--port", "0", env={"DISPLAY": ":9", "BROWSER": f"{program} %s"}) as (process, said):
+    with serving(remit, "serve", "--open", "--port", "0", env={"DISPLAY": ":9", "BROWSER": f"{program} %s"}) as (
+        process,
+        said,
+    ):
         opened = tmp_path / "opened"
         last = time.monotonic() + 10
         while not (opened.exists() and opened.read_text()):

@@ -61,7 +61,7 @@ def test_an_empty_folder_says_what_to_do_next_and_stays_empty(inside: Inside) ->
 workspace  <folder>
 tasks      none yet; begin with: remit task new TITLE
 work       nothing was delegated yet
-manifest   none yet; it begins with: remit manifest add --title TEXT --finding TEXT --write-file
+manifest   none yet; it begins with: remit findings add --title TEXT --finding TEXT --write-file
 errors     none open
 ledger     none yet; it is made when there is something to keep
 """)
@@ -71,8 +71,8 @@ ledger     none yet; it is made when there is something to keep
 def test_tasks_by_their_markers_and_those_that_are_worked_on(workspace: Inside) -> None:
     for title in ("Export as CSV", "Login fails", "Third"):
         assert workspace("task", "new", title).code == 0
-    workspace("task", "focus", "2")
-    workspace("task", "move", "1", "blocked", "--reason", "no access")
+    workspace("task", "start", "2")
+    workspace("task", "set-status", "1", "blocked", "--reason", "no access")
     text = workspace("status").text
     assert "\ntasks      3 in specs: 1 in progress, 1 blocked, 1 not started\n" in text
     assert (
@@ -97,7 +97,7 @@ def test_drift_is_one_line(workspace: Inside) -> None:
     put(workspace, "specs/state.json", STATE)
     put(workspace, "specs/TODO.md", TODO.replace("[PLANNED]", "[COMPLETED]"))
     ended = workspace("status")
-    assert (ended.code, "\ndrift      1 difference; see: remit sync --check\n" in ended.text) == (0, True)
+    assert (ended.code, "\ndrift      1 difference; see: remit task sync --check\n" in ended.text) == (0, True)
 
 
 def test_delegations_that_are_open_and_the_last_that_were_settled(workspace: Inside) -> None:
@@ -150,7 +150,7 @@ def test_a_manifest_that_is_not_indexed_yet_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr("remit.views.status._MANIFEST_BYTES", 1000)
     put(workspace, MANIFEST, '{"id":"a"}\n' * 1000)
-    assert "manifest   90 entries at its beginning; index it with: remit manifest rebuild\n" in workspace("status").text
+    assert "manifest   90 entries at its beginning; index it with: remit findings reindex\n" in workspace("status").text
     assert load(workspace("status", "--json"))["manifest"]["is_whole"] is False
 
 
@@ -159,7 +159,7 @@ def test_open_errors_are_counted(workspace: Inside) -> None:
     put(
         workspace, "specs/errors.json", json.dumps({"errors": [entry | {"id": f"err_{number}"} for number in range(3)]})
     )
-    assert "\nerrors     3 open, of 1 cause; see: remit errors\n" in workspace("status").text
+    assert "\nerrors     3 open, of 1 cause; see: remit errors list\n" in workspace("status").text
 
 
 def test_it_fits_the_screen_whatever_is_there(workspace: Inside) -> None:

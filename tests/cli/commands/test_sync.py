@@ -1,4 +1,4 @@
-"""`remit sync`, as its users meet it: hand edits, merges and broken files, in real repositories."""
+"""`remit task sync`, as its users meet it: hand edits, merges and broken files, in real repositories."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def workspace(inside: Inside, tmp_path: Path) -> Inside:
 
 def test_files_that_agree_are_one_line_and_stay_as_they_are(workspace: Inside) -> None:
     before = sorted((path.name, path.stat().st_mtime_ns) for path in workspace.folder.rglob("*"))
-    ended = workspace("sync", "--check")
+    ended = workspace("task", "sync", "--check")
     assert (ended.code, ended.err) == (0, b"")
     assert ended.text == snapshot("✓ specs: 3 tasks · state.json and TODO.md agree\n")
     assert sorted((path.name, path.stat().st_mtime_ns) for path in workspace.folder.rglob("*")) == before
@@ -36,13 +36,13 @@ def test_files_that_agree_are_one_line_and_stay_as_they_are(workspace: Inside) -
 
 def test_a_priority_that_differs_is_not_called_agreement(workspace: Inside) -> None:
     workspace.write("specs/TODO.md", TODO.replace("[PLANNED]", "[PLANNED]\n- **Priority**: Low"))
-    ended = workspace("sync", "--check")
+    ended = workspace("task", "sync", "--check")
     assert (ended.code, ended.text.splitlines()[-1]) == (
         1,
         snapshot("✗ specs: 3 tasks · state.json and TODO.md do not agree · 1 warning"),
     )
     assert "[SYN022]" in ended.text
-    ended = workspace("sync")
+    ended = workspace("task", "sync")
     assert (ended.code, ended.text.splitlines()[-1]) == (
         1,
         snapshot("✗ state.json and TODO.md do not agree · 1 warning"),
@@ -53,7 +53,7 @@ def test_a_priority_that_differs_is_not_called_agreement(workspace: Inside) -> N
 
 def test_a_difference_is_shown_with_both_values(workspace: Inside) -> None:
     workspace.write("specs/TODO.md", TODO.replace("[PLANNED]", "[COMPLETED]"))
-    ended = workspace("sync", "--check")
+    ended = workspace("task", "sync", "--check")
     assert ended.code == 1
     assert ended.text == snapshot(
         "error[SYN004]: task 12 is [COMPLETED] here and planned in state.json (line 7)\n"
@@ -62,7 +62,7 @@ def test_a_difference_is_shown_with_both_values(workspace: Inside) -> None:
         "11 | - **Status**: [COMPLETED]\n"
         "   |               ^^^^^^^^^^^\n"
         "   |\n"
-        "   = help: If planned is true: remit sync --from state. If [COMPLETED] is: remit sync --from todo.\n"
+        "   = help: If planned is true: remit task sync --from state. If [COMPLETED] is: remit task sync --from todo.\n"
         "   = see: remit explain SYN004\n"
         "\n"
         "✗ specs: 3 tasks · state.json and TODO.md do not agree · 1 error\n"
@@ -71,35 +71,39 @@ def test_a_difference_is_shown_with_both_values(workspace: Inside) -> None:
 
 def test_every_format_says_the_same(workspace: Inside) -> None:
     workspace.write("specs/state.json", STATE + STATE)
-    (listed,) = json.loads(workspace("sync", "--check", "--json").text)
+    (listed,) = json.loads(workspace("task", "sync", "--check", "--json").text)
     assert (listed["code"], listed["filename"]) == ("SYN001", "specs/state.json")
-    assert workspace("sync", "--check", "--output-format", "github").text.startswith("::error file=specs/state.json,")
-    assert workspace("sync", "--check", "--output-format", "concise").text.startswith("specs/state.json:25:1: SYN001 ")
+    assert workspace("task", "sync", "--check", "--output-format", "github").text.startswith(
+        "::error file=specs/state.json,"
+    )
+    assert workspace("task", "sync", "--check", "--output-format", "concise").text.startswith(
+        "specs/state.json:25:1: SYN001 "
+    )
 
 
 @pytest.mark.parametrize("place", [".opencode/specs", ".claude/specs", "specs"])
 def test_tasks_are_looked_for_where_they_are_kept(place: str, inside: Inside) -> None:
     (inside.folder / place).mkdir(parents=True)
-    assert inside("sync", "--check").text.startswith("no tasks found")
+    assert inside("task", "sync", "--check").text.startswith("no tasks found")
     inside.write(f"{place}/TODO.md", TODO)
-    ended = inside("sync", "--check", "--output-format", "concise")
+    ended = inside("task", "sync", "--check", "--output-format", "concise")
     assert ended.code == 1
     assert ended.text.startswith(f"{place}/state.json: SYN008 ")
 
 
 def test_a_workspace_without_tasks_is_fine(inside: Inside) -> None:
-    ended = inside("sync", "--check")
+    ended = inside("task", "sync", "--check")
     assert (ended.code, ended.text) == (
         0,
         snapshot("no tasks found in .opencode/specs, .claude/specs or specs: nothing to compare\n"),
     )
-    assert json.loads(inside("sync", "--check", "--json").text) == []
+    assert json.loads(inside("task", "sync", "--check", "--json").text) == []
 
 
 def test_a_file_that_cannot_be_read_is_told(workspace: Inside) -> None:
     (workspace.folder / "specs/TODO.md").unlink()
     (workspace.folder / "specs/TODO.md").mkdir()
-    ended = workspace("sync", "--check")
+    ended = workspace("task", "sync", "--check")
     assert ended.code == 2
     assert smooth(ended.complaint) == snapshot("'specs/TODO.md' is not a file; move it away, or restore it from git")
 
@@ -118,7 +122,7 @@ def repository(workspace: Inside) -> Inside:
     """The same with a history, in which both files agreed once."""
     (workspace.folder / ".git").rmdir()
     git(workspace.folder, "init", "-q", "-b", "main")
-    assert workspace("sync").text == "✓ state.json and TODO.md agree: nothing to do\n"
+    assert workspace("task", "sync").text == "✓ state.json and TODO.md agree: nothing to do\n"
     commit(workspace, "one")
     return workspace
 
@@ -151,11 +155,11 @@ def list_statuses(remit: Remit) -> dict[int, str]:
 def assert_settled(remit: Remit, ended: Ended) -> None:
     """After a repair the files agree, or it is told what a person has to do; a second one finds nothing more."""
     assert b"this is a bug" not in ended.err
-    assert remit("sync", "--check").code == ended.code
+    assert remit("task", "sync", "--check").code == ended.code
     if ended.code:
         assert "= help: " in ended.text
     before = list_files(remit.folder / "specs")
-    again = remit("sync", "--repair", "--json")
+    again = remit("task", "sync", "--repair", "--json")
     assert json.loads(again.out)["done"] == []
     assert again.code == ended.code
     assert list_files(remit.folder / "specs") == before
@@ -164,20 +168,20 @@ def assert_settled(remit: Remit, ended: Ended) -> None:
 def test_a_status_edited_in_todo_is_taken_in(repository: Inside) -> None:
     edit(repository, "TODO.md", "[PLANNED]", "[IMPLEMENTING]")
     todo = read(repository, "TODO.md")
-    assert repository("sync", "--check").code == 1
-    ended = repository("sync")
+    assert repository("task", "sync", "--check").code == 1
+    ended = repository("task", "sync")
     assert (ended.code, ended.err) == (0, b"")
     assert ended.text == snapshot(
         "✓ task 12 was planned in state.json, and is IMPLEMENTING now, as in TODO.md\n✓ state.json and TODO.md agree\n"
     )
     assert read(repository, "TODO.md") == todo
     assert read(repository, "state.json") == STATE.replace('"planned"', '"implementing"')
-    assert repository("sync").text == snapshot("✓ state.json and TODO.md agree: nothing to do\n")
+    assert repository("task", "sync").text == snapshot("✓ state.json and TODO.md agree: nothing to do\n")
 
 
 def test_a_status_edited_in_state_is_followed(repository: Inside) -> None:
     edit(repository, "state.json", '"not_started"', '"completed"')
-    assert repository("sync").code == 0
+    assert repository("task", "sync").code == 0
     assert read(repository, "TODO.md") == TODO.replace("[NOT STARTED]", "[COMPLETED]")
 
 
@@ -185,7 +189,7 @@ def test_a_status_edited_illegally_is_told_with_both_values_and_the_command(repo
     edit(repository, "TODO.md", "[NOT STARTED]", "[COMPLETED]")
     before = list_files(repository.folder / "specs")
     for args in ((), ("--repair",)):
-        ended = repository("sync", *args)
+        ended = repository("task", "sync", *args)
         assert ended.code == 1
         assert ended.text == snapshot(
             "error[SYN018]: task 13 is [COMPLETED] here, by hand, and not_started in state.json: "
@@ -195,17 +199,21 @@ def test_a_status_edited_illegally_is_told_with_both_values_and_the_command(repo
             "20 | - **Status**: [COMPLETED]\n"
             "   |               ^^^^^^^^^^^\n"
             "   |\n"
-            "   = help: If [COMPLETED] is meant: remit sync --from todo. If not: remit sync --from state.\n"
+            "   = help: If [COMPLETED] is meant: remit task sync --from todo. If not: remit task sync --from state.\n"
             "   = see: remit explain SYN018\n"
             "\n"
             "✗ state.json and TODO.md do not agree · 1 error\n"
         )
     assert list_files(repository.folder / "specs") == before
-    assert repository("sync", "--output-format", "concise").text.startswith("specs/TODO.md:20:15: SYN018 error ")
-    assert repository("sync", "--output-format", "github").text.startswith("::error file=specs/TODO.md,line=20,")
-    told = json.loads(repository("sync", "--json").out)
+    assert repository("task", "sync", "--output-format", "concise").text.startswith(
+        "specs/TODO.md:20:15: SYN018 error "
+    )
+    assert repository("task", "sync", "--output-format", "github").text.startswith(
+        "::error file=specs/TODO.md,line=20,"
+    )
+    told = json.loads(repository("task", "sync", "--json").out)
     assert [(each["code"], each["filename"]) for each in told["findings"]] == [("SYN018", "specs/TODO.md")]
-    assert repository("sync", "--from", "todo").code == 0
+    assert repository("task", "sync", "--from", "todo").code == 0
     assert list_statuses(repository)[13] == "COMPLETED"
 
 
@@ -214,29 +222,29 @@ def test_a_status_edited_in_both_is_for_a_person(repository: Inside, side: str, 
     edit(repository, "TODO.md", "[PLANNED]", "[BLOCKED]")
     edit(repository, "state.json", '"planned"', '"implementing"')
     for args in ((), ("--repair",)):
-        ended = repository("sync", *args)
+        ended = repository("task", "sync", *args)
         assert ended.code == 1
         assert "task 12 was PLANNED, is [BLOCKED] here now and implementing in state.json (line 7)\n" in ended.text
-    ended = repository("sync", "--from", side)
+    ended = repository("task", "sync", "--from", side)
     assert (ended.code, list_statuses(repository)[12]) == (0, marker)
     assert_settled(repository, ended)
 
 
 def test_the_options_exclude_each_other(repository: Inside) -> None:
     for args in (("--check", "--repair"), ("--check", "--from", "todo")):
-        assert repository("sync", *args).complaint.startswith("--check changes nothing")
-    assert repository("sync", "--from", "tod").complaint == snapshot(
+        assert repository("task", "sync", *args).complaint.startswith("--check changes nothing")
+    assert repository("task", "sync", "--from", "tod").complaint == snapshot(
         "'tod' is neither of the two files; did you mean 'todo'?"
     )
-    assert repository("sync", "--from", "").code == 2
-    assert repository("sync", "extra").code == 2
+    assert repository("task", "sync", "--from", "").code == 2
+    assert repository("task", "sync", "extra").code == 2
 
 
 def test_a_task_typed_into_todo_is_taken_into_state(repository: Inside) -> None:
     new = "\n### 14. Write docs\n- **Effort**: 3 days\n- **Status**: [RESEARCHED]\n\nWith *examples*.\n"
     put(repository, "specs/TODO.md", TODO + new)
-    assert repository("sync").code == 1
-    ended = repository("sync", "--repair")
+    assert repository("task", "sync").code == 1
+    ended = repository("task", "sync", "--repair")
     assert "✓ task 14 was only in TODO.md, and was taken into state.json as RESEARCHED\n" in ended.text
     assert_settled(repository, ended)
     assert list_statuses(repository)[14] == "RESEARCHED"
@@ -246,7 +254,7 @@ def test_a_task_typed_into_todo_is_taken_into_state(repository: Inside) -> None:
 
 def test_a_task_typed_with_a_number_that_is_taken_gets_another(repository: Inside) -> None:
     put(repository, "specs/TODO.md", f"{TODO}\n### 12. Write docs\n- **Status**: [PLANNED]\n\nWith *examples*.\n")
-    ended = repository("sync", "--repair")
+    ended = repository("task", "sync", "--repair")
     assert ended.code == 0
     assert_settled(repository, ended)
     assert list_statuses(repository) == {12: "PLANNED", 13: "NOT STARTED", 14: "PLANNED"}
@@ -255,10 +263,10 @@ def test_a_task_typed_with_a_number_that_is_taken_gets_another(repository: Insid
 
 def test_a_task_taken_out_of_todo_comes_back(repository: Inside) -> None:
     put(repository, "specs/TODO.md", TODO.partition("### 13.")[0])
-    ended = repository("sync")
+    ended = repository("task", "sync")
     assert ended.code == 1
     assert "task 13 is in state.json and not in TODO.md" in ended.text
-    ended = repository("sync", "--repair")
+    ended = repository("task", "sync", "--repair")
     assert_settled(repository, ended)
     assert "### 13. Login page\n- **Status**: [NOT STARTED]\n" in read(repository, "TODO.md")
 
@@ -266,11 +274,11 @@ def test_a_task_taken_out_of_todo_comes_back(repository: Inside) -> None:
 @pytest.mark.parametrize("missing", ["state.json", "TODO.md"])
 def test_a_file_that_is_gone_is_made_from_the_other(repository: Inside, missing: str) -> None:
     (repository.folder / "specs" / missing).unlink()
-    for args in (("sync",), ("task", "new", "x"), ("task", "focus", "13")):
+    for args in (("task", "sync"), ("task", "new", "x"), ("task", "start", "13")):
         ended = repository(*args)
         assert ended.code == 1
         assert ended.complaint.startswith(f"{missing} is not there, and ")
-    ended = repository("sync", "--repair")
+    ended = repository("task", "sync", "--repair")
     assert ended.code == 0
     assert_settled(repository, ended)
     assert list_statuses(repository) == {12: "PLANNED", 13: "NOT STARTED"}
@@ -280,7 +288,7 @@ def branch(remit: Remit, name: str, title: str) -> None:
     """A branch off the first commit that has made a task."""
     git(remit.folder, "checkout", "-q", "-b", name, "main")
     assert remit("task", "new", title, "--description", f"Words of {name}.").text == f"✓ task 14 made: {title}\n"
-    assert remit("task", "move", "12", "IMPLEMENTING" if name == "left" else "REVISING").code == 0
+    assert remit("task", "set-status", "12", "IMPLEMENTING" if name == "left" else "REVISING").code == 0
     commit(remit, name)
 
 
@@ -306,14 +314,14 @@ def test_two_branches_that_took_one_number_are_parted_after_a_merge(repository: 
     for name in ("TODO.md", "state.json"):
         assert "<<<<<<< HEAD\n" in read(repository, name)
     original = {name: read(repository, name) for name in ("TODO.md", "state.json")}
-    for args in (("task", "list"), ("task", "new", "x"), ("sync",)):
+    for args in (("task", "list"), ("task", "new", "x"), ("task", "sync")):
         assert "marks of an unfinished merge" in repository(*args).complaint
     assert {name: read(repository, name) for name in original} == original
-    checked = json.loads(repository("sync", "--check", "--json").out)
+    checked = json.loads(repository("task", "sync", "--check", "--json").out)
     assert [(each["code"], each["filename"]) for each in checked] == [
         ("SYN001", "specs/state.json"), ("SYN019", "specs/TODO.md")
     ]  # fmt: skip
-    ended = repository("sync", "--repair")
+    ended = repository("task", "sync", "--repair")
     kept = {
         path.name.rpartition(".")[0]: path.read_text() for path in (repository.folder / ".remit/recovered").iterdir()
     }
@@ -339,11 +347,11 @@ def test_what_else_carries_an_old_number_is_told(repository: Inside) -> None:
     put(repository, "specs/012_send_letters/plans/implementation-001.md", "# Plan\n")
     entry = {"id": "letters-2026-01-02", "file": "a.md", "linked_tasks": ["12"]}
     put(repository, "claudedocs/agent-outputs/MANIFEST.jsonl", json.dumps(entry) + "\n")
-    done = json.loads(repository("sync", "--repair", "--json").out)["done"]
+    done = json.loads(repository("task", "sync", "--repair", "--json").out)["done"]
     assert sum("the folder '012_send_letters' stays with" in each and "number 14" in each for each in done) == 1
     assert sum("('letters-2026-01-02')" in each and "remit task link 14 ENTRY" in each for each in done) == 1
     assert repository("task", "link", "14", "letters-2026-01-02").code == 0
-    assert json.loads(repository("sync", "--repair", "--json").out)["done"] == []
+    assert json.loads(repository("task", "sync", "--repair", "--json").out)["done"] == []
 
 
 def test_a_merge_as_a_union_is_parted_as_well(repository: Inside) -> None:
@@ -353,7 +361,7 @@ def test_a_merge_as_a_union_is_parted_as_well(repository: Inside) -> None:
         branch(repository, name, title)
     assert "CONFLICT" in merge(repository)
     git(repository.folder, "checkout", "-q", "--ours", "specs/state.json")
-    ended = repository("sync", "--repair")
+    ended = repository("task", "sync", "--repair")
     assert_settled(repository, ended)
     todo = read(repository, "TODO.md")
     assert all(words in todo for words in ("Cache images", "Send letters", "Words of left.", "Words of right."))
@@ -368,8 +376,8 @@ def test_a_merge_by_hand_that_kept_both_is_parted(repository: Inside) -> None:
     state["active_projects"] += [each for each in left if each["project_number"] == 14]
     put(repository, "specs/state.json", json.dumps(state, indent=2))
     put(repository, "specs/TODO.md", f"{read(repository, 'TODO.md').rstrip()}\n\n### 14.{section}\n")
-    assert repository("sync").code == 1
-    ended = repository("sync", "--repair")
+    assert repository("task", "sync").code == 1
+    ended = repository("task", "sync", "--repair")
     assert ended.code == 0
     assert_settled(repository, ended)
     titles = {each["number"]: each["title"] for each in json.loads(repository("task", "list", "--json").out)}
@@ -399,13 +407,13 @@ def test_a_broken_state_is_recovered_and_the_original_kept(
 ) -> None:
     broken = spoil(STATE)
     put(repository, "specs/state.json", broken)
-    for args in (("task", "list"), ("task", "focus", "12"), ("task", "new", "x"), ("sync",)):
+    for args in (("task", "list"), ("task", "start", "12"), ("task", "new", "x"), ("task", "sync")):
         ended = repository(*args)
         assert ended.code == (2 if "list" in args else 1)
         assert re.search(said, ended.complaint)
-        assert ended.complaint.endswith("with the original kept: remit sync --repair")
+        assert ended.complaint.endswith("with the original kept: remit task sync --repair")
     assert read(repository, "state.json") == broken
-    ended = repository("sync", "--repair")
+    ended = repository("task", "sync", "--repair")
     assert ended.code == 0
     (kept,) = (repository.folder / ".remit/recovered").iterdir()
     assert kept.read_text() == broken
@@ -417,7 +425,7 @@ def test_a_broken_state_is_recovered_and_the_original_kept(
 
 def test_what_the_last_version_does_not_have_is_shown_in_the_original(repository: Inside) -> None:
     put(repository, "specs/state.json", STATE.replace('"project_number": 13', '"project_number": 30, oh'))
-    ended = repository("sync", "--repair")
+    ended = repository("task", "sync", "--repair")
     assert ended.code == 0
     assert re.search(r"warning\[SYN013\]: task 30 .*\n +--> \.remit/recovered/state\.json\.\w+:\d+:\d+\n", ended.text)
     assert_settled(repository, ended)
@@ -426,7 +434,7 @@ def test_what_the_last_version_does_not_have_is_shown_in_the_original(repository
 def test_without_a_version_in_git_a_broken_state_is_only_reported(inside: Inside) -> None:
     put(inside, "specs/state.json", STATE[:-30])
     put(inside, "specs/TODO.md", TODO)
-    ended = inside("sync", "--repair")
+    ended = inside("task", "sync", "--repair")
     assert (ended.code, ended.out) == (1, b"")
     assert "was cut off: it ends in the middle (line " in ended.complaint
     assert "git has no version of it that is JSON; correct it by hand" in ended.complaint
@@ -438,17 +446,17 @@ def test_a_plan_follows_its_task(repository: Inside) -> None:
     state = make_state(active_projects=[{**PROJECTS[0], "plan_path": "specs/012_x/plan.md"}, PROJECTS[1]])
     put(repository, "specs/state.json", state)
     put(repository, "specs/TODO.md", TODO.replace("[PLANNED]", "[PLANNED]\n- **Plan**: [specs/012_x/plan.md]", 1))
-    checked = repository("sync", "--check", "--output-format", "concise")
+    checked = repository("task", "sync", "--check", "--output-format", "concise")
     assert checked.code == 0
     assert "SYN012 warning task 12 is planned here and its plan is [COMPLETED]\n" in checked.text
-    assert "✓ the plan of task 12 is [PLANNED] now, as in state.json\n" in repository("sync", "--repair").text
+    assert "✓ the plan of task 12 is [PLANNED] now, as in state.json\n" in repository("task", "sync", "--repair").text
     assert read(repository, "012_x/plan.md") == "# Plan\n\n- **Status**: [PLANNED]\n"
 
 
 def test_numbers_of_the_archive_count(repository: Inside) -> None:
     put(repository, "specs/archive/state.json", json.dumps({"archived_projects": [*COMPLETED, {**PROJECTS[1]}]}))
     for args in (("--check",), ("--repair",)):
-        ended = repository("sync", *args, "--output-format", "concise")
+        ended = repository("task", "sync", *args, "--output-format", "concise")
         assert ended.code == 1
         assert "SYN011 error task 13 is not_started here and in archive/state.json too\n" in ended.text
 
@@ -457,7 +465,7 @@ def test_many_changes_are_shown_in_part(repository: Inside) -> None:
     numbers = range(20, 100)
     tasks = "".join(f"\n### {number}. Task {number}\n- **Status**: [PLANNED]\n" for number in numbers)
     put(repository, "specs/TODO.md", TODO + tasks)
-    ended = repository("sync", "--repair")
+    ended = repository("task", "sync", "--repair")
     assert ended.text.count("✓ task ") == 50
     assert "… and 31 more\n" in ended.text
     assert len(list_statuses(repository)) == 82
@@ -474,6 +482,6 @@ def test_in_a_worktree_the_files_that_are_there_are_compared(
     git(workspace.folder, "worktree", "add", "-q", str(linked), "-b", "side")
     todo = linked / "specs" / "TODO.md"
     todo.write_text(todo.read_text().replace("[PLANNED]", "[COMPLETED]"))
-    assert workspace("sync", "--check").code == 0
+    assert workspace("task", "sync", "--check").code == 0
     monkeypatch.chdir(linked)
-    assert workspace("sync", "--check").code == 1
+    assert workspace("task", "sync", "--check").code == 1

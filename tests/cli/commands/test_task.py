@@ -22,13 +22,13 @@ LONG = "x" * 1_000_000
 FULL_DISK = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); from remit.cli import main; main()"
 CHANGES: tuple[tuple[str, ...], ...] = (
     ("new", "Three"),
-    ("move", "1", "PLANNING"),
-    ("focus", "1"),
-    ("complete", "1"),
+    ("set-status", "1", "PLANNING"),
+    ("start", "1"),
+    ("done", "1"),
     ("block", "1", "--reason", "x"),
     ("archive",),
 )
-VIEWS: tuple[tuple[str, ...], ...] = (("list",), ("show", "1"), ("phases", "1"), ("focus",))
+VIEWS: tuple[tuple[str, ...], ...] = (("list",), ("show", "1"), ("phases", "1"), ("start",))
 TOOL = """#!/bin/sh
 case "$1" in
   show) printf 'task %s\\n\\033[31mred\\n' "$2" ;;
@@ -93,7 +93,7 @@ def test_alone_it_says_what_there_is(inside: Inside) -> None:
     ended = inside("task")
     assert (ended.code, ended.err) == (0, b"")
     assert ended.text.startswith("Usage: remit task ")
-    names = ("new", "list", "show", "move", "focus", "complete", "block", "link", "archive", "phases")
+    names = ("new", "list", "show", "set-status", "start", "done", "block", "link", "archive", "phases")
     assert all(f"\n  {name} " in ended.text for name in names)
     for name in names:
         told = inside("task", name, "--help")
@@ -111,9 +111,9 @@ def test_the_first_task_makes_both_files(repository: Inside) -> None:
 
 
 def test_a_task_goes_its_way(workspace: Inside) -> None:
-    assert workspace("task", "focus", "1").text == snapshot("✓ task 1: NOT STARTED → IN PROGRESS, in focus\n")
-    assert workspace("task", "focus").text == "task 1 is in focus\n"
-    assert workspace("task", "focus", "#1").text == "✓ task 1: in focus\n"
+    assert workspace("task", "start", "1").text == snapshot("✓ task 1: NOT STARTED → IN PROGRESS, in focus\n")
+    assert workspace("task", "start").text == "task 1 is in focus\n"
+    assert workspace("task", "start", "#1").text == "✓ task 1: in focus\n"
     assert workspace("task", "block", "2", "--reason", "No  key\n yet").text == snapshot(
         "✓ task 2: NOT STARTED → BLOCKED\n"
     )
@@ -121,8 +121,8 @@ def test_a_task_goes_its_way(workspace: Inside) -> None:
     assert workspace("task", "list").text == snapshot(
         "*    1  [IN PROGRESS]    Export button\n     2  [BLOCKED]        Login page\n2 tasks\n"
     )
-    assert workspace("task", "complete", "1").text == snapshot("✓ task 1: IN PROGRESS → COMPLETED\n")
-    assert workspace("task", "focus").text == snapshot("no task is in focus: remit task focus N takes one up\n")
+    assert workspace("task", "done", "1").text == snapshot("✓ task 1: IN PROGRESS → COMPLETED\n")
+    assert workspace("task", "start").text == snapshot("no task is in focus: remit task start N takes one up\n")
     assert workspace("task", "archive").text == "✓ task 1 put away\n"
     assert workspace("task", "archive").text == snapshot("no task is over: nothing to put away\n")
     assert workspace("task", "list").text == snapshot("     2  [BLOCKED]        Login page\n1 task\n")
@@ -130,13 +130,13 @@ def test_a_task_goes_its_way(workspace: Inside) -> None:
     shown = workspace("task", "show", "1").text
     assert shown.startswith("1. Export button  [COMPLETED]\n- **Status**: [COMPLETED]\n")
     assert shown.endswith("It is over and put away.\n")
-    assert workspace("task", "focus", "1").complaint == snapshot("task 1 is over; remit task list shows what is open")
-    assert workspace("sync", "--check").code == 0
+    assert workspace("task", "start", "1").complaint == snapshot("task 1 is over; remit task list shows what is open")
+    assert workspace("task", "sync", "--check").code == 0
 
 
 def test_a_task_is_shown_with_all_that_belongs_to_it(workspace: Inside) -> None:
     give_plan(workspace)
-    workspace("task", "focus", "1")
+    workspace("task", "start", "1")
     assert smooth(workspace("task", "show", "1").text) == snapshot("""\
 1. Export button  [IN PROGRESS]
 - **Status**: [IN PROGRESS]
@@ -153,18 +153,18 @@ Can become: COMPLETED, BLOCKED, ABANDONED, EXPANDED, ON HOLD
 
 def test_a_phase_moves_in_the_plan(workspace: Inside) -> None:
     plan = give_plan(workspace)
-    ended = workspace("task", "move", "1", "--phase", "2", "completed")
+    ended = workspace("task", "set-status", "1", "--phase", "2", "completed")
     assert (ended.code, ended.text) == (0, snapshot("✓ task 1, phase 2: COMPLETED\n"))
     assert "### Phase 2: Walls [COMPLETED]" in plan.read_text()
     assert workspace("task", "phases", "1").text.endswith("every phase is over\n")
-    assert smooth(workspace("task", "move", "1", "--phase", "9", "completed").complaint) == snapshot(
+    assert smooth(workspace("task", "set-status", "1", "--phase", "9", "completed").complaint) == snapshot(
         "the plan has no phase 9; look into the plan: each phase has a heading such as ### Phase 1: Name [NOT STARTED]"
     )
-    assert smooth(workspace("task", "move", "2", "--phase", "1", "completed").complaint) == snapshot(
+    assert smooth(workspace("task", "set-status", "2", "--phase", "1", "completed").complaint) == snapshot(
         "task 2 has no plan; name it as plan_path in state.json"
     )
     assert smooth(workspace("task", "phases", "2").complaint) == snapshot(
-        "task 2 has no plan that is there; remit plan 2 has one made; one that is there already is named as plan_path in state.json"
+        "task 2 has no plan that is there; remit task plan 2 has one made; one that is there already is named as plan_path in state.json"
     )
 
 
@@ -196,8 +196,8 @@ def test_a_list_can_be_narrowed(workspace: Inside) -> None:
     )
     workspace("task", "archive")
     for number in "12":
-        workspace("task", "focus", number)
-        workspace("task", "complete", number)
+        workspace("task", "start", number)
+        workspace("task", "done", number)
     workspace("task", "archive", "1", "1", "2")
     assert workspace("task", "list").text == snapshot("no open tasks, 2 put away: see --all\n")
 
@@ -207,15 +207,15 @@ def test_a_list_can_be_narrowed(workspace: Inside) -> None:
     ["IN PROGRESS", "in progress", "in_progress", "In-Progress", "[IN PROGRESS]", " in  progress ", "IN_progress"],
 )
 def test_a_marker_is_taken_in_every_spelling(workspace: Inside, marker: str) -> None:
-    ended = workspace("task", "move", "1", marker)
+    ended = workspace("task", "set-status", "1", marker)
     assert (ended.code, ended.text) == (0, snapshot("✓ task 1: NOT STARTED → IN PROGRESS\n"))
     assert load_state(workspace)["active_projects"][0]["status"] == "in_progress"
     assert "### 1. Export button\n- **Status**: [IN PROGRESS]\n" in read_todo(workspace)
 
 
 def test_words_of_a_marker_need_no_quotes(workspace: Inside) -> None:
-    assert workspace("task", "move", "1", "in", "progress").code == 0
-    assert workspace("task", "move", "1", "on", "hold").text == snapshot("✓ task 1: IN PROGRESS → ON HOLD\n")
+    assert workspace("task", "set-status", "1", "in", "progress").code == 0
+    assert workspace("task", "set-status", "1", "on", "hold").text == snapshot("✓ task 1: IN PROGRESS → ON HOLD\n")
 
 
 # Refused
@@ -224,10 +224,10 @@ def test_words_of_a_marker_need_no_quotes(workspace: Inside) -> None:
 @pytest.mark.parametrize("marker", sorted(set(MARKERS) - {"RESEARCHING", "PLANNING", "IMPLEMENTING", "IN PROGRESS"}))
 def test_a_move_that_is_not_legal_is_refused_with_those_that_are(workspace: Inside, marker: str) -> None:
     if marker in {"EXPANDED", "ON HOLD"}:
-        assert workspace("task", "move", "1", marker).code == 0
+        assert workspace("task", "set-status", "1", marker).code == 0
         return
     before = list_files(workspace.folder / "specs")
-    ended = workspace("task", "move", "1", marker)
+    ended = workspace("task", "set-status", "1", marker)
     assert ended.code == 1
     assert ended.complaint.startswith("task 1: ")
     assert ("IMPLEMENTING" in ended.complaint) is (marker != "BLOCKED")
@@ -238,14 +238,14 @@ def test_a_move_that_is_not_legal_is_refused_with_those_that_are(workspace: Insi
 def test_what_is_no_marker_is_refused(workspace: Inside, word: str) -> None:
     for phase in ((), ("--phase", "1")):
         give_plan(workspace)
-        ended = workspace("task", "move", "1", *phase, "--", word)
+        ended = workspace("task", "set-status", "1", *phase, "--", word)
         assert ended.code in {1, 2}
         assert "is not a marker" in ended.complaint
         assert len(ended.complaint) < 1000
         assert "\x1b" not in ended.complaint
 
 
-@pytest.mark.parametrize("name", ["show", "move", "focus", "complete", "block", "archive", "phases", "link"])
+@pytest.mark.parametrize("name", ["show", "set-status", "start", "done", "block", "archive", "phases", "link"])
 @pytest.mark.parametrize(
     ("number", "said"),
     [
@@ -271,7 +271,7 @@ def test_what_is_no_marker_is_refused(workspace: Inside, word: str) -> None:
 def test_what_is_no_task_is_told(workspace: Inside, name: str, number: str, said: str) -> None:
     put(workspace, "claudedocs/agent-outputs/MANIFEST.jsonl", '{"id": "a"}\n')
     before = list_files(workspace.folder / "specs")
-    rest = {"move": ["PLANNING"], "block": ["--reason", "x"], "link": ["a"]}.get(name, [])
+    rest = {"set-status": ["PLANNING"], "block": ["--reason", "x"], "link": ["a"]}.get(name, [])
     ended = workspace(
         "task", name, *(rest if name == "block" else []), "--", number, *(rest if name != "block" else [])
     )
@@ -282,7 +282,7 @@ def test_what_is_no_task_is_told(workspace: Inside, name: str, number: str, said
 
 
 @pytest.mark.parametrize(
-    "args", [("move",), ("move", "1"), ("show",), ("complete",), ("block", "1"), ("link", "1"), ("new",)]
+    "args", [("set-status",), ("set-status", "1"), ("show",), ("done",), ("block", "1"), ("link", "1"), ("new",)]
 )
 def test_what_is_missing_is_named(workspace: Inside, args: tuple[str, ...]) -> None:
     ended = workspace("task", *args)
@@ -293,7 +293,7 @@ def test_what_is_missing_is_named(workspace: Inside, args: tuple[str, ...]) -> N
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("nwe",), "there is no command 'task nwe'; did you mean 'new'?"),
+        (("nwe",), "there is no command 'task nwe'; did you mean 'remit task new'?"),
         (("new", "x", "--priority", "urgent"), "'urgent' is not a priority; use one of high, medium, low"),
         (("new", "x", "--priority", ""), "--priority is empty; leave it out, or say what it is"),
         (("block", "1", "--reason", " "), "--reason is empty; leave it out, or say what it is"),
@@ -313,7 +313,7 @@ def test_without_tasks_only_new_can_begin(repository: Inside) -> None:
         ended = repository("task", *args)
         assert ended.code == 2
         assert ended.complaint == snapshot("this workspace keeps no tasks; remit task new TITLE makes the first")
-    assert repository("task", "focus").code == 0
+    assert repository("task", "start").code == 0
     assert [path.name for path in repository.folder.iterdir()] == [".git"]
 
 
@@ -351,8 +351,8 @@ def test_a_title_is_one_line_whatever_it_holds(workspace: Inside, title: str, ke
     assert f"\n### 3. {kept}\n" in read_todo(workspace)
     assert [each["project_number"] for each in load_state(workspace)["active_projects"]] == [1, 2, 3]
     assert load_state(workspace)["active_projects"][2]["title"] == kept
-    assert workspace("sync", "--check").text == snapshot("✓ specs: 3 tasks · state.json and TODO.md agree\n")
-    assert workspace("task", "move", "3", "PLANNING").code == 0
+    assert workspace("task", "sync", "--check").text == snapshot("✓ specs: 3 tasks · state.json and TODO.md agree\n")
+    assert workspace("task", "set-status", "3", "PLANNING").code == 0
 
 
 def test_what_else_is_said_of_a_task_makes_no_other(workspace: Inside) -> None:
@@ -362,7 +362,7 @@ def test_what_else_is_said_of_a_task_makes_no_other(workspace: Inside) -> None:
     assert [line for line in read_todo(workspace).split("\n") if line.startswith("### ")] == [
         "### 1. Export button", "### 2. Login page", "### 3. x"
     ]  # fmt: skip
-    assert workspace("sync", "--check").code == 0
+    assert workspace("task", "sync", "--check").code == 0
 
 
 def test_a_list_has_rows_that_fit_the_screen(workspace: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -442,7 +442,7 @@ def test_what_is_no_file_of_tasks_is_neither_read_nor_written(
         assert ended.code in {1, 2}
         assert said in ended.complaint
     for args in ((), ("--check",), ("--repair",), ("--from", "todo"), ("--from", "state")):
-        ended = inside("sync", *args)
+        ended = inside("task", "sync", *args)
         assert ended.code in {1, 2}
         assert said in ended.complaint
     assert not (inside.folder / "outside.txt").exists() or (inside.folder / "outside.txt").read_text() == "keep me\n"
@@ -455,7 +455,7 @@ def test_tasks_that_cannot_be_read_could_not_be_looked_at(workspace: Inside, com
     ended = workspace("task", *command.split(), "--json")
     assert (ended.code, ended.out) == (2, b"")
     assert ended.error["code"] == "INPUT_UNREADABLE"
-    assert "remit sync --repair" in ended.error["hint"]
+    assert "remit task sync --repair" in ended.error["hint"]
 
 
 def test_a_folder_that_leads_out_gets_nothing(inside: Inside) -> None:
@@ -470,8 +470,8 @@ def test_a_folder_that_leads_out_gets_nothing(inside: Inside) -> None:
     (inside.folder / "root/specs").unlink()
     assert inside("task", "new", "One").code == 0
     (inside.folder / "root/specs/archive").symlink_to("../../away")
-    inside("task", "focus", "1")
-    inside("task", "complete", "1")
+    inside("task", "start", "1")
+    inside("task", "done", "1")
     assert smooth(inside("task", "archive").complaint) == snapshot(
         "'specs/archive/state.json' leads out of the workspace through a link; put the file itself there"
     )
@@ -488,7 +488,7 @@ def test_a_plan_elsewhere_is_no_plan(workspace: Inside, path: str) -> None:
     put(workspace, ".git/config", PLAN)
     give_plan(workspace, path)
     assert workspace("task", "phases", "1").code == 2
-    assert workspace("task", "move", "1", "IMPLEMENTING").code == 0
+    assert workspace("task", "set-status", "1", "IMPLEMENTING").code == 0
     assert outside.read_text() == PLAN
     assert (workspace.folder / ".git/config").read_text() == PLAN
 
@@ -502,7 +502,7 @@ def test_a_plan_is_found_where_the_folder_is_a_link_of_another_depth(workspace: 
     state = load_state(workspace)
     state["active_projects"][0]["plan_path"] = "plan.md"
     put(workspace, "specs/state.json", json.dumps(state))
-    assert workspace("task", "move", "1", "IMPLEMENTING").code == 0
+    assert workspace("task", "set-status", "1", "IMPLEMENTING").code == 0
     assert (workspace.folder / "plan.md").read_text() == "- **Status**: [IMPLEMENTING]\n"
     assert (workspace.folder / "a/plan.md").read_text() == "- **Status**: [PLANNED]\n"
 
@@ -520,14 +520,20 @@ def test_a_plan_is_found_where_the_folder_is_a_link_of_another_depth(workspace: 
 def test_any_state_is_met_without_a_bug(workspace: Inside, text: str) -> None:
     put(workspace, "specs/state.json", text)
     words = {*read_todo(workspace).partition("# TODO")[2].split()} - {"[NOT", "STARTED]"}
-    for args in (("task", "list"), ("task", "show", "1"), ("sync", "--check"), ("task", "focus", "1"), ("sync",)):
+    for args in (
+        ("task", "list"),
+        ("task", "show", "1"),
+        ("task", "sync", "--check"),
+        ("task", "start", "1"),
+        ("task", "sync"),
+    ):
         ended = workspace(*args)
         assert ended.code in {0, 1, 2}
         assert b"this is a bug" not in ended.err
         assert ended.code == 0 or ended.out or ended.complaint
-    ended = workspace("sync", "--repair")
+    ended = workspace("task", "sync", "--repair")
     assert b"this is a bug" not in ended.err
-    assert workspace("sync", "--check").code == ended.code or ended.code == 2
+    assert workspace("task", "sync", "--check").code == ended.code or ended.code == 2
     assert words <= {*read_todo(workspace).split()}
 
 
@@ -536,13 +542,13 @@ def test_line_ends_and_a_byte_order_mark_stay(workspace: Inside) -> None:
         file = workspace.folder / "specs" / name
         file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
     put(workspace, "specs/TODO.md", b"\xef\xbb\xbf" + (workspace.folder / "specs/TODO.md").read_bytes())
-    for args in (("new", "Three"), ("focus", "1"), ("complete", "1"), ("block", "2", "--reason", "x"), ("archive",)):
+    for args in (("new", "Three"), ("start", "1"), ("done", "1"), ("block", "2", "--reason", "x"), ("archive",)):
         assert workspace("task", *args).code == 0
     for name in ("state.json", "TODO.md"):
         data = (workspace.folder / "specs" / name).read_bytes()
         assert data.count(b"\n") == data.count(b"\r\n") > 5
     assert (workspace.folder / "specs/TODO.md").read_bytes().startswith(b"\xef\xbb\xbf---\r\n")
-    assert workspace("sync", "--check").code == 0
+    assert workspace("task", "sync", "--check").code == 0
 
 
 def test_what_no_command_knows_stays(workspace: Inside) -> None:
@@ -551,7 +557,7 @@ def test_what_no_command_knows_stays(workspace: Inside) -> None:
     state["active_projects"][0]["custom"] = [1, {"a": None}]
     put(workspace, "specs/state.json", json.dumps(state, indent=4, ensure_ascii=False))
     put(workspace, "specs/TODO.md", read_todo(workspace) + "\n## Notes\n\nKeep *this*.\n")
-    assert workspace("task", "focus", "1").code == 0
+    assert workspace("task", "start", "1").code == 0
     after = load_state(workspace)
     assert after["repository_health"] == state["repository_health"]
     assert after["active_projects"][0]["custom"] == [1, {"a": None}]
@@ -560,22 +566,22 @@ def test_what_no_command_knows_stays(workspace: Inside) -> None:
 
 def test_a_list_of_many_megabytes_is_no_matter(workspace: Inside) -> None:
     put(workspace, "specs/TODO.md", read_todo(workspace) + f"\n## Notes\n\n{'word ' * 1_000_000}\n")
-    assert workspace("task", "focus", "1").code == 0
+    assert workspace("task", "start", "1").code == 0
     assert workspace("task", "new", "Three").code == 0
     assert workspace("task", "list").code == 0
-    assert workspace("sync", "--check").code == 0
+    assert workspace("task", "sync", "--check").code == 0
     assert len(read_todo(workspace)) > 5_000_000
 
 
 def test_a_full_disk_is_told_and_changes_nothing(workspace: Inside) -> None:
-    assert workspace("task", "focus", "2").code == 0  # the ledger is in use, so that there is room for it
+    assert workspace("task", "start", "2").code == 0  # the ledger is in use, so that there is room for it
     before = list_files(workspace.folder / "specs")
-    for args in (("new", "Three"), ("focus", "1")):
+    for args in (("new", "Three"), ("start", "1")):
         ended = Remit(workspace.folder)("task", *args, prelude=("-c", FULL_DISK))
         assert ended.code == 2
         assert "file too large" in ended.complaint
     assert list_files(workspace.folder / "specs") == before
-    assert workspace("task", "focus", "1").code == 0
+    assert workspace("task", "start", "1").code == 0
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -588,7 +594,7 @@ def test_a_folder_that_may_not_be_written_is_told(workspace: Inside) -> None:
         specs.chmod(0o700)
     assert ended.code == 2
     assert "permission denied" in ended.complaint
-    assert workspace("sync", "--check").code == 0
+    assert workspace("task", "sync", "--check").code == 0
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -604,11 +610,14 @@ def test_a_file_that_may_not_be_read_is_told(workspace: Inside) -> None:
 def test_it_works_from_a_folder_below(workspace: Inside) -> None:
     (workspace.folder / "src/deep").mkdir(parents=True)
     os.chdir(workspace.folder / "src/deep")
-    moved = load(workspace("task", "focus", "1", "--json"))
+    moved = load(workspace("task", "start", "1", "--json"))
     assert moved["files"] == [f"{workspace.folder}/specs/state.json", f"{workspace.folder}/specs/TODO.md"]
     os.chdir(workspace.folder / "specs")
-    assert load(workspace("task", "complete", "1", "--json"))["files"] == ["state.json", "TODO.md"]
-    assert workspace("sync", "--check").text == f"✓ {workspace.folder}/specs: 2 tasks · state.json and TODO.md agree\n"
+    assert load(workspace("task", "done", "1", "--json"))["files"] == ["state.json", "TODO.md"]
+    assert (
+        workspace("task", "sync", "--check").text
+        == f"✓ {workspace.folder}/specs: 2 tasks · state.json and TODO.md agree\n"
+    )
 
 
 def test_from_a_worktree_the_tasks_of_the_main_checkout_move(workspace: Inside) -> None:
@@ -617,16 +626,16 @@ def test_from_a_worktree_the_tasks_of_the_main_checkout_move(workspace: Inside) 
     git(workspace.folder, "commit", "-qm", "one")
     git(workspace.folder, "worktree", "add", "-q", "../linked", "-b", "side")
     os.chdir(workspace.folder.parent / "linked")
-    assert workspace("task", "focus", "1").code == 0
+    assert workspace("task", "start", "1").code == 0
     assert git(workspace.folder, "status", "--porcelain") == " M specs/TODO.md\n M specs/state.json\n"
     assert git(workspace.folder.parent / "linked", "status", "--porcelain") == ""
-    assert workspace("task", "focus").text == "task 1 is in focus\n"
+    assert workspace("task", "start").text == "task 1 is in focus\n"
 
 
 def test_the_root_can_be_named(workspace: Inside, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("REMIT_ROOT", str(workspace.folder))
     os.chdir("/")
-    assert workspace("task", "focus", "1").code == 0
+    assert workspace("task", "start", "1").code == 0
     assert load_state(workspace)["active_projects"][0]["status"] == "in_progress"
     monkeypatch.setenv("REMIT_ROOT", str(tmp_path / "none"))
     assert "REMIT_ROOT" in workspace("task", "list").complaint
@@ -636,7 +645,9 @@ def test_the_folder_can_be_set(repository: Inside) -> None:
     put(repository, "remit.toml", '[tasks]\nfolder = "docs/work"\n')
     assert repository("task", "new", "One").code == 0
     assert sorted(path.name for path in (repository.folder / "docs/work").iterdir()) == ["TODO.md", "state.json"]
-    assert repository("sync", "--check").text == snapshot("✓ docs/work: 1 task · state.json and TODO.md agree\n")
+    assert repository("task", "sync", "--check").text == snapshot(
+        "✓ docs/work: 1 task · state.json and TODO.md agree\n"
+    )
 
 
 # For programs
@@ -650,21 +661,21 @@ def test_every_command_gives_one_json_value(workspace: Inside) -> None:
     assert load(workspace("task", "list", "--status", "blocked", "--json")) == []
     assert load(workspace("task", "show", "1", "--json"))["plan"] == {"path": "specs/001_export/plan.md", "resume": "2"}
     assert load(workspace("task", "phases", "1", "--json"))["resume"] == "2"
-    assert load(workspace("task", "focus", "--json")) == {"focus": None}
-    moved = load(workspace("task", "focus", "1", "--json"))
+    assert load(workspace("task", "start", "--json")) == {"focus": None}
+    moved = load(workspace("task", "start", "1", "--json"))
     assert (moved["before"], moved["after"]) == ("NOT STARTED", "IN PROGRESS")
     assert moved["files"] == ["specs/state.json", "specs/TODO.md", "specs/001_export/plan.md"]
-    assert load(workspace("task", "focus", "1", "--json")) == {"focus": 1}
-    assert load(workspace("task", "move", "1", "--phase", "2", "completed", "--json"))["after"] == "COMPLETED"
+    assert load(workspace("task", "start", "1", "--json")) == {"focus": 1}
+    assert load(workspace("task", "set-status", "1", "--phase", "2", "completed", "--json"))["after"] == "COMPLETED"
     assert load(workspace("task", "block", "2", "--reason", "x", "--json"))["after"] == "BLOCKED"
     assert load(workspace("task", "link", "1", "a", "--json"))["files"] == ["specs/state.json"]
-    assert load(workspace("task", "complete", "1", "--json"))["after"] == "COMPLETED"
+    assert load(workspace("task", "done", "1", "--json"))["after"] == "COMPLETED"
     assert [each["number"] for each in load(workspace("task", "archive", "--json"))] == [1]
     assert load(workspace("task", "archive", "--json")) == []
-    assert load(workspace("sync", "--json")) == {
+    assert load(workspace("task", "sync", "--json")) == {
         "agree": True, "done": [], "findings": [], "files": [], "recovered": [], "interrupted": []
     }  # fmt: skip
-    failed = workspace("task", "move", "2", "COMPLETED", "--json")
+    failed = workspace("task", "set-status", "2", "COMPLETED", "--json")
     assert (failed.code, failed.out) == (1, b"")
     assert failed.error["code"] == "STATE_CONFLICT"
     assert failed.error["message"].startswith("task 2: ")
@@ -676,7 +687,7 @@ def test_every_command_gives_one_json_value(workspace: Inside) -> None:
 def test_an_edit_by_hand_is_taken_in_and_told(workspace: Inside) -> None:
     put(workspace, "specs/TODO.md", read_todo(workspace).replace("[NOT STARTED]", "[PLANNING]", 1))
     listed = workspace("task", "list")
-    assert listed.err == b"note: state.json and TODO.md disagree in 1 place: see remit sync --check\n"
+    assert listed.err == b"note: state.json and TODO.md disagree in 1 place: see remit task sync --check\n"
     ended = workspace("task", "new", "Three")
     assert (ended.code, ended.text) == (0, snapshot("✓ task 3 made: Three\n"))
     assert ended.err.decode() == snapshot(
@@ -698,24 +709,24 @@ def test_many_edits_by_hand_are_told_in_few_lines(workspace: Inside) -> None:
     assert [(each["code"], each["filename"]) for each in told] == [("SYN018", "specs/TODO.md")] * 8
     ended = workspace("task", "new", "More")
     assert ended.err.count(b"\n") == 4
-    assert ended.err.endswith(b"note: state.json and TODO.md disagree in 8 places: see remit sync --check\n")
+    assert ended.err.endswith(b"note: state.json and TODO.md disagree in 8 places: see remit task sync --check\n")
 
 
 def test_an_edit_by_hand_that_is_not_legal_is_not_written_over(workspace: Inside) -> None:
     put(workspace, "specs/TODO.md", read_todo(workspace).replace("[NOT STARTED]", "[COMPLETED]", 1))
     before = list_files(workspace.folder / "specs")
-    ended = workspace("task", "move", "1", "PLANNING")
+    ended = workspace("task", "set-status", "1", "PLANNING")
     assert ended.code == 1
     assert ended.complaint == snapshot(
         "task 1 is [COMPLETED] in TODO.md, by hand, and not_started in state.json: a task that is NOT STARTED cannot "
-        "become COMPLETED; if [COMPLETED] is meant: remit sync --from todo. If not: remit sync --from state"
+        "become COMPLETED; if [COMPLETED] is meant: remit task sync --from todo. If not: remit task sync --from state"
     )
     assert list_files(workspace.folder / "specs") == before
-    other = workspace("task", "move", "2", "PLANNING")
+    other = workspace("task", "set-status", "2", "PLANNING")
     assert other.code == 0
     assert b"TODO.md:10:15: SYN018 error task 1 is [COMPLETED] here" in other.err
-    assert workspace("sync", "--from", "state").code == 0
-    assert workspace("task", "move", "1", "PLANNING").err == b""
+    assert workspace("task", "sync", "--from", "state").code == 0
+    assert workspace("task", "set-status", "1", "PLANNING").err == b""
 
 
 def test_many_processes_give_each_task_its_number(workspace: Inside) -> None:
@@ -723,7 +734,7 @@ def test_many_processes_give_each_task_its_number(workspace: Inside) -> None:
     running = [remit.start("task", "new", f"Task {number}", "--json") for number in range(4)]
     numbers = [json.loads(process.communicate(timeout=30)[0])["number"] for process in running]
     assert sorted(numbers) == [3, 4, 5, 6]
-    assert workspace("sync", "--check").text.startswith("✓ specs: 6 tasks")
+    assert workspace("task", "sync", "--check").text.startswith("✓ specs: 6 tasks")
 
 
 # An outside system
@@ -747,34 +758,34 @@ def outside(repository: Inside, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 def test_an_outside_system_waits_for_trust(outside: Inside) -> None:
-    ended = outside("task", "focus", "T1")
+    ended = outside("task", "start", "T1")
     assert ended.code == 2
     assert smooth(ended.complaint) == snapshot(
-        "the settings of '<folder>' name programs or loosen confinement, and you have not trusted them; read them, then run remit trust"
+        "the settings of '<folder>' name programs or loosen confinement, and you have not trusted them; read them, then run remit config trust"
     )
     assert not (outside.folder / "seen").exists()
-    assert outside("trust", "--yes").code == 0
-    assert outside("task", "focus", "T1").text == snapshot("✓ ./tool focus set T1\n")
+    assert outside("config", "trust", "--yes").code == 0
+    assert outside("task", "start", "T1").text == snapshot("✓ ./tool focus set T1\n")
     assert (outside.folder / "seen").read_text() == "focus set T1 "
     put(outside, "remit.toml", (outside.folder / "remit.toml").read_text().replace("focus set", "focus  take"))
-    assert smooth(outside("task", "focus", "T1").complaint) == snapshot(
-        "the settings of '<folder>' name other programs than when you trusted them; read what has changed, then run remit trust again"
+    assert smooth(outside("task", "start", "T1").complaint) == snapshot(
+        "the settings of '<folder>' name other programs than when you trusted them; read what has changed, then run remit config trust again"
     )
 
 
 def test_an_outside_system_does_the_four_things(outside: Inside) -> None:
-    outside("trust", "--yes")
+    outside("config", "trust", "--yes")
     assert outside("task", "show", "T-7").text == snapshot("task T-7\n<U+001B>[31mred\n")
     assert load(outside("task", "show", "7", "--json")) == {
         "command": "./tool show 7", "output": "task 7\n\x1b[31mred\n", "cut": False
     }  # fmt: skip
     assert outside("task", "link", "7", "auth-2026-01-19").text == "linked\n"
     assert (outside.folder / "seen").read_text() == "link 7 auth-2026-01-19 "
-    ended = outside("task", "complete", "7")
+    ended = outside("task", "done", "7")
     assert (ended.code, ended.complaint) == (
         2, snapshot("`./tool complete 7` ended with 3 and said: no task 7; try it by hand")
     )  # fmt: skip
-    assert smooth(outside("task", "complete", "--", "-7").complaint) == snapshot(
+    assert smooth(outside("task", "done", "--", "-7").complaint) == snapshot(
         "'-7' is not the id of a task; an id has letters, digits and . : / # @ + - _ only"
     )
     assert smooth(outside("task", "show", "7; touch x").complaint) == snapshot(
@@ -788,7 +799,7 @@ def test_an_outside_system_does_the_four_things(outside: Inside) -> None:
 
 
 def test_an_outside_system_keeps_its_tasks_to_itself(outside: Inside) -> None:
-    for args in (("new", "x"), ("list",), ("move", "1", "PLANNING"), ("archive",), ("phases", "1")):
+    for args in (("new", "x"), ("list",), ("set-status", "1", "PLANNING"), ("archive",), ("phases", "1")):
         assert outside("task", *args).complaint == snapshot(
             "the tasks of this workspace are kept by `./tool`; "
             "only show, focus, complete, link are passed on to it; ask it for the rest"
@@ -804,9 +815,9 @@ def test_the_folder_of_cleo_is_enough(repository: Inside, monkeypatch: pytest.Mo
     put(repository, "bin/cleo", f"#!{sys.executable}\nimport sys\nprint(sys.argv[1:])\n")
     (repository.folder / "bin/cleo").chmod(0o755)
     assert smooth(repository("task", "show", "T1").complaint) == snapshot(
-        "the settings of '<folder>' name programs or loosen confinement, and you have not trusted them; read them, then run remit trust"
+        "the settings of '<folder>' name programs or loosen confinement, and you have not trusted them; read them, then run remit config trust"
     )
-    repository("trust", "--yes")
+    repository("config", "trust", "--yes")
     assert repository("task", "show", "T1").text == "['show', 'T1']\n"
     assert repository("task", "link", "T1", "auth").text == snapshot("['research', 'link', 'T1', 'auth']\n")
 
@@ -814,7 +825,7 @@ def test_the_folder_of_cleo_is_enough(repository: Inside, monkeypatch: pytest.Mo
 @pytest.mark.conforms("004-23")
 def test_an_id_of_an_outside_system_works_in_every_command(outside: Inside) -> None:
     """D16: `run --task` shows and focuses the task; a number gets a hint where the system doesn't know it."""
-    outside("trust", "--yes")
+    outside("config", "trust", "--yes")
     put(outside, "tool", '#!/bin/sh\necho "$*" >> seen\n[ $1 != show ] || [ $2 = T1234 ] || exit 4\necho Uploads\n')
     (outside.folder / "tool").chmod(0o755)
     ended = outside("run", "Look.", "--task", "T1234", "--command", "tee prompt")
@@ -827,12 +838,12 @@ def test_an_id_of_an_outside_system_works_in_every_command(outside: Inside) -> N
     put(outside, "lines", '{"prompt": "Look.", "task": "T1234"}\n')
     assert outside("run", "--each", "lines", "--command", "tee prompt").code == 1
     assert (outside.folder / "seen").read_text().count("focus set T1234\n") == 2
-    for args in (("move", "T1234", "PLANNING"), ("block", "T1234", "--reason", "x"), ("phases", "T1234")):
+    for args in (("set-status", "T1234", "PLANNING"), ("block", "T1234", "--reason", "x"), ("phases", "T1234")):
         assert outside("task", *args).complaint.startswith(
             "the tasks of this workspace are kept by `./tool`; only show"
         )
 
 
 def test_what_is_no_number_is_no_task_of_the_workspace(workspace: Inside) -> None:
-    for args in (("run", "x", "--task", "T1", "--command", "cat"), ("task", "move", "T1", "PLANNING")):
+    for args in (("run", "x", "--task", "T1", "--command", "cat"), ("task", "set-status", "T1", "PLANNING")):
         assert workspace(*args).complaint == "'T1' isn't the number of a task; remit task list shows them"

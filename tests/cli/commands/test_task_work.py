@@ -1,4 +1,4 @@
-"""`remit research`, `plan`, `implement`, `revise`, `review`: a task is moved, worked on, moved on and committed."""
+"""`remit task research`, `plan`, `implement`, `revise`, `review`: a task is moved, worked on, moved on and committed."""
 
 from __future__ import annotations
 
@@ -221,14 +221,14 @@ def test_a_task_goes_from_research_to_its_end(inside: Inside, worker: Worker, tm
 
 def test_a_second_research_is_a_new_version(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     put(inside, f"{FOLDER}/reports/research-004.md", "# Earlier\n\nWhat was known.\n")
-    assert inside("research", "1", *worker()).code == 0
+    assert inside("task", "research", "1", *worker()).code == 0
     assert (tmp_path / FOLDER / "reports/research-005.md").exists()
     assert "What was known." in worker.runs[0]["prompt"]
 
 
 def test_json_has_the_task_and_the_phases(inside: Inside, worker: Worker) -> None:
     give_plan(inside)
-    told = load(inside("implement", "1", *worker(), "--json"))
+    told = load(inside("task", "implement", "1", *worker(), "--json"))
     assert told["status"] == "completed"
     assert told["remit"]["task"] == {"number": 1, "before": "PLANNED", "after": "COMPLETED"}
     assert [(phase["phase"], phase["status"]) for phase in told["remit"]["phases"]] == [
@@ -243,14 +243,14 @@ def test_json_has_the_task_and_the_phases(inside: Inside, worker: Worker) -> Non
 
 def test_a_lie_moves_nothing_on(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     """S3: failed leaves the working marker where it is."""
-    ended = inside("research", "1", *worker("lie"))
+    ended = inside("task", "research", "1", *worker("lie"))
     assert ended.code == 1
     assert worker.runs[0]["mode"] == "lie"
     assert "✗ research: failed · fabricated" in ended.text
     assert "task 1 was NOT STARTED and is RESEARCHING" in ended.text
     assert get_marker(tmp_path) == "RESEARCHING"
     assert "artifacts" not in get_task(tmp_path)
-    again = inside("research", "1", *worker())
+    again = inside("task", "research", "1", *worker())
     assert again.code == 0
     assert b"note: task 1 was left RESEARCHING and is taken up again\n" in again.err
     assert get_marker(tmp_path) == "RESEARCHED"
@@ -271,27 +271,27 @@ def test_who_hangs_leaves_the_task_where_it_can_be_taken_up(
 
 def test_what_blocks_is_named(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     """R2.14."""
-    ended = inside("plan", "1", *worker("block"))
+    ended = inside("task", "plan", "1", *worker("block"))
     assert ended.code == 1
     assert "task 1 was NOT STARTED and is BLOCKED: The key of the service is missing." in ended.text
     assert get_marker(tmp_path) == "BLOCKED"
-    refused = inside("revise", "1", *worker())
+    refused = inside("task", "revise", "1", *worker())
     assert refused.code == 2
     assert smooth(refused.complaint) == snapshot(
         "task 1: a task that is BLOCKED cannot become REVISING (it is BLOCKED: The key of the service is missing.); from BLOCKED it can become: RESEARCHING, PLANNING, IMPLEMENTING, IN PROGRESS, ABANDONED, EXPANDED, ON HOLD"
     )
-    again = inside("plan", "1", *worker())
+    again = inside("task", "plan", "1", *worker())
     assert again.code == 0
     assert b"note: task 1 was BLOCKED: The key of the service is missing.\n" in again.err
 
 
 def test_work_on_a_task_is_begun_anew_with_its_own_command(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     """A retry would move the task back without a word."""
-    first = load(inside("research", "1", *worker("block"), "--json"))["remit"]["session_id"]
+    first = load(inside("task", "research", "1", *worker("block"), "--json"))["remit"]["session_id"]
     before = (tmp_path / "specs/state.json").read_bytes()
-    told = f"{first} was work on a task, which is begun where the task stands now; start it anew: remit research 1"
+    told = f"{first} was work on a task, which is begun where the task stands now; start it anew: remit task research 1"
     assert inside("retry", "-").complaint == told
-    resumed = "the runner command cannot take up a session again; start it anew: remit research 1"
+    resumed = "the runner command cannot take up a session again; start it anew: remit task research 1"
     assert inside("resume", "-").complaint == resumed
     assert (tmp_path / "specs/state.json").read_bytes() == before
     assert len(list_rows(tmp_path)) == 1
@@ -305,14 +305,14 @@ def test_work_goes_on_at_the_first_open_phase_and_stops_where_one_is_not_done(
     """S4."""
     plan = PLAN.replace("[COMPLETED]", "[NOT STARTED]")
     give_plan(inside, plan)
-    ended = inside("implement", "1", *worker("hang-2"), "--timeout", "8s")
+    ended = inside("task", "implement", "1", *worker("hang-2"), "--timeout", "8s")
     assert ended.code == 1
     assert "phases: 1 completed, 2 partial; 2 left" in ended.text
     assert get_marker(tmp_path) == "PARTIAL"
     assert "### Phase 1: One [COMPLETED]" in read_plan(tmp_path)
     assert "### Phase 2: Two [PARTIAL]" in read_plan(tmp_path)
     assert "### Phase 3: Three [NOT STARTED]" in read_plan(tmp_path)
-    again = inside("implement", "1", *worker())
+    again = inside("task", "implement", "1", *worker())
     assert again.code == 0
     assert "phases: 2 completed, 3 completed" in again.text
     assert get_marker(tmp_path) == "COMPLETED"
@@ -321,7 +321,7 @@ def test_work_goes_on_at_the_first_open_phase_and_stops_where_one_is_not_done(
 def test_a_plan_that_was_lost_leaves_the_task_open(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     """Nobody knows what is left of it: nothing is called completed."""
     give_plan(inside)
-    ended = inside("implement", "1", *worker("eat"))
+    ended = inside("task", "implement", "1", *worker("eat"))
     assert worker.runs[0]["mode"] == "eat"
     assert ended.code == 1
     assert "error[STATUS_SYNC_FAILED]: the plan of task 1 is gone, so nobody knows what is left of it" in ended.text
@@ -334,7 +334,7 @@ def test_a_phase_that_is_set_aside_is_still_to_be_done(
 ) -> None:
     """S4: it is passed over, and neither it nor the task is done."""
     give_plan(inside, PLAN.replace("Three [NOT STARTED]", f"Three [{marker}]"))
-    told = load(inside("implement", "1", *worker(), "--json"))
+    told = load(inside("task", "implement", "1", *worker(), "--json"))
     assert (told["status"], told["remit"]["phases"][0]["status"]) == ("partial", "completed")
     assert told["remit"]["task"] == {
         "number": 1,
@@ -343,7 +343,7 @@ def test_a_phase_that_is_set_aside_is_still_to_be_done(
         "left": [f"phase 3 is {marker}"],
     }
     assert get_marker(tmp_path) == "PARTIAL"
-    ended = inside("implement", "1", *worker())
+    ended = inside("task", "implement", "1", *worker())
     assert ended.code == 2
     assert f"task 1: phase 3 is {marker}, and there is no other phase to go on with" in ended.complaint
     assert len(worker.runs) == 1
@@ -353,7 +353,7 @@ def test_a_phase_that_is_set_aside_is_still_to_be_done(
 
 def test_what_is_left_ends_the_command_with_1(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     give_plan(inside, PLAN.replace("One [COMPLETED]", "One [BLOCKED]"))
-    ended = inside("implement", "1", *worker())
+    ended = inside("task", "implement", "1", *worker())
     assert ended.code == 1
     assert "✗ implement: partial" in ended.text
     assert "note: phases: task 1 is not done: phase 1 is BLOCKED" in ended.text
@@ -363,7 +363,7 @@ def test_what_is_left_ends_the_command_with_1(inside: Inside, worker: Worker, tm
 
 def test_an_abandoned_phase_is_over(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     give_plan(inside, PLAN.replace("Three [NOT STARTED]", "Three [ABANDONED]"))
-    ended = inside("implement", "1", *worker())
+    ended = inside("task", "implement", "1", *worker())
     assert ended.code == 0
     assert "phases: 2 completed\n" in ended.text
     assert get_marker(tmp_path) == "COMPLETED"
@@ -373,7 +373,7 @@ def test_a_phase_that_the_agent_of_another_ticked_off_is_done_all_the_same(
     inside: Inside, worker: Worker, tmp_path: Path
 ) -> None:
     give_plan(inside)
-    ended = inside("implement", "1", *worker("tick"))
+    ended = inside("task", "implement", "1", *worker("tick"))
     assert (ended.code, len(worker.runs)) == (0, 2)
     told = "note: phases: phase 3 was made COMPLETED in the plan while implement was to do phase 2; it is NOT STARTED"
     assert f"{told} again\n" in ended.err.decode()
@@ -409,7 +409,7 @@ def test_an_agent_that_failed_does_not_complete_its_task(
     inside: Inside, worker: Worker, tmp_path: Path, mode: str, told: str
 ) -> None:
     worker.file.write_text(CHEAT, "utf-8")
-    ended = inside("implement", "1", "--command", f"{sys.executable} {worker.file} {SOURCE} {mode}")
+    ended = inside("task", "implement", "1", "--command", f"{sys.executable} {worker.file} {SOURCE} {mode}")
     assert ended.code == 1
     assert told in Path(f"{worker.file}.log").read_text("utf-8")
     assert get_marker(tmp_path) == "PARTIAL"
@@ -417,7 +417,7 @@ def test_an_agent_that_failed_does_not_complete_its_task(
 
 def test_who_cannot_be_started_leaves_the_task_as_it_was(inside: Inside, tmp_path: Path) -> None:
     give_plan(inside)
-    ended = inside("implement", "1", "--command", "no-such-program-anywhere")
+    ended = inside("task", "implement", "1", "--command", "no-such-program-anywhere")
     assert ended.code == 2
     assert "note: preflight: task 1 is PLANNED again" in ended.text
     assert get_marker(tmp_path) == "PLANNED"
@@ -425,7 +425,7 @@ def test_who_cannot_be_started_leaves_the_task_as_it_was(inside: Inside, tmp_pat
 
 
 def test_a_runner_that_is_not_known_moves_nothing(inside: Inside, tmp_path: Path) -> None:
-    ended = inside("research", "1", "--runner", "clade")
+    ended = inside("task", "research", "1", "--runner", "clade")
     assert ended.code == 2
     assert get_marker(tmp_path) == "NOT STARTED"
     assert list_rows(tmp_path) == []
@@ -440,14 +440,16 @@ def test_tasks_that_cannot_be_read_let_no_work_begin(
     ended = inside(*args, *worker())
     assert ended.code == 2
     told = "state.json was cut off: it ends in the middle"
-    assert ended.complaint == f"{told}; restore it from git and TODO.md, with the original kept: remit sync --repair"
+    assert (
+        ended.complaint == f"{told}; restore it from git and TODO.md, with the original kept: remit task sync --repair"
+    )
     ended = inside(*args, *worker(), "--json")
     assert (ended.code, ended.error["message"]) == (2, told)
     assert worker.runs == []
 
 
 def test_a_move_that_may_not_be_is_refused_with_those_that_may(inside: Inside, worker: Worker, tmp_path: Path) -> None:
-    ended = inside("revise", "1", *worker())
+    ended = inside("task", "revise", "1", *worker())
     assert ended.code == 2
     assert ended.complaint == snapshot(
         "task 1: a task that is NOT STARTED cannot become REVISING; from NOT STARTED it can become: RESEARCHING, "
@@ -463,7 +465,7 @@ def test_an_edit_by_hand_is_taken_in_before_anything_is_refused(inside: Inside, 
     home.close()
     todo = tmp_path / "specs/TODO.md"
     todo.write_text(todo.read_text("utf-8").replace("[PLANNING]", "[PLANNED]"), "utf-8")
-    assert inside("revise", "1", *worker()).code == 0
+    assert inside("task", "revise", "1", *worker()).code == 0
     assert get_marker(tmp_path) == "REVISED"
 
 
@@ -473,7 +475,7 @@ def test_an_edit_by_hand_is_taken_in_before_anything_is_refused(inside: Inside, 
         (("research", "7"), "there is no task 7; remit task list shows what there is"),
         (("research", "one"), "'one' isn't the number of a task; remit task list shows them"),
         (("research", "1", "--worktree"), "there is no option --worktree"),
-        (("reserch", "1"), "there is no command 'reserch'; did you mean 'research'?"),
+        (("task", "reserch", "1"), "there is no command 'task reserch'; did you mean 'remit task research'?"),
         (("research", "1", "--agent", "nobody", "--runner", "claude"), "'nobody'"),
     ],
 )
@@ -495,7 +497,7 @@ def test_the_help_offers_no_option_that_is_refused(inside: Inside, command: str)
 
 def test_a_review_makes_tasks_once(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     """R1.30; settling a second time makes none."""
-    ended = inside("review", "1", *worker("steps"))
+    ended = inside("task", "review", "1", *worker("steps"))
     assert ended.code == 0
     assert "note: follow-ups: 2 (Add tests for the cache), 3 (Write the docs)" in ended.text
     assert "task 1 is NOT STARTED" in ended.text
@@ -511,7 +513,7 @@ def test_a_review_makes_tasks_once(inside: Inside, worker: Worker, tmp_path: Pat
     assert {step.state for step in steps} <= {"there", "nothing"}
     assert [task.number for task in TaskStore(home, "specs").list_tasks()] == [1, 2, 3]
     home.close()
-    again = inside("review", "1", *worker("steps"))
+    again = inside("task", "review", "1", *worker("steps"))
     assert "follow-ups" not in again.text
     assert len(list_commits(tmp_path)) == 2
 
@@ -519,7 +521,7 @@ def test_a_review_makes_tasks_once(inside: Inside, worker: Worker, tmp_path: Pat
 @pytest.mark.slow
 def test_a_review_that_is_cut_short_makes_no_tasks(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     """What it is told to do next is how to go on with the review itself."""
-    told = load(inside("review", "1", *worker("hang"), "--timeout", "4s", "--json"))
+    told = load(inside("task", "review", "1", *worker("hang"), "--timeout", "4s", "--json"))
     assert worker.runs[0]["mode"] == "hang"
     assert (told["status"], told["remit"]["stop_reason"]) == ("partial", "timeout")
     assert told["next_steps"]
@@ -532,7 +534,7 @@ def test_a_review_that_is_cut_short_makes_no_tasks(inside: Inside, worker: Worke
 def test_the_agent_of_the_kind_does_it(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     put(inside, ".opencode/agent/finder.md", AGENT.format(name="finder", kind="research"))
     put(inside, ".opencode/agent/maker.md", AGENT.format(name="maker", kind="implementation"))
-    assert inside("research", "1", *worker()).code == 0
+    assert inside("task", "research", "1", *worker()).code == 0
     (row,) = list_rows(tmp_path)
     assert row.agent == "finder"
     assert "Look into this workspace before" not in worker.runs[0]["prompt"]
@@ -541,41 +543,41 @@ def test_the_agent_of_the_kind_does_it(inside: Inside, worker: Worker, tmp_path:
 def test_of_several_the_route_takes_one_by_language(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     for name in ("a", "b"):
         put(inside, f".opencode/agent/{name}.md", AGENT.format(name=name, kind="research"))
-    refused = inside("research", "1", *worker())
+    refused = inside("task", "research", "1", *worker())
     assert refused.code == 2
     assert smooth(refused.complaint) == snapshot(
         'several agents could do it: a, b; say which with --agent NAME, or once and for all in remit.toml: [route.research] default = "a"'
     )
     put(inside, "remit.toml", '[route.research]\ndefault = "a"\npython = "b"\n')
-    assert inside("research", "1", *worker()).code == 0
+    assert inside("task", "research", "1", *worker()).code == 0
     assert list_rows(tmp_path)[0].agent == "b"
-    assert inside("research", "1", "--agent", "a", *worker()).code == 0
+    assert inside("task", "research", "1", "--agent", "a", *worker()).code == 0
     assert list_rows(tmp_path)[0].agent == "a"
 
 
 def test_a_route_to_nobody_is_named(inside: Inside) -> None:
     inside.write("remit.toml", '[route.research]\ndefault = "researcher"\n')
     told = "[route.research] names the agent 'researcher', and no file defines it; "
-    assert inside("research", "1").complaint == f"{told}make one with remit new, or take the route out"
+    assert inside("task", "research", "1").complaint == f"{told}make one with remit agent new, or take the route out"
     put(inside, "agents/research-agent.md", AGENT.format(name="research-agent", kind="research"))
-    assert inside("research", "1").complaint == f"{told}did you mean 'research-agent'?"
+    assert inside("task", "research", "1").complaint == f"{told}did you mean 'research-agent'?"
 
 
 def test_a_route_of_no_command_is_told(inside: Inside, worker: Worker) -> None:
     put(inside, "remit.toml", '[route.reserch]\ndefault = "a"\n')
-    ended = inside("research", "1", *worker())
+    ended = inside("task", "research", "1", *worker())
     assert ended.code == 2
     assert smooth(ended.complaint) == snapshot("[route.reserch] is the route of no command; did you mean 'research'?")
 
 
 def test_an_agent_without_a_file_is_told(inside: Inside, worker: Worker) -> None:
-    told = load(inside("research", "1", "--agent", "nosuch", *worker(), "--json"))
+    told = load(inside("task", "research", "1", "--agent", "nosuch", *worker(), "--json"))
     assert [each["code"] for each in told["remit"]["diagnostics"]] == ["ASK001"]
-    assert "request_findings" not in load(inside("plan", "1", *worker(), "--json"))
+    assert "request_findings" not in load(inside("task", "plan", "1", *worker(), "--json"))
 
 
 def test_without_an_agent_it_is_taught(inside: Inside, worker: Worker) -> None:
-    assert inside("research", "1", *worker()).code == 0
+    assert inside("task", "research", "1", *worker()).code == 0
     assert "Look into this workspace before you look anywhere else." in worker.runs[0]["prompt"]
 
 
@@ -614,7 +616,7 @@ def test_help_works_beside_settings_that_do_not(inside: Inside) -> None:
 
 @pytest.mark.slow
 def test_it_goes_on_by_itself(remit: Remit, worker: Worker, tmp_path: Path) -> None:
-    ended = remit("research", "1", *worker(), "--detach")
+    ended = remit("task", "research", "1", *worker(), "--detach")
     assert ended.code == 0, ended.err
     session = ended.text.strip()
     assert remit("wait", session).code == 0
@@ -623,7 +625,7 @@ def test_it_goes_on_by_itself(remit: Remit, worker: Worker, tmp_path: Path) -> N
 
 def test_phases_are_not_left_to_themselves(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     give_plan(inside)
-    ended = inside("implement", "1", *worker(), "--detach")
+    ended = inside("task", "implement", "1", *worker(), "--detach")
     assert ended.code == 2
     assert smooth(ended.complaint) == snapshot(
         "2 phases are open, and each is begun when the one before it is done; leave out --detach; a session of tmux or screen goes on without you"
@@ -633,8 +635,8 @@ def test_phases_are_not_left_to_themselves(inside: Inside, worker: Worker, tmp_p
 
 @pytest.mark.slow
 def test_no_two_work_on_one_task(remit: Remit, worker: Worker, tmp_path: Path) -> None:
-    session = remit("research", "1", *worker("hang"), "--detach").text.strip()
-    ended = remit("research", "1", *worker())
+    session = remit("task", "research", "1", *worker("hang"), "--detach").text.strip()
+    ended = remit("task", "research", "1", *worker())
     assert ended.code == 2
     assert f"research works on task 1 already ({session})" in ended.complaint
     assert remit("cancel", session).code in (0, 1)
@@ -647,7 +649,7 @@ def test_no_two_work_on_one_task(remit: Remit, worker: Worker, tmp_path: Path) -
 def test_who_is_killed_between_phases_loses_none(remit: Remit, worker: Worker, tmp_path: Path) -> None:
     """The phase that ran is taken up by whoever waits for it; the next call goes on behind it."""
     give_plan(remit)
-    with remit.start("implement", "1", *worker("slow")) as process:
+    with remit.start("task", "implement", "1", *worker("slow")) as process:
         last = time.monotonic() + 20
         while not worker.runs:
             assert time.monotonic() < last, "the agent never began"
@@ -658,7 +660,7 @@ def test_who_is_killed_between_phases_loses_none(remit: Remit, worker: Worker, t
     assert remit("wait", row.session_id).code == 0
     assert get_marker(tmp_path) == "IMPLEMENTING"
     assert "### Phase 2: Two [COMPLETED]" in read_plan(tmp_path)
-    ended = remit("implement", "1", *worker())
+    ended = remit("task", "implement", "1", *worker())
     assert ended.code == 0, ended.err
     assert "note: task 1 was left IMPLEMENTING and is taken up again" in ended.err.decode()
     assert "phases: 3 completed" in ended.text
@@ -724,7 +726,7 @@ def test_a_task_of_an_outside_system_is_shown_focused_completed_and_linked(
     untrusted = remit(*args)
     assert untrusted.code == 2
     assert not Path(f"{tool}.log").exists()
-    assert remit("trust", "--yes").code == 0
+    assert remit("config", "trust", "--yes").code == 0
     ended = remit(*args)
     assert ended.code == code, (ended.out, ended.err)
     assert "T-7: Cache the uploads of guests" in Path(f"{finder}.log").read_text("utf-8")
@@ -771,20 +773,20 @@ def test_what_the_manifest_names_is_handed_to_the_plan(
     inside: Inside, worker: Worker, recorder: Worker, tmp_path: Path
 ) -> None:
     """R0.6, R1.32: the entry's file starts at the manifest, everything else at the root."""
-    ended = inside("research", "1", "--return-format", "manifest", *recorder("complete"))
+    ended = inside("task", "research", "1", "--return-format", "manifest", *recorder("complete"))
     assert ended.code == 0, (ended.text, ended.err)
     assert FINDINGS_FILE in ended.err.decode()
     assert "not named" not in ended.text
     assert get_task(tmp_path)["artifacts"][0]["path"] == FINDINGS_FILE
     committed = git(tmp_path, "show", "--name-only", "--format=", "HEAD").split()
     assert {FINDINGS_FILE, "claudedocs/agent-outputs/MANIFEST.jsonl"} <= set(committed)
-    assert inside("plan", "1", *worker()).code == 0
+    assert inside("task", "plan", "1", *worker()).code == 0
     assert "They need a cache." in worker.runs[-1]["prompt"]
 
 
 def test_the_manifests_file_has_one_place_and_the_task_one_status(inside: Inside, recorder: Worker) -> None:
     """R4.1 rather than R1.20, and the marker that the task has once it is taken up."""
-    assert inside("research", "1", "--return-format", "manifest", *recorder("complete")).code == 0
+    assert inside("task", "research", "1", "--return-format", "manifest", *recorder("complete")).code == 0
     told = recorder.runs[0]["prompt"]
     assert "Write your artifact to" not in told
     assert "specs/1_cache_the_uploads" not in told
@@ -799,7 +801,7 @@ def test_an_agent_that_writes_the_manifest_anew_loses_nobodys_entries_unseen(
     recorder.file.write_text(RECORDER.replace('MANIFEST.jsonl", "a")', 'MANIFEST.jsonl", "w")'), "utf-8")
     older = {"id": "cache-2026-11-15", "file": "2026-11-15_cache.md", "title": "Cache", "date": "2026-11-15"}
     put(inside, "claudedocs/agent-outputs/MANIFEST.jsonl", f"{json.dumps(older)}\n" * 20)
-    ended = inside("research", "1", "--return-format", "manifest", *recorder("complete"))
+    ended = inside("task", "research", "1", "--return-format", "manifest", *recorder("complete"))
     assert ended.code == 1
     assert "does not begin any more with what it held before" in ended.text
     assert get_task(tmp_path)["status"] == "researching"
@@ -834,23 +836,24 @@ def clumsy(tmp_path_factory: pytest.TempPathFactory) -> Worker:
 
 def test_a_report_elsewhere_is_told(inside: Inside, clumsy: Worker, tmp_path: Path) -> None:
     """R1.20: it is linked where it is, and its place is named."""
-    told = load(inside("research", "1", *clumsy("notes.md"), "--json"))
+    told = load(inside("task", "research", "1", *clumsy("notes.md"), "--json"))
     assert told["status"] == "completed"
     found = {each["code"]: each for each in told["remit"]["diagnostics"]}
     place = "specs/1_cache_the_uploads/reports/research-001.md"
     assert found["SET002"]["message"] == f"the artifact belongs to '{place}' and is at 'notes.md'"
     assert get_task(tmp_path)["artifacts"][0]["path"] == "notes.md"
     assert "SET002" not in {
-        each["code"] for each in load(inside("research", "1", *clumsy("."), "--json"))["remit"].get("diagnostics", [])
+        each["code"]
+        for each in load(inside("task", "research", "1", *clumsy("."), "--json"))["remit"].get("diagnostics", [])
     }
 
 
 def test_a_plan_without_phases_is_told_and_the_work_says_so(inside: Inside, clumsy: Worker) -> None:
     """R1.32."""
-    told = load(inside("plan", "1", *clumsy("."), "--json"))
+    told = load(inside("task", "plan", "1", *clumsy("."), "--json"))
     assert "SET003" in {each["code"] for each in told["remit"]["diagnostics"]}
     assert "implementation-001.md: it has no phases" in inside("task", "show", "1").text
-    ended = inside("implement", "1", *clumsy("code.py"))
+    ended = inside("task", "implement", "1", *clumsy("code.py"))
     assert ended.code == 0, (ended.text, ended.err)
     assert "it has no phases, and the task is done as a whole" in ended.text + ended.err.decode()
     assert "summary: none is at specs/1_cache_the_uploads/summaries/implementation-summary-" in ended.text
@@ -890,7 +893,7 @@ def test_what_the_task_answers_is_not_asked_for(inside: Inside, worker: Worker) 
     todo = (inside.folder / "specs/TODO.md").read_text()
     criteria = "- **Acceptance Criteria**:\n  - [ ] Fast\n  - [ ] Safe\n"
     put(inside, "specs/TODO.md", todo.replace("- **Language**", f"{criteria}- **Language**"))
-    assert inside("research", "1", *worker()).code == 0
+    assert inside("task", "research", "1", *worker()).code == 0
     told = worker.runs[-1]["prompt"]
     assert "(orchestrator → research → researcher)" in told
     assert '- delegation_path: ["orchestrator", "research", "researcher"]' not in told  # it isn't named as an input
@@ -899,10 +902,10 @@ def test_what_the_task_answers_is_not_asked_for(inside: Inside, worker: Worker) 
     assert "- task_description: They are slow.\n" in told
     assert "- language: python\n" in told
     assert ">\nFast\nSafe\n</data-" in told
-    refused = inside("plan", "1", *worker())
+    refused = inside("task", "plan", "1", *worker())
     assert refused.code == 2
     assert "the input 'revision_reason' is missing" in refused.err.decode()
-    assert inside("plan", "1", "It is too slow.", *worker()).code == 0
+    assert inside("task", "plan", "1", "It is too slow.", *worker()).code == 0
     told = worker.runs[-1]["prompt"]
     assert "- research_path: specs/1_cache_the_uploads/reports/research-001.md\n" in told
     assert "- plan_version: 1\n" in told
@@ -910,13 +913,13 @@ def test_what_the_task_answers_is_not_asked_for(inside: Inside, worker: Worker) 
     todo = (inside.folder / "specs/TODO.md").read_text()
     assert "- **Research**: [research-001.md](specs/1_cache_the_uploads/reports/research-001.md)\n" in todo
     assert "- **Plan**: [implementation-001.md](specs/1_cache_the_uploads/plans/implementation-001.md)\n" in todo
-    assert inside("implement", "1", *worker()).code == 0
+    assert inside("task", "implement", "1", *worker()).code == 0
     first = worker.runs[2]["prompt"]
     assert "- plan_path: specs/1_cache_the_uploads/plans/implementation-001.md\n" in first
     assert "- resume_from_phase: 1\n" in first
     assert "- phase_description: One\n" in first
     assert "- project_path: specs/1_cache_the_uploads\n" in first
-    assert inside("sync", "--check").code == 0
+    assert inside("task", "sync", "--check").code == 0
     task = get_task(inside.folder)
     assert (task["phase_count"], task["estimated_hours"]) == (2, 1.5)  # R0.8, D4
 
@@ -926,16 +929,16 @@ def test_an_agent_is_not_told_a_path_that_its_own_permissions_deny(inside: Insid
     allow = "permissions:\n  allow:\n    - write: ['.opencode/specs/**/*']\n  deny: []\n"
     text = AGENT.format(name="finder", kind="research").replace("version", f"{allow}version")
     put(inside, ".opencode/agent/finder.md", text)
-    ended = inside("research", "1", "--command", "cat")
+    ended = inside("task", "research", "1", "--command", "cat")
     assert "'finder' may not write 'specs/1_cache_the_uploads/reports/research-001.md'" in ended.err.decode()
     assert "Write your artifact to" not in inside("logs", "-").text
     shutil.rmtree(inside.folder / "specs")
     inside("task", "new", "Cache the uploads")
-    ended = inside("research", "1", "--command", "cat")
+    ended = inside("task", "research", "1", "--command", "cat")
     path = ".opencode/specs/1_cache_the_uploads/reports/research-001.md"
     assert f"Write your artifact to {path}." in inside("logs", "-").text
     assert "may not write" not in ended.err.decode()
-    assert inside("may", "finder", "write", path).code == 0
+    assert inside("agent", "can", "finder", "write", path).code == 0
 
 
 LATE = """
@@ -953,7 +956,7 @@ time.sleep(60)
 def test_what_a_timed_out_agent_left_is_linked_and_committed(inside: Inside, worker: Worker, tmp_path: Path) -> None:
     """D17: as partial work, of the kind that its place says; a file elsewhere may be the user's."""
     worker.file.write_text(LATE, "utf-8")
-    told = load(inside("research", "1", *worker(), "--timeout", "2s", "--json"))
+    told = load(inside("task", "research", "1", *worker(), "--timeout", "2s", "--json"))
     path = "specs/1_cache_the_uploads/reports/research-001.md"
     assert told["status"] == "partial"
     assert path in [artifact["path"] for artifact in told["artifacts"]]

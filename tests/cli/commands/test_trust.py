@@ -1,4 +1,4 @@
-"""`remit trust`, as its users meet it: shown in full, agreed to once, asked again after every change."""
+"""`remit config trust`, as its users meet it: shown in full, agreed to once, asked again after every change."""
 
 import json
 from pathlib import Path
@@ -42,51 +42,52 @@ def check(folder: Path) -> None:
 
 
 def test_without_a_terminal_it_shows_every_command_and_agrees_to_nothing(workspace: Inside) -> None:
-    ended = workspace("trust")
+    ended = workspace("config", "trust")
     assert (ended.code, ended.err) == (1, b"")
     assert "\n  tasks.show      tool show {id}\n  tasks.complete  tool done {id}\n" in ended.text
-    assert ended.text.endswith("\nNothing was agreed to; to agree, run: remit trust --yes\n")
+    assert ended.text.endswith("\nNothing was agreed to; to agree, run: remit config trust --yes\n")
     with pytest.raises(ConfigError) as caught:
         check(workspace.folder)
-    assert "name programs or loosen confinement, and you have not trusted them; read them, then run remit trust" in str(
-        caught.value
+    assert (
+        "name programs or loosen confinement, and you have not trusted them; read them, then run remit config trust"
+        in str(caught.value)
     )
 
 
 def test_yes_agrees_until_something_changes(workspace: Inside) -> None:
-    ended = workspace("trust", "--yes")
+    ended = workspace("config", "trust", "--yes")
     assert (ended.code, ended.text.split("\n")[-2]) == (0, snapshot("✓ trusted, until one of them changes"))
     check(workspace.folder)
-    assert workspace("trust").code == 0
+    assert workspace("config", "trust").code == 0
     workspace.write("remit.toml", f"# a comment, another order\n[retention]\ndays = 3\n\n{SETTINGS}")
     check(workspace.folder)
     workspace.write("remit.toml", SETTINGS.replace("tool done", "tool gone"))
     with pytest.raises(ConfigError, match="other programs than when you trusted them"):
         check(workspace.folder)
-    assert workspace("trust").code == 1
+    assert workspace("config", "trust").code == 1
 
 
 def test_it_is_taken_back(workspace: Inside) -> None:
-    assert "was not trusted" in workspace("trust", "--revoke").text
-    workspace("trust", "--yes")
-    assert load(workspace("trust", "--revoke", "--json")) == {"root": str(workspace.folder), "revoked": True}
+    assert "was not trusted" in workspace("config", "trust", "--revoke").text
+    workspace("config", "trust", "--yes")
+    assert load(workspace("config", "trust", "--revoke", "--json")) == {"root": str(workspace.folder), "revoked": True}
     with pytest.raises(ConfigError):
         check(workspace.folder)
 
 
 def test_all_that_was_agreed_to_is_listed(workspace: Inside) -> None:
-    assert workspace("trust", "--list").text == snapshot("no workspace is trusted\n")
-    workspace("trust", "--yes")
-    assert workspace("trust", "--list").text.rstrip().endswith(f"  {workspace.folder}")
-    assert [each["root"] for each in load(workspace("trust", "--list", "--json"))] == [str(workspace.folder)]
+    assert workspace("config", "trust", "--list").text == snapshot("no workspace is trusted\n")
+    workspace("config", "trust", "--yes")
+    assert workspace("config", "trust", "--list").text.rstrip().endswith(f"  {workspace.folder}")
+    assert [each["root"] for each in load(workspace("config", "trust", "--list", "--json"))] == [str(workspace.folder)]
 
 
 def test_show_never_agrees(workspace: Inside) -> None:
-    assert workspace("trust", "--show").code == 1
-    assert load(workspace("trust", "--json"))["trusted"] is False
-    workspace("trust", "--yes", "--json")
-    assert workspace("trust", "--show").code == 0
-    assert load(workspace("trust", "--json")) == {
+    assert workspace("config", "trust", "--show").code == 1
+    assert load(workspace("config", "trust", "--json"))["trusted"] is False
+    workspace("config", "trust", "--yes", "--json")
+    assert workspace("config", "trust", "--show").code == 0
+    assert load(workspace("config", "trust", "--json")) == {
         "root": str(workspace.folder),
         "needed": True,
         "trusted": True,
@@ -99,10 +100,10 @@ def test_show_never_agrees(workspace: Inside) -> None:
 
 def test_where_nothing_runs_there_is_nothing_to_agree_to(workspace: Inside) -> None:
     workspace.write("remit.toml", "[retention]\ndays = 3\n")
-    ended = workspace("trust", "--yes")
+    ended = workspace("config", "trust", "--yes")
     assert (ended.code, ended.text) == (0, f"✓ {workspace.folder}: no setting runs a program\n")
     check(workspace.folder)
-    assert workspace("trust", "--list").text == snapshot("no workspace is trusted\n")
+    assert workspace("config", "trust", "--list").text == snapshot("no workspace is trusted\n")
 
 
 def test_a_folder_that_calls_for_an_outside_system_needs_it_too(workspace: Inside) -> None:
@@ -110,14 +111,14 @@ def test_a_folder_that_calls_for_an_outside_system_needs_it_too(workspace: Insid
     (workspace.folder / ".cleo").mkdir()
     with pytest.raises(ConfigError):
         check(workspace.folder)
-    assert "cleo show {id}" in workspace("trust", "--yes").text
+    assert "cleo show {id}" in workspace("config", "trust", "--yes").text
     check(workspace.folder)
 
 
 def test_nothing_of_a_command_is_hidden(workspace: Inside) -> None:
     long = "x" * 3000
     workspace.write("remit.toml", f'[tasks]\nshow = "tool {long} {{id}} \\u001b[2K\\u202eevil\\r\\n  second"\n')
-    text = workspace("trust").text
+    text = workspace("config", "trust").text
     assert long in text
     assert "<U+001B>[2K<U+202E>evil<U+000D><U+000A>  second" in text
 
@@ -126,10 +127,10 @@ def test_nothing_of_a_command_is_hidden(workspace: Inside) -> None:
 def test_on_a_terminal_it_asks_once(remit: Remit, answer: bytes, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     keep_elsewhere(remit, monkeypatch)
     remit.write("remit.toml", SETTINGS)
-    told = talk(remit, "trust", answer=answer)
+    told = talk(remit, "config", "trust", answer=answer)
     assert (told.code, told.questions) == (code, 1)
     assert "Let Remit run these? [y/N] " in told.screen
-    assert remit("trust", "--show").code == code
+    assert remit("config", "trust", "--show").code == code
 
 
 def test_what_is_agreed_to_is_what_was_shown(workspace: Inside) -> None:
@@ -144,13 +145,13 @@ def test_what_is_agreed_to_is_what_was_shown(workspace: Inside) -> None:
 
 
 def test_options_that_exclude_each_other_are_refused(workspace: Inside) -> None:
-    ended = workspace("trust", "--yes", "--revoke")
+    ended = workspace("config", "trust", "--yes", "--revoke")
     assert (ended.code, "exclude each other" in ended.complaint) == (2, True)
 
 
 def test_a_list_that_others_may_write_is_no_agreement(workspace: Inside) -> None:
-    workspace("trust", "--yes")
+    workspace("config", "trust", "--yes")
     (file,) = (workspace.folder.parent / f"{workspace.folder.name}-home").rglob("trust.json")
     file.chmod(0o666)
-    ended = workspace("trust", "--show")
+    ended = workspace("config", "trust", "--show")
     assert (ended.code, "can be written by others" in ended.text) == (1, True)

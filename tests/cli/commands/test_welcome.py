@@ -67,16 +67,16 @@ def test_a_harness_that_is_there_is_suggested(
     monkeypatch.setenv("PATH", str(program.parent))
     text = inside().text
     assert 'remit run "Fix the typo" --runner codex' in text
-    assert "remit init --harness codex" in text
+    assert "remit hooks install codex" in text
 
 
 def test_a_first_remit_in_an_empty_folder_says_what_to_do_next(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     assert inside().text == (
-        "Remit runs AI subagents, checks what they return, and passes on only what it could verify.\n"
+        "Remit runs AI coding agents and verifies what they say they did.\n"
         "\n"
         "What you can do next in this folder:\n"
-        "  remit new research researcher               write a first agent file\n"
+        "  remit agent new research researcher         write a first agent file\n"
         '  remit run "Fix the typo" --command PROGRAM  run any program as an agent and check its return\n'
         "  remit check MESSAGE.md                      check the final message of an agent\n"
         "  remit --help                                list all commands\n"
@@ -144,29 +144,29 @@ def test_where_nothing_is_there_nothing_is_offered(remit: Remit) -> None:
     assert [offer(remit, words) for words in ("remit show ", "remit run ", "remit task show ")] == [[], [], []]
 
 
-FORMATS = "instructions --format"
+FORMATS = "return prompt --format"
 
 
 @pytest.mark.parametrize(
     ("words", "refused"),
     [
         ("check --format", FORMATS),
-        ("convert --to", FORMATS),
-        ("instructions --format", FORMATS),
+        ("return convert --to", FORMATS),
+        ("return prompt --format", FORMATS),
         ("run Do --return-format", FORMATS),
         ("run Do --runner", "run Do --runner"),
-        ("schema", "schema"),
+        ("return schema", "return schema"),
         ("lint --output-format", "lint --output-format"),
-        ("compile --to", "compile --to"),
-        ("init --harness", "init --harness"),
-        ("uninstall --harness", "uninstall --harness"),
-        ("new", "new"),
-        ("new --profile", "new utility x --profile"),
+        ("agent build --to", "agent build --to"),
+        ("hooks install", "hooks install"),
+        ("hooks uninstall", "hooks uninstall"),
+        ("agent new", "agent new"),
+        ("agent new --profile", "agent new utility x --profile"),
         ("completion", "completion"),
     ],
 )
 def test_a_shell_is_offered_the_words_that_are_known(words: str, refused: str, inside: Inside) -> None:
-    args = ["new", "¿", "x"] if words == "new" else [*refused.split(), "¿"]
+    args = ["agent", "new", "¿", "x"] if words == "agent new" else [*refused.split(), "¿"]
     known = inside(*args).complaint.partition("known are: ")[2].split(", ")
     offered = ShellComplete(root, {}, "remit", "_REMIT_COMPLETE").get_completions(words.split(), "")
     assert sorted(each.value for each in offered) == sorted(known)
@@ -206,7 +206,7 @@ def test_fish_takes_what_it_is_given(remit: Remit, tmp_path: Path) -> None:
     script.write_text(remit("completion", "fish").text, encoding="utf-8")
     env = {**os.environ, "HOME": str(tmp_path), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     ran = subprocess.run(
-        ["fish", "--no-config", "-c", f"source {script}; complete -C 'remit manifest va'"],
+        ["fish", "--no-config", "-c", f"source {script}; complete -C 'remit findings va'"],
         capture_output=True, encoding="utf-8", check=False, env=env, cwd=remit.folder,
     )  # fmt: skip
     assert (ran.returncode, ran.stderr) == (0, "")

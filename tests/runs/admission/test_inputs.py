@@ -37,7 +37,7 @@ def test_what_is_required_has_to_be_given() -> None:
     (finding,) = check_inputs(USUAL, {})
     assert (finding.code, finding.severity, finding.pointer) == ("INP001", "error", "/inputs/task_number")
     assert "--task N; remit task new makes one" in finding.hint
-    assert "remit research N" in finding.hint
+    assert "remit task research N" in finding.hint
     assert codes(USUAL, {"task_number": "12"}) == []
     assert codes(USUAL, {}, task_number=12) == []
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from remit.result import Result
 
-REPAIR = "Repair the task files with remit sync --repair"
+REPAIR = "Repair the task files with remit task sync --repair"
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_state_that_breaks_during_the_work_is_reported_and_the_result_is_there
     (step,) = result.failed_steps
     assert (result.status, step.step, step.code) == ("completed", "task", "STATUS_SYNC_FAILED")
     assert "state.json is not JSON" in step.message
-    assert step.recommendation == f"{REPAIR}, then run: remit task move 1 researched"
+    assert step.recommendation == f"{REPAIR}, then run: remit task set-status 1 researched"
     assert "reports/research-001.md" in git(root, "show", "--name-only", "--format=")
     (error,) = load_errors(root)
     assert (error["code"], error["type"], error["message"]) == ("STATUS_SYNC_FAILED", "status_sync", step.message)
@@ -100,7 +100,7 @@ def test_a_state_that_breaks_during_the_work_is_reported_and_the_result_is_there
 
 
 def test_the_advice_of_a_failed_status_sync_works(root: Path) -> None:
-    """D13: `remit sync --repair` and the move that the result names bring the task to where it belongs."""
+    """D13: `remit task sync --repair` and the move that the result names bring the task to where it belongs."""
     work(root, "research", lambda: (root / "specs/state.json").write_text("{broken", "utf-8"))
     tasks = Tasks(str(root))
     try:
@@ -130,7 +130,7 @@ def test_no_state_costs_the_result(root: Path, command: str, spoil: Callable[[Pa
     assert result.status == ("completed" if command == "research" else "partial")
     if command == "implement":  # D4: nobody knows what is left of the task, and a lowered status has an error
         assert [each.code for each in result.errors] == ["STATUS_SYNC_FAILED"]
-        assert result.errors[0].recommendation.endswith(", then continue: remit implement 1")
+        assert result.errors[0].recommendation.endswith(", then continue: remit task implement 1")
 
 
 def test_work_that_stops_between_two_phases_has_a_result(root: Path) -> None:
@@ -144,7 +144,7 @@ def test_work_that_stops_between_two_phases_has_a_result(root: Path) -> None:
     assert (result.status, error.code) == ("partial", "STORAGE_FAILED")
     assert "the plan isn't done: phase 2 is NOT STARTED" in error.message
     assert "; the next phase can't begin: " in error.message
-    assert error.recommendation == "Continue with: remit implement 1"
+    assert error.recommendation == "Continue with: remit task implement 1"
 
 
 def test_phases_that_are_left_are_an_error_of_the_lowered_status(root: Path) -> None:

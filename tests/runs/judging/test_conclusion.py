@@ -197,7 +197,7 @@ def test_a_bad_return_is_failed_with_what_is_wrong_and_whose_format_to_fix() -> 
     assert told.faults[0].code == "VALIDATION_FAILED"
     assert told.faults[0].recommendation == "Fix researcher subagent return format"
     [how] = told.next_steps  # whoever has never seen that format is told where it is
-    assert "remit instructions --format standard" in how
+    assert "remit return prompt --format standard" in how
     assert "remit check" in how
     assert told.findings == (ERROR,)
 

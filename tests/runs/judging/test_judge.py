@@ -402,7 +402,7 @@ def test_entries_on_other_files_contradict_nobody(root: Path) -> None:
 
 @pytest.mark.parametrize("status", ["complete", "partial"])
 def test_an_id_that_an_older_entry_has_is_sent_back(root: Path, status: str) -> None:
-    """R4.9: of two entries with one id one is never found again; `remit manifest validate` says so, too."""
+    """R4.9: of two entries with one id one is never found again; `remit findings validate` says so, too."""
     scene = look_manifest(root)
     make_findings(root, "cache")
     sentence = SENTENCE if status == "complete" else "Research partial. See MANIFEST.jsonl for details."

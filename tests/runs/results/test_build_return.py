@@ -160,7 +160,7 @@ def test_the_judged_format_gives_the_advice() -> None:
     judgement = Judgement("invalid", verdict=Verdict("invalid", format="hyper"))
     conclusion = conclude(Ended("exited", "researcher", judgement=judgement, format="standard"))
     assert conclusion.format == "hyper"
-    assert "remit instructions --format hyper" in conclusion.next_steps[0]
+    assert "remit return prompt --format hyper" in conclusion.next_steps[0]
 
 
 @pytest.mark.conforms("000-15")
@@ -217,7 +217,7 @@ def test_advice_follows_the_format(name: DialectName) -> None:
     judgement = Judgement("missing", verdict=Verdict("missing"))
     conclusion = conclude(Ended("exited", "researcher", judgement=judgement, format=name))
     assert conclusion.faults[0].recommendation == "Fix researcher subagent return format"
-    assert f"remit instructions --format {name}" in conclusion.next_steps[0]
+    assert f"remit return prompt --format {name}" in conclusion.next_steps[0]
 
 
 def test_the_text_of_a_manifest_result_is_its_sentence() -> None:

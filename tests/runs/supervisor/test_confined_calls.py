@@ -17,8 +17,8 @@ import click
 import pytest
 
 import remit
-from remit.cli.forward import _CHANGING
 from remit.cli.group import root as program
+from remit.commands import COMMANDS
 from remit.confine import find_level
 from remit.ledger.home import Home
 from remit.runs.consent import get_executing
@@ -141,9 +141,9 @@ def test_a_nested_run_has_the_permissions_of_its_caller_and_its_place_in_the_tre
 def test_a_return_a_task_and_a_finding_are_handed_in(root: Path) -> None:
     finding = "--finding One. --finding Two. --finding Three."
     script = f"""
-        {REMIT} task new "Write the guide" && {REMIT} task move 1 RESEARCHING && {REMIT} task list
+        {REMIT} task new "Write the guide" && {REMIT} task set-status 1 RESEARCHING && {REMIT} task list
         printf '# Notes\\n' > docs/notes.md
-        {REMIT} manifest add --title Notes --topic guide {finding} --file docs/notes.md
+        {REMIT} findings add --title Notes --topic guide {finding} --file docs/notes.md
         python3 parent.py > docs/return.json && {REMIT} return submit docs/return.json
         python3 parent.py | {REMIT} return submit
     """
@@ -178,7 +178,7 @@ REFUSED = {
     "prompts from a file": (f"{REMIT} run child --each src.py", "has no --each for a confined agent"),
     "another's work": (f"{REMIT} run child Do --detach", "has no --detach for a confined agent"),
     "a file of findings": (
-        f"{REMIT} manifest add --title x --finding a --write-file --file other/x.md", "has no --write-file"
+        f"{REMIT} findings add --title x --finding a --write-file --file other/x.md", "has no --write-file"
     ),
     "an agent it may not call": (f"{REMIT} run parent Do --runner own", "parent → parent is a circle"),
     "an agent that isn't there": (f"{REMIT} run nobody Do --runner own", "nobody"),
@@ -227,7 +227,7 @@ def test_what_is_no_request_is_refused(root: Path) -> None:
         "the request is cut off",
         "the request isn't a command line with a ticket",
         "the request has no standard input, output and error",
-        "'remit trust --yes' isn't available to a confined agent",
+        "'remit config trust --yes' isn't available to a confined agent",
     ]
 
 
@@ -272,9 +272,7 @@ def test_the_commands_and_options_are_those_of_the_command_line() -> None:
             if isinstance(param, click.Option):
                 known |= dict.fromkeys((*param.opts, *param.secondary_opts), not param.is_flag)
         assert options.items() <= known.items(), command
-    assert {name: set(words) for name, words in _CHANGING.items() if words} == {
-        name: {each[1] for each in ALLOWED if each[0] == name} for name in _CHANGING if name != "run"
-    }
+    assert {entry.name for entry in COMMANDS if entry.is_forwarded} == {" ".join(words) for words in ALLOWED}
 
 
 @pytest.mark.slow

@@ -66,7 +66,7 @@ def test_who_is_logged_out_is_told_how_to_come_back(seen: Seen) -> None:
     seen.evaluate("() => fetch('/api/v1/session', { method: 'DELETE' }).then((answer) => answer.status)")
     page.keyboard.press("g")
     page.keyboard.press("t")
-    seen.see_text(".empty", "remit ui")
+    seen.see_text(".empty", "remit serve --open")
     seen.shoot("signed-out")
     seen.forgiven.extend(EXPECTED)
     page.goto(server.make_login())

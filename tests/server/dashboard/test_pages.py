@@ -135,7 +135,7 @@ def test_drift_is_on_top_with_what_to_do(seen: Seen) -> None:
     try:
         todo.write_text(before.replace("[NOT STARTED]", "[PLANNED]", 1))
         seen.open("/tasks", wait=".drift")
-        told = seen.see_text(".drift", "remit sync")
+        told = seen.see_text(".drift", "remit task sync")
         assert "disagree in 1 place" in told
         assert "specs/TODO.md:" in told
     finally:

@@ -97,7 +97,7 @@ def measure_longest_ms(seen: Seen, browser: Browser, step: int) -> float:
 
 def test_without_agents_it_is_said_how_one_is_made(seen: Seen) -> None:
     seen.open("/agents")
-    assert "remit new" in seen.see_text(".empty", "no agents")
+    assert "remit agent new" in seen.see_text(".empty", "no agents")
     seen.check()
 
 

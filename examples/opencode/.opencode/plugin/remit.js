@@ -1,4 +1,4 @@
-// Installed by remit init --harness opencode, removed by remit uninstall. sha256:b90985ef1d6a7e223c861fd381cca82240426a862d84375728b46c5d4dcfd56a
+// Installed by remit hooks install opencode, removed by remit hooks uninstall. sha256:b90985ef1d6a7e223c861fd381cca82240426a862d84375728b46c5d4dcfd56a
 // Remit in opencode: what its sessions are about to do and what their subagents send back is put to `remit hook opencode`.
 // Nothing is decided here. A question that gets no clear answer is answered with no, and the reason is said; only what
 // a person's own session does, which Remit merely writes down, goes on.
@@ -9,7 +9,7 @@ import { existsSync } from "node:fs"
 import { basename, isAbsolute } from "node:path"
 import { fileURLToPath } from "node:url"
 
-const COMMAND = ["remit", "hook", "opencode"] // what is asked: `remit init --harness opencode` puts whole paths here
+const COMMAND = ["remit", "hook", "opencode"] // what is asked: `remit hooks install opencode` puts whole paths here
 const WAIT_MS = 60000 // the program has a deadline of its own below this
 const MAX_ANSWER = 4 * 1024 * 1024
 const REFUSED = 126 // how Remit's shell ends without a ticket

@@ -69,7 +69,7 @@ def compile_document(document: AgentDocument, to: str) -> Compiled:
         return Compiled(path, "", refusals)
     source = read_source(document, definition, to)
     origin = "".join(char if char.isprintable() else "?" for char in document.path)
-    text = target.render(source, f"Generated from {origin} by `remit compile`: change that file, not this one.")
+    text = target.render(source, f"Generated from {origin} by `remit agent build`: change that file, not this one.")
     _report_keys(source, target.KEYS)
     return Compiled(path, text, tuple(sorted(source.findings, key=_get_place)))
 
@@ -81,7 +81,7 @@ def check_target(to: str) -> None:
 
 
 _HEADER = lazy(
-    r"(?:---\r?\n)?# Generated from ([^\r\n]{1,4096}) by `remit compile`: change that file, not this one\.\r?\n"
+    r"(?:---\r?\n)?# Generated from ([^\r\n]{1,4096}) by `remit agent build`: change that file, not this one\.\r?\n"
 )
 
 
@@ -108,14 +108,16 @@ def _find_refusals(document: AgentDocument, definition: Definition | None, path:
     if document.fault is not None:
         yield refused(document, "", f"the file cannot be compiled: {document.fault}", "Save it as text in UTF-8.")
     elif found is None or definition is None:
-        yield refused(document, "", "the file has no frontmatter, so it is no agent", "Start it with `remit new`.")
+        yield refused(
+            document, "", "the file has no frontmatter, so it is no agent", "Start it with `remit agent new`."
+        )
     elif found.problems or document.unclosed_frontmatter:
         reason = found.problems[0].message if found.problems else "it is not closed"
         hint = "Correct it first: `remit lint` shows where, and what it can fix."
         yield refused(document, "", f"the frontmatter cannot be read for certain: {reason}", hint)
     elif document.profile != "standard":
         message = f"only a file of the standard is compiled, and this is one of {document.profile}"
-        yield refused(document, "", message, "`remit migrate` brings it to the standard.")
+        yield refused(document, "", message, "`remit agent upgrade` brings it to the standard.")
     else:
         yield from _find_gaps(document, definition, path)
 

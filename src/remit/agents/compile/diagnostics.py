@@ -57,11 +57,11 @@ def unenforced(document: AgentDocument, pointer: str, to: str, what: str) -> Dia
 
     Bad: compiling `deny: [{bash: ["rm"]}]` for Claude Code and relying on it.
 
-    Good: Remit's hook (`remit init --harness claude`), which checks each use of a tool against the source; or switching
+    Good: Remit's hook (`remit hooks install claude`), which checks each use of a tool against the source; or switching
     the tool off.
     """
     return _make("CMP003", "warning", document, pointer, f"{HARNESSES[to]} does not keep {what}",
-                 f"Only a hook before the use of the tool can: remit init --harness {to}.")  # fmt: skip
+                 f"Only a hook before the use of the tool can: remit hooks install {to}.")  # fmt: skip
 
 
 def left_out(document: AgentDocument, pointer: str, to: str, names: str) -> Diagnostic:
@@ -114,23 +114,23 @@ def refused(document: AgentDocument, pointer: str, message: str, hint: str) -> D
 
     Bad: compiling a file whose frontmatter isn't valid YAML.
 
-    Good: `remit lint` and its fixes first, then `remit compile`.
+    Good: `remit lint` and its fixes first, then `remit agent build`.
     """
     return _make("CMP007", "error", document, pointer, message, hint)
 
 
 def outdated(document: AgentDocument, path: str, *, missing: bool) -> Diagnostic:
-    """The compiled file is missing or out of date. Only `remit compile --check` reports this.
+    """The compiled file is missing or out of date. Only `remit agent build --check` reports this.
 
     Why: the harness runs the compiled file. A change to the source has no effect until the file is written again, and
     the next compilation overwrites a change to the compiled file.
 
     Bad: a commit that changes `agents/planner.md` and leaves `.claude/agents/planner.md` as it was.
 
-    Good: `remit compile --to claude`, and both files in one commit.
+    Good: `remit agent build --to claude`, and both files in one commit.
     """
     state = "is not there" if missing else "is out of date"
-    return _make("CMP008", "error", document, "", f"{path} {state}", "Run `remit compile` without --check.")
+    return _make("CMP008", "error", document, "", f"{path} {state}", "Run `remit agent build` without --check.")
 
 
 def left_over(document: AgentDocument, origin: str) -> Diagnostic:

@@ -46,7 +46,7 @@ def no_sections(case: AgentFileContext) -> Iterator[AgentViolation]:
         return  # who knows where the body begins
     if document.outline.is_bare and document.fault is None and document.frontmatter is not None:
         yield AgentViolation("the body has none of the standard's sections",
-                             "Write them, from <context> to <error_handling>; `remit new` makes a complete agent.",
+                             "Write them, from <context> to <error_handling>; `remit agent new` makes a whole agent.",
                              find_top(document))  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""`remit may`: whether an agent may use a tool so, and why."""
+"""`remit agent can`: whether an agent may use a tool so, and why."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from remit.views.render import ACCEPTED, NOT_ACCEPTED
 _STYLES = {"allow": ("good", "✓"), "ask": ("warning", "?"), "deny": ("error", "✗")}
 
 
-@click.command(cls=options.Command, short_help="Say whether an agent may use a tool so, and why.")
+@click.command(cls=options.Command)
 @click.argument("agent", shell_complete=completion.complete_agents)
 @click.argument("tool")
 @click.argument("subject", required=False, default="")
 @options.output_format("full", "json")
-def may(*, agent: str, tool: str, subject: str, output_format: str) -> int:
+def can(*, agent: str, tool: str, subject: str, output_format: str) -> int:
     """Say whether AGENT may use TOOL (bash, read, write, edit, grep, glob, mcp__SERVER__TOOL) on SUBJECT, a command or
     a file, by its file's permissions and the places that no agent writes to. Of a command, the programs count: the
     kernel limits its files. Nothing is run.
 
-    remit may planner bash "rm -rf build"
+    remit agent can planner bash "rm -rf build"
 
     Exit code 0: nothing speaks against it; 1: it is refused, or a person is asked; 2: could not run.
     """  # noqa: D205 - one sentence, longer than a line

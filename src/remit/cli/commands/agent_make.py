@@ -1,4 +1,4 @@
-"""`remit new`, `migrate` and `compile`: agent files made, brought to the standard, and written for a harness."""
+"""`remit agent new`, `upgrade` and `build`: create agent files, and write them for a harness."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _KINDS = options.offer("planning", "implementation", "research", "review", "utility")
 
 
-@click.command(cls=options.Command, short_help="Make a new agent that lints clean.")
+@click.command(cls=options.Command)
 @click.argument("kind", metavar="KIND", shell_complete=_KINDS)
 @click.argument("name", metavar="NAME")
 @click.option(
@@ -51,11 +51,11 @@ def _tell_use(kind: str, name: str) -> str:
     from remit.runs.tasks.task_commands import COMMANDS
 
     command = next((each.name for each in COMMANDS.values() if each.kind == kind), None)
-    task = "" if command is None else f"; on a task: remit {command} N --agent {name}"
+    task = "" if command is None else f"; on a task: remit task {command} N --agent {name}"
     return f"remit run {name} PROMPT{task}"
 
 
-@click.command(cls=options.Command, short_help="Bring agent files to the standard.")
+@click.command(cls=options.Command)
 @click.argument("paths", nargs=-1, metavar="PATH…", required=True)
 @click.option(
     "--kind",
@@ -65,7 +65,7 @@ def _tell_use(kind: str, name: str) -> str:
 )
 @click.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
 @options.output_format("full", "json")
-def migrate(paths: tuple[str, ...], *, output_format: str, diff: bool, kind: str | None) -> int:
+def upgrade(paths: tuple[str, ...], *, output_format: str, diff: bool, kind: str | None) -> int:
     """Bring each agent file to the standard as far as a program can, and list what a user must write.
 
     Exit code 0: nothing is left to write, 1: something is, 2: could not run. With --diff, the patch is on standard
@@ -122,7 +122,7 @@ def _show_migration(each: MigratedFile, *, diff: bool) -> None:
         say(f"  {mark} {quote(left.message)}", stderr=diff)
 
 
-@click.command("compile", cls=options.Command, short_help="Write standard agents as a harness wants them.")
+@click.command(cls=options.Command)
 @click.argument("paths", nargs=-1, metavar="[PATH…]")
 @click.option(
     "--to",
@@ -133,7 +133,7 @@ def _show_migration(each: MigratedFile, *, diff: bool) -> None:
 )
 @click.option("--check", is_flag=True, help="Write nothing; say whether the compiled files are up to date.")
 @options.output_format("full", "concise", "json", "github")
-def compile_(paths: tuple[str, ...], *, to: str, check: bool, output_format: str) -> int:
+def build(paths: tuple[str, ...], *, to: str, check: bool, output_format: str) -> int:
     """Write each agent of the standard below PATH, or all of them, as the harness's own file, and name every loss.
 
     Keep the sources: Remit reads from them what the harness's file has no place for. A file that Remit did not write is
@@ -154,7 +154,7 @@ def compile_(paths: tuple[str, ...], *, to: str, check: bool, output_format: str
     return NOT_ACCEPTED if failed else ACCEPTED
 
 
-_NOTHING = "no agent of the standard found; `remit new` makes one, `remit migrate` brings one to it"
+_NOTHING = "no agent of the standard found; `remit agent new` makes one, `remit agent upgrade` brings one to it"
 
 
 def _shape(each: CompiledFile) -> dict[str, Any]:

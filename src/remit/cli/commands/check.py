@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from remit.terminal import Paint
 
 
-@click.command(cls=options.Command, short_help="Judge final messages: accepted or not, and why.")
+@click.command(cls=options.Command)
 @click.argument("files", nargs=-1, metavar="[FILE…|-]")
 @options.session
 @options.format

@@ -28,7 +28,7 @@ _ZSH_LOADS = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit 
 """A zsh whose owner has not set up completion has no `compdef`."""
 
 
-@click.command(cls=options.Command, short_help="Print what a shell needs to complete command lines.")
+@click.command(cls=options.Command)
 @click.argument("shell", metavar="[SHELL]", required=False, shell_complete=options.offer(*SHELLS))
 def completion(shell: str | None) -> int:
     """Print what SHELL (bash, zsh or fish; the one you use when left out) needs to complete command lines.

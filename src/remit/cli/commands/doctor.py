@@ -18,7 +18,7 @@ _MIN_ROOM = 20
 _MARKS = {"ok": ("good", "✓"), "warning": ("warning", "!"), "problem": ("error", "✗")}
 
 
-@click.command(cls=options.Command, short_help="Look whether everything is there and whole.")
+@click.command(cls=options.Command)
 @options.output_format("full", "json")
 def doctor(*, output_format: str) -> int:
     """Look at the machine, at what the workspace keeps, at its repository and its files; none of them is changed.
@@ -32,10 +32,9 @@ def doctor(*, output_format: str) -> int:
 
     Exit code 0: nothing is wrong, though there may be warnings; 1: there is a problem; 2: could not run.
     """
-    from remit.cli.group import COMMANDS
     from remit.maintenance import doctor
 
-    health = doctor.check_health(commands=COMMANDS)
+    health = doctor.check_health()
     if output_format == "json":
         say_json(_shape(health))
     else:

@@ -1,7 +1,4 @@
-"""`remit errors`: what went wrong in a workspace, by cause, and what became of it.
-
-Owns the layout of errors and groups. Without a command it lists.
-"""
+"""`remit errors list`: the logged errors of a workspace, by cause."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from remit.cli import options
-from remit.cli.group import Commands
 from remit.cli.output import get_paint, name_file, say, say_json
 from remit.errors import UsageError
 from remit.terminal import count_columns, escape, quote
@@ -24,37 +20,19 @@ if TYPE_CHECKING:
     from remit.errorlog.records import ErrorRecord, FixStatus
     from remit.terminal import Paint
 
-_HERE = "remit.cli.commands.errors"
-COMMANDS = {"list": _HERE, "show": _HERE, "mark": _HERE}
 _STYLES = {"open": "error", "investigating": "warning", "fixed": "good", "ignored": "frame"}
 _STATUS_WIDTH = len("investigating")
 _NAMES_SHOWN = 6
 
 
-class ErrorCommands(Commands):
-    """A group that lists where no command is named, with the options of `list`."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse a command line."""
-        if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
-            args = ["list", *args]
-        return super().parse_args(ctx, args)
-
-
-@click.group(cls=ErrorCommands, table=COMMANDS, short_help="Show what went wrong, by cause, and mark what was fixed.")
-def errors() -> int:
-    """Look after errors.json: what went wrong in this workspace, by cause. Without a command, list it."""
-    return ACCEPTED
-
-
-@click.command("list", cls=options.Command, short_help="List the errors by their causes.")
+@click.command(cls=options.Command)
 @click.option("--all", "singly", is_flag=True, help="List every error by itself.")
 @click.option("--task", metavar="N", help="Only errors of this task.")
 @click.option("--session", "session_id", metavar="ID", help="Only errors of this session.")
 @click.option("--code", metavar="CODE", help="Only errors with this code.")
 @click.option("--open", "only_open", is_flag=True, help="Only what is neither fixed nor ignored.")
 @options.output_format("full", "json")
-def list_(*, singly: bool, output_format: str, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
+def list_errors(*, singly: bool, output_format: str, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
     """List the errors of the workspace by their causes, the newest first; what came back after a fix is marked.
 
     Exit code 0: listed, 1: listed as far as errors.json can be read, 2: could not run.
@@ -70,7 +48,7 @@ def list_(*, singly: bool, output_format: str, **asked: Any) -> int:  # noqa: AN
     return NOT_ACCEPTED if broken else ACCEPTED
 
 
-@click.command(cls=options.Command, short_help="Show an error, or all errors of a cause.")
+@click.command(cls=options.Command)
 @click.argument("word", metavar="ID")
 @options.output_format("full", "json")
 def show(word: str, *, output_format: str) -> int:
@@ -96,7 +74,7 @@ def show(word: str, *, output_format: str) -> int:
     return ACCEPTED
 
 
-@click.command(cls=options.Command, short_help="Mark errors as fixed, ignored or open.")
+@click.command(cls=options.Command)
 @click.argument("word", metavar="ID")
 @click.option("--fixed", "status", flag_value="fixed", help="It was put right; should it come back, that is told.")
 @click.option(
@@ -105,7 +83,7 @@ def show(word: str, *, output_format: str) -> int:
 @click.option("--open", "status", flag_value="open", help="Something is to be done about it.")
 @click.option("--note", metavar="TEXT", help="What was done, or why nothing is.")
 @options.output_format("full", "json")
-def mark(word: str, *, status: FixStatus | None, note: str | None, output_format: str) -> int:
+def resolve(word: str, *, status: FixStatus | None, note: str | None, output_format: str) -> int:
     """Say what became of the error, or of all errors of the cause, that ID names.
 
     Exit code 0: marked, 2: could not run.

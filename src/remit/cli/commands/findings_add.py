@@ -1,4 +1,4 @@
-"""`remit manifest add`: one more entry, from options or from JSON."""
+"""`remit findings add`: one more entry, from options or from JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FIRST = "give --title TEXT, --finding TEXT (3 to 7 of them) and --write-file, o
 _SINGLE = ("title", "status", "actionable", "file", "date")
 
 
-@click.command(cls=options.Command, short_help="Add an entry, and with --write-file its findings file.")
+@click.command(cls=options.Command)
 @click.option("--title", metavar="TEXT", help="What it is about, for people.")
 @click.option("--topic", "topics", metavar="TAG", multiple=True, help="A tag to find it by; can be repeated.")
 @click.option(
@@ -64,7 +64,7 @@ def add(
     """Add an entry to the manifest, as one line, after its findings file was written.
 
     The entry gets the id TOPIC-DATE, with a number where that is taken. It is judged first, by the rules of
-    `remit manifest validate`: an error keeps it out. A follow-up that is no task id is written as BLOCKED:reason. Exit
+    `remit findings validate`: an error keeps it out. A follow-up that is no task id is written as BLOCKED:reason. Exit
     code 0: added, 1: not added, 2: could not run.
     """
     from remit.manifest.findings_command import Manifest, load_entry, make_page

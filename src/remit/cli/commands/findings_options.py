@@ -76,4 +76,4 @@ def tell_bad_lines(opened: Manifest) -> None:
         lines = ", ".join(str(each.line) for each in bad[:_BAD_LINES_SHOWN])
         more = ", …" if len(bad) > _BAD_LINES_SHOWN else ""
         where = f"line {lines} is no entry" if len(bad) == 1 else f"lines {lines}{more} are no entries"
-        say(f"note: {where}; remit manifest validate tells why", stderr=True)
+        say(f"note: {where}; remit findings validate tells why", stderr=True)

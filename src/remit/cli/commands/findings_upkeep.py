@@ -1,4 +1,4 @@
-"""`remit manifest rebuild`, `stats` and `export`: a manifest as a whole."""
+"""`remit findings reindex`, `stats` and `export`: the manifest as a whole."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _BATCH = 500
 _DOUBLES_SHOWN = 5
 
 
-@click.command(cls=options.Command, short_help="Make the index anew.")
+@click.command(cls=options.Command)
 @manifest_file
 @options.output_format("full", "json")
-def rebuild(*, manifest: str | None, output_format: str) -> int:
+def reindex(*, manifest: str | None, output_format: str) -> int:
     """Make the index of the manifest anew, from its file. Entries can be added and read meanwhile.
 
     Nothing needs this: the index follows the file by itself. Whenever anything but Remit has touched it, what was
@@ -49,7 +49,7 @@ def rebuild(*, manifest: str | None, output_format: str) -> int:
     return ACCEPTED
 
 
-@click.command(cls=options.Command, short_help="Count what is in the manifest.")
+@click.command(cls=options.Command)
 @manifest_file
 @options.output_format("full", "json")
 def stats(*, manifest: str | None, output_format: str) -> int:
@@ -94,12 +94,12 @@ def _tell(counted: Statistics) -> Iterator[tuple[str, str]]:
         )
         yield "doubled ids", f"{shown}{', …' if len(counted.doubled_ids) > _DOUBLES_SHOWN else ''}"
     if counted.bad_lines:
-        yield "bad lines", f"{counted.bad_lines:,}; remit manifest validate tells why"
+        yield "bad lines", f"{counted.bad_lines:,}; remit findings validate tells why"
     if counted.is_torn:
-        yield "last line", "cut off; remit manifest validate tells where"
+        yield "last line", "cut off; remit findings validate tells where"
 
 
-@click.command(cls=options.Command, short_help="Write entries as JSON, CSV or Markdown.")
+@click.command(cls=options.Command)
 @click.option("--format", "form", metavar="FORMAT", default="json", help="json, csv or md; json when left out.")
 @click.option("-o", "--output", metavar="FILE", help="Where to; standard output when left out.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")

@@ -1,4 +1,4 @@
-"""`remit manifest validate`: judge every line of a manifest."""
+"""`remit findings validate`: judge every line of a manifest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from remit.manifest.findings_command import Validated
 
 
-@click.command(cls=options.Command, short_help="Judge every line of a manifest.")
+@click.command(cls=options.Command)
 @click.argument("files", nargs=-1, metavar="[FILE…]")
 @click.option(
     "--files/--no-files", "with_pages", default=True, help="Whether the findings files are read as well; they are."

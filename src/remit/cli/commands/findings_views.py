@@ -1,4 +1,4 @@
-"""`remit manifest show`, `find`, `list` and `pending`: what there is to see of entries."""
+"""`remit findings list` and `remit findings show`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STATUS_WIDTH = len("complete")
 _ID_WIDTH = 40
 
 
-@click.command(cls=options.Command, short_help="Show an entry with all that belongs to it.")
+@click.command(cls=options.Command)
 @click.argument("entry_id", metavar="[ID]", required=False)
 @click.option("--line", type=parse_count, metavar="N", help="The entry on this line, instead of one by its id.")
 @manifest_file
@@ -57,51 +57,24 @@ def show(entry_id: str | None, *, line: int | None, manifest: str | None, output
     return ACCEPTED
 
 
-@click.command(cls=options.Command, short_help="Find entries by words.")
-@click.argument("words", metavar="WORD…", nargs=-1, required=True)
+@click.command(cls=options.Command)
+@click.argument("words", metavar="[WORD…]", nargs=-1)
+@click.option("--pending", is_flag=True, help="Only pending findings.")
 @filters
 @pages
 @manifest_file
 @options.output_format("full", "json")
-def find(words: tuple[str, ...], **asked: Any) -> int:  # noqa: ANN401 - the options
-    """Find the entries that have every WORD in id, title, topics or key findings, the newest first.
+def list_findings(words: tuple[str, ...], *, pending: bool, **asked: Any) -> int:  # noqa: ANN401 - the options
+    """List findings, newest first; with WORDs, those that have every WORD in id, title, topics or key findings.
 
-    The endings of English words do not matter. Where nothing fits, the last word may be the beginning of a longer one,
-    from 4 letters on. Words between quotation marks of their own ('"rate limit"') must stand together.
-    Exit code 0: listed, also where none fits, 2: could not run.
+    Endings of English words don't matter. If nothing matches, the last word may be the beginning of a longer one, from
+    4 letters on. Words in quotation marks of their own ('"rate limit"') must stand together.
+
+    A finding is pending while it names a follow-up, or its status is partial or blocked; not once it is superseded,
+    archived, rejected, deprecated or abandoned. Add --actionable for those that also ask for action.
+
+    Exit code 0: listed, also if nothing matches, 2: could not run.
     """
-    return _list(asked, words=words)
-
-
-@click.command("list", cls=options.Command, short_help="List entries, the newest first.")
-@filters
-@pages
-@manifest_file
-@options.output_format("full", "json")
-def list_(**asked: Any) -> int:  # noqa: ANN401 - the options
-    """List the entries, the newest first.
-
-    Exit code 0: listed, 2: could not run.
-    """
-    return _list(asked)
-
-
-@click.command(cls=options.Command, short_help="List what somebody still has to do something about.")
-@filters
-@pages
-@manifest_file
-@options.output_format("full", "json")
-def pending(**asked: Any) -> int:  # noqa: ANN401 - the options
-    """List what is pending, the newest first.
-
-    An entry is pending while it names a follow-up, or its status is partial or blocked; not once it is superseded,
-    archived, rejected, deprecated or abandoned. That it is actionable does not make it pending: add --actionable for
-    those that are both. Exit code 0: listed, 2: could not run.
-    """
-    return _list(asked, pending=True)
-
-
-def _list(asked: dict[str, Any], *, words: tuple[str, ...] = (), pending: bool = False) -> int:
     from remit.manifest.findings_command import Manifest, make_query
 
     opened = Manifest(asked["manifest"])

@@ -19,7 +19,7 @@ _MAX_HELD = 3
 _UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "kB"))
 
 
-@click.command(cls=options.Command, short_help="Remove old records and what crashes have left.")
+@click.command(cls=options.Command)
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @options.output_format("full", "json")
 def gc(*, dry_run: bool, output_format: str) -> int:

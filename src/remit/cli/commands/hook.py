@@ -8,12 +8,12 @@ from remit.cli import options
 from remit.harnesses import HOOKED
 
 
-@click.command(cls=options.Command, short_help="Answer an event of a harness: the program for its hooks.")
+@click.command(cls=options.Command)
 @click.argument("harness", type=click.Choice(HOOKED))
 def hook(harness: str) -> int:
     """Read one event of HARNESS as JSON from standard input, and print the decision.
 
-    A harness starts this, not a person: remit init --harness claude sets it up. It prints nothing where there is
+    A harness starts this, not a person: remit hooks install claude sets it up. It prints nothing where there is
     nothing to say. Exit code 0: what is printed counts; 2: the event could not be read, and what it asks is refused.
     """
     from remit.hooks.main import main

@@ -8,7 +8,6 @@ import click
 
 from remit.cli import options
 from remit.cli.output import complain, get_paint, say, say_json
-from remit.errors import UsageError
 from remit.terminal import escape, quote
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
@@ -18,47 +17,18 @@ if TYPE_CHECKING:
 _MAX_FOLDERS = 4
 
 
-@click.command(cls=options.Command, short_help="Set a workspace up: settings, and what git should know.")
+@click.command(cls=options.Command)
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be written.")
-@click.option(
-    "--harness",
-    "harnesses",
-    multiple=True,
-    metavar="NAME",
-    help="Have claude, codex or opencode call Remit; repeatable.",
-    shell_complete=options.offer("claude", "codex", "opencode"),
-)
-@click.option("--check", is_flag=True, help="With --harness: run it once and prove each promise.")
-@click.option("--shared", is_flag=True, help="With --harness: for everybody, by the name remit, to be committed.")
-@click.option("--mcp", is_flag=True, help="With --harness: also enter the server with Remit's tools.")
 @options.output_format("full", "json")
-def init(
-    *, yes: bool, dry_run: bool, harnesses: tuple[str, ...], check: bool, shared: bool, mcp: bool, output_format: str
-) -> int:
+def init(*, yes: bool, dry_run: bool, output_format: str) -> int:
     """Look what is there, show what would be written, and write it once that is agreed to.
 
     On a terminal it asks once. Elsewhere it never waits: without --yes it shows what it would write, and writes
-    nothing. No file is written over. Exit code 0: everything is there, 1: something is missing and was not written,
-    2: could not run.
+    nothing. No file is written over. To have a harness call Remit, use `remit hooks install`.
 
-    With --harness, Remit's hooks are put into the settings of this folder that the harness reads, without a question;
-    every other byte of them stays, and remit uninstall takes the hooks out again. With --check nothing in
-    the workspace changes: Remit runs the installed harness in a temporary folder with the same hooks, an honest
-    subagent and one that lies, and a scripted model, without network or key. It prints a line for each promise. Exit
-    code 0: all hold, 1: one is broken, 2: could not run.
+    Exit code 0: everything is there, 1: something is missing and was not written, 2: could not run.
     """
-    if harnesses:
-        from remit.cli.hooks_output import check_hooks, install, parse_harness
-
-        as_json = output_format == "json"
-        names = [parse_harness(name) for name in harnesses]
-        if check:
-            return check_hooks(names, as_json=as_json)
-        return install(names, shared=shared, mcp=mcp, dry_run=dry_run, as_json=as_json)
-    if check or shared or mcp:
-        named = "--check" if check else "--shared" if shared else "--mcp"
-        raise UsageError(f"{named} is about a harness", hint="say which: --harness claude")
     return _set_up(yes=yes and not dry_run, may_ask=not dry_run, output_format=output_format)
 
 
@@ -148,7 +118,7 @@ def _describe(found: Survey) -> list[tuple[str, str]]:
     tasks = found.tasks or ("by cleo's own commands" if found.has_cleo else "none yet: remit task new makes the first")
     return [
         ("git", f"on {found.branch}" if found.branch is not None else "no repository here"),
-        ("agents", ", ".join(shown) or "none yet: remit new makes one"),
+        ("agents", ", ".join(shown) or "none yet: remit agent new makes one"),
         ("tasks", tasks),
         ("manifest", found.manifest if found.has_manifest else f"none yet: {found.manifest} with its first entry"),
         ("settings", found.settings or "none yet"),

@@ -1,7 +1,4 @@
-"""`remit lint` and `remit fix`: judge agent files, and put right what can be.
-
-Owns the output formats of linting, the diff, the statistics and the watch.
-"""
+"""`remit lint`: check agent files, fix them, and watch them."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from remit.terminal import escape
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, count_findings, render_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from remit.agent_files.lint import FileFix, LintReport, LintRequest
     from remit.model import Diagnostic
@@ -43,25 +40,16 @@ def _parse_level(value: str) -> str:
     return value
 
 
-def _options(function: Callable[..., int]) -> Callable[..., int]:
-    """What `lint` and `fix` have in common: which files, which rules, and how it is shown."""
-    for option in (
-        options.output_format("full", "concise", "json", "github", "sarif"),
-        click.option("--statistics", is_flag=True, help="Count the findings by code instead of showing them."),
-        click.option("--no-cache", is_flag=True, help="Judge every file anew."),
-        click.option("--fail-on", type=_parse_level, metavar="SEVERITY", help="error, warning or note; else warning."),
-        click.option("--baseline", metavar="FILE", help="Leave out what FILE holds; made once, it only shrinks."),
-        click.option("--ignore", type=_parse_codes, metavar="CODES", help="Rules not to apply: AGT122,GRF."),
-        click.option("--extend-select", type=_parse_codes, metavar="CODES", help="More rules to apply."),
-        click.option("--select", type=_parse_codes, metavar="CODES", help="The rules to apply; all when left out."),
-        click.argument("paths", nargs=-1, metavar="[PATH…]"),
-    ):  # fmt: skip
-        function = option(function)
-    return function
-
-
-@click.command(cls=options.Command, short_help="Judge agent files, each by itself and all as a graph.")
-@_options
+@click.command(cls=options.Command)
+@click.argument("paths", nargs=-1, metavar="[PATH…]")
+@click.option("--select", type=_parse_codes, metavar="CODES", help="The rules to apply; all when left out.")
+@click.option("--extend-select", type=_parse_codes, metavar="CODES", help="More rules to apply.")
+@click.option("--ignore", type=_parse_codes, metavar="CODES", help="Rules not to apply: AGT122,GRF.")
+@click.option("--baseline", metavar="FILE", help="Leave out what FILE holds; made once, it only shrinks.")
+@click.option("--fail-on", type=_parse_level, metavar="SEVERITY", help="error, warning or note; else warning.")
+@click.option("--no-cache", is_flag=True, help="Judge every file anew.")
+@click.option("--statistics", is_flag=True, help="Count the findings by code instead of showing them.")
+@options.output_format("full", "concise", "json", "github", "sarif")
 @click.option("--fix", "fixing", is_flag=True, help="Put right what can safely be.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also what may change a file's meaning.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
@@ -80,18 +68,6 @@ def lint(*, fixing: bool, unsafe_fixes: bool, diff: bool, watch: bool, **asked: 
     if fixing or diff:
         return _fix(unsafe=unsafe_fixes, diff=diff, **asked)
     return _lint(**asked)
-
-
-@click.command(cls=options.Command, short_help="Put right what can be in agent files.")
-@_options
-@click.option("--unsafe-fixes", is_flag=True, help="Also what may change a file's meaning.")
-@click.option("--diff", is_flag=True, help="Show what would change, and change nothing.")
-def fix(*, unsafe_fixes: bool, diff: bool, **asked: Any) -> int:  # noqa: ANN401 - as the app has it
-    """Put right what can safely be in the agent files below each PATH; short for `remit lint --fix`.
-
-    Exit code 0: nothing is left, 1: findings are left, or with --diff something would change, 2: could not run.
-    """
-    return _fix(unsafe=unsafe_fixes, diff=diff, **asked)
 
 
 def _ask(paths: tuple[str, ...], *, no_cache: bool, **asked: Any) -> LintRequest:  # noqa: ANN401 - as the app has it
@@ -193,9 +169,9 @@ def _sum_up(linted: LintReport, changes: Sequence[FileFix]) -> list[str]:
     safe = sum(each.fix is not None and each.fix.applicability == "safe" for each in every)
     unsafe = _count_unsafe(every)
     if safe:
-        lines.append(f"{safe} can be fixed with `remit fix`{_tell_unsafe(every)}.")
+        lines.append(f"{safe} can be fixed with `remit lint --fix`{_tell_unsafe(every)}.")
     elif unsafe:
-        lines.append(f"{unsafe} can be fixed with `remit fix --unsafe-fixes`.")
+        lines.append(f"{unsafe} can be fixed with `remit lint --fix --unsafe-fixes`.")
     return lines
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LOOK_S = 0.2
 
 
-@click.command(cls=options.Command, short_help="Show what an agent has printed.")
+@click.command(cls=options.Command)
 @click.argument("session", metavar="[ID]", required=False, shell_complete=completion.complete_sessions)
 @click.option("--follow", "-f", is_flag=True, help="Go on until it is over.")
 @click.option("--attempt", type=parse_count, metavar="N", help="Only one of its attempts.")

@@ -12,7 +12,7 @@ from remit.errors import RemitError, how_to_install
 from remit.views.render import ACCEPTED, COULD_NOT_RUN
 
 
-@click.command(cls=options.Command, short_help="Give a harness Remit's tools, over standard input and output.")
+@click.command(cls=options.Command)
 def mcp() -> int:
     """Serve the Model Context Protocol over standard input and output, until the input ends.
 

@@ -1,4 +1,4 @@
-"""`remit ps` and `remit tree`: who is at work, and who handed work to whom."""
+"""`remit ps`: the runs of a workspace, as a table or as trees."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 from remit.cli import options
 from remit.cli.commands import completion
 from remit.cli.output import get_paint, say, say_json, warn_of_settings
+from remit.errors import UsageError
 from remit.terminal import count_columns, cut, escape, find_width, fold, measure
 from remit.views.json_shapes import shape_standing
 from remit.views.render import ACCEPTED, count
@@ -28,61 +29,56 @@ _STYLES = {"completed": "good", "running": "good", "failed": "error", "abandoned
            "blocked": "warning", "ended": "warning"}  # fmt: skip
 
 
-@click.command(cls=options.Command, short_help="Show which agents are at work.")
-@click.option("--all", "everything", is_flag=True, help="Those too that are over.")
-@click.option("--workers", is_flag=True, help="Only the machines that work for this workspace, and what waits.")
+@click.command(cls=options.Command)
+@click.argument("session", metavar="[ID]", required=False, shell_complete=completion.complete_sessions)
+@click.option("--all", "-a", "everything", is_flag=True, help="Finished runs, too.")
+@click.option("--tree", "as_tree", is_flag=True, help="Runs below the runs that started them; with ID, of one run.")
 @options.output_format("full", "json")
-def ps(*, everything: bool, workers: bool, output_format: str) -> int:
-    """Show the delegations that are open: how long they run, how much time is left, when something was last heard.
+def ps(session: str | None, *, everything: bool, as_tree: bool, output_format: str) -> int:
+    """List the open runs: how long they run, how much time is left, and when Remit last received output.
 
-    Where other machines do the work, their database is asked, and workers and queues stand below; --json is the list
-    of delegations, with --workers that of the machines. Nothing is changed: where nobody drives one any more, it is
-    said how that is put right. Exit code 0: shown, 2: could not run, or --workers and the database does not answer.
+    If other machines run agents, their database is asked, and workers and queues are listed below. --tree shows every
+    tree that has an open run, else the last one; ID, which can be cut short at either end, chooses one. Read-only: if
+    a run has lost its process, the command that recovers it is printed.
+
+    Exit code 0: shown, 2: could not run.
     """
     from remit.cluster.workers_status import watch
     from remit.runs.choose_agent import load_settings_or_usual
     from remit.views.run_details import list_work, open_home
 
+    if as_tree:
+        if everything:
+            raise UsageError("can't combine --tree with --all", hint="leave one of them out")
+        return _show_trees(session, output_format)
+    if session is not None:
+        raise UsageError("ID needs --tree", hint=f"run 'remit ps --tree {session}' or 'remit show {session}'")
     home = open_home()
     try:
         _, trouble = load_settings_or_usual(home.root)
-        if workers and trouble is not None:  # they say which database to ask
-            raise trouble
         warn_of_settings(trouble)
         cluster = watch(home)
-        found = [] if workers else list_work(home, everything=everything, cluster=cluster)
+        found = list_work(home, everything=everything, cluster=cluster)
     finally:
         home.close()
-    if workers and cluster is not None and cluster.trouble is not None:  # nothing else was asked for
-        raise cluster.trouble
     if output_format == "json":
-        say_json(_shape(found, cluster, workers=workers))
+        say_json([shape_standing(each) for each in found])
     else:
-        _show_all(found, cluster, everything=everything, workers=workers)
+        _show_all(found, cluster, everything=everything)
     return ACCEPTED
 
 
-def _shape(found: Sequence[Standing], cluster: Cluster | None, *, workers: bool) -> object:
-    from remit.views.workers import shape_cluster
-
-    if workers:
-        return {"cluster": None if cluster is None else shape_cluster(cluster)}
-    return [shape_standing(each) for each in found]
-
-
-def _show_all(found: Sequence[Standing], cluster: Cluster | None, *, everything: bool, workers: bool) -> None:
+def _show_all(found: Sequence[Standing], cluster: Cluster | None, *, everything: bool) -> None:
     if found:
         _show(found)
-    elif not workers:
+    else:
         told = "nothing was delegated yet" if everything else "nothing is at work; remit ps --all shows what was"
         say("\n".join(fold(told, find_width())))
-    elif cluster is None:
-        say("all work is done by this machine: no engine is set")
     if cluster is not None:
         from remit.cli.workers_output import render_cluster
 
         is_waited = any(each.is_open and each.place is not None and each.row.state == "admitted" for each in found)
-        for line in render_cluster(cluster, paint=get_paint(), is_first=workers, is_waited=is_waited):
+        for line in render_cluster(cluster, paint=get_paint(), is_first=False, is_waited=is_waited):
             say(line)
 
 
@@ -198,14 +194,8 @@ def _tell_elsewhere(each: Standing) -> str:
     return ", and it waits for a worker" if each.row.state == "admitted" else f", and it goes on{worker}"
 
 
-@click.command(cls=options.Command, short_help="Show who handed work to whom.")
-@click.argument("session", metavar="[ID]", required=False, shell_complete=completion.complete_sessions)
-@options.output_format("full", "json")
-def tree(session: str | None, *, output_format: str) -> int:
-    """Show a delegation and all below it; without an ID, every tree in which something is open, else the last one.
-
-    An ID can be cut short at either end. Exit code 0: shown, 2: could not run.
-    """
+def _show_trees(session: str | None, output_format: str) -> int:
+    """Print a run and all below it, or every tree in which a run is open."""
     from remit.cluster.workers_status import watch
     from remit.runs.choose_agent import load_settings_or_usual
     from remit.views.run_details import find_session, list_roots, list_tree, open_home

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _detach = click.option("--detach", is_flag=True, help="Go on without it: say its session and end.")
 
 
-@click.command(cls=options.Command, short_help="Go on with a delegation that was cut short.")
+@click.command(cls=options.Command)
 @click.argument("session", metavar="ID", shell_complete=completion.complete_sessions)
 @click.argument("prompt", metavar="[PROMPT…]", nargs=-1)
 @run_options.limiting
@@ -40,7 +40,7 @@ def resume(session: str, prompt: tuple[str, ...], *, detach: bool, output_format
     return _carry_out(ws, request, detach=detach, output_format=output_format)
 
 
-@click.command(cls=options.Command, short_help="Begin a delegation anew, with the same request.")
+@click.command(cls=options.Command)
 @click.argument("session", metavar="ID", shell_complete=completion.complete_sessions)
 @run_options.limiting
 @_detach
@@ -48,8 +48,9 @@ def resume(session: str, prompt: tuple[str, ...], *, detach: bool, output_format
 def retry(session: str, *, detach: bool, output_format: str, **given: Any) -> int:  # noqa: ANN401 - options
     """Ask for the same once more, from the beginning: the same agent, prompt, inputs and options.
 
-    The agent's file, the settings and the task are taken as they are now. What remit research, plan or implement did is
-    begun anew with that command, which also moves the task. ID can be cut short at either end; - is the last one. Exit
+    The agent's file, the settings and the task are taken as they are now. To repeat
+    remit task research, plan or implement, use that command, which also moves the task. ID can be cut short at either
+    end; - is the last one. Exit
     code as of remit run.
     """
     from remit.runs.resume import make_retry

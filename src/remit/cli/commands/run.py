@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _MAX_ASIDES = 5
 
 
-@click.command(cls=options.Command, short_help="Hand work to an agent and bring its checked return back.")
+@click.command(cls=options.Command)
 @click.argument("words", metavar="[AGENT] PROMPT", nargs=-1, shell_complete=completion.complete_agent_first)
 @run_options.delegating
 @run_options.worktree

@@ -1,4 +1,4 @@
-"""`remit serve` and `remit ui`: the dashboard and the API of a workspace, on this machine."""
+"""`remit serve`: the dashboard and the API of a workspace, on this machine."""
 
 from __future__ import annotations
 
@@ -32,51 +32,39 @@ def _parse_port(value: str) -> int:
     return int(value)
 
 
-_PORT = click.option(
-    "--port", type=_parse_port, metavar="N", help="The port; 8765 or the next that is free when left out."
-)
-
-
-@click.command(cls=options.Command, short_help="Serve the dashboard and the HTTP API.")
-@_PORT
+@click.command(cls=options.Command)
+@click.option("--port", type=_parse_port, metavar="N", help="The port; 8765 or the next that is free when left out.")
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address; this machine's own when left out.")
 @click.option("--allow-remote", is_flag=True, help="Let other machines in; needs --host and --token-file.")
 @click.option("--token-file", metavar="FILE", help="A file with the API's token; a new one is made when left out.")
+@click.option("--open", "opens", is_flag=True, help="Open the dashboard in a browser, of the running server if any.")
 @options.output_format("full", "json")
-def serve(*, port: int | None, host: str, allow_remote: bool, token_file: str | None, output_format: str) -> int:
+def serve(
+    *, port: int | None, host: str, allow_remote: bool, token_file: str | None, opens: bool, output_format: str
+) -> int:
     """Serve this workspace's dashboard and HTTP API until Ctrl-C.
 
     Only this machine is let in, and only with a token: a browser by the address that is printed, which is good for one
-    minute and once (later: remit ui), programs by the one in .remit/server.json. Exit code 0: ended, 2: could not run.
+    minute and once (later: remit serve --open), programs by the one in .remit/server.json. If a server runs already,
+    --open prints such an address for it and ends.
+
+    Exit code 0: opened or ended, 2: could not run.
     """
-    return _run(port, host, token_file, allow_remote=allow_remote, as_json=output_format == "json", opens=False)
+    as_json = output_format == "json"
+    if opens and not allow_remote and token_file is None:
+        from remit.storage.servers import load_server
+        from remit.views.run_details import open_home
+
+        server = load_server(open_home())
+        if server is not None:
+            url = _ask_for_login(server)
+            _tell(url, server.url, as_json=as_json, goes_on=False)
+            _open_browser(url)
+            return ACCEPTED
+    return _run(port, host, token_file, allow_remote=allow_remote, as_json=as_json, opens=opens)
 
 
-@click.command(cls=options.Command, short_help="Open the dashboard in a browser.")
-@_PORT
-@click.option("--no-browser", is_flag=True, help="Only print the address.")
-@options.output_format("full", "json")
-def ui(*, port: int | None, no_browser: bool, output_format: str) -> int:
-    """Open the dashboard of this workspace; where no server runs, one is started here and runs until Ctrl-C.
-
-    The address that is printed is good for one minute and once. Exit code 0: opened or ended, 2: could not run.
-    """
-    from remit.storage.servers import load_server
-    from remit.views.run_details import open_home
-
-    server = load_server(open_home())
-    if server is None:
-        return _run(port, "127.0.0.1", None, as_json=output_format == "json", opens=not no_browser)
-    url = _ask_for_login(server)
-    _tell(url, server.url, as_json=output_format == "json", goes_on=False)
-    if not no_browser:
-        _open_browser(url)
-    return ACCEPTED
-
-
-def _run(
-    port: int | None, host: str, token_file: str | None, *, allow_remote: bool = False, as_json: bool, opens: bool
-) -> int:
+def _run(port: int | None, host: str, token_file: str | None, *, allow_remote: bool, as_json: bool, opens: bool) -> int:
     """Serve until a signal comes."""
     _check_installed()
     from remit.server import listener as listening
@@ -164,7 +152,7 @@ def _tell(login: str, url: str, *, as_json: bool, goes_on: bool) -> None:
         say_json({"url": url, "login_url": login}, pretty=False)
         return
     end = " Ctrl-C ends it." if goes_on else ""
-    say(f"Remit is at {login} (good once, for a minute; then: remit ui).{end}")
+    say(f"Remit is at {login} (good once, for a minute; then: remit serve --open).{end}")
 
 
 def _open_browser(url: str) -> None:

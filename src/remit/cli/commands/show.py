@@ -1,4 +1,4 @@
-"""`remit show`: one delegation, with all that is known of it."""
+"""`remit show`: a run in detail, or a report of it as one file."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import click
 from remit.cli import options
 from remit.cli.commands import completion
 from remit.cli.commands.ps import list_warnings, name_driver, tell_trouble
-from remit.cli.output import get_paint, name_file, say, say_json
+from remit.cli.output import get_paint, hand_over, name_file, say, say_json
 from remit.cli.result_output import render_result
+from remit.errors import UsageError
 from remit.sentences import format_duration
+from remit.spelling import did_you_mean
 from remit.terminal import escape, quote
 from remit.views.json_shapes import shape_standing
-from remit.views.render import ACCEPTED, count
+from remit.views.render import ACCEPTED, count, render_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,16 +32,42 @@ _MAX_FINDINGS = 50
 _STEP_STYLES = {"done": "good", "there": "good", "failed": "error"}
 
 
-@click.command(cls=options.Command, short_help="Show all that is known of a delegation.")
+_FORMS = ("html", "md", "json")
+_FILE_ENDS = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md", ".json": "json"}
+
+
+def _parse_form(value: str) -> str:
+    if value not in _FORMS:
+        raise UsageError(f"there is no report format '{value}'", hint=did_you_mean(value, _FORMS))
+    return value
+
+
+@click.command(cls=options.Command)
 @click.argument("session", metavar="[ID]", required=False, shell_complete=completion.complete_sessions)
 @click.option("--full", is_flag=True, help="Everything: prompt, instructions, answers word for word, terms.")
+@click.option(
+    "--format",
+    "form",
+    type=_parse_form,
+    metavar="FORMAT",
+    help="Report of the whole run: html, md or json. Default: by FILE's ending, else md.",
+    shell_complete=options.offer(*_FORMS),
+)
+@click.option("-o", "--output", metavar="FILE", help="File for the report. Default: standard output.")
 @options.output_format("full", "json")
-def show(session: str | None, *, full: bool, output_format: str) -> int:
-    """Show what was asked, what each attempt came to, what was claimed and what was done, and how it was settled.
+def show(session: str | None, *, full: bool, form: str | None, output: str | None, output_format: str) -> int:
+    """Show what was asked, what each attempt came to, what was claimed and what was done, and the finish steps.
 
-    ID can be cut short at either end; without one, or with -, it is the last one. What an agent wrote is shown as text:
-    nothing in it steers the terminal, and secrets are taken out. Exit code 0: shown, 2: could not run.
+    ID can be cut short at either end; without one, or with -, it is the last one. With --format or -o, write a report
+    of the whole run and its nested runs as one file that needs nothing else. Text of agents can't control the
+    terminal, and secrets are removed.
+
+    Exit code 0: shown or written, 2: could not run.
     """
+    if form is not None or output is not None:
+        if full or output_format == "json":
+            raise UsageError("--full and --json don't go with a report", hint="use --format json for a report as JSON")
+        return _report(session, form, output)
     from remit.cluster.workers_status import watch
     from remit.views.run_details import find_session, load_record, open_home
 
@@ -57,6 +85,41 @@ def show(session: str | None, *, full: bool, output_format: str) -> int:
         for line in _render(record, full=full, paint=get_paint()):
             say(line)
     return ACCEPTED
+
+
+def _report(session: str | None, form: str | None, output: str | None) -> int:
+    """Write a report of a run to a file, or to standard output."""
+    from remit.views.run_details import open_home
+    from remit.views.run_record import load_run_report, write_report
+
+    ends = [each for end, each in _FILE_ENDS.items() if output is not None and output.lower().endswith(end)]
+    home = open_home()
+    try:
+        report = load_run_report(home, session)
+    finally:
+        home.close()
+    text = render_report(report, form or (ends[0] if ends else "md"))
+    if output is None:
+        hand_over(text.removesuffix("\n"))
+    else:
+        write_report(output, text)
+        say(f"{get_paint()('good', '✓')} {escape(name_file(output))} written")
+    return ACCEPTED
+
+
+def render_report(report: Mapping[str, Any], form: str) -> str:
+    """A report in one of its forms."""
+    if form == "json":
+        from remit import __version__
+
+        return f"{render_json({'remit_version': __version__, **report}, indent=2)}\n"
+    if form == "html":
+        from remit.views.report.html import render_html
+
+        return render_html(report)
+    from remit.views.report.markdown import render_markdown
+
+    return render_markdown(report)
 
 
 # --- text ------------------------------------------------------------------------------------------------------------
@@ -207,8 +270,6 @@ def _render_below(each: Standing) -> str:
 
 
 def _render_terms(record: Record) -> Iterator[str]:
-    from remit.views.render import render_json
-
     for name, value in record.terms.as_details().items():
         yield f"{name:<16}{escape(render_json(value))}"
     if record.report is not None and record.report.answer:

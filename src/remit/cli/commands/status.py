@@ -30,7 +30,7 @@ _AGES = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
 _STYLES = {"accepted": "good", "repaired": "good"}
 
 
-@click.command(cls=options.Command, short_help="Show what is going on, on one screen.")
+@click.command(cls=options.Command)
 @options.output_format("full", "json")
 def status(*, output_format: str) -> int:
     """Show the tasks that are worked on, delegations, manifest, errors and the ledger's size.
@@ -90,7 +90,7 @@ def _render_tasks(overview: Overview, room: int) -> Iterator[tuple[str, str, str
         yield "", line, ""
     yield from _render_working(tasks)
     if tasks.differences:
-        yield "drift", f"{count(tasks.differences, 'difference')}; see: remit sync --check", "error"
+        yield "drift", f"{count(tasks.differences, 'difference')}; see: remit task sync --check", "error"
     else:
         yield "drift", "none: state.json and TODO.md agree", ""
 
@@ -173,12 +173,12 @@ def _render_rest(overview: Overview, faults: dict[str, str]) -> Iterator[tuple[s
     if "manifest" in faults:
         yield "manifest", faults["manifest"], "error"
     elif manifest is None:
-        yield "manifest", "none yet; it begins with: remit manifest add --title TEXT --finding TEXT --write-file", ""
+        yield "manifest", "none yet; it begins with: remit findings add --title TEXT --finding TEXT --write-file", ""
     else:
         seen = manifest.seen
         entries = f"{seen.entries:,} {'entry' if seen.entries == 1 else 'entries'}"
         bad = f", {count(seen.bad_lines, 'bad line')}" if seen.bad_lines else ""
-        part = "" if seen.is_whole else " at its beginning; index it with: remit manifest rebuild"
+        part = "" if seen.is_whole else " at its beginning; index it with: remit findings reindex"
         doubled = f", {count(seen.doubled_ids, 'doubled id')}" if seen.doubled_ids else ""
         pending = f", {seen.pending:,} pending{bad}{doubled}" if seen.is_whole else ""
         yield "manifest", f"{entries}{pending}{part}", "warning" if bad or doubled else ""
@@ -186,7 +186,7 @@ def _render_rest(overview: Overview, faults: dict[str, str]) -> Iterator[tuple[s
         yield "errors", faults["errors"], "error"
     elif overview.open_errors:
         causes = count(overview.open_causes, "cause")
-        yield "errors", f"{overview.open_errors} open, of {causes}; see: remit errors", "warning"
+        yield "errors", f"{overview.open_errors} open, of {causes}; see: remit errors list", "warning"
     else:
         yield "errors", "none open", ""
     if "ledger" in faults:

@@ -1,4 +1,4 @@
-"""`remit task new`, `move`, `focus`, `complete`, `block`, `link` and `archive`: what changes tasks."""
+"""`remit task new`, `set-status`, `start`, `done`, `block`, `link` and `archive`: changes to tasks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_TOLD = 3
 _reason = click.option("--reason", metavar="TEXT", help="Why; needed for BLOCKED and ABANDONED.")
 
 
-@click.command(cls=options.Command, short_help="Make a task.")
+@click.command(cls=options.Command)
 @click.argument("title", metavar="TITLE", nargs=-1, required=True)
 @click.option(
     "--priority",
@@ -48,13 +48,15 @@ def new(title: tuple[str, ...], *, output_format: str, **asked: str | None) -> i
     return _tell(tasks, [moved], output_format, lambda each: f"task {each.number} made: {escape(named)}")
 
 
-@click.command(cls=options.Command, short_help="Give a task another marker.")
+@click.command(cls=options.Command)
 @click.argument("number", metavar="N", type=parse_number, shell_complete=completion.complete_tasks)
 @click.argument("marker", metavar="MARKER", nargs=-1, required=True)
 @_reason
 @click.option("--phase", metavar="P", help="A phase of its plan instead of the task.")
 @options.output_format("full", "json")
-def move(number: int, marker: tuple[str, ...], *, reason: str | None, phase: str | None, output_format: str) -> int:
+def set_status(
+    number: int, marker: tuple[str, ...], *, reason: str | None, phase: str | None, output_format: str
+) -> int:
     """Give task N another MARKER, such as RESEARCHING or "in progress", in state.json, TODO.md and its plan.
 
     A move that is not legal is refused, with those that are. Exit code 0: moved, 1: refused, 2: could not run.
@@ -65,10 +67,10 @@ def move(number: int, marker: tuple[str, ...], *, reason: str | None, phase: str
     return _tell(tasks, [moved], output_format, _tell_move if phase is None else lambda each: f"{told}: {each.after}")
 
 
-@click.command(cls=options.Command, short_help="Take a task up, or tell which one is.")
+@click.command(cls=options.Command)
 @click.argument("task_id", metavar="[N]", required=False, shell_complete=completion.complete_tasks)
 @options.output_format("full", "json")
-def focus(task_id: str | None, *, output_format: str) -> int:
+def start(task_id: str | None, *, output_format: str) -> int:
     """Take task N up: it becomes IN PROGRESS where it has not begun or was blocked, and is the one in focus."""
     tasks = _open()
     if task_id is None:
@@ -86,10 +88,10 @@ def focus(task_id: str | None, *, output_format: str) -> int:
     return ACCEPTED
 
 
-@click.command(cls=options.Command, short_help="Complete a task.")
+@click.command(cls=options.Command)
 @click.argument("task_id", metavar="N", shell_complete=completion.complete_tasks)
 @options.output_format("full", "json")
-def complete(task_id: str, *, output_format: str) -> int:
+def done(task_id: str, *, output_format: str) -> int:
     """Move task N to COMPLETED, from IN PROGRESS or IMPLEMENTING."""
     tasks = _open()
     if ask_outside(tasks, "complete", task_id, output_format):
@@ -97,7 +99,7 @@ def complete(task_id: str, *, output_format: str) -> int:
     return _tell(tasks, [tasks.move(parse_number(task_id), "COMPLETED")], output_format, _tell_move)
 
 
-@click.command(cls=options.Command, short_help="Say that a task cannot go on.")
+@click.command(cls=options.Command)
 @click.argument("number", metavar="N", type=parse_number, shell_complete=completion.complete_tasks)
 @click.option("--reason", metavar="TEXT", required=True, help="Why, in a sentence.")
 @options.output_format("full", "json")
@@ -107,12 +109,12 @@ def block(number: int, *, reason: str, output_format: str) -> int:
     return _tell(tasks, [tasks.move(number, "BLOCKED", reason=reason)], output_format, _tell_move)
 
 
-@click.command(cls=options.Command, short_help="Link a task to an entry of the manifest.")
+@click.command(cls=options.Command)
 @click.argument("task_id", metavar="N", shell_complete=completion.complete_tasks)
 @click.argument("entry_id", metavar="ENTRY")
 @options.output_format("full", "json")
 def link(task_id: str, entry_id: str, *, output_format: str) -> int:
-    """Link task N to an ENTRY of the manifest, by its id. The link is seen from both: task show and manifest show."""
+    """Link task N to an ENTRY of the manifest, by its id. The link is seen from both: task show and findings show."""
     tasks = _open()
     if ask_outside(tasks, "link", task_id, output_format, research=entry_id):
         return ACCEPTED
@@ -121,7 +123,7 @@ def link(task_id: str, entry_id: str, *, output_format: str) -> int:
     return _tell(tasks, [moved], output_format, lambda _: sentence)
 
 
-@click.command(cls=options.Command, short_help="Put away tasks that are over.")
+@click.command(cls=options.Command)
 @click.argument("numbers", metavar="[N…]", nargs=-1, type=parse_number, shell_complete=completion.complete_tasks)
 @options.output_format("full", "json")
 def archive(numbers: tuple[int, ...], *, output_format: str) -> int:
@@ -149,7 +151,7 @@ def _show_focus(tasks: Tasks, output_format: str) -> int:
     if output_format == "json":
         say_json({"focus": number})
     else:
-        say("no task is in focus: remit task focus N takes one up" if number is None else f"task {number} is in focus")
+        say("no task is in focus: remit task start N takes one up" if number is None else f"task {number} is in focus")
     return ACCEPTED
 
 
@@ -205,7 +207,7 @@ def _tell_asides(moved: Moved, root: str) -> None:
 
 def tell_drift(places: int) -> str:
     """That the two files disagree, and where that is shown."""
-    return f"note: state.json and TODO.md disagree in {count(places, 'place')}: see remit sync --check"
+    return f"note: state.json and TODO.md disagree in {count(places, 'place')}: see remit task sync --check"
 
 
 def tell_interrupted(left: Interrupted) -> str:

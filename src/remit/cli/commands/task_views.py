@@ -41,13 +41,13 @@ def _reading(function: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-@click.command("list", cls=options.Command, short_help="List the tasks.")
+@click.command(cls=options.Command)
 @click.option("--status", metavar="MARKER", help="Only those with this marker.")
 @click.option("--priority", metavar="PRIORITY", help="Only those with this priority.")
 @click.option("--all", "everything", is_flag=True, help="Also those that are over and put away.")
 @options.output_format("full", "json")
 @_reading
-def list_(*, status: str | None, priority: str | None, everything: bool, output_format: str) -> int:
+def list_tasks(*, status: str | None, priority: str | None, everything: bool, output_format: str) -> int:
     """List the tasks of state.json, in its order.
 
     Exit code 0: listed, 2: could not run.
@@ -114,7 +114,7 @@ def _fit(title: str, room: int) -> str:
     return title
 
 
-@click.command(cls=options.Command, short_help="Show a task with all that belongs to it.")
+@click.command(cls=options.Command)
 @click.argument("task_id", metavar="N", shell_complete=completion.complete_tasks)
 @options.output_format("full", "json")
 @_reading
@@ -161,7 +161,7 @@ def _say_shown(shown: ShownTask) -> None:
         say(f"Can become: {', '.join(shown.moves)}" if shown.moves else "It is over.")
 
 
-@click.command(cls=options.Command, short_help="Show the phases of a task's plan, and where work goes on.")
+@click.command(cls=options.Command)
 @click.argument("number", metavar="N", type=parse_number, shell_complete=completion.complete_tasks)
 @options.output_format("full", "json")
 @_reading

@@ -1,4 +1,4 @@
-"""`remit research`, `plan`, `revise`, `implement`, `review`, and what a workspace adds to them: work on a task."""
+"""`remit task research`, `plan`, `revise`, `implement`, `review`, and what a workspace adds to them: work on a task."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _MAX_REASON = 200
 
 
-@click.command(cls=options.Command, short_help="Wait for delegations and show what came of them.")
+@click.command(cls=options.Command)
 @click.argument("sessions", metavar="[ID…]", nargs=-1, shell_complete=completion.complete_sessions)
 @click.option("--timeout", type=parse_duration, metavar="TIME", help="Wait no longer: 90, 90s, 15m or 2h.")
 @options.output_format("full", "json")
@@ -104,7 +104,7 @@ def _shape(waited: Waited) -> dict[str, object]:
     return shape_result(waited.result)
 
 
-@click.command(cls=options.Command, short_help="End a delegation and all below it.")
+@click.command(cls=options.Command)
 @click.argument("session", metavar="ID", shell_complete=completion.complete_sessions)
 @click.option("--reason", metavar="TEXT", help="Why; it is told with the result.")
 @options.output_format("full", "json")

@@ -18,7 +18,7 @@ def welcome() -> None:
     steps = [*suggest_steps(), (HELP, "list all commands")]
     width = max(len(command) for command, _ in steps)
     columns = find_width()
-    what = "Remit runs AI subagents, checks what they return, and passes on only what it could verify."
+    what = "Remit runs AI coding agents and verifies what they say they did."
     say("\n".join(fold(what, columns)))
     say("\nWhat you can do next in this folder:")
     is_narrow = columns is not None and columns - width - 4 < _MIN_ROOM

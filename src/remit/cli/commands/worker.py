@@ -1,4 +1,4 @@
-"""`remit worker` and `remit drain`: this machine carries out what others ask for, and stops doing so."""
+"""`remit worker start`, `list` and `drain`: this machine runs agents for others, and stops doing so."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _parse_concurrency(value: str) -> int:
     return int(value)
 
 
-@click.command(cls=options.Command, short_help="Carry out what other machines delegate.")
+@click.command(cls=options.Command)
 @click.option("--agents", type=options.parse_names, metavar="A,B", help="Only these agents; all when left out.")
 @click.option(
     "--concurrency", type=_parse_concurrency, metavar="N", help="How many at once on each level; 8 when left out."
@@ -48,13 +48,13 @@ def _parse_concurrency(value: str) -> int:
 @click.option("--name", metavar="NAME", help="Its name among the workers; this machine's when left out.")
 @click.option("--state", metavar="DIR", help="Where it keeps its checkouts; in the user's state folder when left out.")
 @options.output_format("full", "json")
-def worker(
+def start(
     *, agents: tuple[str, ...] | None, concurrency: int | None, name: str | None, state: str | None, output_format: str
 ) -> int:
     """Carry out what other machines delegate, until it is told to end.
 
     The database is what engine says in remit.toml, or REMIT_ENGINE. On Ctrl-C or SIGTERM it ends at once: agents go on,
-    and the worker takes them up when it is started again with the same name. remit drain lets it finish first.
+    and the worker takes them up when it is started again with the same name. remit worker drain lets it finish first.
     Exit code 0: ended, 2: could not run.
     """
     import asyncio
@@ -107,7 +107,40 @@ def _say_json(event: Event) -> None:
         say_json({"event": event.kind} | told, pretty=False)
 
 
-@click.command(cls=options.Command, short_help="Let workers finish, and end them.")
+@click.command("list", cls=options.Command)
+@options.output_format("full", "json")
+def list_workers(*, output_format: str) -> int:
+    """List the workers of this workspace and the runs that wait for one, as the shared database has them.
+
+    Exit code 0: listed, 2: could not run, or the database does not answer.
+    """
+    from remit.cli.workers_output import render_cluster
+    from remit.cluster.workers_status import watch
+    from remit.runs.choose_agent import load_settings_or_usual
+    from remit.views.run_details import open_home
+    from remit.views.workers import shape_cluster
+
+    home = open_home()
+    try:
+        _, trouble = load_settings_or_usual(home.root)
+        if trouble is not None:  # the settings say which database to ask
+            raise trouble
+        cluster = watch(home)
+    finally:
+        home.close()
+    if cluster is not None and cluster.trouble is not None:
+        raise cluster.trouble
+    if output_format == "json":
+        say_json({"cluster": None if cluster is None else shape_cluster(cluster)})
+    elif cluster is None:
+        say("all work is done by this machine: no engine is set")
+    else:
+        for line in render_cluster(cluster, paint=get_paint(), is_first=True, is_waited=False):
+            say(line)
+    return ACCEPTED
+
+
+@click.command(cls=options.Command)
 @click.argument("names", nargs=-1, metavar="[WORKER]...")
 @click.option("--all", "everyone", is_flag=True, help="All workers of the cluster.")
 @click.option(

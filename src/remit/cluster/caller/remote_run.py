@@ -171,7 +171,7 @@ class Errand:
         elif time.monotonic() - self._since > _NOBODY_S:
             self._since = time.monotonic()
             if not any(worker.is_live for worker in await workers.list_workers(self.afar.db)):
-                hint = "no worker is there: start one with `remit worker`"
+                hint = "no worker is there: start one with `remit worker start`"
                 self.broker.note(self.row.session_id, "progress", {"said": hint})
 
     async def _give_up(self, ended: Ended) -> None:

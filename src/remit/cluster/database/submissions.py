@@ -168,6 +168,6 @@ async def lock_tree(db: Database, root_id: str) -> AsyncIterator[None]:
     """Keep all others from admitting into a tree, on whichever machine they are, for as long as the block takes."""
     async with db.alone(patience_s=LOCK_S) as work:
         await work.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended('remit tree ' || %s, 0))", (root_id,), patience_s=LOCK_S
+            "SELECT pg_advisory_xact_lock(hashtextextended('remit ps --tree ' || %s, 0))", (root_id,), patience_s=LOCK_S
         )
         yield

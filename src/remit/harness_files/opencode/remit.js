@@ -8,7 +8,7 @@ import { existsSync } from "node:fs"
 import { basename, isAbsolute } from "node:path"
 import { fileURLToPath } from "node:url"
 
-const COMMAND = ["remit", "hook", "opencode"] // what is asked: `remit init --harness opencode` puts whole paths here
+const COMMAND = ["remit", "hook", "opencode"] // what is asked: `remit hooks install opencode` puts whole paths here
 const WAIT_MS = 60000 // the program has a deadline of its own below this
 const MAX_ANSWER = 4 * 1024 * 1024
 const REFUSED = 126 // how Remit's shell ends without a ticket

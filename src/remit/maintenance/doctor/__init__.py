@@ -15,8 +15,6 @@ from remit.maintenance.doctor.report import Check, Health, Patient
 from remit.storage.settings import find_workspace, load_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from remit.maintenance.doctor.report import Look
 
 __all__ = ["Check", "Health", "check_health"]
@@ -25,8 +23,8 @@ LIMIT_SECONDS = 15.0
 """What takes longer is given up. A part of it that could take long has a shorter limit of its own."""
 
 
-def check_health(*, seconds: float = LIMIT_SECONDS, commands: Collection[str] = ()) -> Health:
-    """Look at everything, and say of each thing how it is. `commands`: names that no setting can give again."""
+def check_health(*, seconds: float = LIMIT_SECONDS) -> Health:
+    """Look at everything, and say of each thing how it is."""
     from remit.maintenance.doctor import (
         cluster,
         confinement,
@@ -37,13 +35,13 @@ def check_health(*, seconds: float = LIMIT_SECONDS, commands: Collection[str] = 
         repository,
         workspace_files,
     )
-    from remit.maintenance.doctor.settings import make_settings_look
+    from remit.maintenance.doctor.settings import look_at_settings
 
     root = find_workspace()
     told, settings = _look_at_settings(root)
     patient = Patient(root, settings)
     harnesses = [_Run(f"harness {name}", machine.make_harness_look(name), patient) for name in machine.HARNESSES]
-    rows = [told] if told is not None else _Run("settings", make_settings_look(commands), patient).wait(seconds)
+    rows = [told] if told is not None else _Run("settings", look_at_settings, patient).wait(seconds)
     own = (
         *machine.LOOKS,
         *confinement.LOOKS,

@@ -97,14 +97,14 @@ def _look_at_workers(cluster: Cluster, workers: Sequence[WorkerRow]) -> Iterator
         told = f"nothing was heard of {each.worker_id} on {each.host} for {each.beat_ago_s:.0f} s"
         yield Check(_WORKERS, "warning", told, "see whether it runs there: started again, it goes on")
     if len(silent) > _MOST_TOLD:
-        yield Check(_WORKERS, "warning", f"nor of {len(silent) - _MOST_TOLD} more", "see them with: remit ps --workers")
+        yield Check(_WORKERS, "warning", f"nor of {len(silent) - _MOST_TOLD} more", "see them with: remit worker list")
     versions = sorted({each.version for each in live})
     if len(versions) > 1:
         told = f"workers run different versions of Remit: {', '.join(versions)}"
         yield Check(_WORKERS, "warning", told, "bring all to one version: first the workers, then the callers")
     if not cluster.is_manned:
         told = "all workers drain" if live else "no worker is there"
-        yield Check(_WORKERS, "warning", f"{told}: what is delegated waits", "start one with: remit worker")
+        yield Check(_WORKERS, "warning", f"{told}: what is delegated waits", "start one with: remit worker start")
     elif not silent and len(versions) == 1:
         room = sum(each.concurrency for each in live)
         running = sum(each.running for each in live)
@@ -117,9 +117,9 @@ def _look_at_leases(look: Look) -> Iterator[Check]:
     for row in late[:_MOST_TOLD]:
         over_s = -(row.lease_left_s or 0)
         told = f"the lease of {row.agent} ({row.session_id}) at {row.worker_id} is {over_s:.0f} s over"
-        yield Check(_LEASES, "warning", told, "a worker that lives takes it over; see: remit ps --workers")
+        yield Check(_LEASES, "warning", told, "a worker that lives takes it over; see: remit worker list")
     if len(late) > _MOST_TOLD:
-        yield Check(_LEASES, "warning", f"and of {len(late) - _MOST_TOLD} more", "see them with: remit ps --workers")
+        yield Check(_LEASES, "warning", f"and of {len(late) - _MOST_TOLD} more", "see them with: remit worker list")
 
 
 def _look_at_queues(cluster: Cluster) -> Iterator[Check]:
@@ -129,7 +129,7 @@ def _look_at_queues(cluster: Cluster) -> Iterator[Check]:
         yield Check(_QUEUES, "ok", "nothing waits")
     elif cluster.lag_s > _LONG_S:
         told = f"{waiting} wait, the oldest for {cluster.lag_s:.0f} s"
-        yield Check(_QUEUES, "warning", told, "start more workers: remit worker; or give them more --concurrency")
+        yield Check(_QUEUES, "warning", told, "start more workers: remit worker start; or give them more --concurrency")
     else:
         yield Check(_QUEUES, "ok", f"{waiting} wait, the oldest for {cluster.lag_s:.0f} s")
 

@@ -1,4 +1,4 @@
-"""Hooks: what remit init --harness has put into a harness's settings, and whether it still leads to this Remit."""
+"""Hooks: what remit hooks install has put into a harness's settings, and whether it still leads to this Remit."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _look_at_commands(home: Home) -> Iterator[Check]:
     outdated = find_outdated(home.root, os.environ) if names else ""
     if outdated:
         told = f"'{outdated}' isn't what this Remit installs, so the kernel may not limit the commands of subagents"
-        yield Check(_NAME, "warning", told, f"run remit init --harness {names[0]} again")
+        yield Check(_NAME, "warning", told, f"run remit hooks install {names[0]} again")
 
 
 def _look_at_settings(home: Home, harness: str, path: str) -> Iterator[Check]:
@@ -82,7 +82,7 @@ def _look_at_unreadable(home: Home, harness: str, path: str) -> Iterator[Check]:
 
     if not is_remembered(home, path):
         return
-    hint = f"run remit init --harness {harness}, or remit uninstall --harness {harness}"
+    hint = f"run remit hooks install {harness}, or remit hooks uninstall {harness}"
     try:
         values = load_values(home.root, path)
         if is_own_shell(claude.SHELL_VARIABLE, find_variable(values, claude.SHELL_VARIABLE)):
@@ -94,7 +94,7 @@ def _look_at_unreadable(home: Home, harness: str, path: str) -> Iterator[Check]:
 
 def _check_words(home: Home, harness: str, path: str, words: Sequence[str]) -> Iterator[Check]:
     """Whether a command line leads to a program, and to the one of this Remit."""
-    again = f"run remit init --harness {harness} again"
+    again = f"run remit hooks install {harness} again"
     if tuple(words[:-1]) == ("remit", "hook"):
         program = find_program("remit", root=home.root)
         if program is None or program.is_foreign:
@@ -117,7 +117,7 @@ def _compare(harness: str, path: str, found: Sequence[Hook], *, shared: bool) ->
     missing = ", ".join(sorted(event for event, _ in wanted.difference(there)))
     if {*there} != wanted or len(there) != len(wanted):
         told = f"{path} has other hooks than this Remit installs{f', without {missing}' if missing else ''}"
-        yield Check(_NAME, "warning", told, f"run remit init --harness {harness} again")
+        yield Check(_NAME, "warning", told, f"run remit hooks install {harness} again")
     else:
         yield Check(_NAME, "ok", f"{harness}: {len(there)} events in {path}")
 
@@ -129,10 +129,10 @@ def _look_at_twice(home: Home) -> Iterator[Check]:
     plugin = find_plugin(home)
     if plugin:
         told = f"Claude Code has Remit's hooks twice: in {places[0]}, and by the plugin that '{plugin}' switches on"
-        yield Check(_NAME, "warning", told, "switch the plugin off, or run remit uninstall --harness claude")
+        yield Check(_NAME, "warning", told, "switch the plugin off, or run remit hooks uninstall claude")
     if len(places) > 1:
         told = f"Claude Code has Remit's hooks twice: in {LOCAL} and in {SHARED}"
-        yield Check(_NAME, "warning", told, "run remit init --harness claude, which keeps those in the second")
+        yield Check(_NAME, "warning", told, "run remit hooks install claude, which keeps those in the second")
 
 
 def _look_at_trust(home: Home) -> Iterator[Check]:
@@ -170,11 +170,11 @@ def _look_at_opencode(home: Home) -> Iterator[Check]:
             _NAME,
             "warning",
             f"{PLUGIN} was changed since it was installed",
-            "move it away, then run remit init --harness opencode",
+            "move it away, then run remit hooks install opencode",
         )
     elif not troubles and data != stamp(render_plugin(shared=shared)):
         told = f"{PLUGIN} is another version's"
-        yield Check(_NAME, "warning", told, "run remit init --harness opencode again")
+        yield Check(_NAME, "warning", told, "run remit hooks install opencode again")
     elif not troubles:
         yield Check(_NAME, "ok", f"opencode: the plugin at {PLUGIN}")
 
@@ -189,7 +189,7 @@ def _look_at_shell(patient: Patient) -> Iterator[Check]:
     plugin = find_plugin(home)
     if not plugin and not any(list_own_hooks(home, path) for path in (LOCAL, SHARED)):
         return
-    again = "run remit init --harness claude"
+    again = "run remit hooks install claude"
     unlimited = "so the kernel doesn't limit the commands of its subagents"
     try:
         named = find_variable(load_values(home.root, LOCAL), claude.SHELL_VARIABLE)

@@ -121,7 +121,7 @@ def make_harness_look(name: str) -> Callable[[Patient], Iterable[Check]]:
             elif version in TRIED[name]:
                 yield Check("harness", "ok", where)
             else:
-                hint = f"run: {_PROOFS.get(name, f'remit init --harness {name} --check')}"
+                hint = f"run: {_PROOFS.get(name, f'remit hooks check {name}')}"
                 untried = f"{where}: not tried with this Remit (tried: {', '.join(TRIED[name])})"
                 yield Check("harness", "warning", untried, hint)
         else:

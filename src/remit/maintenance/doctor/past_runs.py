@@ -125,11 +125,13 @@ def _find_loops(home: Home) -> Iterator[Check]:
     for each in list_refusals(home.ledger, after_ms=after_ms, least=_REFUSED_OFTEN)[:_MOST_TOLD]:
         why = _WORDS.get(each.code, f"({each.code})")
         told = f"{each.agent} wanted to hand work to {each.target} {each.times} times and was refused {why}"
-        hint = f"take {each.target} out of its can_delegate_to, or tell it to do the work itself; see: remit graph"
+        hint = (
+            f"take {each.target} out of its can_delegate_to, or tell it to do the work itself; see: remit agent graph"
+        )
         yield Check("loops", "warning", told, hint)
     for repeat in list_repeats(home.ledger, after_ms=after_ms, least=_ASKED_OFTEN)[:_MOST_TOLD]:
         told = f"{repeat.agent} was asked for the same {repeat.times} times in one tree: {repeat.work[:60]}"
-        hint = f"see who asks: remit tree {repeat.root_id}; bound it with --max-delegations"
+        hint = f"see who asks: remit ps --tree {repeat.root_id}; bound it with --max-delegations"
         yield Check("loops", "warning", told, hint)
 
 
@@ -184,7 +186,7 @@ def _judge_returns(agent: str, runs: list[PastRun]) -> Iterator[Check]:
         return
     codes = _rank([code for each in said for code in dict.fromkeys(each.codes)])
     often = f"; most often {', '.join(codes[:3])}" if codes else ""
-    explain = f"remit explain {codes[0]}" if codes else "remit instructions"
+    explain = f"remit explain {codes[0]}" if codes else "remit return prompt"
     if len(wrong) >= _OFTEN_WRONG * len(said):
         made_up = [each for each in wrong if each.verdict in _MADE_UP]
         kinds = ", ".join(_rank([each.verdict for each in wrong]))

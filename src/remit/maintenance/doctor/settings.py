@@ -4,37 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from remit.commands import get_command
 from remit.errors import ConfigError
 from remit.maintenance.doctor.report import Check
 from remit.spelling import did_you_mean, find_similar
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from remit.config.runs import DelegationSettings
-    from remit.maintenance.doctor.report import Look, Patient
+    from remit.maintenance.doctor.report import Patient
 
 
-def make_settings_look(taken: Collection[str]) -> Look:
-    """A look at the settings; `taken` are the names of commands that no setting can give."""
-
-    def look(patient: Patient) -> Iterator[Check]:
-        found = [
-            *_look_at_commands(patient.settings.delegation, taken),
-            *_look_at_runners(patient.settings.delegation),
-            *_look_at_agents(patient),
-        ]
-        yield from found or [Check("settings", "ok", "can be followed")]
-
-    return look
+def look_at_settings(patient: Patient) -> Iterator[Check]:
+    """Check the settings for commands, runners and agents that don't exist."""
+    found = [
+        *_look_at_commands(patient.settings.delegation),
+        *_look_at_runners(patient.settings.delegation),
+        *_look_at_agents(patient),
+    ]
+    yield from found or [Check("settings", "ok", "can be followed")]
 
 
-def _look_at_commands(settings: DelegationSettings, taken: Collection[str]) -> Iterator[Check]:
+def _look_at_commands(settings: DelegationSettings) -> Iterator[Check]:
     from remit.runs.tasks.task_commands import COMMANDS, make_command
 
     for name, given in settings.task.items():
-        if name in taken and name not in COMMANDS:
-            told = f"[task.{name}] is never used: 'remit {name}' is another command"
+        if name not in COMMANDS and get_command(f"task {name}") is not None:
+            told = f"[task.{name}] is never used: 'remit task {name}' is another command"
             yield Check("settings", "problem", told, "give it another name")
             continue
         try:
@@ -83,4 +80,4 @@ def _look_at_agents(patient: Patient) -> Iterator[Check]:
 
 def _tell_meant(name: str, known: list[str]) -> str:
     meant = find_similar(name, known)
-    return "make one with remit new, or take the name out" if meant is None else f"did you mean '{meant}'?"
+    return "make one with remit agent new, or take the name out" if meant is None else f"did you mean '{meant}'?"

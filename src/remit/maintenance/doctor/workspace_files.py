@@ -38,7 +38,7 @@ def _look_at_agents(patient: Patient) -> Iterator[Check]:
     if plain and not found:
         yield Check("agents", "ok", f"none: '{plain[0]}' has no frontmatter, so it is not one; see remit lint")
     elif not found:
-        yield Check("agents", "ok", "none yet; remit new makes one")
+        yield Check("agents", "ok", "none yet; remit agent new makes one")
     else:
         more = f" and {len(folders) - 3} more" if len(folders) > 3 else ""  # noqa: PLR2004 - as many as fit on a line
         yield Check("agents", "ok", f"{len(found)} in {', '.join(folders[:3])}{more}")
@@ -64,13 +64,13 @@ def _look_at_standard_agents(found: Sequence[AgentFile]) -> Iterator[Check]:
     if tools["opencode"]:
         told = (
             "for opencode, which ignores the keys it doesn't know and sends them to the model provider; to avoid that, "
-            "keep the files in agents/ and run remit compile --to opencode"
+            "keep the files in agents/ and run remit agent build --to opencode"
         )
         yield Check("agents", "ok", f"{_count_agents(tools['opencode'])} {told}")
     tables = [value for value in tools["claude"] if isinstance(value, dict)]
     if tables:
         told = "for Claude Code with a table of tools, from which Claude Code reads no tools"
-        hint = "keep the files in agents/, and run: remit compile --to claude"
+        hint = "keep the files in agents/, and run: remit agent build --to claude"
         yield Check("agents", "warning", f"{_count_agents(tables)} {told}", hint)
     elif tools["claude"]:
         told = "for Claude Code, which ignores the keys it doesn't know"
@@ -106,7 +106,9 @@ def _look_at_tasks(patient: Patient) -> Iterator[Check]:
     if checked.differences:
         counted = f"{checked.differences} {'difference' if checked.differences == 1 else 'differences'}"
         told = f"state.json and TODO.md do not agree: {counted}"
-        yield Check("tasks", "problem", told, "see them with remit sync --check, end them with remit sync --repair")
+        yield Check(
+            "tasks", "problem", told, "see them with remit task sync --check, end them with remit task sync --repair"
+        )
     else:
         yield Check("tasks", "ok", f"{checked.tasks} in {checked.folder}, state.json and TODO.md agree")
 
@@ -121,7 +123,7 @@ def _look_at_manifest(patient: Patient) -> Iterator[Check]:
     check_open(f"{patient.root}/{path}")
     if not os.path.lexists(f"{patient.root}/{path}"):
         yield Check(
-            "manifest", "ok", "none yet; it begins with: remit manifest add --title TEXT --finding TEXT --write-file"
+            "manifest", "ok", "none yet; it begins with: remit findings add --title TEXT --finding TEXT --write-file"
         )
         return
     home = Home(patient.root)
@@ -132,10 +134,10 @@ def _look_at_manifest(patient: Patient) -> Iterator[Check]:
     part = "" if seen.is_whole else f" in the first {_MANIFEST_BYTES // 1024 // 1024} MB, which is what was looked at"
     if seen.bad_lines:
         lines = "1 line is" if seen.bad_lines == 1 else f"{seen.bad_lines:,} lines are"
-        yield Check("manifest", "problem", f"{lines} no entry{part}", "see them with: remit manifest validate")
+        yield Check("manifest", "problem", f"{lines} no entry{part}", "see them with: remit findings validate")
     if seen.doubled_ids:
         ids = "1 id is" if seen.doubled_ids == 1 else f"{seen.doubled_ids:,} ids are"
-        hint = "see them with: remit manifest validate, and give each entry an id of its own"
+        hint = "see them with: remit findings validate, and give each entry an id of its own"
         yield Check("manifest", "problem", f"{ids} on several lines, and only the first is found by it{part}", hint)
     if not (seen.bad_lines or seen.doubled_ids):
         yield Check("manifest", "ok", f"{seen.entries:,} {'entry' if seen.entries == 1 else 'entries'} in {path}{part}")
@@ -147,11 +149,11 @@ def _look_at_errors(patient: Patient) -> Iterator[Check]:
     del patient
     found = load_errors(only_open=True)
     if found.findings:
-        hint = "see it with remit errors; the next error that is recorded puts it right, and keeps the original"
+        hint = "see it with remit errors list; the next error that is recorded puts it right, and keeps the original"
         yield Check("errors", "problem", found.findings[0].message, hint)
     if found.records:
         causes = f"{len(found.groups)} {'cause' if len(found.groups) == 1 else 'causes'}"
-        yield Check("errors", "warning", f"{len(found.records)} open, of {causes}", "see them with: remit errors")
+        yield Check("errors", "warning", f"{len(found.records)} open, of {causes}", "see them with: remit errors list")
     elif not found.findings:
         yield Check("errors", "ok", "none open")
 

@@ -184,7 +184,7 @@ def _check_known(agent: str, known: frozenset[str] | None) -> None:
         return
     meant = find_similar(agent, sorted(known))
     if not known:
-        hint = "there are no agent files yet: `remit new` makes one, and the agent `-` needs none"
+        hint = "there are no agent files yet: `remit agent new` makes one, and the agent `-` needs none"
     else:
         hint = f"known are: {_list(known)}" if meant is None else f"did you mean '{meant}'?"
     raise RefusedError(f"there is no agent '{agent}'", hint=hint, agent=agent)

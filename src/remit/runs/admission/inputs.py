@@ -55,7 +55,7 @@ def input_missing(name: str, text: str = "") -> Diagnostic:
     hint = f"Give {show(name)[1:-1]}=VALUE among the inputs (on the command line: --input)."
     if name == "task_number":  # a task is made and named, not typed in as a value
         hint = "Give task_number (on the command line --task N; remit task new makes one), or have the task worked on "
-        hint += "with remit research N, plan N, implement N or review N."
+        hint += "with remit task research N, plan N, implement N or review N."
     return Diagnostic("INP001", "error", f"the input {show(name)} is missing{about}", hint, _point(name))
 
 

@@ -171,14 +171,14 @@ def _attempt(name: str, act: Callable[[], Step]) -> Step:
 
 
 def _advise(step: Step, finish_steps: Settlement) -> Step:
-    """A failed step with how to repeat it: what is wrong with the files of the tasks, `remit sync` repairs."""
+    """A failed step with how to repeat it: what is wrong with the files of the tasks, `remit task sync` repairs."""
     if step.state != "failed" or step.name != "task":
         return step
     from shlex import quote  # noqa: PLC0415 - only for a step that failed
 
     marker = _follow(finish_steps, finish_steps.working) if finish_steps.working else None
-    move = f", then run: remit task move {finish_steps.task_number} {quote(marker.lower())}" if marker else ""
-    return step._replace(hint=f"Repair the task files with remit sync --repair{move}")
+    move = f", then run: remit task set-status {finish_steps.task_number} {quote(marker.lower())}" if marker else ""
+    return step._replace(hint=f"Repair the task files with remit task sync --repair{move}")
 
 
 def log_failures(home: Home, finish_steps: Settlement, error_log: str, steps: Sequence[Step]) -> tuple[Step, ...]:

@@ -34,7 +34,7 @@ _REFUSALS = {ERROR_CODES[kind]: kind for kind in ("tool_unavailable", "status_sy
 _MAX_SUMMARY = 400
 _BEGINS = 3
 """How many findings a sentence names."""
-_HOW = "Let its final message be what `remit instructions --format {}` shows; `remit check` checks it"
+_HOW = "Let its final message be what `remit return prompt --format {}` shows; `remit check` checks it"
 
 
 class Writes(NamedTuple):
@@ -342,7 +342,7 @@ _SAVED = {
 _ADVICE = {
     "refused": "Correct what was refused, then try again",
     "tool_unavailable": "Install the program, or correct its name, then try again",
-    "status_sync": "Repair the task files with remit sync --repair, then try again",
+    "status_sync": "Repair the task files with remit task sync --repair, then try again",
 }
 """What to do about an error if it has no hint of its own, by its type."""
 

@@ -523,7 +523,7 @@ def manifest_rewritten(path: str, severity: Severity) -> Diagnostic:
 
     Bad: the manifest is written with the agent's own entry alone, or with the older lines sorted or tidied up.
 
-    Good: the older lines are put back as they were, and the entry is appended below them, as `remit manifest add` does.
+    Good: the older lines are put back as they were, and the entry is appended below them, as `remit findings add` does.
     """
     message = f"'{path[:200]}' does not begin any more with what it held before: entries were removed or changed"
     hint = "Put back what was there, byte for byte, and only append your entry."

@@ -29,18 +29,18 @@ ALLOWED: Mapping[tuple[str, ...], Mapping[str, bool]] = {
     },
     ("return", "submit"): _OUTPUT,
     ("task", "new"): {"--priority": True, "--language": True, "--description": True, **_OUTPUT},
-    ("task", "move"): {"--reason": True, "--phase": True, **_OUTPUT},
-    ("task", "focus"): _OUTPUT,
-    ("task", "complete"): _OUTPUT,
+    ("task", "set-status"): {"--reason": True, "--phase": True, **_OUTPUT},
+    ("task", "start"): _OUTPUT,
+    ("task", "done"): _OUTPUT,
     ("task", "block"): {"--reason": True, **_OUTPUT},
     ("task", "link"): _OUTPUT,
     ("task", "archive"): _OUTPUT,
-    ("manifest", "add"): {
+    ("findings", "add"): {
         "--title": True, "--topic": True, "--finding": True, "--status": True, "--actionable": False,
         "--no-actionable": False, "--followup": True, "--task": True, "--date": True, "--slug": True, "--file": True,
         "--summary": True, "--recommendation": True, "--source": True, **_OUTPUT,
     },
-    ("manifest", "link"): _OUTPUT,
+    ("findings", "link"): _OUTPUT,
 }  # fmt: skip
 """The commands that a confined agent may ask for, with their options and whether each takes a value. None of them
 writes a file that the agent names, or prints one: that would happen outside of its confinement."""

@@ -187,7 +187,7 @@ def _choose_agent(ws: Workspace, wish: Wish, command: Command, language: str) ->
     known = tuple(sorted(each.name for each in candidates))
     if chosen and chosen not in known and not _brings_agent(wish):  # only a route names one that is not there
         route = command.name if chosen in routes.get(command.name, {}).values() else command.like
-        hint = did_you_mean(chosen, known) if known else "make one with remit new, or take the route out"
+        hint = did_you_mean(chosen, known) if known else "make one with remit agent new, or take the route out"
         raise ConfigError(f"[route.{route}] names the agent '{chosen}', and no file defines it", hint=hint)
     return chosen
 
@@ -292,7 +292,8 @@ def _check_open(plan: PlanFacts, number: int) -> None:
     if plan.open:
         first = plan.open[0].number
         told = f"task {number}: {format_phases(plan.open)}, and there is no other phase to go on with"
-        hint = f"go on with it after: remit task move {number} --phase {first} not started; or drop it with: abandoned"
+        again = f"remit task set-status {number} --phase {first}"
+        hint = f"repeat the phase after: {again} not started; or drop it with: {again} abandoned"
         raise RefusedError(told, code=StateError.code, hint=hint)
 
 
@@ -366,7 +367,9 @@ def _list_left(store: TaskStore, number: int, last: Part) -> list[str]:
 
 def _explain_unknown(trouble: Sequence[str], again: str) -> AgentError:
     """Why completed work is only partial if the files of the tasks don't say whether something is left."""
-    advice = f"Repair the task files with remit sync --repair, or restore the plan from git, then continue: {again}"
+    advice = (
+        f"Repair the task files with remit task sync --repair, or restore the plan from git, then continue: {again}"
+    )
     return AgentError("status_sync", trouble[0], _SYNC_FAILED, recoverable=True, recommendation=advice)
 
 

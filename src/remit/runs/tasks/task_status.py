@@ -184,7 +184,7 @@ def tell_marker(home: Home, settings: Settings, row: Run) -> tuple[Step, ...]:
         return (Step("status", "done", f"task {number} was {before} and is {after}"),)
     why = f"it is not this agent's to make {terms.working}" if terms.working and noted is None else ""
     if not terms.working:
-        why = f"this work moves none; remit research, plan or implement {number} does"
+        why = f"this work moves none; remit task research, plan or implement {number} does"
     return (Step("status", "done", f"task {number} stays {after}{f': {why}' if why else ''}"),)
 
 

@@ -35,7 +35,7 @@ export function page(root, params) {
     if (!told) return;
     if (!told.files.length) {
       replace(place, empty("There are no agents here yet", "An agent is a file that says what it does. Make one:",
-        "remit new research my-researcher"));
+        "remit agent new research my-researcher"));
       return;
     }
     const view = query.get("view") === "graph" ? "graph" : "files";

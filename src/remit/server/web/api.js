@@ -79,7 +79,7 @@ async function send(address, how) {
     response = await fetch(address, { credentials: "same-origin", redirect: "error", ...how });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem({ title: "No answer", detail: "the server does not answer", hint: "start it again: remit ui" });
+    throw new Problem({ title: "No answer", detail: "the server does not answer", hint: "start it again: remit serve --open" });
   }
   if (response.status === 401) leave();
   const patience_ms = findPatience_ms(response, how);

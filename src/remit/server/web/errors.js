@@ -85,7 +85,7 @@ function renderGroup(group, unfolded) {
       section("Errors", renderRecords(group)),
       section("Runs", renderSessions(group.sessions)),
       h("p", { class: "soft" }, group.open ? "Put right? " : "Come back? ", h("code", { class: "command" },
-        `remit errors mark ${group.id} ${group.open ? "--fixed" : "--open"}`))));
+        `remit errors resolve ${group.id} ${group.open ? "--fixed" : "--open"}`))));
   details.addEventListener("toggle", () => (details.open ? unfolded.add(group.id) : unfolded.delete(group.id)));
   return h("li", { class: "card" }, details, h("div", { class: "entry-foot" },
     h("span", { class: ["badge", `tone-${tone}`] }, group.fix_status), h("code", { class: "foreign" }, group.code),

@@ -69,13 +69,13 @@ export function page(root, params) {
     replace(note, told.total !== null ? count(told.total, "entry", "entries")
       : `${whole(told.items.length)}${told.next_cursor ? " and more" : ""} found`,
       told.file && [" in ", h("code", { class: "foreign" }, told.file)],
-      told.bad_lines > 0 && [", ", h("span", { class: "badge tone-warn", title: "remit manifest validate" },
+      told.bad_lines > 0 && [", ", h("span", { class: "badge tone-warn", title: "remit findings validate" },
         icon("warning"), `${count(told.bad_lines, "line")} cannot be read`)]);
     keepFocus(filters, () => replace(filters, renderFilters(told, query, change)));
     if (!told.items.length) {
       replace(body, isNarrowed ? renderNoMatch(clear) : empty("Nothing was found out yet",
         "Research leaves its findings here. Have something looked up, or add an entry:",
-        'remit run RESEARCHER "QUESTION"\nremit manifest add --help'));
+        'remit run RESEARCHER "QUESTION"\nremit findings add --help'));
       return;
     }
     replace(body, list, foot);

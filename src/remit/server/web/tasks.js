@@ -116,8 +116,8 @@ function renderDrift(drift) {
     h("ul", { class: "drift-list" }, drift.map((each) => h("li", null,
       h("code", { class: "foreign faint" }, each.place ? `${each.file}:${each.place[0]}` : each.file),
       renderFindings([each])))),
-    h("p", { class: "soft" }, "What is clear is put right by ", h("code", { class: "command" }, "remit sync"),
-      ", the rest by ", h("code", { class: "command" }, "remit sync --repair"), "."));
+    h("p", { class: "soft" }, "What is clear is put right by ", h("code", { class: "command" }, "remit task sync"),
+      ", the rest by ", h("code", { class: "command" }, "remit task sync --repair"), "."));
 }
 
 /** The markers that tasks have, in the order of work. @returns {[string, any[]][]} */
@@ -210,7 +210,7 @@ function renderPhase(phase, resume) {
 function renderSessions(task) {
   if (!task.sessions.length) {
     return h("p", { class: "soft" }, "Nothing was delegated for it. Begin: ",
-      h("code", { class: "command" }, `remit research ${task.number}`));
+      h("code", { class: "command" }, `remit task research ${task.number}`));
   }
   return [
     h("ul", { class: "session-list" }, task.sessions.slice(0, FEW).map((each) => h("li", null,

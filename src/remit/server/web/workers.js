@@ -29,7 +29,7 @@ export function page(root) {
 function renderPage(told) {
   if (told.engine === "local") {
     return empty("All work is done by this machine",
-      "With engine set to a PostgreSQL, workers on other machines take it. Each is started with:", "remit worker");
+      "With engine set to a PostgreSQL, workers on other machines take it. Each is started with:", "remit worker start");
   }
   const there = told.workers.filter((each) => each.state !== "gone");
   const live = there.filter((each) => each.live).length;
@@ -42,7 +42,7 @@ function renderPage(told) {
       h("strong", null, "The database does not tell"), h("p", { class: "foreign" }, told.trouble)),
     !told.trouble && !told.manned && h("div", { class: "problem" },
       h("strong", null, live ? "All workers drain" : "No worker is there"),
-      h("p", null, "What is delegated waits. Start one: ", h("code", { class: "command" }, "remit worker"))),
+      h("p", null, "What is delegated waits. Start one: ", h("code", { class: "command" }, "remit worker start"))),
     section("Workers", renderWorkers(there)),
     section("Queues", renderQueues(told.queues)),
     section("Leases", renderLeases(told.leases)),

@@ -32,7 +32,7 @@ def claude_restriction_ignored(case: AgentFileContext) -> Iterator[AgentViolatio
     if "permissions" in case.values:
         yield AgentViolation(
             "Claude Code itself does not read permissions: they hold only where its hooks call Remit",
-            "See that they do: remit init --harness claude. Tools that are not needed at all are left out of tools.",
+            "See that they do: remit hooks install claude. Tools that are not needed at all are left out of tools.",
             document.key_span("/permissions"),
             "/permissions",
             "warning",

@@ -1,4 +1,4 @@
-"""`remit graph`: who may call whom, drawn."""
+"""`remit agent graph`: which agent may call which."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from remit.agents.graph import Graph
 
 
-@click.command(cls=options.Command, short_help="Draw who may call whom.")
+@click.command(cls=options.Command)
 @click.argument("paths", nargs=-1, metavar="[PATH…]")
 @options.output_format("tree", "mermaid", "dot", "json")
 def graph(paths: tuple[str, ...], *, output_format: str) -> int:

@@ -1,9 +1,12 @@
-"""What `remit init --harness` and `remit uninstall` print: files that change, notes, and which promises hold."""
+"""`remit hooks install`, `uninstall` and `check`: Remit's hooks in the settings of harnesses."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from remit.cli import options
 from remit.cli.output import complain, get_paint, say, say_json
 from remit.errors import RemitError, UsageError
 from remit.spelling import did_you_mean
@@ -18,10 +21,13 @@ if TYPE_CHECKING:
     from remit.hooks.settings_files import SettingsEdit
 
 _MARKS = {"holds": ("good", "✓"), "broken": ("error", "✗"), "unproven": ("warning", "?")}
+_HARNESSES = click.argument(
+    "harnesses", nargs=-1, metavar="HARNESS…", shell_complete=options.offer("claude", "codex", "opencode")
+)
 _ACTIONS = {(True, False): "create", (False, False): "change", (False, True): "remove"}
 
 
-def parse_harness(name: str) -> str:
+def _parse_harness(name: str) -> str:
     """The name of a harness that Remit can be called by."""
     from remit.hooks.install import HARNESSES
 
@@ -33,24 +39,66 @@ def parse_harness(name: str) -> str:
     return name
 
 
-def install(names: Sequence[str], *, shared: bool, mcp: bool, dry_run: bool, as_json: bool) -> int:
-    """Have harnesses call Remit."""
+def _parse_harnesses(names: tuple[str, ...], *, command: str) -> list[str]:
+    if not names:
+        raise UsageError("HARNESS is missing", hint=f"name one: remit hooks {command} claude")
+    return [_parse_harness(name) for name in names]
+
+
+@click.command(cls=options.Command)
+@_HARNESSES
+@click.option("--shared", is_flag=True, help="Write files to be committed, which call Remit by the name remit.")
+@click.option("--mcp", is_flag=True, help="Also register Remit's MCP server.")
+@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@options.output_format("full", "json")
+def install(harnesses: tuple[str, ...], *, shared: bool, mcp: bool, dry_run: bool, output_format: str) -> int:
+    """Install Remit's hooks into the settings of this workspace that each HARNESS (claude, codex, opencode) reads.
+
+    Every other byte of those files stays. `remit hooks uninstall` removes the hooks again.
+
+    Exit code 0: installed, 1: something is missing and was not written, 2: could not run.
+    """
     from remit.hooks.install import plan_installation
 
+    names = _parse_harnesses(harnesses, command="install")
     plan = plan_installation(names, shared=shared, with_server=mcp)
-    check = f"remit init {' '.join(f'--harness {name}' for name in names)} --check"
-    return _carry_out(plan, dry_run=dry_run, as_json=as_json,
+    check = f"remit hooks check {' '.join(names)}"
+    return _carry_out(plan, dry_run=dry_run, as_json=output_format == "json",
                       done=f"written; to prove that the hooks work, run: {check}",
                       idle=f"nothing to do; to prove that the hooks work, run: {check}")  # fmt: skip
 
 
-def remove(names: Sequence[str], *, dry_run: bool, as_json: bool) -> int:
-    """Have harnesses call Remit no more."""
+@click.command(cls=options.Command)
+@_HARNESSES
+@click.option("--dry-run", is_flag=True, help="Only show what would change.")
+@options.output_format("full", "json")
+def uninstall(harnesses: tuple[str, ...], *, dry_run: bool, output_format: str) -> int:
+    """Remove what `remit hooks install` added for each HARNESS, or for all of them.
+
+    A file that was not edited since becomes what it was before, and is deleted if there was none. Later edits stay.
+    Settings of Remit, tasks, findings and the ledger don't change.
+
+    Exit code 0: nothing of Remit is left, 1: something is, 2: could not run.
+    """
     from remit.hooks.install import plan_uninstallation
 
-    plan = plan_uninstallation(names)
-    return _carry_out(plan, dry_run=dry_run, as_json=as_json,
+    plan = plan_uninstallation([_parse_harness(name) for name in harnesses])
+    return _carry_out(plan, dry_run=dry_run, as_json=output_format == "json",
                       done="taken out; everything else is as it was", idle="nothing of Remit's is there")  # fmt: skip
+
+
+@click.command(cls=options.Command)
+@_HARNESSES
+@options.output_format("full", "json")
+def check(harnesses: tuple[str, ...], *, output_format: str) -> int:
+    """Run each installed HARNESS once and test each promise of Remit's hooks.
+
+    Nothing in the workspace changes: Remit runs the harness in a temporary folder with the same hooks, an honest and a
+    lying subagent, and a scripted model, without network or key. It prints a line for each promise.
+
+    Exit code 0: all promises hold, 1: one is broken, 2: could not run.
+    """
+    return _check(_parse_harnesses(harnesses, command="check"), as_json=output_format == "json")
 
 
 def _carry_out(plan: InstallationPlan, *, dry_run: bool, as_json: bool, done: str, idle: str) -> int:
@@ -142,7 +190,7 @@ def _list_lines(edit: SettingsEdit) -> Iterator[tuple[str, str]]:
 # --- whether the promises hold ---------------------------------------------------------------------------------------
 
 
-def check_hooks(names: Sequence[str], *, as_json: bool) -> int:
+def _check(names: Sequence[str], *, as_json: bool) -> int:
     """Say of each promise whether it holds. Exit code 1: one is broken, 2: one could not be checked."""
     from remit.hooks.check import check_harness
 

@@ -1,7 +1,4 @@
-"""`remit instructions`, `remit schema` and `remit explain`: what Remit knows, printed.
-
-Owns the layout of what is looked up rather than checked.
-"""
+"""`remit explain`: the documentation of codes."""
 
 from __future__ import annotations
 
@@ -11,9 +8,8 @@ import click
 
 from remit.cli import options
 from remit.cli.commands import completion
-from remit.cli.output import get_paint, hand_over, say, say_json
+from remit.cli.output import get_paint, say, say_json
 from remit.errors import UsageError
-from remit.manifest.field_values import parse_slug
 from remit.views.render import ACCEPTED
 
 if TYPE_CHECKING:
@@ -21,58 +17,7 @@ if TYPE_CHECKING:
     from remit.views.explanations import Codes, Explanation
 
 
-@click.command(cls=options.Command, short_help="Print what to tell an agent, so that its return is accepted.")
-@click.option(
-    "--format",
-    required=True,
-    metavar="FORMAT",
-    help="standard, hyper or manifest.",
-    shell_complete=options.offer_formats,
-)
-@options.session
-@options.agent
-@options.depth
-@options.path
-@click.option("--topic", type=parse_slug, metavar="SLUG", help="The topic of a manifest entry, as in its file name.")
-@options.day
-@click.option("--task", "task_id", metavar="ID", help="The task that a manifest entry belongs to.")
-@click.option("--output-dir", metavar="DIR", help="Where the manifest and its findings files are.")
-@options.output_format("full", "json")
-def instructions(*, output_format: str, format: str, **known: Any) -> int:  # noqa: ANN401 - as the app has it
-    """Print the text to put into an agent's prompt: exactly what to return, filled with what is known.
-
-    Exit code 0: printed, 2: could not run.
-    """
-    from remit.runs import check_message
-
-    text = check_message.instructions(format, **known)
-    if output_format == "json":
-        say_json({"format": format, "text": text})
-    else:
-        hand_over(text.rstrip("\n"))
-    return ACCEPTED
-
-
-@click.command(cls=options.Command, short_help="Print the JSON Schema of a return.")
-@click.argument("name", required=False, shell_complete=options.offer("standard", "hyper", "manifest", "agent-file"))
-@options.output_format("full", "json")
-def schema(name: str | None, *, output_format: str) -> int:
-    """Print the JSON Schema NAME; without NAME, list the names.
-
-    Exit code 0: printed, 2: could not run.
-    """
-    from remit.runs import check_message
-
-    if name is not None:
-        say_json(check_message.schema(name), pretty=True)
-    elif output_format == "json":
-        say_json(list(check_message.SCHEMAS))
-    else:
-        say("\n".join(check_message.SCHEMAS))
-    return ACCEPTED
-
-
-@click.command(cls=options.Command, short_help="Print the documentation of a finding's code.")
+@click.command(cls=options.Command)
 @click.argument("codes", nargs=-1, metavar="[CODE…]", shell_complete=completion.complete_codes)
 @click.option("--all", "every", is_flag=True, help="Print the documentation of every code.")
 @options.output_format("full", "json")

@@ -1,4 +1,4 @@
-"""`remit sync`: whether state.json and TODO.md say the same, and making them do so."""
+"""`remit task sync`: compare and synchronize state.json and TODO.md."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _parse_side(value: str) -> str:
     return value
 
 
-@click.command(cls=options.Command, short_help="Make state.json and TODO.md say the same.")
+@click.command(cls=options.Command)
 @click.option(
     "--check",
     "checking",

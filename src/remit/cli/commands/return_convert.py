@@ -1,4 +1,4 @@
-"""`remit convert`: a return in another format.
+"""`remit return convert`: a return in another format.
 
 Owns what goes where: the converted return to standard output, and nothing else; what was lost to standard error.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from remit.runs.check_message import Conversion
 
 
-@click.command(cls=options.Command, short_help="Rewrite a return in another format, with every loss named.")
+@click.command(cls=options.Command)
 @click.argument("file", required=False, metavar="[FILE|-]")
 @click.option(
     "--to",
@@ -55,7 +55,7 @@ def convert(file: str | None, *, output_format: str, **known: Any) -> int:  # no
     """
     from remit.runs import check_message
 
-    (source,) = choose_sources(() if file is None else (file,), command="convert")
+    (source,) = choose_sources(() if file is None else (file,), command="return convert")
     message = check_message.load_message(source)
     conversion = check_message.convert(message, **known)
     if output_format == "json":

@@ -1,30 +1,16 @@
-"""`remit return`: the commands with which an agent hands its return in."""
+"""`remit return submit`: an agent hands its return in."""
 
 from __future__ import annotations
 
 import click
 
 from remit.cli import options
-from remit.cli.group import Commands
 from remit.cli.message_input import choose_sources, name_source
 from remit.cli.output import get_paint, say, say_json
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, shape_own
 
-COMMANDS = {"submit": "remit.cli.commands.returns"}
 
-
-@click.group(
-    cls=Commands, table=COMMANDS, invoke_without_command=True, short_help="Hand in a return from inside a run."
-)
-@click.pass_context
-def return_(ctx: click.Context) -> int:
-    """Hand in a return from inside a run."""
-    if ctx.invoked_subcommand is None:
-        say(ctx.get_help())
-    return 0
-
-
-@click.command(cls=options.Command, short_help="Check a return and hand it in.")
+@click.command(cls=options.Command)
 @click.argument("file", required=False, metavar="[FILE|-]")
 @options.output_format("concise", "json")
 def submit(file: str | None, *, output_format: str) -> int:
@@ -38,7 +24,7 @@ def submit(file: str | None, *, output_format: str) -> int:
     from remit.runs.submit_return import submit_own
     from remit.runs.workspace import Workspace
 
-    [source] = choose_sources((file,) if file else (), command="submit")
+    [source] = choose_sources((file,) if file else (), command="return submit")
     message = check_message.load_message(source).decode("utf-8", "replace")
     ws = Workspace.open(lenient=True)
     try:

@@ -1,4 +1,4 @@
-"""`remit trust`: agree to the programs that a workspace's settings run."""
+"""`remit config trust`: agree to the programs that a workspace's settings run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from remit.runs.consent import Trust
 
 
-@click.command(cls=options.Command, short_help="Agree to the programs that the settings run.")
+@click.command(cls=options.Command)
 @click.option("--yes", is_flag=True, help="Agree without being asked.")
 @click.option("--show", is_flag=True, help="Only show what would run, and whether it is agreed to.")
 @click.option("--revoke", is_flag=True, help="Take the agreement back.")
@@ -75,7 +75,7 @@ def _agree(*, yes: bool, only_show: bool, as_json: bool) -> int:
             if not as_json:
                 say(f"{get_paint()('good', '✓')} trusted, until one of them changes")
         elif not can_ask() and not as_json:
-            say("\nNothing was agreed to; to agree, run: remit trust --yes")
+            say("\nNothing was agreed to; to agree, run: remit config trust --yes")
     if as_json:
         commands = [{"setting": name, "command": command} for name, command in found.executing.commands]
         say_json({"root": found.root, "needed": found.is_needed, "trusted": found.is_trusted, "commands": commands})
