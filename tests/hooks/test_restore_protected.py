@@ -194,4 +194,11 @@ def play(folder: Path) -> None:
         given = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": command}
         answer = stage.send(other.event("PreToolUse", **given))
         assert answer.get("hookSpecificOutput", {}).get("permissionDecision") == word, (command, answer)
+    add_agent(root, "writer", more='permissions:\n  deny:\n    write: ["src/**"]\n')
+    other = stage.call("writer")
+    other.start()
+    for command, word in (("python3 -c 'print(1)'", "ask"), ("$x y", "ask"), ("git status && ls", None)):
+        given = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": f"w {command}"}
+        answer = stage.send(other.event("PreToolUse", **given))
+        assert answer.get("hookSpecificOutput", {}).get("permissionDecision") == word, (command, answer)
     sys.stdout.write(f"{level.name}\n")

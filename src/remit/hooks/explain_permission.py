@@ -78,7 +78,7 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
     }
     event = HookEvent(payload, harness)
     is_limited, is_judged = find_limits(layers, home.root)
-    decision = judge_event(event, own, layers, ground._replace(is_judged=is_judged))
+    decision = judge_event(event, own, layers, ground._replace(is_judged=is_judged, is_limited=is_limited))
     note = "" if tool != "bash" or decision.answer == "deny" else _LIMITED if is_limited else _FREE
     return PermissionAnswer(agent, tool, subject, decision, note)
 

@@ -72,6 +72,7 @@ MAX_WORDS = 500
 MAX_NAME = 4096
 """A longer text is not the name of a file."""
 _TICKETED = "SELECT session_id FROM delegations WHERE ticket = ?"
+_CONFINED = "SELECT json_extract(details, '$.confine') FROM delegations WHERE session_id = ?"
 _STATE = """
     SELECT state, EXISTS (SELECT 1 FROM events WHERE events.session_id = delegations.session_id AND kind = 'cancel')
     FROM delegations WHERE session_id = ?
@@ -91,7 +92,7 @@ def guard_tool(
     operation, ticket = get_operation(event.tool), ""
     confined: replies.Answer = {}
     if operation == "run":
-        decision, confined, ticket = _guard_command(event, own, layers, ground, root, environ=environ)
+        decision, confined, ticket = _guard_command(db, event, own, layers, ground, root=root, environ=environ)
         if confined and not ticket:
             return confined
         if decision.answer != "deny" and own is not None and own.enforced and event.tool_use_id:
@@ -112,8 +113,8 @@ def guard_tool(
 
 
 def _guard_command(
-    event: HookEvent, own: HookRun | None, layers: list[Permissions], ground: PathContext, root: str, *,
-    environ: Mapping[str, str],
+    db: Connection, event: HookEvent, own: HookRun | None, layers: list[Permissions], ground: PathContext, *,
+    root: str, environ: Mapping[str, str],
 ) -> tuple[Decision, replies.Answer, str]:  # fmt: skip
     """What is decided about a command, what has the kernel limit it, and its ticket."""
     is_judged = judges_programs(event, layers, root, environ)
@@ -122,13 +123,20 @@ def _guard_command(
     if not may_run:
         return decision, {}, ""
     confined, ticket = confine_command(event, own, layers, root, environ)
-    if is_judged and not _is_limited(root, ticket):
-        decision = judge_event(event, own, layers, ground)
+    is_limited = _is_limited(root, ticket) or _is_in_confined_run(db, own)
+    if not is_limited:
+        decision = judge_event(event, own, layers, ground._replace(is_limited=False))
     return decision, confined, ticket
 
 
 def _is_limited(root: str, ticket: str) -> bool:
     return bool(ticket and load_limits(root, ticket)[1])
+
+
+def _is_in_confined_run(db: Connection, own: HookRun | None) -> bool:
+    """Whether an agent is one that Remit started confined, with its harness."""
+    found = None if own is None else db.execute(_CONFINED, (own.session_id,)).fetchone()
+    return found is not None and bool(found[0])
 
 
 def _writes_return(event: HookEvent, environ: Mapping[str, str]) -> bool:

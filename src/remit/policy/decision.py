@@ -49,6 +49,8 @@ class PathContext(NamedTuple):
     """Gives the other names of a file that has several, as hard links are; None where nobody looks for them."""
     is_judged: bool = False
     """Whether a judge at exec compares every program that a shell command starts with the rules for bash."""
+    is_limited: bool = True
+    """Whether the kernel limits which files a shell command writes."""
 
 
 class Decision(NamedTuple):

@@ -37,9 +37,10 @@ def judge(call: ToolCall, layers: Sequence[Permissions], ground: PathContext) ->
         if refused:
             return refused
     if call.tool == "bash":
-        if not any(layer.deny.get("bash") or "bash" in layer.allow for layer in layers):
+        tools = ("bash",) if ground.is_limited else ("bash", *WRITING)
+        if not any(layer.deny.get(tool) or tool in layer.allow for layer in layers for tool in tools):
             return ALLOWED
-        # A syntax tree costs more than all other tools together; only rules for commands pay for it.
+        # A syntax tree costs more than all other tools together; only rules that need it pay for it.
         from remit.policy.bash.judge import judge_command  # noqa: PLC0415
 
         return judge_command(call.command, layers, ground)

@@ -4,10 +4,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from remit.policy import Permissions, ToolCall, judge
 from tests.support.policy_ground import ask_about, make_ground
+from tests.support.policy_questions import GROUND
 
 DENIED = r"""
 npm exec -- rm -rf x
@@ -378,3 +381,16 @@ def test_many_threads_may_ask_at_once(tmp_path: Path) -> None:
         "[thread.join() for thread in threads]\n"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [("python3 -c 'print(1)'", "ask"), ("$x y", "ask"), ("make test", "allow"), ("echo a > src/a", "allow")],
+)
+@pytest.mark.parametrize("rules", [{"deny": {"write": ("src/**",)}}, {"allow": {"edit": ("docs/**",)}}])
+def test_code_is_asked_about_if_the_kernel_limits_no_files(command: str, answer: str, rules: dict[str, Any]) -> None:
+    """Rules on files are then enforced by nothing but a comparison of protected files."""
+    call, layers = ToolCall("bash", command=command), [Permissions(**rules)]
+    assert judge(call, layers, GROUND._replace(is_limited=False)).answer == answer
+    assert judge(call, layers, GROUND).answer == "allow"
+    assert judge(call, [Permissions()], GROUND._replace(is_limited=False)).answer == "allow"

@@ -1,8 +1,9 @@
 """Judging commands: the acts of a script against all layers of permissions.
 
-Owns the answer to a shell command for an agent whose file has rules for bash. Every program that the script's words
-name has to pass. What the words don't say is asked about, unless a judge at exec sees it. Files, signals and the
-network aren't read from a command: the kernel enforces them (`remit.confine`).
+Owns the answer to a shell command. For an agent whose file has rules for bash, every program that the script's words
+name has to pass, and what the words don't say is asked about, unless a judge at exec sees it. Files, signals and the
+network aren't read from a command: the kernel enforces them (`remit.confine`). Where it can't, inline code, dynamic
+programs and unknown interpreters are asked about for agents with rules on files, too.
 """
 
 from __future__ import annotations
@@ -26,10 +27,14 @@ PLAINLY = (
 )
 
 
+_FILE_TOOLS = frozenset({"write", "edit"})
+
+
 def judge_command(command: str, layers: Sequence[Permissions], ground: PathContext) -> Decision:
     """Return whether a shell command may run: the strictest answer over everything that it would start."""
+    is_open = not ground.is_limited and any({*layer.allow, *layer.deny} & _FILE_TOOLS for layer in layers)
     layers = [layer for layer in layers if _restricts(layer)]
-    if not layers:
+    if not layers and not is_open:
         return ALLOWED
     reader = ScriptReader(ground)
     reader.read(command)
