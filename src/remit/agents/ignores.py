@@ -70,7 +70,7 @@ def _find_strange(codes: Sequence[str]) -> list[str]:
     return [code for code in codes if not any(each.startswith(code) for each in known)]
 
 
-def bare_ignore(ignore: Ignore) -> Diagnostic:
+def ignore_without_code(ignore: Ignore) -> Diagnostic:
     """An ignore names no code.
 
     Why: it silences every finding on its line, also those that nobody has seen yet.
@@ -85,7 +85,7 @@ def bare_ignore(ignore: Ignore) -> Diagnostic:
 
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
     "IGN001": (unused_ignore, "warning"),
-    "IGN002": (bare_ignore, "warning"),
+    "IGN002": (ignore_without_code, "warning"),
 }
 
 
@@ -114,7 +114,7 @@ def apply_ignores(findings: Iterable[Diagnostic], ignores: Sequence[Ignore]) -> 
     for index, ignore in enumerate(ignores):
         unused = [code for code in ignore.codes if (index, code) not in used]
         if not ignore.codes:
-            kept.append(bare_ignore(ignore) if (index, "") in used else unused_ignore(ignore, ()))
+            kept.append(ignore_without_code(ignore) if (index, "") in used else unused_ignore(ignore, ()))
         elif unused:
             kept.append(unused_ignore(ignore, unused))
     return kept

@@ -82,7 +82,7 @@ def summary_length(sentences: int, place: TextSpan) -> Diagnostic:
     return Diagnostic("MAN013", "warning", message, "Say in 2 or 3 sentences what came out.", place=place)
 
 
-def blank_left(text: str, place: TextSpan) -> Diagnostic:
+def placeholder_left(text: str, place: TextSpan) -> Diagnostic:
     """A blank of the template was not filled in.
 
     Why: whoever reads on takes it for an answer, or copies it.
@@ -113,7 +113,7 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
     "MAN011": (section_missing, "warning"),
     "MAN012": (section_empty, "warning"),
     "MAN013": (summary_length, "warning"),
-    "MAN014": (blank_left, "error"),
+    "MAN014": (placeholder_left, "error"),
     "MAN015": (no_categories, "note"),
 }
 
@@ -184,7 +184,7 @@ class _FindingsSection(NamedTuple):
 def check_findings_file(text: str) -> tuple[Diagnostic, ...]:
     """What a findings file lacks, in the order of the text. Of one that is very long, the beginning is looked at."""
     sections, plain = _divide(text[:MAX_CHARS])
-    found = [blank_left(blank, place) for blank, place in plain]
+    found = [placeholder_left(blank, place) for blank, place in plain]
     named: dict[str, _FindingsSection] = {}
     for each in sections:
         if each.level == _SECTION:

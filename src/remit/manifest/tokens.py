@@ -65,7 +65,7 @@ def token_missing(name: str) -> Diagnostic:
     return Diagnostic("MAN021", "error", f"{name} was not given", f"Give {name} a value.")
 
 
-def token_endless(name: str) -> Diagnostic:
+def recursive_token(name: str) -> Diagnostic:
     """A token's default leads back to the token, or grows without end.
 
     Why: it would never be a value.
@@ -81,7 +81,7 @@ def token_endless(name: str) -> Diagnostic:
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
     "MAN020": (unknown_token, "error"),
     "MAN021": (token_missing, "error"),
-    "MAN022": (token_endless, "error"),
+    "MAN022": (recursive_token, "error"),
 }
 
 
@@ -135,12 +135,12 @@ class _Filling:
             self.findings.setdefault(name, tell(name))
             return None
         if name in self._open or len(self._open) >= _MAX_DEPTH:
-            self.findings.setdefault(name, token_endless(name))
+            self.findings.setdefault(name, recursive_token(name))
             return None
         self._open.append(name)
         value = self.fill(self.defaults[name])
         self._open.pop()
         if len(value) > MAX_VALUE_CHARS:
-            self.findings.setdefault(name, token_endless(name))
+            self.findings.setdefault(name, recursive_token(name))
             return None
         return value

@@ -53,7 +53,7 @@ def changed(pointer: str, message: str) -> Diagnostic:
     return Diagnostic("CNV002", "warning", message, "Check that the meaning is still right.", pointer)
 
 
-def unknown(pointer: str, option: str) -> Diagnostic:
+def unknown_field(pointer: str, option: str) -> Diagnostic:
     """The target format requires something that the source does not say.
 
     Why: a session id, a depth, a duration or a date cannot be made up.
@@ -69,7 +69,7 @@ def unknown(pointer: str, option: str) -> Diagnostic:
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
     "CNV001": (lost, "warning"),
     "CNV002": (changed, "warning"),
-    "CNV003": (unknown, "error"),
+    "CNV003": (unknown_field, "error"),
 }
 
 
@@ -128,9 +128,9 @@ def _find_unknown(payload: dict[str, Any], target: Dialect) -> Iterator[Diagnost
     for problem in target.shape.problems(payload, ""):
         option = _OPTIONS.get(problem.pointer.rpartition("/")[2])
         if option and problem.kind in ("missing", "expected"):
-            yield unknown(problem.pointer, option)
+            yield unknown_field(problem.pointer, option)
     if target is STANDARD and "session_id" not in payload["metadata"]:
-        yield unknown("/metadata/session_id", "--session")
+        yield unknown_field("/metadata/session_id", "--session")
 
 
 # --- to standard: it keeps keys that it does not know, so nothing is lost ---------------------------------------------

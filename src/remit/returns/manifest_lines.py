@@ -54,7 +54,7 @@ def line_too_long(number: int) -> Diagnostic:
     )
 
 
-def torn_tail(place: TextSpan, reason: str) -> Diagnostic:
+def truncated_last_line(place: TextSpan, reason: str) -> Diagnostic:
     """The last line is cut off: it is no JSON, and no line feed ends it.
 
     Why: whoever wrote it was stopped in the middle. The next entry would be glued to it, and both would be lost.
@@ -67,7 +67,7 @@ def torn_tail(place: TextSpan, reason: str) -> Diagnostic:
     return Diagnostic("MAN002", "error", message, "Complete the entry, or remove the line.", place=place)
 
 
-def no_line_feed(place: TextSpan) -> Diagnostic:
+def no_final_newline(place: TextSpan) -> Diagnostic:
     """No line feed ends the last entry.
 
     Why: the next program that appends an entry puts it on the same line, and then neither can be read.
@@ -81,7 +81,7 @@ def no_line_feed(place: TextSpan) -> Diagnostic:
     )
 
 
-def id_taken(entry_id: str, first_line: int, free: str, place: TextSpan | None) -> Diagnostic:
+def duplicate_id(entry_id: str, first_line: int, free: str, place: TextSpan | None) -> Diagnostic:
     """Two entries have the same id.
 
     Why: the id is how an entry is looked up and what a task links to. Of two, one is never found again.
@@ -100,7 +100,7 @@ def id_taken(entry_id: str, first_line: int, free: str, place: TextSpan | None) 
     )
 
 
-def alias_read(key: str, field: str, place: TextSpan | None) -> Diagnostic:
+def alias_used(key: str, field: str, place: TextSpan | None) -> Diagnostic:
     """A field has another name than the standard gives it; it is read all the same. Told once for each name.
 
     Why: manifests in the wild have `task_id`, `output_file`, `timestamp` and the like. Remit reads them, other programs
@@ -128,10 +128,10 @@ def not_utf8(place: TextSpan) -> Diagnostic:
 
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
     "MAN001": (line_too_long, "error"),
-    "MAN002": (torn_tail, "error"),
-    "MAN003": (no_line_feed, "warning"),
-    "MAN004": (id_taken, "error"),
-    "MAN005": (alias_read, "note"),
+    "MAN002": (truncated_last_line, "error"),
+    "MAN003": (no_final_newline, "warning"),
+    "MAN004": (duplicate_id, "error"),
+    "MAN005": (alias_used, "note"),
     "MAN006": (not_utf8, "error"),
 }
 
@@ -263,13 +263,13 @@ class _Check:
         if bad is not None:
             yield passage.tell(self._tell_bad(bad, passage, ended=ended))
         elif not ended:
-            yield passage.tell(no_line_feed(passage.locate(len(text), len(text))))
+            yield passage.tell(no_final_newline(passage.locate(len(text), len(text))))
 
     def _tell_bad(self, bad: _Bad, passage: ManifestPassage, *, ended: bool) -> Diagnostic:
         end = len(passage.text.rstrip())
         place = passage.locate(min(bad.at, end - 1), min(bad.at, end - 1) + 1)
         if not ended and bad.at >= end:
-            return torn_tail(place, bad.reason)
+            return truncated_last_line(place, bad.reason)
         return Diagnostic(_NOT_JSON.code, "error", bad.reason, bad.hint, place=place)
 
     def _continues(self, text: str) -> bool:
@@ -313,7 +313,7 @@ class _Check:
         passage = ManifestPassage(data.decode("utf-8", "replace"), number)
         yield from self.check_entry(entry, passage, passage.text.index("{"))
         if not ended:
-            yield passage.tell(no_line_feed(passage.locate(len(passage.text), len(passage.text))))
+            yield passage.tell(no_final_newline(passage.locate(len(passage.text), len(passage.text))))
 
     def _find_facts(self, entry: Mapping[str, Any]) -> dict[str, ArtifactFacts]:
         file = entry.get("file")
@@ -340,7 +340,7 @@ class _Check:
         for field, key in taken.items():
             if key not in self.aliases:
                 self.aliases.add(key)
-                yield passage.tell(alias_read(key, field, passage.locate(*spans[f"/{field}"])))
+                yield passage.tell(alias_used(key, field, passage.locate(*spans[f"/{field}"])))
 
     def _check_id(
         self, entry_id: object, passage: ManifestPassage, spans: Mapping[str, tuple[int, int]]
@@ -356,7 +356,7 @@ class _Check:
             number += 1
         self.numbered[entry_id] = number
         place = passage.locate(*spans["/id"]) if "/id" in spans else None
-        yield passage.tell(id_taken(entry_id, first, f"{entry_id}-{number}", place))
+        yield passage.tell(duplicate_id(entry_id, first, f"{entry_id}-{number}", place))
 
 
 def _find_undecodable(data: bytes) -> int | None:

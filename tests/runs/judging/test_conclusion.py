@@ -12,7 +12,7 @@ from remit.model import Artifact, ArtifactFacts, Diagnostic, Return, VerdictName
 from remit.runners import Heard, Usage
 from remit.runners.protocol import Cause
 from remit.runs.judging.conclusion import MAX_SALVAGED, Conclusion, Ended, add_usage, conclude
-from remit.runs.judging.judge import Judgement, not_attributed
+from remit.runs.judging.judge import Judgement, author_unknown
 
 DONE = Return("completed", "Wrote it. It is there.", (Artifact("report", "report.md"),), agent="researcher")
 PART = DONE._replace(status="partial", next_steps=("Write the rest.",))
@@ -33,7 +33,7 @@ def end(stop_reason: str = "exited", **more: Any) -> Conclusion:  # noqa: ANN401
 
 
 def make_unproven(**more: Any) -> Judgement:  # noqa: ANN401 - fields of Judgement
-    doubt = not_attributed(["report.md"])
+    doubt = author_unknown(["report.md"])
     given: dict[str, Any] = {"claimed": DONE, "findings": (doubt,), "doubts": (doubt,), "unproven": ("report.md",)}
     return Judgement("unproven", returned=DONE._replace(status="partial"), **(given | more))
 

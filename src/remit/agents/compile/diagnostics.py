@@ -48,7 +48,7 @@ def changed(document: AgentDocument, pointer: str, message: str, hint: str, *, s
     return _make("CMP002", "note" if stricter else "warning", document, pointer, message, hint)
 
 
-def unenforced(document: AgentDocument, pointer: str, to: str, what: str) -> Diagnostic:
+def not_enforced(document: AgentDocument, pointer: str, to: str, what: str) -> Diagnostic:
     """A permission cannot be written into the harness's file: only a hook can enforce it.
 
     Why: an agent of Claude Code has or does not have a tool, and a pattern behind its name changes nothing. An agent of
@@ -150,7 +150,7 @@ def left_over(document: AgentDocument, origin: str) -> Diagnostic:
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
     "CMP001": (lost, "warning"),
     "CMP002": (changed, "warning"),
-    "CMP003": (unenforced, "warning"),
+    "CMP003": (not_enforced, "warning"),
     "CMP004": (left_out, "note"),
     "CMP005": (built_in, "note"),
     "CMP006": (loaded_twice, "warning"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from remit.agents.compile.diagnostics import built_in, changed, lost, name_some, unenforced
+from remit.agents.compile.diagnostics import built_in, changed, lost, name_some, not_enforced
 from remit.agents.definition import ANYONE, name_tool, read_permissions, split_claude_tools
 from remit.agents.profiles import TOOLS, UTILITY_AGENTS
 from remit.globs import EVERYTHING
@@ -102,7 +102,7 @@ class CompileSource:
 
     def report_unenforced(self, pointer: str, what: str) -> None:
         """Add the diagnostic of a permission that the target cannot enforce."""
-        self.report(unenforced(self.document, pointer, self.to, what))
+        self.report(not_enforced(self.document, pointer, self.to, what))
 
     def report_calls(self, condition: str = "") -> None:
         """Report that the agent may call others than its targets, for a target that does not stop it."""

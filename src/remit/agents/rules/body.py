@@ -119,7 +119,7 @@ def title_not_first(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 @agent_rule("AGT103", fix="safe")
-def section_misspelt(case: AgentFileContext) -> Iterator[AgentViolation]:
+def section_misspelled(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The name of a section is misspelt.
 
     Why: whoever looks for the section does not find it.
@@ -149,7 +149,7 @@ _NAMED = ("parameter", "delegate_to", "error_type", "artifact")
 
 
 @agent_rule("AGT105", severity="warning")
-def blank_left(case: AgentFileContext) -> Iterator[AgentViolation]:
+def placeholder_left(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A blank of a template is not filled in.
 
     Why: the agent reads the blank as its instruction. Blanks in paths and in the structure of the return are meant for
@@ -279,7 +279,7 @@ def final_status_unmentioned(case: AgentFileContext) -> Iterator[AgentViolation]
 
 
 @agent_rule("AGT139")
-def rest_hidden(case: AgentFileContext) -> Iterator[AgentViolation]:
+def sections_hidden(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A code fence or a comment is opened and never closed, and sections stand behind it.
 
     Why: everything that follows is code or comment, so the sections in it are not there.

@@ -92,7 +92,7 @@ TABLE = FieldTable(
 add_table(TABLE, (
     RuleRow("AGT400", "codex-field-missing", fix="unsafe"),
     RuleRow("AGT401", "codex-key-unknown", fix="unsafe"),
-    RuleRow("AGT402", "codex-type-wrong"),
+    RuleRow("AGT402", "codex-type-invalid"),
     RuleRow("AGT403", "codex-sandbox-unknown", fix="unsafe"),
     RuleRow("AGT405", "codex-name-not-file", "note"),
 ))  # fmt: skip
@@ -101,7 +101,7 @@ _NICKNAME = lazy(r"[A-Za-z0-9 _-]{1,200}\Z")
 
 
 @agent_rule("AGT404", profiles=("codex",))
-def codex_nickname_form(case: AgentFileContext) -> Iterator[AgentViolation]:
+def codex_nickname_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     """`nickname_candidates` is empty, or has a name that is blank, given twice, or of other signs than it may have.
 
     Why: Codex drops the agent. Nicknames are of letters without accents, digits, spaces, hyphens and underscores.

@@ -162,5 +162,5 @@ TABLE = FieldTable(
 
 add_table(TABLE, (
     RuleRow("AGT502", "command-description-missing", "note", "unsafe"),
-    RuleRow("AGT503", "command-agent-form", "warning", "safe"),
+    RuleRow("AGT503", "command-agent-invalid", "warning", "safe"),
 ))  # fmt: skip

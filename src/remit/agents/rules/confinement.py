@@ -47,7 +47,7 @@ def _read_form(pattern: str) -> _Form:
 
 
 @agent_rule("AGT160", severity="note", profiles=("standard", "claude", "opencode"))
-def permission_beyond_the_kernel(case: AgentFileContext) -> Iterator[AgentViolation]:
+def permission_not_enforceable(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The kernel enforces a permission differently from how it is written.
 
     Why: the kernel knows files and folders, and no patterns. Remit compares each tool call with the pattern. The

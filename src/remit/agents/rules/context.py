@@ -78,7 +78,7 @@ def context_too_large(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 @agent_rule("AGT076", severity="warning", fix="safe")
-def context_file_twice(case: AgentFileContext) -> Iterator[AgentViolation]:
+def context_file_duplicate(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A context file is named twice.
 
     Why: it is loaded twice, or the reader wonders which other file was meant.

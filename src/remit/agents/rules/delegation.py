@@ -32,7 +32,7 @@ def _list_own_names(document: AgentDocument) -> set[str]:
 
 
 @agent_rule("AGT082", fix="safe")
-def target_itself(case: AgentFileContext) -> Iterator[AgentViolation]:
+def target_is_self(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The agent may call itself.
 
     Why: an agent that calls itself goes on until the depth or the money is gone; such a call is refused.
@@ -53,7 +53,7 @@ def target_itself(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 @agent_rule("AGT083", severity="warning", fix="safe")
-def target_twice(case: AgentFileContext) -> Iterator[AgentViolation]:
+def target_duplicate(case: AgentFileContext) -> Iterator[AgentViolation]:
     """An agent stands twice in the list of those that may be called.
 
     Why: whoever removes one of them believes that the call is no longer allowed.

@@ -214,7 +214,7 @@ def _find_wider(caller: Definition, child: Definition) -> str | None:
 
 
 @graph_rule("GRF006", severity="warning")
-def child_outlives(graph: Graph) -> Iterator[GraphViolation]:
+def child_outlives_caller(graph: Graph) -> Iterator[GraphViolation]:
     """An agent may call one whose timeout is not shorter than its own.
 
     Why: the caller runs out of time while it waits, and what the child found is lost with it.
@@ -231,7 +231,7 @@ def child_outlives(graph: Graph) -> Iterator[GraphViolation]:
 
 
 @graph_rule("GRF007", severity="warning")
-def may_spawn_itself(graph: Graph) -> Iterator[GraphViolation]:
+def may_start_any_agent(graph: Graph) -> Iterator[GraphViolation]:
     """An agent has a tool with which it can start any agent, itself among them.
 
     Why: an agent that starts itself does so until the money is gone. Nothing but a list of names prevents it.
@@ -251,7 +251,7 @@ def may_spawn_itself(graph: Graph) -> Iterator[GraphViolation]:
 
 
 @graph_rule("GRF008")
-def name_taken(graph: Graph) -> Iterator[GraphViolation]:
+def duplicate_name(graph: Graph) -> Iterator[GraphViolation]:
     """Two files define an agent of the same name.
 
     Why: a harness takes one of them, and nobody can tell which.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @agent_rule("AGT069", severity="note")
-def temperature_not_taken(case: AgentFileContext) -> Iterator[AgentViolation]:
+def temperature_unsupported(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The agent sets a temperature, and the harness that reads its file has no such setting.
 
     Why: Claude Code has no option for the temperature, so a run there uses the harness's own. `max_tokens` is passed on
@@ -92,7 +92,7 @@ def _tidy(seconds: float) -> float:
 
 
 @agent_rule("AGT036", fix="safe")
-def timeout_form(case: AgentFileContext) -> Iterator[AgentViolation]:
+def timeout_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The timeout is not a number of seconds.
 
     Why: a timeout that cannot be read limits nothing.
@@ -135,7 +135,7 @@ def timeout_unlimited(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 @agent_rule("AGT038", severity="warning", fix="unsafe")
-def timeout_long(case: AgentFileContext) -> Iterator[AgentViolation]:
+def timeout_too_long(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The timeout is longer than what agents of this type are given.
 
     Why: an agent that hangs is noticed that much later, and those who called it may have given up before. Given are

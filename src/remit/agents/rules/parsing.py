@@ -173,7 +173,7 @@ def _cut_repeated(document: AgentDocument, problem: FrontmatterProblem) -> tuple
 
 
 @agent_rule("AGT006", profiles=ALL)
-def frontmatter_excess(case: AgentFileContext) -> Iterator[AgentViolation]:
+def frontmatter_too_complex(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The frontmatter is larger, deeper or refers to itself more than any honest one.
 
     Why: a few lines of aliases can unfold into gigabytes, and deep nesting ends parsers. Remit reads no further.
@@ -187,7 +187,7 @@ def frontmatter_excess(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 @agent_rule("AGT007", profiles=_MARKDOWN)
-def object_tag(case: AgentFileContext) -> Iterator[AgentViolation]:
+def yaml_object_tag(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The frontmatter asks for an object to be built (`!!python/object`, `!include`).
 
     Why: a careless reader would run code for it. Remit takes the text and builds nothing.
@@ -263,7 +263,7 @@ def _find_end(tag: Tag) -> int:
 
 
 @agent_rule("AGT011", profiles=("standard", "opencode", "command"), fix="unsafe")
-def tag_stray(case: AgentFileContext) -> Iterator[AgentViolation]:
+def tag_unopened(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A section is closed that was never opened.
 
     Why: its opening tag is misspelt or lost, and the section with it.

@@ -45,7 +45,7 @@ def _can_be_read(document: AgentDocument) -> bool:
 
 
 @agent_rule("AGT061", severity="warning")
-def bash_unlimited(case: AgentFileContext) -> Iterator[AgentViolation]:
+def bash_unrestricted(case: AgentFileContext) -> Iterator[AgentViolation]:
     """Bash is switched on and nothing says which commands may be run.
 
     Why: a shell can do whatever the user can, past every rule on reading and writing. What is not denied can be run,
@@ -97,7 +97,7 @@ def _list_protected(document: AgentDocument) -> Iterator[ProtectedSample]:
 
 
 @agent_rule("AGT062", severity="warning", fix="unsafe")
-def protected_place_writable(case: AgentFileContext) -> Iterator[AgentViolation]:
+def protected_path_writable(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The agent may change what runs it or rules it.
 
     Why: whoever may write a git hook, an agent's file, Remit's files or the harness's settings can give itself every
@@ -163,7 +163,7 @@ def add_denials(document: AgentDocument, tool: str, denied: list[str]) -> tuple[
 
 
 @agent_rule("AGT063", severity="warning")
-def pattern_leaves_workspace(case: AgentFileContext) -> Iterator[AgentViolation]:
+def pattern_outside_workspace(case: AgentFileContext) -> Iterator[AgentViolation]:
     """What is allowed lies outside of the workspace.
 
     Why: patterns are relative to the workspace's root. An absolute path means another place on every machine, and one
@@ -207,7 +207,7 @@ def _read_bash(document: AgentDocument) -> tuple[list[PermissionEntry], list[Per
 
 
 @agent_rule("AGT064", severity="warning", fix="unsafe")
-def denial_decorative(case: AgentFileContext) -> Iterator[AgentViolation]:
+def deny_rule_bypassable(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A command is denied, and a part of what is allowed.
 
     Why: a bash pattern is the beginning of a command, by words. The same command can be written in another way: its

@@ -36,7 +36,7 @@ MAX_PATTERNS = 100
 
 
 @agent_rule("AGT050", fix="safe")
-def tools_form(case: AgentFileContext) -> Iterator[AgentViolation]:
+def tools_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The tools are not a table of names with true or false.
 
     Why: a table also says what is switched off. A list is accepted, with a note; a reader that expects a table may
@@ -211,7 +211,7 @@ def permissions_side_missing(case: AgentFileContext) -> Iterator[AgentViolation]
 
 
 @agent_rule("AGT054", profiles=_READ, fix="safe")
-def permissions_form(case: AgentFileContext) -> Iterator[AgentViolation]:
+def permissions_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A permission is not written as a list of tools with their patterns.
 
     Why: what nobody can read is not enforced. Remit then refuses the agent its tools, rather than allow what was to be
@@ -354,7 +354,7 @@ def permission_tool_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 @agent_rule("AGT056", severity="warning", fix="unsafe")
-def permission_for_switched_off_tool(case: AgentFileContext) -> Iterator[AgentViolation]:
+def permission_for_disabled_tool(case: AgentFileContext) -> Iterator[AgentViolation]:
     """Something is allowed to a tool that is switched off.
 
     Why: one of the two is a mistake: either the agent lacks a tool it needs, or the permission is left over. A tool
@@ -433,7 +433,7 @@ def _list_pairs(document: AgentDocument) -> Iterator[tuple[PermissionEntry, Perm
 
 
 @agent_rule("AGT057", fix="unsafe")
-def permission_contradiction(case: AgentFileContext) -> Iterator[AgentViolation]:
+def permission_conflict(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The same pattern is allowed and denied.
 
     Why: deny wins, so the permission never takes effect; a reader may think that it does.
@@ -514,7 +514,7 @@ def _makes_redundant(other: PermissionEntry, entry: PermissionEntry, entries: li
 
 
 @agent_rule("AGT060", severity="warning", fix="safe")
-def permission_twice(case: AgentFileContext) -> Iterator[AgentViolation]:
+def permission_duplicate(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A pattern stands twice in the same list.
 
     Why: whoever removes one of them believes that the rule is gone.

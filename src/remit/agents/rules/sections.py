@@ -202,7 +202,7 @@ TABLE = (
                       lambda document: "\n".join(map(render_parameter, _list_usual_inputs(document))),
                       "parameter", 'Write each input as <parameter name="…" type="…">.'),
     ), fix="unsafe"),
-    SectionRule("AGT111", "usual-input-missing", (
+    SectionRule("AGT111", "common-input-missing", (
         UsualNames("inputs_required", _list_usual_inputs, lambda document: {name for _, name in _find_inputs(document)},
                    "the usual input{s} {names} {are} missing", "Add what the agent is given or can do with.",
                    render_parameter, lambda missing: None if {*missing} & {*CORE_INPUTS} else "note"),
@@ -221,12 +221,12 @@ TABLE = (
         Repeated(_find_inputs, "the input {label} is listed twice", "Keep one of the two.", lambda _, first, tag:
                  (first.get("type"), first.get("optional")) == (tag.get("type"), tag.get("optional"))),
     ), fix="unsafe"),
-    SectionRule("AGT115", "forbidden-missing", (
+    SectionRule("AGT115", "forbidden-inputs-missing", (
         SectionNeeded("inputs_forbidden", "List what the agent must not be given.",
                       lambda _: "\n".join(map(_render_forbidden, USUAL_FORBIDDEN)),
                       "forbidden", "Write each as <forbidden>name</forbidden>."),
     ), "warning", "unsafe"),
-    SectionRule("AGT116", "usual-forbidden-missing", (
+    SectionRule("AGT116", "common-forbidden-input-missing", (
         UsualNames("inputs_forbidden", _list_usual_forbidden,
                    lambda document: {name for name, _ in find_forbidden(document)},
                    "{names} {are} usually forbidden too", "Forbid what the agent has no use for.", _render_forbidden),
@@ -270,7 +270,7 @@ TABLE = (
         SectionNeeded("error_handling", "Say for each type of error how it is seen and what is done.",
                       lambda _: render_error("timeout")),
     ), fix="unsafe"),
-    SectionRule("AGT133", "usual-error-missing", (
+    SectionRule("AGT133", "common-error-missing", (
         UsualNames("error_handling", list_usual_errors, read_error_names, "the error handling does not name {names}",
                    "Say how each is seen, handled, recovered from and logged.", render_error),
     ), "note", "unsafe"),

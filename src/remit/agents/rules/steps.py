@@ -282,7 +282,7 @@ def step_numbers(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 @agent_rule("AGT150", severity="note", fix="safe")
-def step_letter(case: AgentFileContext) -> Iterator[AgentViolation]:
+def step_number_letter(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A step is numbered with a letter, as in a template.
 
     Why: N and N+1 are understood; the step's own number is clearer to the agent.

@@ -127,7 +127,7 @@ def token_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 @agent_rule("AGT091", severity="error", profiles=_MARKDOWN, fix="safe")
-def token_form(case: AgentFileContext) -> Iterator[AgentViolation]:
+def token_format(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A token is not written with two braces on both sides and nothing between them and the name.
 
     Why: it is looked for to the letter; what is written otherwise stays as it is.
@@ -216,7 +216,7 @@ def token_unclosed(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 @agent_rule("AGT093", severity="note", profiles=_MARKDOWN)
-def token_not_used(case: AgentFileContext) -> Iterator[AgentViolation]:
+def token_unused(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The file appends to the manifest and never uses a token that the protocol requires.
 
     Why: the agent makes up what it is not told: its task, today's date, or the topic in the file's name.

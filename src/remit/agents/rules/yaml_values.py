@@ -104,7 +104,7 @@ def _is_refused(document: AgentDocument, pointer: str) -> bool:
 
 
 @agent_rule("AGT039", profiles=_MARKDOWN, severity="warning", fix="unsafe")
-def value_in_comment(case: AgentFileContext) -> Iterator[AgentViolation]:
+def value_cut_by_comment(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A value, or a part of it, is a comment, because it begins with `#`.
 
     Why: YAML drops everything from a `#` that has a space before it; the field is empty or cut short, and nobody says
@@ -154,7 +154,7 @@ _NOT_PLAIN = ("'", '"', "|", ">", "&", "!", "[", "{")
 
 
 @agent_rule("AGT040", profiles=_MARKDOWN, severity="warning", fix="safe")
-def text_read_as_number(case: AgentFileContext) -> Iterator[AgentViolation]:
+def unquoted_number(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A number stands where a text is expected.
 
     Why: a number has no last zero: the version 1.10 becomes 1.1. Other readers stop at a number where they expect a
@@ -183,7 +183,7 @@ def text_read_as_number(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 @agent_rule("AGT041", profiles=_MARKDOWN, severity="warning", fix="safe")
-def number_of_sixties(case: AgentFileContext) -> Iterator[AgentViolation]:
+def sexagesimal_number(case: AgentFileContext) -> Iterator[AgentViolation]:
     """Numbers with colons between them, without quotes.
 
     Why: YAML 1.1 counts in sixties, so that `1:30` is the number 90; YAML 1.2 reads the same as a text.
@@ -210,7 +210,7 @@ def number_of_sixties(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 @agent_rule("AGT042", profiles=_MARKDOWN, severity="warning", fix="safe")
-def text_read_as_date(case: AgentFileContext) -> Iterator[AgentViolation]:
+def unquoted_date(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A date stands without quotes where a text is expected.
 
     Why: many readers make a date of it, with a time and a zone that nobody wrote, or stop.
@@ -231,7 +231,7 @@ def text_read_as_date(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 @agent_rule("AGT043", profiles=_MARKDOWN, severity="warning", fix="safe")
-def text_read_as_truth(case: AgentFileContext) -> Iterator[AgentViolation]:
+def unquoted_boolean(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A word such as no, yes, on, off or true stands without quotes where a text is expected.
 
     Why: YAML 1.1 reads yes and on as true, no and off as false; the text is lost.
@@ -260,7 +260,7 @@ _WORDS = {
 
 
 @agent_rule("AGT044", profiles=_MARKDOWN, severity="warning", fix="safe")
-def truth_spelled_otherwise(case: AgentFileContext) -> Iterator[AgentViolation]:
+def boolean_spelling(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A truth value is written as a text, a number, or as yes, no, on or off.
 
     Why: `"false"` is a text, and a text that is not empty counts as true to some. `yes` is true to YAML 1.1 and a text
@@ -312,7 +312,7 @@ _ODD_NUMBER = lazy(r"[-+]?(?:(?P<octal>0[0-7]{1,400})|0b[01_]{1,400}|\d[\d._]{0,
 
 
 @agent_rule("AGT045", profiles=_MARKDOWN, severity="warning", fix="safe")
-def number_spelled_oddly(case: AgentFileContext) -> Iterator[AgentViolation]:
+def number_spelling(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A number begins with 0, or has underscores.
 
     Why: YAML 1.1 reads `0755` as 493 and `4_000` as 4000; YAML 1.2 reads them as 755 and as a text.

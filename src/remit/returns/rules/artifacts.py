@@ -26,7 +26,7 @@ def _claimed(case: ReturnContext) -> list[tuple[str, str]]:
 
 
 @return_rule("RET050")
-def path_escapes(case: ReturnContext) -> Iterator[ReturnViolation]:
+def path_outside_project(case: ReturnContext) -> Iterator[ReturnViolation]:
     r"""A path leads out of the project, or could.
 
     Why: whatever follows (linking, committing, showing) takes the path at its word.
@@ -64,7 +64,7 @@ def artifact_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET052")
-def artifact_outside(case: ReturnContext) -> Iterator[ReturnViolation]:
+def artifact_link_outside(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A claimed file lies outside the project once links are followed.
 
     Why: a link inside the project can point anywhere.
@@ -78,7 +78,7 @@ def artifact_outside(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET053")
-def artifact_special(case: ReturnContext) -> Iterator[ReturnViolation]:
+def artifact_not_a_file(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A claimed file is a folder, a device or a pipe.
 
     Why: an artifact is a file that somebody can read.
@@ -127,7 +127,7 @@ def completed_without_artifacts(case: ReturnContext) -> Iterator[ReturnViolation
 
 
 @return_rule("RET056", severity="warning")
-def artifacts_of_nothing(case: ReturnContext) -> Iterator[ReturnViolation]:
+def artifacts_without_success(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The work failed or is blocked, and yet files are given.
 
     Why: failed means that nothing usable was left. If something was, it is `partial`, and can be resumed.
@@ -142,7 +142,7 @@ def artifacts_of_nothing(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET057", severity="warning")
-def artifact_twice(case: ReturnContext) -> Iterator[ReturnViolation]:
+def artifact_duplicate(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The same file is claimed twice.
 
     Why: it is counted, linked and committed twice, or the second path was meant to be another.
@@ -160,7 +160,7 @@ def artifact_twice(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET058", severity="warning")
-def artifact_type_misfit(case: ReturnContext) -> Iterator[ReturnViolation]:
+def artifact_type_mismatch(case: ReturnContext) -> Iterator[ReturnViolation]:
     """An artifact's type does not fit its file name (`hyper`).
 
     Why: Markdown is a document, JSON and YAML are data, source files are code.

@@ -63,7 +63,7 @@ def completed_with_errors(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET062", severity="warning")
-def code_form(case: ReturnContext) -> Iterator[ReturnViolation]:
+def error_code_format(case: ReturnContext) -> Iterator[ReturnViolation]:
     """An error's code is not in capitals.
 
     Why: codes are for programs. The list is open, the form is not: `TIMEOUT`, `BUILD_ERROR`, `MCP_CONNECTION_FAILED`.

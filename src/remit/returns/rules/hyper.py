@@ -52,7 +52,7 @@ def key_point_count(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET073", severity="warning")
-def artifact_summary_long(case: ReturnContext) -> Iterator[ReturnViolation]:
+def artifact_summary_too_long(case: ReturnContext) -> Iterator[ReturnViolation]:
     """An artifact's summary has more than two sentences.
 
     Why: it is a caption; the key points and the file say the rest.
@@ -71,7 +71,7 @@ def artifact_summary_long(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET074")
-def partial_unexplained(case: ReturnContext) -> Iterator[ReturnViolation]:
+def partial_without_next_steps(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The work is partial, and the next steps do not say what is left.
 
     Why: they are the only place where this format can say it.

@@ -39,7 +39,7 @@ def wrong_session(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET041", verdict="ambiguous")
-def two_sessions(case: ReturnContext) -> Iterator[ReturnViolation]:
+def conflicting_session_ids(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The session id at the top and the one in metadata differ.
 
     Why: both places are read; two answers to "whose return is this" are none.
@@ -58,7 +58,7 @@ def two_sessions(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET042", severity="warning")
-def session_form(case: ReturnContext) -> Iterator[ReturnViolation]:
+def session_id_format(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The session id does not have the usual form `sess_{time}_{6 of a-z0-9}`.
 
     Why: ids are opaque and any form works; an odd one is often made up. Nothing is said where the caller issued it.
@@ -78,7 +78,7 @@ def session_form(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET043")
-def other_agent(case: ReturnContext) -> Iterator[ReturnViolation]:
+def wrong_agent(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The return names another agent than the one that was asked.
 
     Why: in `hyper`, which has no session id, the name is what tells an agent's own answer from one it quotes. Elsewhere
@@ -100,7 +100,7 @@ def other_agent(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET044", severity="warning")
-def other_lineage(case: ReturnContext) -> Iterator[ReturnViolation]:
+def wrong_call_chain(case: ReturnContext) -> Iterator[ReturnViolation]:
     """Depth or path differ from what the caller knows, or the depth is beyond the limit.
 
     Why: the caller's values win, so this is a warning; but an agent that is wrong about where it stands may delegate

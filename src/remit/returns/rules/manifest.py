@@ -37,7 +37,7 @@ def _is_file_name(name: str) -> bool:
 
 
 @return_rule("RET080", on_reading=True)
-def content_in_reply(case: ReturnContext) -> Iterator[ReturnViolation]:
+def extra_text_in_reply(case: ReturnContext) -> Iterator[ReturnViolation]:
     """Anti-pattern "returning full content": the reply has several lines beside its one sentence.
 
     Why: the reply goes into the orchestrator's context; the findings belong into the file. One line of prose is
@@ -77,7 +77,7 @@ def line_not_json(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET083", verdict="ambiguous")
-def sentence_and_entry_differ(case: ReturnContext) -> Iterator[ReturnViolation]:
+def status_mismatch(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The sentence says one status, the manifest's entry another.
 
     Why: either the entry is somebody else's, or one of the two is not true. The same holds where the work has two
@@ -95,7 +95,7 @@ def sentence_and_entry_differ(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET084", severity="warning")
-def entry_id_form(case: ReturnContext) -> Iterator[ReturnViolation]:
+def entry_id_format(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The entry's id is not `{topic-slug}-{date}`.
 
     Why: the id is how the entry is looked up, and what a task links to.
@@ -114,7 +114,7 @@ def entry_id_form(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET085")
-def entry_date(case: ReturnContext) -> Iterator[ReturnViolation]:
+def entry_date_invalid(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The entry's date is not a day of the calendar, written YYYY-MM-DD.
 
     Why: entries are found by date, and other spellings do not sort.
@@ -129,7 +129,7 @@ def entry_date(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET086", severity="warning")
-def key_findings_form(case: ReturnContext) -> Iterator[ReturnViolation]:
+def key_findings_count(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The key findings are not three to seven single sentences.
 
     Why: agents that decide what to do next read them instead of the file.
@@ -185,7 +185,7 @@ def reason_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET089")
-def checklist_incomplete(case: ReturnContext) -> Iterator[ReturnViolation]:
+def findings_file_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
     """Anti-pattern "incomplete checklist": the entry is there, the findings file is not.
 
     Why: the checklist before the reply exists because the file is what gets forgotten. For partial and blocked work it
@@ -206,7 +206,7 @@ def checklist_incomplete(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET090", severity="warning")
-def findings_file_sections(case: ReturnContext) -> Iterator[ReturnViolation]:
+def findings_file_incomplete(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The findings file lacks a title or one of its sections.
 
     Why: agents that come later read it by section.

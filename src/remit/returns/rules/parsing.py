@@ -38,7 +38,7 @@ def empty_message(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET003", verdict="malformed", on_reading=True)
-def too_big(case: ReturnContext) -> Iterator[ReturnViolation]:
+def message_too_large(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The message or the object in it is larger, deeper or more cluttered than a return may be.
 
     Why: a return is a short report. What is over the caps is refused before any parser is let loose on it.
@@ -65,7 +65,7 @@ def unreadable(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET005", verdict="malformed", on_reading=True)
-def cut_off(case: ReturnContext) -> Iterator[ReturnViolation]:
+def truncated(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The return was cut off inside something that decides what it means.
 
     Why: the model ran out of tokens. Half of a summary, a path or a list of files is not what the agent meant to
@@ -108,7 +108,7 @@ def conflicting_keys(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET008", verdict="ambiguous", on_reading=True)
-def contradicting_returns(case: ReturnContext) -> Iterator[ReturnViolation]:
+def contradictory_returns(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The message holds two returns that contradict each other in status, artifacts or agent.
 
     Why: taking the first one falls for drafts, taking the last one falls for appendices. If an id was issued, only
@@ -174,7 +174,7 @@ def other_format(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET013", severity="note")
-def prose_after(case: ReturnContext) -> Iterator[ReturnViolation]:
+def text_after_return(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The message goes on after the return.
 
     Why: the return counts, whatever the text after it says. Its first sentence is shown, so that a reader sees it if

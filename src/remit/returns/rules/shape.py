@@ -89,7 +89,7 @@ def empty_text(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET025", severity="warning")
-def misspelt_key(case: ReturnContext) -> Iterator[ReturnViolation]:
+def misspelled_key(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A key that Remit does not know looks like one that is missing.
 
     Why: unknown keys survive, so a misspelt one is lost without a sound.
@@ -133,7 +133,7 @@ def number_out_of_range(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET027", severity="warning")
-def field_not_given(case: ReturnContext) -> Iterator[ReturnViolation]:
+def recommended_field_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A field that one standard requires and another leaves open is not there.
 
     Why: a duration helps to set better limits, a file's summary saves the caller from opening it. In a run, Remit
@@ -147,7 +147,7 @@ def field_not_given(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET028", verdict="ambiguous")
-def two_formats(case: ReturnContext) -> Iterator[ReturnViolation]:
+def mixed_formats(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The object speaks two formats, and its two statuses differ.
 
     Why: whichever reader comes first would decide whether the work is done.

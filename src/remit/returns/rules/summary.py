@@ -45,7 +45,7 @@ def summary_too_long(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 
 @return_rule("RET031", severity="warning")
-def summary_long(case: ReturnContext) -> Iterator[ReturnViolation]:
+def summary_above_target(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The summary has more than 400 characters.
 
     Why: that is what the standards ask for; up to 500 characters are let through.

@@ -129,13 +129,15 @@ def check_held(budget: Budget, runner: Runner, *, name: str, hands_on: bool) -> 
         if getattr(budget, limit) is None or telling == "live":
             continue
         if counted not in runner.holds:
-            told.append(limit_not_held(limit, name, what) if telling is None else limit_held_late(limit, name, what))
+            told.append(
+                limit_not_enforced(limit, name, what) if telling is None else limit_enforced_late(limit, name, what)
+            )
         elif hands_on:
-            told.append(limit_held_apart(limit, name, what))
+            told.append(limit_per_run(limit, name, what))
     return tuple(told)
 
 
-def limit_not_held(limit: str, runner: str, what: str) -> Diagnostic:
+def limit_not_enforced(limit: str, runner: str, what: str) -> Diagnostic:
     """A limit was given, and the runner does not tell what the limit is counted by.
 
     Why: whoever says that no more than a dollar may be used, and hears nothing, counts on it. Some programs do not tell
@@ -150,7 +152,7 @@ def limit_not_held(limit: str, runner: str, what: str) -> Diagnostic:
     return Diagnostic("BUD001", "warning", message, "Limit it by --max-seconds, or in its own options.")
 
 
-def limit_held_late(limit: str, runner: str, what: str) -> Diagnostic:
+def limit_enforced_late(limit: str, runner: str, what: str) -> Diagnostic:
     """A limit was given, and the runner tells what it is counted by only once it has ended.
 
     Why: nobody can end at a limit what is known only afterwards. Such an agent runs to its own end; if it used too
@@ -165,7 +167,7 @@ def limit_held_late(limit: str, runner: str, what: str) -> Diagnostic:
     return Diagnostic("BUD002", "warning", message, "Limit it by --max-seconds too.")
 
 
-def limit_held_apart(limit: str, runner: str, what: str) -> Diagnostic:
+def limit_per_run(limit: str, runner: str, what: str) -> Diagnostic:
     """A harness holds a limit by itself and tells what was used only once it has ended; its agent may call others.
 
     Why: while it runs nobody knows how much of the limit is left for those whom it calls. It is held to the limit, and
@@ -183,9 +185,9 @@ def limit_held_apart(limit: str, runner: str, what: str) -> Diagnostic:
 
 
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
-    "BUD001": (limit_not_held, "warning"),
-    "BUD002": (limit_held_late, "warning"),
-    "BUD003": (limit_held_apart, "warning"),
+    "BUD001": (limit_not_enforced, "warning"),
+    "BUD002": (limit_enforced_late, "warning"),
+    "BUD003": (limit_per_run, "warning"),
 }
 
 

@@ -273,13 +273,15 @@ def _weigh(
         contradictions.append(claim_withdrawn(withdrawn))
     doubts, reasons = _find_doubts(standing, scene)
     if undone and not (scene.is_lost and grades):
-        doubts.append(may_be_undone(sorted(undone)))
+        doubts.append(possibly_undone(sorted(undone)))
         reasons |= dict.fromkeys(sorted(undone), "another run in this folder may have undone it")
     foreign = {path: run for path, run in earlier.items() if not run.is_same_task}
     severity: Severity = "error" if is_done and not is_last else "warning"
-    doubts += [made_earlier(path, run.session_id, severity) for path, run in foreign.items()]
+    doubts += [made_by_earlier_run(path, run.session_id, severity) for path, run in foreign.items()]
     reasons |= {path: f"{run.session_id} made it" for path, run in foreign.items()}
-    listed = [made_earlier(path, run.session_id, "warning") for path, run in earlier.items() if path not in foreign]
+    listed = [
+        made_by_earlier_run(path, run.session_id, "warning") for path, run in earlier.items() if path not in foreign
+    ]
     findings = (*contradictions, *doubts, *listed, *verdict.findings)
     if any(finding.severity == "error" for finding in contradictions):
         return Judgement("fabricated", findings, claimed=returned, grades=grades, verdict=verdict)
@@ -308,33 +310,35 @@ def _find_contradictions(
 ) -> list[Diagnostic]:  # fmt: skip
     """What shows that a claim is false."""
     told = [
-        not_changed(path, grade.reason, severity)
+        unchanged(path, grade.reason, severity)
         for path, grade in grades.items()
         if grade.grade in CONTRADICTED and not _may_predate(grade, scene)
     ]
     if scene.tools is not None:
         own = [use for use in scene.tools if _may_have_written(use)]
         if grades and not own:
-            told.append(no_tool_used(len(grades), severity))
+            told.append(no_writing_tool_used(len(grades), severity))
         taken = [path for path, grade in grades.items() if _is_taken(grade, scene)]
-        told += [not_changed(path, "another agent wrote it", severity) for path in taken]
+        told += [unchanged(path, "another agent wrote it", severity) for path in taken]
     told += [] if scene.shared else _find_loss(scene, severity)
-    return [*told, *([not_back(scene.below, severity)] if scene.below else [])]
+    return [*told, *([nested_run_unfinished(scene.below, severity)] if scene.below else [])]
 
 
 def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene) -> tuple[list[Diagnostic], dict[str, str]]:
     """What Remit cannot decide about the claims, and the files that this concerns, each with the reason."""
     lost = _find_loss(scene, "warning") if scene.shared else []  # which of the agents did it is not known
     if scene.is_lost and grades:
-        return [before_lost(scene.lost), *lost], dict.fromkeys(grades, "Remit has no record of the tree before the run")
+        return [starting_tree_lost(scene.lost), *lost], dict.fromkeys(
+            grades, "Remit has no record of the tree before the run"
+        )
     reasons = {path: grade.reason for path, grade in grades.items() if grade.grade == "unknown"}
     late = "Remit first saw this agent after its work had begun"
     reasons |= {path: late for path, grade in grades.items() if _may_predate(grade, scene)}
-    doubts = [not_known(path, reason) for path, reason in reasons.items()]
+    doubts = [change_unknown(path, reason) for path, reason in reasons.items()]
     changed = {path: grade for path, grade in grades.items() if grade.grade == "changed"}
     unsure = [path for path, grade in changed.items() if find_writers(grade, scene.site)]
     if unsure:
-        doubts.append(not_attributed(unsure))
+        doubts.append(author_unknown(unsure))
         reasons |= dict.fromkeys(unsure, "another run in this folder could have written it")
     for path, grade in grades.items():
         is_written = grade.grade == "attributed"
@@ -423,7 +427,7 @@ def _list_writes(scene: Scene) -> dict[str, tuple[str, ...]] | None:
 # --- what is told -----------------------------------------------------------------------------------------------------
 
 
-def not_changed(path: str, reason: str, severity: Severity) -> Diagnostic:
+def unchanged(path: str, reason: str, severity: Severity) -> Diagnostic:
     """A file that the agent claims did not change since the delegation began.
 
     Why: a file that was there before is nobody's work. Agents report what they meant to write as often as what they
@@ -437,7 +441,7 @@ def not_changed(path: str, reason: str, severity: Severity) -> Diagnostic:
     return Diagnostic("EVD001", severity, message, "Write the file, or do not claim it.", pointer="/artifacts")
 
 
-def no_tool_used(count: int, severity: Severity) -> Diagnostic:
+def no_writing_tool_used(count: int, severity: Severity) -> Diagnostic:
     """The agent claims files, and its harness says that no tool that it used could have made any.
 
     Why: without a tool nothing is written, and who only reads writes nothing. Whatever is there, this agent did not
@@ -452,7 +456,7 @@ def no_tool_used(count: int, severity: Severity) -> Diagnostic:
     return Diagnostic("EVD002", severity, message, "Do the work, then report it.", pointer="/artifacts")
 
 
-def not_attributed(paths: list[str]) -> Diagnostic:
+def author_unknown(paths: list[str]) -> Diagnostic:
     """A claimed file changed while another agent ran that could have written it, and no tool record shows who did.
 
     Why: with several agents in one folder, a change alone proves nothing about any one of them. Another agent counts
@@ -468,7 +472,7 @@ def not_attributed(paths: list[str]) -> Diagnostic:
     return Diagnostic("EVD003", "warning", message, "Give each agent its own worktree: --worktree.")
 
 
-def not_back(agents: Sequence[str], severity: Severity) -> Diagnostic:
+def nested_run_unfinished(agents: Sequence[str], severity: Severity) -> Diagnostic:
     """The agent handed work on, and says that all is done before that work is.
 
     Why: what an agent starts ends with it. Whoever does not wait for a part of the work does not know what came of it.
@@ -482,7 +486,7 @@ def not_back(agents: Sequence[str], severity: Severity) -> Diagnostic:
     return Diagnostic("EVD004", severity, message, "Wait for whoever was handed work.", pointer="/status")
 
 
-def before_lost(reason: str = "") -> Diagnostic:
+def starting_tree_lost(reason: str = "") -> Diagnostic:
     """Files are claimed, and Remit has no usable record of the tree before the run.
 
     Why: without the record, Remit cannot distinguish a file from last week from one that was just made. The verdict is
@@ -530,7 +534,7 @@ def manifest_rewritten(path: str, severity: Severity) -> Diagnostic:
     return Diagnostic("EVD007", severity, message, hint)
 
 
-def not_known(path: str, reason: str) -> Diagnostic:
+def change_unknown(path: str, reason: str) -> Diagnostic:
     """A claimed file is there, and Remit cannot decide whether the run changed it.
 
     Why: git ignores the file and its times don't show who changed it, the file can't be read, or Remit saw the agent
@@ -561,7 +565,7 @@ def made_by_nested(path: str, agent: str, session_id: str) -> Diagnostic:
     return Diagnostic("EVD009", "warning", message, hint, pointer="/artifacts")
 
 
-def may_be_undone(paths: Sequence[str]) -> Diagnostic:
+def possibly_undone(paths: Sequence[str]) -> Diagnostic:
     """A claimed file is missing or unchanged, and another agent that ran meanwhile may have undone the work on it.
 
     Why: with several agents in one folder, one may delete or restore what another wrote. The verdict is `unproven`:
@@ -574,10 +578,10 @@ def may_be_undone(paths: Sequence[str]) -> Diagnostic:
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     message = f"'{paths[0][:200]}'{more} is not there or not changed; another run in this folder may have undone it"
     return Diagnostic("EVD010", "warning", message, "Give each agent its own worktree: --worktree.",
-                   pointer="/artifacts")  # fmt: skip
+                      pointer="/artifacts")  # fmt: skip
 
 
-def made_earlier(path: str, session_id: str, severity: Severity) -> Diagnostic:
+def made_by_earlier_run(path: str, session_id: str, severity: Severity) -> Diagnostic:
     """A claimed file did not change in this run; an earlier run whose work was accepted made it.
 
     Why: a later phase of a task may list what the earlier phases made, and that is no false claim. If the earlier run
@@ -610,17 +614,17 @@ def protected_name(sentence: str) -> Diagnostic:
 
 
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
-    "EVD001": (not_changed, "error"),
-    "EVD002": (no_tool_used, "error"),
-    "EVD003": (not_attributed, "warning"),
-    "EVD004": (not_back, "error"),
-    "EVD005": (before_lost, "warning"),
+    "EVD001": (unchanged, "error"),
+    "EVD002": (no_writing_tool_used, "error"),
+    "EVD003": (author_unknown, "warning"),
+    "EVD004": (nested_run_unfinished, "error"),
+    "EVD005": (starting_tree_lost, "warning"),
     "EVD006": (claim_withdrawn, "error"),
     "EVD007": (manifest_rewritten, "error"),
-    "EVD008": (not_known, "warning"),
+    "EVD008": (change_unknown, "warning"),
     "EVD009": (made_by_nested, "warning"),
-    "EVD010": (may_be_undone, "warning"),
-    "EVD011": (made_earlier, "error"),
+    "EVD010": (possibly_undone, "warning"),
+    "EVD011": (made_by_earlier_run, "error"),
     "EVD012": (manifest_outside, "error"),
     "EVD013": (protected_name, "warning"),
 }

@@ -96,7 +96,7 @@ def manifest_outside(path: str) -> Diagnostic:
 
 def _find_taken(manifest: str, entry: dict[str, Any]) -> Diagnostic | None:
     from remit.manifest.ids import find_taken  # noqa: PLC0415
-    from remit.returns.manifest_lines import id_taken  # noqa: PLC0415 - not for the other formats
+    from remit.returns.manifest_lines import duplicate_id  # noqa: PLC0415 - not for the other formats
 
     try:
         taken = find_taken(manifest, entry)
@@ -105,4 +105,4 @@ def _find_taken(manifest: str, entry: dict[str, Any]) -> Diagnostic | None:
     if taken is None:
         return None
     hint = f"Call this one {taken.free[:80]}; if line {taken.line} is an earlier try of yours, remove that."
-    return id_taken(str(entry["id"]), taken.line, taken.free, None)._replace(hint=hint)
+    return duplicate_id(str(entry["id"]), taken.line, taken.free, None)._replace(hint=hint)

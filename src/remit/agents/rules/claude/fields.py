@@ -148,17 +148,17 @@ TABLE = FieldTable(
 
 add_table(TABLE, (
     RuleRow("AGT200", "claude-name-missing", fix="unsafe"),
-    RuleRow("AGT201", "claude-name-form", "warning", "unsafe"),
+    RuleRow("AGT201", "claude-name-format", "warning", "unsafe"),
     RuleRow("AGT202", "claude-description-missing", fix="unsafe"),
-    RuleRow("AGT203", "claude-description-long", "note"),
-    RuleRow("AGT206", "claude-key-misspelt", "warning", "unsafe"),
+    RuleRow("AGT203", "claude-description-too-long", "note"),
+    RuleRow("AGT206", "claude-key-misspelled", "warning", "unsafe"),
     RuleRow("AGT207", "claude-keys-ignored", "note"),
     RuleRow("AGT209", "claude-name-not-file", "note", "unsafe"),
     RuleRow("AGT220", "claude-model-unknown", "warning", "unsafe"),
     RuleRow("AGT221", "claude-mode-unknown", fix="unsafe"),
-    RuleRow("AGT223", "claude-turns-not-positive", "warning"),
+    RuleRow("AGT223", "claude-max-turns-invalid", "warning"),
     RuleRow("AGT224", "claude-value-unknown", "warning", "unsafe"),
     RuleRow("AGT225", "claude-color-unknown", "note", "unsafe"),
     RuleRow("AGT226", "claude-list-expected", "warning"),
-    RuleRow("AGT227", "claude-background-unknown", "warning"),
+    RuleRow("AGT227", "claude-background-invalid", "warning"),
 ))  # fmt: skip

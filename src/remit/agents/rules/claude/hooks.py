@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @agent_rule("AGT210", profiles=CLAUDE, fix="safe")
-def claude_hooks_no_table(case: AgentFileContext) -> Iterator[AgentViolation]:
+def claude_hooks_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     """`hooks` is not a table of events.
 
     Why: Claude Code ignores every hook in the file then, and tells its log only. An agent that is given as JSON, and
@@ -43,7 +43,7 @@ def claude_hooks_no_table(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 @agent_rule("AGT211", profiles=CLAUDE, fix="unsafe")
-def claude_hook_form(case: AgentFileContext) -> Iterator[AgentViolation]:
+def claude_hook_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A hook has a form that Claude Code does not read.
 
     Why: one event that it does not know, or one hook of the wrong form, and it ignores all hooks of the agent.

@@ -63,7 +63,7 @@ _NOT_IN_PLUGINS = ("permissionMode", "hooks", "mcpServers")
 
 
 @agent_rule("AGT208", profiles=CLAUDE, severity="note")
-def claude_plugin_ignores(case: AgentFileContext) -> Iterator[AgentViolation]:
+def claude_plugin_key_ignored(case: AgentFileContext) -> Iterator[AgentViolation]:
     """An agent of a plugin sets `permissionMode`, `hooks` or `mcpServers`.
 
     Why: Claude Code ignores these three in the agents of a plugin. An `agents` folder outside of `.claude` is taken

@@ -68,7 +68,7 @@ def _split(document: AgentDocument, pointer: str, text: str) -> Iterator[_Entry]
 
 
 @agent_rule("AGT212", profiles=CLAUDE, fix="unsafe")
-def claude_tools_table(case: AgentFileContext) -> Iterator[AgentViolation]:
+def claude_tools_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     """`tools` or `disallowedTools` is a table.
 
     Why: Claude Code expects names. From a table it reads none: an agent with a table of tools has no tools at all, and
@@ -157,7 +157,7 @@ def _hint_at_tool(name: str, meant: str | None) -> str:
 
 
 @agent_rule("AGT215", profiles=CLAUDE, severity="warning", fix="safe")
-def claude_tool_contradiction(case: AgentFileContext) -> Iterator[AgentViolation]:
+def claude_tool_conflict(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A tool is both given and taken away.
 
     Why: what `disallowedTools` names is taken away first, so the agent does not have it, whatever `tools` says.
@@ -227,7 +227,7 @@ _NOT_FOR_SUBAGENTS = frozenset({"AskUserQuestion", "EnterPlanMode", "ExitPlanMod
 
 
 @agent_rule("AGT217", profiles=CLAUDE, severity="note")
-def claude_tool_not_given(case: AgentFileContext) -> Iterator[AgentViolation]:
+def claude_tool_unavailable(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A tool is named that subagents are never given.
 
     Why: a subagent cannot ask the user or switch the mode of the session, whatever its file says. It can when it is

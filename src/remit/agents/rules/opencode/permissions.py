@@ -38,7 +38,7 @@ def _find_faults(rights: dict[str, object]) -> Iterator[tuple[tuple[str, ...], o
 
 
 @agent_rule("AGT320", profiles=OPENCODE, fix="unsafe")
-def opencode_permission_form(case: AgentFileContext) -> Iterator[AgentViolation]:
+def opencode_permission_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A permission is none of allow, ask and deny.
 
     Why: opencode does not start. `question`, `webfetch`, `websearch` and `doom_loop` take no patterns, only one of the
@@ -78,7 +78,7 @@ def _find_action(action: object) -> tuple[str, str]:
 
 
 @agent_rule("AGT321", profiles=OPENCODE, fix="unsafe")
-def opencode_permission_unread(case: AgentFileContext) -> Iterator[AgentViolation]:
+def opencode_permission_ignored(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A permission is set for `write`, `patch` or `multiedit`.
 
     Why: opencode asks for the permission `edit` whenever a file is changed, by whatever tool. A permission with another
@@ -108,7 +108,7 @@ def opencode_permission_unread(case: AgentFileContext) -> Iterator[AgentViolatio
 
 
 @agent_rule("AGT322", profiles=OPENCODE, severity="warning", fix="unsafe")
-def opencode_tool_misspelt(case: AgentFileContext) -> Iterator[AgentViolation]:
+def opencode_tool_misspelled(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A tool is misspelt.
 
     Why: names are case-sensitive, and one that no tool has is never looked at: `Bash: deny` denies nothing. Names that
@@ -141,7 +141,7 @@ def opencode_tool_misspelt(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 
 @agent_rule("AGT323", profiles=OPENCODE, severity="warning")
-def opencode_permission_overruled(case: AgentFileContext) -> Iterator[AgentViolation]:
+def opencode_permission_overridden(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The rule for everything stands after other rules.
 
     Why: of all rules that match, the last one wins. A `"*"` at the end overrules what stands above it.
@@ -170,7 +170,7 @@ def opencode_permission_overruled(case: AgentFileContext) -> Iterator[AgentViola
 
 
 @agent_rule("AGT324", profiles=OPENCODE, severity="note")
-def opencode_asks(case: AgentFileContext) -> Iterator[AgentViolation]:
+def opencode_permission_asks(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A permission is `ask`.
 
     Why: where nobody can answer, in `opencode run` for one, what is asked is refused, and the run still ends as a
@@ -199,7 +199,7 @@ def _find_asks(rights: dict[str, object]) -> Iterator[tuple[str, ...]]:
 
 
 @agent_rule("AGT327", profiles=OPENCODE, severity="warning")
-def opencode_denial_decorative(case: AgentFileContext) -> Iterator[AgentViolation]:
+def opencode_deny_rule_bypassable(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A command is denied to bash, and other spellings of it are allowed.
 
     Why: a pattern is compared with the whole command, `*` stands for anything, and of all patterns that match, the last

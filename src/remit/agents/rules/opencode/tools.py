@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @agent_rule("AGT325", profiles=("opencode", "standard"), fix="unsafe")
-def opencode_tools_form(case: AgentFileContext) -> Iterator[AgentViolation]:
+def opencode_tools_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     """`tools` is not a table of true and false, in a file that opencode reads.
 
     Why: opencode does not start. A list of names is how Claude Code has it.

@@ -81,7 +81,7 @@ _IDS = (("claude-", "anthropic"), ("gpt-", "openai"), ("gemini-", "google"))
 
 
 @agent_rule("AGT308", profiles=OPENCODE, fix="unsafe")
-def opencode_model_no_provider(case: AgentFileContext) -> Iterator[AgentViolation]:
+def opencode_provider_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The model has no provider before it.
 
     Why: opencode takes what stands before the slash for the provider; `sonnet` is a provider without a model to it,
@@ -112,7 +112,7 @@ def opencode_model_no_provider(case: AgentFileContext) -> Iterator[AgentViolatio
 
 
 @agent_rule("AGT310", profiles=OPENCODE, severity="warning", fix="safe")
-def opencode_prompt_overruled(case: AgentFileContext) -> Iterator[AgentViolation]:
+def opencode_prompt_ignored(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The frontmatter has a `prompt`.
 
     Why: in a Markdown file the body is the prompt, even an empty one; `prompt` is read in `opencode.json` only.
