@@ -17,7 +17,7 @@ COVERED := */remit/*.py,*/remit/config/*,*/remit/returns/*,*/remit/agents/*,*/re
 export REMIT_AGENTS := $(abspath $(REMIT_AGENTS))
 # Without bytecode each of pytest's processes would compile its plugins again.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help setup warm agents agents-newest browser examples demo test test-all test-fast test-newest snapshots check lint types cover docs conformance bench torture kills io-errors writers survivors brokers histories fakes denied-programs graphs bombs escapes leaks hostile cluster fuzz count lock wheels build clean
+.PHONY: help setup warm agents agents-newest browser examples demo test test-all test-fast test-newest snapshots check lint types cover docs conformance bench torture kills io-errors writers survivors supervisors histories fakes denied-programs graphs bombs escapes leaks hostile cluster fuzz count lock wheels build clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,8 +96,8 @@ writers: setup ## 32 processes that write 500 times each
 survivors: setup ## 200 agents that leave processes behind in every way, ended in every way
 	@$(BIN)/python torture/survivors.py
 
-brokers: setup ## kill the broker of 50 agents again and again: nobody is lost or run twice
-	@$(BIN)/python torture/brokers.py
+supervisors: setup ## kill the supervisor of 50 agents again and again: nobody is lost or run twice
+	@$(BIN)/python torture/supervisors.py
 
 histories: setup ## 10,000 random histories of delegations against a model
 	@$(BIN)/python torture/histories.py --jobs $(JOBS)

@@ -93,7 +93,7 @@ def count(text: str) -> int:
     return tokens
 
 
-# --- Remit as the broker ---------------------------------------------------------------------------------------------
+# --- Remit as the supervisor ------------------------------------------------------------------------------------------
 
 
 def run(folder: Path, *words: str) -> str:
@@ -142,7 +142,7 @@ def gather(root: Path, *, since: int = 0) -> list[Passed]:
     return [each for each in found if each.said]
 
 
-def broker(root: Path, kind: str) -> Sample:
+def supervisor(root: Path, kind: str) -> Sample:
     """Have an agent of a kind do its work; what its caller, and each caller below it, was given."""
     words = ("coordinator", "Look into it.", "--input", "task_number=1") if kind == "nested" else ("Look into it.",)
     before = len(list_sessions(root))
@@ -150,7 +150,7 @@ def broker(root: Path, kind: str) -> Sample:
     passed = gather(root, since=before)
     assert len(passed) == (len(_LEVELS) if kind == "nested" else 1), passed
     passed[0] = passed[0]._replace(given=printed)  # of the others it is what `remit wait` prints: the same result
-    return Sample(KINDS[kind], "broker", passed)
+    return Sample(KINDS[kind], "supervisor", passed)
 
 
 def play(folder: Path, program: str) -> list[Passed]:
@@ -262,16 +262,16 @@ def reach(root: Path, each: Passed) -> Reach:
 def measure(folder: Path, *, with_runs: bool = True) -> tuple[list[Sample], Reach, int]:
     """Every sample; where what the agents named is found again, and how many tokens the largest result has."""
     brokered, refereed = make_root(folder, "workspace"), make_root(folder, "claude-code")
-    samples = [part for kind in KINDS for part in (broker(brokered, kind), referee(refereed, kind))]
+    samples = [part for kind in KINDS for part in (supervisor(brokered, kind), referee(refereed, kind))]
     found = Reach()
     for sample in samples:
-        root = brokered if sample.door == "broker" else refereed
+        root = brokered if sample.door == "supervisor" else refereed
         for each in sample.passed:
             found += reach(root, each)
     if with_runs:
         for program, what in (("demo.py", "the demo"), ("orchestrator.py", "the orchestrator")):
             passed = play(folder, program)
-            samples.append(Sample(f"{what}, {len(passed)} delegations", "broker", passed))
+            samples.append(Sample(f"{what}, {len(passed)} delegations", "supervisor", passed))
     largest = max(count(each.given) for sample in samples for each in sample.passed)
     return samples, found, largest
 
@@ -294,7 +294,7 @@ def render_table(samples: list[Sample]) -> str:
     lines = ["| answer | without Remit | `remit run --json` | referee | saved |", "|---|---:|---:|---:|---:|"]
     for what in dict.fromkeys(sample.what for sample in samples):
         doors = {sample.door: sample for sample in samples if sample.what == what}
-        said, given = doors["broker"].said, doors["broker"].given
+        said, given = doors["supervisor"].said, doors["supervisor"].given
         other = f"{doors['referee'].given:,}" if "referee" in doors else "—"
         share = (said - given) / said
         saved = f"{100 * share:.0f} %" if share < 0.995 else f"{100 * share:.2f} %"

@@ -1,8 +1,8 @@
-"""Two hundred agents at once: what the broker needs for them, and how fast one, or all, are gone.
+"""Two hundred agents at once: what the supervisor needs for them, and how fast one, or all, are gone.
 
 Run as `python bench/all.py delegate_crowd`. The agents sleep; some of those that are ended have a child in a session of
 its own that ignores every polite signal. When something is gone is asked of the kernel: every process of the attempt,
-by the lock on its folder, which is free when nothing of it is alive. This process is the broker, and nothing else.
+by the lock on its folder, which is free when nothing of it is alive. This process is the supervisor, and nothing else.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from bench.rows import choose, finish, make_row
 from remit.attempts.folders import find_folder, is_alive
-from remit.ledger.runs import load_delegation
+from remit.ledger.runs import load_run
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
 
@@ -72,7 +72,7 @@ class Crowd:
         await self.wait_until_gone([name])
         ended = time.time()
         assert result.stop_reason == "timeout", result
-        row = load_delegation(self.ws.home.ledger, name)
+        row = load_run(self.ws.home.ledger, name)
         assert row is not None
         assert row.deadline_ms is not None
         return ended - row.deadline_ms / 1000
@@ -85,7 +85,7 @@ async def measure(root: Path) -> list[Row]:
     async with Workspace.open(root) as ws:
         try:
             return await hold(Crowd(ws, root))
-        finally:  # agents outlive a broker that fails
+        finally:  # agents outlive a supervisor that fails
             await asyncio.gather(*(ws.cancel(row.session_id) for row in ws.list()))
 
 
@@ -110,9 +110,9 @@ async def hold(crowd: Crowd) -> list[Row]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
     return [
         make_row("crowd", f"{AGENTS} agents started, until all are at work", "s", [started]),
-        make_row("crowd", "the broker's memory with them: resident", "MB", [memory], goal=MOST_MB),
-        make_row("crowd", "the broker's memory with them: at its peak", "MB", [peak], goal=MOST_MB),
-        make_row("crowd", "the broker's share of a core while they sleep", "%", [busy * 100]),
+        make_row("crowd", "the supervisor's memory with them: resident", "MB", [memory], goal=MOST_MB),
+        make_row("crowd", "the supervisor's memory with them: at its peak", "MB", [peak], goal=MOST_MB),
+        make_row("crowd", "the supervisor's share of a core while they sleep", "%", [busy * 100]),
         make_row("crowd", "shim and keeper of one agent, their share of memory", "MB", [others / AGENTS]),
         make_row("crowd", "an agent cancelled, until nothing of it is alive", "s", cancels, goal=MOST_SECONDS),
         make_row(

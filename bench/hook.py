@@ -221,24 +221,24 @@ _COUNTING: Final = """
     CREATE TEMP TABLE past AS
     WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < :events)
     SELECT n, 1600000000000 + n AS at_ms,
-           printf('sess_%d_%06d', 1600000000 + n % :delegations, n % :delegations) AS name
+           printf('sess_%d_%06d', 1600000000 + n % :runs, n % :runs) AS name
     FROM counted
 """
 _FILLING: Final = (
     """
-    INSERT INTO delegations (
+    INSERT INTO runs (
         session_id, root_id, agent, depth, path, state, created_ms, started_ms, ended_ms, stop_reason, verdict, status,
         runner, owner, details
     )
     SELECT name, name, 'builder', 1, '["orchestrator","builder"]', 'finished', at_ms, at_ms, at_ms, 'exited',
            'accepted', 'completed', 'claude', 'hooks', '{"is_harness_run":true}'
-    FROM past WHERE n <= :delegations
+    FROM past WHERE n <= :runs
     """,
     """
     INSERT INTO hook_runs
         (session_id, harness, harness_session, agent, tool_use_id, agent_id, enforced, waited, deadline_ms)
     SELECT name, 'claude', printf('past-%d', n / 20), 'builder', printf('old_%d', n), printf('a%d', n), 1, 1, 0
-    FROM past WHERE n <= :delegations
+    FROM past WHERE n <= :runs
     """,
     """
     INSERT INTO tool_uses (session_id, tool, path, failed, at_ms)

@@ -37,7 +37,7 @@ AREAS: Final = {
         "moment."
     ),
     "crowd": (
-        "Sleeping agents, each under its shim, held by one broker. Those that are ended ignore every polite "
+        "Sleeping agents, each under its shim, held by one supervisor. Those that are ended ignore every polite "
         "signal and have a child in a session of its own."
     ),
     "evidence": "What it costs to know what an agent really did: the tree before and after.",

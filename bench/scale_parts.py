@@ -93,7 +93,7 @@ def serve() -> Iterator[postgres.Server]:
 def make_environ(url: str, folder: Path) -> dict[str, str]:
     """What a machine of a cluster finds in its environment."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("REMIT_", "XDG_"))}
-    own = {"HOME": str(folder), "REMIT_ENGINE": url, "REMIT_CLUSTER_KEY": KEY, "NO_COLOR": "1"}
+    own = {"HOME": str(folder), "REMIT_BACKEND": url, "REMIT_CLUSTER_KEY": KEY, "NO_COLOR": "1"}
     return {**plain, **own, "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
 
 

@@ -75,7 +75,7 @@ class Place(NamedTuple):
 
 def run_remit(place: Place, crowd: Crowd, count: int, seconds: float) -> Run:
     """So many delegations, handed over at once."""
-    os.environ.update({"REMIT_ENGINE": place.url, "REMIT_CLUSTER_KEY": KEY})
+    os.environ.update({"REMIT_BACKEND": place.url, "REMIT_CLUSTER_KEY": KEY})
     busy = crowd.measure_busy_s() + measure_busy_s(os.getpid())
 
     async def run() -> float:

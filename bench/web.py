@@ -21,7 +21,7 @@ from bench.clock import SOURCE, find_share
 from bench.rows import choose, finish, make_row
 from bench.web_clients import measure_clients
 from remit.ledger.home import Home
-from remit.ledger.runs import Run, add_delegation, advance
+from remit.ledger.runs import Run, add_run, advance
 from tests.support.dashboard import Server, find_chromium, list_flags, make_workspace, open_page, wait_until
 from tests.support.ledger_rows import Kept, insert, name, opened
 
@@ -171,7 +171,7 @@ def _change(seen: Seen, home: Home, at: int) -> float:
     session = f"sess_{now_ms // 1000}_b{at:05}"
     row = Run(session, "planner", 1, ("orchestrator", "planner"), created_ms=now_ms, runner="command",
                      details={"work": f"Change {at}."})  # fmt: skip
-    add_delegation(home.ledger, row)
+    add_run(home.ledger, row)
     with home.ledger.transaction() as db:
         advance(db, session, "running", started_ms=now_ms)
     wait_until(lambda: _find(seen, session, is_over=False), "the row is there")

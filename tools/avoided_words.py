@@ -37,7 +37,7 @@ AVOIDED = {
     "known are": r"known are|asked was|given was",
     "left out": r"(?:when|if|where) left out",
     "taken in, up": r"tak(?:e|es|en|ing) (?:in|up)\b|took (?:in|up)\b",
-    "metaphor": r"house|floors?|porch|doors?|cages?|fences?|walls?|briefing|referee[sd]?|broker(?:s|ed)?",
+    "metaphor": r"house|floors?|porch|doors?|cages?|fences?|walls?|briefing|referee[sd]?|supervisor(?:s|ed)?",
 }
 _PATTERNS = {name: re.compile(rf"(?i)\b(?:{pattern})\b") for name, pattern in AVOIDED.items()}
 _CODE = re.compile(r"(?ms)^[ \t]*(```|~~~).*?^[ \t]*\1[ \t]*$|`[^`\n]*`|<!--.*?-->|\]\([^)\s]*\)")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple
 import psycopg
 
 from remit.ledger.home import Home
-from remit.ledger.runs import list_delegations
+from remit.ledger.runs import list_runs
 from remit.testing import ScriptedAgent
 from remit.testing.backends import AGENT_FILE
 from tests.support import worker_machines
@@ -128,7 +128,7 @@ class Calling:
         home = Home(str(self.root))
         if not home.is_made:
             return []
-        rows = [row for row in list_delegations(home.ledger, limit=100_000) if row.parent_id is None]
+        rows = [row for row in list_runs(home.ledger, limit=100_000) if row.parent_id is None]
         home.close()
         return rows
 

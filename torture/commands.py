@@ -24,7 +24,7 @@ from remit.ledger.condition import list_set_aside
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import add_act
 from remit.ledger.retention import forget_old
-from remit.ledger.runs import AttemptRow, Run, add_delegation, advance, list_delegations, record_attempt
+from remit.ledger.runs import AttemptRow, Run, add_run, advance, list_runs, record_attempt
 from remit.ledger.texts import load_spill, write_spill
 from remit.maintenance import leftovers
 from remit.model import AgentError, Artifact, ArtifactFacts
@@ -124,7 +124,7 @@ def write_naively(root: Path) -> int:
 def admit(root: Path) -> None:
     """Write a delegation down."""
     home = Home(str(root))
-    add_delegation(home.ledger, Run(SESSION, "researcher", 1, ("orchestrator", "researcher")))
+    add_run(home.ledger, Run(SESSION, "researcher", 1, ("orchestrator", "researcher")))
     home.close()
 
 
@@ -139,7 +139,7 @@ def end(root: Path) -> None:
             advance(db, SESSION, "finished", ended_ms=1, stop_reason="exited", verdict="accepted", status="completed")
             record_attempt(db, SESSION, AttemptRow(1, 1, 1, "exited", "accepted", answer))
     except StateError as error:
-        if "settled already" not in error.message:
+        if "finished already" not in error.message:
             raise
     home.close()
 
@@ -248,13 +248,13 @@ def age_ledger(root: Path) -> None:
 def find_kept(root: Path) -> None:
     """The older ledger is kept as a file of its own with all that is in it, and the new one is empty."""
     home = Home(str(root))
-    if list_delegations(home.ledger):
+    if list_runs(home.ledger):
         raise StateError("the new ledger has runs")
     home.close()
     kept = list_set_aside(home.ledger_file)
     for file in kept:
         with closing(sqlite3.connect(file)) as db:
-            if db.execute("SELECT session_id FROM delegations").fetchall() != [(SESSION,)]:
+            if db.execute("SELECT session_id FROM runs").fetchall() != [(SESSION,)]:
                 raise StateError(f"'{file}' isn't the older ledger")
     if not kept:
         raise StateError("no older ledger is kept")

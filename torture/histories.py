@@ -5,8 +5,8 @@ hang until their time is up, fail and are cancelled, and the process that drives
 of the ledger, or between two. Others take over, two at once if it comes so. The last one finishes. Then every
 delegation must be settled once, with an ending that its history explains, and every agent must have begun once at most.
 
-The agents are functions, which go with their process: what ran when it died is an orphan. The ledger, the broker and
-the recovery are the real ones.
+The agents are functions, which go with their process: what ran when it died is an orphan. The ledger, the supervisor
+and the recovery are the real ones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
 from remit.ledger.home import Home
-from remit.ledger.runs import list_delegations
+from remit.ledger.runs import list_runs
 from remit.ledger.texts import load_text
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
@@ -62,7 +62,7 @@ class Life:
 
     def __init__(self, ws: Workspace, number: int, dies_at: int | None) -> None:
         self.ws, self.number, self.dies_at = ws, number, dies_at
-        self.id = ws.engine.id
+        self.id = ws.backend.id
         self.tasks: set[asyncio.Task[Any]] = set()
         self.body: asyncio.Future[None] | None = None
         """What it does: this too ends with it."""
@@ -107,7 +107,7 @@ class Life:
         for task in own:
             task.cancel()
         await asyncio.gather(*own, return_exceptions=True)
-        presence = self.ws.broker._presence  # noqa: SLF001 - what the kernel does at the end of a process
+        presence = self.ws.supervisor._presence  # noqa: SLF001 - what the kernel does at the end of a process
         if presence is not None:
             presence.hand_over()  # to nobody: the file stays, as after a kill
         self.ws.home.close()
@@ -193,7 +193,7 @@ class History:
         self._look_back(life)
 
     async def _pass(self, life: Life, *, is_last: bool) -> None:
-        await life.ws.engine.recover()
+        await life.ws.backend.recover()
         if not is_last:
             await self._do_things(life)
         if is_last or self.chance.random() < 0.5:
@@ -215,7 +215,7 @@ class History:
                 await asyncio.sleep(self.chance.choice((0, 0, 0.001, 0.01)))
 
     async def _cancel(self, life: Life, row: Run) -> None:
-        life.ws.broker.cancel(row.session_id, reason="so it is written")
+        life.ws.supervisor.cancel(row.session_id, reason="so it is written")
         await asyncio.sleep(0)
 
     async def _wait(self, life: Life, session_id: str) -> None:
@@ -226,8 +226,8 @@ class History:
     async def _finish(self, life: Life) -> None:
         """Take all to their ends; one that was only admitted is begun now."""
         for row in life.ws.list():
-            if row.owner == life.ws.engine.id:
-                await life.ws.engine.submit(row.session_id)
+            if row.owner == life.ws.backend.id:
+                await life.ws.backend.submit(row.session_id)
         for row in life.ws.list():
             await asyncio.wait_for(life.ws.wait(row.session_id), 30)
 
@@ -236,7 +236,7 @@ class History:
     def _look_back(self, life: Life) -> None:
         """Note what a life has left in the ledger."""
         home = Home(str(self.root))
-        for row in list_delegations(home.ledger, limit=100_000):
+        for row in list_runs(home.ledger, limit=100_000):
             if row.state == "finished":
                 report = load_text(home, row.session_id, "report")
                 if self.finished.setdefault(row.session_id, report) != report:
@@ -248,7 +248,7 @@ class History:
     def judge(self, before: set[str]) -> list[str]:
         """Hold every delegation of this history against the model."""
         home = Home(str(self.root))
-        rows = [row for row in list_delegations(home.ledger, limit=100_000) if row.session_id not in before]
+        rows = [row for row in list_runs(home.ledger, limit=100_000) if row.session_id not in before]
         events: Counter[tuple[str, str]] = Counter()
         with home.ledger.reading() as db:
             for session, kind in db.execute("SELECT session_id, kind FROM events"):
@@ -339,7 +339,7 @@ class Report(NamedTuple):
     """What was lived through."""
 
     histories: int
-    delegations: int
+    runs: int
     deaths: int
     pairs: int
     """So often two processes were at it."""
@@ -355,7 +355,7 @@ async def live_through(root: Path, seed: int) -> History:
     loop.set_exception_handler(_tell_bugs)
     history = History(root, seed)
     home = Home(str(root))
-    before = {row.session_id for row in list_delegations(home.ledger, limit=100_000)}
+    before = {row.session_id for row in list_runs(home.ledger, limit=100_000)}
     home.close()
     for _ in range(history.chance.randint(1, 3)):
         count = history.chance.choice((1, 1, 2))
@@ -384,10 +384,10 @@ def make_place(folder: Path) -> Path:
 
 
 def break_recovery() -> None:
-    """Let every broker take every other for dead. If that is not found out, nothing is proved."""
-    for module in ("driving.broker", "local"):
+    """Let every supervisor take every other for dead. If that is not found out, nothing is proved."""
+    for module in ("driving.supervisor", "local"):
         patched: Any = import_module(f"remit.runs.{module}")
-        patched.is_present = lambda _home, _broker: False
+        patched.is_present = lambda _home, _supervisor: False
 
 
 def run_place(seeds: range) -> Report:
@@ -398,7 +398,7 @@ def run_place(seeds: range) -> Report:
         root = make_place(folder)
         histories = [asyncio.run(live_through(root, seed)) for seed in seeds]
         home = Home(str(root))
-        rows = list_delegations(home.ledger, limit=100_000)
+        rows = list_runs(home.ledger, limit=100_000)
         home.close()
     finally:
         shutil.rmtree(folder)
@@ -417,7 +417,7 @@ def run(first: int, count: int, jobs: int, *, is_broken: bool = False) -> Report
     with ProcessPoolExecutor(jobs, initializer=break_recovery if is_broken else None) as pool:
         for report in pool.map(run_place, places):
             total = Report(
-                total.histories + report.histories, total.delegations + report.delegations,
+                total.histories + report.histories, total.runs + report.runs,
                 total.deaths + report.deaths, total.pairs + report.pairs, total.endings + report.endings,
                 total.complaints + report.complaints, 0,
             )  # fmt: skip
@@ -434,14 +434,14 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="the counts as JSON")
     options = parser.parse_args()
     report = run(options.first, options.histories, options.jobs, is_broken=options.control)
-    tell(report.histories, len(report.complaints), delegations=report.delegations, deaths=report.deaths)
+    tell(report.histories, len(report.complaints), runs=report.runs, deaths=report.deaths)
     if options.json:
         print(json.dumps(report._asdict()))
     else:
         told = ", ".join(f"{count} {stop_reason}" for stop_reason, count in sorted(report.endings.items()))
         print("".join(f"{each}\n" for each in report.complaints[:50]), end="")
         print(
-            f"{report.histories} histories, {report.delegations} delegations, {report.deaths} lives cut short, "
+            f"{report.histories} histories, {report.runs} delegations, {report.deaths} lives cut short, "
             f"{report.pairs} times two at once, {len(report.complaints)} complaints, {report.seconds} s · {told}"
         )
     return 1 if report.complaints else 0

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("repository")
 STATE = "open('specs/state.json', 'w').write('{broken')"
 LEDGER = (
     "import sqlite3; db = sqlite3.connect('.remit/ledger.db'); db.execute('CREATE TRIGGER broken BEFORE UPDATE OF "
-    "state ON delegations WHEN NEW.state = \\'finishing\\' BEGIN SELECT abs(-9223372036854775808); END'); db.commit()"
+    "state ON runs WHEN NEW.state = \\'finishing\\' BEGIN SELECT abs(-9223372036854775808); END'); db.commit()"
 )
 
 

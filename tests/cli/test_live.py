@@ -11,7 +11,7 @@ from remit.cli import live
 from remit.cli.live import Lines, Screen, Silent, Tree, make_watch, render_clock, render_state
 from remit.ledger.events import add_event
 from remit.ledger.home import Home
-from remit.ledger.runs import Run, add_delegation, advance
+from remit.ledger.runs import Run, add_run, advance
 from remit.runs.progress import Following
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def begin(home: Home, name: str, *, parent: str | None = None, root: str = "one"
     row = Run(
         name, f"agent-{name}", 1, ("orchestrator",), parent_id=parent, root_id=root, created_ms=created_ms or NOW_MS
     )
-    add_delegation(home.ledger, row)
+    add_run(home.ledger, row)
     with home.ledger.transaction() as db:
         advance(db, name, "running", started_ms=NOW_MS - 65_000, deadline_ms=NOW_MS + 235_000)
 
@@ -95,7 +95,7 @@ def test_a_log_gets_a_line_now_and_then(
 
 
 def test_a_log_hears_once_and_at_once_why_it_does_not_begin(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
-    add_delegation(home.ledger, Run("one", "planner", 1, ("orchestrator",), root_id="one", created_ms=NOW_MS))
+    add_run(home.ledger, Run("one", "planner", 1, ("orchestrator",), root_id="one", created_ms=NOW_MS))
     watch = Lines(Following(home, "one"))
     watch.look()
     assert capsys.readouterr().err == ""

@@ -17,7 +17,7 @@ from remit.cluster.worker.worker import Worker
 from remit.config.cluster import ClusterSettings
 from remit.errors import BusyError, StorageError
 from remit.ledger.home import Home
-from remit.ledger.runs import Run, load_delegation
+from remit.ledger.runs import Run, load_run
 from tests.cluster.worker.test_worker import until
 from tests.support.cluster_rows import make, meet
 
@@ -46,7 +46,7 @@ def test_a_busy_ledger_is_reported_and_looked_at_again(tmp_path: Path, url: str)
             await until(lambda: followed.trouble)
             assert type(followed.trouble) is BusyError
             other.execute("ROLLBACK")
-            await until(lambda: load_delegation(home.ledger, "two"))
+            await until(lambda: load_run(home.ledger, "two"))
             assert followed.trouble is None
         other.close()
         await afar.close()

@@ -23,7 +23,7 @@ from remit.cluster.database.workers import Worker, enter, set_draining
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.remote_rows import OWNER
-from remit.ledger.runs import Run, add_delegation, advance, load_delegation
+from remit.ledger.runs import Run, add_run, advance, load_run
 from remit.runs.request import Request
 from remit.views import workers as shown
 from remit.views.run_list import list_runs
@@ -70,7 +70,7 @@ class Stage:
         if parent is None:
             home = Home(str(self.folder))
             details = {"afar": True, "timeout_s": 60, "work": "Do it."}
-            add_delegation(home.ledger, Run(name, path[-1], 1, path, owner="1-gone", details=details))
+            add_run(home.ledger, Run(name, path[-1], 1, path, owner="1-gone", details=details))
             home.close()
         posted = Posted(name, root, parent, path[-1], len(path) - 1, path, "command", {"timeout_s": 60}, b"order")
 
@@ -95,12 +95,12 @@ class Stage:
 
 @pytest.fixture
 def here(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Inside:
-    """Remit in this process, on a machine of its own, without an engine yet."""
+    """Remit in this process, on a machine of its own, without a backend yet."""
     folder = tmp_path / "workspace"
     (folder / ".git").mkdir(parents=True)
     for name, value in make_environ(tmp_path, "", KEY).items():
         monkeypatch.setenv(name, value)
-    for name in ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT", "REMIT_ENGINE"):
+    for name in ("REMIT_TICKET", "REMIT_SESSION_ID", "REMIT_ROOT", "REMIT_BACKEND"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(folder)
     monkeypatch.setattr(shown, "_kept", {})
@@ -111,7 +111,7 @@ def here(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch
 @pytest.fixture
 def stage(here: Inside, url: str, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """The same with a database."""
-    monkeypatch.setenv("REMIT_ENGINE", url)
+    monkeypatch.setenv("REMIT_BACKEND", url)
     monkeypatch.setenv("COLUMNS", "200")  # or a line that is long today is cut
     return Stage(here.folder, url, here)
 
@@ -122,15 +122,15 @@ def stage(here: Inside, url: str, monkeypatch: pytest.MonkeyPatch) -> Stage:
 def test_without_an_engine_nothing_is_asked_and_the_list_stays_a_list(here: Inside) -> None:
     assert json.loads(here("ps", "--json").out) == []
     assert json.loads(here("worker", "list", "--json").out) == {"cluster": None}
-    assert here("worker", "list").text == snapshot("all work is done by this machine: no engine is set\n")
-    assert shown.load_cluster(Home(str(here.folder))) == {"engine": "local"}
+    assert here("worker", "list").text == snapshot("all work is done by this machine: no backend is set\n")
+    assert shown.load_cluster(Home(str(here.folder))) == {"backend": "local"}
     assert not (here.folder / ".remit").exists()
 
 
 def test_an_engine_that_comes_with_the_files_is_not_asked_before_it_is_trusted(here: Inside) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.2)
-        here.write("remit.toml", f'engine = "postgresql://u@127.0.0.1:{server.getsockname()[1]}/x"\n')
+        here.write("remit.toml", f'backend = "postgresql://u@127.0.0.1:{server.getsockname()[1]}/x"\n')
         told = here("ps")
         assert told.code == 0
         assert "remit config trust" in told.text
@@ -178,10 +178,10 @@ def test_what_nobody_here_follows_is_asked_of_the_database(stage: Stage) -> None
     assert tree.splitlines()[0].count("at alpha") == 1
     assert tree.splitlines()[1].startswith("  "), "the one that the worker's agent handed on stands below"
     home = Home(str(stage.folder))
-    row = load_delegation(home.ledger, OWN)
+    row = load_run(home.ledger, OWN)
     assert row is not None
     assert row.state == "admitted", "to look at it is not to drive it"
-    child_row = load_delegation(home.ledger, CHILD)
+    child_row = load_run(home.ledger, CHILD)
     home.close()
     assert child_row is not None
     assert child_row.owner == OWNER
@@ -209,7 +209,7 @@ def test_what_the_database_does_not_know_of_yet_waits_too(stage: Stage) -> None:
     assert stage.remit("ps").text.endswith("; nothing waits\n")
     home = Home(str(stage.folder))
     details = {"afar": True, "timeout_s": 60, "work": "Do it."}
-    add_delegation(home.ledger, Run(OWN, "planner", 1, ("orchestrator", "planner"), details=details))
+    add_run(home.ledger, Run(OWN, "planner", 1, ("orchestrator", "planner"), details=details))
     home.close()
     told = stage.remit("ps").text
     assert "queued 0:0" in told
@@ -283,7 +283,7 @@ def test_where_the_database_is_away_the_ledger_is_shown_and_one_line_says_so(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage.send()
-    monkeypatch.setenv("REMIT_ENGINE", "postgresql://u:hidden@127.0.0.1:1/x")
+    monkeypatch.setenv("REMIT_BACKEND", "postgresql://u:hidden@127.0.0.1:1/x")
     told = stage.remit("ps")
     assert told.code == 0
     assert OWN in told.text
@@ -305,7 +305,7 @@ def test_where_the_database_is_away_the_ledger_is_shown_and_one_line_says_so(
 def test_a_database_that_hangs_is_waited_for_only_a_moment(here: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        monkeypatch.setenv("REMIT_ENGINE", f"postgresql://u@127.0.0.1:{port}/x")
+        monkeypatch.setenv("REMIT_BACKEND", f"postgresql://u@127.0.0.1:{port}/x")
         begun = time.monotonic()
         told = here("worker", "list")
         assert 1.5 < time.monotonic() - begun < 10
@@ -358,7 +358,7 @@ def test_what_no_worker_has_taken_ends_at_once_from_another_process(
     async def start(ws: Any) -> str:  # noqa: ANN401 - a workspace
         prepared = await ws.start(Request(None, "Do it.", command="true"))
         session: str = prepared.row.session_id
-        while await session_rows.load_row(ws.engine.afar.db, session) is None:  # noqa: ASYNC110 - the database tells nobody
+        while await session_rows.load_row(ws.backend.afar.db, session) is None:  # noqa: ASYNC110 - the database tells nobody
             await asyncio.sleep(0.02)
         return session
 
@@ -374,7 +374,7 @@ def test_what_no_worker_has_taken_ends_at_once_from_another_process(
     row = caller.ask(lambda db: session_rows.load_row(db, session))
     assert (row.state, row.ending, row.cancel_reason) == ("done", "cancelled", "not needed")
     home = Home(str(caller.root))
-    own = load_delegation(home.ledger, session)
+    own = load_run(home.ledger, session)
     home.close()
     assert own is not None
     assert (own.state, own.stop_reason) == ("finished", "cancelled")
@@ -469,7 +469,7 @@ def test_a_limit_that_other_machines_do_not_hold_is_told(stage: Stage) -> None:
 
 
 def test_an_extra_that_is_missing_is_named(here: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REMIT_ENGINE", "postgresql://u@127.0.0.1:1/x")
+    monkeypatch.setenv("REMIT_BACKEND", "postgresql://u@127.0.0.1:1/x")
     monkeypatch.setitem(sys.modules, "psycopg", None)
     assert "[postgres]" in here("ps").text
     (row,) = [each for each in json.loads(here("doctor", "--json").out)["checks"] if each["name"] == "database"]
@@ -486,7 +486,7 @@ def test_the_api_has_workers_queues_and_leases(stage: Stage) -> None:
     stage.send("sess_1700000003_cccccc", state="posted")
     home = Home(str(stage.folder))
     told = shown.load_cluster(home)
-    assert told["engine"] == shown.name_engine(home) == "postgresql"
+    assert told["backend"] == shown.name_backend(home) == "postgresql"
     assert [(each["worker_id"], each["agents"], each["live"]) for each in told["workers"]] == [
         ("alpha", ["planner"], True)
     ]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from remit.config import LintSettings, Settings, parse_settings
-from remit.config.cluster import fill_engine
+from remit.config.cluster import fill_backend
 from remit.errors import ConfigError
 from remit.storage.settings import load_settings
 
@@ -203,25 +203,25 @@ def test_evidence_has_no_switch() -> None:
 
 
 def test_where_delegations_run_is_read_and_filled_in() -> None:
-    settings = parse_settings('engine = "postgresql://remit:${PW}@db/remit"\n[cluster]\nlease = 5\nremote = "x"\n')
+    settings = parse_settings('backend = "postgresql://remit:${PW}@db/remit"\n[cluster]\nlease = 5\nremote = "x"\n')
     assert (settings.cluster.lease, settings.cluster.remote, settings.cluster.poll) == (5, "x", 0.2)
-    assert fill_engine(settings.engine, {"PW": "a"}) == "postgresql://remit:a@db/remit"
-    assert fill_engine(settings.engine, {"PW": "a", "REMIT_ENGINE": "local"}) == ""
-    assert fill_engine(Settings().engine, {}) == ""
-    assert fill_engine(Settings().engine, {"REMIT_ENGINE": "postgres://other"}) == "postgres://other"
+    assert fill_backend(settings.backend, {"PW": "a"}) == "postgresql://remit:a@db/remit"
+    assert fill_backend(settings.backend, {"PW": "a", "REMIT_BACKEND": "local"}) == ""
+    assert fill_backend(Settings().backend, {}) == ""
+    assert fill_backend(Settings().backend, {"REMIT_BACKEND": "postgres://other"}) == "postgres://other"
     with pytest.raises(ConfigError, match="the variable PW, which is not set"):
-        fill_engine(settings.engine, {})
-    with pytest.raises(ConfigError, match="REMIT_ENGINE is not supported: 'mysql://…'"):
-        fill_engine(settings.engine, {"REMIT_ENGINE": "mysql://x"})
+        fill_backend(settings.backend, {})
+    with pytest.raises(ConfigError, match="REMIT_BACKEND is not supported: 'mysql://…'"):
+        fill_backend(settings.backend, {"REMIT_BACKEND": "mysql://x"})
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('engine = "redis://user:secret@x"', "engine is not supported: 'redis://…'"),
-        ('engine = "user:secret@x"', "engine is not supported: an address without postgresql://"),
-        ('engine = "locl"', "engine is not supported: 'locl'"),
-        ("engine = 3", "engine is not supported: 3"),
+        ('backend = "redis://user:secret@x"', "backend is not supported: 'redis://…'"),
+        ('backend = "user:secret@x"', "backend is not supported: an address without postgresql://"),
+        ('backend = "locl"', "backend is not supported: 'locl'"),
+        ("backend = 3", "backend is not supported: 3"),
         ("[cluster]\nlease = 0", "cluster.lease is not a number above 0"),
         ("[cluster]\nparcel_megabytes = 1.5", "cluster.parcel_megabytes is not a whole number from 1"),
         ("[cluster]\nremote = 3", "cluster.remote is not a text"),

@@ -162,9 +162,9 @@ def test_every_field_of_a_result_is_in_the_tables_of_its_page() -> None:
 
 
 def test_every_table_is_told_and_every_key_has_a_meaning_and_an_example(pages: dict[str, str]) -> None:
-    alone = {"route": settings.ROUTE, "engine": settings.ENGINE}
+    alone = {"route": settings.ROUTE, "backend": settings.BACKEND}
     told = {each.title.partition(".")[0]: each for each in settings.TABLES}
-    known = {*config._TABLES, *DelegationSettings._fields, "engine"}  # noqa: SLF001 - what a file may have
+    known = {*config._TABLES, *DelegationSettings._fields, "backend"}  # noqa: SLF001 - what a file may have
     assert {*alone, *told} == known
     for name, each in told.items():
         assert set(settings.read_comments(each.fields)) == set(each.fields._fields)

@@ -19,7 +19,7 @@ ROW = re.compile(r"^\| ([^|]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+|—) \|", re.M
 
 
 def read_table() -> dict[str, tuple[int, int, int | None]]:
-    """The table: what was said, what the broker gave, and the referee."""
+    """The table: what was said, what the supervisor gave, and the referee."""
     text = (ROOT / "docs" / "context.md").read_text("utf-8")
     return {
         what: (read_number(said) or 0, read_number(given) or 0, read_number(other))
@@ -43,7 +43,7 @@ def test_the_page_has_every_answer() -> None:
 @pytest.mark.parametrize("kind", ["review", "many"])
 def test_what_is_left_out_is_behind_the_pointer(kind: str, tmp_path: Path) -> None:
     root = context.make_root(tmp_path, "workspace")
-    sample = context.broker(root, kind)
+    sample = context.supervisor(root, kind)
     check_figures({sample.what: read_table()[sample.what]}, [sample])
     found = context.reach(root, sample.passed[0])
     assert found.lost == ()
@@ -65,7 +65,7 @@ def test_the_figures_of_the_page_come_out_again(tmp_path: Path) -> None:
 def check_figures(table: dict[str, tuple[int, int, int | None]], samples: list[context.Sample]) -> None:
     for sample in samples:
         said, given, other = table[sample.what]
-        expected = given if sample.door == "broker" else other
+        expected = given if sample.door == "supervisor" else other
         assert expected is not None
         several = CHANCE * len(sample.passed)
         assert abs(sample.given - expected) <= several, sample.what

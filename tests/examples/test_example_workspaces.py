@@ -18,7 +18,7 @@ from remit.manifest.findings_command import validate_findings_files, validate_ma
 from remit.runs.workspace import Workspace
 from remit.tasks.tasks_command import check_sync
 from remit.testing import ScriptedModel, call, say
-from tests.support.harness_hooks import converse, find_results, get_report, hand, list_delegations
+from tests.support.harness_hooks import converse, find_results, get_report, hand, list_runs
 from tests.support.harness_stage import give, make_stage
 from tests.support.paths import ROOT
 
@@ -136,7 +136,7 @@ SCRIPTS = {
         say("All is done."),
     ],
     "plan": [call("write", path=f"${{root}}/{PLAN}", content=PHASES), hand(PLAN, "plan")],
-    "broker": [
+    "supervisor": [
         call("write", path=f"${{root}}/{PLAN}", content=PHASES),
         give(artifacts=[{"type": "plan", "path": PLAN, "summary": "One phase"}]),
     ],
@@ -170,7 +170,7 @@ def test_a_session_of_the_harness_has_the_planner_plan(stage: Stage) -> None:
     """The harness starts the agent and calls Remit by the hooks that the project has."""
     session = converse(stage, "main")
     assert session.exit_code == 0, session.errors
-    (row,) = list_delegations(stage)
+    (row,) = list_runs(stage)
     assert (row.agent, row.runner, row.status, row.verdict) == ("planner", stage.cli, "completed", "accepted")
     (result,) = find_results(stage, "main", 1)
     assert [each["path"] for each in result["artifacts"]] == [PLAN]
@@ -185,7 +185,7 @@ def test_remit_plan_has_the_harness_play_the_planner(stage: Stage) -> None:
 
     async def plan() -> list[Result]:
         async with Workspace.open(stage.root, environ=stage.environ) as ws:
-            return [part.result for part in await ws.work("plan", 1, stage.mark("broker"))]
+            return [part.result for part in await ws.work("plan", 1, stage.mark("supervisor"))]
 
     (result,) = asyncio.run(plan())
     assert (result.status, result.verdict, result.agent) == ("completed", "accepted", "planner")

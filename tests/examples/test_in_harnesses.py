@@ -16,7 +16,7 @@ from tests.conformance.test_004 import FINDINGS
 from tests.examples.conftest import EXAMPLES
 from tests.examples.test_hyper_plugin import AGENT, DOCUMENT, NOTE, VALUE
 from tests.examples.test_opencode_project import REPORT, SPECS
-from tests.support.harness_hooks import converse, install, list_delegations, list_results, run_remit
+from tests.support.harness_hooks import converse, install, list_results, list_runs, run_remit
 from tests.support.harness_stage import give, make_stage
 from tests.support.return_samples import line, marked
 
@@ -91,7 +91,7 @@ def test_claude_code_plays_an_agent_of_the_plugin(tmp_path: Path, monkeypatch: p
         environ = stage.environ | {"HYPER_WORKSPACE_ROOT": str(outside)}
         session = converse(stage, "hyper", "--plugin-dir", "plugins/hyper", environ=environ)
         assert session.exit_code == 0, session.errors
-        (row,) = list_delegations(stage)
+        (row,) = list_runs(stage)
         assert (row.agent, row.status, row.verdict) == (AGENT, "completed", "accepted")
         (text,) = list_results(stage, "hyper", 1)
         assert check(text, format="hyper").accepted, text
@@ -106,7 +106,7 @@ def test_claude_code_plays_the_cleo_subagent(tmp_path: Path, monkeypatch: pytest
         run_remit(stage, "trust", "--yes")
         session = converse(stage, "cleo")
         assert session.exit_code == 0, session.errors
-        (row,) = list_delegations(stage)
+        (row,) = list_runs(stage)
         assert (row.agent, row.status, row.verdict) == ("cleo-subagent", "completed", "repaired")  # D5
         assert SENTENCE in list_results(stage, "cleo", 1)[0]
         lines = (stage.root / OUTPUTS / "MANIFEST.jsonl").read_text().splitlines()
@@ -120,7 +120,7 @@ def test_opencode_plays_the_researcher(tmp_path: Path, monkeypatch: pytest.Monke
         run_remit(stage, "sync", "--repair")
         session = converse(stage, "kitchen")
         assert session.exit_code == 0, session.errors
-        rows = {row.agent: row for row in list_delegations(stage)}
+        rows = {row.agent: row for row in list_runs(stage)}
         assert rows["status-sync-manager"].status == "completed"
         assert (rows["researcher"].status, rows["researcher"].verdict) == ("completed", "accepted")
         (text,) = list_results(stage, "kitchen", 2)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from remit.testing import SESSION_ID, call, say
-from tests.support.harness_hooks import ask, converse, get_report, list_delegations, set_up, write_native
+from tests.support.harness_hooks import ask, converse, get_report, list_runs, set_up, write_native
 from tests.support.harness_stage import give, make_return
 
 if TYPE_CHECKING:
@@ -142,8 +142,8 @@ def play(
         yield row, stage
 
 
-def list_runs(stage: Stage) -> list[Run]:
-    return [run for run in list_delegations(stage) if run.agent == "scribe"]
+def list_scribe_runs(stage: Stage) -> list[Run]:
+    return [run for run in list_runs(stage) if run.agent == "scribe"]
 
 
 def list_requests(stage: Stage, row: Row) -> list[str]:
@@ -154,7 +154,7 @@ def list_requests(stage: Stage, row: Row) -> list[str]:
 @pytest.mark.thorough("background by the call", "in the middle", "its caller is over", "workflow", "hand-back")
 def test_no_caller_of_a_liar_gets_its_lie_without_the_verdict(played: tuple[Row, Stage]) -> None:
     row, stage = played
-    *_, run = list_runs(stage)
+    *_, run = list_scribe_runs(stage)
     assert (run.status, run.verdict, get_report(stage, run).attempts) == ("failed", "fabricated", 3)
     verdict = f"the return of scribe ({run.session_id}) was not accepted: failed, fabricated"
     requests = list_requests(stage, row)
@@ -168,7 +168,7 @@ def test_no_caller_of_a_liar_gets_its_lie_without_the_verdict(played: tuple[Row,
 )
 def test_an_honest_agent_is_accepted_at_once_and_counted_once(played: tuple[Row, Stage]) -> None:
     row, stage = played
-    runs = list_runs(stage)
+    runs = list_scribe_runs(stage)
     assert [(run.status, run.verdict) for run in runs] == [("completed", "accepted")] * row.runs
     requests = list_requests(stage, row)
     largest = max(len(json.dumps(one.body)) for one in stage.model.requests if one.script == "child") // 4

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from remit.testing import call, say
-from tests.support.harness_hooks import TRUSTING, compile_agents, converse, get_report, hand, list_delegations, set_up
+from tests.support.harness_hooks import TRUSTING, compile_agents, converse, get_report, hand, list_runs, set_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,7 +117,7 @@ def list_requests(stage: Stage, script: str) -> list[str]:
 def test_no_request_of_the_caller_has_the_lie_without_the_verdict(play: Stage, request: pytest.FixtureRequest) -> None:
     row: Row = request.node.callspec.params["play"]
     assert converse(play, row.script, TRUSTING).exit_code == 0
-    *_, liar = list_delegations(play)
+    *_, liar = list_runs(play)
     assert (liar.state, liar.status, liar.verdict) == ("finished", "failed", "fabricated")
     assert [len(play.asked("liar", step)) for step in (1, 2, 3, 4)] == [1, 1, 1, 0]  # it was sent back twice
     asked = list_requests(play, row.caller or row.script)
@@ -125,7 +125,7 @@ def test_no_request_of_the_caller_has_the_lie_without_the_verdict(play: Stage, r
     assert [LIE in each and not verdict for each, verdict in zip(asked, told, strict=True)] == [False] * len(asked)
     assert told[-1]  # it isn't enough that the lie never came
     if row.script.startswith(("again", "input")):
-        first = list_delegations(play)[0]
+        first = list_runs(play)[0]
         assert (first.status, first.verdict) == ("completed", "accepted")  # what came later does not overrule it
 
 
@@ -138,7 +138,7 @@ def test_an_honest_return_is_accepted_and_arrives(
 ) -> None:  # fmt: skip
     row: Row = request.node.callspec.params["play"]
     assert converse(play, row.script, TRUSTING).exit_code == 0
-    rows = list_delegations(play)
+    rows = list_runs(play)
     assert [(each.state, each.status, each.verdict) for each in rows] == [("finished", "completed", "accepted")] * len(
         files
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.testing import call, say
-from tests.support.harness_hooks import ask, converse, find_results, get_report, hand, list_delegations, set_up
+from tests.support.harness_hooks import ask, converse, find_results, get_report, hand, list_runs, set_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
 def test_no_request_of_the_caller_has_a_lie_without_its_verdict(stage: Stage) -> None:
     """One session with an honest agent, a lying follow-up of it and a liar, since each session takes its time."""
     assert converse(stage, "main").exit_code == 0
-    honest, again, liar = list_delegations(stage)
+    honest, again, liar = list_runs(stage)
     assert (honest.status, honest.verdict) == ("completed", "accepted")
     assert [artifact.path for artifact in get_report(stage, honest).artifacts] == ["report.md"]
     assert [(each.status, each.verdict) for each in (again, liar)] == [("failed", "fabricated")] * 2

@@ -14,7 +14,7 @@ from remit.testing import call, say
 from remit.testing.model_protocols import collect_texts
 from tests.harnesses.test_hooks_codex import CHILD, WAIT, ask
 from tests.support.harness_confined import LIMITED, check_kernel, find_tickets, list_made, write_scripts
-from tests.support.harness_hooks import TRUSTING, compile_agents, converse, hand, list_delegations, run_remit, set_up
+from tests.support.harness_hooks import TRUSTING, compile_agents, converse, hand, list_runs, run_remit, set_up
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,7 +105,7 @@ def test_two_agents_at_once_and_a_free_session(
         assert "exited with code 3" in told or '"exit_code":3' in told
         assert "[Errno 30]" in told
         assert "Read-only file system" in say_all(stage, "two")
-        assert [row.status for row in list_delegations(stage)] == ["completed", "completed"]
+        assert [row.status for row in list_runs(stage)] == ["completed", "completed"]
         assert find_tickets(stage) == []
         assert list_made(stage, f"{FOLDER}/broken") == set()
         assert list_made(stage, f"{FOLDER}/open") == set()

@@ -7,7 +7,7 @@ import pytest
 
 from remit.testing import ScriptedModel, say
 from tests.harnesses.test_hooks_claude import SCRIPTS
-from tests.support.harness_hooks import ask, converse, find_results, install, list_delegations, register, write_native
+from tests.support.harness_hooks import ask, converse, find_results, install, list_runs, register, write_native
 from tests.support.harness_stage import make_stage
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ def test_an_agent_is_held_however_its_name_is_spelled(
         write_native(stage, "scribe")
         install(stage)
         assert converse(stage, "spelled").exit_code == 0
-        (row,) = list_delegations(stage)
+        (row,) = list_runs(stage)
         assert (row.agent, row.state, row.status) == ("scribe", "finished", "completed")
         assert find_results(stage, "spelled", 1) != []
 

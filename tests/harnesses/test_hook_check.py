@@ -209,4 +209,4 @@ def test_codex_skips_hooks_until_the_user_trusts_them(root: Path, monkeypatch: p
     assert "sent-back" in list_broken(checked)
     assert "Codex skips the hook for SubagentStop: it has changed since you trusted it in Codex" in checked.notes
     with Home(str(root)).ledger.reading() as db:
-        assert db.execute("SELECT count(*) FROM delegations").fetchone() == (0,), "it went into another ledger"
+        assert db.execute("SELECT count(*) FROM runs").fetchone() == (0,), "it went into another ledger"

@@ -17,8 +17,8 @@ from tests.support.harness_hooks import (
     find_results,
     get_report,
     hand,
-    list_delegations,
     list_results,
+    list_runs,
     register,
     run_remit,
     set_up,
@@ -119,7 +119,7 @@ def test_each_of_a_session_is_held_to_its_own(stage: Stage) -> None:
     settings = (stage.root / "remit.toml").read_text()
     session = converse(stage, "main", "--permission-mode=bypassPermissions")
     assert session.exit_code == 0
-    work, lie, reach, chat = list_delegations(stage)
+    work, lie, reach, chat = list_runs(stage)
     check_corrected(stage, work)
     check_rejected(stage, lie)
     assert (stage.root / "remit.toml").read_text() == settings
@@ -185,7 +185,7 @@ def check_looked_on(stage: Stage, row: Run) -> None:
 def test_a_fourth_level_an_ancestor_and_a_stranger_are_refused(stage: Stage) -> None:
     compile_agents(stage, first="second", second="third", third="fourth, first", fourth="fifth", stranger="fifth")
     converse(stage, "deep", environ=stage.environ | {"CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH": "9"})
-    rows = [(row.agent, row.depth) for row in list_delegations(stage)]
+    rows = [(row.agent, row.depth) for row in list_runs(stage)]
     assert rows == [("first", 1), ("second", 2), ("third", 3)]
     assert [stage.asked(script, 0) for script in ("four", "five", "six")] == [[], [], []]
     told = [list_results(stage, "three", step)[0] for step in (1, 2, 3)]
@@ -197,7 +197,7 @@ def test_a_fourth_level_an_ancestor_and_a_stranger_are_refused(stage: Stage) -> 
 @pytest.mark.thorough
 def test_two_of_one_kind_at_once_are_told_apart(stage: Stage) -> None:
     converse(stage, "both")
-    rows = list_delegations(stage)
+    rows = list_runs(stage)
     assert [row.status for row in rows] == ["completed", "completed"]
     for row in rows:
         (artifact,) = get_report(stage, row).artifacts
@@ -211,7 +211,7 @@ def test_two_of_one_kind_at_once_are_told_apart(stage: Stage) -> None:
 @pytest.mark.thorough
 def test_one_that_goes_on_later_is_another_delegation(stage: Stage) -> None:
     converse(stage, "again")
-    rows = list_delegations(stage)
+    rows = list_runs(stage)
     assert [row.status for row in rows] == ["completed", "completed"]
     assert [get_report(stage, row).artifacts[0].path for row in rows] == ["left.md", "right.md"]
     (third,) = stage.asked("more", 2)
@@ -221,7 +221,7 @@ def test_one_that_goes_on_later_is_another_delegation(stage: Stage) -> None:
 @pytest.mark.thorough
 def test_a_session_that_is_an_agents_as_a_whole_is_held_to_its_return(stage: Stage) -> None:
     session = converse(stage, "work", "--agent=scribe")
-    (row,) = list_delegations(stage)
+    (row,) = list_runs(stage)
     assert (row.agent, row.status, row.verdict) == ("scribe", "completed", "accepted")
     (third,) = stage.asked("work", 2)
     assert "Stop hook feedback" in third
@@ -236,11 +236,11 @@ def test_all_are_held_where_the_workspace_wants_it_and_a_call_that_starts_nobody
     converse(stage, "all")
     (result,) = find_results(stage, "all", 1)
     assert result["status"] == "failed"
-    row = list_delegations(stage)[0]
+    row = list_runs(stage)[0]
     assert (row.agent, row.status, row.verdict) == ("general-purpose", "failed", "missing")
     assert len(stage.asked("all", 2)) == 1
     assert stage.asked("work", 0) == []
-    assert [row.state for row in list_delegations(stage) if row.state != "finished"] == []
+    assert [row.state for row in list_runs(stage) if row.state != "finished"] == []
 
 
 @pytest.mark.thorough
@@ -248,7 +248,7 @@ def test_an_end_without_a_stop_is_judged_when_the_answer_comes(stage: Stage) -> 
     """One whose model fails, and one that is out of turns."""
     write_native(stage, "short", "maxTurns: 2\n")
     converse(stage, "cut")
-    rows = list_delegations(stage)
+    rows = list_runs(stage)
     assert [(row.agent, row.state, row.status) for row in rows] == [
         ("scribe", "finished", "failed"),
         ("short", "finished", "failed"),
@@ -262,7 +262,7 @@ def test_an_end_without_a_stop_is_judged_when_the_answer_comes(stage: Stage) -> 
 @pytest.mark.thorough
 def test_one_in_the_background_is_judged_when_it_stops(stage: Stage) -> None:
     converse(stage, "behind")
-    (row,) = list_delegations(stage)
+    (row,) = list_runs(stage)
     assert (row.status, row.verdict) == ("completed", "accepted")
 
 
@@ -271,7 +271,7 @@ def test_what_follows_from_a_return_is_done_as_after_remit_run(stage: Stage) -> 
     run_remit(stage, "task", "new", "A button")
     compile_agents(stage, STANDARD.replace("implementation", "planning"), planner="nobody")
     converse(stage, "task")
-    (row,) = list_delegations(stage)
+    (row,) = list_runs(stage)
     assert (row.status, row.task_number) == ("completed", 1)
     state = json.loads((stage.root / "specs" / "state.json").read_text())
     assert state["active_projects"][0]["status"] == "planned"
@@ -287,7 +287,7 @@ def test_the_plugin_does_the_same(stage: Stage) -> None:
     run_remit(stage, "hooks", "uninstall", "claude")
     assert not (stage.root / ".claude" / "settings.local.json").exists()
     converse(stage, "alone", "--plugin-dir", str(ROOT))
-    (row,) = list_delegations(stage)
+    (row,) = list_runs(stage)
     assert (row.status, row.verdict) == ("completed", "accepted")
     (result,) = find_results(stage, "alone", 1)
     assert (result["status"], result["remit"]["attempts"]) == ("completed", 2)

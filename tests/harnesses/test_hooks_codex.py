@@ -21,8 +21,8 @@ from tests.support.harness_hooks import (
     converse,
     get_report,
     hand,
-    list_delegations,
     list_results,
+    list_runs,
     register,
     set_up,
 )
@@ -86,7 +86,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
 
 def test_the_contract_goes_in_and_a_bad_return_is_blocked_and_corrected(stage: Stage) -> None:
     assert converse(stage, "main", TRUSTING).exit_code == 0
-    (row,) = list_delegations(stage)
+    (row,) = list_runs(stage)
     assert (row.agent, row.depth, row.runner) == ("scribe", 1, "codex")
     (first,) = stage.asked("work", 0)
     assert row.session_id in first
@@ -102,7 +102,7 @@ def test_the_contract_goes_in_and_a_bad_return_is_blocked_and_corrected(stage: S
 @pytest.mark.thorough
 def test_a_liar_is_rejected(stage: Stage) -> None:
     converse(stage, "lying", TRUSTING)
-    (row,) = list_delegations(stage)
+    (row,) = list_runs(stage)
     assert (row.status, row.verdict) == ("failed", "fabricated")
     assert [len(stage.asked("lie", step)) for step in (1, 2, 3, 4)] == [1, 1, 1, 0]
 
@@ -115,14 +115,14 @@ def test_what_is_denied_or_in_doubt_does_not_run(stage: Stage) -> None:
     assert (stage.root / "remit.toml").read_text() == settings
     assert (stage.root / "report.md").exists()  # the fault is not that nothing runs
     assert ["Remit" in told for told in list_results(stage, "reach", 4)] == [True, True, True, False]
-    (row,) = list_delegations(stage)
+    (row,) = list_runs(stage)
     assert row.status == "completed"
 
 
 @pytest.mark.thorough
 def test_one_that_goes_on_later_is_another_delegation(stage: Stage) -> None:
     converse(stage, "again", TRUSTING)
-    rows = list_delegations(stage)
+    rows = list_runs(stage)
     assert [row.status for row in rows] == ["completed", "completed"]
     assert [get_report(stage, row).artifacts[0].path for row in rows] == ["left.md", "right.md"]
 
@@ -132,7 +132,7 @@ def test_a_persons_own_session_is_in_nobodys_way(stage: Stage) -> None:
     converse(stage, "own", TRUSTING)
     assert (stage.root / "mine").exists()
     assert stage.asked("own", 2) == []
-    assert list_delegations(stage) == []
+    assert list_runs(stage) == []
 
 
 @pytest.mark.thorough
@@ -178,7 +178,7 @@ def list_hooks(stage: Stage, environ: dict[str, str]) -> list[dict[str, Any]]:
 def test_without_trust_hooks_are_passed_over_in_silence_and_codex_tells_it_when_asked(stage: Stage) -> None:
     environ = stage.environ
     session = converse(stage, "main", environ=environ)
-    assert list_delegations(stage) == []
+    assert list_runs(stage) == []
     assert "hook" not in session.output + session.errors  # the trap: nothing is said
     hooks = list_hooks(stage, environ)
     assert {hook["trustStatus"] for hook in hooks} == {"untrusted"}
@@ -189,7 +189,7 @@ def test_without_trust_hooks_are_passed_over_in_silence_and_codex_tells_it_when_
     assert {hook["trustStatus"] for hook in list_hooks(stage, environ)} == {"trusted"}
     (stage.root / "report.md").unlink()  # else it would be there before the work began
     converse(stage, "main", environ=environ)
-    (row,) = list_delegations(stage)
+    (row,) = list_runs(stage)
     assert row.status == "completed"
 
 
@@ -197,7 +197,7 @@ def test_without_trust_hooks_are_passed_over_in_silence_and_codex_tells_it_when_
 def test_a_call_that_starts_nobody_is_closed_with_the_session(stage: Stage) -> None:
     stage.configure('[hooks]\nenforce = "all"\n')
     converse(stage, "strange", TRUSTING)
-    (row,) = list_delegations(stage)  # Codex says nothing of its own refusal
+    (row,) = list_runs(stage)  # Codex says nothing of its own refusal
     assert (row.agent, row.state, row.status) == ("nobody", "finished", "partial")
 
 
@@ -265,6 +265,6 @@ def test_in_code_mode_what_is_denied_does_not_run(tmp_path: Path, monkeypatch: p
         assert (stage.root / "report.md").exists()
         *denied, allowed = list_results(stage, "reach", 3)[-3:]
         assert ["Remit" in told for told in (*denied, allowed)] == [True, True, False]
-        (row,) = list_delegations(stage)
+        (row,) = list_runs(stage)
         assert (row.status, row.verdict) == ("completed", "accepted")
         assert [each.grade for each in get_report(stage, row).artifacts] == ["attributed"]

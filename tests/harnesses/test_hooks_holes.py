@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.testing import call, say
-from tests.support.harness_hooks import PACKAGE, ask, converse, get_report, hand, list_delegations, list_results, set_up
+from tests.support.harness_hooks import PACKAGE, ask, converse, get_report, hand, list_results, list_runs, set_up
 from tests.support.harness_stage import FREE, Stage
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def keep_open_branch(stage: Stage) -> None:
 @pytest.mark.thorough
 def test_what_was_made_before_a_message_is_not_credited_again(stage: Stage) -> None:
     converse(stage, "again")
-    rows = list_delegations(stage)
+    rows = list_runs(stage)
     assert [(row.status, row.verdict) for row in rows] == [("completed", "accepted"), ("failed", "fabricated")]
     assert [each.path for each in get_report(stage, rows[0]).artifacts] == ["left.md"]
 
@@ -103,7 +103,7 @@ def test_settings_that_an_agent_changes_by_git_are_not_taken_over(stage: Stage) 
     before = (stage.root / "remit.toml").read_text()
     converse(stage, "switching")
     assert json.loads((stage.root / SETTINGS).read_text()) == {}  # the agent did change them
-    rows = list_delegations(stage)
+    rows = list_runs(stage)
     assert len(rows) == 2  # and the next one is still held
     assert (stage.root / "remit.toml").read_text() == before
     (told,) = list_results(stage, "reach", 1)
@@ -122,7 +122,7 @@ def test_a_skill_that_an_agent_forks_gets_no_more_than_the_agent(stage: Stage) -
     assert not (stage.root / "reached").exists()
     assert (stage.root / "remit.toml").read_text() == FREE
     assert (stage.root / "fine").exists()
-    rows = list_delegations(stage)
+    rows = list_runs(stage)
     assert [(row.agent, row.status) for row in rows] == [("scribe", "completed"), ("general-purpose", None)]
     assert rows[1].depth >= 1
     assert {row.state for row in rows} == {"finished"}

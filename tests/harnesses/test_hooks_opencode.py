@@ -14,8 +14,8 @@ from tests.support.harness_hooks import (
     find_results,
     get_report,
     hand,
-    list_delegations,
     list_results,
+    list_runs,
     register,
     set_up,
 )
@@ -87,7 +87,7 @@ def test_each_of_a_session_is_held_to_its_own(stage: Stage) -> None:
     """One session with three subagents, since each session takes its time."""
     settings = (stage.root / "remit.toml").read_text()
     assert converse(stage, "main").exit_code == 0
-    work, lie, reach = list_delegations(stage)
+    work, lie, reach = list_runs(stage)
     check_corrected(stage, work)
     check_rejected(stage, lie)
     assert (stage.root / "remit.toml").read_text() == settings
@@ -137,7 +137,7 @@ def check_denied(stage: Stage, row: Run) -> None:
 @pytest.mark.thorough
 def test_two_of_one_kind_at_once_are_told_apart(stage: Stage) -> None:
     converse(stage, "both")
-    rows = list_delegations(stage)
+    rows = list_runs(stage)
     assert [row.status for row in rows] == ["completed", "completed"]
     for row in rows:
         (artifact,) = get_report(stage, row).artifacts
@@ -148,7 +148,7 @@ def test_two_of_one_kind_at_once_are_told_apart(stage: Stage) -> None:
 @pytest.mark.thorough
 def test_one_that_goes_on_later_is_another_delegation(stage: Stage) -> None:
     converse(stage, "again")
-    rows = list_delegations(stage)
+    rows = list_runs(stage)
     assert [row.status for row in rows] == ["completed", "completed"]
     assert [get_report(stage, row).artifacts[0].path for row in rows] == ["left.md", "right.md"]
     (result,) = find_results(stage, "again", 2)
@@ -163,7 +163,7 @@ def test_a_persons_own_session_is_in_nobodys_way(stage: Stage) -> None:
     assert (stage.root / "mine").exists()
     assert "No return is owed." in session.output
     assert stage.asked("own", 2) == []
-    assert list_delegations(stage) == []
+    assert list_runs(stage) == []
 
 
 @pytest.mark.thorough
@@ -177,7 +177,7 @@ def test_the_harnesss_own_agents_are_only_looked_on(stage: Stage) -> None:
 @pytest.mark.thorough
 def test_one_whose_model_fails_is_not_left_open(stage: Stage) -> None:
     converse(stage, "broken")
-    (row,) = list_delegations(stage)
+    (row,) = list_runs(stage)
     assert row.state == "finished"
     assert row.status != "completed"
     assert "no such thing" in json.dumps(list_results(stage, "broken", 1))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.testing import ScriptedModel, call, find_cli, say
-from tests.support.harness_hooks import Session, converse, list_delegations, list_results, write_native
+from tests.support.harness_hooks import Session, converse, list_results, list_runs, write_native
 from tests.support.harness_stage import WAIT_S, Stage, give, make_stage
 from tests.support.program_runs import wait_until
 
@@ -92,7 +92,7 @@ def test_work_is_delegated_through_the_server(stage: Stage) -> None:
         "accepted",
     )
     assert [each["path"] for each in told["result"]["artifacts"]] == ["notes.md"]
-    work, lie = list_delegations(stage)
+    work, lie = list_runs(stage)
     assert (work.agent, work.depth, work.status) == ("scribe", 1, "completed")
     assert session.exit_code == 0
     checked = load_result(stage, "work")  # R2.15: an agent checks its own return
@@ -105,7 +105,7 @@ def test_work_is_delegated_through_the_server(stage: Stage) -> None:
 @pytest.mark.thorough
 def test_depth_4_and_a_circle_are_refused(stage: Stage) -> None:
     play(stage, "deep")
-    assert [(row.agent, row.depth) for row in list_delegations(stage)] == [("first", 1), ("second", 2), ("third", 3)]
+    assert [(row.agent, row.depth) for row in list_runs(stage)] == [("first", 1), ("second", 2), ("third", 3)]
     refused = [list_results(stage, "three", step)[0] for step in (1, 2)]
     assert "MAX_DEPTH_EXCEEDED" in refused[0]
     assert "MAX_DEPTH_EXCEEDED" in refused[1] or "CYCLE_DETECTED" in refused[1]
@@ -125,8 +125,8 @@ def test_work_goes_on_when_claude_code_ends(stage: Stage, number: signal.Signals
         wait_until((stage.root / "begun").exists, "the agent began")
         process.send_signal(number)
         process.wait(WAIT_S)
-    assert list_delegations(stage)[0].state == "running"
-    wait_until(lambda: list_delegations(stage)[0].state == "finished", "somebody drove it to its end")
-    (row,) = list_delegations(stage)
+    assert list_runs(stage)[0].state == "running"
+    wait_until(lambda: list_runs(stage)[0].state == "finished", "somebody drove it to its end")
+    (row,) = list_runs(stage)
     assert (row.status, row.stop_reason) == ("completed", "exited")
     wait_until(lambda: stage.list_living() == [], "nobody is left")

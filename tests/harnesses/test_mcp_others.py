@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.testing import ScriptedModel, call, say
-from tests.support.harness_hooks import converse, list_delegations, list_results
+from tests.support.harness_hooks import converse, list_results, list_runs
 from tests.support.harness_stage import Stage, give, make_stage
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def test_work_is_delegated_through_the_server(stage: Stage) -> None:
     play(stage, "main")
     result = load_result(stage, "main")["result"]
     assert (result["status"], result["remit"]["verdict"]) == ("completed", "accepted")
-    (row,) = list_delegations(stage)
+    (row,) = list_runs(stage)
     assert (row.agent, row.depth, row.status) == (stage.cli, 1, "completed")
     checked = load_result(stage, "work")
     assert (checked["accepted"], checked["session_id"]) == (False, row.session_id)
@@ -95,6 +95,6 @@ def test_work_is_delegated_through_the_server(stage: Stage) -> None:
 @pytest.mark.parametrize("stage", ["codex"], indirect=True)  # a start of opencode takes ten times as long
 def test_depth_4_is_refused(stage: Stage) -> None:
     play(stage, "deep")
-    assert [row.depth for row in list_delegations(stage)] == [1, 2, 3]
+    assert [row.depth for row in list_runs(stage)] == [1, 2, 3]
     assert "MAX_DEPTH_EXCEEDED" in list_results(stage, "three", 1)[0]
     assert not stage.asked("four", 0)

@@ -408,10 +408,10 @@ def test_a_broker_that_is_killed_loses_nothing(stage: Stage) -> None:
         "asyncio.run(main())\n"
     )
     words = [sys.executable, "-c", begin, str(stage.root), stage.mark("slow"), stage.cli]
-    broker = subprocess.Popen(words, env=stage.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, cwd=stage.root)
+    supervisor = subprocess.Popen(words, env=stage.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, cwd=stage.root)
     wait_for(stage.root / "begun")
-    broker.send_signal(signal.SIGKILL)
-    broker.wait()
+    supervisor.send_signal(signal.SIGKILL)
+    supervisor.wait()
     assert not (stage.root / "report.md").exists()
     result = stage.take_over()
     assert tell(result) == ("completed", "exited", "accepted", 1)

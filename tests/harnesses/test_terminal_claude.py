@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.testing import call, find_cli, say
-from tests.support.harness_hooks import ask, get_report, hand, list_delegations, set_up
+from tests.support.harness_hooks import ask, get_report, hand, list_runs, set_up
 from tests.support.harness_stage import WAIT_S
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def test_in_a_terminal_a_lie_comes_with_its_verdict_and_an_honest_return_with_it
     with set_up("claude", SCRIPTS, tmp_path, monkeypatch) as stage:
         open_at_prompt(stage)
         shown = talk(stage, "main", 4)
-        lie, work = list_delegations(stage)
+        lie, work = list_runs(stage)
         assert (lie.status, lie.verdict, work.status, work.verdict) == ("failed", "fabricated", "completed", "accepted")
         assert [get_report(stage, run).attempts for run in (lie, work)] == [3, 1]
         assert "async" in json.dumps(stage.asked("main", 1)).lower(), "the agent was not in the background"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.testing import call, find_cli, say
-from tests.support.harness_hooks import TRUSTING, hand, list_delegations, set_up
+from tests.support.harness_hooks import TRUSTING, hand, list_runs, set_up
 from tests.support.harness_terminal import Terminal
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ def test_in_a_terminal_a_lie_that_comes_after_the_callers_turn_comes_with_its_ve
     with set_up("codex", SCRIPTS, tmp_path, monkeypatch, codex_model="gpt-6.1-sol") as stage:
         assert program is not None
         with Terminal(stage, (program, TRUSTING, f"{stage.mark('main')} Do it.")) as terminal:
-            terminal.wait(lambda: [row for row in list_delegations(stage) if row.state == "finished"])
+            terminal.wait(lambda: [row for row in list_runs(stage) if row.state == "finished"])
             assert len(list_requests(stage, "main")) == 2, "the agent was waited for"
             terminal.type(f"{stage.mark('next')} Go on.")
             terminal.wait(lambda: len(list_requests(stage, "next")) == 3)
-        (lie,) = list_delegations(stage)
+        (lie,) = list_runs(stage)
         assert (lie.status, lie.verdict) == ("failed", "fabricated")
         requests = [*list_requests(stage, "main"), *list_requests(stage, "next")]
         assert [request for request in requests if "never.md" in request and VERDICT not in request] == []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.testing import call, find_cli, say
-from tests.support.harness_hooks import ask, find_results, hand, list_delegations, set_up
+from tests.support.harness_hooks import ask, find_results, hand, list_runs, set_up
 from tests.support.harness_terminal import Terminal
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def test_in_a_terminal_the_caller_gets_the_verdict_instead_of_the_lie(
         assert program is not None
         with Terminal(stage, (program, "--prompt", f"{stage.mark('main')} Do it.")) as terminal:
             terminal.wait(lambda: stage.asked("main", 1))
-        (lie,) = list_delegations(stage)
+        (lie,) = list_runs(stage)
         assert (lie.status, lie.verdict) == ("failed", "fabricated")
         (result,) = find_results(stage, "main", 1)
         assert (result["remit"]["session_id"], result["status"]) == (lie.session_id, "failed")

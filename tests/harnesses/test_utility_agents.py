@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.testing import call, say
-from tests.support.harness_hooks import TRUSTING, converse, list_delegations, run_remit, set_up
+from tests.support.harness_hooks import TRUSTING, converse, list_runs, run_remit, set_up
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def test_the_callers_model_gets_the_return(cli: CliName, tmp_path: Path, monkeyp
         run_remit(stage, "task", "new", "Cache the uploads")
         ended = converse(stage, "main", *((TRUSTING,) if cli == "codex" else ()))
         assert ended.exit_code == 0, ended
-        [row] = list_delegations(stage)
+        [row] = list_runs(stage)
         assert (row.agent, row.status, row.runner) == (AGENT, "completed", "built-in")
         last = [json.dumps(one.body) for one in stage.model.requests if one.script == "main" and one.tools][-1]
         assert "Task 1 moved from [NOT STARTED] to [PLANNING]" in last

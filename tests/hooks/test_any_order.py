@@ -59,9 +59,7 @@ class Harness(RuleBasedStateMachine):
     def find_session(self, child: Child, *, by_call: bool) -> str:
         """Whose answer one is, as a harness means it: by its call, or the last that it has called so."""
         key, value = ("tool_use_id", child.call_id) if by_call else ("agent_id", child.agent_id)
-        query = (
-            f"SELECT session_id FROM hook_runs JOIN delegations USING (session_id) WHERE {key} = ? ORDER BY created_ms"  # noqa: S608 - one of two
-        )
+        query = f"SELECT session_id FROM hook_runs JOIN runs USING (session_id) WHERE {key} = ? ORDER BY created_ms"  # noqa: S608 - one of two
         found = self.stage.ask(query, value) or self.stage.ask(query.replace(key, "tool_use_id"), child.call_id)
         return str(found[-1][0])
 

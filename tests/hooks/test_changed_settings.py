@@ -55,7 +55,7 @@ def test_nor_is_what_was_changed_just_before_its_end(stage: Stage, settings: Pat
     child.hand_over(child.report("one.md"))
     assert child.row.state == "finished"
     assert is_kept(tell(stage, settings))
-    stage.change("UPDATE delegations SET ended_ms = ended_ms - 60000, created_ms = created_ms - 60000")
+    stage.change("UPDATE runs SET ended_ms = ended_ms - 60000, created_ms = created_ms - 60000")
     os.utime(settings)
     assert tell(stage, settings) == {}  # a minute later it is a person's
 
@@ -67,9 +67,9 @@ def test_when_it_changed_counts_however_late_it_is_told(stage: Stage, settings: 
     child.hand_over(child.report(status="partial"))
     changed_ms = settings.stat().st_ctime_ns // 1_000_000
     span = (changed_ms - 60_000, changed_ms - 20_000)
-    stage.change("UPDATE delegations SET created_ms = ?, ended_ms = ?", *span)
+    stage.change("UPDATE runs SET created_ms = ?, ended_ms = ?", *span)
     assert tell(stage, settings) == {}
-    stage.change("UPDATE delegations SET created_ms = ?, ended_ms = ?", changed_ms, changed_ms)
+    stage.change("UPDATE runs SET created_ms = ?, ended_ms = ?", changed_ms, changed_ms)
     assert is_kept(tell(stage, settings))
 
 

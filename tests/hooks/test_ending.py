@@ -67,7 +67,7 @@ def test_remit_cancel_ends_it(child: Child, remit: Remit, root: Path) -> None:
 def test_who_is_late_gets_no_tools_and_may_hand_back(child: Child, root: Path) -> None:
     child.write("plan.md")
     child.stage.change("UPDATE hook_runs SET deadline_ms = 1000")
-    child.stage.change("UPDATE delegations SET deadline_ms = 1000")
+    child.stage.change("UPDATE runs SET deadline_ms = 1000")
     word, reason = say(child.use("Read", file_path=str(root / "old.md")))
     assert word == "deny"
     assert "your time is up" in reason
@@ -109,7 +109,7 @@ def test_another_session_ends_nobody_but_those_of_whom_nothing_is_heard(stage: S
     other = Stage(stage.root, session="another", quick=stage.quick)
     other.send(other.event("SessionStart", source="startup"))
     assert child.row.state == "running"
-    child.stage.change("UPDATE delegations SET deadline_ms = 1000")
+    child.stage.change("UPDATE runs SET deadline_ms = 1000")
     assert other.send(other.event("SessionStart", source="startup")) == {}
     assert (child.row.state, child.row.stop_reason) == ("finished", "orphaned")
 
@@ -123,7 +123,7 @@ def test_an_answer_after_the_end_changes_nothing_for_the_better(stage: Stage, ch
     assert result["status"] == child.row.status == ended.status != "completed"
 
 
-# --- a broker in the same workspace ----------------------------------------------------------------------------------
+# --- a supervisor in the same workspace -------------------------------------------------------------------------------
 
 OPEN = """
 import asyncio, sys
@@ -131,7 +131,7 @@ from remit.runs.workspace import Workspace
 
 async def play():
     async with Workspace.open(sys.argv[1]) as ws:
-        for task in ws.broker.recover_soon():
+        for task in ws.supervisor.recover_soon():
             await task
 
 asyncio.run(play())
@@ -139,7 +139,7 @@ asyncio.run(play())
 
 
 def recover(root: Path) -> None:
-    """Let a broker look for what others have left."""
+    """Let a supervisor look for what others have left."""
     env = {**os.environ, "PYTHONPATH": str(SOURCE)}
     subprocess.run([sys.executable, "-c", OPEN, str(root)], check=True, env=env, timeout=60)
 
@@ -153,7 +153,7 @@ def test_a_broker_never_drives_a_refereed_agent(stage: Stage, child: Child, remi
     child.stop(child.report("plan.md"))
     assert remit("wait", child.session_id).code == 0  # what is judged, it settles
     assert (child.row.state, child.row.status, looked_on.row.state) == ("finished", "completed", "running")
-    stage.change("UPDATE delegations SET deadline_ms = 1000 WHERE state = 'running'")
+    stage.change("UPDATE runs SET deadline_ms = 1000 WHERE state = 'running'")
     remit("wait", looked_on.row.session_id)  # what is long past its time, it ends
     assert (looked_on.row.state, looked_on.row.stop_reason) == ("finished", "orphaned")
     assert stage.ask("SELECT count(*) FROM attempts WHERE session_id = ?", looked_on.row.session_id) == [(0,)]

@@ -202,7 +202,7 @@ def test_a_caller_gets_the_result_if_the_ledger_cannot_be_written(tasked: Stage,
     child.write("specs/report.md", "# Report\nIt is slow.\n")
     answer = child.report("specs/report.md")
     child.stop(answer)
-    spoil_ledger(root, "BEFORE UPDATE OF state ON delegations WHEN NEW.state = 'finished'")
+    spoil_ledger(root, "BEFORE UPDATE OF state ON runs WHEN NEW.state = 'finished'")
     result = child.hand_over(answer)
     (step,) = result["remit"]["failed_steps"]
     assert (result["status"], step["step"], step["code"]) == ("completed", "ledger", "STORAGE_FAILED")

@@ -112,13 +112,13 @@ def test_a_tool_that_is_switched_off_is_denied(stage: Stage, root: Path) -> None
 
 
 def test_what_remit_has_started_is_held_to_its_own(stage: Stage, root: Path) -> None:
-    """The main session of a harness that a broker has started is the agent of the ticket."""
+    """The main session of a harness that a supervisor has started is the agent of the ticket."""
     from remit.runs.admission.tickets import mint  # noqa: PLC0415 - only here
 
     add_agent(root, "careful", more=NO_RM)
     ticket = mint(bytes(range(32)))
     stage.call("careful")
-    stage.change("UPDATE delegations SET ticket = ?, owner = 'broker'", ticket.hash)
+    stage.change("UPDATE runs SET ticket = ?, owner = 'supervisor'", ticket.hash)
     stage.change("DELETE FROM hook_runs")
     event = stage.event("PreToolUse", tool_name="Bash", tool_input={"command": "rm x"}, tool_use_id="t")
     assert say(stage.send(event, {"REMIT_TICKET": ticket.token})) == "deny"
@@ -294,7 +294,7 @@ def test_below_a_broker_every_file_of_the_agent_above_holds(stage: Stage, root: 
     file.write_text("---\nname: planner\ndescription: Plans the work.\ntools: Read\n---\nPlan.\n")
     child = stage.call("planner")
     ticket = mint(bytes(range(32)))
-    stage.change("UPDATE delegations SET ticket = ?, owner = 'broker-1'", ticket.hash)
+    stage.change("UPDATE runs SET ticket = ?, owner = 'supervisor-1'", ticket.hash)
     stage.change("DELETE FROM hook_runs WHERE session_id = ?", child.session_id)
     call = stage.event("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="toolu_x")
     assert say(stage.send(call, {"REMIT_TICKET": ticket.token})) == "deny"

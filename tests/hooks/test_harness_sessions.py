@@ -186,7 +186,7 @@ def test_a_person_who_talks_to_an_agent_in_a_terminal_may_start_others(stage: St
 def test_an_agent_that_remit_has_started_as_a_whole_session_calls_by_its_ticket(stage: Stage) -> None:
     ticket = mint(bytes(range(32)))
     above = stage.call("planner")
-    stage.change("UPDATE delegations SET ticket = ?, owner = 'broker'", ticket.hash)
+    stage.change("UPDATE runs SET ticket = ?, owner = 'supervisor'", ticket.hash)
     stage.change("DELETE FROM hook_runs")
     call = stage.event("PreToolUse", agent_type="planner", tool_name="Agent", tool_use_id="toolu_9")
     given = {"subagent_type": "writer", "prompt": "Go."}

@@ -47,7 +47,7 @@ def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
 def make_late(stage: Stage) -> None:
     """Let all of them be lost: longer past their deadline than any harness takes to tell."""
     past_ms = int(time.time() * 1000) - GRACE_MS - 1000
-    stage.change("UPDATE delegations SET deadline_ms = ?", past_ms)
+    stage.change("UPDATE runs SET deadline_ms = ?", past_ms)
 
 
 # --- shown -----------------------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ def test_one_of_which_nothing_is_heard_long_after_its_deadline_is_lost(child: Ch
 
 
 def test_one_that_is_late_is_ended_where_it_runs(child: Child, remit: Inside) -> None:
-    child.stage.change("UPDATE delegations SET deadline_ms = ?", int(time.time() * 1000) - 60_000)
+    child.stage.change("UPDATE runs SET deadline_ms = ?", int(time.time() * 1000) - 60_000)
     told = remit("doctor").text
     assert "is past its time by" in told
     assert "end it in claude, where it runs" in told

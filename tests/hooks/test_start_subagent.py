@@ -250,7 +250,7 @@ def test_whoever_is_over_starts_nobody(stage: Stage) -> None:
 
 def test_whoever_is_late_starts_nobody(stage: Stage) -> None:
     planner = chain(stage, "planner")
-    stage.change("UPDATE delegations SET deadline_ms = 1000")
+    stage.change("UPDATE runs SET deadline_ms = 1000")
     assert "past its deadline" in refuse(stage, "reviewer", by=planner)
 
 
@@ -269,10 +269,10 @@ def test_a_call_without_a_prompt_is_refused(root: Path) -> None:
 
 
 def enter_ticket(stage: Stage, agent: str = "planner") -> tuple[str, str]:
-    """A delegation as the broker has it while its harness runs: token and session."""
+    """A delegation as the supervisor has it while its harness runs: token and session."""
     ticket = mint(bytes(range(32)))
     child = stage.call(agent)
-    stage.change("UPDATE delegations SET ticket = ?, owner = 'broker-1'", ticket.hash)
+    stage.change("UPDATE runs SET ticket = ?, owner = 'supervisor-1'", ticket.hash)
     stage.change("DELETE FROM hook_runs")
     assert hash_ticket(ticket.token) == ticket.hash
     return ticket.token, child.session_id
@@ -295,9 +295,7 @@ def test_a_forged_ticket_opens_nothing(stage: Stage, token: str) -> None:
     assert stage.rows() == before
 
 
-@pytest.mark.parametrize(
-    "change", ["UPDATE delegations SET state = 'finished'", "UPDATE delegations SET deadline_ms = 1000"]
-)
+@pytest.mark.parametrize("change", ["UPDATE runs SET state = 'finished'", "UPDATE runs SET deadline_ms = 1000"])
 def test_a_ticket_ends_with_its_session(stage: Stage, change: str) -> None:
     token, _ = enter_ticket(stage)
     stage.change(change)

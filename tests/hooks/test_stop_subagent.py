@@ -452,7 +452,7 @@ def test_an_agent_that_only_wrote_elsewhere_cannot_claim_what_a_sibling_wrote(st
     assert left.stop(left.report("new.md")) == {}
 
 
-# --- a return that was handed in ---------------------------------------------------------------------------------------
+# --- a return that was handed in --------------------------------------------------------------------------------------
 
 
 def submit(root: Path, message: str) -> bool:

@@ -82,7 +82,7 @@ def test_a_newer_one_is_told(file: Path) -> None:
 
 def test_an_older_one_is_told_whatever_tables_it_has(tmp_path: Path) -> None:
     db = sqlite3.connect(tmp_path / "ledger.db")
-    db.execute("CREATE TABLE delegations (session_id TEXT)")
+    db.execute("CREATE TABLE runs (session_id TEXT)")
     db.execute("PRAGMA user_version = 1")
     db.close()
     found = examine(str(tmp_path / "ledger.db"), seconds=5)

@@ -11,7 +11,7 @@ from remit.ledger.followers import PAGE, FinishedBatch, finish_batch, take_batch
 from remit.ledger.home import Home
 from remit.ledger.notes import get_note, set_note
 from remit.ledger.retention import forget_old
-from remit.ledger.runs import Run, add_delegation, advance
+from remit.ledger.runs import Run, add_run, advance
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def settle(home: Home, *names: str) -> list[str]:
     made = []
     for name in names:
         row = Run(f"sess_1_{name:0>6}", "scout", 1, ("orchestrator", "scout"))
-        add_delegation(home.ledger, row)
+        add_run(home.ledger, row)
         with home.ledger.transaction() as db:
             advance(db, row.session_id, "finished", ended_ms=read_clock_ms(), stop_reason="exited")
         made.append(row.session_id)
@@ -110,8 +110,8 @@ def test_what_was_forgotten_meanwhile_stops_nobody(home: Home) -> None:
     settle(home, "a")
     assert take(home.ledger) is not None
     with home.ledger.transaction() as db:
-        db.execute("UPDATE delegations SET created_ms = 1")
-    assert forget_old(home, days=1, megabytes=1000).delegations == 1
+        db.execute("UPDATE runs SET created_ms = 1")
+    assert forget_old(home, days=1, megabytes=1000).runs == 1
     made = settle(home, "b")
     assert list_sessions(take(home.ledger)) == made
 

@@ -17,11 +17,11 @@ from remit.ledger.retention import Forgotten, forget_if_due, forget_old, measure
 from remit.ledger.runs import (
     AttemptRow,
     Run,
-    add_delegation,
+    add_run,
     advance,
     list_attempts,
-    list_delegations,
-    load_delegation,
+    list_runs,
+    load_run,
     record_attempt,
     set_usage,
 )
@@ -36,9 +36,7 @@ DAY_MS = 86_400_000
 def make(home: Home, name: str, *, parent: str | None = None, root: str = "", days_ago: float = 0) -> Run:
     created = read_clock_ms() - int(days_ago * DAY_MS)
     path = ("orchestrator", "planner")
-    return add_delegation(
-        home.ledger, Run(name, "planner", 1, path, parent_id=parent, root_id=root, created_ms=created)
-    )
+    return add_run(home.ledger, Run(name, "planner", 1, path, parent_id=parent, root_id=root, created_ms=created))
 
 
 def settle(home: Home, name: str) -> None:
@@ -48,13 +46,13 @@ def settle(home: Home, name: str) -> None:
 
 def test_a_delegation_is_written_and_found_again(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
-    row = add_delegation(
+    row = add_run(
         home.ledger,
         Run("sess_1_abc", "planner", 2, ("a", "b", "planner"), task_number=7, details={"prompt": "Plän"}),
     )
     assert row.root_id == "sess_1_abc"
-    assert load_delegation(home.ledger, "sess_1_abc") == row
-    assert load_delegation(home.ledger, "other") is None
+    assert load_run(home.ledger, "sess_1_abc") == row
+    assert load_run(home.ledger, "other") is None
     assert [event.kind for event in load_events(home.ledger)] == ["admitted"]
 
 
@@ -64,10 +62,10 @@ def test_a_delegation_goes_one_way_only(tmp_path: Path) -> None:
     with home.ledger.transaction() as db:
         advance(db, "s1", "running", started_ms=5)
     settle(home, "s1")
-    found = load_delegation(home.ledger, "s1")
+    found = load_run(home.ledger, "s1")
     assert found is not None
     assert (found.state, found.started_ms, found.status) == ("finished", 5, "completed")
-    with pytest.raises(StateError, match="s1 is settled already"):
+    with pytest.raises(StateError, match="s1 is finished already"):
         settle(home, "s1")
     with pytest.raises(StateError, match="is not in the ledger"):
         settle(home, "nobody")
@@ -83,7 +81,7 @@ def test_what_one_that_runs_has_used_only_grows(tmp_path: Path) -> None:
     def use(tokens: int | None, cost_usd: float | None, turns: int | None) -> tuple[object, ...]:
         with home.ledger.transaction() as db:
             set_usage(db, "s1", tokens=tokens, cost_usd=cost_usd, turns=turns)
-        row = load_delegation(home.ledger, "s1")
+        row = load_run(home.ledger, "s1")
         assert row is not None
         return row.tokens, row.cost_usd, row.turns
 
@@ -113,9 +111,9 @@ def test_lists_are_narrowed_and_paged(tmp_path: Path) -> None:
     for number in range(5):
         make(home, f"s{number}", days_ago=5 - number, root="tree" if number % 2 else "")
     settle(home, "s4")
-    assert [each.session_id for each in list_delegations(home.ledger)] == ["s4", "s3", "s2", "s1", "s0"]
-    assert [each.session_id for each in list_delegations(home.ledger, only_open=True, limit=2)] == ["s3", "s2"]
-    assert [each.session_id for each in list_delegations(home.ledger, root_id="tree")] == ["s3", "s1"]
+    assert [each.session_id for each in list_runs(home.ledger)] == ["s4", "s3", "s2", "s1", "s0"]
+    assert [each.session_id for each in list_runs(home.ledger, only_open=True, limit=2)] == ["s3", "s2"]
+    assert [each.session_id for each in list_runs(home.ledger, root_id="tree")] == ["s3", "s1"]
 
 
 def test_a_spill_is_kept_once_and_read_back_whole(tmp_path: Path) -> None:
@@ -143,15 +141,15 @@ def test_what_is_old_and_settled_is_forgotten(tmp_path: Path) -> None:
     shared = write_spill(home, b"shared", session_id="old", kind="answer")
     write_spill(home, b"shared", session_id="young", kind="answer")
     planned = forget_old(home, days=90, megabytes=1000, dry_run=True)
-    assert planned.delegations == 1
-    assert len(list_delegations(home.ledger)) == 5
+    assert planned.runs == 1
+    assert len(list_runs(home.ledger)) == 5
     assert forget_old(home, days=90, megabytes=1000)[:3] == (1, 2, 1)
-    assert {each.session_id for each in list_delegations(home.ledger)} == {"open", "young", "parent", "child"}
+    assert {each.session_id for each in list_runs(home.ledger)} == {"open", "young", "parent", "child"}
     assert load_spill(home, shared) == b"shared"
     with pytest.raises(InputError):
         load_spill(home, gone)
     settle(home, "child")
-    assert forget_old(home, days=90, megabytes=1000).delegations == 2
+    assert forget_old(home, days=90, megabytes=1000).runs == 2
     assert forget_old(home, days=90, megabytes=1000) == Forgotten()
 
 
@@ -163,7 +161,7 @@ def test_who_is_stopped_after_forgetting_has_told_of_it(tmp_path: Path, monkeypa
     monkeypatch.setattr(retention, "_forget_loose", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         forget_old(home, days=90, megabytes=1000)
-    assert list_delegations(home.ledger) == []
+    assert list_runs(home.ledger) == []
     rows = home.ledger.db.execute("SELECT details FROM events WHERE kind = 'forgotten'").fetchall()
     assert [each[0] for each in rows] == ['{"delegations":1}']
 
@@ -184,8 +182,8 @@ def test_while_it_is_too_large_the_oldest_are_forgotten(tmp_path: Path) -> None:
     assert result == planned
     assert result.freed_bytes == before - measure_bytes(home)
     assert limit - 2000 < measure_bytes(home) <= limit, "no more than it takes"
-    kept = {each.session_id for each in list_delegations(home.ledger, limit=1000)}
-    assert kept == {"open", *(f"s{number:03}" for number in range(result.delegations, 400))}
+    kept = {each.session_id for each in list_runs(home.ledger, limit=1000)}
+    assert kept == {"open", *(f"s{number:03}" for number in range(result.runs, 400))}
     assert len(list((tmp_path / ".remit" / "spills").rglob("?" * 64))) == 1
     assert find_spill(home, "ab" * 32).endswith(f"spills/ab/{'ab' * 32}")
 
@@ -223,9 +221,9 @@ def test_notes_of_hooks_go_with_the_runs_and_sessions_that_they_are_about(tmp_pa
     others = {"kept ", "roster", "follower otlp", "focus"}
     for note in (*(form.format(name, name) for form in (*of_runs, *of_sessions) for name in ("old", "young")), *others):
         set_note(home.ledger, note, "1")
-    assert forget_old(home, days=90, megabytes=1000, dry_run=True).delegations == 1
+    assert forget_old(home, days=90, megabytes=1000, dry_run=True).runs == 1
     assert home.ledger.db.execute("SELECT count(*) FROM notes").fetchone() == (22,)
-    assert forget_old(home, days=90, megabytes=1000).delegations == 1
+    assert forget_old(home, days=90, megabytes=1000).runs == 1
     left = {name for (name,) in home.ledger.db.execute("SELECT name FROM notes")}
     assert left == {form.format("young", "young") for form in (*of_runs, *of_sessions)} | others | {"last gc"}
 
@@ -244,9 +242,9 @@ def test_it_is_done_by_itself_once_a_day(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     make(home, "old", days_ago=100)
     settle(home, "old")
-    assert forget_if_due(home, days=90, megabytes=1).delegations == 1
+    assert forget_if_due(home, days=90, megabytes=1).runs == 1
     make(home, "older", days_ago=100)
     settle(home, "older")
-    assert forget_if_due(home, days=90, megabytes=1).delegations == 0
+    assert forget_if_due(home, days=90, megabytes=1).runs == 0
     set_note(home.ledger, "last gc", str(read_clock_ms() - 2 * DAY_MS))
-    assert forget_if_due(home, days=90, megabytes=1).delegations == 1
+    assert forget_if_due(home, days=90, megabytes=1).runs == 1

@@ -10,7 +10,7 @@ from remit.ledger import slots
 from remit.ledger.events import add_event
 from remit.ledger.home import Home
 from remit.ledger.remote_rows import OWNER as AFAR
-from remit.ledger.runs import Run, add_delegation, advance, list_delegations
+from remit.ledger.runs import Run, add_run, advance, list_runs
 from remit.ledger.slots import Slots, list_strangers, list_unwanted, take_slot
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def admit(home: Home, name: str, *, parent: str | None = None, awaited: bool = False) -> Run:
     row = Run(name, "worker", 1, ("orchestrator", "worker"), parent_id=parent, root_id=parent or "", awaited=awaited)
-    return add_delegation(home.ledger, row)
+    return add_run(home.ledger, row)
 
 
 @pytest.mark.parametrize("query", [slots._HOLDERS, slots._UNWANTED])  # noqa: SLF001 - how they are worded decides
@@ -67,12 +67,12 @@ def test_open_ones_come_newest_first_and_without_a_look_at_the_others(tmp_path: 
     home = Home(str(tmp_path))
     for place, name in enumerate(("old", "middle", "new")):
         row = Run(name, "worker", 1, ("orchestrator", "worker"), created_ms=1000 + place)
-        add_delegation(home.ledger, row)
+        add_run(home.ledger, row)
     with home.ledger.transaction() as db:
         advance(db, "middle", "finished")
     said: list[str] = []
     home.ledger.db.set_trace_callback(said.append)
-    assert [row.session_id for row in list_delegations(home.ledger, only_open=True)] == ["new", "old"]
+    assert [row.session_id for row in list_runs(home.ledger, only_open=True)] == ["new", "old"]
     home.ledger.db.set_trace_callback(None)
     plan = home.ledger.db.execute(f"EXPLAIN QUERY PLAN {said[-1]}").fetchall()
     assert "delegations_open" in plan[0][3]
@@ -82,6 +82,6 @@ def test_runs_of_other_machines_are_not_ahead_in_this_machines_line(tmp_path: Pa
     home = Home(str(tmp_path))
     for name, owner in (("one", "own"), ("two", "neighbor"), ("three", AFAR)):
         row = Run(name, "worker", 1, ("orchestrator", "worker"), created_ms=len(name), owner=owner)
-        add_delegation(home.ledger, row)
+        add_run(home.ledger, row)
     with home.ledger.reading() as db:
         assert list_strangers(db, "own") == [3]

@@ -45,7 +45,7 @@ def write_with_processes(root: Path, *, writers: int, count: int) -> None:
 def test_a_new_ledger_has_its_tables_and_its_version(tmp_path: Path) -> None:
     ledger = Home(str(tmp_path)).ledger
     assert ledger.db.execute("PRAGMA user_version").fetchone() == (VERSION,)
-    assert ledger.db.execute("SELECT count(*) FROM delegations").fetchone() == (0,)
+    assert ledger.db.execute("SELECT count(*) FROM runs").fetchone() == (0,)
     assert ledger.db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert (tmp_path / ".remit" / ".gitignore").read_text() == "*\n"
 
@@ -71,10 +71,10 @@ def test_many_writers_lose_nothing_and_the_log_stays_short(tmp_path: Path) -> No
 
 OLDER = """
     CREATE TABLE migrations (name TEXT PRIMARY KEY) STRICT;
-    CREATE TABLE delegations (session_id TEXT PRIMARY KEY, state TEXT NOT NULL, extra TEXT) STRICT, WITHOUT ROWID;
-    CREATE TRIGGER first AFTER INSERT ON delegations BEGIN INSERT INTO migrations VALUES (new.session_id); END;
+    CREATE TABLE runs (session_id TEXT PRIMARY KEY, state TEXT NOT NULL, extra TEXT) STRICT, WITHOUT ROWID;
+    CREATE TRIGGER first AFTER INSERT ON runs BEGIN INSERT INTO migrations VALUES (new.session_id); END;
     CREATE VIRTUAL TABLE manifest_words USING fts5 (id, content = '');
-    INSERT INTO delegations VALUES ('sess_1_aaaaaa', 'finished', ''), ('sess_2_aaaaaa', 'running', '');
+    INSERT INTO runs VALUES ('sess_1_aaaaaa', 'finished', ''), ('sess_2_aaaaaa', 'running', '');
 """
 
 
@@ -94,13 +94,13 @@ def test_an_older_ledger_is_kept_and_a_new_one_begun(
     monkeypatch.setattr(store, "SET_ASIDE", told)
     make_older(tmp_path, version=version)
     ledger = open_ledger(tmp_path)
-    assert ledger.db.execute("SELECT count(*), max(root_id) FROM delegations").fetchone() == (0, None)
+    assert ledger.db.execute("SELECT count(*), max(root_id) FROM runs").fetchone() == (0, None)
     assert ledger.db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert [(event.kind, event.details["open"]) for event in load_events(ledger)] == [("set_aside", 1)]
     kept = tmp_path / ".remit" / f"ledger.version-{version}.db"
     assert told == [(str(kept), version, 1)]
     older = sqlite3.connect(kept)
-    assert older.execute("SELECT count(*) FROM delegations").fetchone() == (2,)
+    assert older.execute("SELECT count(*) FROM runs").fetchone() == (2,)
     assert older.execute("PRAGMA user_version").fetchone() == (version,)
     older.close()
     assert load_events(open_ledger(tmp_path)) == load_events(ledger)  # which has not begun another one
@@ -152,7 +152,7 @@ def test_wherever_keeping_an_older_ledger_is_killed_nothing_of_it_is_lost(tmp_pa
         assert [event.kind for event in load_events(open_ledger(folder))] == ["set_aside"]
         for kept in (folder / ".remit").glob("ledger.version-*.db"):
             older = sqlite3.connect(kept)
-            assert older.execute("SELECT count(*) FROM delegations").fetchone() == (2,)
+            assert older.execute("SELECT count(*) FROM runs").fetchone() == (2,)
             older.close()
         assert len(list((folder / ".remit").glob("ledger.version-*.db"))) == 1
         if not killed:

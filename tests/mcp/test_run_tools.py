@@ -17,7 +17,7 @@ from remit.confine import find_level
 from remit.ledger.events import load_events, read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import OWNER
-from remit.ledger.runs import Run, add_delegation
+from remit.ledger.runs import Run, add_run
 from remit.testing.agent import ScriptedAgent
 from tests.support.amounts import choose
 from tests.support.mcp_peer import Peer, make_workspace
@@ -464,7 +464,7 @@ def add_harness_run(root: Path) -> str:
                      runner="claude", deadline_ms=now_ms + 60_000, owner=OWNER,
                      details={"is_harness_run": True, "may_call": ["*"]})  # fmt: skip
     home = Home(str(root))
-    add_delegation(home.ledger, row)
+    add_run(home.ledger, row)
     home.close()
     return session_id
 

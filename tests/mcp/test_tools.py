@@ -14,7 +14,7 @@ from remit.cli import run
 from remit.errors import RemitError, StateError, UsageError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import Run, add_delegation, load_delegation
+from remit.ledger.runs import Run, add_run, load_run
 from remit.mcp.catalog import BY_NAME
 from remit.mcp.resources import list_resources, read_resource
 from remit.mcp.tools import Call, call
@@ -324,7 +324,7 @@ def enter(folder: Path, depth: int, **details: Any) -> str:  # noqa: ANN401 - of
     now_ms = read_clock_ms()
     row = Run(session_id, path[-1], depth, path, state="running", started_ms=now_ms, runner="claude",
                      deadline_ms=now_ms + 60_000, owner="harness", details={"is_harness_run": True, **details})  # fmt: skip
-    add_delegation(home.ledger, row)
+    add_run(home.ledger, row)
     home.close()
     return session_id
 
@@ -357,7 +357,7 @@ def test_nobody_names_a_session_that_is_not_a_subagents_own(root: Path) -> None:
         }.items():
             assert "nobody asks here as" in refuse(tool, **given, caller=caller).message
     home = Home(str(root))
-    row = load_delegation(home.ledger, session_id)
+    row = load_run(home.ledger, session_id)
     assert row is not None
     assert row.ticket is None
     home.close()

@@ -17,7 +17,7 @@ import yaml
 from remit.cli.group import root
 from remit.cluster.database.key_file import KEY, KEY_FILE
 from remit.config import parse_settings
-from remit.config.cluster import ENGINE, fill_engine
+from remit.config.cluster import BACKEND, fill_backend
 from tests.support.paths import ROOT, SOURCE
 
 PACKAGING = ROOT / "packaging"
@@ -90,8 +90,8 @@ def test_compose_starts_what_there_is() -> None:
         if name == "db":
             continue
         check_command(service["command"])
-        address = re.sub(r"\$\{(\w+):\?[^}]*\}", r"\1", service["environment"][ENGINE])
-        assert fill_engine(address, {}).startswith("postgresql://")
+        address = re.sub(r"\$\{(\w+):\?[^}]*\}", r"\1", service["environment"][BACKEND])
+        assert fill_backend(address, {}).startswith("postgresql://")
         assert KEY in service["environment"]
         assert (PACKAGING / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
         if "healthcheck" in service:
@@ -119,7 +119,7 @@ def test_what_the_page_on_deployment_shows_is_understood() -> None:
     [shown] = re.findall(r"^```toml\n(.*?)^```", DEPLOYMENT, re.MULTILINE | re.DOTALL)
     settings = parse_settings(shown)
     assert settings.cluster == parse_settings("").cluster  # they are the usual ones
-    assert fill_engine(settings.engine, {"REMIT_DB_PASSWORD": "x"}).startswith("postgresql://remit:x@")
+    assert fill_backend(settings.backend, {"REMIT_DB_PASSWORD": "x"}).startswith("postgresql://remit:x@")
     blocks = re.findall(r"^```console\n(.*?)^```", DEPLOYMENT, re.MULTILINE | re.DOTALL)
     commands = [line for block in blocks for line in re.findall(r"^\$ remit (.*)$", block, re.MULTILINE)]
     assert commands

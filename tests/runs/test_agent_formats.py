@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.ledger.runs import load_delegation
-from remit.runs.admission.run_config import read_terms
+from remit.ledger.runs import load_run
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def run(root: Path, function: Callable[[str], str], **options: Any) -> tuple[Res
     async def delegate() -> tuple[Result, dict[str, Any]]:
         async with Workspace.open(root) as ws:
             result = await ws.delegate(None, "Look into it.", function=function, reasks=0, **options)
-            row = load_delegation(ws.home.ledger, result.session_id)
+            row = load_run(ws.home.ledger, result.session_id)
             assert row is not None
-            return result, read_terms(row.details)._asdict()
+            return result, read_run_config(row.details)._asdict()
 
     return asyncio.run(delegate())
 
@@ -68,22 +68,22 @@ def test_an_undeclared_agent_is_judged_by_the_format_it_used(root: Path) -> None
         write(root)
         return make_block(PATH)
 
-    result, terms = run(root, work)
+    result, config = run(root, work)
     assert (result.status, result.verdict) == ("completed", "accepted")
     assert [finding.code for finding in result.diagnostics if finding.severity == "note"] == ["RET014"]
     assert '"metadata"' in told[0]
-    assert terms["any_format"]
+    assert config["any_format"]
 
 
 @pytest.mark.parametrize("settings", ['[returns]\nformat = "standard"\n', '[agents."*"]\nformat = "standard"\n'])
 def test_a_declared_format_is_the_only_one(root: Path, settings: str) -> None:
     """D3: also for a function or a command, which has no agent file."""
     (root / "remit.toml").write_text(settings)
-    result, terms = run(root, lambda _: make_block())
+    result, config = run(root, lambda _: make_block())
     assert (result.status, result.verdict) == ("failed", "invalid")
-    assert not terms["any_format"]
-    result, terms = run(root, lambda _: make_block(), return_format="hyper")
-    assert (result.status, terms["format"]) == ("completed", "hyper")
+    assert not config["any_format"]
+    result, config = run(root, lambda _: make_block(), return_format="hyper")
+    assert (result.status, config["format"]) == ("completed", "hyper")
 
 
 def set_variable(monkeypatch: pytest.MonkeyPatch, root: Path, outer: Path) -> None:

@@ -77,7 +77,7 @@ def test_a_tree_whose_time_is_up_is_settled_at_every_depth(root: Path) -> None:
 
 @pytest.mark.slow
 def test_what_an_agent_left_behind_ends_with_it(root: Path) -> None:
-    """Its broker is one of the agent's own processes, and goes with it."""
+    """Its supervisor is one of the agent's own processes, and goes with it."""
     script = nest("sleep 60") + " & sleep 6"
     left = f"sh -c {shlex.quote(script)}"
 

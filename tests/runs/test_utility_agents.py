@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.ledger.home import Home
-from remit.ledger.runs import list_delegations
+from remit.ledger.runs import list_runs
 from remit.runs.request import Request
 from remit.runs.utility_agents import parse_inputs
 from remit.runs.workspace import Workspace
@@ -218,7 +218,7 @@ def test_each_call_is_a_run_in_the_ledger_without_a_process(root: Path) -> None:
     """D1: a call has a row with depth, path and result, and its failure is in errors.json."""
     call(root, "status-sync-manager", "no inputs")
     workspace = Workspace(str(root), environ={})
-    [row] = list_delegations(workspace.home.ledger)
+    [row] = list_runs(workspace.home.ledger)
     workspace.home.close()
     assert (row.agent, row.depth, row.path) == ("status-sync-manager", 1, ("orchestrator", "status-sync-manager"))
     assert (row.state, row.status, row.runner) == ("finished", "failed", "built-in")
@@ -408,6 +408,6 @@ def test_an_agent_calls_one_as_a_program(root: Path, tmp_path: Path) -> None:
     assert subject == "add made.md"
     assert commit in result.summary
     workspace = Workspace(str(root), environ={})
-    rows = {row.agent: row for row in list_delegations(workspace.home.ledger)}
+    rows = {row.agent: row for row in list_runs(workspace.home.ledger)}
     workspace.home.close()
     assert rows["git-workflow-manager"].parent_id == result.session_id

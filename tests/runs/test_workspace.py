@@ -33,7 +33,7 @@ def test_an_agent_takes_up_nothing_that_would_end_with_it(
 
     async def open_as(environ: dict[str, str]) -> int:
         async with Workspace.open(tmp_path, environ=environ) as ws:
-            return sum(row.owner == ws.engine.id for row in ws.list())
+            return sum(row.owner == ws.backend.id for row in ws.list())
 
     async def wait(session_id: str) -> Result:
         async with Workspace.open(tmp_path) as ws:

@@ -120,7 +120,7 @@ def test_a_run_is_confined_if_it_is_asked_for(place: Place) -> None:
     (place.served.root / "report.md").unlink(missing_ok=True)  # else its work is done before it begins
     begun = place.served.post("/delegations", {"prompt": "Do it.", "runner": "obeys", "confine": True})
     assert wait_for_end(place.served, begun.value["session_id"]) == "completed"
-    assert place.served.get(f"/delegations/{begun.value['session_id']}").value["terms"]["confine"] is True
+    assert place.served.get(f"/delegations/{begun.value['session_id']}").value["config"]["confine"] is True
     (row,) = [row for row in list_rows(place.served.root) if row.session_id == begun.value["session_id"]]
     assert row.details["confine"] is True
 

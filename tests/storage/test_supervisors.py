@@ -1,4 +1,4 @@
-"""Brokers: present as long as a process has their file, and never cleared away alive."""
+"""Supervisors: present as long as a process has their file, and never cleared away alive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from remit.ledger.home import Home
-from remit.ledger.runs import Run, add_delegation
+from remit.ledger.runs import Run, add_run
 from remit.runs.supervisor.supervisor import Supervisor
 from remit.storage.supervisors import Presence, clear_departed, is_present
 from tests.support.open_files import few_files
@@ -23,7 +23,7 @@ def test_present_until_its_end(tmp_path: Path) -> None:
     assert is_present(home, presence.id)
     presence.end()
     assert not is_present(home, presence.id)
-    assert list(Path(home.folder, "brokers").iterdir()) == []
+    assert list(Path(home.folder, "supervisors").iterdir()) == []
 
 
 def test_handed_over_it_lives_as_long_as_the_other_process(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_handed_over_it_lives_as_long_as_the_other_process(tmp_path: Path) -> No
         heir.communicate(b"\n")
     assert not is_present(home, presence.id)
     clear_departed(home)
-    assert list(Path(home.folder, "brokers").iterdir()) == []
+    assert list(Path(home.folder, "supervisors").iterdir()) == []
 
 
 def test_who_clears_up_never_takes_one_that_has_just_come(tmp_path: Path) -> None:
@@ -78,35 +78,35 @@ def test_a_process_without_free_descriptors_does_not_take_a_living_supervisor_fo
 
 def test_runs_are_claimed_only_if_their_supervisor_is_known_to_be_gone(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
-    presence, broker = Presence(home), Supervisor(home, environ={})
+    presence, supervisor = Presence(home), Supervisor(home, environ={})
     row = Run("sess_1_aaaaaa", "worker", 1, ("orchestrator", "worker"), owner=presence.id)
-    add_delegation(home.ledger, row)
-    file = Path(home.folder, "brokers", f"{presence.id}.lock")
+    add_run(home.ledger, row)
+    file = Path(home.folder, "supervisors", f"{presence.id}.lock")
     file.unlink()
     file.symlink_to("elsewhere.lock")  # a lock that can't be opened: ELOOP
     try:
-        assert broker.claim_abandoned() == []
-        assert not broker.is_left(row)
+        assert supervisor.claim_abandoned() == []
+        assert not supervisor.is_left(row)
         file.unlink()
-        assert broker.claim_abandoned() == [row.session_id]
+        assert supervisor.claim_abandoned() == [row.session_id]
     finally:
-        broker.end()
+        supervisor.end()
         presence.end()
 
 
 def test_nested_runs_are_cancelled_whatever_the_clock_said(tmp_path: Path) -> None:
     """A clock that was set back gives a nested run an earlier time than its caller's."""
     home = Home(str(tmp_path))
-    broker = Supervisor(home, environ={})
+    supervisor = Supervisor(home, environ={})
     try:
         above: str | None = None
         for name, created_ms in (("parent", 3000), ("childx", 2000), ("grandx", 1000), ("otherx", 500)):
             parent = None if name == "otherx" else above
             row = Run(name, name, 1, (name,), parent_id=parent, root_id="parent" if parent else name,
-                             created_ms=created_ms, owner=broker.id)  # fmt: skip
-            above = add_delegation(home.ledger, row).session_id
-        assert broker.cancel("childx") == ["childx", "grandx"]
-        assert broker.cancel("parent") == ["parent", "childx", "grandx"]
-        assert not broker.is_cancelled("otherx")
+                             created_ms=created_ms, owner=supervisor.id)  # fmt: skip
+            above = add_run(home.ledger, row).session_id
+        assert supervisor.cancel("childx") == ["childx", "grandx"]
+        assert supervisor.cancel("parent") == ["parent", "childx", "grandx"]
+        assert not supervisor.is_cancelled("otherx")
     finally:
-        broker.end()
+        supervisor.end()

@@ -205,9 +205,9 @@ def _free_claude(args: tuple[str, ...]) -> tuple[str, ...]:
     return args if any("permission-mode" in word for word in args) else ("--permission-mode=bypassPermissions", *args)
 
 
-def list_delegations(stage: Stage) -> list[Run]:
+def list_runs(stage: Stage) -> list[Run]:
     """Who was delegated to, from the first."""
-    rows = ledger.list_delegations(Home(str(stage.root)).ledger, limit=1000)
+    rows = ledger.list_runs(Home(str(stage.root)).ledger, limit=1000)
     return sorted(rows, key=lambda row: (row.created_ms, row.depth))
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.hooks.main import respond
 from remit.hooks.tool_calls import list_patched
 from remit.ledger.home import Home
-from remit.ledger.runs import Run, list_delegations
+from remit.ledger.runs import Run, list_runs
 from tests.support.paths import SOURCE
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ class Stage:
         """All delegations, the first first."""
         home = Home(str(self.root))
         try:
-            return list_delegations(home.ledger)[::-1]
+            return list_runs(home.ledger)[::-1]
         finally:
             home.close()
 

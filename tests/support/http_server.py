@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.ledger.home import Home
-from remit.ledger.runs import Run, add_delegation, advance
+from remit.ledger.runs import Run, add_run, advance
 from remit.server import listener as listening
 from remit.server.application import make_application, make_desk
 from remit.server.rate_limit import Rates
@@ -208,7 +208,7 @@ def add_rows(root: Path, number: int, *, begin: int = 0, work: str = "Do it.", *
             session_id = f"sess_1794826{at:04}_abcdef"
             row = Run(session_id, "planner", 1, ("orchestrator", "planner"), created_ms=1_794_826_000_000 + at,
                              runner="command", details={"work": work})  # fmt: skip
-            add_delegation(home.ledger, row._replace(**fields))
+            add_run(home.ledger, row._replace(**fields))
             with home.ledger.transaction() as db:
                 advance(db, session_id, "running", started_ms=row.created_ms)
                 advance(db, session_id, "finished", ended_ms=row.created_ms + 5, stop_reason="exited", verdict="accepted",

@@ -144,7 +144,7 @@ def insert(home: Home, *rows: Kept) -> None:
                 "command", 100, 0.5,
             )  # fmt: skip
             marks = ", ".join("?" * len(values))
-            db.execute(f"INSERT INTO delegations ({columns}) VALUES ({marks})", values)  # noqa: S608 - fixed names
+            db.execute(f"INSERT INTO runs ({columns}) VALUES ({marks})", values)  # noqa: S608 - fixed names
             for at, verdict in enumerate(row.attempts, 1):
                 statement = (
                     "INSERT INTO attempts (session_id, number, started_ms, ended_ms, verdict) VALUES (?, ?, 1, 2, ?)"

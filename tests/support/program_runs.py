@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from remit.ledger.home import Home
-from remit.ledger.runs import list_delegations
+from remit.ledger.runs import list_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,7 @@ def list_rows(folder: Path) -> list[Run]:
     """All delegations, newest first."""
     home = Home(str(folder))
     try:
-        return list_delegations(home.ledger)
+        return list_runs(home.ledger)
     finally:
         home.close()
 

@@ -56,7 +56,7 @@ ATTEMPT: dict[str, Any] = {
 NODE: dict[str, Any] = {
     "session_id": ROW["session_id"],
     "standing": {name: value for name, value in ROW.items() if name != "level"},
-    "terms": {
+    "config": {
         "timeout_s": 1800.0, "kind": "planning", "format": "standard", "budget": {"tokens": 5}, "may_call": ["tester"],
         "model": "large", "tools": ["Read"], "artifact_path": "a.md", "phase": "1", "commit": "abc",
         "runner": "command", "resume_of": "sess_0_xxxxxx", "retry_of": "sess_0_yyyyyy",

@@ -159,7 +159,7 @@ def make_environ(folder: Path, url: str, key: str) -> dict[str, str]:
     home.mkdir(parents=True, exist_ok=True)
     return {
         "HOME": str(home), "XDG_CONFIG_HOME": str(home / "config"), "XDG_STATE_HOME": str(home / "state"),
-        "REMIT_ENGINE": url, KEY: key,
+        "REMIT_BACKEND": url, KEY: key,
     }  # fmt: skip
 
 

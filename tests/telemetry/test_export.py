@@ -16,7 +16,7 @@ import pytest
 from remit import cli
 from remit.ledger.followers import PAGE
 from remit.ledger.home import Home
-from remit.ledger.runs import AttemptRow, Run, add_delegation, advance, record_attempt
+from remit.ledger.runs import AttemptRow, Run, add_run, advance, record_attempt
 from remit.ledger.texts import keep_texts
 from remit.runs.admission.run_config import RunConfig
 from remit.runs.admission.trace_context import ENDPOINTS, make_span_id, parse_traceparent
@@ -81,7 +81,7 @@ def delegate(remit: Remit, command: str = "true", *options: str, **environ: str)
     return remit("run", WORK, "--command", command, *options, prelude=patient, env=FREE | environ)
 
 
-def settle(folder: Path, many: int = 1, *, agent: str = "scout", terms: RunConfig | None = None) -> list[str]:
+def settle(folder: Path, many: int = 1, *, agent: str = "scout", config: RunConfig | None = None) -> list[str]:
     """Delegations that are over, as the ledger has them."""
     home = Home(str(folder))
     made = []
@@ -90,9 +90,9 @@ def settle(folder: Path, many: int = 1, *, agent: str = "scout", terms: RunConfi
         session_id = f"sess_{begun_ms // 1000}_{next(NUMBERS):06d}"
         row = Run(
             session_id, agent, 1, ("orchestrator", agent), created_ms=begun_ms - 1500, runner="claude",
-            details=(terms or RunConfig()).as_details(),
+            details=(config or RunConfig()).as_details(),
         )  # fmt: skip
-        add_delegation(home.ledger, row)
+        add_run(home.ledger, row)
         with home.ledger.transaction() as db:
             tried = AttemptRow(
                 1, begun_ms - 1000, begun_ms, "exited", "accepted", "answer-1", [{"code": "RET001"}],
@@ -167,7 +167,7 @@ def test_who_is_not_sampled_is_counted_only(remit: Remit, receiver: Receiver) ->
 
 def test_what_is_told_of_a_delegation_that_went_well(sending: Receiver, tmp_path: Path, inside: Inside) -> None:
     begun_ms = time.time_ns() // 1_000_000
-    (session_id,) = settle(tmp_path, terms=RunConfig(work=WORK, model="some-model", command="plan"))
+    (session_id,) = settle(tmp_path, config=RunConfig(work=WORK, model="some-model", command="plan"))
     home = Home(str(tmp_path))
     keep_texts(home, session_id, {"harness": b"0f0e0d", "prompt": WORK.encode(), "answer-1": WORK.encode()})
     home.close()
@@ -237,7 +237,7 @@ def test_numbers_are_what_was_added_since_the_last_time(sending: Receiver, tmp_p
     time.sleep(0.002)
     home = Home(str(tmp_path))
     row = Run("sess_1_zzzzzz", "scout", 1, ("orchestrator", "scout"))
-    add_delegation(home.ledger, row)
+    add_run(home.ledger, row)
     with home.ledger.transaction() as db:
         advance(db, row.session_id, "finished", ended_ms=time.time_ns() // 1_000_000, stop_reason="cancelled")
     home.close()
@@ -253,11 +253,11 @@ def test_no_secret_is_sent(sending: Receiver, tmp_path: Path, inside: Inside) ->
     secrets = {name: (begin + rest, rest) for name, (begin, rest) in STARTS.items()} | NAMED
     home, begun_ms = Home(str(tmp_path)), time.time_ns() // 1_000_000 - 1
     for number, (text, _) in enumerate(secrets.values()):
-        terms = RunConfig(work=text, model=text, command=text, base=text, batch=text, harness_id=text, resume_of=text,
+        config = RunConfig(work=text, model=text, command=text, base=text, batch=text, harness_id=text, resume_of=text,
                       retry_of=text, description=text)  # fmt: skip
         session_id = f"sess_1_{number:06d}"
-        row = Run(session_id, text, 1, ("orchestrator", text), runner=text, details=terms.as_details())
-        add_delegation(home.ledger, row)
+        row = Run(session_id, text, 1, ("orchestrator", text), runner=text, details=config.as_details())
+        add_run(home.ledger, row)
         with home.ledger.transaction() as db:
             tried = AttemptRow(1, 1, 2, "exited", "invalid", "answer-1", [{"code": text, "message": text}])
             record_attempt(db, session_id, tried)

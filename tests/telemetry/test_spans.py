@@ -8,7 +8,7 @@ import pytest
 
 from remit.ledger.followers import FinishedEvent
 from remit.ledger.home import Home
-from remit.ledger.runs import AttemptRow, Run, add_delegation, record_attempt
+from remit.ledger.runs import AttemptRow, Run, add_run, record_attempt
 from remit.runs.admission.run_config import RunConfig
 from remit.telemetry.metrics import DURATION, TOKENS, Point, add_up
 from remit.telemetry.spans import RunTelemetry, Span, list_spans, load_run_telemetry
@@ -25,14 +25,14 @@ def home(tmp_path: Path) -> Iterator[Home]:
 
 
 def tell(
-    home: Home, *attempts: AttemptRow, terms: RunConfig | None = None, runner: str = "claude", **columns: Any,  # noqa: ANN401 - of any kind
+    home: Home, *attempts: AttemptRow, config: RunConfig | None = None, runner: str = "claude", **columns: Any,  # noqa: ANN401 - of any kind
 ) -> RunTelemetry:  # fmt: skip
     """A delegation that was settled at 10 s after the epoch."""
     row = Run(
         OWN, "scout", 1, ("orchestrator", "scout"), state="finished", created_ms=1000, started_ms=2000, runner=runner,
-        details=(terms or RunConfig()).as_details(),
+        details=(config or RunConfig()).as_details(),
     )._replace(**columns)  # fmt: skip
-    add_delegation(home.ledger, row)
+    add_run(home.ledger, row)
     with home.ledger.transaction() as db:
         for attempt in attempts:
             record_attempt(db, row.session_id, attempt)
@@ -78,19 +78,19 @@ def test_a_row_that_is_gone_is_nothing_to_tell_of(home: Home) -> None:
 
 
 @pytest.mark.parametrize(
-    ("terms", "kind"),
+    ("config", "kind"),
     [
         (RunConfig(), "client"),
         (RunConfig(is_harness_run=True), "internal"),
         (RunConfig(settings={"in_process": True}), "internal"),
     ],
 )
-def test_who_runs_in_another_process_is_called_there(home: Home, terms: RunConfig, kind: str) -> None:
-    assert find(list_spans(home, tell(home, terms=terms, **DONE)), "invoke_agent").kind == kind
+def test_who_runs_in_another_process_is_called_there(home: Home, config: RunConfig, kind: str) -> None:
+    assert find(list_spans(home, tell(home, config=config, **DONE)), "invoke_agent").kind == kind
 
 
 @pytest.mark.parametrize(
-    ("runner", "terms", "name"),
+    ("runner", "config", "name"),
     [
         ("claude", RunConfig(), "anthropic"),
         ("codex", RunConfig(model="o"), "openai"),
@@ -103,8 +103,8 @@ def test_who_runs_in_another_process_is_called_there(home: Home, terms: RunConfi
         ("", RunConfig(), "remit"),
     ],
 )
-def test_whose_model_it_is(home: Home, runner: str, terms: RunConfig, name: str) -> None:
-    assert tell(home, runner=runner, terms=terms, **DONE).common["gen_ai.provider.name"] == name
+def test_whose_model_it_is(home: Home, runner: str, config: RunConfig, name: str) -> None:
+    assert tell(home, runner=runner, config=config, **DONE).common["gen_ai.provider.name"] == name
 
 
 @pytest.mark.parametrize(("runner", "expected"), [("claude", (300, 30)), ("codex", (200, 20)), ("gone", (300, 30))])
@@ -125,7 +125,7 @@ def test_what_attempts_used_is_added_up(home: Home, runner: str, expected: tuple
 def test_a_sum_is_not_told_as_one_of_its_parts(home: Home) -> None:
     """Of its own agents a harness tells what they used in all."""
     tried = AttemptRow(1, 2000, 3000, "exited", "accepted", usage={"output_tokens": 500})
-    told = tell(home, tried, terms=RunConfig(is_harness_run=True), tokens=500, **DONE)
+    told = tell(home, tried, config=RunConfig(is_harness_run=True), tokens=500, **DONE)
     attributes = find(list_spans(home, told), "invoke_agent").attributes
     assert attributes["remit.tokens"] == 500
     assert "gen_ai.usage.output_tokens" not in attributes
@@ -148,7 +148,7 @@ def test_attempts_are_spans_below_it(home: Home) -> None:
 def test_a_run_lasts_until_the_last_of_it(home: Home) -> None:
     told = tell(home, ended_ms=5000, **DONE)
     child = Run("sess_2_bbbbbb", "child", 2, ("orchestrator", "scout", "child"), OWN, OWN, state="finished")
-    add_delegation(home.ledger, child._replace(created_ms=3000, ended_ms=7000))
+    add_run(home.ledger, child._replace(created_ms=3000, ended_ms=7000))
     run = find(list_spans(home, told), "invoke_workflow")
     assert (run.begin_ms, run.end_ms, run.attributes["remit.delegations"]) == (1000, 7000, 2)
     below = load_run_telemetry(home, FinishedEvent(2, 7000, child.session_id))

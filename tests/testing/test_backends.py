@@ -1,4 +1,4 @@
-"""The engine of this machine keeps to the port."""
+"""The backend of this machine keeps to the port."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Brokers are killed, and histories are random: nothing is lost and nothing is done twice. `make torture` does more."""
+"""Supervisors are killed, and histories are random: nothing is lost and nothing is done twice. `make torture` does more."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def torture(script: str, *options: str) -> Any:  # noqa: ANN401 - what the scrip
 @pytest.mark.parametrize("recoverers", [1, 2])
 def test_no_agent_is_lost_or_run_twice_where_its_broker_is_killed(recoverers: int) -> None:
     (report,) = torture(
-        "brokers.py", "--agents", "8", "--kills", "1", "--slowest", "1", "--recoverers", str(recoverers)
+        "supervisors.py", "--agents", "8", "--kills", "1", "--slowest", "1", "--recoverers", str(recoverers)
     )
     assert report["complaints"] == []
     assert (report["lost"], report["doubled"]) == (0, 0)

@@ -17,7 +17,7 @@ import pytest
 from remit.attempts.process_owner import find_enclosing
 from remit.errors import RefusedError, RemitError, UsageError
 from remit.ledger.hook_runs import OWNER, HookRun, add_hook_run
-from remit.ledger.runs import Run, list_delegations, load_delegation
+from remit.ledger.runs import Run, list_runs, load_run
 from remit.runs.consent import Trust, get_executing, give_trust
 from remit.storage.peers import ConnectionEnd, Peers
 from remit.storage.process_ancestry import find_mark
@@ -57,7 +57,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def wait_for(home: Home, session_id: str, is_so: Callable[[Run], bool]) -> Run:
     last = time.monotonic() + 60
     while time.monotonic() < last:
-        row = load_delegation(home.ledger, session_id)
+        row = load_run(home.ledger, session_id)
         if row is not None and is_so(row):
             return row
         time.sleep(0.05)
@@ -117,7 +117,7 @@ def test_an_agent_that_shows_its_ticket_ends_only_what_is_its_own(root: Path) ->
         with pytest.raises(RefusedError, match="was not handed on by"):
             page_actions.cancel(home, second, asker=page_actions.Asker(ticket=ticket))
         for each in (first, second):
-            row = load_delegation(home.ledger, each)
+            row = load_run(home.ledger, each)
             assert row is not None
             assert row.state == "running"
             page_actions.cancel(home, each, asker=PERSON)
@@ -135,7 +135,7 @@ def test_what_cannot_be_is_refused_and_nothing_is_begun(root: Path) -> None:
                 page_actions.delegate(home, page_actions.Work("Go.", runner="script", budget=budget), asker=PERSON)
         with pytest.raises(RemitError, match="not over"):
             page_actions.retry(home, name(0), asker=PERSON)
-        assert [row.session_id for row in list_delegations(home.ledger)] == [name(0)]
+        assert [row.session_id for row in list_runs(home.ledger)] == [name(0)]
 
 
 def test_work_on_a_task_says_how_it_is_begun_anew(root: Path) -> None:
@@ -143,7 +143,7 @@ def test_work_on_a_task_says_how_it_is_begun_anew(root: Path) -> None:
     with opened(root) as home:
         with home.ledger.transaction() as db:
             changed = "json_set(details, '$.command', 'research')"
-            db.execute(f"UPDATE delegations SET details = {changed}, task_number = 3")  # noqa: S608 - fixed
+            db.execute(f"UPDATE runs SET details = {changed}, task_number = 3")  # noqa: S608 - fixed
         can = load_node(home, session_id)["can"]
     assert can["retry"] is False
     assert can["why"]["retry"].startswith("It was work on a task")

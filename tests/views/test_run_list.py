@@ -216,6 +216,6 @@ def test_the_first_page_of_many_comes_at_once(root: Path) -> None:
         assert page["total"] == 10_000
         assert min(took) < 0.1
         plan = [*home.ledger.db.execute(
-            "EXPLAIN QUERY PLAN SELECT count(*) FROM delegations WHERE state = 'finished' AND agent = 'x'"
+            "EXPLAIN QUERY PLAN SELECT count(*) FROM runs WHERE state = 'finished' AND agent = 'x'"
         )]  # fmt: skip
         assert "COVERING INDEX" in str(plan) or "delegations_by_agent" in str(plan)

@@ -66,7 +66,7 @@ def test_the_sample_has_the_names_of_a_report(root: Path) -> None:
     assert report["tree"][0].keys() == REPORT["tree"][0].keys()
     node, sample = report["nodes"][0], REPORT["nodes"][0]
     assert node.keys() == sample.keys()
-    assert all(node[part].keys() == sample[part].keys() for part in ("standing", "terms", "asked"))
+    assert all(node[part].keys() == sample[part].keys() for part in ("standing", "config", "asked"))
     assert node["result"].keys() <= sample["result"].keys(), "what a return may leave out is in the sample"
     assert node["result"]["remit"].keys() <= sample["result"]["remit"].keys()
     assert node["attempts"][0].keys() == sample["attempts"][0].keys()

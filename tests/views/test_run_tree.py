@@ -87,7 +87,7 @@ def test_who_waits_for_whom_is_told(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(0, state="running"), Kept(1, parent=0, root=0, state="running", agent="planner"))
         with home.ledger.transaction() as db:
-            db.execute("UPDATE delegations SET awaited = 1 WHERE session_id = ?", (name(1),))
+            db.execute("UPDATE runs SET awaited = 1 WHERE session_id = ?", (name(1),))
         items = load_tree(home, name(0))["items"]
         assert [item["waits_for"] for item in items] == [["planner"], []]
 
@@ -113,7 +113,7 @@ def test_a_node_tells_what_was_asked_claimed_and_done(root: Path) -> None:
     assert any(finding.get("place") for finding in attempt["findings"])
     assert "stray.md" in [change["path"] for change in node["unclaimed"]]
     assert node["result"]["status"] == "failed"
-    assert node["terms"]["commit"]
+    assert node["config"]["commit"]
     assert node["can"]["cancel"] is False
     assert node["can"]["retry"] is True
     assert "left nothing to go on with" in node["can"]["why"]["resume"]

@@ -34,7 +34,7 @@ def play_alone(folder: Path) -> list[Played]:
 
 def play_cluster(folder: Path, database: str) -> list[Played]:
     """Play what needs a database, in an empty folder."""
-    return play(examples.CLUSTER, folder / "cluster", FILES, {"REMIT_ENGINE": database})
+    return play(examples.CLUSTER, folder / "cluster", FILES, {"REMIT_BACKEND": database})
 
 
 def render_pages(played: list[Played]) -> dict[str, str]:

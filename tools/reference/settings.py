@@ -154,8 +154,8 @@ TYPES = {
     "Mapping[str, Severity]": "table of severities", "Mapping[str, Status]": "table of statuses",
 }  # fmt: skip
 """The types of fields, in a reader's words."""
-ENGINE = """\
-engine = "postgresql://remit:${REMIT_DB_PASSWORD}@db.internal/remit"
+BACKEND = """\
+backend = "postgresql://remit:${REMIT_DB_PASSWORD}@db.internal/remit"
 """
 ROUTE = """\
 [route]
@@ -188,8 +188,8 @@ def render_settings() -> dict[str, str]:
         "# Settings",
         _ABOUT,
         "Tables: " + ", ".join(_list_links()) + "; and [variables of the environment](#environment-variables).",
-        "## engine",
-        *_render_lone("engine", "text", code(cluster.LOCAL), config.Settings, ENGINE),
+        "## backend",
+        *_render_lone("backend", "text", code(cluster.LOCAL), config.Settings, BACKEND),
         f"`${{NAME}}` stands for a variable of the environment. {_link_page('worker')} has what it takes.",
         "## [route]",
         *_render_lone("NAME", "text, or table of texts", "none", runs.DelegationSettings, ROUTE, field="route"),
@@ -210,7 +210,7 @@ def render_settings() -> dict[str, str]:
 
 
 def _list_links() -> Iterator[str]:
-    for title in ("engine", "[route]", *(f"[{each.title}]" for each in TABLES)):
+    for title in ("backend", "[route]", *(f"[{each.title}]" for each in TABLES)):
         yield f"[`{title}`](#{name_anchor(title)})"
 
 

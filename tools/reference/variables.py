@@ -3,7 +3,7 @@
 VARIABLES = {
     "Remit's own": {
         "REMIT_ROOT": "The workspace's root. Otherwise it is looked for from the current folder upwards.",
-        "REMIT_ENGINE": "Where delegations run; it wins over `engine` of remit.toml. `local` is this machine.",
+        "REMIT_BACKEND": "Where delegations run; it wins over `backend` of remit.toml. `local` is this machine.",
         "REMIT_CLUSTER_KEY": "The key that the machines of a cluster share, instead of the file that holds it.",
         "REMIT_DEBUG": "With anything in it, a bug is told with its traceback.",
         "REMIT_TICKET": "Set by Remit for an agent: which delegation it is. Hand it on to programs that call Remit.",

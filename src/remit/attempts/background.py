@@ -26,8 +26,8 @@ LOG = "driver.log"
 def start_driver(home: Home, session_id: str, presence: Presence, *, environ: Mapping[str, str]) -> int:
     """Start a process that drives a delegation; its number.
 
-    It is given the open file of the broker that the delegation belongs to: so this broker lives as long as either of
-    the two processes does, and nobody takes the delegation for abandoned before its driver has claimed it.
+    It is given the open file of the supervisor that the delegation belongs to: so this supervisor lives as long as
+    either of the two processes does, and nobody takes the delegation for abandoned before its driver has claimed it.
     """
     if not sys.executable:
         raise RunnerError("nobody knows which Python this is", hint="start Remit with its own command")

@@ -1,6 +1,6 @@
 """Beyond one machine: a caller posts orders, workers on other machines carry them out, PostgreSQL is between them.
 
-    caller/   engine → afar → errand: sending · arriving · giving_up
+    caller/   backend → afar → errand: sending · arriving · giving_up
     worker/   process: queue (DBOS), beating, reaping → job: checking · adopting · telling · packing · publishing ·
               clearing; site
     both      order, sealing, keys · bases, saved · shapes · patience · doubt

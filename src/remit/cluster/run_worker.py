@@ -16,7 +16,7 @@ from remit.cluster.worker.queues import Room
 from remit.cluster.worker.worker import Plan, Worker
 from remit.cluster.worker.worker_context import Setup, Site
 from remit.cluster.worker_folder import WorkerFolder, check_name, find_folder
-from remit.config.cluster import ENGINE, fill_engine
+from remit.config.cluster import BACKEND, fill_backend
 from remit.errors import ConfigError, UsageError
 from remit.runs.admission.tickets import SESSION, TICKET
 from remit.runs.choose_agent import list_own_runners, load_settings_or_usual
@@ -75,11 +75,11 @@ def _find_cluster(environ: Mapping[str, str]) -> _Cluster:
     """The cluster that this machine belongs to. A database that a repository names needs consent, as anything else."""
     root = find_workspace()
     settings = load_settings(root)
-    url = fill_engine(settings.engine, environ)
+    url = fill_backend(settings.backend, environ)
     if not url:
-        hint = f'write engine = "postgresql://user@host/database" into remit.toml, or set {ENGINE}'
+        hint = f'write backend = "postgresql://user@host/database" into remit.toml, or set {BACKEND}'
         raise ConfigError("no database is named that machines could share", hint=hint)
-    if not environ.get(ENGINE, "").strip():
+    if not environ.get(BACKEND, "").strip():
         check_trust(root, settings)
     return _Cluster(url, settings)
 

@@ -10,7 +10,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from remit.config.cluster import ENGINE, LOCAL, fill_engine
+from remit.config.cluster import BACKEND, LOCAL, fill_backend
 from remit.errors import ClusterError, ConfigError, InputError, RemitError
 from remit.ledger.remote_rows import OWNER
 from remit.storage.settings import load_settings
@@ -107,13 +107,13 @@ def find_place(row: Run, told: Row | None, taken: Mapping[str, Any] | None) -> P
 def find_address(root: str, environ: Mapping[str, str] | None = None) -> str:
     """The database of the machines that work for a workspace; empty where there is none. Nothing untrusted is asked."""
     given = os.environ if environ is None else environ
-    if given.get(ENGINE, "").strip():
-        return fill_engine(LOCAL, given)
+    if given.get(BACKEND, "").strip():
+        return fill_backend(LOCAL, given)
     try:
         settings = load_settings(root)
     except (ConfigError, InputError):  # what is at work can be seen whatever the settings say
         return ""
-    url = fill_engine(settings.engine, given)
+    url = fill_backend(settings.backend, given)
     if url:
         from remit.runs.consent import check_trust  # noqa: PLC0415 - only with other machines
 
@@ -187,16 +187,16 @@ def watch(home: Home, session_id: str | None = None, *, seconds: float = LOOK_S)
 
     None where all work is done here, and for a tree of this machine that is over.
     """
-    from remit.ledger.runs import list_delegations, load_delegation  # noqa: PLC0415 - with a ledger
+    from remit.ledger.runs import list_runs, load_run  # noqa: PLC0415 - with a ledger
 
     rows: list[Run] = []
     if session_id is not None:
-        own = load_delegation(home.ledger, session_id)
+        own = load_run(home.ledger, session_id)
         rows = [] if own is None or (own.state == "finished" and not is_elsewhere(own)) else [own]
         if not rows:
             return None
     elif os.path.lexists(home.ledger_file):
-        rows = list_delegations(home.ledger, only_open=True, limit=_MOST_OPEN)
+        rows = list_runs(home.ledger, only_open=True, limit=_MOST_OPEN)
     roots = [*dict.fromkeys(row.root_id for row in rows)]
     cluster = ask(home.root, roots=roots, seconds=seconds)
     if cluster is not None and cluster.look is not None:
@@ -209,11 +209,11 @@ def note(home: Home, rows: Iterable[Row]) -> None:
     """Let the ledger know of those that other machines keep, as far as it does not."""
     from remit.cluster.row_conversion import shape_row  # noqa: PLC0415 - only with other machines
     from remit.ledger.remote_rows import mirror  # noqa: PLC0415
-    from remit.ledger.runs import load_delegation  # noqa: PLC0415
+    from remit.ledger.runs import load_run  # noqa: PLC0415
 
     new = []
     for row in rows:
-        known, told = load_delegation(home.ledger, row.session_id), shape_row(row)
+        known, told = load_run(home.ledger, row.session_id), shape_row(row)
         if known is None or (known.owner == OWNER and _sum_up(known) != _sum_up(told)):
             new.append(told)
     if new:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.config import cluster, confine
-from remit.config.cluster import LOCAL, ClusterSettings, read_engine
+from remit.config.cluster import LOCAL, ClusterSettings, read_backend
 from remit.config.confine import ConfineSettings
 from remit.config.runs import FORMATS, DelegationSettings, read_delegation
 from remit.config.runs import TABLES as DELEGATION_TABLES
@@ -107,7 +107,7 @@ class Settings(NamedTuple):
     manifest: ManifestSettings = ManifestSettings()
     retention: RetentionSettings = RetentionSettings()
     delegation: DelegationSettings = DelegationSettings()
-    engine: str = LOCAL
+    backend: str = LOCAL
     """Where delegations run, as it is written: on this machine, or through a PostgreSQL."""
     cluster: ClusterSettings = ClusterSettings()
     confine: ConfineSettings = ConfineSettings()
@@ -135,10 +135,10 @@ def parse_settings(text: str, *, table: tuple[str, ...] = ()) -> Settings:
         hint = f"move it to remit.toml: of a file that agents may edit, Remit reads only [{shared}.lint]"
         raise ConfigError(f"{shared}.{refused} is not a setting of this file", hint=hint)
     for name in values:
-        check_name(name, (*_TABLES, *DELEGATION_TABLES, "engine"), "a table")
+        check_name(name, (*_TABLES, *DELEGATION_TABLES, "backend"), "a table")
     tables = {name: read_settings(kind, read_table(values.get(name, {}), name), name, rules)
               for name, (kind, rules) in _TABLES.items()}  # fmt: skip
-    return Settings(delegation=read_delegation(values), engine=read_engine(values.get("engine", LOCAL)), **tables)
+    return Settings(delegation=read_delegation(values), backend=read_backend(values.get("backend", LOCAL)), **tables)
 
 
 def _read_codes(values: object, name: str) -> dict[str, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""What a workspace may set about other machines: `engine`, and `[cluster]`.
+"""What a workspace may set about other machines: `backend`, and `[cluster]`.
 
 Owns where delegations run: on this machine, or on workers with a PostgreSQL in between.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LOCAL = "local"
-ENGINE = "REMIT_ENGINE"
+BACKEND = "REMIT_BACKEND"
 """The variable that says it instead."""
 _SCHEMES = ("postgresql://", "postgres://")
 _VARIABLE = lazy(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -47,11 +47,11 @@ RULES = {
 }
 
 
-def read_engine(value: object) -> str:
+def read_backend(value: object) -> str:
     """Where delegations run, as it is written."""
     if value == LOCAL or (isinstance(value, str) and value.startswith((*_SCHEMES, "${"))):
         return str(value)
-    raise _refuse("engine", value)
+    raise _refuse("backend", value)
 
 
 def _refuse(where: str, value: object) -> ConfigError:
@@ -62,18 +62,18 @@ def _refuse(where: str, value: object) -> ConfigError:
     return ConfigError(f"{where} is not supported: {shown}", hint=hint)
 
 
-def fill_engine(written: str, environ: Mapping[str, str]) -> str:
+def fill_backend(written: str, environ: Mapping[str, str]) -> str:
     """Where delegations run: the address with the variables filled in; empty where it is this machine."""
-    chosen = environ.get(ENGINE, "").strip() or written
+    chosen = environ.get(BACKEND, "").strip() or written
 
     def fill(match: re.Match[str]) -> str:
         if match[1] not in environ:
-            raise ConfigError(f"engine names the variable {match[1]}, which is not set", hint=f"export {match[1]}=…")
+            raise ConfigError(f"backend names the variable {match[1]}, which is not set", hint=f"export {match[1]}=…")
         return environ[match[1]]
 
     address = _VARIABLE.sub(fill, chosen)
     if address in ("", LOCAL):
         return ""
     if not address.startswith(_SCHEMES):
-        raise _refuse(ENGINE if environ.get(ENGINE, "").strip() else "engine", address)
+        raise _refuse(BACKEND if environ.get(BACKEND, "").strip() else "backend", address)
     return address

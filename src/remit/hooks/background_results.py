@@ -20,7 +20,7 @@ from remit.hooks import replies
 from remit.hooks.finish_subagent import judge_again_if_changed, note_tokens, run_finish_steps
 from remit.hooks.result_text import render_result, render_verdict
 from remit.ledger.hook_runs import drop_message, find_by_agent, take_messages
-from remit.ledger.runs import load_delegation
+from remit.ledger.runs import load_run
 from remit.runs.results.full_result import load_report
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _report(notice: Notice, event: HookEvent, home: Home) -> str:
     """What there is to say of one agent; empty for a command or a workflow, and for an agent that is only observed."""
     with home.ledger.reading() as db:
         own = find_by_agent(db, event.session, notice.task_id)
-    row = None if own is None else load_delegation(home.ledger, own.session_id)
+    row = None if own is None else load_run(home.ledger, own.session_id)
     if own is None or row is None:
         return _UNKNOWN if notice.is_agent else ""
     if notice.tokens is not None:
@@ -57,7 +57,7 @@ def _report(notice: Notice, event: HookEvent, home: Home) -> str:
         from remit.hooks.judge_return import judge_last_message
 
         judge_last_message(home, row, None, notice.answer)
-        row = load_delegation(home.ledger, own.session_id) or row
+        row = load_run(home.ledger, own.session_id) or row
     elif row.state == "finishing":
         judge_again_if_changed(home, row)
     report = load_report(home, row.session_id)[0] if row.state == "finished" else run_finish_steps(home, row)

@@ -208,7 +208,7 @@ def _run_live(
     """Run the harness in a folder that is deleted afterwards; the promises, and what else is worth knowing."""
     from remit.hooks.codex_trust import copy_trust
     from remit.ledger.home import Home
-    from remit.ledger.runs import list_delegations
+    from remit.ledger.runs import list_runs
     from remit.storage.files import load_bytes, write_text
     from remit.storage.probe import make_stage, play_model, run_apart
 
@@ -239,7 +239,7 @@ def _run_live(
                 ran = run_apart(_render_session(name, program, script), folder=folder, environ=environ,
                                 given=told["prompts"][script], seconds=SECONDS[name])  # fmt: skip
                 troubles.append(_describe_trouble(name, ran, SECONDS[name]))
-            rows = list_delegations(other.ledger)
+            rows = list_runs(other.ledger)
             report(f"{NAMES[name]}: remit run counts tokens, at most {SECONDS[name]:.0f} s")
             words = [sys.executable, "-P", "-m", "remit", "run", _AGENT, told["prompts"]["run"], "--json",
                      f"--runner={name}", f"--timeout={SECONDS[name]:.0f}"]  # fmt: skip

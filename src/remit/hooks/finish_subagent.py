@@ -14,11 +14,11 @@ from remit.hooks.shell_limits import close_if_idle
 from remit.ledger.activity import list_acts
 from remit.ledger.events import read_clock_ms
 from remit.ledger.hook_runs import has_used_since
-from remit.ledger.runs import advance, count_attempts, load_delegation
+from remit.ledger.runs import advance, count_attempts, load_run
 from remit.ledger.texts import keep_texts, load_text
 from remit.light_hash import take_sha256
 from remit.model import ACCEPTABLE
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.results.full_result import add_steps, load_report, render_report
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def _is_there(home: Home, row: Run) -> bool:
         return True
     from remit.evidence.artifacts import inspect_accepted
 
-    terms = read_terms(row.details)
-    found = inspect_accepted(accepted, terms.root, terms.workspace_root)
+    config = read_run_config(row.details)
+    found = inspect_accepted(accepted, config.root, config.workspace_root)
     return all(
         facts.state == "file" and (row.state == "finished" or facts.size_bytes == accepted[path].size_bytes)
         for path, facts in found.items()  # settling writes into some, so that their size says nothing then
@@ -78,12 +78,12 @@ def run_finish_steps(home: Home, row: Run) -> Result:
     except RemitError as error:  # told with the rest, and no reason to have no result
         steps = (fail("run_finish_steps", error),)
     tokens, turns = load_usage(home, row)  # the harness tells it after the agent has stopped
-    root = read_terms(row.details).root
+    root = read_run_config(row.details).root
     report = report._replace(usage=report.usage._replace(tokens=tokens, turns=turns))
     report = add_steps(report, steps, root=root)
     try:
         with home.ledger.transaction(durable=True) as db:
-            now = load_delegation(home.ledger, row.session_id)
+            now = load_run(home.ledger, row.session_id)
             if now is not None and now.state != "finished":
                 keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
                 advance(db, row.session_id, "finished")
@@ -108,8 +108,8 @@ def end_observed(home: Home, row: Run, stop_reason: str) -> None:
 def note_tokens(home: Home, row: Run, tokens: int) -> None:
     """Keep what the harness says an agent has used, also in a report that is written already."""
     with home.ledger.transaction() as db:
-        db.execute("UPDATE delegations SET tokens = ? WHERE session_id = ?", (tokens, row.session_id))
-        if row.state == "finished" and read_terms(row.details).finishes:
+        db.execute("UPDATE runs SET tokens = ? WHERE session_id = ?", (tokens, row.session_id))
+        if row.state == "finished" and read_run_config(row.details).finishes:
             report, conclusion = load_report(home, row.session_id)
             report = report._replace(usage=report.usage._replace(tokens=tokens))
             keep_texts(home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
@@ -117,7 +117,7 @@ def note_tokens(home: Home, row: Run, tokens: int) -> None:
 
 def load_usage(home: Home, row: Run) -> tuple[int | None, int | None]:
     """The tokens and the turns that the harness has told of."""
-    query = "SELECT tokens, turns FROM delegations WHERE session_id = ?"
+    query = "SELECT tokens, turns FROM runs WHERE session_id = ?"
     with home.ledger.reading() as db:
         tokens, turns = db.execute(query, (row.session_id,)).fetchone()
     return tokens, turns

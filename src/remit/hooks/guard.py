@@ -71,11 +71,11 @@ MAX_WORDS = 500
 """So many words of a command for a tool that Remit doesn't know are compared with the names of files."""
 MAX_NAME = 4096
 """A longer text is not the name of a file."""
-_TICKETED = "SELECT session_id FROM delegations WHERE ticket = ?"
-_CONFINED = "SELECT json_extract(details, '$.confine') FROM delegations WHERE session_id = ?"
+_TICKETED = "SELECT session_id FROM runs WHERE ticket = ?"
+_CONFINED = "SELECT json_extract(details, '$.confine') FROM runs WHERE session_id = ?"
 _STATE = """
-    SELECT state, EXISTS (SELECT 1 FROM events WHERE events.session_id = delegations.session_id AND kind = 'cancel')
-    FROM delegations WHERE session_id = ?
+    SELECT state, EXISTS (SELECT 1 FROM events WHERE events.session_id = runs.session_id AND kind = 'cancel')
+    FROM runs WHERE session_id = ?
 """
 
 

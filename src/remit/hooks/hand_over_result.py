@@ -20,7 +20,7 @@ from remit.hooks.finish_subagent import (
 from remit.hooks.result_text import render_result, render_verdict
 from remit.hooks.session_lookup import read_agent_id
 from remit.ledger.hook_runs import bind, find_by_agent, find_by_call
-from remit.ledger.runs import load_delegation
+from remit.ledger.runs import load_run
 from remit.runs.results.full_result import load_report
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def hand_over(event: HookEvent, home: Home) -> replies.Answer:
         own = find_by_call(db, event.session, event.tool_use_id)
         if own is None and (agent_id := read_agent_id(response)):
             own = find_by_agent(db, event.session, agent_id)
-    row = None if own is None else load_delegation(home.ledger, own.session_id)
+    row = None if own is None else load_run(home.ledger, own.session_id)
     if own is None or row is None:
         return {}
     answer = None if claude.is_launched(response) else claude.read_answer(response)
@@ -84,8 +84,8 @@ def _stop_waiting(home: Home, own: HookRun, event: HookEvent) -> None:
         if own.agent_id is None and agent_id:
             bind(db, own.session_id, agent_id)
         db.execute("UPDATE hook_runs SET waited = 0 WHERE session_id = ?", (own.session_id,))
-        db.execute("UPDATE delegations SET awaited = 0 WHERE session_id = ?", (own.session_id,))
-    row = load_delegation(home.ledger, own.session_id)
+        db.execute("UPDATE runs SET awaited = 0 WHERE session_id = ?", (own.session_id,))
+    row = load_run(home.ledger, own.session_id)
     if row is not None and row.state == "finishing":  # it was quicker than its call
         judge_again_if_changed(home, row, event)
         run_finish_steps(home, row)

@@ -17,8 +17,8 @@ from remit.hooks.roster import load_roster
 from remit.hooks.stop_subagent import end_lost
 from remit.ledger.events import read_clock_ms
 from remit.ledger.hook_runs import GRACE_MS, list_open
-from remit.ledger.runs import list_delegations, load_delegation
-from remit.runs.admission.run_config import read_terms
+from remit.ledger.runs import list_runs, load_run
+from remit.runs.admission.run_config import read_run_config
 
 if TYPE_CHECKING:
     from remit.hooks.events import HookEvent
@@ -46,7 +46,7 @@ def end_agents(event: HookEvent, home: Home, reason: str) -> None:
     with home.ledger.reading() as db:
         left = list_open(db, event.session)
     for each in left:
-        row = load_delegation(home.ledger, each.session_id)
+        row = load_run(home.ledger, each.session_id)
         with suppress(RemitError):  # the others, too
             if row is not None:
                 end_lost(home, row, reason)
@@ -58,8 +58,8 @@ def end_agents(event: HookEvent, home: Home, reason: str) -> None:
 def _recover(home: Home) -> None:
     """Settle what was judged, and end what is long past its time: its hook was killed, or its machine stopped."""
     now_ms = read_clock_ms()
-    for row in list_delegations(home.ledger, only_open=True, limit=_MOST):
-        if not read_terms(row.details).is_harness_run:
+    for row in list_runs(home.ledger, only_open=True, limit=_MOST):
+        if not read_run_config(row.details).is_harness_run:
             continue
         with suppress(RemitError):
             if row.state == "finishing":
@@ -71,7 +71,7 @@ def _recover(home: Home) -> None:
 
 def _list_unfinished(home: Home) -> str:
     """What is at work now, in one line."""
-    rows = list_delegations(home.ledger, only_open=True, limit=_MOST)
+    rows = list_runs(home.ledger, only_open=True, limit=_MOST)
     if not rows:
         return ""
     named = ", ".join(f"{row.agent} ({row.session_id})" for row in rows[:_SHOWN])

@@ -21,12 +21,12 @@ from remit.hooks.session_lookup import find_transcript, read_agent_id
 from remit.hooks.tool_calls import read_uses
 from remit.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.ledger.hook_runs import end_commands, list_tool_uses
-from remit.ledger.runs import advance, begin_attempt, count_attempts, load_delegation, record_attempt
+from remit.ledger.runs import advance, begin_attempt, count_attempts, load_run, record_attempt
 from remit.ledger.texts import keep_texts, load_text
 from remit.light_namedtuple import NamedTuple
 from remit.model import ACCEPTABLE, Expectation
 from remit.runners.protocol import Heard, Usage
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.attempt_record import describe_attempt, load_earlier
 from remit.runs.judging.child_artifacts import HandedOn, load_handed_on
 from remit.runs.judging.conclusion import Ended, conclude
@@ -87,13 +87,13 @@ def judge(
     submitted = (kept,) if kept else ()
     if not answer.strip() and not submitted:
         return None
-    terms = read_terms(row.details)
-    expectation = Expectation(row.session_id, row.agent or None, terms.kind or None, row.depth, row.path,
+    config = read_run_config(row.details)
+    expectation = Expectation(row.session_id, row.agent or None, config.kind or None, row.depth, row.path,
                               shortens=not sends_back)  # fmt: skip
-    words: Any = terms.words
-    scene = _make_scene(home, row, terms, _list_tools(home, row, event))
+    words: Any = config.words
+    scene = _make_scene(home, row, config, _list_tools(home, row, event))
     return judge_answer(
-        answer, scene, format=terms.format, any_format=terms.any_format, expectation=expectation, words=words,
+        answer, scene, format=config.format, any_format=config.any_format, expectation=expectation, words=words,
         submitted=submitted,
     )  # fmt: skip
 
@@ -115,16 +115,16 @@ def _list_new_names(home: Home, row: Run, root: str, comparison: Comparison | No
     return tuple(map(protected_name, (*known, *new)))
 
 
-def _make_scene(home: Home, row: Run, terms: RunConfig, tools: tuple[ToolUse, ...] | None) -> Scene:
+def _make_scene(home: Home, row: Run, config: RunConfig, tools: tuple[ToolUse, ...] | None) -> Scene:
     kept = (load_text(home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
-    before = read_before(kept) if terms.evidence else Before()
-    since = list_resumed(home, terms.resume_of)
-    site = find_site(home, row, terms.root, since=since)
+    before = read_before(kept) if config.evidence else Before()
+    since = list_resumed(home, config.resume_of)
+    site = find_site(home, row, config.root, since=since)
     return Scene(
-        terms.root, before.tree, tools, site, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
-        list_below(home.ledger, row.session_id), terms.evidence and before.tree is None,
-        load_earlier(home.ledger, row.session_id), terms.manifest_sha256, is_late=terms.is_late,
-        lost=before.lost, workspace_root=terms.workspace_root,
+        config.root, before.tree, tools, site, config.manifest, config.manifest_bytes, config.topic, row.task_number,
+        list_below(home.ledger, row.session_id), config.evidence and before.tree is None,
+        load_earlier(home.ledger, row.session_id), config.manifest_sha256, is_late=config.is_late,
+        lost=before.lost, workspace_root=config.workspace_root,
     )  # fmt: skip
 
 
@@ -134,7 +134,7 @@ def _list_tools(home: Home, row: Run, event: HookEvent | None) -> tuple[ToolUse,
     Of one that was taken up again it knows the earlier ones, too, so that says nothing. Without an event of the agent
     nobody knows what its harness knows.
     """
-    earlier = read_terms(row.details).resume_of
+    earlier = read_run_config(row.details).resume_of
     told = _list_used(home, (row.session_id, *list_resumed(home, earlier)))
     return None if not told and not earlier and (event is None or _has_used(event)) else told
 
@@ -164,10 +164,10 @@ def conclude_return(
 ) -> None:
     """Write down what became of it; what follows from it on disk is settled afterwards."""
     _check_names(home, row)
-    terms = read_terms(row.details)
+    config = read_run_config(row.details)
     number = count_attempts(home.ledger, row.session_id) + 1
     keep_attempt(home, row, answer, judgement, number)
-    scene = _make_scene(home, row, terms, None)
+    scene = _make_scene(home, row, config, None)
     grades = {} if judgement is None else judgement.grades
     used = _list_used(home, (row.session_id,))
     written = frozenset(use.path for use in used if use.path and not use.failed and use.operation == "write")
@@ -175,7 +175,7 @@ def conclude_return(
     comparison: Comparison | None = None
     unclaimed: tuple[TreeChange, ...] = ()
     with suppress(RemitError):  # the folder is gone: there is nothing to tell of it
-        handed_on = load_handed_on(home, (row.session_id, *list_resumed(home, terms.resume_of)), terms.root)
+        handed_on = load_handed_on(home, (row.session_id, *list_resumed(home, config.resume_of)), config.root)
         is_below = partial(handed_on.has, written=written)
         after = None if judgement is None else judgement.after
         comparison, unclaimed = look_around(scene, grades, _list_own_files(home), is_below, after)
@@ -183,11 +183,11 @@ def conclude_return(
         Ended(
             stop_reason, row.agent, Heard(answer or None), judgement, comparison, unclaimed, reason=reason,
             written=written, shared=scene.shared, seen=frozenset(list_seen(used)), is_recorded=is_recorded(used),
-            format=terms.format,
+            format=config.format,
         )
     )  # fmt: skip
     conclusion = conclusion._replace(
-        findings=(*conclusion.findings, *_list_new_names(home, row, terms.root, comparison))
+        findings=(*conclusion.findings, *_list_new_names(home, row, config.root, comparison))
     )
     now_ms = read_clock_ms()
     told = _AttemptsSoFar(_load_usage(home, row), answer or None, tuple(range(number)))
@@ -208,14 +208,14 @@ def conclude_return(
 
 
 def _is_finished(home: Home, row: Run) -> bool:
-    now = load_delegation(home.ledger, row.session_id)
+    now = load_run(home.ledger, row.session_id)
     return now is not None and now.state == "finished"
 
 
 def _write_over(db: Connection, row: Run, conclusion: Conclusion) -> None:
     """Put another word in the place of what the ledger says of a delegation."""
     db.execute(
-        "UPDATE delegations SET ended_ms = ?, stop_reason = ?, verdict = ?, status = ? WHERE session_id = ?",
+        "UPDATE runs SET ended_ms = ?, stop_reason = ?, verdict = ?, status = ? WHERE session_id = ?",
         (read_clock_ms(), conclusion.stop_reason, conclusion.verdict, conclusion.status, row.session_id),
     )
     told = {"status": conclusion.status, "verdict": conclusion.verdict}
@@ -231,7 +231,7 @@ def overrule(home: Home, row: Run, answer: str, judgement: Judgement | None) -> 
     returned = None if judgement is None else judgement.returned
     if report.verdict not in ACCEPTABLE or (returned is not None and returned.status in ("completed", report.status)):
         return
-    told = conclude(Ended("exited", row.agent, Heard(answer), judgement, format=read_terms(row.details).format))
+    told = conclude(Ended("exited", row.agent, Heard(answer), judgement, format=read_run_config(row.details).format))
     number = count_attempts(home.ledger, row.session_id) + 1
     keep_attempt(home, row, answer, judgement, number)
     turns = _AttemptsSoFar(_load_usage(home, row), answer, tuple(range(number)))

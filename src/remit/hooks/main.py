@@ -274,7 +274,7 @@ def _is_person(event: HookEvent, environ: Mapping[str, str]) -> bool:
 
 
 def _is_attended(event: HookEvent, environ: Mapping[str, str]) -> bool:
-    """Whether the whole session is a broker's to judge, or a person's own."""
+    """Whether the whole session is a supervisor's to judge, or a person's own."""
     return not event.agent_id and (_is_person(event, environ) or bool(environ.get("REMIT_TICKET")))
 
 

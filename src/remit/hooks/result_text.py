@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from remit.model import ACCEPTABLE
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.results.manifest_sentence import render_sentence
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ def render_result(row: Run, report: Result) -> str:
     from remit.result import DEFAULT_TOKENS
     from remit.runs.results.fit_budget import fit_result, render_text
 
-    terms = read_terms(row.details)
-    if not terms.result_tokens and report.verdict in ACCEPTABLE:
+    config = read_run_config(row.details)
+    if not config.result_tokens and report.verdict in ACCEPTABLE:
         return ""
     sentence = render_sentence(report)
-    return sentence or render_text(fit_result(report, terms.result_tokens or DEFAULT_TOKENS).to_dict())
+    return sentence or render_text(fit_result(report, config.result_tokens or DEFAULT_TOKENS).to_dict())
 
 
 def render_verdict(row: Run, report: Result) -> str:

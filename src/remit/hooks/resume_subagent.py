@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from remit.errors import RemitError
 from remit.evidence.saved_tree import BEFORE, read_before
 from remit.ledger.hook_runs import load_last_use
-from remit.ledger.runs import load_delegation
+from remit.ledger.runs import load_run
 from remit.ledger.texts import load_text
 from remit.model import ACCEPTABLE
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 
 if TYPE_CHECKING:
     from remit.evidence.tree import WorkTree
@@ -31,17 +31,17 @@ def list_resumed(home: Home, session_id: str) -> dict[str, int]:
     """The delegations that one which resumes this session goes on with, and when each began: until one was accepted."""
     found: dict[str, int] = {}
     while session_id and session_id not in found:
-        row = load_delegation(home.ledger, session_id)
+        row = load_run(home.ledger, session_id)
         if row is None or row.verdict in ACCEPTABLE:
             break
         found[session_id] = row.started_ms or row.created_ms
-        session_id = read_terms(row.details).resume_of
+        session_id = read_run_config(row.details).resume_of
     return found
 
 
 def find_tree(home: Home, session_id: str, now: WorkTree) -> WorkTree | None:
     """The tree that work which resumes this session is compared with; None for the tree as it is now."""
-    row = load_delegation(home.ledger, session_id) if list_resumed(home, session_id) else None
+    row = load_run(home.ledger, session_id) if list_resumed(home, session_id) else None
     if row is None:
         return None
     earlier = read_before((load_text(home, session_id, BEFORE) or b"").decode("utf-8", "replace")).tree

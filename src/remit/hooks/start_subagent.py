@@ -37,7 +37,7 @@ from remit.ledger.hook_runs import (
     list_open,
     list_unbound,
 )
-from remit.ledger.runs import Run, add_delegation
+from remit.ledger.runs import Run, add_run
 from remit.ledger.slots import Slots, take_slot
 from remit.ledger.texts import keep_texts, load_text
 from remit.light_namedtuple import NamedTuple
@@ -165,7 +165,7 @@ def _answer_built_in(wish: _SubagentStart, home: Home, environ: Mapping[str, str
 
         async def work() -> Result:
             if known is None:
-                await workspace.broker.drive(session_id)
+                await workspace.supervisor.drive(session_id)
             return await workspace.wait(session_id)
 
         result = asyncio.run(work()).to_dict()
@@ -173,7 +173,7 @@ def _answer_built_in(wish: _SubagentStart, home: Home, environ: Mapping[str, str
         _note_refusal(home, error, wish)
         return replies.deny(str(error))
     finally:
-        workspace.broker.end()
+        workspace.supervisor.end()
         workspace.home.close()
     return replies.deny(
         f"{wish.agent} is built into Remit, so no subagent was started: Remit did the work itself. Take this as its "
@@ -258,7 +258,7 @@ def admit_start(event: HookEvent, home: Home, environ: Mapping[str, str]) -> rep
 
 
 def is_attended(environ: Mapping[str, str]) -> bool:
-    """Whether the session of an agent is a broker's, or one in which a person talks to it in a terminal."""
+    """Whether the session of an agent is a supervisor's, or one in which a person talks to it in a terminal."""
     return bool(environ.get("REMIT_TICKET")) or claude.is_terminal(environ)
 
 
@@ -342,7 +342,7 @@ def _enter(
             admitted = admit(asked, caller, session_id=session_id, now_ms=now_ms)
             trace = find_incoming(environ) if caller is None else ""
             made = _make_row(wish, roster, admitted, home.root, task=task, environ=environ, trace=trace)
-            row = add_delegation(home.ledger, made)
+            row = add_run(home.ledger, made)
             slots = Slots() if wish.agent_id else Slots(**roster.limits)  # who is at work already takes no room away
             _require_slot(take_slot(db, row, slots, deadline_ms=admitted.deadline_ms))
         except RefusedError as error:
@@ -421,7 +421,7 @@ def _make_row(
     entry, delegate = wish.entry, roster.delegate
     number, working = task
     limits = {name: limit for name, limit in admitted.budget._asdict().items() if limit is not None}
-    terms = RunConfig(
+    config = RunConfig(
         work=name_work(wish.prompt or wish.task_path),
         format=entry.format or "standard",
         any_format=not entry.format,
@@ -456,25 +456,25 @@ def _make_row(
         admitted.session_id, admitted.agent, admitted.depth, admitted.path, parent_id=admitted.parent_id,
         root_id=admitted.root_id, task_number=number, deadline_ms=admitted.deadline_ms,
         owner=OWNER, awaited=not wish.event.is_background and admitted.parent_id is not None,
-        runner=wish.event.harness, details=_place(terms, root, environ).as_details(),
+        runner=wish.event.harness, details=_place(config, root, environ).as_details(),
     )  # fmt: skip
 
 
-def _place(terms: RunConfig, root: str, environ: Mapping[str, str]) -> RunConfig:
+def _place(config: RunConfig, root: str, environ: Mapping[str, str]) -> RunConfig:
     """Where its files and its line of the manifest will be found, for the formats that say so."""
-    if terms.may_be_hyper and terms.evidence:
+    if config.may_be_hyper and config.evidence:
         from remit.evidence.workspace_root import find_workspace_root
 
-        terms = terms._replace(workspace_root=find_workspace_root(root, environ))
-    if terms.format != "manifest" and not terms.any_format:
-        return terms
+        config = config._replace(workspace_root=find_workspace_root(root, environ))
+    if config.format != "manifest" and not config.any_format:
+        return config
     from remit.manifest.findings_command import place_manifest
     from remit.manifest.prefix_check import take_beginning
     from remit.storage.settings import load_settings
 
     manifest = f"{root}/{place_manifest(root, load_settings(root))}"
     size, digest = take_beginning(manifest)
-    return terms._replace(manifest=manifest, manifest_bytes=size, manifest_sha256=digest)
+    return config._replace(manifest=manifest, manifest_bytes=size, manifest_sha256=digest)
 
 
 def _make_hook_run(wish: _SubagentStart, admitted: Admitted, caller: Caller | None, home: Home) -> HookRun:
@@ -501,19 +501,19 @@ def _list_layers(home: Home, caller: Caller | None) -> list[Any]:
     from remit.runs.admission.tree_usage import load_tree
 
     tree = load_tree(home, session_id=caller.session_id)
-    terms = () if tree is None else tree.terms.values()
-    return [dict(layer) for each in terms for layer in (each.get("permissions"), *each.get("also", ())) if layer]
+    config = () if tree is None else tree.config.values()
+    return [dict(layer) for each in config for layer in (each.get("permissions"), *each.get("also", ())) if layer]
 
 
 def _save_tree_before(wish: _SubagentStart, row: Run, home: Home) -> None:
     """Keep the tree as it is before the run. If git fails, claims are `unproven`."""
     from remit.evidence.saved_tree import BEFORE, list_expected, take_before
-    from remit.runs.admission.run_config import read_terms
+    from remit.runs.admission.run_config import read_run_config
 
-    terms = read_terms(row.details)
-    if not terms.evidence:
+    config = read_run_config(row.details)
+    if not config.evidence:
         return
-    expected = list_expected(home.root, manifest=terms.manifest, workspace_root=terms.workspace_root)
+    expected = list_expected(home.root, manifest=config.manifest, workspace_root=config.workspace_root)
     before = take_before(home, home.root, expected=expected)
     if wish.resume_of and before.tree is not None:
         from remit.hooks.resume_subagent import find_tree

@@ -24,10 +24,10 @@ from remit.hooks.result_text import render_result, render_verdict
 from remit.hooks.session_lookup import MAIN, find_own, find_transcript
 from remit.ledger.events import add_event
 from remit.ledger.hook_runs import count_block, count_tokens_before, find_by_call, leave_message, list_awaited
-from remit.ledger.runs import count_attempts, load_delegation
+from remit.ledger.runs import count_attempts, load_run
 from remit.ledger.texts import load_text
 from remit.model import ACCEPTABLE
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.results.full_result import load_report
 from remit.storage.transcripts import load_end
 
@@ -50,7 +50,7 @@ def check_stop(event: HookEvent, home: Home, environ: Mapping[str, str]) -> repl
     with home.ledger.transaction() as db:
         own = find_own(db, event)
     own = own or _adopt(event, home, environ)
-    row = None if own is None else load_delegation(home.ledger, own.session_id)
+    row = None if own is None else load_run(home.ledger, own.session_id)
     if own is None or row is None:
         return {}
     if not own.enforced:
@@ -94,7 +94,7 @@ def _let_stop(
         conclude_return(home, row, answer, judgement, stop_reason="cancelled")
     elif judgement is not None and judgement.accepted and row.state == "running" and _is_flood(own, answer):
         return _ask_for_less(home, own, row, answer, judgement)
-    elif (judgement is None or not judgement.is_final) and own.blocks < read_terms(row.details).reasks:
+    elif (judgement is None or not judgement.is_final) and own.blocks < read_run_config(row.details).reasks:
         if row.state == "finishing":  # what was accepted of it before counts no more
             conclude_return(home, row, answer, judgement)
         else:
@@ -133,7 +133,7 @@ def check_return(event: HookEvent, home: Home, environ: Mapping[str, str]) -> re
     own, row, answer = found
     judgement = judge(home, row, event, answer, sends_back=_may_ask_for_less(own, row))
     is_final = judgement is not None and judgement.is_final
-    if is_final or is_cancelled(home, row) or own.blocks >= read_terms(row.details).reasks:
+    if is_final or is_cancelled(home, row) or own.blocks >= read_run_config(row.details).reasks:
         return {}
     keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
     _count_block(home, own)
@@ -161,7 +161,7 @@ def _find_returning(
     with home.ledger.transaction() as db:
         own = find_own(db, event)
     own = own or _adopt(event, home, environ)
-    row = None if own is None else load_delegation(home.ledger, own.session_id)
+    row = None if own is None else load_run(home.ledger, own.session_id)
     if own is None or row is None or not own.enforced or row.state != "running":
         return None
     returned = read_return(event.tool, event.tool_input)
@@ -191,7 +191,7 @@ def _render_reask(row: Run, judgement: Judgement | None) -> str:
 
     findings = () if judgement is None else judgement.findings
     used = None if judgement is None else judgement.format
-    return render_reask(findings, format=used or read_terms(row.details).format, session_id=row.session_id)
+    return render_reask(findings, format=used or read_run_config(row.details).format, session_id=row.session_id)
 
 
 def _count_block(home: Home, own: HookRun) -> None:
@@ -203,7 +203,7 @@ def _count_block(home: Home, own: HookRun) -> None:
 
 def _may_ask_for_less(own: HookRun, row: Run) -> bool:
     """Whether a summary that is too long is sent back: once, then it is shortened."""
-    return own.blocks == 0 and read_terms(row.details).reasks > 0
+    return own.blocks == 0 and read_run_config(row.details).reasks > 0
 
 
 def _is_flood(own: HookRun, answer: str) -> bool:
@@ -227,7 +227,7 @@ def _ask_for_less(
 
 def end_lost(home: Home, row: Run, reason: str, *, stop_reason: str = "orphaned") -> None:
     """Bring a run to its end whose agent will not be heard of any more."""
-    if row.state == "running" and not read_terms(row.details).finishes:
+    if row.state == "running" and not read_run_config(row.details).finishes:
         end_observed(home, row, stop_reason)
         return
     if row.state == "running":
@@ -246,7 +246,7 @@ def end_lost_children(home: Home, harness_session: str, parent_id: str | None) -
     with home.ledger.reading() as db:
         left = list_awaited(db, harness_session, parent_id)
     for each in left:
-        row = load_delegation(home.ledger, each.session_id)
+        row = load_run(home.ledger, each.session_id)
         if row is not None and (parent_id is None or each.agent_id is None):
             end_lost(home, row, "its call never came back")
 
@@ -255,7 +255,7 @@ def end_failed_call(event: HookEvent, home: Home) -> replies.Answer:
     """The harness could not start an agent, or its model failed: give the caller what there is to say of it."""
     with home.ledger.reading() as db:
         own = find_by_call(db, event.session, event.tool_use_id)
-    row = None if own is None else load_delegation(home.ledger, own.session_id)
+    row = None if own is None else load_run(home.ledger, own.session_id)
     if own is None or row is None:
         return {}
     reason = " ".join(event.error.split())[:_MAX_REASON] or "the harness gave no reason"
@@ -270,7 +270,7 @@ def end_failed_agent(event: HookEvent, home: Home) -> None:
     """The model of an agent failed, and it will not be heard of any more."""
     with home.ledger.transaction() as db:
         own = find_own(db, event)
-    row = None if own is None else load_delegation(home.ledger, own.session_id)
+    row = None if own is None else load_run(home.ledger, own.session_id)
     if own is not None and row is not None and not own.waited:
         why = event.message if isinstance(event.message, str) else event.error
         end_lost(home, row, " ".join(why.split())[:_MAX_REASON] or "its model failed", stop_reason="crashed")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["VERSION", "Ledger"]
 
-VERSION = 12
+VERSION = 13
 """Of the tables in `schema.py`. Hooks compare it, too, so it is here, where nothing else has to be loaded."""
 
 

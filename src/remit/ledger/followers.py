@@ -76,7 +76,7 @@ def finish_batch(ledger: Ledger, batch: FinishedBatch) -> None:
 
 def measure_tree(ledger: Ledger, root_id: str) -> tuple[int, int]:
     """How many delegations a tree has, and when the last of them ended."""
-    query = "SELECT count(*), coalesce(max(ended_ms), 0) FROM delegations WHERE root_id = ?"
+    query = "SELECT count(*), coalesce(max(ended_ms), 0) FROM runs WHERE root_id = ?"
     with ledger.reading() as db:
         count, ended_ms = db.execute(query, (root_id,)).fetchone()
     return count, ended_ms

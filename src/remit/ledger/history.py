@@ -58,7 +58,7 @@ def list_past(ledger: Ledger) -> list[PastRun]:
             (SELECT json_group_array(json_extract(told.value, '$.code'))
              FROM attempts, json_each(attempts.findings) AS told
              WHERE attempts.session_id = done.session_id AND json_extract(told.value, '$.severity') = 'error')
-        FROM delegations AS done
+        FROM runs AS done
         WHERE state = 'finished' AND started_ms IS NOT NULL AND ended_ms IS NOT NULL
         ORDER BY created_ms DESC LIMIT ?
     """
@@ -76,9 +76,9 @@ def list_past(ledger: Ledger) -> list[PastRun]:
 def list_refusals(ledger: Ledger, *, after_ms: int, least: int) -> list[Refusals]:
     """Agents whose nested runs were refused repeatedly since a time, most frequent first."""
     query = """
-        SELECT delegations.agent, json_extract(events.details, '$.code'), json_extract(events.details, '$.agent'),
+        SELECT runs.agent, json_extract(events.details, '$.code'), json_extract(events.details, '$.agent'),
             count(*), max(events.session_id)
-        FROM events JOIN delegations ON delegations.session_id = events.session_id
+        FROM events JOIN runs ON runs.session_id = events.session_id
         WHERE events.kind = 'refused' AND events.at_ms >= ?
         GROUP BY 1, 2, 3 HAVING count(*) >= ? ORDER BY 4 DESC, 1, 2, 3 LIMIT 20
     """
@@ -89,7 +89,7 @@ def list_refusals(ledger: Ledger, *, after_ms: int, least: int) -> list[Refusals
 def list_repeats(ledger: Ledger, *, after_ms: int, least: int) -> list[Repeats]:
     """The same work asked of the same agent repeatedly in one tree since a time, most frequent first."""
     query = """
-        SELECT root_id, agent, json_extract(details, '$.work'), count(*) FROM delegations
+        SELECT root_id, agent, json_extract(details, '$.work'), count(*) FROM runs
         WHERE created_ms >= ? AND parent_id IS NOT NULL
         GROUP BY 1, 2, 3 HAVING count(*) >= ? ORDER BY 4 DESC, 1, 2 LIMIT 20
     """
@@ -137,7 +137,7 @@ class BatchRun(NamedTuple):
 
 
 _MEMBERS = """
-    SELECT json_extract(details, '$.batch') AS batch, session_id, state, stop_reason FROM delegations
+    SELECT json_extract(details, '$.batch') AS batch, session_id, state, stop_reason FROM runs
     WHERE created_ms >= :since AND batch IS NOT NULL AND (:key IS NULL OR batch = :key)
     ORDER BY created_ms, session_id
 """

@@ -74,10 +74,10 @@ class HookRun:
 
 _LAYERS = """
     WITH RECURSIVE line (session_id, parent_id, details) AS (
-        SELECT session_id, parent_id, details FROM delegations WHERE session_id = ?
+        SELECT session_id, parent_id, details FROM runs WHERE session_id = ?
         UNION
         SELECT above.session_id, above.parent_id, above.details
-        FROM delegations AS above JOIN line ON above.session_id = line.parent_id
+        FROM runs AS above JOIN line ON above.session_id = line.parent_id
     )
     SELECT json_extract(details, '$.permissions') FROM line
     UNION ALL
@@ -108,7 +108,7 @@ def find_by_call(db: Connection, harness_session: str, tool_use_id: str) -> Hook
 
 def find_by_path(db: Connection, harness_session: str, path: str, *, is_bound: bool) -> HookRun | None:
     """The agent at a path of Codex's: the last one that has an id already, or that has none yet."""
-    having = "session_id IN (SELECT session_id FROM delegations WHERE json_extract(details, '$.task_path') = ?)"
+    having = "session_id IN (SELECT session_id FROM runs WHERE json_extract(details, '$.task_path') = ?)"
     known = f"agent_id IS {'NOT NULL' if is_bound else 'NULL'}"
     return _find(db, f"harness_session = ? AND {known} AND {having}", (harness_session, path)) if path else None
 
@@ -123,7 +123,7 @@ def list_unbound(db: Connection, harness_session: str, agent: str) -> list[HookR
     query = f"""
         SELECT {_COLUMNS} FROM hook_runs
         WHERE harness_session = ? AND agent_id IS NULL AND agent = ?
-          AND session_id IN (SELECT session_id FROM delegations WHERE state <> 'finished')
+          AND session_id IN (SELECT session_id FROM runs WHERE state <> 'finished')
         ORDER BY session_id
     """  # noqa: S608 - fixed names
     return [HookRun(*row) for row in db.execute(query, (harness_session, agent))]
@@ -133,7 +133,7 @@ def list_open(db: Connection, harness_session: str) -> list[HookRun]:
     """The agents of a harness's session that are not over."""
     query = f"""
         SELECT {_COLUMNS} FROM hook_runs WHERE harness_session = ?
-          AND session_id IN (SELECT session_id FROM delegations WHERE state <> 'finished')
+          AND session_id IN (SELECT session_id FROM runs WHERE state <> 'finished')
     """  # noqa: S608 - fixed names
     return [HookRun(*row) for row in db.execute(query, (harness_session,))]
 
@@ -144,7 +144,7 @@ def find_at_work(db: Connection, harness_session: str, since_ms: int, at_ms: int
     `since_ms`: whoever was at work then or later. `at_ms`: whoever was just then.
     """
     query = """
-        SELECT hook_runs.agent FROM hook_runs JOIN delegations USING (session_id)
+        SELECT hook_runs.agent FROM hook_runs JOIN runs USING (session_id)
         WHERE harness_session = :session
           AND (state <> 'finished' OR ended_ms >= :since OR (created_ms <= :at AND ended_ms >= :at))
         LIMIT 1
@@ -157,7 +157,7 @@ def list_below(db: Connection, processes: list[str]) -> list[HookRun]:
     """The agents that are at work in the nearest of some processes that has any."""
     query = f"""
         SELECT {_COLUMNS} FROM hook_runs WHERE process = ?
-          AND session_id IN (SELECT session_id FROM delegations WHERE state IN ('admitted', 'running'))
+          AND session_id IN (SELECT session_id FROM runs WHERE state IN ('admitted', 'running'))
     """  # noqa: S608 - fixed names
     found = (db.execute(query, (each,)).fetchall() for each in processes)
     return [HookRun(*row) for row in next(filter(None, found), ())]
@@ -171,7 +171,7 @@ def list_awaited(db: Connection, harness_session: str, parent_id: str | None) ->
 def count_tokens_before(db: Connection, own: HookRun) -> int:
     """What the other runs of an agent have used that is given more work again and again."""
     query = """
-        SELECT total(tokens) FROM delegations WHERE session_id IN
+        SELECT total(tokens) FROM runs WHERE session_id IN
             (SELECT session_id FROM hook_runs WHERE harness_session = ? AND agent_id = ? AND session_id <> ?)
     """
     return int(db.execute(query, (own.harness_session, own.agent_id, own.session_id)).fetchone()[0])
@@ -179,7 +179,7 @@ def count_tokens_before(db: Connection, own: HookRun) -> int:
 
 def is_over(db: Connection, session_id: str) -> bool:
     """Whether a delegation is settled, or about to be."""
-    row = db.execute("SELECT state FROM delegations WHERE session_id = ?", (session_id,)).fetchone()
+    row = db.execute("SELECT state FROM runs WHERE session_id = ?", (session_id,)).fetchone()
     return row is None or row[0] in ("finishing", "finished")
 
 
@@ -235,7 +235,7 @@ def _find(db: Connection, where: str, values: tuple[str, ...]) -> HookRun | None
     # Sessions of one second are in no order by their names.
     query = f"""
         SELECT {_COLUMNS} FROM hook_runs WHERE {where}
-        ORDER BY (SELECT created_ms FROM delegations AS own WHERE own.session_id = hook_runs.session_id) DESC LIMIT 1
+        ORDER BY (SELECT created_ms FROM runs AS own WHERE own.session_id = hook_runs.session_id) DESC LIMIT 1
     """  # noqa: S608 - fixed texts
     row = db.execute(query, values).fetchone()
     return None if row is None else HookRun(*row)
@@ -366,7 +366,7 @@ def add_act(db: Connection, *, session_id: str, path: str | None, operation: str
 
 def load_workspace_root(db: Connection, session_id: str) -> str:
     """The folder that the paths of a run's `hyper` return start at; empty if there is none."""
-    query = "SELECT json_extract(details, '$.workspace_root') FROM delegations WHERE session_id = ?"
+    query = "SELECT json_extract(details, '$.workspace_root') FROM runs WHERE session_id = ?"
     row = db.execute(query, (session_id,)).fetchone()
     return row[0] if row is not None and row[0] else ""
 
@@ -440,7 +440,7 @@ def note_kept(db: Connection, name: str, record: str) -> None:
 def list_open_kept(db: Connection) -> list[str]:
     """The records of commands that have not ended, of runs that are at work."""
     query = """
-        SELECT value FROM delegations JOIN notes
+        SELECT value FROM runs JOIN notes
             ON name > 'kept ' || session_id || ' ' AND name < 'kept ' || session_id || ' ~'
         WHERE state IN ('admitted', 'running')
     """
@@ -458,7 +458,7 @@ def note_user_tool(db: Connection, harness_session: str) -> None:
     """Note that a tool of the user's own session has ended while an enforced agent is at work, and when."""
     query = """
         INSERT OR REPLACE INTO notes (name, value) SELECT ?, ? WHERE EXISTS (
-            SELECT 1 FROM hook_runs JOIN delegations USING (session_id) WHERE enforced AND state <> 'finished')
+            SELECT 1 FROM hook_runs JOIN runs USING (session_id) WHERE enforced AND state <> 'finished')
     """
     db.execute(query, (f"user {harness_session}", str(time.time_ns())))
 
@@ -470,12 +470,12 @@ _OTHER_AUTHORS = """
     SELECT 'an agent that Remit only observes used a tool' FROM hook_runs JOIN tool_uses USING (session_id)
         WHERE NOT enforced AND at_ms >= :since / 1000000
     UNION ALL
-    SELECT 'an agent that Remit only observes runs a command' FROM hook_runs JOIN delegations USING (session_id)
+    SELECT 'an agent that Remit only observes runs a command' FROM hook_runs JOIN runs USING (session_id)
         WHERE NOT enforced AND state <> 'finished' AND EXISTS (
             SELECT 1 FROM notes WHERE name > 'command ' || session_id AND name < 'command ' || session_id || '~')
     UNION ALL
-    SELECT 'another run is at work and isn''t confined' FROM delegations LEFT JOIN hook_runs USING (session_id)
-        WHERE delegations.state = 'running' AND hook_runs.session_id IS NULL
+    SELECT 'another run is at work and isn''t confined' FROM runs LEFT JOIN hook_runs USING (session_id)
+        WHERE runs.state = 'running' AND hook_runs.session_id IS NULL
             AND coalesce(json_extract(details, '$.confine'), 0) = 0
     LIMIT 1
 """

@@ -101,7 +101,7 @@ def list_page(ledger: Ledger, wanted: RunFilter, *, limit: int, after: PageEnd |
     where = f"WHERE {' AND '.join(tests)}" if tests else ""
     # Of many few are open, and there is an index of those.
     order = "+created_ms DESC, +session_id DESC" if wanted.is_open else "created_ms DESC, session_id DESC"
-    query = f"SELECT {COLUMNS} FROM delegations {where} ORDER BY {order} LIMIT :limit"  # noqa: S608 - fixed parts
+    query = f"SELECT {COLUMNS} FROM runs {where} ORDER BY {order} LIMIT :limit"  # noqa: S608 - fixed parts
     with ledger.reading() as db:
         return [read_row(row) for row in db.execute(query, values | {"limit": limit})]
 
@@ -111,7 +111,7 @@ def count_wanted(ledger: Ledger, wanted: RunFilter) -> int:
     tests, values = _narrow(wanted)
     where = f"WHERE {' AND '.join(tests)}" if tests else ""
     with ledger.reading() as db:
-        total: int = db.execute(f"SELECT count(*) FROM delegations {where}", values).fetchone()[0]  # noqa: S608 - fixed
+        total: int = db.execute(f"SELECT count(*) FROM runs {where}", values).fetchone()[0]  # noqa: S608 - fixed
     return total
 
 
@@ -142,8 +142,8 @@ def list_agents(ledger: Ledger) -> list[str]:
     """The names of all agents that were ever handed work, one step along the index for each."""
     query = """
         WITH RECURSIVE names (name) AS (
-            SELECT min(agent) FROM delegations
-            UNION ALL SELECT (SELECT min(agent) FROM delegations WHERE agent > name) FROM names WHERE name IS NOT NULL
+            SELECT min(agent) FROM runs
+            UNION ALL SELECT (SELECT min(agent) FROM runs WHERE agent > name) FROM names WHERE name IS NOT NULL
         ) SELECT name FROM names WHERE name IS NOT NULL
     """
     with ledger.reading() as db:
@@ -153,7 +153,7 @@ def list_agents(ledger: Ledger) -> list[str]:
 def load_summaries(ledger: Ledger, session_ids: Iterable[str]) -> dict[str, str]:
     """What the reports of some delegations say in short; empty where there is none, or it is long."""
     query = """
-        SELECT session_id, CAST(summary AS BLOB) FROM json_each(?) AS ids JOIN delegations ON session_id = ids.value
+        SELECT session_id, CAST(summary AS BLOB) FROM json_each(?) AS ids JOIN runs ON session_id = ids.value
     """
     with ledger.reading() as db:
         rows = db.execute(query, (json.dumps([*session_ids]),))
@@ -173,20 +173,20 @@ def sum_nested(ledger: Ledger, rows: Sequence[Run]) -> dict[str, NestedTotals]:
 _SUMS = "count(*) - 1, coalesce(sum(own.state <> 'finished' AND own.session_id <> top), 0), sum(own.tokens), sum(own.cost_usd)"  # noqa: E501 - the order of Below
 _OF_TREES = f"""
     WITH trees (top) AS (SELECT value FROM json_each(?))
-    SELECT top, {_SUMS} FROM trees CROSS JOIN delegations AS own ON own.root_id = top GROUP BY top
+    SELECT top, {_SUMS} FROM trees CROSS JOIN runs AS own ON own.root_id = top GROUP BY top
 """  # noqa: S608 - fixed
 _OF_BRANCHES = f"""
     WITH RECURSIVE branch (top, session) AS (
         SELECT value, value FROM json_each(?)
-        UNION SELECT top, child.session_id FROM branch CROSS JOIN delegations AS child ON child.parent_id = session
+        UNION SELECT top, child.session_id FROM branch CROSS JOIN runs AS child ON child.parent_id = session
     )
-    SELECT top, {_SUMS} FROM branch CROSS JOIN delegations AS own ON own.session_id = session GROUP BY top
+    SELECT top, {_SUMS} FROM branch CROSS JOIN runs AS own ON own.session_id = session GROUP BY top
 """  # noqa: S608 - fixed
 
 
 def list_tree(ledger: Ledger, root_id: str, *, limit: int) -> list[Run]:
     """The delegations of a run, the oldest first."""
-    query = f"SELECT {COLUMNS} FROM delegations WHERE root_id = ? ORDER BY created_ms, session_id LIMIT ?"  # noqa: S608 - fixed
+    query = f"SELECT {COLUMNS} FROM runs WHERE root_id = ? ORDER BY created_ms, session_id LIMIT ?"  # noqa: S608 - fixed
     with ledger.reading() as db:
         return [read_row(row) for row in db.execute(query, (root_id, limit))]
 
@@ -194,7 +194,7 @@ def list_tree(ledger: Ledger, root_id: str, *, limit: int) -> list[Run]:
 def list_children(ledger: Ledger, session_id: str) -> list[str]:
     """The delegations that one has handed on itself, the oldest first."""
     with ledger.reading() as db:
-        query = "SELECT session_id FROM delegations WHERE parent_id = ? ORDER BY created_ms, session_id"
+        query = "SELECT session_id FROM runs WHERE parent_id = ? ORDER BY created_ms, session_id"
         return [row[0] for row in db.execute(query, (session_id,))]
 
 
@@ -229,7 +229,7 @@ _USES = """
     )
 """
 _AWAITED = """
-    SELECT parent_id, agent FROM json_each(?) AS ids CROSS JOIN delegations ON parent_id = ids.value
+    SELECT parent_id, agent FROM json_each(?) AS ids CROSS JOIN runs ON parent_id = ids.value
     WHERE awaited AND state <> 'finished' ORDER BY created_ms
 """
 
@@ -246,11 +246,11 @@ def load_last_number(ledger: Ledger) -> int:
 
 def load_changes(ledger: Ledger, *, after: int, limit: int, root_id: str | None = None) -> list[TreeEvent]:
     """The events above a number, of all trees or of one, oldest first."""
-    of_tree = "AND events.session_id IN (SELECT session_id FROM delegations WHERE root_id = :root)"
+    of_tree = "AND events.session_id IN (SELECT session_id FROM runs WHERE root_id = :root)"
     within = "" if root_id is None else of_tree
     query = f"""
         SELECT number, at_ms, events.session_id, kind, events.details, root_id
-        FROM events LEFT JOIN delegations USING (session_id)
+        FROM events LEFT JOIN runs USING (session_id)
         WHERE number > :after {within} ORDER BY number LIMIT :limit
     """  # noqa: S608 - one of two fixed texts
     with ledger.reading() as db:
@@ -316,7 +316,7 @@ def list_finished(ledger: Ledger, *, since_ms: int, agent: str | None = None) ->
 def count_by_task(ledger: Ledger) -> dict[int, tuple[int, int]]:
     """How many delegations of each task are open, and how many there are."""
     query = """
-        SELECT task_number, sum(state <> 'finished'), count(*) FROM delegations
+        SELECT task_number, sum(state <> 'finished'), count(*) FROM runs
         WHERE task_number IS NOT NULL GROUP BY task_number
     """
     with ledger.reading() as db:
@@ -326,7 +326,7 @@ def count_by_task(ledger: Ledger) -> dict[int, tuple[int, int]]:
 def count_by_state(ledger: Ledger) -> dict[str, int]:
     """How many delegations are in each state."""
     with ledger.reading() as db:
-        return dict(db.execute("SELECT state, count(*) FROM delegations GROUP BY state"))
+        return dict(db.execute("SELECT state, count(*) FROM runs GROUP BY state"))
 
 
 _SETTLED = """
@@ -357,6 +357,6 @@ _SETTLED = """
             WHERE texts.session_id = own.session_id AND texts.kind >= 'answer-' AND texts.kind < 'answer.'
         ), 0),
         json_extract(details, '$.result_tokens')
-    FROM delegations AS own
+    FROM runs AS own
     WHERE created_ms >= :since AND state = 'finished' {narrowed}
 """

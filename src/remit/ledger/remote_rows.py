@@ -26,7 +26,7 @@ _UPDATE = ", ".join(f"{name} = coalesce(excluded.{name}, {name})" for name in _K
 
 def mirror(db: Connection, delegation: Run) -> None:
     """Write down what another machine says of a delegation; a row that is driven here is left alone."""
-    known = db.execute("SELECT state, owner FROM delegations WHERE session_id = ?", (delegation.session_id,)).fetchone()
+    known = db.execute("SELECT state, owner FROM runs WHERE session_id = ?", (delegation.session_id,)).fetchone()
     is_over = known is not None and known[0] == "finished"
     if known is not None and (known[1] != OWNER or is_over or _is_later(known[0], delegation.state)):
         return
@@ -34,7 +34,7 @@ def mirror(db: Connection, delegation: Run) -> None:
     values = [*row]
     values[3], values[-1] = to_json(list(row.path)), to_json(dict(row.details))
     db.execute(
-        f"INSERT INTO delegations ({COLUMNS}) VALUES ({', '.join('?' * len(values))}) "  # noqa: S608 - fixed
+        f"INSERT INTO runs ({COLUMNS}) VALUES ({', '.join('?' * len(values))}) "  # noqa: S608 - fixed
         f"ON CONFLICT (session_id) DO UPDATE SET state = excluded.state, {_UPDATE}",
         values,
     )

@@ -30,7 +30,7 @@ _BATCH = 200
 _LAST_RUN = "last gc"
 _ROW_BYTES = 100
 _TEXTS = {
-    "delegations": "length(details) + length(path)",
+    "runs": "length(details) + length(path)",
     "attempts": "length(findings) + length(usage)",
     "events": "length(details)",
     "activity": "length(path)",
@@ -51,14 +51,14 @@ _NOTES_OF_NOBODY = """
     DELETE FROM notes WHERE substr(name, 1, instr(name, ' ')) IN (
         'command ', 'doing ', 'instructions ', 'kept ', 'names ', 'untold ', 'user '
     ) AND {owner} <> '' AND NOT EXISTS (
-        SELECT 1 FROM delegations WHERE session_id = {owner}
+        SELECT 1 FROM runs WHERE session_id = {owner}
     ) AND NOT EXISTS (SELECT 1 FROM hook_runs WHERE harness_session = {owner})
 """.replace("{owner}", "substr(name, instr(name, ' ') + 1, instr(substr(name, instr(name, ' ') + 1) || ' ', ' ') - 1)")
 """The notes of hooks name a run or a session of a harness as their second word."""
 _SETTLED = """
-    SELECT session_id, created_ms FROM delegations AS old
+    SELECT session_id, created_ms FROM runs AS old
     WHERE state = 'finished'
-      AND NOT EXISTS (SELECT 1 FROM delegations WHERE root_id = old.root_id AND state <> 'finished')
+      AND NOT EXISTS (SELECT 1 FROM runs WHERE root_id = old.root_id AND state <> 'finished')
     ORDER BY created_ms, session_id
 """
 
@@ -66,7 +66,7 @@ _SETTLED = """
 class Forgotten(NamedTuple):
     """What was removed, or would be."""
 
-    delegations: int = 0
+    runs: int = 0
     events: int = 0
     spills: int = 0
     freed_bytes: int = 0
@@ -80,7 +80,7 @@ def forget_old(home: Home, *, days: int, megabytes: int, dry_run: bool = False) 
     """
     horizon = read_clock_ms() - days * DAY_MS
     chosen, freed = _choose(home, horizon, megabytes * 1024 * 1024)
-    total = Forgotten(delegations=len(chosen), freed_bytes=freed)
+    total = Forgotten(runs=len(chosen), freed_bytes=freed)
     for start in range(0, len(chosen), _BATCH):
         total = _add(total, _forget(home, chosen[start : start + _BATCH], dry_run=dry_run))
     total = _add(total, _forget_loose(home, horizon, dry_run=dry_run))
@@ -174,7 +174,7 @@ def _forget(home: Home, sessions: list[str], *, dry_run: bool) -> Forgotten:
         inside = f"(SELECT 1 FROM spills WHERE hash = ? AND session_id NOT IN ({marks}))"  # noqa: S608
         spills = [name for name in spills if not db.execute(f"SELECT EXISTS {inside}", (name, *sessions)).fetchone()[0]]
         if not dry_run:
-            for table in ("attempts", "hook_runs", *_DATED, "delegations"):
+            for table in ("attempts", "hook_runs", *_DATED, "runs"):
                 db.execute(f"DELETE FROM {table} WHERE session_id IN ({marks})", sessions)  # noqa: S608 - names from above
             add_event(db, "forgotten", {"delegations": len(sessions)})  # who follows the ledger shows what is gone
             _remove_files(home, spills)
@@ -190,7 +190,7 @@ def _remove_files(home: Home, spills: list[str]) -> None:
 def _forget_loose(home: Home, horizon: int, *, dry_run: bool) -> Forgotten:
     """Remove what belongs to no delegation once it is old, and events once there are too many."""
     with home.ledger.transaction() as db:
-        old = "session_id IS NULL OR session_id NOT IN (SELECT session_id FROM delegations)"
+        old = "session_id IS NULL OR session_id NOT IN (SELECT session_id FROM runs)"
         query = f"SELECT hash FROM spills WHERE created_ms < ? AND ({old}) EXCEPT SELECT hash FROM spills WHERE created_ms >= ? OR NOT ({old})"  # noqa: E501, S608 - ours
         spills = [row[0] for row in db.execute(query, (horizon, horizon))]
         beyond = _find_beyond(db)

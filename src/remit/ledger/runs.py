@@ -43,7 +43,7 @@ class Run(NamedTuple):
     verdict: str | None = None
     status: str | None = None
     owner: str | None = None
-    """The broker that drives it."""
+    """The supervisor that drives it."""
     awaited: bool = False
     """Whether its caller waits for it, and holds no slot meanwhile."""
     ticket: str | None = None
@@ -84,7 +84,7 @@ _UNTIL_NOW = """
 """
 
 
-def add_delegation(ledger: Ledger, delegation: Run) -> Run:
+def add_run(ledger: Ledger, delegation: Run) -> Run:
     """Record a run before anything is done for it; on disk when this returns."""
     row = delegation._replace(
         root_id=delegation.root_id or delegation.session_id, created_ms=delegation.created_ms or read_clock_ms()
@@ -92,14 +92,14 @@ def add_delegation(ledger: Ledger, delegation: Run) -> Run:
     values = [*row]
     values[3], values[-1] = to_json(list(row.path)), to_json(dict(row.details))
     with ledger.transaction(durable=True) as db:
-        db.execute(f"INSERT INTO delegations ({COLUMNS}) VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608 - fixed
+        db.execute(f"INSERT INTO runs ({COLUMNS}) VALUES ({', '.join('?' * len(values))})", values)  # noqa: S608 - fixed
         add_event(db, "admitted", {"agent": row.agent, "depth": row.depth}, session_id=row.session_id)
     return row
 
 
 def advance(db: Connection, session_id: str, state: str, **changes: object) -> None:
     """Move a run to a later state. Raise `StateError` if that would be back, or settle it twice."""
-    row = db.execute("SELECT state FROM delegations WHERE session_id = ?", (session_id,)).fetchone()
+    row = db.execute("SELECT state FROM runs WHERE session_id = ?", (session_id,)).fetchone()
     now = None if row is None else row[0]
     if now is None or STATES.index(now) >= STATES.index(state):
         what = "is not in the ledger" if now is None else f"is {now} already"
@@ -109,7 +109,7 @@ def advance(db: Connection, session_id: str, state: str, **changes: object) -> N
         raise TypeError(f"no columns: {sorted(changes.keys() - known)}")
     sets = "".join(f", {name} = :{name}" for name in changes)
     values = {"session": session_id, "state": state} | changes
-    db.execute(f"UPDATE delegations SET state = :state{sets} WHERE session_id = :session", values)  # noqa: S608 - checked names
+    db.execute(f"UPDATE runs SET state = :state{sets} WHERE session_id = :session", values)  # noqa: S608 - checked names
     add_event(db, state, {name: changes[name] for name in sorted(changes)}, session_id=session_id)
 
 
@@ -120,7 +120,7 @@ def set_usage(
     names = ("tokens", "cost_usd", "turns")
     sets = ", ".join(f"{name} = coalesce(max({name}, :{name}), {name}, :{name})" for name in names)
     values = {"session": session_id, "tokens": tokens, "cost_usd": cost_usd, "turns": turns}
-    db.execute(f"UPDATE delegations SET {sets} WHERE session_id = :session AND state = 'running'", values)  # noqa: S608 - fixed names
+    db.execute(f"UPDATE runs SET {sets} WHERE session_id = :session AND state = 'running'", values)  # noqa: S608 - fixed names
 
 
 def begin_attempt(ledger: Ledger, session_id: str, number: int) -> None:
@@ -153,14 +153,14 @@ def record_attempt(db: Connection, session_id: str, attempt: AttemptRow) -> None
     add_event(db, "attempt", {"number": attempt.number, "verdict": attempt.verdict}, session_id=session_id)
 
 
-def load_delegation(ledger: Ledger, session_id: str) -> Run | None:
+def load_run(ledger: Ledger, session_id: str) -> Run | None:
     """One delegation by its session."""
     with ledger.reading() as db:
-        row = db.execute(f"SELECT {COLUMNS} FROM delegations WHERE session_id = ?", (session_id,)).fetchone()  # noqa: S608 - fixed
+        row = db.execute(f"SELECT {COLUMNS} FROM runs WHERE session_id = ?", (session_id,)).fetchone()  # noqa: S608 - fixed
     return None if row is None else read_row(row)
 
 
-def list_delegations(
+def list_runs(
     ledger: Ledger,
     *,
     only_open: bool = False,
@@ -173,7 +173,7 @@ def list_delegations(
     wanted += ["parent_id IS NULL"] * only_first
     where = f"WHERE {' AND '.join(wanted)}" if wanted else ""
     by_time = "+created_ms" if only_open else "created_ms"  # of many few are open: there is an index of those
-    query = f"SELECT {COLUMNS} FROM delegations {where} ORDER BY {by_time} DESC, session_id DESC LIMIT :limit"  # noqa: S608 - fixed parts
+    query = f"SELECT {COLUMNS} FROM runs {where} ORDER BY {by_time} DESC, session_id DESC LIMIT :limit"  # noqa: S608 - fixed parts
     with ledger.reading() as db:
         rows = db.execute(query, {"root": root_id, "limit": limit}).fetchall()
     return [read_row(row) for row in rows]
@@ -187,9 +187,9 @@ def list_branch(ledger: Ledger, session_id: str) -> list[str]:
     query = """
         WITH RECURSIVE branch (session) AS (
             SELECT ? UNION
-            SELECT nested.session_id FROM branch CROSS JOIN delegations AS nested ON nested.parent_id = session
+            SELECT nested.session_id FROM branch CROSS JOIN runs AS nested ON nested.parent_id = session
         )
-        SELECT session_id FROM branch CROSS JOIN delegations ON session_id = session
+        SELECT session_id FROM branch CROSS JOIN runs ON session_id = session
         WHERE state <> 'finished' ORDER BY created_ms DESC, session_id DESC
     """
     with ledger.reading() as db:
@@ -199,7 +199,7 @@ def list_branch(ledger: Ledger, session_id: str) -> list[str]:
 def find_sessions(ledger: Ledger, part: str, *, limit: int = 10) -> list[str]:
     """The sessions whose id begins or ends so, or a word of it, newest first; one that is called so is the only one."""
     query = """
-        SELECT session_id FROM delegations
+        SELECT session_id FROM runs
         WHERE substr(session_id, 1, :length) = :part OR substr(session_id, -:length) = :part
            OR instr(session_id, '_' || :part)
         ORDER BY session_id <> :part, created_ms DESC, session_id DESC LIMIT :limit

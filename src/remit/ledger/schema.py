@@ -11,9 +11,9 @@ _RUNS = (
     # `owner` is the supervisor that drives it, `awaited` whether its caller waits for it and so holds no slot, `ticket`
     # the hash of the token that its agent carries. `summary` is what its report says, for searching.
     """
-    CREATE TABLE delegations (
+    CREATE TABLE runs (
         session_id TEXT PRIMARY KEY,
-        parent_id TEXT REFERENCES delegations,
+        parent_id TEXT REFERENCES runs,
         root_id TEXT NOT NULL,
         agent TEXT NOT NULL,
         depth INTEGER NOT NULL,
@@ -40,20 +40,20 @@ _RUNS = (
     """,
     # A page of all runs, whatever it is narrowed to, and how many there are, without reading their rows.
     """
-    CREATE INDEX delegations_browsed ON delegations (
+    CREATE INDEX delegations_browsed ON runs (
         created_ms, session_id, parent_id, state, agent, verdict, status, stop_reason, task_number
     )
     """,
-    "CREATE INDEX delegations_by_agent ON delegations (agent, created_ms)",
-    "CREATE INDEX delegations_by_parent ON delegations (parent_id) WHERE parent_id IS NOT NULL",
-    "CREATE INDEX delegations_by_root ON delegations (root_id)",
-    "CREATE INDEX delegations_open ON delegations (state) WHERE state <> 'finished'",
-    "CREATE INDEX delegations_by_end ON delegations (ended_ms)",
-    "CREATE UNIQUE INDEX delegations_by_ticket ON delegations (ticket) WHERE ticket IS NOT NULL",
+    "CREATE INDEX delegations_by_agent ON runs (agent, created_ms)",
+    "CREATE INDEX delegations_by_parent ON runs (parent_id) WHERE parent_id IS NOT NULL",
+    "CREATE INDEX delegations_by_root ON runs (root_id)",
+    "CREATE INDEX delegations_open ON runs (state) WHERE state <> 'finished'",
+    "CREATE INDEX delegations_by_end ON runs (ended_ms)",
+    "CREATE UNIQUE INDEX delegations_by_ticket ON runs (ticket) WHERE ticket IS NOT NULL",
     # Each time that the agent answered, or was asked to and did not; with what its answer claims.
     """
     CREATE TABLE attempts (
-        session_id TEXT NOT NULL REFERENCES delegations ON DELETE CASCADE,
+        session_id TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
         number INTEGER NOT NULL,
         started_ms INTEGER NOT NULL,
         ended_ms INTEGER,
@@ -92,7 +92,7 @@ _RUNS = (
     CREATE TRIGGER texts_summary AFTER INSERT ON texts
     WHEN new.kind = 'report' AND json_valid(CAST(new.content AS TEXT))  -- a long one is a file
     BEGIN
-        UPDATE delegations
+        UPDATE runs
         SET summary = substr(coalesce(json_extract(CAST(new.content AS TEXT), '$.result.summary'), ''), 1, 400)
         WHERE session_id = new.session_id;
     END
@@ -141,7 +141,7 @@ _HOOKS = (
     # `process` is the harness: what is started below it while it waits for an agent is that agent's.
     """
     CREATE TABLE hook_runs (
-        session_id TEXT PRIMARY KEY REFERENCES delegations ON DELETE CASCADE,
+        session_id TEXT PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
         harness TEXT NOT NULL,
         harness_session TEXT NOT NULL,
         agent TEXT NOT NULL,

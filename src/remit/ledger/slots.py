@@ -29,9 +29,9 @@ class Slots(NamedTuple):
 
 
 _HOLDING = """
-    FROM delegations AS holder
+    FROM runs AS holder
     WHERE state = 'running' AND state <> 'finished' AND NOT EXISTS (  -- in these words it is the index's
-        SELECT 1 FROM delegations AS child
+        SELECT 1 FROM runs AS child
         WHERE child.parent_id = holder.session_id AND child.awaited AND child.state <> 'finished'
     )
 """
@@ -39,23 +39,23 @@ _HOLDERS = f"SELECT count(*), coalesce(sum(agent = :agent), 0), coalesce(sum(roo
 
 
 _UNWANTED = """
-    SELECT session_id FROM delegations
+    SELECT session_id FROM runs
     WHERE state = 'admitted' AND state <> 'finished' AND EXISTS (
-        SELECT 1 FROM events WHERE events.session_id = delegations.session_id AND events.kind = 'cancel'
+        SELECT 1 FROM events WHERE events.session_id = runs.session_id AND events.kind = 'cancel'
     )
 """
 
 
 _LEFT = """
-    SELECT session_id FROM delegations AS child
+    SELECT session_id FROM runs AS child
     WHERE state = 'admitted' AND state <> 'finished' AND parent_id IS NOT NULL AND NOT EXISTS (
-        SELECT 1 FROM delegations AS parent WHERE parent.session_id = child.parent_id AND parent.state = 'running'
+        SELECT 1 FROM runs AS parent WHERE parent.session_id = child.parent_id AND parent.state = 'running'
     )
 """
 
 
 _STRANGERS = """
-    SELECT created_ms FROM delegations
+    SELECT created_ms FROM runs
     WHERE state = 'admitted' AND state <> 'finished' AND owner IS NOT :owner AND owner IS NOT :afar
 """
 
@@ -90,7 +90,7 @@ def list_holders(db: Connection) -> list[tuple[str, str]]:
 
 def list_waiting(db: Connection) -> list[int]:
     """Since when the runs that have not begun wait, oldest first."""
-    query = "SELECT created_ms FROM delegations WHERE state = 'admitted' AND state <> 'finished' ORDER BY created_ms"
+    query = "SELECT created_ms FROM runs WHERE state = 'admitted' AND state <> 'finished' ORDER BY created_ms"
     return [row[0] for row in db.execute(query)]
 
 
@@ -107,14 +107,14 @@ def list_left(db: Connection) -> frozenset[str]:
 def set_deadline(ledger: Ledger, session_id: str, deadline_ms: int) -> None:
     """Move the deadline of a run whose agent has not begun; from then on it stays."""
     with ledger.transaction(durable=True) as db:
-        db.execute("UPDATE delegations SET deadline_ms = ? WHERE session_id = ?", (deadline_ms, session_id))
+        db.execute("UPDATE runs SET deadline_ms = ? WHERE session_id = ?", (deadline_ms, session_id))
 
 
 def claim(ledger: Ledger, row: Run, owner: str) -> bool:
     """Take over a run from the supervisor that its row names; False if another was quicker or it is over."""
     with ledger.transaction(durable=True) as db:
         done = db.execute(
-            "UPDATE delegations SET owner = ? WHERE session_id = ? AND owner IS ? AND state <> 'finished'",
+            "UPDATE runs SET owner = ? WHERE session_id = ? AND owner IS ? AND state <> 'finished'",
             (owner, row.session_id, row.owner),
         )
         if done.rowcount:
@@ -125,10 +125,10 @@ def claim(ledger: Ledger, row: Run, owner: str) -> bool:
 def set_ticket(ledger: Ledger, session_id: str, ticket: str | None) -> None:
     """Set or remove the hash of the token by which a run's agent is known."""
     with ledger.transaction() as db:
-        db.execute("UPDATE delegations SET ticket = ? WHERE session_id = ?", (ticket, session_id))
+        db.execute("UPDATE runs SET ticket = ? WHERE session_id = ?", (ticket, session_id))
 
 
 def set_awaited(ledger: Ledger, session_id: str, *, awaited: bool) -> None:
     """Record whether the caller of a run waits for it."""
     with ledger.transaction() as db:
-        db.execute("UPDATE delegations SET awaited = ? WHERE session_id = ?", (awaited, session_id))
+        db.execute("UPDATE runs SET awaited = ? WHERE session_id = ?", (awaited, session_id))

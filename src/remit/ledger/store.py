@@ -194,9 +194,9 @@ def _copy(file: str, version: int) -> str:
 
 def _count_open(db: sqlite3.Connection, tables: list[str]) -> int:
     """How many runs of an older ledger are not over."""
-    if "delegations" not in tables:
+    if "runs" not in tables:
         return 0
-    count: int = db.execute("SELECT count(*) FROM delegations WHERE state <> 'finished'").fetchone()[0]
+    count: int = db.execute("SELECT count(*) FROM runs WHERE state <> 'finished'").fetchone()[0]
     return count
 
 

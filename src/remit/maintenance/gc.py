@@ -26,7 +26,7 @@ class Cleared(NamedTuple):
     """What was removed, or would be; and what could not be."""
 
     root: str
-    delegations: int = 0
+    runs: int = 0
     events: int = 0
     spills: int = 0
     recovered: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class Cleared(NamedTuple):
     """Folders outside of the workspace in which a commit was made."""
     folders: int = 0
     """Of sessions."""
-    brokers: int = 0
+    supervisors: int = 0
     """Files of processes that drove delegations and were killed."""
     trees: int = 0
     """Private repositories of folders that are gone."""
@@ -68,7 +68,7 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
             finish_if_interrupted(home)  # what waits to be put in its place is no leftover
         worktrees, kept, failures = _clear_worktrees(home, settings, dry_run=dry_run)
         forgotten, strays = _forget(home, settings, failures, dry_run=dry_run)
-        folders, brokers = _clear_sessions(home, failures, dry_run=dry_run)
+        folders, supervisors = _clear_sessions(home, failures, dry_run=dry_run)
         trees = _clear_evidence(home, failures, dry_run=dry_run)
         from remit.maintenance.leftovers import (
             clear,
@@ -88,7 +88,7 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
             scratch = clear_scratch(scratch, failures)
         return Cleared(
             root,
-            forgotten.delegations,
+            forgotten.runs,
             forgotten.events,
             forgotten.spills + len(strays),
             tuple(_name(home, recovered)),
@@ -96,7 +96,7 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
             tuple(worktrees),
             tuple(each.file for each in scratch),
             forgotten.folders + len(folders),
-            brokers,
+            supervisors,
             trees.repositories,
             forgotten.freed_bytes
             + trees.size_bytes
@@ -120,7 +120,7 @@ def _forget(home: Home, settings: Settings, failures: list[str], *, dry_run: boo
 
 
 def _clear_sessions(home: Home, failures: list[str], *, dry_run: bool) -> tuple[list[Leftover], int]:
-    """What agents and brokers have left: folders that no row names, and killed brokers."""
+    """What agents and supervisors have left: folders that no row names, and killed supervisors."""
     if not os.path.lexists(home.ledger_file):
         return [], 0
     from remit.maintenance.leftovers import clear_sessions, find_stray_sessions
@@ -128,7 +128,7 @@ def _clear_sessions(home: Home, failures: list[str], *, dry_run: bool) -> tuple[
     folders = find_stray_sessions(home)
     if not dry_run:
         folders = clear_sessions(home, folders, failures)
-    return folders, _clear_brokers(home, failures, dry_run=dry_run)
+    return folders, _clear_supervisors(home, failures, dry_run=dry_run)
 
 
 def _clear_evidence(home: Home, failures: list[str], *, dry_run: bool) -> Removed:
@@ -138,7 +138,7 @@ def _clear_evidence(home: Home, failures: list[str], *, dry_run: bool) -> Remove
     return clear_evidence(home, failures, dry_run=dry_run) if os.path.lexists(home.ledger_file) else Removed()
 
 
-def _clear_brokers(home: Home, failures: list[str], *, dry_run: bool) -> int:
+def _clear_supervisors(home: Home, failures: list[str], *, dry_run: bool) -> int:
     from remit.storage.supervisors import clear_departed, count_departed
 
     try:
@@ -218,10 +218,10 @@ def _clear_worktrees(
 
 def _list_users(home: Home, names: Iterable[str]) -> dict[str, list[Run]]:
     """Who has worked in each worktree: the delegation that it was made for, and those that went on there."""
-    from remit.ledger.runs import list_delegations
+    from remit.ledger.runs import list_runs
 
     users: dict[str, list[Run]] = {name: [] for name in names}
-    for row in list_delegations(home.ledger, limit=_MOST_ROWS):
+    for row in list_runs(home.ledger, limit=_MOST_ROWS):
         for name in {row.session_id, str(row.details.get("worktree"))} & users.keys():
             users[name].append(row)
     return users
@@ -255,13 +255,13 @@ def _is_over(home: Home, name: str, users: list[Run], days: int, kept: dict[str,
 def _find_held(home: Home, users: Iterable[Run]) -> tuple[str, ...]:
     """What those who worked in a worktree have left there that is on no branch."""
     from remit.git.unmerged_work import find_unkept
-    from remit.runs.admission.run_config import read_terms
+    from remit.runs.admission.run_config import read_run_config
     from remit.runs.results.full_result import load_report
 
     claimed: dict[str, list[str]] = {}
     for row in users:
-        terms = read_terms(row.details)
-        if terms.worktree:
+        config = read_run_config(row.details)
+        if config.worktree:
             _, conclusion = load_report(home, row.session_id)
-            claimed.setdefault(terms.root, []).extend(each.path for each in conclusion.artifacts)
+            claimed.setdefault(config.root, []).extend(each.path for each in conclusion.artifacts)
     return tuple(path for folder, paths in claimed.items() for path in find_unkept(folder, paths))

@@ -236,7 +236,7 @@ def find_stray_sessions(home: Home) -> list[Leftover]:
     now, place = time.time(), f"{home.folder}/{SESSIONS}"
     sizes = measure_sessions(home)
     with home.ledger.reading() as db:
-        known = {row[0] for row in db.execute("SELECT session_id FROM delegations")}
+        known = {row[0] for row in db.execute("SELECT session_id FROM runs")}
     living = {attempt.session_id for attempt in list_living(home)}
     strays = sorted(sizes.keys() - known - living)
     return [Leftover(f"{place}/{name}", sizes[name]) for name in strays if _is_quiet(f"{place}/{name}", now)]

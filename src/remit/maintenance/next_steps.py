@@ -53,9 +53,9 @@ def _suggest_looking(root: str) -> Iterator[Step]:
 def _count_running(home: Home) -> int:
     if not os.path.lexists(home.ledger_file):
         return 0
-    from remit.ledger.runs import list_delegations
+    from remit.ledger.runs import list_runs
 
-    return len(list_delegations(home.ledger, only_open=True, limit=_OFFERED))
+    return len(list_runs(home.ledger, only_open=True, limit=_OFFERED))
 
 
 def _suggest_agents(root: str) -> Iterator[Step]:
@@ -110,12 +110,12 @@ def offer_agents() -> list[str]:
 def offer_sessions() -> list[tuple[str, str]]:
     """The newest delegations, each with its agent and how it stands."""
     from remit.ledger.home import Home
-    from remit.ledger.runs import list_delegations
+    from remit.ledger.runs import list_runs
 
     with suppress(RemitError):
         home = Home(find_workspace())
         if os.path.lexists(home.ledger_file):
-            rows = list_delegations(home.ledger, limit=_OFFERED)
+            rows = list_runs(home.ledger, limit=_OFFERED)
             return [(row.session_id, f"{row.agent}, {row.status or row.state}") for row in rows]
     return []
 

@@ -141,7 +141,7 @@ def _load_result(session_id: str, given: Mapping[str, Any]) -> dict[str, Any]:
     if part == "report":
         text = render_json(_shape_whole(report), indent=1)
         return told | {"part": part} | cut_page(text, page, size=PAGE_CHARS)._asdict()
-    return told | {"result": _shape_short(report, record.terms.result_tokens)}
+    return told | {"result": _shape_short(report, record.config.result_tokens)}
 
 
 def _shape_short(report: Result, max_tokens: int) -> dict[str, Any]:

@@ -142,7 +142,7 @@ PAGE: dict[str, Schema] = {
     "characters": WHOLE,
 }
 RESULT = gives(("session_id", "over"), session_id=TEXT, over=BOOL, result=describe_schema(), standing=STANDING, **PAGE)
-WORK = gives(("delegations", "more"), delegations=STANDINGS, more=WHOLE)
+WORK = gives(("delegations", "more"), runs=STANDINGS, more=WHOLE)
 _VERDICT = ("accepted", "verdict", "findings")
 _OF_VERDICT: dict[str, Schema] = {
     "accepted": BOOL, "verdict": TEXT, "format": TEXT_OR_NONE, "status": TEXT_OR_NONE, "session_id": TEXT_OR_NONE,

@@ -1,7 +1,7 @@
 """What a runner is: the values it takes and gives, and what it must be able to do.
 
-Owns the protocol between the broker and the knowledge of a harness. A new harness is a new `Runner`; nothing else in
-Remit knows one from another.
+Owns the protocol between the supervisor and the knowledge of a harness. A new harness is a new `Runner`; nothing else
+in Remit knows one from another.
 """
 
 from __future__ import annotations

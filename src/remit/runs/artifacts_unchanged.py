@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from remit.errors import StateError
 from remit.evidence.artifacts import inspect_accepted
 from remit.ledger.activity import list_acts
-from remit.ledger.runs import load_delegation
+from remit.ledger.runs import load_run
 from remit.light_namedtuple import NamedTuple
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.results.full_result import load_report
 
 if TYPE_CHECKING:
@@ -39,20 +39,20 @@ class Left(NamedTuple):
 
 def load_left(home: Home, session_id: str) -> Left:
     """What is to be there of a delegation that is settled; nothing where that is not for this folder to tell."""
-    row = load_delegation(home.ledger, session_id)
+    row = load_run(home.ledger, session_id)
     if row is None:
         return Left()
     try:
         report = load_report(home, session_id)[0]
     except StateError:  # whoever waits for it is told why
         return Left()
-    terms = read_terms(row.details)
-    if terms.worktree or (terms.afar and report.status != "completed"):  # it is on a branch
+    config = read_run_config(row.details)
+    if config.worktree or (config.afar and report.status != "completed"):  # it is on a branch
         return Left()
     artifacts = tuple(each for each in report.artifacts if each.grade not in ("", "missing"))
     moved = {each.path for each in artifacts} if row.task_number is not None else set()  # a plan follows its task
     noted = {act.path for act in list_acts(home.ledger, session_id)} | moved
-    return Left(terms.root, artifacts, frozenset(noted), terms.workspace_root)
+    return Left(config.root, artifacts, frozenset(noted), config.workspace_root)
 
 
 def list_contents(lefts: Iterable[Left]) -> Contents:

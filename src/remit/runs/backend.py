@@ -1,6 +1,6 @@
-"""The engine: where delegations run. A port; `local` is this machine, with ledger and shims.
+"""The backend: where delegations run. A port; `local` is this machine, with ledger and shims.
 
-Owns what every engine can do. A delegation is in the ledger before an engine hears of it, so an engine is told a
+Owns what every backend can do. A delegation is in the ledger before a backend hears of it, so a backend is told a
 session and nothing else; `remit.testing.backends` checks that one keeps to this.
 """
 
@@ -24,7 +24,7 @@ class Backend(Protocol):
 
     @property
     def id(self) -> str:
-        """Whoever drives: what stands as `owner` in the rows that are this engine's."""
+        """Whoever drives: what stands as `owner` in the rows that are this backend's."""
         ...
 
     def admitting(self, environ: Mapping[str, str]) -> AbstractAsyncContextManager[Admit]:
@@ -32,7 +32,7 @@ class Backend(Protocol):
         ...
 
     async def submit(self, session_id: str) -> None:
-        """Begin to drive a delegation whose row is this engine's; it is driven once, however often this is called."""
+        """Begin to drive a delegation whose row is this backend's; it is driven once, however often this is called."""
         ...
 
     async def wait(self, session_id: str) -> Result:
@@ -48,7 +48,7 @@ class Backend(Protocol):
         ...
 
     async def recover(self) -> Sequence[str]:
-        """Take over what engines have left that are no longer there; the sessions that are driven here now."""
+        """Take over what backends have left that are no longer there; the sessions that are driven here now."""
         ...
 
     async def close(self) -> None:

@@ -98,7 +98,7 @@ class Fanout:
         """The same, without waiting."""
         self._stopped = reason or "the others were cancelled"
         for session_id in self.running.values():
-            self.ws.broker.cancel(session_id, reason=reason)
+            self.ws.supervisor.cancel(session_id, reason=reason)
 
     async def _work(self) -> None:
         """One after the other, as long as there are any."""
@@ -134,7 +134,7 @@ class Fanout:
             return found
         read, entered = await self.ws.draft(request._replace(batch=self._keys[index])), ""
         try:
-            async with self.ws.engine.admitting(self.ws.caller_environ) as tell:
+            async with self.ws.backend.admitting(self.ws.caller_environ) as tell:
                 with self.ws.home.ledger.transaction(durable=True):  # two that ask for the same at once do it once
                     found = self._find(index)
                     if found is None:
@@ -152,7 +152,7 @@ class Fanout:
                 await self.ws.drop(read)
         if found is not None:
             return found
-        await self.ws.engine.submit(entered)
+        await self.ws.backend.submit(entered)
         return entered
 
     async def _look(self, index: int) -> None:

@@ -71,8 +71,8 @@ def get_executing(settings: Settings, *, root: str) -> Executing:
         told.append(("confine.write", " ".join(settings.confine.write)))
     if not settings.confine.judge:
         told.append(("confine.judge", "false"))
-    if settings.engine != LOCAL:  # whoever has that database gets the tree, and says what came of it
-        told += [("engine", settings.engine), ("cluster.remote", settings.cluster.remote)]
+    if settings.backend != LOCAL:  # whoever has that database gets the tree, and says what came of it
+        told += [("backend", settings.backend), ("cluster.remote", settings.cluster.remote)]
     return Executing(tuple(told))
 
 

@@ -17,13 +17,13 @@ from remit.attempts.background import start_driver
 from remit.errors import RefusedError, RemitError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import load_delegation
+from remit.ledger.runs import load_run
 from remit.ledger.slots import claim, set_ticket
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.tickets import RANDOM_BYTES, SESSION, TICKET, find_caller, mint
 from remit.runs.progress import Following
 from remit.runs.wait_cancel import Waited, wait_for
-from remit.runs.wait_cancel import cancel as end_delegation
+from remit.runs.wait_cancel import cancel as end_run
 from remit.runs.workspace import Workspace
 from remit.storage.settings import find_workspace
 from remit.storage.supervisors import Presence
@@ -85,8 +85,12 @@ class Serving:
         own = find_caller(home, self.environ, now_ms=read_clock_ms(), harness=None)
         if own is not None and own.session_id == session_id:
             return {}
-        row = load_delegation(home.ledger, session_id) if home.is_made else None
-        if row is None or not read_terms(row.details).is_harness_run or not (own is None or _is_below(home, row, own)):
+        row = load_run(home.ledger, session_id) if home.is_made else None
+        if (
+            row is None
+            or not read_run_config(row.details).is_harness_run
+            or not (own is None or _is_below(home, row, own))
+        ):
             hint = "leave caller out; only a subagent that its harness has started names its own session"
             raise RefusedError(f"nobody asks here as '{session_id}'", hint=hint)
         if session_id not in self._issued or self._issued[session_id].hash != row.ticket:
@@ -151,7 +155,7 @@ class Serving:
         """End a delegation and all below it."""
         ws = Workspace.open(environ=self.speak_for(caller), lenient=True)
         try:
-            return await end_delegation(ws, session_id, reason=reason)
+            return await end_run(ws, session_id, reason=reason)
         finally:
             await ws.close()
 
@@ -176,7 +180,7 @@ class Serving:
         try:
             presence = Presence(home)
             try:
-                row = load_delegation(home.ledger, session_id)
+                row = load_run(home.ledger, session_id)
                 if row is None or not claim(home.ledger, row, presence.id):  # another was quicker, or it is over
                     presence.end()
                     return
@@ -195,7 +199,7 @@ def _is_below(home: Home, row: Run, above: Caller) -> bool:
     """Whether a session was handed on by another, or by one below it."""
     at: Run | None = row
     while at is not None and at.parent_id is not None and at.parent_id != above.session_id:
-        at = load_delegation(home.ledger, at.parent_id)
+        at = load_run(home.ledger, at.parent_id)
     return at is not None and at.parent_id == above.session_id
 
 
@@ -214,7 +218,7 @@ class _Carried:
             self._started.set_result(prepared)
             result = await self.ws.wait(prepared.row.session_id)
             for cancelling in self._cancelling:
-                for each in await cancelling:  # those below it, whose brokers may have ended with their agents
+                for each in await cancelling:  # those below it, whose supervisors may have ended with their agents
                     await self.ws.wait(each)
             return result
 

@@ -1,4 +1,4 @@
-"""The engine of one machine: ledger and shims, no server.
+"""The backend of one machine: ledger and shims, no server.
 
 Owns the tasks of this process: each drives one delegation. What another process drives is waited for by looking at the
 ledger; where that process is gone, this one drives.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from remit.attempts.folders import list_living
 from remit.errors import BusyError, RemitError, UsageError
-from remit.ledger.runs import list_delegations, load_delegation
+from remit.ledger.runs import list_runs, load_run
 from remit.ledger.slots import claim
 from remit.runs.results.full_result import load_report
 
@@ -35,15 +35,15 @@ CANCEL_S = 30.0
 class Local:
     """This machine."""
 
-    def __init__(self, broker: Supervisor) -> None:
-        self.broker = broker
-        self.home = broker.home
+    def __init__(self, supervisor: Supervisor) -> None:
+        self.supervisor = supervisor
+        self.home = supervisor.home
         self._tasks: dict[str, asyncio.Task[Result]] = {}
 
     @property
     def id(self) -> str:
-        """The broker of this process."""
-        return self.broker.id
+        """The supervisor of this process."""
+        return self.supervisor.id
 
     @asynccontextmanager
     async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[Admit]:  # noqa: ARG002 - the ledger knows who
@@ -51,9 +51,9 @@ class Local:
         yield _note_nothing
 
     async def submit(self, session_id: str) -> None:
-        """Begin to drive a delegation that is this broker's."""
-        if session_id not in self._tasks and not self.broker.is_driving(session_id):
-            task = self._tasks[session_id] = asyncio.ensure_future(self.broker.drive(session_id))
+        """Begin to drive a delegation that is this supervisor's."""
+        if session_id not in self._tasks and not self.supervisor.is_driving(session_id):
+            task = self._tasks[session_id] = asyncio.ensure_future(self.supervisor.drive(session_id))
             task.add_done_callback(partial(self._forget, session_id))
 
     def _forget(self, session_id: str, task: asyncio.Task[Result]) -> None:
@@ -69,11 +69,11 @@ class Local:
             row = self._load(session_id)
             if row.state == "finished":
                 return load_report(self.home, session_id)[0]
-            self.broker.check_reach(row)
-            if self.broker.has_stopped(row):
+            self.supervisor.check_reach(row)
+            if self.supervisor.has_stopped(row):
                 await self.submit(session_id)
                 continue
-            if self.broker.is_left(row) and claim(self.home.ledger, row, self.id):
+            if self.supervisor.is_left(row) and claim(self.home.ledger, row, self.id):
                 await self.submit(session_id)
                 continue
             await asyncio.sleep(_LOOK_S)
@@ -96,23 +96,23 @@ class Local:
         Raises `BusyError` if something stays alive: a process that is frozen or waits for a disk can't be ended.
         """
         self._load(session_id)
-        told = self.broker.cancel(session_id, reason=reason)
+        told = self.supervisor.cancel(session_id, reason=reason)
         last = time.monotonic() + CANCEL_S
         while living := {each.session_id for each in list_living(self.home)} & set(told):
             if time.monotonic() > last:
                 raise tell_unended(living)
             await asyncio.sleep(_ENDING_S)
             for each in living:  # its shim may have begun to listen only now
-                self.broker.tell_end(each)
+                self.supervisor.tell_end(each)
         return told
 
     def list(self, *, only_open: bool = True) -> Sequence[Run]:
         """The delegations that there are, newest first."""
-        return list_delegations(self.home.ledger, only_open=only_open, limit=10_000)
+        return list_runs(self.home.ledger, only_open=only_open, limit=10_000)
 
     async def recover(self) -> Sequence[str]:
-        """Take over what brokers have left that are no longer there."""
-        taken = self.broker.claim_abandoned()
+        """Take over what supervisors have left that are no longer there."""
+        taken = self.supervisor.claim_abandoned()
         for session_id in taken:
             await self.submit(session_id)
         return taken
@@ -125,10 +125,10 @@ class Local:
         for task in tasks:
             with suppress(asyncio.CancelledError, Exception):
                 await task
-        self.broker.end()
+        self.supervisor.end()
 
     def _load(self, session_id: str) -> Run:
-        row = load_delegation(self.home.ledger, session_id)
+        row = load_run(self.home.ledger, session_id)
         if row is None:
             raise UsageError(f"there is no delegation {session_id}", hint="remit ps --all shows what there is")
         return row

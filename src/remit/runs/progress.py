@@ -13,7 +13,7 @@ from remit.config.runs import LimitSettings
 from remit.errors import RemitError
 from remit.ledger.events import load_events
 from remit.ledger.hook_runs import GRACE_MS, OWNER, load_last_use
-from remit.ledger.runs import list_delegations, load_delegation
+from remit.ledger.runs import list_runs, load_run
 from remit.ledger.slots import Slots, list_holders, list_waiting
 from remit.storage.secrets import redact
 from remit.storage.settings import load_settings
@@ -96,11 +96,11 @@ class Following:
     def look(self) -> list[Seen]:
         """The delegation and all below it, each under the one that handed it on, the oldest first."""
         if not self._root_id:
-            own = load_delegation(self.home.ledger, self.session_id)
+            own = load_run(self.home.ledger, self.session_id)
             if own is None:
                 return []
             self._root_id = own.root_id
-        rows = list_delegations(self.home.ledger, root_id=self._root_id, limit=_MOST_ROWS)
+        rows = list_runs(self.home.ledger, root_id=self._root_id, limit=_MOST_ROWS)
         room = Room(self.home, rows)
         return [self._see(row, level, room) for row, level in arrange(list(reversed(rows)), self.session_id)]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.errors import RefusedError, StateError
-from remit.ledger.runs import list_delegations, load_delegation
+from remit.ledger.runs import list_runs, load_run
 from remit.ledger.texts import load_text
 from remit.runs.admission.limits import Budget
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.request import read_request
 from remit.runs.tasks.outside_tasks import show_outside
 from remit.runs.tasks.task_facts import load_task_facts
@@ -48,12 +48,12 @@ def make_resume(ws: Workspace, session_id: str, prompt: str, changes: Mapping[st
         hint = "what is to be done besides is new work: remit run" if row.status == "completed" else anew
         left = "is completed" if row.status == "completed" else f"{row.status}, and left nothing to go on with"
         raise RefusedError(f"{session_id} {left}", hint=hint)
-    if not ws.broker.get_runner(row.runner, str(row.details.get("base", ""))).can_resume:
+    if not ws.supervisor.get_runner(row.runner, str(row.details.get("base", ""))).can_resume:
         raise RefusedError(f"the runner {row.runner} cannot take up a session again", hint=anew)
     harness_id = (load_text(ws.home, session_id, "harness") or b"").decode("utf-8", "replace")
     if not harness_id:
         raise RefusedError(f"nobody knows what {row.runner} calls the session of {session_id}", hint=anew)
-    for other in list_delegations(ws.home.ledger, only_open=True, limit=_MOST_ROWS):
+    for other in list_runs(ws.home.ledger, only_open=True, limit=_MOST_ROWS):
         if other.details.get("resume_of") == session_id:
             message = f"{other.session_id} goes on with {session_id} already"
             raise RefusedError(message, hint=f"wait for it: remit wait {other.session_id}")
@@ -66,8 +66,8 @@ def make_resume(ws: Workspace, session_id: str, prompt: str, changes: Mapping[st
 
 def _check_asked_here(ws: Workspace, session_id: str, sentence: str) -> None:
     """Raise where a harness has started the agent itself: Remit has neither its session nor a way to ask there."""
-    row = load_delegation(ws.home.ledger, session_id)
-    if row is not None and read_terms(row.details).is_harness_run:
+    row = load_run(ws.home.ledger, session_id)
+    if row is not None and read_run_config(row.details).is_harness_run:
         hint = f"ask for it there, or have Remit start it as new work: remit run {row.agent} PROMPT"
         raise RefusedError(f"{session_id} {sentence.format(row.runner)}", hint=hint)
 
@@ -79,7 +79,7 @@ def _tell_anew(row: Run) -> str:
 
 
 def _load_over(ws: Workspace, session_id: str) -> Run:
-    row = load_delegation(ws.home.ledger, session_id)
+    row = load_run(ws.home.ledger, session_id)
     if row is None or row.state != "finished":
         hint = f"wait for it, or end it: remit wait {session_id}, remit cancel {session_id}"
         raise StateError(f"{session_id} is not over", hint=hint)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.errors import UsageError
 from remit.evidence.saved_tree import BEFORE, Before, read_before
 from remit.ledger.events import read_clock_ms
-from remit.ledger.runs import count_attempts, load_delegation
+from remit.ledger.runs import count_attempts, load_run
 from remit.ledger.texts import keep_texts, load_text
 from remit.model import Expectation
 from remit.returns.formats import MANIFEST
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.tickets import TICKET, find_caller, find_within
 from remit.runs.judging.judge import Scene, judge_answer
 
@@ -79,20 +79,20 @@ def submit_own(ws: Workspace, message: str) -> tuple[OwnVerdict, bool]:
         session_id = None if caller is None else caller.session_id
     else:
         session_id = find_within(ws.home, said=message) if ws.home.is_made else None
-    row = None if session_id is None else load_delegation(ws.home.ledger, session_id)
+    row = None if session_id is None else load_run(ws.home.ledger, session_id)
     if row is None:
         hint = "remit check FILE checks any other message"
         raise UsageError("only an agent inside a run can hand a return in: this process belongs to none", hint=hint)
     if row.state != "running":
         raise UsageError(f"the run {session_id} has ended, so it takes no return", hint=f"remit show {session_id}")
-    terms = read_terms(row.details)
-    if terms.format == MANIFEST.name:
+    config = read_run_config(row.details)
+    if config.format == MANIFEST.name:
         raise UsageError("an agent of the format manifest returns by its manifest", hint="append the entry, then reply")
     verdict = _check_session(ws, message, row)
     is_kept = verdict.accepted or verdict.name == "unproven"
     if is_kept:
         # The hooks count an attempt when it ends, a run when it begins.
-        number = count_attempts(ws.home.ledger, row.session_id) + terms.is_harness_run
+        number = count_attempts(ws.home.ledger, row.session_id) + config.is_harness_run
         keep_texts(ws.home, row.session_id, {f"submitted-{number}": message.encode("utf-8", "surrogatepass")})
     return verdict, is_kept
 
@@ -100,7 +100,7 @@ def submit_own(ws: Workspace, message: str) -> tuple[OwnVerdict, bool]:
 def _find_row(ws: Workspace, claimed: Claimed) -> Run:
     """The run that the ticket belongs to."""
     caller = find_caller(ws.home, ws.environ, now_ms=read_clock_ms())
-    row = None if caller is None else load_delegation(ws.home.ledger, caller.session_id)
+    row = None if caller is None else load_run(ws.home.ledger, caller.session_id)
     if row is None:
         raise UsageError("nobody knows the session of this ticket", hint="an agent is known by the ticket it was given")
     if claimed.session_id not in (None, row.session_id):
@@ -110,25 +110,25 @@ def _find_row(ws: Workspace, claimed: Claimed) -> Run:
 
 
 def _check_session(ws: Workspace, message: str, row: Run) -> OwnVerdict:
-    terms = read_terms(row.details)
+    config = read_run_config(row.details)
     kept = (load_text(ws.home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
-    before = read_before(kept) if terms.evidence else Before()
+    before = read_before(kept) if config.evidence else Before()
     scene = Scene(
-        terms.root, before.tree, manifest=terms.manifest, manifest_bytes=terms.manifest_bytes,
-        topic=terms.topic, task_number=row.task_number, below=ws.broker.list_below(row.session_id),
-        is_lost=terms.evidence and before.tree is None, manifest_sha256=terms.manifest_sha256, lost=before.lost,
-        workspace_root=terms.workspace_root,
+        config.root, before.tree, manifest=config.manifest, manifest_bytes=config.manifest_bytes,
+        topic=config.topic, task_number=row.task_number, below=ws.supervisor.list_below(row.session_id),
+        is_lost=config.evidence and before.tree is None, manifest_sha256=config.manifest_sha256, lost=before.lost,
+        workspace_root=config.workspace_root,
     )  # fmt: skip
     expectation = Expectation(
-        row.session_id, row.agent if terms.is_named else None, terms.kind or None, row.depth, row.path
+        row.session_id, row.agent if config.is_named else None, config.kind or None, row.depth, row.path
     )  # fmt: skip
-    words: Any = terms.words
+    words: Any = config.words
     judged = judge_answer(
-        message, scene, format=terms.format, any_format=terms.any_format, expectation=expectation, words=words
+        message, scene, format=config.format, any_format=config.any_format, expectation=expectation, words=words
     )  # fmt: skip
     returned = judged.returned
     return OwnVerdict(
-        judged.accepted, judged.name, judged.findings, row.session_id, judged.format or terms.format,
+        judged.accepted, judged.name, judged.findings, row.session_id, judged.format or config.format,
         None if returned is None else returned.status, () if judged.verdict is None else judged.verdict.repairs,
         judged.grades,
     )  # fmt: skip

@@ -18,12 +18,12 @@ from remit.evidence import inspect_artifacts
 from remit.git.commits import MAX_SUBJECT_CHARS, commit_paths, find_last_commit, render_message
 from remit.lazy_regex import lazy
 from remit.ledger.home import Home
-from remit.ledger.runs import load_delegation
+from remit.ledger.runs import load_run
 from remit.ledger.texts import load_text
 from remit.light_namedtuple import NamedTuple
 from remit.model import ERROR_CODES, AgentError, Artifact
 from remit.returns.formats.standard import KINDS
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.finish.finish import read_counts
 from remit.runs.judging.conclusion import Conclusion
 from remit.runs.request import read_request
@@ -305,8 +305,8 @@ def _commit(call: _Call) -> Conclusion:
     _need(call, "scope_files")
     paths = [str(each) for each in _read_list(call, "scope_files")]
     message = _write_message(call)
-    parent = load_delegation(call.home.ledger, call.row.parent_id) if call.row.parent_id else None
-    root = (read_terms(parent.details).root if parent is not None else "") or call.home.root
+    parent = load_run(call.home.ledger, call.row.parent_id) if call.row.parent_id else None
+    root = (read_run_config(parent.details).root if parent is not None else "") or call.home.root
     paths = [os.path.relpath(path, root) if path.startswith("/") else path for path in paths]
     for path in paths:
         if not os.path.lexists(f"{root}/{path}") and find_last_commit(root, [path]) is None:

@@ -14,7 +14,7 @@ from remit.attempts.folders import list_living
 from remit.attempts.shims import send_control
 from remit.errors import RefusedError, RemitError
 from remit.ledger.events import read_clock_ms
-from remit.ledger.runs import list_delegations, load_delegation
+from remit.ledger.runs import list_runs, load_run
 from remit.ledger.slots import set_awaited
 from remit.runs.admission.tickets import find_caller
 from remit.runs.progress import is_in_harness
@@ -87,7 +87,7 @@ def _begin_to_wait(ws: Workspace, session_ids: Sequence[str]) -> list[str]:
     caller: Caller | None = None
     with suppress(RefusedError):  # who shows no ticket waits all the same
         caller = _find_caller(ws)
-    rows = [load_delegation(ws.home.ledger, each) for each in session_ids] if caller is not None else []
+    rows = [load_run(ws.home.ledger, each) for each in session_ids] if caller is not None else []
     own = [row.session_id for row in rows if row is not None and caller is not None
            and row.parent_id == caller.session_id and not row.awaited]  # fmt: skip
     for each in own:
@@ -111,7 +111,7 @@ async def cancel(ws: Workspace, session_id: str, *, reason: str) -> Waited:
         raise RefusedError(message, hint="an agent ends only what it has handed on")
     told = await ws.cancel(session_id, reason=reason)
     await _end_living(ws, session_id)
-    rows = {each: load_delegation(ws.home.ledger, each) for each in (*told, session_id)}
+    rows = {each: load_run(ws.home.ledger, each) for each in (*told, session_id)}
     now_ms = read_clock_ms()
     apart = {each: row.runner for each, row in rows.items() if row is not None and _is_apart(row, now_ms)}
     if session_id in apart:  # of a harness that Remit has started, all ends with it
@@ -127,8 +127,8 @@ async def cancel(ws: Workspace, session_id: str, *, reason: str) -> Waited:
 
 def list_open(home: Home, session_id: str) -> list[str]:
     """The ids of a run and of all nested runs below it that are not over."""
-    own = load_delegation(home.ledger, session_id)
-    rows = [] if own is None else list_delegations(home.ledger, root_id=own.root_id, limit=_MOST_ROWS)
+    own = load_run(home.ledger, session_id)
+    rows = [] if own is None else list_runs(home.ledger, root_id=own.root_id, limit=_MOST_ROWS)
     below = {session_id}
     for row in reversed(rows):  # parents are older than their children
         if row.parent_id in below:
@@ -150,9 +150,9 @@ async def _end_living(ws: Workspace, session_id: str) -> None:
 
 
 def _is_below(ws: Workspace, session_id: str, above: str) -> bool:
-    row: Run | None = load_delegation(ws.home.ledger, session_id)
+    row: Run | None = load_run(ws.home.ledger, session_id)
     while row is not None and row.parent_id is not None:
         if row.parent_id == above:
             return True
-        row = load_delegation(ws.home.ledger, row.parent_id)
+        row = load_run(ws.home.ledger, row.parent_id)
     return False

@@ -14,10 +14,10 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from remit.config.cluster import fill_engine
+from remit.config.cluster import fill_backend
 from remit.errors import ConfigError, RefusedError, RemitError, UsageError
 from remit.ledger.home import Home
-from remit.ledger.runs import load_delegation
+from remit.ledger.runs import load_run
 from remit.ledger.slots import Slots
 from remit.runs.admission.prepare import Draft, Prepared, Setting, check_out, draft, drop, enter, note_refusal
 from remit.runs.admission.tickets import CARRIED, TICKET
@@ -54,7 +54,7 @@ class Workspace:
         self.environ = dict(os.environ if environ is None else environ)
         own = list_own_runners(self.settings)
         slots = Slots(*self.settings.delegation.limits)
-        self.broker = Supervisor(
+        self.supervisor = Supervisor(
             self.home,
             slots=slots,
             begin=self._begin,
@@ -64,10 +64,10 @@ class Workspace:
             environ=self.environ,
             list_own_files=self._list_own_files,
         )
-        self.broker.variables = {name: table.env for name, table in self.settings.delegation.runners.items()}
-        self.engine: Backend = Local(self.broker)
+        self.supervisor.variables = {name: table.env for name, table in self.settings.delegation.runners.items()}
+        self.backend: Backend = Local(self.supervisor)
         try:
-            self.engine = self._find_engine()
+            self.backend = self._find_backend()
         except ConfigError as error:
             if not lenient:
                 raise
@@ -75,11 +75,11 @@ class Workspace:
         self._own_runners = own
         self._starting: set[asyncio.Future[Prepared]] = set()
 
-    def _find_engine(self) -> Backend:
+    def _find_backend(self) -> Backend:
         """Where delegations run: here, unless the workspace or the environment names a database."""
-        url = fill_engine(self.settings.engine, self.environ)
+        url = fill_backend(self.settings.backend, self.environ)
         if not url:
-            return self.engine
+            return self.backend
         from remit.cluster.caller.client import Afar  # noqa: PLC0415
         from remit.cluster.caller.cluster_backend import Cluster  # noqa: PLC0415
         from remit.runs.consent import check_trust, get_executing  # noqa: PLC0415 - only with other machines
@@ -89,7 +89,7 @@ class Workspace:
         if executing.commands:
             check_trust(self.root, self.settings)
             trusted = executing.digest
-        return Cluster(self.broker, Afar(self.home, url, self.settings.cluster, self.environ, trusted=trusted))
+        return Cluster(self.supervisor, Afar(self.home, url, self.settings.cluster, self.environ, trusted=trusted))
 
     def _begin(self, row: Run) -> None:
         from remit.runs.tasks.task_status import make_begin  # noqa: PLC0415 - only for the work on a task
@@ -129,7 +129,7 @@ class Workspace:
     async def __aenter__(self) -> Self:
         """Take up what an earlier process left. An agent does not: what it starts ends with it."""
         if self.home.is_made and TICKET not in self.environ:
-            await self.engine.recover()
+            await self.backend.recover()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -138,9 +138,9 @@ class Workspace:
 
     async def close(self) -> None:
         """Stop driving, and let go of the ledger."""
-        if self._starting:  # what is being written down is still this broker's
+        if self._starting:  # what is being written down is still this supervisor's
             await asyncio.wait(self._starting)
-        await self.engine.close()
+        await self.backend.close()
         self.home.close()
 
     # --- delegating ---------------------------------------------------------------------------------------------------
@@ -217,8 +217,8 @@ class Workspace:
     async def _start(self, read: Draft, setting: Setting) -> Prepared:
         read, prepared = await self._check_out(read), None
         try:
-            async with self.engine.admitting(self.caller_environ) as tell:
-                prepared = await self.broker.together.write(lambda _: self._enter(read, setting))
+            async with self.backend.admitting(self.caller_environ) as tell:
+                prepared = await self.supervisor.together.write(lambda _: self._enter(read, setting))
                 await tell(prepared.row.session_id)
         except BaseException as error:
             if prepared is None:
@@ -228,14 +228,14 @@ class Workspace:
             if isinstance(error, RefusedError):
                 note_refusal(self.home, error)
             raise
-        await self.engine.submit(prepared.row.session_id)
+        await self.backend.submit(prepared.row.session_id)
         return prepared
 
     async def withdraw(self, session_id: str) -> None:
         """End one that was written down and that the other machines could not be told of: nobody is to run it later."""
-        self.broker.cancel(session_id, reason="the other machines could not be told of it")
+        self.supervisor.cancel(session_id, reason="the other machines could not be told of it")
         with suppress(RemitError):  # whoever drives it next finds that it is to end
-            await self.engine.submit(session_id)
+            await self.backend.submit(session_id)
 
     @property
     def caller_environ(self) -> dict[str, str]:
@@ -279,31 +279,31 @@ class Workspace:
         return await asyncio.to_thread(check_out, read, self.root)
 
     def _get_setting(self, owner: str | None = None) -> Setting:
-        is_afar = self.broker.afar is not None
-        return Setting(self.home, self.settings, self._own_runners, self.environ, owner or self.engine.id, is_afar)
+        is_afar = self.supervisor.afar is not None
+        return Setting(self.home, self.settings, self._own_runners, self.environ, owner or self.backend.id, is_afar)
 
     def _enter(self, read: Draft, setting: Setting) -> Prepared:
         prepared, request = enter(read, setting), read.work.request
         if request.function is not None:
-            self.broker.functions[prepared.row.session_id] = request.function
+            self.supervisor.functions[prepared.row.session_id] = request.function
         return prepared
 
     async def wait(self, session_id: str) -> Result:
         """Wait for a delegation, whoever drives it; what came of it, within its budget of tokens."""
-        result = await self.engine.wait(session_id)
+        result = await self.backend.wait(session_id)
         return fit_result(result, max_tokens=self.get_tokens(session_id))
 
     def get_tokens(self, session_id: str) -> int:
         """The token budget of the result of a run."""
         usual, row = self.settings.delegation.delegate.result_tokens, None
         with suppress(RemitError):  # a ledger that can't be read now costs nobody the result
-            row = load_delegation(self.home.ledger, session_id)
+            row = load_run(self.home.ledger, session_id)
         return usual if row is None else int(row.details.get("result_tokens", usual)) or usual
 
     async def cancel(self, session_id: str, *, reason: str = "") -> Sequence[str]:
         """End a delegation and all below it; the sessions that were told."""
-        return await self.engine.cancel(session_id, reason=reason)
+        return await self.backend.cancel(session_id, reason=reason)
 
     def list(self, *, only_open: bool = True) -> Sequence[Run]:
         """The delegations that there are, newest first."""
-        return self.engine.list(only_open=only_open)
+        return self.backend.list(only_open=only_open)

@@ -240,12 +240,12 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "GET", "/cluster", "get_cluster", "server",
-        "The machines that work for this workspace, and what waits for them; only `engine` where it is this one.",
+        "The machines that work for this workspace, and what waits for them; only `backend` where it is this one.",
         refer("Cluster"), f"{_HOMES}workspace_routes",
     ),
     Operation(
         "GET", "/status", "get_status", "server", "The workspace at a glance.",
-        shape(version=TEXT, root=TEXT, branch=TEXT_OR_NONE, event=WHOLE, delegations=OBJECT, engine=TEXT),
+        shape(version=TEXT, root=TEXT, branch=TEXT_OR_NONE, event=WHOLE, runs=OBJECT, backend=TEXT),
         f"{_HOMES}workspace_routes",
     ),
     Operation(

@@ -71,7 +71,7 @@ NAMED: dict[str, Schema] = {
         findings=many(OBJECT), repairs=many(OBJECT), claims=many(OBJECT), usage=OBJECT, answer=OBJECT_OR_NONE,
     ),
     "Node": shape(
-        standing=refer("Standing"), terms=OBJECT, asked=OBJECT, attempts=many(refer("Attempt")),
+        standing=refer("Standing"), config=OBJECT, asked=OBJECT, attempts=many(refer("Attempt")),
         result={"anyOf": [refer("Result"), {"type": "null"}]}, steps=many(OBJECT),
         unclaimed=many(OBJECT), children=many(TEXT), can=OBJECT,
         event=WHOLE,
@@ -91,11 +91,11 @@ NAMED: dict[str, Schema] = {
         lease_left_s=NUMBER_OR_NONE, queue=TEXT, waited_s=NUMBER, cancelled=BOOL, here=BOOL,
     ),
     "Cluster": shape(
-        engine={"type": "string", "enum": ["local", "postgresql"]}, database=TEXT, trouble=TEXT_OR_NONE,
+        backend={"type": "string", "enum": ["local", "postgresql"]}, database=TEXT, trouble=TEXT_OR_NONE,
         workers=many(refer("Worker")),
         queues=many(shape(queue=TEXT, waiting=WHOLE, running=WHOLE, oldest_s=NUMBER_OR_NONE)),
         lag_s=NUMBER_OR_NONE, manned=BOOL, leases=many(refer("Lease")),
-    ) | {"required": ["engine"]},
+    ) | {"required": ["backend"]},
     "Verdict": shape(
         accepted=BOOL, verdict=TEXT, format=TEXT_OR_NONE, status=TEXT_OR_NONE, repairs=many(OBJECT),
         findings=many(refer("Finding")), evidence=many(OBJECT),

@@ -36,7 +36,7 @@ def open_workspace() -> closing[Home]:
 # --- what can be seen ------------------------------------------------------------------------------------------------
 
 
-def list_delegations(asked: Asked) -> dict[str, Any]:
+def list_runs(asked: Asked) -> dict[str, Any]:
     """A page of the list."""
     from remit.views import run_list
 

@@ -1,7 +1,7 @@
-"""Brokers: the processes that drive delegations, and whether they still live.
+"""Supervisors: the processes that drive delegations, and whether they still live.
 
-Owns `.remit/brokers`. A broker holds a lock as long as it lives: it ends with its process, however that ends, so that
-a delegation whose broker is gone is known at once and taken over by another.
+Owns `.remit/supervisors`. A supervisor holds a lock as long as it lives: it ends with its process, however that ends,
+so that a delegation whose supervisor is gone is known at once and taken over by another.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Presence:
-    """This process as a broker. To be present costs one open file."""
+    """This process as a supervisor. To be present costs one open file."""
 
     def __init__(self, home: Home) -> None:
         self.id = f"{os.getpid()}-{os.urandom(6).hex()}"
@@ -36,7 +36,7 @@ class Presence:
         self.hand_over()
 
     def hand_over(self) -> None:
-        """Leave it to a process that was started with the open file: the broker lives as long as that has it."""
+        """Leave it to a process that was started with the open file: the supervisor lives as long as that has it."""
         with suppress(OSError):
             os.close(self.handle)
 
@@ -51,20 +51,20 @@ def _open_locked(file: str) -> int:
         os.close(handle)
 
 
-def is_present(home: Home, broker: str | None) -> bool:
+def is_present(home: Home, supervisor: str | None) -> bool:
     """False if a supervisor is known to be gone; True if it lives or if that can't be found out."""
-    return broker is not None and find_lock_holder(_find_file(home, broker)) is not None
+    return supervisor is not None and find_lock_holder(_find_file(home, supervisor)) is not None
 
 
-def find_process(home: Home, broker: str | None) -> int | None:
-    """The process that a broker is, if it can be seen from here: in another namespace its number means another."""
-    pid = (broker or "").partition("-")[0]
-    if broker is None or not (pid.isascii() and pid.isdecimal()):
+def find_process(home: Home, supervisor: str | None) -> int | None:
+    """The process that a supervisor is, if it can be seen from here: in another namespace its number means another."""
+    pid = (supervisor or "").partition("-")[0]
+    if supervisor is None or not (pid.isascii() and pid.isdecimal()):
         return None
     if not os.path.exists("/proc/self/fd"):  # a system without namespaces
         return int(pid)
     with suppress(OSError):
-        own = os.stat(_find_file(home, broker))
+        own = os.stat(_find_file(home, supervisor))
         for name in os.listdir(f"/proc/{pid}/fd"):
             with suppress(OSError):  # it was closed meanwhile
                 if os.path.samestat(own, os.stat(f"/proc/{pid}/fd/{name}")):
@@ -73,18 +73,18 @@ def find_process(home: Home, broker: str | None) -> int | None:
 
 
 def clear_departed(home: Home) -> None:
-    """Remove what brokers have left that were killed."""
+    """Remove what supervisors have left that were killed."""
     for file in _list_files(home):
         _clear(file)
 
 
 def count_departed(home: Home) -> int:
-    """How many brokers were killed, and have left their file."""
+    """How many supervisors were killed, and have left their file."""
     return sum(find_lock_holder(file) is None for file in _list_files(home))
 
 
 def _list_files(home: Home) -> list[str]:
-    folder = home.make_folder("brokers")
+    folder = home.make_folder("supervisors")
     try:
         return [f"{folder}/{name}" for name in os.listdir(folder) if name.endswith(".lock")]
     except OSError as error:
@@ -93,7 +93,7 @@ def _list_files(home: Home) -> list[str]:
 
 def _clear(file: str) -> None:
     """Remove a file that nobody has locked, with its lock held, so that nobody comes to be present meanwhile."""
-    with suppress(OSError):  # another has removed it, or its broker lives
+    with suppress(OSError):  # another has removed it, or its supervisor lives
         handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -102,5 +102,5 @@ def _clear(file: str) -> None:
             os.close(handle)
 
 
-def _find_file(home: Home, broker: str) -> str:
-    return f"{home.make_folder('brokers')}/{broker.replace('/', '_')}.lock"
+def _find_file(home: Home, supervisor: str) -> str:
+    return f"{home.make_folder('supervisors')}/{supervisor.replace('/', '_')}.lock"

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.errors import RunnerError
 from remit.ledger.followers import measure_tree
-from remit.ledger.runs import list_attempts, load_delegation
+from remit.ledger.runs import list_attempts, load_run
 from remit.ledger.texts import load_text
 from remit.model import ACCEPTABLE, NOTHING
 from remit.runners import Heard, Usage
 from remit.runners.registry import get_runner
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.trace_context import find_context, load_trace, make_span_id
 from remit.runs.supervisor.output_reader import sum_usage
 from remit.storage.secrets import redact
@@ -60,7 +60,7 @@ class RunTelemetry(NamedTuple):
     """A delegation that is over, and what is told of it."""
 
     row: Run
-    terms: RunConfig
+    config: RunConfig
     attempts: tuple[AttemptRow, ...]
     usage: Usage
     ended_ms: int
@@ -80,17 +80,17 @@ class RunTelemetry(NamedTuple):
 
 def load_run_telemetry(home: Home, finished: FinishedEvent) -> RunTelemetry | None:
     """What is told of a delegation that was settled; None where the ledger has forgotten it."""
-    row = load_delegation(home.ledger, finished.session_id)
+    row = load_run(home.ledger, finished.session_id)
     if row is None:
         return None
-    terms = read_terms(row.details)
+    config = read_run_config(row.details)
     attempts = tuple(list_attempts(home.ledger, row.session_id))
     common = {
         "gen_ai.operation.name": "invoke_agent",
-        "gen_ai.provider.name": _name_provider(row, terms),
+        "gen_ai.provider.name": _name_provider(row, config),
         "gen_ai.agent.name": _clean(row.agent),
     }
-    return RunTelemetry(row, terms, attempts, _add_up(row, terms, attempts), row.ended_ms or finished.at_ms, common)
+    return RunTelemetry(row, config, attempts, _add_up(row, config, attempts), row.ended_ms or finished.at_ms, common)
 
 
 def list_spans(home: Home, told: RunTelemetry) -> list[Span]:
@@ -103,7 +103,7 @@ def list_spans(home: Home, told: RunTelemetry) -> list[Span]:
     parent_id = make_span_id(row.parent_id) if row.parent_id else context.span_id if run is None else run.span_id
     own = Span(
         context.trace_id, make_span_id(row.session_id), parent_id, f"invoke_agent {_clean(row.agent)}",
-        "internal" if told.terms.is_harness_run or told.terms.settings.get("in_process") else "client",
+        "internal" if told.config.is_harness_run or told.config.settings.get("in_process") else "client",
         row.created_ms, max(told.ended_ms, row.created_ms), _describe(home, told), told.error,
     )  # fmt: skip
     return [*([] if run is None else [run]), own, *_describe_attempts(told, own)]
@@ -115,7 +115,7 @@ def _describe(home: Home, told: RunTelemetry) -> dict[str, Value]:
         **told.common,
         "gen_ai.agent.id": row.session_id,
         "gen_ai.conversation.id": _find_conversation(home, told),
-        "gen_ai.request.model": _clean(told.terms.model or "") or None,
+        "gen_ai.request.model": _clean(told.config.model or "") or None,
         "gen_ai.usage.input_tokens": usage.input_tokens,
         "gen_ai.usage.output_tokens": usage.output_tokens,
         "error.type": told.error or None,
@@ -132,17 +132,17 @@ def _describe(home: Home, told: RunTelemetry) -> dict[str, Value]:
         "remit.turns": row.turns,
         "remit.tokens": row.tokens,
         "remit.cost_usd": row.cost_usd,
-        "remit.timeout_s": told.terms.timeout_s,
-        "remit.harness_run": told.terms.is_harness_run or None,
-        "remit.resume_of": _clean(told.terms.resume_of) or None,
-        "remit.retry_of": _clean(told.terms.retry_of) or None,
+        "remit.timeout_s": told.config.timeout_s,
+        "remit.harness_run": told.config.is_harness_run or None,
+        "remit.resume_of": _clean(told.config.resume_of) or None,
+        "remit.retry_of": _clean(told.config.retry_of) or None,
     }
     return _drop_unknown(attributes)
 
 
 def _describe_run(home: Home, told: RunTelemetry, context: Context) -> Span | None:
     """The run that a delegation is the first of: where it handed work on, or is a command on a task."""
-    row, command = told.row, told.terms.command
+    row, command = told.row, told.config.command
     if row.parent_id is not None:
         return None
     count, ended_ms = measure_tree(home.ledger, row.root_id)
@@ -168,7 +168,7 @@ def _describe_attempts(told: RunTelemetry, own: Span) -> Iterator[Span]:
     last_ms = own.begin_ms
     for attempt in told.attempts:
         # What a harness's own agent has tried is heard of when it is over.
-        begin_ms = last_ms if told.terms.is_harness_run else max(attempt.started_ms, own.begin_ms)
+        begin_ms = last_ms if told.config.is_harness_run else max(attempt.started_ms, own.begin_ms)
         last_ms = max(attempt.ended_ms or told.ended_ms, begin_ms)
         is_ended = attempt.stop_reason in (None, "exited")
         error = (
@@ -194,24 +194,24 @@ def _describe_attempts(told: RunTelemetry, own: Span) -> Iterator[Span]:
 def _find_conversation(home: Home, told: RunTelemetry) -> str:
     """What the harness calls its session: by it, whoever goes on with an agent is seen to; else what we call it."""
     kept = (load_text(home, told.row.session_id, "harness") or b"").decode("utf-8", "replace")
-    return _clean(kept or told.terms.harness_id or told.row.session_id)
+    return _clean(kept or told.config.harness_id or told.row.session_id)
 
 
-def _name_provider(row: Run, terms: RunConfig) -> str:
+def _name_provider(row: Run, config: RunConfig) -> str:
     """Whose model it is, as far as the runner tells; else what the runner is called."""
-    kind = terms.base or row.runner
-    maker, _, model = (terms.model or "").partition("/")
+    kind = config.base or row.runner
+    maker, _, model = (config.model or "").partition("/")
     if kind == "opencode" and maker and model:
         return _clean(_MODELS.get(maker, maker))
     return _PROVIDERS.get(kind, _clean(kind) or "remit")
 
 
-def _add_up(row: Run, terms: RunConfig, attempts: Sequence[AttemptRow]) -> Usage:
+def _add_up(row: Run, config: RunConfig, attempts: Sequence[AttemptRow]) -> Usage:
     """What all attempts used in each direction; a harness tells of its own agents only the sum."""
-    if terms.is_harness_run:
+    if config.is_harness_run:
         return Usage()
     try:
-        counts_thread = get_runner(row.runner, {row.runner: terms.base} if terms.base else None).counts_thread
+        counts_thread = get_runner(row.runner, {row.runner: config.base} if config.base else None).counts_thread
     except RunnerError:  # one that the workspace does not have any more
         counts_thread = False
     heards = [Heard(usage=_read_usage(attempt.usage)) for attempt in attempts]

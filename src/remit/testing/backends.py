@@ -1,9 +1,9 @@
-"""What every engine must do, as tests to run on one's own.
+"""What every backend must do, as tests to run on one's own.
 
     class TestMyBackend(BackendSuite):
         def open(self, root):
             ws = Workspace.open(root)
-            ws.engine = Mine(ws.broker)
+            ws.backend = Mine(ws.supervisor)
             return ws
 
 Owns the conformance suite of the port `remit.runs.backend`. pytest collects the methods of a subclass whose name
@@ -22,7 +22,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from remit.errors import RemitError
-from remit.ledger.runs import list_attempts, load_delegation
+from remit.ledger.runs import list_attempts, load_run
 from remit.runs.request import Request
 from remit.storage import files
 from remit.testing.agent import ScriptedAgent
@@ -51,10 +51,10 @@ _PATIENCE_S = 60.0
 
 
 class BackendSuite:
-    """Tests of an engine. Say in `open` how a workspace is opened that uses it."""
+    """Tests of a backend. Say in `open` how a workspace is opened that uses it."""
 
     def open(self, root: str) -> Workspace:
-        """A workspace whose `engine` is the one that is tested."""
+        """A workspace whose `backend` is the one that is tested."""
         raise NotImplementedError
 
     # --- once ---------------------------------------------------------------------------------------------------------
@@ -65,8 +65,8 @@ class BackendSuite:
 
         async def act(ws: Workspace) -> Result:
             prepared = ws.prepare(_ask(agent))
-            await ws.engine.submit(prepared.row.session_id)
-            await ws.engine.submit(prepared.row.session_id)
+            await ws.backend.submit(prepared.row.session_id)
+            await ws.backend.submit(prepared.row.session_id)
             return await ws.wait(prepared.row.session_id)
 
         result = self._run(tmp_path, act)
@@ -96,9 +96,9 @@ class BackendSuite:
         first = self._run(tmp_path, lambda ws: ws.run(_ask(agent)))
 
         async def act(ws: Workspace) -> Result:
-            _check(ws.engine.list() == [] and len(ws.engine.list(only_open=False)) == 1, ws.engine.list())
+            _check(ws.backend.list() == [] and len(ws.backend.list(only_open=False)) == 1, ws.backend.list())
             try:
-                await ws.engine.wait("sess_1_abcdef")
+                await ws.backend.wait("sess_1_abcdef")
             except RemitError:
                 return await ws.wait(first.session_id)
             raise AssertionError("one that was never there was waited for")
@@ -247,7 +247,7 @@ class BackendSuite:
             other.kill()
             await other.wait()
             rival = self.open(ws.root)
-            taken = [*(await rival.engine.recover()), *(await ws.engine.recover())]
+            taken = [*(await rival.backend.recover()), *(await ws.backend.recover())]
             files.write_text(str(tmp_path / "gate"), "")
             results = [await ws.wait(row.session_id) for row in ws.list(only_open=False)]
             await rival.close()
@@ -305,11 +305,11 @@ class BackendSuite:
         rows = ws.list(only_open=False)
         for row in rows:
             await ws.wait(row.session_id)
-        states = {getattr(load_delegation(ws.home.ledger, row.session_id), "state", None) for row in rows}
+        states = {getattr(load_run(ws.home.ledger, row.session_id), "state", None) for row in rows}
         _check(states == {"finished"}, states)
 
     async def _start_process(self, root: str, method: str, *given: str) -> asyncio.subprocess.Process:
-        """Another process that uses the same engine."""
+        """Another process that uses the same backend."""
         own = type(self)
         program = "import sys; from remit.testing.backends import run_method; run_method(*sys.argv[1:])"
         return await asyncio.create_subprocess_exec(
@@ -319,7 +319,7 @@ class BackendSuite:
 
 def run_method(file: str, name: str, method: str, *given: str) -> None:
     """Call a method of a suite, in the process that was started for it."""
-    spec = importlib.util.spec_from_file_location("remit_engine_suite", file)
+    spec = importlib.util.spec_from_file_location("remit_backend_suite", file)
     if spec is None or spec.loader is None:
         raise ImportError(file)
     module = importlib.util.module_from_spec(spec)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from remit.errors import InputError, UsageError
 from remit.git.file_history import compare_texts, load_file_at
 from remit.ledger.runs import list_attempts
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.results.full_result import load_report
 from remit.storage.safe_path import find_inside, open_target, read_target
 from remit.storage.secrets import redact
@@ -58,19 +58,19 @@ def load_diff(home: Home, word: str, path: str) -> dict[str, Any]:
     if path not in claims:
         hint = "its attempts and what is unclaimed say which files there are"
         raise UsageError(f"{row.session_id} neither names nor changed '{path[:200]}'", hint=hint)
-    terms = read_terms(row.details)
+    config = read_run_config(row.details)
     # A worktree is removed once its work is in the main one.
-    root = terms.root if terms.root and os.path.isdir(terms.root) else home.root
+    root = config.root if config.root and os.path.isdir(config.root) else home.root
     below = find_inside(root, path)
     now = Side("other") if below is None else _load_now(root, below)
-    earlier = load_file_at(home.root, terms.commit, below, max_bytes=MAX_BYTES) if terms.commit and below else None
+    earlier = load_file_at(home.root, config.commit, below, max_bytes=MAX_BYTES) if config.commit and below else None
     before = None if earlier is None else Side(earlier.state, earlier.data)
     state, note, text = _compare(home.root, before, now)
     notes = (note, _tell_later(claims[path], now))
     hunks, is_cut = _read_hunks(text)
     return {
         "path": path,
-        "base": terms.commit or None if before is not None else None,
+        "base": config.commit or None if before is not None else None,
         "state": state,
         "note": " ".join(filter(None, notes)),
         "hunks": hunks,

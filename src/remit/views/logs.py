@@ -18,12 +18,12 @@ from remit.cluster.workers_status import is_elsewhere
 from remit.errors import RunnerError, UsageError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.hook_runs import OWNER, list_later_uses
-from remit.ledger.runs import count_attempts, list_attempts, load_delegation
+from remit.ledger.runs import count_attempts, list_attempts, load_run
 from remit.ledger.texts import list_texts, load_text
 from remit.model import ACCEPTABLE
 from remit.runners import Order
 from remit.runners.registry import get_runner
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.choose_agent import list_own_runners
 from remit.runs.progress import is_in_harness, name_use
 from remit.storage.secrets import MARK, redact
@@ -70,7 +70,7 @@ class Log:
         self._only = attempt
         self._number = attempt or 1
         self._reading: _Reading | None = None
-        self._hooks = _Hooks(home, session_id) if read_terms(self._row.details).is_harness_run else None
+        self._hooks = _Hooks(home, session_id) if read_run_config(self._row.details).is_harness_run else None
         self._fetched = Fetched(home, session_id)
         self._fetched.fetch(self._row)
         last = self._count_kept()
@@ -85,7 +85,7 @@ class Log:
             self._hooks.home = home
 
     def _load_row(self) -> Run:
-        row = load_delegation(self.home.ledger, self.session_id)
+        row = load_run(self.home.ledger, self.session_id)
         if row is None:
             raise UsageError(f"there is no delegation {self.session_id}", hint="remit ps --all shows what there is")
         return row

@@ -57,8 +57,8 @@ class Fetched:
     def _fetch(self) -> None:
         url = find_address(self.home.root)
         if not url:
-            hint = "set `engine`, or REMIT_ENGINE, to the database that it was sent through"
-            raise ClusterError(f"{self.session_id} is done by another machine, and no engine is set", hint=hint)
+            hint = "set `backend`, or REMIT_BACKEND, to the database that it was sent through"
+            raise ClusterError(f"{self.session_id} is done by another machine, and no backend is set", hint=hint)
         places = {
             (number, stream): measure_copy(self._get_attempt(number), stream)
             for number in range(1, count_attempts(self.home.ledger, self.session_id) + 1)

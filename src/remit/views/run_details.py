@@ -21,10 +21,10 @@ from remit.ledger.hook_runs import OWNER
 from remit.ledger.queries import NOTHING_HEARD, load_last_activity
 from remit.ledger.remote_rows import OWNER as AFAR
 from remit.ledger.remote_rows import list_taken
-from remit.ledger.runs import find_sessions, list_attempts, list_delegations, load_delegation
+from remit.ledger.runs import find_sessions, list_attempts, list_runs, load_run
 from remit.ledger.texts import list_texts, load_text
 from remit.model import NOTHING
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.runner_environment import NAMES, SEAL, VALUES
 from remit.runs.admission.tickets import TICKET
 from remit.runs.progress import Room, Seen, arrange, is_in_harness, name_use
@@ -61,7 +61,7 @@ class Standing(NamedTuple):
 
     seen: Seen
     is_driven: bool = False
-    """Whether its broker lives, or the harness that started its agent is to tell of its end."""
+    """Whether its supervisor lives, or the harness that started its agent is to tell of its end."""
     driver_pid: int | None = None
     is_alive: bool = False
     """Whether anything is alive that Remit has started for its agent."""
@@ -122,7 +122,7 @@ class Record(NamedTuple):
     """All that is known of one delegation."""
 
     standing: Standing
-    terms: RunConfig
+    config: RunConfig
     attempts: tuple[AttemptRow, ...] = ()
     report: Result | None = None
     """What became of it, whole; None until its agent has ended."""
@@ -156,7 +156,7 @@ def find_session(home: Home, word: str | None) -> str:
     if not has_ledger(home):
         raise UsageError("nothing was delegated here yet", hint="start with: remit run PROMPT")
     if word is None or word == LAST:
-        last = list_delegations(home.ledger, only_first=TICKET not in os.environ, limit=1)
+        last = list_runs(home.ledger, only_first=TICKET not in os.environ, limit=1)
         if not last:
             raise UsageError("nothing was delegated here yet", hint="start with: remit run PROMPT")
         return last[0].session_id
@@ -167,7 +167,7 @@ def find_session(home: Home, word: str | None) -> str:
         more = ", …" if len(found) > _NAMED else ""
         message = f"'{word}' could be {', '.join(found[:_NAMED])}{more}"
         raise UsageError(message, hint="give more of the id", candidates=found)
-    known = [row.session_id for row in list_delegations(home.ledger, limit=_FOR_MEANT)]
+    known = [row.session_id for row in list_runs(home.ledger, limit=_FOR_MEANT)]
     meant = find_similar(word, known)
     hint = "remit ps --all shows what there is" if meant is None else f"did you mean {meant}?"
     raise UsageError(f"there is no delegation '{word}'", hint=hint)
@@ -182,13 +182,13 @@ def list_work(
     """The delegations that are open, or all of them; newest first."""
     if not has_ledger(home):
         return []
-    return look_at(home, list_delegations(home.ledger, only_open=not everything, limit=limit), cluster)
+    return look_at(home, list_runs(home.ledger, only_open=not everything, limit=limit), cluster)
 
 
 def list_tree(home: Home, session_id: str, *, cluster: Cluster | None = None) -> list[Standing]:
     """A delegation and all below it, each under the one that handed it on."""
-    own = load_delegation(home.ledger, session_id)
-    rows = [] if own is None else list_delegations(home.ledger, root_id=own.root_id, limit=MOST_ROWS)
+    own = load_run(home.ledger, session_id)
+    rows = [] if own is None else list_runs(home.ledger, root_id=own.root_id, limit=MOST_ROWS)
     ordered = list(arrange(rows[::-1], session_id))
     standings = look_at(home, [row for row, _ in ordered], cluster)
     return [each._replace(seen=each.seen._replace(level=level))
@@ -199,9 +199,9 @@ def list_roots(home: Home) -> list[str]:
     """The first delegations of the trees in which something is open, oldest first; else the last one that was."""
     if not has_ledger(home):
         return []
-    rows = list_delegations(home.ledger, only_open=True, limit=MOST_ROWS)
+    rows = list_runs(home.ledger, only_open=True, limit=MOST_ROWS)
     roots = list(dict.fromkeys(row.root_id for row in reversed(rows)))
-    return roots or [row.root_id for row in list_delegations(home.ledger, limit=1)]
+    return roots or [row.root_id for row in list_runs(home.ledger, limit=1)]
 
 
 def look_at(home: Home, rows: Sequence[Run], cluster: Cluster | None = None) -> list[Standing]:
@@ -281,7 +281,7 @@ def _update(row: Run, told: Row) -> Run:
 
 
 def _hear(row: Run, folder: str | None, heard: LastActivity, now_ms: int) -> Seen:
-    """What was last heard of it: by its broker, and in what its agent printed."""
+    """What was last heard of it: by its supervisor, and in what its agent printed."""
     told, used = heard.progress, heard.use if row.owner == OWNER else None
     details: dict[str, Any] = {} if told is None else told.details
     printed_ms = None if folder is None else find_last_output_ms(folder)
@@ -292,7 +292,7 @@ def _hear(row: Run, folder: str | None, heard: LastActivity, now_ms: int) -> See
     idle_s = (now_ms - since_ms) // 1000 if row.state == "running" else 0
     return Seen(
         row, 0, redact(said), heard_ms,
-        idle_s if idle_s > read_terms(row.details).idle_s else 0,
+        idle_s if idle_s > read_run_config(row.details).idle_s else 0,
         details.get("tokens") if row.tokens is None else row.tokens,
         details.get("cost_usd") if row.cost_usd is None else row.cost_usd,
     )  # fmt: skip
@@ -310,7 +310,7 @@ def load_record(
     folder = f"{home.folder}/{SESSIONS}/{session_id}"
     return Record(
         tree[0],
-        clean(hide_environ(read_terms(row.details))),
+        clean(hide_environ(read_run_config(row.details))),
         tuple(clean(each) for each in list_attempts(home.ledger, session_id)),
         clean(load_kept_report(home, row)),
         tuple(clean(each) for each in list_steps(home.ledger, session_id)),
@@ -327,13 +327,13 @@ def _load_arrived(home: Home, row: Run) -> Mapping[str, Any]:
     return {} if event is None else event.details
 
 
-def hide_environ(terms: RunConfig) -> RunConfig:
+def hide_environ(config: RunConfig) -> RunConfig:
     """The names of the variables that the workspace sets for a runner, without what they are set to."""
-    names = terms.settings.get(NAMES) or terms.settings.get(VALUES)
+    names = config.settings.get(NAMES) or config.settings.get(VALUES)
     if not isinstance(names, list | tuple | dict):
-        return terms
-    shown = {name: value for name, value in terms.settings.items() if name not in (NAMES, SEAL)}
-    return terms._replace(settings=shown | {VALUES: dict.fromkeys(names, f"{MARK}]")})
+        return config
+    shown = {name: value for name, value in config.settings.items() if name not in (NAMES, SEAL)}
+    return config._replace(settings=shown | {VALUES: dict.fromkeys(names, f"{MARK}]")})
 
 
 def load_kept_report(home: Home, row: Run) -> Result | None:

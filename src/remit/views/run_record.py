@@ -26,7 +26,7 @@ MOST_ROWS = 1_000
 MOST_FULL = 200
 ROOM = 3_000_000
 """How much all that is told in full may weigh: about the bytes of the largest file."""
-_TERMS = (
+_CONFIG = (
     "timeout_s", "kind", "format", "budget", "may_call", "model", "tools", "artifact_path", "phase", "commit",
     "runner", "resume_of", "retry_of",
 )  # fmt: skip
@@ -183,7 +183,7 @@ def _shape_node(home: Home, node: dict[str, Any], sizes: Sizes) -> dict[str, Any
     shaped = {
         "session_id": standing["session_id"],
         "standing": cutter.cut(clean({name: standing[name] for name in _ROW if name != "level"})),
-        "terms": cutter.cut({name: node["terms"].get(name) for name in _TERMS}),
+        "config": cutter.cut({name: node["config"].get(name) for name in _CONFIG}),
         "asked": {
             **cutter.cut_long(words, len(words) if asked["words"] else asked["characters"]),
             "message_characters": asked["characters"],

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import RemitError, UsageError
 from remit.ledger.history import list_steps
 from remit.ledger.queries import list_children, list_tree, load_last_number
-from remit.ledger.runs import list_attempts, load_delegation
+from remit.ledger.runs import list_attempts, load_run
 from remit.ledger.texts import load_text
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.request import read_request
 from remit.runs.results.full_result import load_report
 from remit.runs.text_pages import cut_page, redact_once
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MOST_NODES = 5_000
 PAGE_CHARS = 60_000
 _SHOWN_PROMPT = 20_000
-_TERMS = (
+_CONFIG = (
     "timeout_s", "kind", "format", "budget", "may_call", "max_depth", "model", "tools", "reasks", "retry", "root",
     "worktree", "commit", "artifact_path", "phase", "command", "confine", "evidence", "finishes", "commits",
     "result_tokens", "is_harness_run", "resume_of", "retry_of", "batch", "settings", "description",
@@ -72,10 +72,10 @@ def _arrange(rows: Sequence[Run]) -> Iterator[tuple[Run, int]]:
 
 def load_row(home: Home, word: str) -> Run:
     """The delegation that a person means, by its id or a part of it."""
-    row = load_delegation(home.ledger, word) if has_ledger(home) else None
+    row = load_run(home.ledger, word) if has_ledger(home) else None
     if row is None:
         session_id = find_session(home, word)  # before the ledger is asked for, which would make one
-        row = load_delegation(home.ledger, session_id)
+        row = load_run(home.ledger, session_id)
     if row is None:  # it was forgotten just now
         raise UsageError(f"there is no delegation '{word}'", hint="remit ps --all shows what there is")
     return row
@@ -89,11 +89,11 @@ def load_node(home: Home, word: str, *, result_format: str = "") -> dict[str, An
     row = load_row(home, word)
     event = load_last_number(home.ledger)
     (standing,) = look_at(home, [row], look_lately(home, [row], row.root_id))
-    terms = clean(hide_environ(read_terms(row.details)))
+    config = clean(hide_environ(read_run_config(row.details)))
     report = clean(load_kept_report(home, row))
     return {
         "standing": shape_standing(standing),
-        "terms": _shape_terms(row, terms),
+        "config": _shape_config(row, config),
         "asked": _load_asked(home, row, standing.work),
         "attempts": [_shape_attempt(home, row, each) for each in list_attempts(home.ledger, row.session_id)],
         "result": None if report is None else _shape_result(report, result_format),
@@ -113,12 +113,12 @@ def _shape_result(report: Result, result_format: str) -> dict[str, Any]:
     return write_return(report._replace(result_format=result_format)).to_dict()
 
 
-def _shape_terms(row: Run, terms: RunConfig) -> dict[str, Any]:
-    told = terms._asdict()
-    shaped = {name: [*told[name]] if isinstance(told[name], tuple) else told[name] for name in _TERMS}
+def _shape_config(row: Run, config: RunConfig) -> dict[str, Any]:
+    told = config._asdict()
+    shaped = {name: [*told[name]] if isinstance(told[name], tuple) else told[name] for name in _CONFIG}
     return shaped | {
-        "runner": row.runner, "budget": dict(terms.budget), "settings": dict(terms.settings),
-        "worktree": terms.worktree or None, "commit": terms.commit or None, "path": [*row.path], "depth": row.depth,
+        "runner": row.runner, "budget": dict(config.budget), "settings": dict(config.settings),
+        "worktree": config.worktree or None, "commit": config.commit or None, "path": [*row.path], "depth": row.depth,
     }  # fmt: skip
 
 

@@ -87,7 +87,7 @@ def look_over() -> Overview:
 
     try:
         tasks, outside = attempt("tasks", _look_at_tasks) or (None, ())
-        running, finished = attempt("delegations", lambda: _look_at_delegations(home)) or ((), ())
+        running, finished = attempt("delegations", lambda: _look_at_runs(home)) or ((), ())
         manifest = attempt("manifest", lambda: _look_at_manifest(home, settings))
         errors, causes = attempt("errors", _look_at_errors) or (0, 0)
         size = attempt("ledger", lambda: _measure(home))
@@ -137,15 +137,15 @@ def _rank(marker: str) -> tuple[int, str]:
     return (_WAITING.index(marker) + 2 if marker in _WAITING else 1), marker
 
 
-def _look_at_delegations(home: Home) -> tuple[tuple[Standing, ...], tuple[Run, ...]]:
+def _look_at_runs(home: Home) -> tuple[tuple[Standing, ...], tuple[Run, ...]]:
     check_open(home.ledger_file)
     if not os.path.lexists(home.ledger_file):
         return (), ()
-    from remit.ledger.runs import list_delegations
+    from remit.ledger.runs import list_runs
     from remit.views.run_details import list_work
 
     running = list_work(home, limit=OPEN)
-    recent = list_delegations(home.ledger, limit=FINISHED + len(running))
+    recent = list_runs(home.ledger, limit=FINISHED + len(running))
     return tuple(running), tuple([each for each in recent if each.state == "finished"][:FINISHED])
 
 

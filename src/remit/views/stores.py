@@ -24,7 +24,7 @@ from remit.tasks.values import MARKERS
 from remit.views.json_shapes import shape_finding
 from remit.views.live import find_last
 from remit.views.run_details import clean, has_ledger
-from remit.views.workers import name_engine
+from remit.views.workers import name_backend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -285,7 +285,7 @@ def load_glance(home: Home) -> dict[str, Any]:
         "branch": clean(find_branch(home.root)),
         "event": find_last(home),
         "delegations": count_work(home),
-        "engine": name_engine(home),
+        "backend": name_backend(home),
     }
 
 

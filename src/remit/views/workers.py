@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from remit.cluster.workers_status import Cluster, ask, find_address, is_elsewhere, watch
 from remit.errors import RemitError
-from remit.ledger.runs import load_delegation
+from remit.ledger.runs import load_run
 from remit.storage.secrets import redact
 from remit.views.run_details import has_ledger
 
@@ -49,14 +49,14 @@ def load_cluster(home: Home) -> dict[str, Any]:
     """Workers, queues, and the leases that are held now, of whichever workspace."""
     cluster = _recall((home.root, ""), lambda: ask(home.root, only_open=True))
     if cluster is None:
-        return {"engine": "local"}
+        return {"backend": "local"}
     rows = [] if cluster.look is None else [row for row in cluster.look.rows if row.state == "running"]
     leases = [_shape_lease(row) | {"here": _is_known(home, row.session_id)} for row in rows[:_MOST_LEASES]]
-    return {"engine": "postgresql"} | shape_cluster(cluster) | {"leases": leases}
+    return {"backend": "postgresql"} | shape_cluster(cluster) | {"leases": leases}
 
 
 def _is_known(home: Home, session_id: str) -> bool:
-    return has_ledger(home) and load_delegation(home.ledger, session_id) is not None
+    return has_ledger(home) and load_run(home.ledger, session_id) is not None
 
 
 def look_lately(home: Home, rows: Sequence[Run], root_id: str | None = None) -> Cluster | None:
@@ -69,7 +69,7 @@ def look_lately(home: Home, rows: Sequence[Run], root_id: str | None = None) -> 
     return _recall((home.root, root_id or "-"), lambda: watch(home, root_id))
 
 
-def name_engine(home: Home) -> str:
+def name_backend(home: Home) -> str:
     """Where delegations run: local, or postgresql."""
     try:
         return "postgresql" if find_address(home.root) else "local"

@@ -14,7 +14,7 @@ from inline_snapshot import snapshot
 from remit.attempts.folders import list_living
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import AttemptRow, Run, add_delegation, advance, record_attempt
+from remit.ledger.runs import AttemptRow, Run, add_run, advance, record_attempt
 from remit.maintenance.doctor.past_runs import find_usual, suggest_limit
 from tests.cli.commands.test_lint import put
 from tests.support.program_runs import PARENT, detach, list_rows, load, wait_until
@@ -50,7 +50,7 @@ def add(inside: Inside, name: str, agent: str = "planner", **given: Any) -> None
     started, left, took = given.pop("started", 10), given.pop("left", 1000), given.pop("took", None)
     attempts = given.pop("attempts", ())
     home = Home(str(inside.folder))
-    add_delegation(home.ledger, Run(name, agent, 1, ("orchestrator", agent), **given))
+    add_run(home.ledger, Run(name, agent, 1, ("orchestrator", agent), **given))
     with home.ledger.transaction() as db:
         begun = now - int(started * 1000)
         advance(db, name, "running", started_ms=begun, deadline_ms=now + left * 1000)
@@ -109,7 +109,7 @@ def test_an_agent_that_outlives_its_delegation_is_told_and_ended(remit: Remit, a
     os.kill(each["driver_pid"], signal.SIGKILL)
     home = Home(str(remit.folder))
     with home.ledger.transaction() as db:
-        db.execute("UPDATE delegations SET state = 'finished'")
+        db.execute("UPDATE runs SET state = 'finished'")
     assert list_living(home)
     ended = remit("doctor", "--json")
     assert ended.code == 1

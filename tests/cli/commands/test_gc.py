@@ -16,7 +16,7 @@ from remit.attempts.folders import make_attempt
 from remit.git.worktrees import add_worktree
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import Run, add_delegation, advance, load_delegation
+from remit.ledger.runs import Run, add_run, advance, load_run
 from remit.ledger.texts import write_spill
 from remit.storage.supervisors import Presence, is_present
 from remit.testing.agent import ScriptedAgent
@@ -36,7 +36,7 @@ def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
 def delegate(inside: Inside, name: str, *, days_ago: int, finished: bool = True) -> None:
     home = Home(str(inside.folder))
     created = read_clock_ms() - days_ago * DAY_MS
-    add_delegation(home.ledger, Run(name, "planner", 1, ("orchestrator", "planner"), created_ms=created))
+    add_run(home.ledger, Run(name, "planner", 1, ("orchestrator", "planner"), created_ms=created))
     if finished:
         with home.ledger.transaction() as db:
             advance(db, name, "finished", ended_ms=created + 1000)
@@ -46,7 +46,7 @@ def delegate(inside: Inside, name: str, *, days_ago: int, finished: bool = True)
 def is_known(inside: Inside, name: str) -> bool:
     home = Home(str(inside.folder))
     try:
-        return load_delegation(home.ledger, name) is not None
+        return load_run(home.ledger, name) is not None
     finally:
         home.close()
 
@@ -222,7 +222,7 @@ def test_the_largest_setting_removes_nothing(workspace: Inside) -> None:
     assert is_known(workspace, "old")
 
 
-# What agents and brokers leave
+# What agents and supervisors leave
 
 
 def make_session(inside: Inside, name: str, *, hours_ago: float = 0.0) -> Path:
@@ -297,13 +297,13 @@ def test_brokers_that_were_killed_and_trees_of_folders_that_are_gone_go(workspac
     delegate(workspace, "sess_young", days_ago=1)
     home = Home(str(workspace.folder))
     present = Presence(home)
-    departed = Path(home.make_folder("brokers")) / "1-abc.lock"
+    departed = Path(home.make_folder("supervisors")) / "1-abc.lock"
     departed.touch()
     place = Path(home.make_folder("evidence/0123456789abcdef"))
     (place / "folder").write_text(f"{workspace.folder}/gone")
     try:
         told = load(workspace("gc", "--json"))
-        assert (told["brokers"], told["trees"]) == (1, 0)
+        assert (told["supervisors"], told["trees"]) == (1, 0)
         assert not departed.exists()
         assert is_present(home, present.id)
     finally:
@@ -316,10 +316,10 @@ def test_brokers_that_were_killed_and_trees_of_folders_that_are_gone_go(workspac
 
 def test_where_brokers_cannot_be_counted_that_is_told_and_the_rest_goes(workspace: Inside) -> None:
     delegate(workspace, "sess_old", days_ago=400)
-    put(workspace, ".remit/brokers", "no folder")
+    put(workspace, ".remit/supervisors", "no folder")
     ended = workspace("gc")
     assert ended.code == 1
-    assert ".remit/brokers" in ended.text
+    assert ".remit/supervisors" in ended.text
     assert "this is a bug" not in ended.text
     assert "✓ removed: 1 delegation" in ended.text
 
@@ -337,7 +337,7 @@ def test_a_worktree_whose_work_is_on_a_branch_goes_at_once(workspace: Inside) ->
             git(workspace.folder, "branch", f"remit/{name}")
     home = Home(str(workspace.folder))
     path = ("orchestrator", "planner")
-    add_delegation(home.ledger, Run("sess_goes_on", "planner", 1, path, details={"worktree": "sess_used"}))
+    add_run(home.ledger, Run("sess_goes_on", "planner", 1, path, details={"worktree": "sess_used"}))
     home.close()
     assert load(workspace("gc", "--json"))["worktrees"] == ["sess_done"]
     left = sorted(each.name for each in (workspace.folder / ".remit" / "worktrees").iterdir())
@@ -393,7 +393,7 @@ def test_a_worktree_is_as_old_as_the_last_who_worked_there(workspace: Inside) ->
     add_worktree(str(workspace.folder), "sess_first")
     home = Home(str(workspace.folder))
     row = Run("sess_second", "planner", 1, ("orchestrator", "planner"), details={"worktree": "sess_first"})
-    add_delegation(home.ledger, row)
+    add_run(home.ledger, row)
     with home.ledger.transaction() as db:
         advance(db, "sess_second", "finished", ended_ms=read_clock_ms(), status="partial")
     home.close()

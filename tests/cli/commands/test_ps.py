@@ -17,7 +17,7 @@ from inline_snapshot import snapshot
 from remit.attempts.folders import remove_session
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import Run, add_delegation, advance
+from remit.ledger.runs import Run, add_run, advance
 from remit.storage.supervisors import Presence
 from remit.testing.agent import ScriptedAgent
 from tests.cli.commands.test_lint import put
@@ -47,7 +47,7 @@ def add_row(folder: Path, name: str, agent: str = "planner", **given: Any) -> No
     """A delegation that only the ledger knows."""
     home = Home(str(folder))
     path = ("orchestrator", agent)
-    add_delegation(home.ledger, Run(name, agent, 1, path, **given))
+    add_run(home.ledger, Run(name, agent, 1, path, **given))
     home.close()
 
 
@@ -117,13 +117,13 @@ def test_how_long_it_took_is_not_called_its_age(inside: Inside) -> None:
     now_ms = read_clock_ms()
     add_row(inside.folder, "sess_1700000001_abcdef", created_ms=now_ms - 3_600_000, started_ms=now_ms - 3_600_000)
     with Home(str(inside.folder)).ledger.transaction() as db:
-        db.execute("UPDATE delegations SET state = 'finished', status = 'completed', ended_ms = started_ms + 5000")
+        db.execute("UPDATE runs SET state = 'finished', status = 'completed', ended_ms = started_ms + 5000")
     heading, row = inside("ps", "--all").text.splitlines()
     assert "AGE" not in heading.split()
     assert row.split()[heading.split().index("TOOK")] == "0:05"
 
 
-@pytest.mark.parametrize("settings", ['engine = "redis://user:secret@x"', "[retention]\ndays = 0"])
+@pytest.mark.parametrize("settings", ['backend = "redis://user:secret@x"', "[retention]\ndays = 0"])
 def test_settings_that_cannot_be_followed_are_not_ignored_silently(inside: Inside, settings: str) -> None:
     inside.write("remit.toml", f"{settings}\n")
     for words in (("ps",), ("ps", "--json"), ("tree",)):
@@ -279,10 +279,10 @@ open("told.txt", "w").write(ended.stderr)
 def test_who_has_not_begun_is_starting_unless_there_is_no_room(remit: Remit) -> None:
     put(remit, "remit.toml", "[limits]\nrunning = 2\n")
     home = Home(str(remit.folder))
-    broker = Presence(home)
+    supervisor = Presence(home)
     for at in range(1, 5):
         path = ("orchestrator", "worker")
-        add_delegation(home.ledger, Run(f"sess_{at}", "worker", 1, path, owner=broker.id, created_ms=1_000 + at))
+        add_run(home.ledger, Run(f"sess_{at}", "worker", 1, path, owner=supervisor.id, created_ms=1_000 + at))
 
     def look() -> dict[str, str]:
         return {each["session_id"][-1]: each["standing"] for each in load(remit("ps", "--json"))}
@@ -295,7 +295,7 @@ def test_who_has_not_begun_is_starting_unless_there_is_no_room(remit: Remit) -> 
         assert "worker  sess_2  starting" in remit("ps", "--tree", "sess_2").text
         assert "worker  sess_3  waits for a slot" in remit("ps", "--tree", "sess_3").text
     finally:
-        broker.end()
+        supervisor.end()
         home.close()
 
 
@@ -379,7 +379,7 @@ def test_what_is_set_for_a_runner_is_named_and_not_told(inside: Inside) -> None:
         assert ended.code == 0
         assert b"hunter2" not in ended.out
         assert b"abcdef123456" not in ended.out
-    assert load(inside("show", "--json"))["terms"]["settings"]["env"] == {"API_KEY": "[redacted]"}
+    assert load(inside("show", "--json"))["config"]["settings"]["env"] == {"API_KEY": "[redacted]"}
 
 
 def test_a_record_without_files_is_shown_as_far_as_it_goes(remit: Remit, agent: ScriptedAgent) -> None:

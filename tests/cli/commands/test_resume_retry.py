@@ -14,7 +14,7 @@ from inline_snapshot import snapshot
 
 from remit.config import Settings
 from remit.ledger.home import Home
-from remit.ledger.runs import Run, add_delegation
+from remit.ledger.runs import Run, add_run
 from remit.testing.agent import ScriptedAgent
 from remit.views import logs
 from tests.cli.commands.test_lint import git, put
@@ -284,14 +284,14 @@ def test_what_is_handed_over_while_somebody_looks_is_not_abandoned(
     """The one who admitted it is gone when its driver has it: between the two looks it may be both."""
     home = Home(str(tmp_path))
     row = Run("sess_1", "planner", 1, ("orchestrator", "planner"), state="running", owner="1-a")
-    add_delegation(home.ledger, row)
+    add_run(home.ledger, row)
     log = logs.Log(home, Settings(), "sess_1")
     assert log.is_abandoned
 
-    def hand_over(_home: Home, broker: str | None) -> bool:
+    def hand_over(_home: Home, supervisor: str | None) -> bool:
         with home.ledger.transaction() as db:
-            db.execute("UPDATE delegations SET owner = '2-b'")
-        return broker == "2-b"
+            db.execute("UPDATE runs SET owner = '2-b'")
+        return supervisor == "2-b"
 
     monkeypatch.setattr(logs, "is_present", hand_over)
     assert not log.is_abandoned

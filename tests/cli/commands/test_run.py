@@ -19,7 +19,7 @@ from inline_snapshot import snapshot
 
 from remit.ledger.events import load_events
 from remit.ledger.home import Home
-from remit.ledger.runs import load_delegation
+from remit.ledger.runs import load_run
 from remit.testing.agent import ScriptedAgent
 from tests.cli.commands.test_lint import put
 from tests.support.program_runs import PARENT, list_rows, load, wait_until
@@ -451,7 +451,7 @@ def test_ctrl_c_on_a_terminal_cancels(remit: Remit, agent: ScriptedAgent) -> Non
 def load_row(folder: Path, session_id: str) -> Run:
     home = Home(str(folder))
     try:
-        row = load_delegation(home.ledger, session_id)
+        row = load_run(home.ledger, session_id)
         assert row is not None
         return row
     finally:
@@ -491,7 +491,7 @@ def test_a_refusal_is_told_before_it_is_detached(inside: Inside) -> None:
     ended = inside("run", "x", "--runner", "nobody", "--detach")
     assert ended.code == 2
     assert "nobody" in ended.complaint
-    assert list((inside.folder / ".remit" / "brokers").iterdir()) == []
+    assert list((inside.folder / ".remit" / "supervisors").iterdir()) == []
 
 
 RECOVERING = """
@@ -501,7 +501,7 @@ async def main():
     last = time.monotonic() + float(sys.argv[1])
     while time.monotonic() < last:
         ws = Workspace.open()
-        print(*await ws.engine.recover(), end="", flush=True)
+        print(*await ws.backend.recover(), end="", flush=True)
         await ws.close()
 asyncio.run(main())
 """

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import Run, add_delegation, advance
+from remit.ledger.runs import Run, add_run, advance
 from remit.storage.supervisors import Presence
 from remit.terminal import cut, measure
 from tests.cli.commands.test_init import MANIFEST
@@ -33,7 +33,7 @@ def delegate(inside: Inside, number: int, *, ended: bool, agent: str = "planner"
     home = Home(str(inside.folder))
     name, now = f"sess_{number}", read_clock_ms()
     path = ("orchestrator", agent)
-    add_delegation(
+    add_run(
         home.ledger,
         Run(name, agent, 1, path, task_number=number, created_ms=now - 3_700_000 + number, owner=owner),
     )
@@ -102,16 +102,16 @@ def test_drift_is_one_line(workspace: Inside) -> None:
 
 def test_delegations_that_are_open_and_the_last_that_were_settled(workspace: Inside) -> None:
     home = Home(str(workspace.folder))
-    broker = Presence(home)
+    supervisor = Presence(home)
     for number in range(1, 8):
         delegate(workspace, number, ended=True)
     delegate(workspace, 8, ended=False)
-    delegate(workspace, 9, ended=False, owner=broker.id)
+    delegate(workspace, 9, ended=False, owner=supervisor.id)
     with home.ledger.transaction() as db:
         add_event(db, "progress", {"said": "x", "tokens": 1200, "cost_usd": 0.25}, session_id="sess_9")
     lines = workspace("status").text.split("\n")
     found = load(workspace("status", "--json"))["delegations"]
-    broker.end()
+    supervisor.end()
     home.close()
     start = lines.index("work       2 delegations open")
     assert lines[start + 1] == snapshot(

@@ -13,7 +13,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.ledger.home import Home
-from remit.ledger.runs import list_delegations
+from remit.ledger.runs import list_runs
 from remit.runs.finish.finish import make_finish
 from remit.runs.results.full_result import load_report
 from remit.storage.settings import load_settings
@@ -170,7 +170,7 @@ def read_plan(folder: Path) -> str:
 def list_rows(folder: Path) -> list[Any]:
     home = Home(str(folder))
     try:
-        return list_delegations(home.ledger)
+        return list_runs(home.ledger)
     finally:
         home.close()
 

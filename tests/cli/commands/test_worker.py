@@ -41,13 +41,13 @@ def find_free_port() -> int:
 def test_without_a_database_one_is_asked_for(tmp_path: Path, words: tuple[str, ...]) -> None:
     done = run(tmp_path, *words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: no database is named that machines could share\nhint: write engine = ")
+    assert done.stderr.startswith("error: no database is named that machines could share\nhint: write backend = ")
     assert done.stderr.count("\n") == 2
 
 
 def test_a_database_that_is_not_there_is_named_without_its_password(tmp_path: Path) -> None:
     url = f"postgresql://somebody:very-secret@127.0.0.1:{find_free_port()}/work"
-    done = run(tmp_path, "worker", "start", "--json", REMIT_ENGINE=url)
+    done = run(tmp_path, "worker", "start", "--json", REMIT_BACKEND=url)
     assert (done.returncode, done.stdout) == (2, "")
     told = json.loads(done.stderr)
     assert told["error"]["code"] == "CLUSTER_UNAVAILABLE"
@@ -58,7 +58,7 @@ def test_a_database_that_is_not_there_is_named_without_its_password(tmp_path: Pa
 def test_without_the_extra_nothing_is_delegated(tmp_path: Path) -> None:
     code = "import sys\nsys.modules['psycopg'] = None"
     words = ("run", "Do it", "--command", "true")
-    done = run(tmp_path, *words, code=code, REMIT_ENGINE="postgresql://127.0.0.1/work")
+    done = run(tmp_path, *words, code=code, REMIT_BACKEND="postgresql://127.0.0.1/work")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: psycopg, which speaks to PostgreSQL, is not here\nhint: install Remit again")
     assert "nothing is at work" in run(tmp_path, "ps").stdout
@@ -66,7 +66,7 @@ def test_without_the_extra_nothing_is_delegated(tmp_path: Path) -> None:
 
 def test_without_the_extra_it_is_said_how_to_get_it(tmp_path: Path) -> None:
     code = "import sys\nsys.modules['psycopg'] = None"
-    done = run(tmp_path, "worker", "start", code=code, REMIT_ENGINE="postgresql://127.0.0.1/work")
+    done = run(tmp_path, "worker", "start", code=code, REMIT_BACKEND="postgresql://127.0.0.1/work")
     assert done.returncode == 2
     assert "postgres" in done.stderr
     assert "install" in done.stderr
@@ -83,19 +83,19 @@ def test_without_the_extra_it_is_said_how_to_get_it(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_fit_is_said(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
-    done = run(tmp_path, *words, REMIT_ENGINE="postgresql://127.0.0.1/work")
+    done = run(tmp_path, *words, REMIT_BACKEND="postgresql://127.0.0.1/work")
     assert done.returncode == 2
     assert f"error: {told}\nhint: " in done.stderr
 
 
 def test_an_agent_is_no_worker(tmp_path: Path) -> None:
-    done = run(tmp_path, "worker", "start", REMIT_ENGINE="postgresql://127.0.0.1/work", REMIT_TICKET="remit1_x")
+    done = run(tmp_path, "worker", "start", REMIT_BACKEND="postgresql://127.0.0.1/work", REMIT_TICKET="remit1_x")
     assert "an agent cannot be a worker" in done.stderr
 
 
 def test_a_repository_names_no_database_without_consent(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
-    (tmp_path / "here/remit.toml").write_text('engine = "postgresql://stranger.example/work"\n')
+    (tmp_path / "here/remit.toml").write_text('backend = "postgresql://stranger.example/work"\n')
     done = run(tmp_path, "worker", "start")
     assert done.returncode == 2
     assert "you have not trusted them" in done.stderr

@@ -28,7 +28,7 @@ def cluster(postgres: Server, tmp_path_factory: pytest.TempPathFactory) -> Itera
     """The environment of callers of a cluster of one machine."""
     folder, key = tmp_path_factory.mktemp("cluster"), os.urandom(32).hex()
     with postgres.database() as url, machines(folder, url, key=key, settings=Settings(lease=5)):
-        yield os.environ | {"REMIT_ENGINE": url, KEY: key}
+        yield os.environ | {"REMIT_BACKEND": url, KEY: key}
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_second_tree_goes_as_what_is_new_in_it(
     results = [run(root, cluster, agent) for _ in range(3)]
     assert [result.status for result in results] == ["completed"] * 3
     assert sorted(each.name for each in (root / "out").iterdir()) == sorted(f"{each.session_id}.md" for each in results)
-    url = cluster["REMIT_ENGINE"]
+    url = cluster["REMIT_BACKEND"]
     sizes = postgres.ask("SELECT name LIKE '%-on-%', size FROM remit.parcels WHERE name LIKE 'base-%' ORDER BY 2", url)
     whole = [size for is_step, size in sizes if not is_step and isinstance(size, int) and size > 300_000]
     steps = [size for is_step, size in sizes if is_step]
@@ -101,8 +101,8 @@ def test_the_same_is_not_done_here_as_well_when_no_engine_is_set(
             return await ws.wait(session)
 
     session = asyncio.run(admit())
-    alone = {name: value for name, value in cluster.items() if name != "REMIT_ENGINE"}
-    with pytest.raises(Exception, match="is done by another machine, and no engine is set"):
+    alone = {name: value for name, value in cluster.items() if name != "REMIT_BACKEND"}
+    with pytest.raises(Exception, match="is done by another machine, and no backend is set"):
         asyncio.run(come_back(alone))
     assert not agent.acts
     assert asyncio.run(come_back(cluster)).status == "completed"
@@ -127,7 +127,7 @@ def test_a_parcel_that_was_changed_is_not_brought_in(
         async with Workspace.open(root, environ=cluster) as ws:
             return await ws.wait(session)
 
-    session, url = asyncio.run(begin()), cluster["REMIT_ENGINE"]
+    session, url = asyncio.run(begin()), cluster["REMIT_BACKEND"]
     gate.write_text("")
     asked = f"SELECT state FROM remit.sessions WHERE session_id = '{session}'"  # noqa: S608 - an id of our own
     wait_until(lambda: postgres.ask(asked, url) == [("done",)], "the worker has published")
@@ -145,7 +145,7 @@ def test_what_the_database_has_forgotten_is_not_done_twice(
 ) -> None:
     """As after a restore from an older state: nobody knows what became of it, and nobody begins it again."""
     agent = ScriptedAgent(str(tmp_path / "agents"), "agent").waits_for(str(tmp_path / "gate")).obeys()
-    url = cluster["REMIT_ENGINE"]
+    url = cluster["REMIT_BACKEND"]
 
     def forget(session: str) -> None:
         gone = f"DELETE FROM remit.sessions WHERE session_id = '{session}' RETURNING 1"  # noqa: S608 - an id of our own

@@ -1,4 +1,4 @@
-"""The engine of many machines does what every engine must do: the suite of the engine of one, with a real worker."""
+"""The backend of many machines does what every backend must do: the suite of the backend of one, with a real worker."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class TestCluster(BackendSuite):
     def open(self, root: str) -> Workspace:
         """A workspace whose delegations are done by a worker: the one that does as many at once as it may."""
         is_narrow = b"running = 1\n" in load_bytes(f"{root}/remit.toml")
-        return Workspace.open(root, environ=os.environ | {"REMIT_ENGINE": os.environ[NARROW if is_narrow else WIDE]})
+        return Workspace.open(root, environ=os.environ | {"REMIT_BACKEND": os.environ[NARROW if is_narrow else WIDE]})
 
 
 def leave_to_the_whole(name: str) -> Callable[[TestCluster, Path], None]:
-    """The same test, marked: the mark of a method would be the mark of every engine's."""
+    """The same test, marked: the mark of a method would be the mark of every backend's."""
 
     @pytest.mark.thorough
     def test(self: TestCluster, tmp_path: Path) -> None:

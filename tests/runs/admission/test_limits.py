@@ -140,7 +140,7 @@ def test_what_is_left_is_within_the_budget_and_never_negative(budget: Budget, sp
 
 def test_what_was_spent_is_taken_from_its_own_limit() -> None:
     budget = Budget(60, 10, 100, 1.0, 5)
-    assert left(budget, Spent(tokens=30, usd=0.25, turns=4, delegations=2)) == Budget(60, 6, 70, 0.75, 3)
+    assert left(budget, Spent(tokens=30, usd=0.25, turns=4, runs=2)) == Budget(60, 6, 70, 0.75, 3)
     assert left(budget, Spent(10**9, 1e9, 10**9, 10**9)) == Budget(60, 0, 0, 0.0, 0)
     assert left(Budget(), Spent(5, 5.0, 5, 5)) == Budget()
 

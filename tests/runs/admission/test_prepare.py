@@ -10,7 +10,7 @@ import pytest
 
 from remit.errors import RefusedError, StorageError, UsageError
 from remit.ledger.home import Home
-from remit.ledger.runs import list_delegations
+from remit.ledger.runs import list_runs
 from remit.runs.admission.tickets import CARRIED, SESSION
 from remit.runs.local_backend import Local
 from remit.runs.request import Request
@@ -90,7 +90,7 @@ def test_what_is_being_written_down_is_driven_or_left_whole(root: Path) -> None:
         assert not ws.list()
         starting.cancel()
         await asyncio.sleep(0)
-        owner = ws.engine.id
+        owner = ws.backend.id
         await ws.close()
         await asyncio.sleep(0)
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
@@ -105,7 +105,7 @@ def test_what_is_being_written_down_is_driven_or_left_whole(root: Path) -> None:
 
 
 class Deaf(Local):
-    """An engine whose other machines cannot be told of what was admitted."""
+    """A backend whose other machines cannot be told of what was admitted."""
 
     @asynccontextmanager
     async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[Admit]:
@@ -123,7 +123,7 @@ def test_one_that_cannot_be_announced_is_not_run_by_anybody_later(root: Path) ->
 
     async def start() -> None:
         async with Workspace.open(root) as ws:
-            ws.engine = Deaf(ws.broker)
+            ws.backend = Deaf(ws.supervisor)
             request = make_request(ran.append)
             with pytest.raises(StorageError, match="nobody hears of"):
                 await ws.run(request)
@@ -134,6 +134,6 @@ def test_one_that_cannot_be_announced_is_not_run_by_anybody_later(root: Path) ->
                     await asyncio.sleep(0.01)
 
     asyncio.run(start())
-    rows = list_delegations(Home(str(root)).ledger, limit=10)
+    rows = list_runs(Home(str(root)).ledger, limit=10)
     assert [(row.state, row.stop_reason) for row in rows] == [("finished", "cancelled")] * 2
     assert ran == []

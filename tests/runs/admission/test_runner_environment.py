@@ -77,7 +77,7 @@ def test_a_value_is_given_to_the_agent_and_stands_nowhere_in_the_ledger(root: Pa
     assert any(b"OUR_PASSWORD" in file.read_bytes() for file in kept)
     assert not [file for file in kept if PASSWORD.encode() in file.read_bytes()]
     ws = Workspace.open(root)
-    assert load_record(ws.home, session_id).terms.settings["env"] == {"OUR_PASSWORD": "[redacted]"}
+    assert load_record(ws.home, session_id).config.settings["env"] == {"OUR_PASSWORD": "[redacted]"}
     ws.home.close()
 
 

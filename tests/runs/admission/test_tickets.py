@@ -20,7 +20,7 @@ from remit.attempts.start import ShimOrder, start_shim
 from remit.errors import RefusedError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import Run, add_delegation, advance
+from remit.ledger.runs import Run, add_run, advance
 from remit.runs.admission.guard import Asked, Caller, admit
 from remit.runs.admission.limits import Budget
 from remit.runs.admission.tickets import Ticket, find_caller, hash_ticket, mint
@@ -36,7 +36,7 @@ def mint_for(session_id: str) -> Ticket:
 
 def add(home: Home, session_id: str, parent: Run | None = None, **given: Any) -> Run:  # noqa: ANN401
     """A session that runs, below another or on its own, with a ticket."""
-    terms: dict[str, Any] = {name: given.pop(name) for name in ("may_call", "max_depth", "budget") if name in given}
+    config: dict[str, Any] = {name: given.pop(name) for name in ("may_call", "max_depth", "budget") if name in given}
     agent = given.pop("agent", session_id)
     row = Run(
         session_id,
@@ -47,9 +47,9 @@ def add(home: Home, session_id: str, parent: Run | None = None, **given: Any) ->
         root_id=parent.root_id if parent else session_id,
         deadline_ms=NOW_MS + HOUR_MS,
         ticket=mint_for(session_id).hash,
-        details=terms,
+        details=config,
     )
-    row = add_delegation(home.ledger, row._replace(**given))
+    row = add_run(home.ledger, row._replace(**given))
     with home.ledger.transaction() as db:
         advance(db, session_id, "running", started_ms=NOW_MS)
     return row
@@ -141,7 +141,7 @@ def test_a_ticket_is_good_for_any_number_of_children(tmp_path: Path) -> None:
 def test_it_is_good_before_the_ledger_says_that_it_runs(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     row = Run("s1", "a", 1, ("orchestrator", "a"), deadline_ms=NOW_MS + 1000, ticket=mint_for("s1").hash)
-    add_delegation(home.ledger, row)
+    add_run(home.ledger, row)
     assert find(home, "s1").agent == "a"
 
 
@@ -261,7 +261,7 @@ def test_a_line_with_a_gap_is_refused(tmp_path: Path) -> None:
     add(home, "s3", middle)
     assert find(home, "s3").depth == 3
     with home.ledger.transaction() as db:
-        assert db.execute("DELETE FROM delegations WHERE session_id = 's2'").rowcount == 1
+        assert db.execute("DELETE FROM runs WHERE session_id = 's2'").rowcount == 1
     assert "everybody above s3" in get_refusal(home, {"REMIT_TICKET": mint_for("s3").token}).message
 
 
@@ -276,7 +276,7 @@ def test_a_line_that_goes_in_a_circle_is_refused(tmp_path: Path) -> None:
     root = add(home, "s1")
     add(home, "s2", root)
     with home.ledger.transaction() as db:
-        db.execute("UPDATE delegations SET parent_id = 's2' WHERE session_id = 's1'")
+        db.execute("UPDATE runs SET parent_id = 's2' WHERE session_id = 's1'")
     assert "everybody above s2" in get_refusal(home, {"REMIT_TICKET": mint_for("s2").token}).message
 
 
@@ -339,7 +339,7 @@ def test_what_those_who_are_over_have_used_counts(tmp_path: Path) -> None:
 def test_a_tree_of_a_thousand_is_asked_for_in_one_query(tmp_path: Path) -> None:
     home = Home(str(tmp_path))
     root = add(home, "s1", budget={"max_delegations": 5000, "max_tokens": 10_000})
-    query = """INSERT INTO delegations (session_id, parent_id, root_id, agent, depth, path, state, created_ms, tokens)
+    query = """INSERT INTO runs (session_id, parent_id, root_id, agent, depth, path, state, created_ms, tokens)
         VALUES (?, 's1', 's1', 'x', 2, '["orchestrator", "s1", "x"]', 'finished', 0, 1)"""
     with home.ledger.transaction() as db:
         db.executemany(query, [(f"c{number}",) for number in range(1000)])
@@ -347,7 +347,7 @@ def test_a_tree_of_a_thousand_is_asked_for_in_one_query(tmp_path: Path) -> None:
     home.ledger.db.set_trace_callback(asked.append)
     assert find(home, root.session_id).left == Budget(max_tokens=9000, max_delegations=4000)
     home.ledger.db.set_trace_callback(None)
-    assert len([query for query in asked if "FROM delegations" in query]) == 1
+    assert len([query for query in asked if "FROM runs" in query]) == 1
     plan = str(home.ledger.db.execute(f"EXPLAIN QUERY PLAN {asked[0]}").fetchall())
     assert "SCAN delegations" not in plan
 

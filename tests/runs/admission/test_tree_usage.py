@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 
 from remit.errors import RefusedError
 from remit.ledger.home import Home
-from remit.ledger.runs import Run, add_delegation, advance
+from remit.ledger.runs import Run, add_run, advance
 from remit.runners import Usage
 from remit.runs.admission.limits import Budget
 from remit.runs.admission.tree_usage import Tree, load_tree
@@ -34,7 +34,7 @@ def add(home: Home, session_id: str, parent: Run | None = None, **given: Any) ->
         root_id=parent.root_id if parent else session_id,
         details={"budget": given.pop("budget", {})},
     )
-    row = add_delegation(home.ledger, row._replace(**given))
+    row = add_run(home.ledger, row._replace(**given))
     with home.ledger.transaction() as db:
         advance(db, session_id, "running", started_ms=1)
     return row
@@ -112,6 +112,6 @@ def test_nobody_and_a_line_with_a_gap(home: Home) -> None:
     assert load_tree(home, session_id="b") is None
     assert load_tree(home, ticket="a") is None
     with home.ledger.transaction() as db:
-        db.execute("UPDATE delegations SET parent_id = 'x' WHERE session_id = 'a'")
+        db.execute("UPDATE runs SET parent_id = 'x' WHERE session_id = 'a'")
     with pytest.raises(RefusedError, match="everybody above a"):
         load_tree(home, session_id="a")

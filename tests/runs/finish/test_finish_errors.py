@@ -139,7 +139,7 @@ def test_work_that_stops_between_two_phases_has_a_result(root: Path) -> None:
     plan.parent.mkdir(parents=True)
     plan.write_text(PLAN.format("NOT STARTED"), "utf-8")
 
-    result = work(root, "implement", lambda: spoil_ledger(root, "BEFORE INSERT ON delegations"))
+    result = work(root, "implement", lambda: spoil_ledger(root, "BEFORE INSERT ON runs"))
     (error,) = result.errors
     assert (result.status, error.code) == ("partial", "STORAGE_FAILED")
     assert "the plan isn't done: phase 2 is NOT STARTED" in error.message
@@ -192,8 +192,8 @@ def test_a_ledger_that_cannot_be_written_at_the_end_costs_nobody_the_result(root
         async with Workspace.open(root, environ={}) as ws:
             ready = get_ready(ws, Wish("research", 1, fields={"command": command}))
             session = take_up(ws, ready).row.session_id
-            spoil_ledger(root, f"BEFORE UPDATE OF state ON delegations WHEN NEW.state = '{state}'")
-            await ws.engine.submit(session)
+            spoil_ledger(root, f"BEFORE UPDATE OF state ON runs WHEN NEW.state = '{state}'")
+            await ws.backend.submit(session)
             result = await ws.wait(session)
             (step,) = result.failed_steps
             assert (result.status, step.step) == ("completed", "ledger")
@@ -239,7 +239,7 @@ def test_a_task_that_cannot_be_moved_at_the_start_is_a_failed_status_sync(root: 
         async with Workspace.open(root, environ={}) as ws:
             prepared = take_up(ws, get_ready(ws, Wish("research", 1, fields={"command": agent.command})))
             (root / "specs/state.json").write_text("{broken", "utf-8")
-            await ws.engine.submit(prepared.row.session_id)
+            await ws.backend.submit(prepared.row.session_id)
             return await ws.wait(prepared.row.session_id)
 
     result = asyncio.run(main())
@@ -258,7 +258,7 @@ def test_work_on_a_task_that_another_run_has_is_refused_and_no_failed_status_syn
             second = get_ready(ws, wish)
             take_up(ws, get_ready(ws, wish))
             session_id = ws.prepare(second.request).row.session_id
-            await ws.engine.submit(session_id)
+            await ws.backend.submit(session_id)
             return await ws.wait(session_id)
 
     result = asyncio.run(main())

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.ledger.runs import list_attempts, load_delegation
-from remit.runs.admission.run_config import read_terms
+from remit.ledger.runs import list_attempts, load_run
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.workspace import Workspace
 from tests.support.ledger_rows import answer
 
@@ -43,9 +43,9 @@ def run(root: Path, script: str) -> tuple[AttemptRow, str]:
     async def play() -> tuple[AttemptRow, str]:
         async with Workspace.open(root, environ={**os.environ}) as ws:
             result = await ws.delegate(None, "go", command=f"sh -c {shlex.quote(script)}", timeout_s=60)
-            row = load_delegation(ws.home.ledger, result.session_id)
+            row = load_run(ws.home.ledger, result.session_id)
             assert row is not None
-            return list_attempts(ws.home.ledger, result.session_id)[-1], read_terms(row.details).commit
+            return list_attempts(ws.home.ledger, result.session_id)[-1], read_run_config(row.details).commit
 
     return asyncio.run(play())
 

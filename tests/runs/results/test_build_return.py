@@ -120,17 +120,17 @@ def make_judgement(status: str | None, name: DialectName) -> Judgement | None:
 
 @pytest.mark.parametrize("to", ["", *NAMES])
 @pytest.mark.parametrize(
-    ("name", "terms", "path", "named"),
+    ("name", "config", "path", "named"),
     [
         ("hyper", {"workspace_root": "/home/u/.hyper/w"}, "/home/u/.hyper/w/projects/a.md", "projects/a.md"),
         ("manifest", {"manifest": "/project/.cleo/agent-outputs/MANIFEST.jsonl"}, ".cleo/agent-outputs/a.md", "a.md"),
     ],
 )
 def test_a_file_that_was_left_is_named_as_its_format_names_it(
-    name: DialectName, terms: dict[str, str], path: str, named: str, to: DialectName | Literal[""]
+    name: DialectName, config: dict[str, str], path: str, named: str, to: DialectName | Literal[""]
 ) -> None:
     """D2 D4: an agent that was stopped named no file, and no return has an absolute path."""
-    row = ROW._replace(details={"format": name, "result_format": to, "root": "/project", **terms})
+    row = ROW._replace(details={"format": name, "result_format": to, "root": "/project", **config})
     change = TreeChange(path, "created", 9, blob="ab" * 20)
     ended = Ended("timeout", "researcher", comparison=Comparison(created=(change,)), format=name)
     result = make_report(row, None, conclude(ended), ended_ms=0)

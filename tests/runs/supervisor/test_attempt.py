@@ -19,7 +19,7 @@ from remit.attempts.folders import list_living, make_attempt
 from remit.errors import BusyError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
-from remit.ledger.runs import Run, add_delegation, begin_attempt, count_attempts, list_attempts
+from remit.ledger.runs import Run, add_run, begin_attempt, count_attempts, list_attempts
 from remit.runners.command import CommandListener
 from remit.runs import local_backend
 from remit.runs.supervisor import watch
@@ -287,7 +287,7 @@ def test_a_machine_that_slept_past_the_deadline_reports_a_timeout(root: Path, mo
 def test_a_cancel_that_can_end_nothing_says_so(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As with a process that waits for a disk: its lock stays, whatever signal it gets."""
     home, session_id = Home(str(root)), "sess_1_aaaaaa"
-    add_delegation(home.ledger, Run(session_id, "worker", 1, ("orchestrator", "worker")))
+    add_run(home.ledger, Run(session_id, "worker", 1, ("orchestrator", "worker")))
     begin_attempt(home.ledger, session_id, 1)
     attempt = make_attempt(home, session_id, 1)
     (root / ".remit" / "living").mkdir()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.ledger.home import Home
-from remit.ledger.runs import Run, add_delegation
+from remit.ledger.runs import Run, add_run
 from remit.runs.supervisor.concurrent_runs import find_site
 from remit.runs.workspace import Workspace
 
@@ -135,6 +135,6 @@ def test_another_agent_has_the_permissions_of_all_its_files_and_of_its_callers(t
                          details={"root": root, "permissions": reading, "also": [denied]})  # fmt: skip
     with closing(Home(root)) as home:
         for row in (own, caller, other):
-            add_delegation(home.ledger, row)
+            add_run(home.ledger, row)
         [found] = find_site(home, own, root, since={}).others
     assert sorted(map(json.dumps, found.layers)) == sorted(map(json.dumps, (reading, denied, above)))

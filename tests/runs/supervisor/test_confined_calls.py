@@ -129,7 +129,7 @@ def test_a_nested_run_has_the_permissions_of_its_caller_and_its_place_in_the_tre
     assert read(root, "written") == "docs/child.md "
     assert (root / "src.py").read_text() == "old"
     with Home(str(root)).ledger.reading() as db:
-        query = "SELECT agent, depth, path, parent_id, session_id, json_extract(details, '$.confine') FROM delegations"
+        query = "SELECT agent, depth, path, parent_id, session_id, json_extract(details, '$.confine') FROM runs"
         parent, child = sorted(db.execute(query).fetchall(), key=lambda row: row[1])
     assert parent[:2] == ("parent", 1)
     assert child[:2] == ("child", 2)
@@ -294,7 +294,7 @@ def test_a_supervisor_that_takes_over_carries_calls_out(root: Path) -> None:
     assert "the supervisor of this run can't be reached" in read(root)
     assert read(root).endswith("ended 2\n") or read(root).endswith("ended 1\n"), read(root)
     with Home(str(root)).ledger.reading() as db:
-        [(session_id,)] = db.execute("SELECT session_id FROM delegations").fetchall()
+        [(session_id,)] = db.execute("SELECT session_id FROM runs").fetchall()
     waiting = subprocess.Popen([*shlex.split(REMIT), "wait", session_id, "--json"], cwd=root, stdout=subprocess.PIPE)
     (root / "docs" / "over").touch()
     out = waiting.communicate(timeout=90)[0]
@@ -308,7 +308,7 @@ def test_a_call_that_nobody_waits_for_is_ended(root: Path) -> None:
     (root / "child.py").write_text("import time\nopen('docs/child.md', 'w')\ntime.sleep(60)\n")
     run(root, f"{CALL} & while [ ! -e docs/child.md ]; do sleep 0.05; done; kill -9 $!; sleep 3")
     with Home(str(root)).ledger.reading() as db:
-        rows = db.execute("SELECT stop_reason, ended_ms FROM delegations ORDER BY depth").fetchall()
+        rows = db.execute("SELECT stop_reason, ended_ms FROM runs ORDER BY depth").fetchall()
     assert [stop_reason for stop_reason, _ in rows] == ["exited", "cancelled"]
     assert rows[1][1] <= rows[0][1] - 1000
 

@@ -352,7 +352,7 @@ def test_a_machine_that_cannot_confine_runs_the_agent_and_says_so(
     monkeypatch.setattr("remit.confine.find_level", lambda: none)
     assert try_places(root, place, "") == "docs src cache model other"
     with Home(str(root)).ledger.reading() as db:
-        [told] = db.execute("SELECT json_extract(details, '$.unconfined') FROM delegations").fetchall()
+        [told] = db.execute("SELECT json_extract(details, '$.unconfined') FROM runs").fetchall()
     assert told[0] == "no namespaces here"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.attempts.folders import list_living
-from remit.ledger.runs import load_delegation
+from remit.ledger.runs import load_run
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
 
@@ -32,7 +32,7 @@ def test_a_nested_run_ends_with_its_caller(root: Path, *, by_server: bool) -> No
                 return "no return"
 
             await ws.delegate(None, "Call.", function=call, evidence=False, finishes=False, timeout_s=60)
-            row = load_delegation(ws.home.ledger, nested[0])
+            row = load_run(ws.home.ledger, nested[0])
             assert row is not None
             assert row.parent_id, "it was not nested"
             assert (row.state, row.stop_reason) == ("finished", "cancelled")

@@ -142,8 +142,8 @@ def test_one_whose_budget_was_used_up_before_its_turn_does_not_begin(root: Path)
             request = Request(None, "Spend.", command="touch begun", budget=Budget(max_tokens=100))
             session_id = ws.prepare(request).row.session_id
             with ws.home.ledger.transaction() as db:
-                db.execute("UPDATE delegations SET tokens = 100")
-            await ws.engine.submit(session_id)
+                db.execute("UPDATE runs SET tokens = 100")
+            await ws.backend.submit(session_id)
             return await ws.wait(session_id)
 
     result = asyncio.run(run())

@@ -14,7 +14,7 @@ import pytest
 from remit.attempts.folders import find_folder, is_alive
 from remit.attempts.process_owner import load_pids
 from remit.errors import StorageError
-from remit.ledger.runs import Run, add_delegation, load_delegation
+from remit.ledger.runs import Run, add_run, load_run
 from remit.runs.request import Request
 from remit.runs.wait_cancel import wait_for
 from remit.runs.workspace import Workspace
@@ -79,14 +79,14 @@ def test_a_note_that_cannot_be_written_ends_nothing(
                 raise StorageError("the disk is full")
 
             write = ledger.transaction
-            note = ws.broker.note
+            note = ws.supervisor.note
 
             def note_nothing(session_id: str, kind: str, details: dict[str, object]) -> None:
                 monkeypatch.setattr(ledger, "transaction", fail)
                 note(session_id, kind, details)
                 monkeypatch.setattr(ledger, "transaction", write)
 
-            monkeypatch.setattr(ws.broker, "note", note_nothing)
+            monkeypatch.setattr(ws.supervisor, "note", note_nothing)
             return await ws.run(make_request(agent.obeys()))
 
     assert asyncio.run(delegate()).status == "completed"
@@ -104,14 +104,14 @@ def test_a_ledger_that_is_busy_for_long_is_waited_for(
     async def delegate() -> Result:
         nonlocal drives
         async with Workspace.open(root) as ws:
-            drive = ws.broker._drive  # noqa: SLF001 - one more try
+            drive = ws.supervisor._drive  # noqa: SLF001 - one more try
 
             async def count(session_id: str) -> Result:
                 nonlocal drives
                 drives += 1
                 return await drive(session_id)
 
-            monkeypatch.setattr(ws.broker, "_drive", count)
+            monkeypatch.setattr(ws.supervisor, "_drive", count)
             prepared = await ws.start(make_request(agent.obeys()))
             await wait_until(lambda: agent.did("began"))
             other = sqlite3.connect(ws.home.ledger_file, isolation_level=None)
@@ -150,8 +150,8 @@ def test_what_is_settled_is_not_kept_in_the_process(root: Path) -> None:
             request = Request("worker", "Do it.", function=lambda _: "no return", finishes=False, evidence=False)
             results = [await ws.run(request) for _ in range(3)]
             assert [await ws.wait(each.session_id) for each in results] == results
-            assert not ws.engine._tasks  # type: ignore[attr-defined]  # noqa: SLF001 - what nobody else sees
-            assert not ws.broker.functions
+            assert not ws.backend._tasks  # type: ignore[attr-defined]  # noqa: SLF001 - what nobody else sees
+            assert not ws.supervisor.functions
 
     asyncio.run(work())
 
@@ -184,9 +184,9 @@ def test_a_delegation_whose_runner_nobody_knows_ends_and_costs_no_other_its_resu
     async def wait() -> tuple[list[str], str]:
         async with Workspace.open(root) as ws:
             row = Run("sess_bad", "worker", 1, ("orchestrator", "worker"), owner="1-gone", runner="ghost")
-            add_delegation(ws.home.ledger, row)
+            add_run(ws.home.ledger, row)
             waited = await wait_for(ws, ["sess_bad", good.session_id], timeout_s=20)
-            bad = load_delegation(ws.home.ledger, "sess_bad")
+            bad = load_run(ws.home.ledger, "sess_bad")
             assert bad is not None
             told = waited[0].result
             assert told is not None
@@ -205,7 +205,7 @@ def test_an_agent_of_a_runner_that_is_gone_is_ended(root: Path) -> None:
             await wait_until(lambda: os.path.exists(f"{folder}/started"))  # noqa: PTH110 - a string
         async with Workspace.open(root) as ws:
             with ws.home.ledger.transaction() as db:
-                db.execute("UPDATE delegations SET runner = 'ghost', owner = '1-gone'")
+                db.execute("UPDATE runs SET runner = 'ghost', owner = '1-gone'")
             began = time.monotonic()
             assert is_alive(folder)
             assert (await ws.wait(prepared.row.session_id)).stop_reason == "orphaned"

@@ -14,7 +14,7 @@ import pytest
 
 from remit.errors import RefusedError, UsageError
 from remit.ledger.events import add_event, load_events
-from remit.ledger.runs import load_delegation
+from remit.ledger.runs import load_run
 from remit.runs.tasks.commands import Wish, get_ready, take_up
 from remit.runs.tasks.phases import PREFLIGHT
 from remit.runs.tasks.task_status import enter, open_store
@@ -117,7 +117,7 @@ def admit_and_go(root: str, command: str = "research") -> str:
     )
     fields = {"command": f"python3 {program}", "commits": False}
     prepared = take_up(ws, get_ready(ws, Wish(command, 1, fields=fields)))
-    ws.broker.end()
+    ws.supervisor.end()
     ws.home.close()
     return prepared.row.session_id
 
@@ -153,10 +153,10 @@ def test_what_was_noted_and_not_done_is_done(root: str) -> None:
 
 
 def test_who_moved_the_task_meanwhile_is_not_overruled(root: str) -> None:
-    """A broker that takes over finds a task that a person has moved: it stays there."""
+    """A supervisor that takes over finds a task that a person has moved: it stays there."""
     session_id = admit_and_go(root)
     ws = Workspace(root, environ={})
-    row = load_delegation(ws.home.ledger, session_id)
+    row = load_run(ws.home.ledger, session_id)
     assert row is not None
     enter(ws.home, ws.settings, row)
     assert get_marker(ws) == "RESEARCHING"
@@ -187,7 +187,7 @@ def test_a_phase_is_entered_once(root: str) -> None:
     ws = Workspace(root, environ={})
     plan = put_plan(ws)
     session_id = admit_and_go(root, "implement")
-    row = load_delegation(ws.home.ledger, session_id)
+    row = load_run(ws.home.ledger, session_id)
     assert row is not None
     for _ in range(2):
         enter(ws.home, ws.settings, row)
@@ -229,7 +229,7 @@ def test_no_two_take_up_one_task(root: str) -> None:
     assert get_marker(ws) == "NOT STARTED"
     review = take_up(ws, get_ready(ws, Wish("review", 1, fields={"command": "true"})))
     assert review.row.task_number == 1
-    ws.broker.end()
+    ws.supervisor.end()
     ws.home.close()
 
 

@@ -12,7 +12,7 @@ from remit.cluster.database.submissions import Posted
 from remit.cluster.database.workers import Worker, enter, leave
 from remit.cluster.workers_status import run
 from remit.ledger.home import Home
-from remit.ledger.runs import Run, add_delegation
+from remit.ledger.runs import Run, add_run
 from tests.support.dashboard import Seen, Server, make_workspace, open_page
 from tests.support.postgres import Missing, running
 
@@ -46,12 +46,12 @@ def place(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     folder = tmp_path_factory.mktemp("workers")
     root = make_workspace(folder / "root", {}, {}, folder / "config")
     home = Home(str(root))
-    add_delegation(home.ledger, Run(OWN, "planner", 1, ("o", "planner"), owner="1-gone", details={"afar": True}))
+    add_run(home.ledger, Run(OWN, "planner", 1, ("o", "planner"), owner="1-gone", details={"afar": True}))
     home.close()
     try:
         with running() as postgres, postgres.database() as url:
             server = Server(root, folder / "config")
-            server.env["REMIT_ENGINE"] = url
+            server.env["REMIT_BACKEND"] = url
             server.start()
             seen = open_page(browser, server)
             yield seen, url

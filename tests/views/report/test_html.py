@@ -37,7 +37,7 @@ VALUES = {
 
 SHOWN = (
     "/project", "/root_id", "/left_out/0", "/tree/0/agent", "/tree/0/work", "/tree/1/work", "/nodes/0/standing/agent",
-    "/nodes/0/standing/path/0", "/nodes/0/terms/kind", "/nodes/0/terms/model", "/nodes/0/asked/text",
+    "/nodes/0/standing/path/0", "/nodes/0/config/kind", "/nodes/0/config/model", "/nodes/0/asked/text",
     "/nodes/0/asked/inputs/depth", "/nodes/0/asked/context/1/reason", "/nodes/0/asked/context/0/name",
     "/nodes/0/attempts/0/findings/0/message", "/nodes/0/attempts/0/findings/0/code",
     "/nodes/0/attempts/0/findings/0/hint", "/nodes/0/attempts/0/findings/0/pointer",

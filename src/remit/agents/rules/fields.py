@@ -198,7 +198,7 @@ def _compare_sizes(document: AgentDocument, size: float) -> dict[str, str]:
     return {"size": f"{size:,}", "strategy": strategy, "budget": f"{get_budget(document):,}"}
 
 
-def _render_delegation(document: AgentDocument) -> str:
+def _render_run(document: AgentDocument) -> str:
     if "delegation" in document.values:
         return ""
     names = (f"  - {edits.quote(name)}" for name in _list_called(document))
@@ -373,7 +373,7 @@ FIELDS = (
         "delegation", "table",
         missing=_need_table("Name the agents it may call, how deep and for how long.", "warning",
                             when=lambda document: bool(_list_called(document))),
-        default=_render_delegation,
+        default=_render_run,
         wrong_type=_no_table("AGT080", "delegation is not a table", "Write max_depth and can_delegate_to below it."),
     ),
     FieldSpec(

@@ -92,7 +92,7 @@ def _find_steps(document: AgentDocument) -> Iterator[Named]:
     return ((step.tag, "") for step in document.outline.steps)
 
 
-def _find_delegations(document: AgentDocument) -> Iterator[Named]:
+def _find_runs(document: AgentDocument) -> Iterator[Named]:
     section = document.outline.get("delegation_patterns")
     for tag in unfold(section) if section else ():
         if tag.name == "delegate_to":
@@ -232,9 +232,9 @@ TABLE = (
                    "{names} {are} usually forbidden too", "Forbid what the agent has no use for.", _render_forbidden),
     ), "note", "unsafe"),
     SectionRule("AGT119", "delegate-to-incomplete", (
-        AttributeNeeded(_find_delegations, "name", "<delegate_to> does not name an agent",
+        AttributeNeeded(_find_runs, "name", "<delegate_to> does not name an agent",
                         'Write <delegate_to name="…">.', "error"),
-        PartsNeeded(_find_delegations, DELEGATE_PARTS, "the delegation to {label} does not say {missing}"),
+        PartsNeeded(_find_runs, DELEGATE_PARTS, "the delegation to {label} does not say {missing}"),
     ), "warning"),
     SectionRule("AGT120", "artifacts-missing", (
         SectionNeeded("artifact_creation", "Say where the {artifact} goes, what is in it and how it is checked.",

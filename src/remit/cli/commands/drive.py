@@ -24,7 +24,7 @@ def _parse_handle(value: str) -> int:
 
 @click.command(cls=options.Command, hidden=True)
 @click.argument("session_id", metavar="SESSION")
-@click.option("--held", type=_parse_handle, metavar="FD", help="The open file of the broker that has it until now.")
+@click.option("--held", type=_parse_handle, metavar="FD", help="The open file of the supervisor that has it until now.")
 def drive(session_id: str, *, held: int | None) -> int:
     """Drive a delegation that was detached, to its end. Its result goes to the log as JSON."""
     import asyncio

@@ -70,7 +70,7 @@ def _show(cleared: Cleared, *, dry_run: bool) -> None:
 
 def _describe(cleared: Cleared) -> list[str]:
     totals = [
-        (cleared.delegations, "delegation"),
+        (cleared.runs, "delegation"),
         (cleared.events, "event"),
         (cleared.spills, "spill"),
         (len(cleared.worktrees), "worktree"),
@@ -78,7 +78,7 @@ def _describe(cleared: Cleared) -> list[str]:
         (len(cleared.half_written), "half-written file"),
         (len(cleared.scratch), "scratch folder"),
         (cleared.folders, "session folder"),
-        (cleared.brokers, "departed broker"),
+        (cleared.supervisors, "departed supervisor"),
         (cleared.trees, "recorded tree"),
     ]
     return [count(total, noun) for total, noun in totals if total]

@@ -203,7 +203,7 @@ async def follow(ws: Workspace, session_id: str, watch: Watch, interrupts: Inter
         watch.tell("cancelling; once more does not wait for it")
 
     def kill() -> None:
-        ws.broker.cancel(session_id, reason="it was interrupted")  # also what was handed on since
+        ws.supervisor.cancel(session_id, reason="it was interrupted")  # also what was handed on since
         watch.end()
         os._exit(INTERRUPTED)
 
@@ -213,7 +213,7 @@ async def follow(ws: Workspace, session_id: str, watch: Watch, interrupts: Inter
         with suppress(RemitError):  # what can't be shown now costs nobody the result
             watch.look()
     for told in cancelling:
-        for each in await told:  # those below it, whose brokers may have ended with their agents
+        for each in await told:  # those below it, whose supervisors may have ended with their agents
             await ws.wait(each)
     with suppress(RemitError):
         watch.end()

@@ -134,7 +134,7 @@ def _render(record: Record, *, full: bool, paint: Paint) -> Iterator[str]:
         ("finished", _render_steps(record, paint)),
         ("below", (_render_below(each) for each in record.below)),
         ("files", (escape(name_file(file)) for file in record.files) if full or not record.report else ()),
-        ("terms", _render_terms(record) if full else ()),
+        ("config", _render_config(record) if full else ()),
     ):
         shown = [line for each in lines for line in each.split("\n")]
         if shown:
@@ -161,24 +161,24 @@ def _render_result(record: Record, *, full: bool, paint: Paint) -> Iterator[str]
 
 
 def _render_request(record: Record) -> Iterator[str]:
-    row, terms = record.standing.row, record.terms
+    row, config = record.standing.row, record.config
     yield f"{'session':<{_NAME}}{escape(row.session_id)}"
     yield f"{'work':<{_NAME}}{quote(record.standing.work)}"
     yield f"{'path':<{_NAME}}{quote(' → '.join(row.path))}, depth {row.depth}"
     if row.parent_id is not None:
         yield f"{'by':<{_NAME}}{escape(row.parent_id)}"
     if row.task_number is not None:
-        phase = f", phase {terms.phase}" if terms.phase is not None else ""
+        phase = f", phase {config.phase}" if config.phase is not None else ""
         yield f"{'task':<{_NAME}}{row.task_number}{phase}"
-    command = terms.settings.get("command")
+    command = config.settings.get("command")
     yield f"{'runner':<{_NAME}}{escape(row.runner)}{f': {quote(str(command))}' if command else ''}"
-    yield f"{'time':<{_NAME}}{_tell_times(record.standing)}, of {format_duration(terms.timeout_s)}"
-    if terms.budget:
-        limits = ", ".join(f"{name} {value}" for name, value in terms.budget.items())
+    yield f"{'time':<{_NAME}}{_tell_times(record.standing)}, of {format_duration(config.timeout_s)}"
+    if config.budget:
+        limits = ", ".join(f"{name} {value}" for name, value in config.budget.items())
         yield f"{'budget':<{_NAME}}{quote(limits)}"
-    if terms.worktree:
-        yield f"{'worktree':<{_NAME}}{quote(terms.root)}"
-    for name, session_id in (("resumes", terms.resume_of), ("retries", terms.retry_of)):
+    if config.worktree:
+        yield f"{'worktree':<{_NAME}}{quote(config.root)}"
+    for name, session_id in (("resumes", config.resume_of), ("retries", config.retry_of)):
         if session_id:
             yield f"{name:<{_NAME}}{escape(session_id)}"
     if record.standing.is_open:
@@ -269,8 +269,8 @@ def _render_below(each: Standing) -> str:
     return f"{indent}{quote(each.row.agent)}  {escape(each.word)}  {escape(each.row.session_id)}"
 
 
-def _render_terms(record: Record) -> Iterator[str]:
-    for name, value in record.terms.as_details().items():
+def _render_config(record: Record) -> Iterator[str]:
+    for name, value in record.config.as_details().items():
         yield f"{name:<16}{escape(render_json(value))}"
     if record.report is not None and record.report.answer:
         yield f"{'answer':<16}{escape(record.report.answer)}"
@@ -281,9 +281,9 @@ def _render_terms(record: Record) -> Iterator[str]:
 
 
 def _shape(record: Record, *, full: bool) -> dict[str, Any]:
-    terms = record.terms
+    config = record.config
     shaped = shape_standing(record.standing) | {
-        "terms": terms.as_details(),
+        "config": config.as_details(),
         "attempts": [_shape_attempt(each) for each in record.attempts],
         "result": None if record.report is None else record.report.to_dict(),
         "steps": [each._asdict() for each in record.steps],

@@ -71,7 +71,7 @@ def _render(overview: Overview, room: int) -> Iterator[tuple[str, str, str]]:
         yield "tasks", faults["tasks"], "error"
     else:
         yield from _render_tasks(overview, room)
-    yield from _render_delegations(overview, faults, room)
+    yield from _render_runs(overview, faults, room)
     yield from _render_rest(overview, faults)
 
 
@@ -119,7 +119,7 @@ def _render_working(tasks: TaskOverview) -> Iterator[tuple[str, str, str]]:
         yield "", f"  and {len(shown) - _MAX_TASKS} more; see: remit task list", ""
 
 
-def _render_delegations(overview: Overview, faults: dict[str, str], room: int) -> Iterator[tuple[str, str, str]]:
+def _render_runs(overview: Overview, faults: dict[str, str], room: int) -> Iterator[tuple[str, str, str]]:
     if "delegations" in faults:
         yield "work", faults["delegations"], "error"
         return
@@ -208,7 +208,7 @@ def _shape(overview: Overview) -> dict[str, Any]:
         "outside": list(overview.outside),
         "delegations": {
             "open": [shape_standing(each) for each in overview.running],
-            "finished": [_shape_delegation(each) for each in overview.finished],
+            "finished": [_shape_run(each) for each in overview.finished],
         },
         "manifest": None
         if overview.manifest is None
@@ -233,7 +233,7 @@ def _shape_tasks(tasks: TaskOverview) -> dict[str, Any]:
     }
 
 
-def _shape_delegation(each: Any) -> dict[str, Any]:  # noqa: ANN401 - a row of the ledger
+def _shape_run(each: Any) -> dict[str, Any]:  # noqa: ANN401 - a row of the ledger
     keys = (
         "session_id", "agent", "depth", "task_number", "state", "created_ms", "started_ms", "deadline_ms",
         "ended_ms", "stop_reason", "verdict", "status", "runner", "tokens", "cost_usd", "turns",

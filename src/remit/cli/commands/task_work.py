@@ -127,7 +127,7 @@ async def _work_on(
     from remit.runs.progress import Following
 
     session_id = prepared.row.session_id
-    await ws.engine.submit(session_id)
+    await ws.backend.submit(session_id)
     if output_format != "json":
         _tell_notes(ready)
         tell_asides(prepared.findings)

@@ -53,9 +53,9 @@ def start(
 ) -> int:
     """Carry out what other machines delegate, until it is told to end.
 
-    The database is what engine says in remit.toml, or REMIT_ENGINE. On Ctrl-C or SIGTERM it ends at once: agents go on,
-    and the worker takes them up when it is started again with the same name. remit worker drain lets it finish first.
-    Exit code 0: ended, 2: could not run.
+    The database is what backend says in remit.toml, or REMIT_BACKEND. On Ctrl-C or SIGTERM it ends at once: agents go
+    on, and the worker takes them up when it is started again with the same name. remit worker drain lets it finish
+    first. Exit code 0: ended, 2: could not run.
     """
     import asyncio
 
@@ -133,7 +133,7 @@ def list_workers(*, output_format: str) -> int:
     if output_format == "json":
         say_json({"cluster": None if cluster is None else shape_cluster(cluster)})
     elif cluster is None:
-        say("all work is done by this machine: no engine is set")
+        say("all work is done by this machine: no backend is set")
     else:
         for line in render_cluster(cluster, paint=get_paint(), is_first=True, is_waited=False):
             say(line)

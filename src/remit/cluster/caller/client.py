@@ -20,8 +20,8 @@ from remit.cluster.row_conversion import SIGNED, shape_posted, shape_row
 from remit.cluster.sealing import SealError, read_ticket
 from remit.errors import RemitError, StateError
 from remit.ledger.remote_rows import OWNER, mirror
-from remit.ledger.runs import load_delegation
-from remit.runs.admission.run_config import read_terms
+from remit.ledger.runs import load_run
+from remit.runs.admission.run_config import read_run_config
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -96,11 +96,11 @@ class Afar:
 
     def takes(self, row: Run) -> bool:
         """Whether a delegation is done elsewhere: it was admitted so, and is not one that is done elsewhere here."""
-        return row.session_id not in self._own and read_terms(row.details).afar
+        return row.session_id not in self._own and read_run_config(row.details).afar
 
-    def make_errand(self, broker: Supervisor, row: Run) -> Errand:
+    def make_errand(self, supervisor: Supervisor, row: Run) -> Errand:
         """Whoever sees to it that a delegation is done elsewhere."""
-        return Errand(broker, self, row)
+        return Errand(supervisor, self, row)
 
     async def open(self) -> bytes:
         """Connect, once; the cluster's key."""
@@ -201,7 +201,7 @@ class Afar:
 
     def _is_news(self, row: session_rows.Row) -> bool:
         """Whether one is over, and the ledger does not know it yet."""
-        known = load_delegation(self.home.ledger, row.session_id) if row.state == "done" else None
+        known = load_run(self.home.ledger, row.session_id) if row.state == "done" else None
         return row.state == "done" and (known is None or (known.owner == OWNER and known.state != "finished"))
 
     async def mirror_tree(self, root_id: str) -> None:

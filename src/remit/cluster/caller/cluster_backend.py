@@ -1,4 +1,4 @@
-"""The engine of many machines: the ledger of this one, and workers with a PostgreSQL in between.
+"""The backend of many machines: the ledger of this one, and workers with a PostgreSQL in between.
 
 Owns nothing but the difference to one machine: who admits holds the tree wherever it is, and an end is asked for, and
 waited for, wherever something runs.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from remit.cluster.database import session_rows
 from remit.cluster.database.driver import load_psycopg
 from remit.ledger.remote_rows import OWNER
-from remit.ledger.runs import load_delegation
+from remit.ledger.runs import load_run
 from remit.runs.local_backend import CANCEL_S, Local, tell_unended
 
 if TYPE_CHECKING:
@@ -31,16 +31,16 @@ _ENDING_S = 0.05
 class Cluster(Local):
     """Machines that share a PostgreSQL."""
 
-    def __init__(self, broker: Supervisor, afar: Afar) -> None:
-        super().__init__(broker)
-        self.afar = broker.afar = afar
+    def __init__(self, supervisor: Supervisor, afar: Afar) -> None:
+        super().__init__(supervisor)
+        self.afar = supervisor.afar = afar
 
     @asynccontextmanager
     async def admitting(self, environ: Mapping[str, str]) -> AsyncIterator[Admit]:
         """Hold the tree of whoever asks, on all machines, until what is admitted is counted in it."""
 
         async def announce(session_id: str) -> None:
-            row = load_delegation(self.home.ledger, session_id)
+            row = load_run(self.home.ledger, session_id)
             if row is not None and row.parent_id is not None and self.afar.takes(row):
                 await self.afar.announce(row)
 

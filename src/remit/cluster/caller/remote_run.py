@@ -23,10 +23,10 @@ from remit.cluster.row_conversion import read_attempt
 from remit.cluster.sealing import SealError, unseal
 from remit.errors import ClusterError, RemitError, StateError
 from remit.ledger.events import load_last_event, read_clock_ms
-from remit.ledger.runs import begin_attempt, load_delegation, set_usage
+from remit.ledger.runs import begin_attempt, load_run, set_usage
 from remit.ledger.slots import Slots, take_slot
 from remit.runners import Usage
-from remit.runs.admission.run_config import find_retry, read_terms
+from remit.runs.admission.run_config import find_retry, read_run_config
 from remit.runs.judging.conclusion import Ended, conclude
 from remit.runs.supervisor.slot_queue import find_deadline
 
@@ -53,12 +53,12 @@ _LATE_MS = 5000
 class Errand:
     """One delegation that is done elsewhere."""
 
-    def __init__(self, broker: Supervisor, afar: Afar, row: Run) -> None:
-        self.broker = broker
+    def __init__(self, supervisor: Supervisor, afar: Afar, row: Run) -> None:
+        self.supervisor = supervisor
         self.afar = afar
-        self.home = broker.home
+        self.home = supervisor.home
         self.row = row
-        self.terms = read_terms(row.details)
+        self.config = read_run_config(row.details)
         self.report: Result | None = None
         """What is told of it, as its worker has said it."""
         self.usage = Usage()
@@ -86,7 +86,7 @@ class Errand:
             if await hold_out(self._is_forgotten, _PATIENCE_S):
                 return conclude(self._end("orphaned", _FORGOTTEN))
             await hold_out(lambda: post(self.afar, key, self.row), _PATIENCE_S)
-            self.broker.note(self.row.session_id, "sent", {})
+            self.supervisor.note(self.row.session_id, "sent", {})
         except ClusterError:
             raise
         except RemitError as error:  # nothing of it was sent
@@ -154,14 +154,14 @@ class Errand:
         """Hand on that somebody wants its end, whoever of this machine it was."""
         if self._is_told or row.cancel_reason is not None:
             return
-        if self._cancelling is not None or self.broker.is_cancelled(self.row.session_id):
-            reason = self._cancelling or self.broker.find_reason(self.row.session_id)
+        if self._cancelling is not None or self.supervisor.is_cancelled(self.row.session_id):
+            reason = self._cancelling or self.supervisor.find_reason(self.row.session_id)
             await self.afar.cancel(self.row.session_id, reason)
             self._is_told = True
 
     async def _look_at_waiting(self, row: session_rows.Row) -> None:
         """See whether it is to begin at all."""
-        parent = None if self.row.parent_id is None else load_delegation(self.home.ledger, self.row.parent_id)
+        parent = None if self.row.parent_id is None else load_run(self.home.ledger, self.row.parent_id)
         if row.cancel_reason is not None or self._is_told:
             await self._give_up(self._end("cancelled", row.cancel_reason or self._cancelling or "it had not begun"))
         elif parent is not None and read_clock_ms() >= (parent.deadline_ms or 0):
@@ -172,18 +172,18 @@ class Errand:
             self._since = time.monotonic()
             if not any(worker.is_live for worker in await workers.list_workers(self.afar.db)):
                 hint = "no worker is there: start one with `remit worker start`"
-                self.broker.note(self.row.session_id, "progress", {"said": hint})
+                self.supervisor.note(self.row.session_id, "progress", {"said": hint})
 
     async def _give_up(self, ended: Ended) -> None:
         """Say what became of it in the name of a worker, unless one has taken it meanwhile."""
-        caller = f"caller-{self.broker.id}"
+        caller = f"caller-{self.supervisor.id}"
         await give_up(self.afar.db, await self.afar.open(), self.row, ended, caller=caller)
 
     # --- what is known of it, here ------------------------------------------------------------------------------------
 
     def _begin(self, row: session_rows.Row) -> None:
         """Let the ledger know that it has its slot, and until when."""
-        known = load_delegation(self.home.ledger, self.row.session_id)
+        known = load_run(self.home.ledger, self.row.session_id)
         if known is None or known.state != "admitted":
             return
         now_ms = read_clock_ms()
@@ -191,26 +191,28 @@ class Errand:
         deadline_ms = find_deadline(self.row, now_ms, None) if left_ms is None else now_ms + left_ms
         with self.home.ledger.transaction() as db, suppress(StateError):
             take_slot(db, self.row, Slots(), deadline_ms=deadline_ms)
-        self.row = load_delegation(self.home.ledger, self.row.session_id) or self.row
+        self.row = load_run(self.home.ledger, self.row.session_id) or self.row
 
     def _note(self, row: session_rows.Row) -> None:
         """Tell those who follow here."""
         session_id = self.row.session_id
         if row.worker_id and row.worker_id != self._worker:
             self._worker = row.worker_id
-            self.broker.note(session_id, "taken", {"worker": row.worker_id, "host": row.host, "fence": row.fence})
+            self.supervisor.note(session_id, "taken", {"worker": row.worker_id, "host": row.host, "fence": row.fence})
         attempt = read_attempt(row)
         if attempt > self._attempt:
             self._attempt = attempt
             begin_attempt(self.home.ledger, session_id, attempt)
-            self.broker.note(session_id, "started", {"attempt": attempt})
+            self.supervisor.note(session_id, "started", {"attempt": attempt})
         said = str(row.live.get("said") or "")
         used = Usage(row.tokens, turns=row.turns, cost_usd=row.cost_usd)
         if used != self.usage or said != self.said:
             self.usage, self.said = used, said
             with self.home.ledger.transaction() as db:
                 self._set_usage(db)
-                self.broker.note(session_id, "progress", {"said": said, "tokens": row.tokens, "cost_usd": row.cost_usd})
+                self.supervisor.note(
+                    session_id, "progress", {"said": said, "tokens": row.tokens, "cost_usd": row.cost_usd}
+                )
 
     def _set_usage(self, db: Connection) -> None:
         usage = self.usage
@@ -238,7 +240,7 @@ class Errand:
         if row is not None:
             self._attempt = 0
             await self._copy_output(row)
-        own_files = self.broker.list_own_files()
+        own_files = self.supervisor.list_own_files()
         arrival: Arrival = await arrive(self.afar, self.row, order, outcome, own_files=own_files)
         self.report = arrival.report._replace(notes=(*_tell_left(order), *arrival.report.notes))
         self._note_arrival(outcome.packed, None if row is None else row.waited_s)
@@ -248,7 +250,7 @@ class Errand:
         """Tell how it came here."""
         source = packed.source
         details = {"files": len(packed.files), "branch": source.branch, "parcel": source.parcel, "waited_s": waited_s}
-        self.broker.note(self.row.session_id, "arrived", details)
+        self.supervisor.note(self.row.session_id, "arrived", details)
 
 
 def _tell_left(order: Order) -> tuple[str, ...]:

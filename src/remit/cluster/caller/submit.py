@@ -17,9 +17,9 @@ from remit.cluster.row_conversion import SIGNED, shape_posted
 from remit.cluster.sealing import Signed, seal, sign_ticket
 from remit.errors import StateError, UsageError
 from remit.git.tree_snapshot import snapshot_tree
-from remit.ledger.runs import load_delegation
+from remit.ledger.runs import load_run
 from remit.ledger.texts import load_text
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.tickets import CARRIED, TICKET
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ async def post(afar: Afar, key: bytes, row: Run) -> None:
     known = await session_rows.load_row(afar.db, row.session_id)
     if known is not None and known.state != "admitted":
         return
-    terms = read_terms(row.details)
-    if terms.resume_of:
-        hint = f"start it anew: remit retry {terms.resume_of}"
+    config = read_run_config(row.details)
+    if config.resume_of:
+        hint = f"start it anew: remit retry {config.resume_of}"
         raise UsageError("the harness's session of an earlier delegation is on another machine", hint=hint)
-    base = await asyncio.to_thread(snapshot_tree, terms.root, with_history=bool(afar.settings.remote))
-    source = await send_base(afar, terms.root, base, row.session_id)
+    base = await asyncio.to_thread(snapshot_tree, config.root, with_history=bool(afar.settings.remote))
+    source = await send_base(afar, config.root, base, row.session_id)
     order = Order(
         row.session_id, row.root_id, row.parent_id, row.agent, row.depth, row.path, row.runner, row.task_number,
         row.details, _load_texts(afar.home, row.session_id),
@@ -64,7 +64,7 @@ def _list_above(home: Home, row: Run) -> list[dict[str, Any]]:
     above: list[dict[str, Any]] = []
     at = row.parent_id
     while at is not None:
-        parent = load_delegation(home.ledger, at)
+        parent = load_run(home.ledger, at)
         if parent is None:
             raise StateError(f"the ledger does not know {at}, which is above {row.session_id}", hint="remit doctor")
         details = {name: parent.details[name] for name in _ABOVE if name in parent.details}
@@ -80,7 +80,7 @@ def _find_ticket(afar: Afar, key: bytes, row: Run) -> str:
     token = {**afar.environ, **CARRIED.get()}.get(TICKET, "")
     if token.startswith(SIGNED):
         return token
-    parent = load_delegation(afar.home.ledger, row.parent_id)
+    parent = load_run(afar.home.ledger, row.parent_id)
     if parent is None:
         raise StateError(f"the ledger does not know {row.parent_id}", hint="remit doctor")
     signed = Signed(parent.session_id, parent.root_id, parent.agent, parent.depth, parent.path, 0)

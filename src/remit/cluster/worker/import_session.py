@@ -16,11 +16,11 @@ from remit.evidence.saved_tree import BEFORE, list_expected, take_before
 from remit.evidence.workspace_root import find_workspace_root
 from remit.ledger.events import read_clock_ms
 from remit.ledger.remote_rows import mirror
-from remit.ledger.runs import Run, add_delegation, begin_attempt, load_delegation
+from remit.ledger.runs import Run, add_run, begin_attempt, load_run
 from remit.ledger.slots import claim, take_slot
 from remit.ledger.texts import keep_texts
 from remit.manifest.prefix_check import take_beginning
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.supervisor.supervisor import NO_LIMITS
 
 if TYPE_CHECKING:
@@ -42,14 +42,14 @@ async def adopt(
     `above`: what the cluster knows of those above it by now. `lost`: how many attempts were lost with other workers;
     they are attempts all the same, and the drive does with them what it does with all that are lost.
     """
-    known = load_delegation(home.ledger, order.session_id)
+    known = load_run(home.ledger, order.session_id)
     if known is not None:
         claim(home.ledger, known, owner)
         return
     seconds = max((deadline_ms - read_clock_ms()) / 1000, _LEAST_S)
     row = shape_order(order)._replace(owner=owner, details=_fit(order, home.root, seconds))
     texts = {kind: text.encode("utf-8", "surrogatepass") for kind, text in order.texts.items()}
-    terms = read_terms(row.details)
+    terms = read_run_config(row.details)
     if lost and terms.evidence:  # a run that has attempts already takes no tree
         expected = list_expected(
             home.root, manifest=terms.manifest, artifact_path=terms.artifact_path, workspace_root=terms.workspace_root
@@ -61,7 +61,7 @@ async def adopt(
             mirror(db, _read_above(each))
         for now in above:
             mirror(db, shape_row(now))
-        row = add_delegation(home.ledger, row)
+        row = add_run(home.ledger, row)
         keep_texts(home, row.session_id, texts, db=db)
         take_slot(db, row, NO_LIMITS, deadline_ms=deadline_ms)
         for number in range(1, lost + 1):
@@ -78,7 +78,7 @@ def shape_order(order: Order) -> Run:
 
 def _fit(order: Order, root: str, seconds: float) -> dict[str, Any]:
     """The terms, as they are to hold here: what was a place over there is one in the checkout."""
-    terms = read_terms(order.details)
+    terms = read_run_config(order.details)
     manifest = os.path.join(root, os.path.relpath(terms.manifest, terms.root)) if terms.manifest else ""
     size, digest = take_beginning(manifest) if manifest else (0, "")
     workspace_root = find_workspace_root(root, os.environ, runner=order.runner) if terms.may_be_hyper else ""

@@ -27,14 +27,14 @@ from remit.cluster.worker.import_session import adopt, shape_order
 from remit.cluster.worker.progress_reporter import Teller
 from remit.cluster.worker.publish import Publication, gather, make_publication, publish
 from remit.cluster.worker_folder import Facts
-from remit.config.cluster import ENGINE
+from remit.config.cluster import BACKEND
 from remit.errors import ClusterError, RemitError, StorageError
 from remit.git import clones
 from remit.git.bundles import BaseTree
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.runs import Run
-from remit.runs.admission.run_config import find_retry, read_terms
+from remit.runs.admission.run_config import find_retry, read_run_config
 from remit.runs.admission.tickets import RANDOM_BYTES, Ticket, hash_ticket
 from remit.runs.judging.conclusion import Ended
 from remit.runs.supervisor.supervisor import Supervisor
@@ -73,7 +73,7 @@ class Job:
         self.row = row
         self.lease = lease
         self.session_id = row.session_id
-        self.broker: Supervisor | None = None
+        self.supervisor: Supervisor | None = None
         self.lost = asyncio.Event()
         """Set once the session is another's."""
         self.is_publishing = False
@@ -86,8 +86,8 @@ class Job:
         """End it; what there is of it is published."""
         is_new = self._cancelling is None
         self._cancelling = self._cancelling or reason or "somebody asked for its end"
-        if is_new and self.broker is not None:
-            self._tell_broker()
+        if is_new and self.supervisor is not None:
+            self._tell_supervisor()
 
     def lose(self) -> None:
         """End the agent, for the session is another's now; nothing is published."""
@@ -95,13 +95,13 @@ class Job:
             return
         self.lost.set()
         self._cancelling = self._cancelling or "its worker was not heard of for too long"
-        if self.broker is not None:
-            self._tell_broker()
+        if self.supervisor is not None:
+            self._tell_supervisor()
 
-    def _tell_broker(self) -> None:
-        assert self.broker is not None  # noqa: S101 - by those who call
+    def _tell_supervisor(self) -> None:
+        assert self.supervisor is not None  # noqa: S101 - by those who call
         with suppress(RemitError):
-            self.broker.cancel(self.session_id, reason=self._cancelling or "")
+            self.supervisor.cancel(self.session_id, reason=self._cancelling or "")
 
     async def run(self) -> Done:
         """Carry it out; returns once its outcome is published, or another has the session."""
@@ -159,7 +159,7 @@ class Job:
 
     async def _look_before(self, order: Order) -> Publication | None:
         """What becomes of a session without an agent: one that is not wanted any more, too late, or was lost."""
-        row, terms = shape_order(order)._replace(started_ms=self._began_ms), read_terms(order.details)
+        row, terms = shape_order(order)._replace(started_ms=self._began_ms), read_run_config(order.details)
         saved = None if self.lease.is_first else await self._load_saved()
         ended = Ended("", order.agent, retry=find_retry(row))
         if self._cancelling is not None:
@@ -212,27 +212,27 @@ class Job:
         site = self.site
         setup = await asyncio.to_thread(site.load_setup, facts.root)
         environ = self._make_environ(order)
-        broker = Supervisor(
+        supervisor = Supervisor(
             home, own_runners=setup.own_runners, environ=environ, list_own_files=setup.list_own_files
         )  # fmt: skip
-        broker.variables = setup.variables
-        afar = broker.afar = Afar(
+        supervisor.variables = setup.variables
+        afar = supervisor.afar = Afar(
             home, site.url, site.settings, environ, key=site.key, own=frozenset({self.session_id}),
             trusted=order.trusted,
         )  # fmt: skip
         try:
-            await self._adopt(order, facts, broker)
-            teller = Teller(site, broker, order, self.lease.fence, on_lost=self.lose)
-            self._sign_with(broker, teller, facts)
+            await self._adopt(order, facts, supervisor)
+            teller = Teller(site, supervisor, order, self.lease.fence, on_lost=self.lose)
+            self._sign_with(supervisor, teller, facts)
             teller.packed = await self._load_saved() or Packed()
             await insist(teller.note)
             if self.lost.is_set():
                 return None
-            self.broker = broker
+            self.supervisor = supervisor
             if self._cancelling is not None:
-                self._tell_broker()
+                self._tell_supervisor()
             try:
-                await self._attend(broker, teller)
+                await self._attend(supervisor, teller)
             except RemitError as error:  # a disk that is full: what was saved before is all that is left
                 ended = Ended("crashed", order.agent, reason=str(error), retry=find_retry(shape_order(order)))
                 return make_publication(shape_order(order), ended)._replace(packed=teller.packed)
@@ -241,17 +241,17 @@ class Job:
             await insist(teller.tell_rest)
             return await gather(site, order, home, fence=self.lease.fence, known=teller.packed.commit)
         finally:
-            self.broker = None
+            self.supervisor = None
             with suppress(ClusterError):
                 await afar.close()
-            broker.end()
+            supervisor.end()
             home.close()
 
-    async def _attend(self, broker: Supervisor, teller: Teller) -> None:
+    async def _attend(self, supervisor: Supervisor, teller: Teller) -> None:
         """Drive it to the end of its agent's work, and tell of it meanwhile."""
         telling = asyncio.ensure_future(teller.run())
         try:
-            await broker.drive(self.session_id)
+            await supervisor.drive(self.session_id)
         finally:
             telling.cancel()
             with suppress(asyncio.CancelledError):
@@ -259,19 +259,19 @@ class Job:
 
     def _make_environ(self, order: Order) -> dict[str, str]:
         """What an agent finds in its environment; who hands nothing on has no business with the database."""
-        environ = {**self.site.environ, ENGINE: self.site.url}
-        if not read_terms(order.details).may_call:
-            environ = {name: value for name, value in environ.items() if name not in (ENGINE, KEY)}
+        environ = {**self.site.environ, BACKEND: self.site.url}
+        if not read_run_config(order.details).may_call:
+            environ = {name: value for name, value in environ.items() if name not in (BACKEND, KEY)}
         return environ
 
-    async def _adopt(self, order: Order, facts: Facts, broker: Supervisor) -> None:
+    async def _adopt(self, order: Order, facts: Facts, supervisor: Supervisor) -> None:
         above = [str(each["session_id"]) for each in order.above]
         known = await insist(lambda: session_rows.list_rows(self.site.db, sessions=above)) if above else []
         await adopt(
-            broker.home, order, broker.id, deadline_ms=facts.deadline_ms, above=known, lost=self._lost_attempts
+            supervisor.home, order, supervisor.id, deadline_ms=facts.deadline_ms, above=known, lost=self._lost_attempts
         )  # fmt: skip
 
-    def _sign_with(self, broker: Supervisor, teller: Teller, facts: Facts) -> None:
+    def _sign_with(self, supervisor: Supervisor, teller: Teller, facts: Facts) -> None:
         """Sign the tickets of its agent, under the lease that it is started with."""
         site = self.site
         teller.signed = facts.signed
@@ -284,4 +284,4 @@ class Job:
                 teller.signed = facts.fence
             return Ticket(token, hash_ticket(token))
 
-        broker.mint = sign
+        supervisor.mint = sign

@@ -41,10 +41,10 @@ class Teller:
     """What is told of one session."""
 
     def __init__(
-        self, site: Site, broker: Supervisor, order: Order, fence: int, *, on_lost: Callable[[], None]
+        self, site: Site, supervisor: Supervisor, order: Order, fence: int, *, on_lost: Callable[[], None]
     ) -> None:
         self.site = site
-        self.broker = broker
+        self.supervisor = supervisor
         self.order = order
         self.fence = fence
         self.signed = fence
@@ -60,17 +60,17 @@ class Teller:
         self._saved_at = time.monotonic()
         self._saved_attempt = 0
         self._learnt_at = 0.0
-        self._is_limited = _is_limited(broker, order.session_id)
+        self._is_limited = _is_limited(supervisor, order.session_id)
 
     @property
     def attempt(self) -> int:
         """The attempt that runs, or ran last."""
-        return count_attempts(self.broker.home.ledger, self.order.session_id)
+        return count_attempts(self.supervisor.home.ledger, self.order.session_id)
 
     @property
     def usage(self) -> Usage:
         """What it has used so far, as far as that is heard."""
-        drive = self.broker.drives.get(self.order.session_id)
+        drive = self.supervisor.drives.get(self.order.session_id)
         return Usage() if drive is None else drive.usage
 
     async def run(self) -> None:
@@ -87,7 +87,7 @@ class Teller:
     async def tell(self) -> None:
         """Say what is new."""
         await self._tell_output()
-        drive = self.broker.drives.get(self.order.session_id)
+        drive = self.supervisor.drives.get(self.order.session_id)
         live = {
             "said": "" if drive is None else redact(drive.said)[:_SAID],
             "attempt": self.attempt,
@@ -117,7 +117,7 @@ class Teller:
         session_id, place, told = self.order.session_id, (number, stream), self._told_bytes
         if place not in told:  # a worker that has started again goes on from there
             told[place] = await output.measure_output(self.site.db, session_id, number, stream)
-        folder = find_folder(self.broker.home, session_id, number)
+        folder = find_folder(self.supervisor.home, session_id, number)
         while (at := told[place]) <= output.MAX_STREAM:
             data = read_out(folder, at, _PIECE_BYTES, stream=stream)
             if not data:
@@ -134,7 +134,7 @@ class Teller:
         if not self._is_limited or time.monotonic() - self._learnt_at < _LEARN_S:
             return
         found = await session_rows.list_rows(self.site.db, roots=[self.order.root_id], limit=100_000)
-        learn(self.broker.home.ledger, [row for row in found if row.session_id != self.order.session_id])
+        learn(self.supervisor.home.ledger, [row for row in found if row.session_id != self.order.session_id])
         self._learnt_at = time.monotonic()
 
     async def _save_sometimes(self) -> None:
@@ -148,7 +148,7 @@ class Teller:
         """Keep what was made so far where others find it."""
         site = self.site
         sent = await send(
-            site.goods, self.broker.home.root, self.order, self.fence, megabytes=site.settings.parcel_megabytes,
+            site.goods, self.supervisor.home.root, self.order, self.fence, megabytes=site.settings.parcel_megabytes,
             known=self.packed.commit,
         )  # fmt: skip
         if sent.packed != self.packed:
@@ -162,9 +162,9 @@ class Teller:
             self._on_lost()
 
 
-def _is_limited(broker: Supervisor, session_id: str) -> bool:
+def _is_limited(supervisor: Supervisor, session_id: str) -> bool:
     try:
-        tree = load_tree(broker.home, session_id=session_id)
+        tree = load_tree(supervisor.home, session_id=session_id)
     except RefusedError:
         return True
     return tree is not None and tree.is_limited()

@@ -18,7 +18,7 @@ from remit.cluster.sealing import seal
 from remit.cluster.worker.pack_work import send
 from remit.errors import RemitError
 from remit.ledger.events import read_clock_ms
-from remit.ledger.runs import list_attempts, load_delegation
+from remit.ledger.runs import list_attempts, load_run
 from remit.ledger.texts import list_texts, load_text
 from remit.model import NOTHING
 from remit.runs.judging.conclusion import conclude
@@ -94,7 +94,7 @@ async def publish(site: Site, session_id: str, fence: int, result: Publication, 
 
 
 def _find_manifest(home: Home, session_id: str) -> list[str]:
-    row = load_delegation(home.ledger, session_id)
+    row = load_run(home.ledger, session_id)
     manifest = "" if row is None else str(row.details.get("manifest", ""))
     return [os.path.relpath(manifest, home.root)] if manifest else []
 

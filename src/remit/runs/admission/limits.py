@@ -46,7 +46,7 @@ class Spent(NamedTuple):
     tokens: int = 0
     usd: float = 0.0
     turns: int = 0
-    delegations: int = 0
+    runs: int = 0
 
 
 _LEAST = {"max_turns": 1, "max_tokens": 1, "max_delegations": 0}
@@ -100,7 +100,7 @@ def left(budget: Budget, spent: Spent) -> Budget:
         _subtract(budget.max_turns, spent.turns),
         _subtract(budget.max_tokens, spent.tokens),
         _subtract_money(budget.max_usd, spent.usd),
-        _subtract(budget.max_delegations, spent.delegations),
+        _subtract(budget.max_delegations, spent.runs),
     )
 
 
@@ -175,7 +175,7 @@ def limit_per_run(limit: str, runner: str, what: str) -> Diagnostic:
 
     Bad: `remit run planner PROMPT --runner claude --max-usd 1`, and the planner calls three others.
 
-    Good: `--max-tokens`, which is counted while all of them run; or `--max-delegations` besides.
+    Good: `--max-tokens`, which is counted while all of them run; or `--max-runs` besides.
     """
     message = (
         f"{limit} holds for each and not yet for all: the runner '{runner[:80]}' tells {what} when it has ended, "

@@ -16,7 +16,7 @@ from remit.errors import RefusedError, UsageError
 from remit.evidence.workspace_root import find_workspace_root
 from remit.git.head import find_commit
 from remit.ledger.events import add_event, read_clock_ms
-from remit.ledger.runs import Run, add_delegation, load_delegation
+from remit.ledger.runs import Run, add_run, load_run
 from remit.ledger.texts import keep_texts
 from remit.manifest.findings_command import place_manifest
 from remit.manifest.prefix_check import take_beginning
@@ -28,7 +28,7 @@ from remit.runners.registry import get_runner
 from remit.runs.admission.guard import Asked, admit, check_named, make_session_id
 from remit.runs.admission.inputs import check_inputs, fill_inputs
 from remit.runs.admission.limits import Budget, check_held, clamp, find_timeout
-from remit.runs.admission.run_config import BUILT_IN, RunConfig, name_work, read_terms
+from remit.runs.admission.run_config import BUILT_IN, RunConfig, name_work, read_run_config
 from remit.runs.admission.runner_environment import hide_values
 from remit.runs.admission.tickets import CARRIED, TICKET, find_caller, hash_ticket
 from remit.runs.admission.trace_context import find_incoming
@@ -75,7 +75,7 @@ class Setting(NamedTuple):
     own_runners: Mapping[str, str]
     environ: Mapping[str, str]
     owner: str
-    """The broker that will drive it."""
+    """The supervisor that will drive it."""
     afar: bool = False
     """Whether work is done by other machines."""
     find_caller: Callable[[int], Caller | None] | None = None
@@ -118,7 +118,7 @@ class Draft(NamedTuple):
 
     work: _Work
     asked: Asked
-    terms: RunConfig
+    config: RunConfig
     findings: tuple[Diagnostic, ...]
     heard: Mapping[str, Usage] = NOTHING
     """What the caller and those above it have used by now."""
@@ -158,18 +158,18 @@ def draft(request: Request, setting: Setting) -> Draft:
         work = work._replace(context=_hand_on(work, setting.home.root))
     budget = clamp(request.budget, Budget(*settings.delegation.budget))
     asked = _find_asked(request, agent, own, settings)._replace(budget=budget, known=known)
-    terms = _make_terms(work, own, setting)
+    config = _make_config(work, own, setting)
     if agent.document is not None:
-        targets = drop_missing(setting.home.root, terms.may_call, exclude=settings.lint.exclude)
+        targets = drop_missing(setting.home.root, config.may_call, exclude=settings.lint.exclude)
         work = work._replace(targets=targets)
-    if terms.format == MANIFEST.name:
+    if config.format == MANIFEST.name:
         work = work._replace(tokens=list_given(request, setting.home.root, settings))
-        terms = terms._replace(topic=list_tokens(_assign(work, terms)).get("TOPIC_SLUG", ""))
+        config = config._replace(topic=list_tokens(_assign(work, config)).get("TOPIC_SLUG", ""))
         body = _read_body(agent)
-        findings = check_tokens(_assign(work, terms), body, findings)
+        findings = check_tokens(_assign(work, config), body, findings)
         _refuse_errors(findings, agent.name)
     heard = hear_callers(setting.home, {**setting.environ, **CARRIED.get()}, setting.own_runners)
-    return Draft(work, asked, terms, (*told, *denied, *findings, *work.context.findings), heard)
+    return Draft(work, asked, config, (*told, *denied, *findings, *work.context.findings), heard)
 
 
 def _check_place(request: Request, agent: Agent, setting: Setting) -> tuple[Request, tuple[Diagnostic, ...]]:
@@ -196,7 +196,7 @@ def _draft_built_in(request: Request, agent: Agent, setting: Setting) -> Draft:
     if request.task is not None:
         request = request._replace(task=None, inputs={"task_number": request.task.label, **request.inputs})
     timeout_s = find_timeout("utility") if request.timeout_s is None else request.timeout_s
-    terms = RunConfig(
+    config = RunConfig(
         work=name_work(request.prompt or ", ".join(f"{name}: {text}" for name, text in request.inputs.items())),
         kind="utility",
         boot_id=load_boot_id(),
@@ -208,7 +208,7 @@ def _draft_built_in(request: Request, agent: Agent, setting: Setting) -> Draft:
     )
     work = _Work(request._replace(worktree=False), agent, BUILT_IN, Inputs(), LoadedContext())
     budget = clamp(request.budget, Budget(*setting.settings.delegation.budget))
-    return Draft(work, Asked(agent.name, timeout_s, budget), terms, ())
+    return Draft(work, Asked(agent.name, timeout_s, budget), config, ())
 
 
 def _read_body(agent: Agent) -> str:
@@ -249,7 +249,7 @@ def enter(draft: Draft, setting: Setting) -> Prepared:
         return Prepared(row, draft.findings)
     budget = Budget(**row.details.get("budget", {}))
     runner = get_runner(row.runner, setting.own_runners)
-    held = check_held(budget, runner, name=row.runner, hands_on=bool(draft.terms.may_call))
+    held = check_held(budget, runner, name=row.runner, hands_on=bool(draft.config.may_call))
     return Prepared(row, (*draft.findings, *held))
 
 
@@ -271,7 +271,7 @@ def _admit(draft: Draft, setting: Setting) -> Run:
     """Decide and write in one transaction, so that no sibling comes in between."""
     work, asked = draft.work, draft.asked
     session_id = draft.session_id or make_session_id(read_clock_ms(), os.urandom(6))
-    terms = _place(draft, setting)
+    config = _place(draft, setting)
     caller: Caller | None = None
     try:
         with setting.home.ledger.transaction(durable=True):
@@ -285,9 +285,9 @@ def _admit(draft: Draft, setting: Setting) -> Run:
             admitted = admit(asked, caller, session_id=session_id, now_ms=now_ms)
             limits = {name: limit for name, limit in admitted.budget._asdict().items() if limit is not None}
             trace = find_incoming(environ) if caller is None else ""
-            terms = terms._replace(timeout_s=admitted.timeout_s, budget=limits, trace=trace)
-            row = _write(setting, work, admitted, terms)
-            keep_texts(setting.home, row.session_id, _brief(work, admitted, terms))
+            config = config._replace(timeout_s=admitted.timeout_s, budget=limits, trace=trace)
+            row = _write(setting, work, admitted, config)
+            keep_texts(setting.home, row.session_id, _brief(work, admitted, config))
     except RefusedError as error:
         if caller is not None:
             error.data.update(caller=caller.session_id, asked=asked.agent)
@@ -378,7 +378,7 @@ def _find_asked(request: Request, agent: Agent, own: AgentSettings, settings: Se
     return Asked(agent.name, chosen, usual_s=usual, command=request.lifecycle)
 
 
-def _make_terms(work: _Work, own: AgentSettings, setting: Setting) -> RunConfig:
+def _make_config(work: _Work, own: AgentSettings, setting: Setting) -> RunConfig:
     """What holds from now on, as far as it does not depend on who asks."""
     request, agent, runner = work.request, work.agent, work.runner
     delegate = setting.settings.delegation.delegate
@@ -450,8 +450,8 @@ def _load_confined_caller(setting: Setting) -> RunConfig | None:
     """The terms of the agent that asks, if it is confined. At admission its ticket is checked once more."""
     token = {**setting.environ, **CARRIED.get()}.get(TICKET, "")
     tree = load_tree(setting.home, ticket=hash_ticket(token)) if token else None
-    terms = None if tree is None else read_terms(tree.terms[tree.own.session_id])
-    return terms if terms is not None and terms.confine else None
+    config = None if tree is None else read_run_config(tree.config[tree.own.session_id])
+    return config if config is not None and config.confine else None
 
 
 def _check_below(request: Request, runner: str, caller: RunConfig) -> None:
@@ -523,26 +523,26 @@ def _choose_commits(request: Request, *, setting: bool | None) -> bool:
 
 def _place(draft: Draft, setting: Setting) -> RunConfig:
     """Where the work is done, and what lies there already."""
-    terms, request = draft.terms, draft.work.request
+    config, request = draft.config, draft.work.request
     worktree, root = draft.session_id, draft.worktree or setting.home.root
     if request.resume_of and request.worktree:
         worktree, root = _find_worktree(request.resume_of, setting)
-    terms = terms._replace(root=root, worktree=worktree)
-    if terms.may_be_hyper:
+    config = config._replace(root=root, worktree=worktree)
+    if config.may_be_hyper:
         runner = draft.work.runner
         own = setting.settings.delegation.runners.get(runner, RunnerSettings()).env
-        base = terms.base or runner
-        terms = terms._replace(workspace_root=find_workspace_root(root, {**setting.environ, **own}, runner=base))
-    if terms.format != "manifest" and not terms.any_format:
-        return terms
+        base = config.base or runner
+        config = config._replace(workspace_root=find_workspace_root(root, {**setting.environ, **own}, runner=base))
+    if config.format != "manifest" and not config.any_format:
+        return config
     manifest = f"{root}/{place_manifest(setting.home.root, setting.settings)}"
     size, digest = take_beginning(manifest)
-    return terms._replace(manifest=manifest, manifest_bytes=size, manifest_sha256=digest)
+    return config._replace(manifest=manifest, manifest_bytes=size, manifest_sha256=digest)
 
 
 def _find_worktree(session_id: str, setting: Setting) -> tuple[str, str]:
     """The worktree of a delegation that is taken up again: its harness knows the session only there."""
-    row = load_delegation(setting.home.ledger, session_id)
+    row = load_run(setting.home.ledger, session_id)
     details: Mapping[str, Any] = {} if row is None else row.details
     worktree, root = str(details.get("worktree", "")), str(details.get("root", ""))
     if not worktree or not os.path.isdir(root):
@@ -550,7 +550,7 @@ def _find_worktree(session_id: str, setting: Setting) -> tuple[str, str]:
     return worktree, root
 
 
-def _brief(work: _Work, admitted: Admitted, terms: RunConfig) -> dict[str, bytes]:
+def _brief(work: _Work, admitted: Admitted, config: RunConfig) -> dict[str, bytes]:
     """The texts that go to the agent."""
     request, agent = work.request, work.agent
     if work.runner == BUILT_IN:
@@ -559,7 +559,7 @@ def _brief(work: _Work, admitted: Admitted, terms: RunConfig) -> dict[str, bytes
         work.inputs, request.inputs, session_id=admitted.session_id, depth=admitted.depth, path=admitted.path,
         timeout_s=admitted.timeout_s, answers=work.answers,
     )  # fmt: skip
-    assignment = _assign(work, terms)._replace(
+    assignment = _assign(work, config)._replace(
         session_id=admitted.session_id, depth=admitted.depth, path=admitted.path, timeout_s=admitted.timeout_s,
         agent=admitted.agent, inputs=filled,
     )  # fmt: skip
@@ -567,7 +567,7 @@ def _brief(work: _Work, admitted: Admitted, terms: RunConfig) -> dict[str, bytes
     if agent.document is not None:  # also for a harness that knows the file: some take it only so
         body = _read_body(agent)
         texts["instructions"] = fill_tokens(body, assignment).text
-        if terms.is_native:  # a harness that reads the file itself reads the blanks, too
+        if config.is_native:  # a harness that reads the file itself reads the blanks, too
             assignment = assignment._replace(blanks=list_blanks(body, assignment))
     texts["prompt"] = render_briefing(assignment)
     if work.context.loaded or work.context.named:
@@ -575,36 +575,36 @@ def _brief(work: _Work, admitted: Admitted, terms: RunConfig) -> dict[str, bytes
     return {kind: text.encode("utf-8", "surrogatepass") for kind, text in texts.items()}
 
 
-def _assign(work: _Work, terms: RunConfig) -> Assignment:
+def _assign(work: _Work, config: RunConfig) -> Assignment:
     """What an agent is told, as far as it does not depend on who asks."""
     request = work.request
-    completes_task = terms.format == MANIFEST.name and _COMPLETE in _read_body(work.agent)
+    completes_task = config.format == MANIFEST.name and _COMPLETE in _read_body(work.agent)
     return Assignment(
         prompt=request.prompt,
         session_id="",
         agent=work.agent.name,
         may_call=work.targets,
-        format=terms.format,
+        format=config.format,
         context=work.context,
-        task=None if request.task is None else request.task._replace(marker=terms.working or request.task.marker),
+        task=None if request.task is None else request.task._replace(marker=config.working or request.task.marker),
         artifact_path=request.artifact_path,
-        owner="agent" if completes_task else terms.owner,  # Remit does what the agent left undone, either way
-        topic=terms.topic,
+        owner="agent" if completes_task else config.owner,  # Remit does what the agent left undone, either way
+        topic=config.topic,
         date=time.strftime("%Y-%m-%d"),
-        output_dir=os.path.dirname(os.path.relpath(terms.manifest, terms.root)) if terms.manifest else "",
+        output_dir=os.path.dirname(os.path.relpath(config.manifest, config.root)) if config.manifest else "",
         tokens=work.tokens,
-        submit=_offer_submit(work, terms),
+        submit=_offer_submit(work, config),
     )
 
 
-def _offer_submit(work: _Work, terms: RunConfig) -> Submit:
+def _offer_submit(work: _Work, config: RunConfig) -> Submit:
     """How an agent without a return format of its own is offered to hand its return in."""
-    if work.agent.has_format or work.request.function is not None or terms.format == MANIFEST.name:
+    if work.agent.has_format or work.request.function is not None or config.format == MANIFEST.name:
         return ""
     return "file" if work.request.confine else "command"  # the ledger is read-only to a confined agent
 
 
-def _write(setting: Setting, work: _Work, admitted: Admitted, terms: RunConfig) -> Run:
+def _write(setting: Setting, work: _Work, admitted: Admitted, config: RunConfig) -> Run:
     row = Run(
         admitted.session_id,
         admitted.agent,
@@ -617,6 +617,6 @@ def _write(setting: Setting, work: _Work, admitted: Admitted, terms: RunConfig) 
         owner=setting.owner,
         awaited=work.request.awaited,
         runner=work.runner,
-        details=terms.as_details(),
+        details=config.as_details(),
     )
-    return add_delegation(setting.home.ledger, row)
+    return add_run(setting.home.ledger, row)

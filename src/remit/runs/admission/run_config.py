@@ -1,7 +1,7 @@
 """Terms: what was decided when a delegation was admitted, and holds until its end.
 
 Owns what a row of the ledger remembers beside its columns. Definition, permissions and settings are taken as they are
-at admission: an agent that edits them changes nothing for itself, and a broker that takes over knows all that the
+at admission: an agent that edits them changes nothing for itself, and a supervisor that takes over knows all that the
 first one knew.
 """
 
@@ -166,7 +166,7 @@ class RunConfig(NamedTuple):
         }
 
 
-def read_terms(details: Mapping[str, Any]) -> RunConfig:
+def read_run_config(details: Mapping[str, Any]) -> RunConfig:
     """The terms in a row of the ledger. What an older or newer Remit has written there besides is passed over."""
     known: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
@@ -178,4 +178,4 @@ def read_terms(details: Mapping[str, Any]) -> RunConfig:
 
 def find_retry(row: Run) -> str:
     """The command that asks for the same anew; a function of a program is called by that program only."""
-    return "" if read_terms(row.details).settings.get("in_process") else f"remit retry {row.session_id}"
+    return "" if read_run_config(row.details).settings.get("in_process") else f"remit retry {row.session_id}"

@@ -37,7 +37,7 @@ SESSION = "REMIT_SESSION_ID"
 """What an agent finds in its environment, and hands on to whatever it starts."""
 RANDOM_BYTES = 32
 CARRIED: ContextVar[Mapping[str, str]] = ContextVar("remit_ticket", default=NOTHING)
-"""What a function that runs in the broker's own process carries instead of an environment."""
+"""What a function that runs in the supervisor's own process carries instead of an environment."""
 _TOKEN = lazy(r"remit1_[A-Za-z0-9_-]{43}|remit2_[A-Za-z0-9_-]{20,4000}\.[A-Za-z0-9_-]{43}")
 """Random, or signed with the key of a cluster."""
 _OPEN = ("admitted", "running")
@@ -203,9 +203,9 @@ def _check_open(own: Kin, now_ms: int) -> None:
 
 def _describe(tree: Tree, heard: Mapping[str, Usage]) -> Caller:
     own = tree.own
-    depths = [terms.get("max_depth") for terms in tree.terms.values()]
-    terms = tree.terms[own.session_id]
-    may_call = terms.get("may_call")
+    depths = [config.get("max_depth") for config in tree.config.values()]
+    config = tree.config[own.session_id]
+    may_call = config.get("may_call")
     return Caller(
         session_id=own.session_id,
         root_id=own.root_id,
@@ -216,8 +216,8 @@ def _describe(tree: Tree, heard: Mapping[str, Usage]) -> Caller:
         may_call=tuple(filter(_is_text, may_call)) if isinstance(may_call, list) else (),
         max_depth=min([MAX_DEPTH, *(depth for depth in depths if type(depth) is int)]),
         left=tree.find_left(heard),
-        timeout_default_s=_read_seconds(terms.get("timeout_default_s")),
-        timeout_max_s=_read_seconds(terms.get("timeout_max_s")),
+        timeout_default_s=_read_seconds(config.get("timeout_default_s")),
+        timeout_max_s=_read_seconds(config.get("timeout_max_s")),
     )
 
 

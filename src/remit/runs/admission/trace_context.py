@@ -75,9 +75,9 @@ def make_span_id(name: str) -> str:
 
 def load_trace(home: Home, row: Run) -> str:
     """What came in when the first delegation of a tree was admitted."""
-    from remit.ledger.runs import load_delegation  # noqa: PLC0415 - not for the ids alone
+    from remit.ledger.runs import load_run  # noqa: PLC0415 - not for the ids alone
 
-    first = row if row.session_id == row.root_id else load_delegation(home.ledger, row.root_id)
+    first = row if row.session_id == row.root_id else load_run(home.ledger, row.root_id)
     return "" if first is None else str(first.details.get("trace", ""))
 
 

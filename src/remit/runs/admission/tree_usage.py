@@ -48,14 +48,14 @@ class Kin(NamedTuple):
 
 _TREE = """
 WITH RECURSIVE line (session_id, parent_id, root_id) AS (
-    SELECT session_id, parent_id, root_id FROM delegations WHERE {column} = :key
+    SELECT session_id, parent_id, root_id FROM runs WHERE {column} = :key
     UNION
     SELECT above.session_id, above.parent_id, above.root_id
-    FROM delegations AS above JOIN line ON above.session_id = line.parent_id
+    FROM runs AS above JOIN line ON above.session_id = line.parent_id
 )
 SELECT session_id, parent_id, root_id, agent, depth, path, state, deadline_ms, runner, tokens, cost_usd, turns,
     {column} = :key, CASE WHEN session_id IN (SELECT session_id FROM line) THEN details END
-FROM delegations WHERE root_id = (SELECT root_id FROM line LIMIT 1)
+FROM runs WHERE root_id = (SELECT root_id FROM line LIMIT 1)
 """
 _BY_TICKET, _BY_SESSION = _TREE.format(column="ticket"), _TREE.format(column="session_id")
 
@@ -67,10 +67,10 @@ class Tree:
         self.rows = rows
         self.own = own
         self.line = _find_line(rows, own)
-        self.terms: dict[str, Mapping[str, Any]] = {
+        self.config: dict[str, Mapping[str, Any]] = {
             session_id: json.loads(row.details or "{}") for session_id, row in self.line.items()
         }
-        self.budgets = {session_id: _read_budget(session_id, terms) for session_id, terms in self.terms.items()}
+        self.budgets = {session_id: _read_budget(session_id, config) for session_id, config in self.config.items()}
 
     def is_limited(self) -> bool:
         """Whether anybody on the way has a limit that is used up by working."""
@@ -91,7 +91,7 @@ class Tree:
             rest = left(budget, spent)
             used = {"max_turns": spent.turns, "max_tokens": spent.tokens, "max_usd": spent.usd}
             name = next(name for name in _COUNTED if getattr(rest, name) == 0)
-            below = " and those below it" if spent.delegations else ""
+            below = " and those below it" if spent.runs else ""
             limit = _spell(getattr(budget, name))
             return f"{name} of {self.line[session_id].agent} is {limit}, and it{below} used {_spell(used[name])}"
         return ""
@@ -115,7 +115,7 @@ class Tree:
                         sofar.tokens + own.tokens,
                         sofar.usd + own.usd,
                         sofar.turns + own.turns,
-                        sofar.delegations + is_below,
+                        sofar.runs + is_below,
                     )
                 at = self.rows[at].parent_id
         return spent
@@ -171,9 +171,9 @@ def _find_line(rows: Mapping[str, Kin], own: Kin) -> dict[str, Kin]:
     return line
 
 
-def _read_budget(session_id: str, terms: Mapping[str, Any]) -> Budget:
+def _read_budget(session_id: str, config: Mapping[str, Any]) -> Budget:
     """The budget that a session was admitted with. One that cannot be read is no leave to spend without a limit."""
-    given = terms.get("budget") or {}
+    given = config.get("budget") or {}
     with suppress(UsageError):
         if isinstance(given, dict):
             return read_budget(given)

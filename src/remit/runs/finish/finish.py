@@ -16,7 +16,7 @@ from remit.ledger.home import Home
 from remit.ledger.texts import load_text
 from remit.manifest.findings_command import place_manifest
 from remit.model import ERROR_CODES, AgentError, Diagnostic
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.finish.steps import Places, Settlement, Step, fail, log_failures, settle, tell_activity
 from remit.runs.tasks.artifacts import DIAGNOSTICS as ARTIFACT_DIAGNOSTICS
 from remit.runs.tasks.artifacts import check_artifacts
@@ -47,7 +47,7 @@ def make_finish(root: str, settings: Settings) -> Callable[[Run, Conclusion], tu
     def finish_run(row: Run, conclusion: Conclusion) -> tuple[Step, ...]:
         home = Home(root)
         try:
-            finish_steps = make_settlement(row, conclusion, read_terms(row.details))
+            finish_steps = make_settlement(row, conclusion, read_run_config(row.details))
             finish_steps = finish_steps._replace(faults=(*finish_steps.faults, *_name_missing_context(home, row)))
             try:
                 steps = _settle(home, settings, row, conclusion, finish_steps)
@@ -63,19 +63,19 @@ def make_finish(root: str, settings: Settings) -> Callable[[Run, Conclusion], tu
 def _settle(
     home: Home, settings: Settings, row: Run, conclusion: Conclusion, finish_steps: Settlement
 ) -> tuple[Step, ...]:
-    terms = read_terms(row.details)
-    first = _keep_worktree(home, row, conclusion, terms) if terms.worktree else ()
+    config = read_run_config(row.details)
+    first = _keep_worktree(home, row, conclusion, config) if config.worktree else ()
     left = leave(home, settings, row, conclusion)
     finish_steps = finish_steps._replace(stays=left.stays, files=left.files)
-    finish_steps, foreign = _refuse_foreign(home.root, finish_steps, terms)
-    steps = _tell_uncommitted(terms, settle(home, finish_steps, find_places(home, settings)))
+    finish_steps, foreign = _refuse_foreign(home.root, finish_steps, config)
+    steps = _tell_uncommitted(config, settle(home, finish_steps, find_places(home, settings)))
     steps = (*(step for step in steps if not foreign or step.name != "git"), *foreign)
     outside = finish_outside(home, settings, row, conclusion)
     told = () if left.steps else tell_marker(home, settings, row)
     made = check_artifacts(home, settings, row, conclusion)
     failed = {step.message for step in steps if step.state == "failed"}
     before = (step for step in left.steps if step.message not in failed)  # one cause is reported once
-    return (*first, *before, *_tell_missing(terms, steps), *outside, *told, *made)
+    return (*first, *before, *_tell_missing(config, steps), *outside, *told, *made)
 
 
 def _name_missing_context(home: Home, row: Run) -> list[AgentError]:
@@ -94,41 +94,41 @@ def _name_missing_context(home: Home, row: Run) -> list[AgentError]:
     ]  # fmt: skip
 
 
-def _refuse_foreign(root: str, finish_steps: Settlement, terms: RunConfig) -> tuple[Settlement, tuple[Step, ...]]:
+def _refuse_foreign(root: str, finish_steps: Settlement, config: RunConfig) -> tuple[Settlement, tuple[Step, ...]]:
     """Commit to no other repository than the one that was there when the work began."""
-    if not finish_steps.commits or mark_checkout(root) == terms.checkout:
+    if not finish_steps.commits or mark_checkout(root) == config.checkout:
         return finish_steps, ()
     told = "another repository lies there than when the work began, so nothing was committed"
     return finish_steps._replace(commits=False), (Step("git", "failed", told),)
 
 
-def make_settlement(row: Run, conclusion: Conclusion, terms: RunConfig) -> Settlement:
+def make_settlement(row: Run, conclusion: Conclusion, config: RunConfig) -> Settlement:
     """What a delegation leaves behind. What cannot be used is neither linked nor committed; its errors are logged."""
     usable = conclusion.status in _USABLE
-    in_worktree = bool(terms.worktree)
+    in_worktree = bool(config.worktree)
     told = (*(fault.message for fault in conclusion.faults), *conclusion.next_steps)
     blocked = next((each for each in told if each.strip()), "") if conclusion.status == "blocked" else ""
-    format: Any = conclusion.format or terms.format
+    format: Any = conclusion.format or config.format
     return Settlement(
         session_id=row.session_id,
         status=conclusion.task_status,
         format=format,
-        kind=terms.kind,
+        kind=config.kind,
         task_number=row.task_number,
-        phase=terms.phase,
+        phase=config.phase,
         summary=conclusion.summary,
         reason=blocked,
-        artifacts=_choose_artifacts(conclusion, terms) if usable and not in_worktree else (),
+        artifacts=_choose_artifacts(conclusion, config) if usable and not in_worktree else (),
         counts=read_counts(conclusion.metadata) if usable and not in_worktree else {},
         faults=conclusion.faults,
         path=row.path,
         depth=row.depth,
-        command=terms.command or "run",
+        command=config.command or "run",
         entry=conclusion.entry if not in_worktree else None,
-        commits=terms.commits and usable and not in_worktree,
-        owner=terms.owner,
-        working=terms.working,
-        outside=terms.outside,
+        commits=config.commits and usable and not in_worktree,
+        owner=config.owner,
+        working=config.working,
+        outside=config.outside,
     )
 
 
@@ -144,7 +144,7 @@ def read_counts(given: Mapping[str, Any]) -> dict[str, int | float]:
     return found
 
 
-def _choose_artifacts(conclusion: Conclusion, terms: RunConfig) -> tuple[Artifact, ...]:
+def _choose_artifacts(conclusion: Conclusion, config: RunConfig) -> tuple[Artifact, ...]:
     """What is the agent's for sure; a file that only changed while it worked may be the user's.
 
     If the work was cut short, the file where the agent was told to write its artifact is the agent's (D17). A claim
@@ -154,16 +154,16 @@ def _choose_artifacts(conclusion: Conclusion, terms: RunConfig) -> tuple[Artifac
     return tuple(
         each
         for each in conclusion.artifacts
-        if each.path not in conclusion.unsure or (is_cut_short and _is_own_place(each.path, terms))
+        if each.path not in conclusion.unsure or (is_cut_short and _is_own_place(each.path, config))
     )
 
 
-def _is_own_place(path: str, terms: RunConfig) -> bool:
+def _is_own_place(path: str, config: RunConfig) -> bool:
     """Whether the agent was told to write its artifact there; a findings file is beside the manifest (R4.1)."""
-    if terms.format != "manifest":
-        return path == terms.artifact_path
-    folder, _, name = os.path.join(terms.root, path).rpartition("/")
-    return folder == os.path.dirname(terms.manifest) and bool(terms.topic) and name.endswith(f"_{terms.topic}.md")
+    if config.format != "manifest":
+        return path == config.artifact_path
+    folder, _, name = os.path.join(config.root, path).rpartition("/")
+    return folder == os.path.dirname(config.manifest) and bool(config.topic) and name.endswith(f"_{config.topic}.md")
 
 
 def find_places(home: Home, settings: Settings) -> Places:
@@ -185,7 +185,7 @@ def find_places(home: Home, settings: Settings) -> Places:
     )
 
 
-def _keep_worktree(home: Home, row: Run, conclusion: Conclusion, terms: RunConfig) -> tuple[Step, ...]:
+def _keep_worktree(home: Home, row: Run, conclusion: Conclusion, config: RunConfig) -> tuple[Step, ...]:
     """What was made in a worktree becomes a commit on a branch of its own, for whoever wants it.
 
     What the agent has committed itself is on no branch either, or on one that nobody has heard of.
@@ -196,17 +196,19 @@ def _keep_worktree(home: Home, row: Run, conclusion: Conclusion, terms: RunConfi
     from remit.git.worktrees import find_head, is_merged, name_branch  # noqa: PLC0415
 
     root = home.root
-    stays, branch = f"stays in {terms.root}", f"remit/{row.session_id}"
+    stays, branch = f"stays in {config.root}", f"remit/{row.session_id}"
     try:
-        if find_head(root, terms.worktree) is None:  # the commit would be one of the repository around it
+        if find_head(root, config.worktree) is None:  # the commit would be one of the repository around it
             return (Step("worktree", "failed", f"the work {stays}, which is no worktree any more"),)
         edited = tell_activity(home, row.session_id).files  # before the commit, so that it is in it
-        committed = commit_paths(terms.root, _list_paths(conclusion, terms), conclusion.summary[:200] or row.session_id)
+        committed = commit_paths(
+            config.root, _list_paths(conclusion, config), conclusion.summary[:200] or row.session_id
+        )
         findings = _tell_left(committed, [artifact.path for artifact in conclusion.artifacts])
-        head = find_head(root, terms.worktree)
+        head = find_head(root, config.worktree)
         if head is None or is_merged(root, head):
             return (Step("worktree", "failed", f"the work {stays}", findings),) if findings else ()
-        name_branch(terms.root, branch, head)
+        name_branch(config.root, branch, head)
     except RemitError as error:
         return (Step("worktree", "failed", f"the work {stays}: {error}"),)
     if any(finding.code != "GIT006" for finding in findings):
@@ -217,7 +219,7 @@ def _keep_worktree(home: Home, row: Run, conclusion: Conclusion, terms: RunConfi
     return (Step("worktree", "done", told, findings, edited),)
 
 
-def _list_paths(conclusion: Conclusion, terms: RunConfig) -> tuple[str, ...]:
+def _list_paths(conclusion: Conclusion, config: RunConfig) -> tuple[str, ...]:
     """What is to be committed of a worktree: whatever the agent made there, claimed or not.
 
     Git is asked as well: of what nobody claimed only so much is remembered, and nothing where nobody looked before.
@@ -226,9 +228,9 @@ def _list_paths(conclusion: Conclusion, terms: RunConfig) -> tuple[str, ...]:
 
     paths = [artifact.path for artifact in conclusion.artifacts if not artifact.path.startswith("/")]
     paths += [change.path for change in conclusion.unclaimed if not change.path.startswith("/")]
-    paths += list_changes(terms.root).paths
-    if conclusion.entry is not None and terms.manifest:
-        paths.append(os.path.relpath(terms.manifest, terms.root))
+    paths += list_changes(config.root).paths
+    if conclusion.entry is not None and config.manifest:
+        paths.append(os.path.relpath(config.manifest, config.root))
     return tuple(dict.fromkeys(paths))
 
 
@@ -245,9 +247,9 @@ def _tell_left(committed: Committed, claimed: Sequence[str]) -> tuple[Diagnostic
     return (*refused, *left)
 
 
-def _tell_uncommitted(terms: RunConfig, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def _tell_uncommitted(config: RunConfig, steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Where a commit was asked for in so many words, a folder without git is more than a note."""
-    if not terms.must_commit:
+    if not config.must_commit:
         return steps
     return tuple(
         step._replace(findings=tuple(each._replace(severity="warning") for each in step.findings))
@@ -257,9 +259,9 @@ def _tell_uncommitted(terms: RunConfig, steps: tuple[Step, ...]) -> tuple[Step, 
     )
 
 
-def _tell_missing(terms: RunConfig, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def _tell_missing(config: RunConfig, steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Where the agent was to do this itself (C19), say what Remit had to do instead."""
-    if terms.owner != "agent":
+    if config.owner != "agent":
         return steps
     return tuple(
         step._replace(findings=(*step.findings, left_undone(step.name))) if step.owed else step for step in steps

@@ -355,10 +355,10 @@ def tell_activity(home: Home, session_id: str, *, workspace_root: str = "") -> S
     acts = list_acts(home.ledger, session_id, only_untold=True)
     if not acts:
         return Step("activity", "nothing")
-    from remit.ledger.runs import load_delegation  # noqa: PLC0415
+    from remit.ledger.runs import load_run  # noqa: PLC0415
     from remit.storage.activity_frontmatter import write_activity  # noqa: PLC0415 - as above
 
-    row = load_delegation(home.ledger, session_id)
+    row = load_run(home.ledger, session_id)
     root = home.root if row is None else str(row.details.get("root") or home.root)
     outer = os.path.realpath(workspace_root or (row and row.details.get("workspace_root")) or root)
     by_path: dict[str, list[FileAct]] = {}

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 _BELOW = """
 WITH RECURSIVE below (session_id) AS (
-    SELECT session_id FROM delegations WHERE parent_id IN ({marks})
+    SELECT session_id FROM runs WHERE parent_id IN ({marks})
     UNION
-    SELECT child.session_id FROM delegations AS child JOIN below ON child.parent_id = below.session_id
+    SELECT child.session_id FROM runs AS child JOIN below ON child.parent_id = below.session_id
 )
-SELECT session_id, json_extract(details, '$.root'), ended_ms FROM delegations
+SELECT session_id, json_extract(details, '$.root'), ended_ms FROM runs
 WHERE session_id IN (SELECT session_id FROM below) AND verdict IN ('accepted', 'repaired')
     AND status NOT IN ('failed', 'blocked')
 """

@@ -15,7 +15,7 @@ from remit.ledger.texts import load_text
 from remit.light_hash import take_sha256
 from remit.model import AgentError, Artifact, Diagnostic
 from remit.result import FailedStep, Result, ResultArtifact, ResultUsage
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.conclusion import Conclusion, Writes
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def make_report(row: Run, drive: Told | None, conclusion: Conclusion, *, ended_m
     from remit.runners.protocol import Usage  # noqa: PLC0415
     from remit.runs.results.build_return import write_return  # noqa: PLC0415 - whoever has judged has it already
 
-    terms = read_terms(row.details)
-    format = conclusion.format or terms.format or "standard"
+    config = read_run_config(row.details)
+    format = conclusion.format or config.format or "standard"
     usage = Usage() if drive is None else drive.usage
     answer = None if drive is None else drive.answer
     seconds = None if row.started_ms is None else (ended_ms - row.started_ms) / 1000
@@ -74,7 +74,7 @@ def make_report(row: Run, drive: Told | None, conclusion: Conclusion, *, ended_m
         conclusion.summary,
         conclusion.verdict,
         conclusion.stop_reason,
-        _name_paths(gather_artifacts(conclusion.artifacts, conclusion.grades), terms, format),
+        _name_paths(gather_artifacts(conclusion.artifacts, conclusion.grades), config, format),
         tuple(change.path for change in conclusion.unclaimed[:_MOST_UNCLAIMED]),
         len(conclusion.unclaimed),
         (*conclusion.findings, *(() if drive is None else drive.check_held())),
@@ -90,8 +90,8 @@ def make_report(row: Run, drive: Told | None, conclusion: Conclusion, *, ended_m
         format=format,
         metadata=conclusion.metadata,
         extra=conclusion.extra,
-        result_format=terms.result_format,
-        task_id=terms.outside or str(row.task_number or ""),
+        result_format=config.result_format,
+        task_id=config.outside or str(row.task_number or ""),
     )
     return write_return(result)
 
@@ -113,18 +113,18 @@ def gather_artifacts(artifacts: Sequence[Artifact], grades: Mapping[str, Artifac
     return tuple(gathered)
 
 
-def _name_paths(artifacts: Sequence[ResultArtifact], terms: RunConfig, format: str) -> tuple[ResultArtifact, ...]:
+def _name_paths(artifacts: Sequence[ResultArtifact], config: RunConfig, format: str) -> tuple[ResultArtifact, ...]:
     """The artifacts with the path of each from the folder where paths of the format start, if the file is in there.
 
     An agent that was stopped has named none of its files.
     """
-    start = {"hyper": terms.workspace_root, "manifest": os.path.dirname(terms.manifest)}.get(format)
-    if not start or not terms.root:
+    start = {"hyper": config.workspace_root, "manifest": os.path.dirname(config.manifest)}.get(format)
+    if not start or not config.root:
         return tuple(artifacts)
-    base = os.path.join(terms.root, start)
+    base = os.path.join(config.root, start)
     named = []
     for each in artifacts:
-        path = os.path.relpath(os.path.join(terms.root, each.path), base)
+        path = os.path.relpath(os.path.join(config.root, each.path), base)
         is_inside = not each.named and path.split("/")[0] != ".."
         named.append(each._replace(named=path) if is_inside else each)
     return tuple(named)
@@ -230,9 +230,9 @@ def _read_unclaimed(told: list[Any]) -> tuple[TreeChange, ...]:
 
 
 def _tell_nothing_kept(home: Home, session_id: str) -> StateError:
-    from remit.ledger.runs import load_delegation  # noqa: PLC0415 - only to say why
+    from remit.ledger.runs import load_run  # noqa: PLC0415 - only to say why
 
-    row = load_delegation(home.ledger, session_id)
+    row = load_run(home.ledger, session_id)
     if row is not None and row.state == "finished":  # a harness's own agent
         message = f"the delegation {session_id} was only looked on, so nothing is kept of its answer"
         return StateError(message, hint="remit ps --all shows how it ended")

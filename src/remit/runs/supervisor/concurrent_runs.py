@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from remit.hooks.tool_calls import read_uses
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import GRACE_MS, has_command, list_layers, list_tool_uses
-from remit.ledger.runs import list_delegations
+from remit.ledger.runs import list_runs
 from remit.model import NOTHING
 from remit.runs.judging.child_artifacts import HandedOn, load_handed_on
 from remit.runs.judging.conclusion import Writes
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 # this one began is not at work: its harness ended without a word.
 _OTHERS = """
     SELECT session_id, started_ms, ended_ms, layers, coalesce(json_extract(details, '$.confine'), 0) FROM (
-        SELECT session_id, started_ms, ended_ms, details FROM delegations
+        SELECT session_id, started_ms, ended_ms, details FROM runs
         WHERE state <> 'finished' AND started_ms IS NOT NULL AND ended_ms IS NULL
             AND (deadline_ms IS NULL OR deadline_ms >= :since - :grace)
         UNION
-        SELECT session_id, started_ms, ended_ms, details FROM delegations
+        SELECT session_id, started_ms, ended_ms, details FROM runs
         WHERE ended_ms > :since AND started_ms IS NOT NULL
     ) LEFT JOIN hook_runs USING (session_id)
     WHERE session_id <> :session AND json_extract(details, '$.root') = :root
@@ -43,18 +43,18 @@ _OTHERS = """
 # The nested runs that have ended and were not accepted, or say themselves that they failed.
 _NESTED = """
     WITH RECURSIVE below (session_id) AS (
-        SELECT session_id FROM delegations WHERE parent_id = ?
+        SELECT session_id FROM runs WHERE parent_id = ?
         UNION
-        SELECT child.session_id FROM delegations AS child JOIN below ON child.parent_id = below.session_id
+        SELECT child.session_id FROM runs AS child JOIN below ON child.parent_id = below.session_id
     )
-    SELECT delegations.agent, awaited, json_extract(details, '$.root'), session_id, started_ms, ended_ms, layers,
+    SELECT runs.agent, awaited, json_extract(details, '$.root'), session_id, started_ms, ended_ms, layers,
         coalesce(json_extract(details, '$.confine'), 0)
-    FROM delegations JOIN below USING (session_id) LEFT JOIN hook_runs USING (session_id)
+    FROM runs JOIN below USING (session_id) LEFT JOIN hook_runs USING (session_id)
     WHERE started_ms IS NOT NULL AND ended_ms IS NOT NULL
         AND (verdict NOT IN ('accepted', 'repaired') OR status IN ('failed', 'blocked'))
 """
 _EARLIER = """
-    SELECT session_id, task_number, verdict FROM delegations
+    SELECT session_id, task_number, verdict FROM runs
     WHERE ended_ms <= ? AND verdict IN ('accepted', 'repaired', 'unproven') AND json_extract(details, '$.root') = ?
     ORDER BY ended_ms DESC LIMIT ?
 """
@@ -130,14 +130,14 @@ def _load_other(home: Home, db: Connection, found: tuple[Any, ...], began_ms: in
 
 def list_below(ledger: Ledger, session_id: str) -> tuple[str, ...]:
     """The agents that were handed work by another and are not back yet."""
-    query = "SELECT agent FROM delegations WHERE parent_id = ? AND state <> 'finished' ORDER BY created_ms"
+    query = "SELECT agent FROM runs WHERE parent_id = ? AND state <> 'finished' ORDER BY created_ms"
     with ledger.reading() as db:
         return tuple(each[0] for each in db.execute(query, (session_id,)))
 
 
 def _load_tree(ledger: Ledger, row: Run) -> dict[str, Run]:
     """The runs that have the same first caller, by session."""
-    return {each.session_id: each for each in list_delegations(ledger, root_id=row.root_id, limit=100_000)}
+    return {each.session_id: each for each in list_runs(ledger, root_id=row.root_id, limit=100_000)}
 
 
 def _list_above(tree: Mapping[str, Run], session_id: str | None) -> list[str]:

@@ -52,7 +52,7 @@ def open_calls(drive: RunLoop, folder: str) -> CallServer | None:
 
     Without a socket, for whatever reason, each of its calls ends with a sentence.
     """
-    if not drive.terms.confine or drive.terms.afar:
+    if not drive.config.confine or drive.config.afar:
         return None
     session_id, root = drive.row.session_id, drive.home.root
 
@@ -61,7 +61,7 @@ def open_calls(drive: RunLoop, folder: str) -> CallServer | None:
         check_words(words)
 
     dropped = (TICKET, SESSION, RETURN_FILE, SOCKET)
-    environ = {name: value for name, value in drive.broker.environ.items() if name not in dropped}
+    environ = {name: value for name, value in drive.supervisor.environ.items() if name not in dropped}
     environ |= {SESSION: session_id, "REMIT_ROOT": root}
     with suppress(OSError):
         return CallServer(folder, admit, root=root, environ=environ, ticket=TICKET)

@@ -30,7 +30,7 @@ _MOST_FRAMES, _MOST_TRACE_CHARS = -100, 100_000
 async def call(drive: RunLoop, function: Any) -> Turn:  # noqa: ANN401 - whatever can be called
     """Call a function with the order; what came of it."""
     order = make_order(drive, 1, {})
-    ticket = await drive.broker.together.write(lambda _: mint(drive), durable=False)
+    ticket = await drive.supervisor.together.write(lambda _: mint(drive), durable=False)
     CARRIED.set(ticket)  # for this task and what it awaits
     drive.calling = Call(function, join_prompt(order))
     try:
@@ -47,7 +47,7 @@ async def _attend(drive: RunLoop, calling: Call) -> Turn:
         if seconds <= 0:
             return Turn(1, "timeout", Heard(notes=calling.notes))
         await asyncio.wait({answer}, timeout=min(seconds, LOOK_EVERY_S))
-        if not answer.done() and drive.broker.is_cancelled(drive.row.session_id):
+        if not answer.done() and drive.supervisor.is_cancelled(drive.row.session_id):
             return Turn(1, "cancelled", Heard(notes=calling.notes), reason=drive.cancelling)
     if answer.cancelled():
         return Turn(1, "cancelled", Heard(notes=calling.notes), reason=drive.cancelling)
@@ -58,11 +58,11 @@ async def _attend(drive: RunLoop, calling: Call) -> Turn:
         trace = _render_trace(error)
         texts = {"trace": trace.encode("utf-8", "surrogatepass")}
         keep = partial(keep_texts, drive.home, drive.row.session_id, texts, durable=False)
-        await drive.broker.together.write(lambda db: keep(db=db), durable=False)
+        await drive.supervisor.together.write(lambda db: keep(db=db), durable=False)
         heard = Heard(cause="crash", trouble=f"{type(error).__name__}: {str(error)[:300]}")
         return Turn(1, "exited", heard, trace=trace)
     heard = Heard(answer.result())
-    await drive.broker.together.write(partial(drive.keep_answer, heard, 1), durable=False)
+    await drive.supervisor.together.write(partial(drive.keep_answer, heard, 1), durable=False)
     return Turn(1, "exited", heard, 0, judgement=await drive.judge(heard))
 
 

@@ -13,9 +13,9 @@ from remit.attempts.folders import find_folder, has_session
 from remit.attempts.results import load_result
 from remit.evidence.saved_tree import BEFORE, Before, list_expected, read_before, take_before
 from remit.ledger.events import read_clock_ms
-from remit.ledger.runs import count_attempts, load_delegation
+from remit.ledger.runs import count_attempts, load_run
 from remit.ledger.texts import keep_texts, load_text
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.attempt_record import load_earlier
 from remit.runs.judging.child_artifacts import HandedOn, load_handed_on
 from remit.runs.judging.concurrent_writers import Site
@@ -36,23 +36,23 @@ _NOTICED_MS = 200
 
 async def look_before(drive: RunLoop) -> Before:
     """The tree before the run; for a run that another process began, or that is resumed, as it was then."""
-    terms = drive.terms
-    if not terms.evidence:
+    config = drive.config
+    if not config.evidence:
         return Before()
     if kept := drive.load_text(BEFORE):
         return read_before(kept)
-    resumed = (load_text(drive.home, terms.resume_of, BEFORE) or b"").decode() if terms.resume_of else ""
+    resumed = (load_text(drive.home, config.resume_of, BEFORE) or b"").decode() if config.resume_of else ""
     if resumed:
         return _keep_before(drive, read_before(resumed))
     if count_attempts(drive.home.ledger, drive.row.session_id):
         return read_before("")
     began_ms = read_clock_ms()
     expected = list_expected(
-        terms.root, manifest=terms.manifest, artifact_path=terms.artifact_path, workspace_root=terms.workspace_root
+        config.root, manifest=config.manifest, artifact_path=config.artifact_path, workspace_root=config.workspace_root
     )  # fmt: skip
-    taken = await asyncio.to_thread(take_before, drive.home, terms.root, expected=expected)
+    taken = await asyncio.to_thread(take_before, drive.home, config.root, expected=expected)
     if read_clock_ms() - began_ms > _NOTICED_MS:  # a large tree is not the agent's fault
-        drive.row = drive.broker.restart_clock(drive.row)
+        drive.row = drive.supervisor.restart_clock(drive.row)
     return _keep_before(drive, taken)
 
 
@@ -64,10 +64,10 @@ def _keep_before(drive: RunLoop, before: Before) -> Before:
 
 def hear_earlier(drive: RunLoop) -> Iterator[tuple[ToolUse, ...] | None]:
     """The tools that were used in what this goes on with; None where nobody can tell any more."""
-    home, earlier, known = drive.home, drive.terms.resume_of, {""}
+    home, earlier, known = drive.home, drive.config.resume_of, {""}
     while earlier not in known:
         known.add(earlier)
-        row = load_delegation(home.ledger, earlier)
+        row = load_run(home.ledger, earlier)
         count = count_attempts(home.ledger, earlier)
         if row is None or not count or not has_session(home, earlier):
             yield None
@@ -75,7 +75,7 @@ def hear_earlier(drive: RunLoop) -> Iterator[tuple[ToolUse, ...] | None]:
         for number in range(1, count + 1):
             folder = find_folder(home, earlier, number)
             yield listen_to(folder, drive.listen(number), load_result(folder)).tools
-        earlier = read_terms(row.details).resume_of
+        earlier = read_run_config(row.details).resume_of
 
 
 # --- afterwards -------------------------------------------------------------------------------------------------------
@@ -83,33 +83,33 @@ def hear_earlier(drive: RunLoop) -> Iterator[tuple[ToolUse, ...] | None]:
 
 def make_scene(drive: RunLoop, heard: Heard) -> Scene:
     """What is known of the agent's work: the tools of all its attempts, unless one of them did not tell."""
-    row, terms, before = drive.row, drive.terms, drive.before
+    row, config, before = drive.row, drive.config, drive.before
     told = [*drive.earlier_tools, *(turn.heard.tools for turn in drive.turns), heard.tools]
     tools = None if any(each is None for each in told) else tuple(use for each in told for use in each or ())
-    is_asked = before is not None or bool(terms.manifest)  # else nothing is told by what changed
+    is_asked = before is not None or bool(config.manifest)  # else nothing is told by what changed
     since = _list_resumed(drive)
-    site = drive.broker.find_site(row, terms.root, since=since) if is_asked else Site(terms.root)
+    site = drive.supervisor.find_site(row, config.root, since=since) if is_asked else Site(config.root)
     return Scene(
-        terms.root, before, tools, site, terms.manifest, terms.manifest_bytes, terms.topic, row.task_number,
-        drive.broker.list_below(row.session_id), terms.evidence and before is None,
-        load_earlier(drive.home.ledger, row.session_id, until=len(drive.turns)), terms.manifest_sha256,
-        lost=drive.lost, workspace_root=terms.workspace_root,
+        config.root, before, tools, site, config.manifest, config.manifest_bytes, config.topic, row.task_number,
+        drive.supervisor.list_below(row.session_id), config.evidence and before is None,
+        load_earlier(drive.home.ledger, row.session_id, until=len(drive.turns)), config.manifest_sha256,
+        lost=drive.lost, workspace_root=config.workspace_root,
     )  # fmt: skip
 
 
 def find_handed_on(drive: RunLoop) -> HandedOn:
     """What was accepted of those below it. All that is in a worktree of its own becomes its commit, and is its."""
-    if drive.before is None or drive.terms.worktree:
+    if drive.before is None or drive.config.worktree:
         return HandedOn()
-    return load_handed_on(drive.home, (drive.row.session_id, *_list_resumed(drive)), drive.terms.root)
+    return load_handed_on(drive.home, (drive.row.session_id, *_list_resumed(drive)), drive.config.root)
 
 
 def _list_resumed(drive: RunLoop) -> dict[str, int]:
     """The delegations that this one goes on with, and when each began: the tree is compared with before them."""
     found: dict[str, int] = {}
-    earlier = drive.terms.resume_of
+    earlier = drive.config.resume_of
     while earlier and earlier not in found:
-        row = load_delegation(drive.home.ledger, earlier)
+        row = load_run(drive.home.ledger, earlier)
         found[earlier] = 0 if row is None else row.started_ms or row.created_ms
-        earlier = "" if row is None else read_terms(row.details).resume_of
+        earlier = "" if row is None else read_run_config(row.details).resume_of
     return found

@@ -43,16 +43,16 @@ _PERMISSIONS = Permissions()._asdict()
 
 def start(drive: RunLoop, number: int, message: str | None) -> Started:
     """Start an attempt: with the work, or with a message to an agent that has ended."""
-    broker, home, session_id = drive.broker, drive.home, drive.row.session_id
-    environ = broker.environ | mint(drive)
+    supervisor, home, session_id = drive.supervisor, drive.home, drive.row.session_id
+    environ = supervisor.environ | mint(drive)
     environ |= {"REMIT_ROOT": home.root}
     for name in (RETURN_FILE, SOCKET):  # of an agent above
         environ.pop(name, None)
-    if drive.terms.confine and not drive.terms.afar:
+    if drive.config.confine and not drive.config.afar:
         environ[SOCKET] = f"{drive.find_folder(number)}/{NAME}"
-    if drive.terms.format != MANIFEST.name:
+    if drive.config.format != MANIFEST.name:
         environ[RETURN_FILE] = find_return_file(drive.find_folder(number))
-    environ |= hand_on(broker.environ, drive.row, load_trace(home, drive.row))
+    environ |= hand_on(supervisor.environ, drive.row, load_trace(home, drive.row))
     order = make_order(drive, number, environ)._replace(settings=_fill_settings(drive))
     launch = _make_launch(drive, order, message)
     attempt = make_attempt(home, session_id, number)
@@ -63,32 +63,32 @@ def start(drive: RunLoop, number: int, message: str | None) -> Started:
 
 def mint(drive: RunLoop) -> dict[str, str]:
     """A new ticket for the agent; one that an earlier attempt had is no longer good."""
-    ticket = drive.broker.mint(drive.row)
+    ticket = drive.supervisor.mint(drive.row)
     set_ticket(drive.home.ledger, drive.row.session_id, ticket.hash)
     return {TICKET: ticket.token, SESSION: drive.row.session_id}
 
 
 def make_order(drive: RunLoop, number: int, environ: dict[str, str]) -> Order:
     """What a runner is told of an attempt."""
-    row, terms, budget = drive.row, drive.terms, drive.allowance.find_left(drive.usage)
+    row, config, budget = drive.row, drive.config, drive.allowance.find_left(drive.usage)
     return Order(
-        row.session_id, row.agent, drive.load_text("prompt"), terms.root, drive.find_folder(number),
-        drive.load_text("instructions"), terms.is_native, terms.description, terms.model, terms.tools,
-        budget.max_turns, budget.max_usd, environ, terms.settings, tuple(terms.words),
-        terms.temperature, terms.max_output_tokens,
+        row.session_id, row.agent, drive.load_text("prompt"), config.root, drive.find_folder(number),
+        drive.load_text("instructions"), config.is_native, config.description, config.model, config.tools,
+        budget.max_turns, budget.max_usd, environ, config.settings, tuple(config.words),
+        config.temperature, config.max_output_tokens,
     )  # fmt: skip
 
 
 def _fill_settings(drive: RunLoop) -> dict[str, Any]:
     """What is set for the runner, with the variables that it is started with."""
-    now = drive.broker.variables.get(drive.row.runner, NOTHING)
-    return fill_values(drive.terms.settings, now, runner=drive.row.runner)
+    now = drive.supervisor.variables.get(drive.row.runner, NOTHING)
+    return fill_values(drive.config.settings, now, runner=drive.row.runner)
 
 
 def _make_launch(drive: RunLoop, order: Order, message: str | None) -> Launch:
     runner, harness_id = drive.runner, drive.harness_id
     if message is None:
-        is_resumed = bool(drive.terms.harness_id)
+        is_resumed = bool(drive.config.harness_id)
         return runner.resume(order, harness_id, order.prompt) if is_resumed else runner.start(order)
     if runner.can_resume and harness_id:
         return runner.resume(order, harness_id, message)
@@ -97,9 +97,9 @@ def _make_launch(drive: RunLoop, order: Order, message: str | None) -> Launch:
 
 def _make_shim_order(drive: RunLoop, launch: Launch, environ: dict[str, str]) -> ShimOrder:
     environ = environ | dict(launch.environ)
-    confinement = _make_confinement(drive, environ) if drive.terms.confine else None
+    confinement = _make_confinement(drive, environ) if drive.config.confine else None
     return ShimOrder(
-        launch.argv, drive.terms.root, drive.row.deadline_ms or 0, environ, launch.stdin,
+        launch.argv, drive.config.root, drive.row.deadline_ms or 0, environ, launch.stdin,
         launch.files, confinement=confinement,
     )  # fmt: skip
 
@@ -108,7 +108,7 @@ def _make_confinement(drive: RunLoop, environ: dict[str, str]) -> Confinement:
     """Let the agent write to its folder and the harness to its state, and neither to what decides about agents."""
     from remit.policy.confinement_profile import list_caches  # noqa: PLC0415 - no other run needs it
 
-    root, harness = drive.terms.root, drive.terms.base or drive.runner.name
+    root, harness = drive.config.root, drive.config.base or drive.runner.name
     home = environ.get("HOME", "")
     writable = (_expand(each, environ) for each in STATE_PLACES.get(harness, ()))
     places, private = list_places(root, home, harness, environ)
@@ -117,8 +117,8 @@ def _make_confinement(drive: RunLoop, environ: dict[str, str]) -> Confinement:
         root, tuple(filter(None, writable)), tuple(ReadOnlyPath(*place) for place in places),
         tuple(ReadOnlyPath(*place) for place in GIT_PLACES),
         (*private, environ.get("TMPDIR", ""), *list_caches(home, environ, permitted.write)),
-        permitted, new_files, drive.terms.network,
-        find_model_ports(harness, environ) if drive.terms.network == "model" else (),
+        permitted, new_files, drive.config.network,
+        find_model_ports(harness, environ) if drive.config.network == "model" else (),
     )  # fmt: skip
 
 
@@ -135,10 +135,10 @@ def _apply_permissions(drive: RunLoop, home: str) -> tuple[Profile, tuple[str, .
     said = [json.loads(each) for each in texts]
     layers = [Permissions(*(each.get(name, default) for name, default in _PERMISSIONS.items())) for each in said]
     may_write = all(layer.tools is None or {*WRITING} & {*layer.tools} for layer in layers)
-    own_git = (find_common_folder(drive.terms.root),) if may_write else ()
-    ground = PathContext(drive.terms.root, drive.terms.root, home, os.path.realpath)
-    profile, sentences = make_profile(layers, ground, write=(*drive.terms.build_places, *own_git))
-    profile = judge_harness(profile, sentences, is_judged=drive.terms.judges and find_level().has_judge)
+    own_git = (find_common_folder(drive.config.root),) if may_write else ()
+    ground = PathContext(drive.config.root, drive.config.root, home, os.path.realpath)
+    profile, sentences = make_profile(layers, ground, write=(*drive.config.build_places, *own_git))
+    profile = judge_harness(profile, sentences, is_judged=drive.config.judges and find_level().has_judge)
     own = os.path.realpath(f"{drive.home.root}/.remit")
     if any(is_below(own, each) for each in profile.hide):  # the files that the runner starts the agent with
         profile = profile._replace(hide=tuple(each for each in profile.hide if not is_below(own, each)))

@@ -15,7 +15,7 @@ from remit.errors import RefusedError, RunnerError
 from remit.ledger.runs import count_attempts
 from remit.runners import Order, Usage
 from remit.runners.registry import get_runner
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.tickets import TICKET, hash_ticket
 from remit.runs.admission.tree_usage import load_tree
 from remit.runs.judging.conclusion import add_usage
@@ -75,15 +75,15 @@ def hear_callers(home: Home, environ: Mapping[str, str], own_runners: Mapping[st
     heard = {}
     for session_id, row in tree.line.items():
         with suppress(RunnerError):  # one that the workspace does not have any more
-            base = read_terms(tree.terms[session_id]).base
+            base = read_run_config(tree.config[session_id]).base
             runner = get_runner(row.runner, {**own_runners, row.runner: base} if base else own_runners)
             if row.state == "running" and runner.tells_usage:
-                heard[session_id] = _hear_attempts(home, session_id, runner, tree.terms[session_id])
+                heard[session_id] = _hear_attempts(home, session_id, runner, tree.config[session_id])
     return heard
 
 
 def _hear_attempts(home: Home, session_id: str, runner: Runner, details: Mapping[str, object]) -> Usage:
-    settings = read_terms(details).settings
+    settings = read_run_config(details).settings
     heards = []
     for number in range(1, count_attempts(home.ledger, session_id) + 1):
         folder = find_folder(home, session_id, number)

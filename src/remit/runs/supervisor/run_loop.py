@@ -1,8 +1,8 @@
 """Drive: one delegation, from its slot to the end of its agent's work.
 
 Owns the walk: look at the tree, start the agent, watch it, judge what it says, send it back, and give it up. What has
-happened is read from the session's folder and the ledger at every step, so that a broker that takes over after a crash
-does the same as the one that began: there is no other way to recover.
+happened is read from the session's folder and the ledger at every step, so that a supervisor that takes over after a
+crash does the same as the one that began: there is no other way to recover.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from remit.ledger.texts import keep_texts, load_text
 from remit.model import Expectation
 from remit.runners import Heard, Usage
 from remit.runs.admission.limits import Budget, check_held
-from remit.runs.admission.run_config import find_retry, read_terms
+from remit.runs.admission.run_config import find_retry, read_run_config
 from remit.runs.instructions import render_handback, render_reask
 from remit.runs.judging.attempt_record import describe_attempt
 from remit.runs.judging.conclusion import Ended, Writes, conclude
@@ -76,14 +76,14 @@ _LONG_BYTES = 256 * 1024
 
 
 class RunLoop:
-    """One delegation that is running. It ends with a `Conclusion`; what follows from it is the broker's."""
+    """One delegation that is running. It ends with a `Conclusion`; what follows from it is the supervisor's."""
 
-    def __init__(self, broker: Supervisor, row: Run) -> None:
-        self.broker = broker
-        self.home = broker.home
+    def __init__(self, supervisor: Supervisor, row: Run) -> None:
+        self.supervisor = supervisor
+        self.home = supervisor.home
         self.row = row
-        self.terms: RunConfig = read_terms(row.details)
-        self.runner: Runner = broker.get_runner(row.runner, self.terms.base)
+        self.config: RunConfig = read_run_config(row.details)
+        self.runner: Runner = supervisor.get_runner(row.runner, self.config.base)
         self.turns: list[Turn] = []
         self.live = Heard()
         """What is heard of the attempt that runs now."""
@@ -101,7 +101,7 @@ class RunLoop:
         """Why there is none."""
         self.earlier_tools: tuple[tuple[ToolUse, ...] | None, ...] = ()
         """What was used in the sessions that it goes on with."""
-        self.allowance = Allowance(self.home, row.session_id, Budget(**self.terms.budget))
+        self.allowance = Allowance(self.home, row.session_id, Budget(**self.config.budget))
 
     @property
     def usage(self) -> Usage:
@@ -123,12 +123,12 @@ class RunLoop:
     def harness_id(self) -> str:
         """What the harness calls the agent's session; empty where it has none."""
         told = (turn.heard.harness_id for turn in reversed(self.turns))
-        return next((each for each in told if each), self.terms.harness_id)
+        return next((each for each in told if each), self.config.harness_id)
 
     def check_held(self) -> tuple[Diagnostic, ...]:
         """What there is to say of limits that its runner gives nobody the means to hold."""
-        budget = Budget(**self.terms.budget)
-        return check_held(budget, self.runner, name=self.row.runner, hands_on=bool(self.terms.may_call))
+        budget = Budget(**self.config.budget)
+        return check_held(budget, self.runner, name=self.row.runner, hands_on=bool(self.config.may_call))
 
     @property
     def used(self) -> tuple[ToolUse, ...] | None:
@@ -145,7 +145,7 @@ class RunLoop:
 
     def _list_files(self, tools: Sequence[ToolUse] | None) -> tuple[set[str], set[str]]:
         """The files below the root that tools wrote, and those that changed while commands ran."""
-        root = self.terms.root
+        root = self.config.root
         return list_written(Heard(tools=tuple(tools or ())), root), name_below_root(list_seen(tools), root)
 
     def load_text(self, kind: str) -> str:
@@ -175,10 +175,10 @@ class RunLoop:
             if count_attempts(self.home.ledger, self.row.session_id):
                 raise  # its agent has begun
             return await self._conclude(refuse(1, error))
-        function = self.broker.functions.pop(self.row.session_id, None)  # it is called once
+        function = self.supervisor.functions.pop(self.row.session_id, None)  # it is called once
         if function is not None:
             turn = await self._call(function)
-        elif self.terms.settings.get("in_process"):  # its function went with the process that had it
+        elif self.config.settings.get("in_process"):  # its function went with the process that had it
             reason = "the process that ran it has ended, or could not write down what it said"
             turn = Turn(1, "orphaned", Heard(), reason=reason)
         else:
@@ -193,7 +193,7 @@ class RunLoop:
 
         turn = await self._shorten(await call(self, function))
         self.turns.append(turn)
-        await self.broker.together.write(partial(self._record, turn), durable=False)
+        await self.supervisor.together.write(partial(self._record, turn), durable=False)
         return turn
 
     async def _work(self) -> Turn:
@@ -203,7 +203,7 @@ class RunLoop:
             number -= 1
         for earlier in range(1, number):
             self.turns.append(await self._examine(earlier))
-        if number == 0 and self.terms.boot_id != load_boot_id() and self.terms.retry != "safe":
+        if number == 0 and self.config.boot_id != load_boot_id() and self.config.retry != "safe":
             return Turn(1, "orphaned", Heard(), reason="the machine was started anew meanwhile")
         message, goes_on = None, False
         while True:
@@ -227,12 +227,12 @@ class RunLoop:
     def _was_begun(self, number: int) -> bool:
         """Whether an attempt that the ledger has was ever started. A folder that is gone was removed afterwards."""
         folder = self.find_folder(number)
-        state = find_state(folder, boot_id=self.terms.boot_id)
+        state = find_state(folder, boot_id=self.config.boot_id)
         return state != "none" or not os.path.isdir(folder)
 
     def _start(self, number: int, message: str | None) -> Turn | None:
         """Start an attempt, with a message to an agent that has ended; what there is to say if that cannot be."""
-        if self.cancelling or self.broker.is_cancelled(self.row.session_id):
+        if self.cancelling or self.supervisor.is_cancelled(self.row.session_id):
             return Turn(number, "cancelled", Heard(), reason=self.cancelling)
         is_used_up = message is None and self.allowance.is_exhausted(self.usage, is_running=False)
         if is_used_up:  # by others, since it was admitted
@@ -241,7 +241,7 @@ class RunLoop:
             self.started = start(self, number, message)
         except RemitError as error:  # nothing of it runs, and so it must not be begun later by another
             return refuse(number, error)
-        self.broker.note(self.row.session_id, "started", {"attempt": number})
+        self.supervisor.note(self.row.session_id, "started", {"attempt": number})
         return None
 
     def _record(self, turn: Turn, _: object = None) -> None:
@@ -251,8 +251,8 @@ class RunLoop:
         with self.home.ledger.transaction() as db:
             record_attempt(db, self.row.session_id, attempt)
             self.allowance.note_usage(db, self.usage)
-            outside = list_written_outside(turn.heard, self.terms.root, self.terms.workspace_root)
-            for path in sorted(list_written(turn.heard, self.terms.root) | outside):
+            outside = list_written_outside(turn.heard, self.config.root, self.config.workspace_root)
+            for path in sorted(list_written(turn.heard, self.config.root) | outside):
                 add_act(db, session_id=self.row.session_id, path=path, operation="write", parent_id=self.row.parent_id)
             if self.harness_id:  # by which it can be taken up again
                 keep_texts(self.home, self.row.session_id, {"harness": self.harness_id.encode()}, db=db)
@@ -285,14 +285,14 @@ class RunLoop:
         """What ended an attempt that could not say it any more: its time, somebody's wish, or nobody knows what."""
         if read_clock_ms() >= (self.row.deadline_ms or 0):
             return Turn(number, "timeout", heard)
-        if self.broker.is_cancelled(self.row.session_id):
-            return Turn(number, "cancelled", heard, reason=self.broker.find_reason(self.row.session_id))
+        if self.supervisor.is_cancelled(self.row.session_id):
+            return Turn(number, "cancelled", heard, reason=self.supervisor.find_reason(self.row.session_id))
         return Turn(number, "orphaned", heard, reason="its shim ended without a result")
 
     def _tell_missing(self, number: int, code: int) -> RunnerError:
         """Why the program could not be executed."""
         try:
-            program = f"'{self.runner.start(make_order(self, number, dict(self.broker.environ))).argv[0]}'"
+            program = f"'{self.runner.start(make_order(self, number, dict(self.supervisor.environ))).argv[0]}'"
         except RemitError:  # it can be found no more
             program = "the program"
         hint = "see whether it is on the path" if code == ENOENT else "see whether it is a program that may be run"
@@ -315,13 +315,13 @@ class RunLoop:
         text, submitted = heard.text or "", self._load_submitted(number)
         if not text.strip() and not submitted:
             return None
-        agent = self.row.agent if self.terms.is_named else None
+        agent = self.row.agent if self.config.is_named else None
         expectation = Expectation(
-            self.row.session_id, agent, self.terms.kind or None, self.row.depth, self.row.path, shortens=shortens
+            self.row.session_id, agent, self.config.kind or None, self.row.depth, self.row.path, shortens=shortens
         )  # fmt: skip
-        words: Any = self.terms.words
+        words: Any = self.config.words
         judge = partial(
-            judge_answer, text, make_scene(self, heard), format=self.terms.format, any_format=self.terms.any_format,
+            judge_answer, text, make_scene(self, heard), format=self.config.format, any_format=self.config.any_format,
             expectation=expectation, words=words, submitted=submitted,
         )  # fmt: skip
         return await asyncio.to_thread(judge)  # it may hash gigabytes of claimed files
@@ -340,18 +340,18 @@ class RunLoop:
         if seconds < _LEAST_LEFT_S or self.allowance.is_exhausted(self.usage, is_running=False):
             return None
         if turn.stop_reason == HANDBACK:
-            return render_handback(seconds, format=self.terms.format) if can_resume else None
+            return render_handback(seconds, format=self.config.format) if can_resume else None
         if not self._may_ask_again(turn, can_resume=can_resume):
             return None
         findings = () if turn.judgement is None else turn.judgement.findings
         used = None if turn.judgement is None else turn.judgement.format
-        return render_reask(findings, format=used or self.terms.format, session_id=self.row.session_id)
+        return render_reask(findings, format=used or self.config.format, session_id=self.row.session_id)
 
     def _may_run_again(self, turn: Turn) -> bool:
         """Whether an attempt that was lost is made once more: where its work may be done twice, and there is time."""
         seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
-        is_left = seconds >= _LEAST_LEFT_S and len(self.turns) <= self.terms.reasks
-        return turn.stop_reason == "orphaned" and self.terms.retry == "safe" and is_left
+        is_left = seconds >= _LEAST_LEFT_S and len(self.turns) <= self.config.reasks
+        return turn.stop_reason == "orphaned" and self.config.retry == "safe" and is_left
 
     def _may_ask_again(self, turn: Turn, *, can_resume: bool) -> bool:
         """Whether an answer that does not hold is sent back: an agent that could not answer is not asked again."""
@@ -360,15 +360,15 @@ class RunLoop:
         asked = sum(earlier.stop_reason in OWN_END for earlier in self.turns) - 1
         hopeless = turn.heard.cause in ("turns", "budget", "refused")
         answered = turn.judgement is not None or not turn.heard.cause
-        safe = self.terms.retry == "safe"
-        return asked < self.terms.reasks and not hopeless and ((can_resume and answered) or safe)
+        safe = self.config.retry == "safe"
+        return asked < self.config.reasks and not hopeless and ((can_resume and answered) or safe)
 
     # --- what became of it --------------------------------------------------------------------------------------------
 
     async def _conclude(self, turn: Turn) -> Conclusion:
         scene = make_scene(self, Heard(tools=()))
         written = None if scene.tools is None else frozenset(
-            path for each in self.turns for path in list_written(each.heard, self.terms.root)
+            path for each in self.turns for path in list_written(each.heard, self.config.root)
         )  # fmt: skip
         tools = None if any(each is None for each in self.earlier_tools) else self.used
         handed_on = find_handed_on(self)
@@ -380,14 +380,14 @@ class RunLoop:
                 stop_reason, self.row.agent, turn.heard, turn.judgement, comparison, unclaimed, turn.exit_code,
                 self._find_reason(turn, stop_reason), written, scene.shared, handed_back, self._find_resume(),
                 find_retry(self.row), frozenset(handed_on.made), self.row.session_id,
-                frozenset(self._list_files(tools)[1]), is_recorded(tools), turn.code, turn.trace, self.terms.format,
+                frozenset(self._list_files(tools)[1]), is_recorded(tools), turn.code, turn.trace, self.config.format,
             )
         )  # fmt: skip
-        differing = self.load_text(CONFINED).splitlines() if self.terms.confine else []
-        if self.terms.unconfined:
-            differing = [f"the agent's permissions weren't enforced by the kernel: {self.terms.unconfined}"]
-        created = [change.path for change in comparison.created] if comparison and self.terms.confine else []
-        new = [protected_name(each) for each in list_created(created, self.terms.root, agent=self.row.agent)]
+        differing = self.load_text(CONFINED).splitlines() if self.config.confine else []
+        if self.config.unconfined:
+            differing = [f"the agent's permissions weren't enforced by the kernel: {self.config.unconfined}"]
+        created = [change.path for change in comparison.created] if comparison and self.config.confine else []
+        new = [protected_name(each) for each in list_created(created, self.config.root, agent=self.row.agent)]
         notes = (*concluded.notes, *(f"confine: {each}" for each in differing))
         return concluded._replace(notes=notes, findings=(*concluded.findings, *new))
 
@@ -400,13 +400,13 @@ class RunLoop:
         grades = {} if turn.judgement is None else turn.judgement.grades
         after = None if turn.judgement is None else turn.judgement.after
         with suppress(RemitError):  # the folder is gone: there is nothing to report of it
-            own = self.broker.list_own_files()
+            own = self.supervisor.list_own_files()
             return await asyncio.to_thread(look_around, scene, grades, own, is_below, after)
         return None, ()
 
     def _find_reason(self, turn: Turn, stop_reason: str) -> str:
         """Why it ended so, where somebody has said it."""
-        reason = turn.reason or (self.broker.find_reason(self.row.session_id) if stop_reason == "cancelled" else "")
+        reason = turn.reason or (self.supervisor.find_reason(self.row.session_id) if stop_reason == "cancelled" else "")
         return self.allowance.tell_exhausted(self.usage) if stop_reason == BUDGET and reason == BUDGET else reason
 
     def _find_resume(self) -> str:

@@ -14,7 +14,7 @@ from remit.errors import StateError
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.slots import list_left, list_strangers, list_unwanted, take_slot
 from remit.model import NOTHING
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.tickets import CARRIED
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class _Waiter(NamedTuple):
 class Line:
     """Those who wait for a slot."""
 
-    def __init__(self, broker: Supervisor) -> None:
-        self._broker = broker
+    def __init__(self, supervisor: Supervisor) -> None:
+        self._supervisor = supervisor
         self._waiters: dict[str, _Waiter] = {}
         self._called = asyncio.Event()
         self._usher: asyncio.Task[None] | None = None
@@ -94,14 +94,14 @@ class Line:
         pause, waited = _LOOK_S[0], 0.0
         while self._waiters:
             self._called.clear()
-            told = await self._broker.together.write(self._look)
+            told = await self._supervisor.together.write(self._look)
             for waiter, word in told:
                 _tell(waiter, word)
             pause = _LOOK_S[0] if told else min(pause * 1.5, _LOOK_S[1])
             waited = 0.0 if told else waited + pause
             if waited >= _RECOVER_EVERY_S:  # what holds the slots may be dead
                 waited = 0.0
-                self._broker.recover_soon()
+                self._supervisor.recover_soon()
             await self._wait(pause)
 
     async def _wait(self, seconds: float) -> None:
@@ -118,7 +118,7 @@ class Line:
         left = list_left(db) if any(waiter.row.parent_id for waiter in self._waiters.values()) else frozenset()
         told: list[tuple[_Waiter, str | Exception]] = []
         full: set[str] = set()
-        strangers = list_strangers(db, self._broker.id)
+        strangers = list_strangers(db, self._supervisor.id)
         is_patient = self._gives_way_ms is None or now_ms - self._gives_way_ms < _GIVES_WAY_MS
         for session_id, waiter in sorted(self._waiters.items(), key=lambda each: each[1].row.created_ms):
             row = waiter.row
@@ -134,7 +134,7 @@ class Line:
                 deadline_ms = find_deadline(row, now_ms, waiter.limit_ms)
                 try:
                     ahead = sum(since_ms < row.created_ms for since_ms in strangers) if is_patient else 0
-                    limit = take_slot(db, row, self._broker.slots, deadline_ms=deadline_ms, ahead=ahead)
+                    limit = take_slot(db, row, self._supervisor.slots, deadline_ms=deadline_ms, ahead=ahead)
                 except StateError as error:  # another has driven it on
                     told.append((waiter, error))
                     continue
@@ -161,5 +161,5 @@ def _tell(waiter: _Waiter, word: str | BaseException) -> None:
 
 def find_deadline(row: Run, now_ms: int, limit_ms: int | None) -> int:
     """When the time of a delegation that begins now is up."""
-    deadline_ms = now_ms + int(read_terms(row.details).timeout_s * 1000)
+    deadline_ms = now_ms + int(read_run_config(row.details).timeout_s * 1000)
     return deadline_ms if limit_ms is None else min(deadline_ms, limit_ms)

@@ -1,7 +1,8 @@
-"""The broker: a process that drives delegations, and what all of them have in common.
+"""The supervisor: a process that drives delegations, and what all of them have in common.
 
-Owns who drives what: it waits for slots, drives to the end, settles, and takes over what brokers have left that are no
-longer there. The rows of the ledger are what it works on; it holds nothing that another broker could not read there.
+Owns who drives what: it waits for slots, drives to the end, settles, and takes over what supervisors have left that are
+no longer there. The rows of the ledger are what it works on; it holds nothing that another supervisor could not read
+there.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from remit.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.ledger.hook_runs import GRACE_MS
 from remit.ledger.hook_runs import OWNER as HOOKS
 from remit.ledger.remote_rows import OWNER as AFAR
-from remit.ledger.runs import advance, count_attempts, list_branch, list_delegations, load_delegation
+from remit.ledger.runs import advance, count_attempts, list_branch, list_runs, load_run
 from remit.ledger.slots import Slots, claim, set_deadline, set_ticket, take_slot
 from remit.ledger.texts import keep_texts
 from remit.model import ERROR_CODES, NOTHING
 from remit.runners import Heard
 from remit.runners.registry import get_runner
-from remit.runs.admission.run_config import BUILT_IN, find_retry, read_terms
+from remit.runs.admission.run_config import BUILT_IN, find_retry, read_run_config
 from remit.runs.admission.tickets import RANDOM_BYTES, Ticket, mint
 from remit.runs.judging.conclusion import Ended, conclude
 from remit.runs.results.full_result import add_steps, load_report, make_report, render_report
@@ -127,7 +128,7 @@ class Supervisor:
     # --- one delegation -----------------------------------------------------------------------------------------------
 
     async def drive(self, session_id: str) -> Result:
-        """Take a delegation that is this broker's to its end; what the caller is told of it.
+        """Take a delegation that is this supervisor's to its end; what the caller is told of it.
 
         While another process keeps the ledger for itself it is waited for: the agent goes on all the same, and what
         has become of it is on disk. If the ledger can't be written once the agent has ended, its result is returned
@@ -157,7 +158,7 @@ class Supervisor:
         return session_id in self._driving
 
     def has_stopped(self, row: Run) -> bool:
-        """Whether a delegation is this broker's, and could not be driven on."""
+        """Whether a delegation is this supervisor's, and could not be driven on."""
         is_own = self._presence is not None and row.owner == self._presence.id
         return is_own and row.session_id not in self._driving
 
@@ -185,11 +186,11 @@ class Supervisor:
     def check_reach(self, row: Run) -> None:
         """Refuse to drive here what was sent to other machines, where nobody knows any more which."""
         if self._is_out_of_reach(row):
-            hint = "set `engine`, or REMIT_ENGINE, to the database that it was sent through"
-            raise StateError(f"{row.session_id} is done by another machine, and no engine is set", hint=hint)
+            hint = "set `backend`, or REMIT_BACKEND, to the database that it was sent through"
+            raise StateError(f"{row.session_id} is done by another machine, and no backend is set", hint=hint)
 
     def _is_out_of_reach(self, row: Run) -> bool:
-        return self.afar is None and row.state in ("admitted", "running") and read_terms(row.details).afar
+        return self.afar is None and row.state in ("admitted", "running") and read_run_config(row.details).afar
 
     async def _work(self, row: Run) -> Result:
         """Have a delegation done on this machine."""
@@ -233,7 +234,7 @@ class Supervisor:
         return conclude(Ended("orphaned", row.agent, reason=error.message, retry=find_retry(row)))
 
     def _load(self, session_id: str) -> Run:
-        row = load_delegation(self.home.ledger, session_id)
+        row = load_run(self.home.ledger, session_id)
         if row is None:
             raise RemitError(f"the ledger has no delegation {session_id}", hint="remit ps shows what there is")
         return row
@@ -250,7 +251,7 @@ class Supervisor:
 
     def _find_limit(self, row: Run) -> int | None:
         """When the caller's own time is up."""
-        parent = None if row.parent_id is None else load_delegation(self.home.ledger, row.parent_id)
+        parent = None if row.parent_id is None else load_run(self.home.ledger, row.parent_id)
         return None if parent is None else parent.deadline_ms
 
     def restart_clock(self, row: Run) -> Run:
@@ -261,7 +262,7 @@ class Supervisor:
 
     async def _begin(self, row: Run) -> Conclusion | None:
         """Do what comes before the work on a task, as often as needed; what became of it where it may not begin."""
-        if read_terms(row.details).is_harness_run:  # begun by a harness, and nothing of it can be heard here
+        if read_run_config(row.details).is_harness_run:  # begun by a harness, and nothing of it can be heard here
             return conclude(Ended("orphaned", row.agent, reason="its harness ended without a word of it"))
         if self.begin is None or row.details.keys().isdisjoint(("working", "phase", "outside")):
             return None
@@ -283,7 +284,7 @@ class Supervisor:
         told = drive.report if drive is not None else None
         report = self._reports[row.session_id] = told or make_report(row, drive, conclusion, ended_ms=now_ms)
         usage = report.usage
-        is_over = self.settle is None or not read_terms(row.details).finishes
+        is_over = self.settle is None or not read_run_config(row.details).finishes
 
         def write(db: Connection) -> None:
             keep_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
@@ -303,7 +304,7 @@ class Supervisor:
     async def _end_below(self, row: Run) -> None:
         """End all nested runs with their caller: those that another supervisor drives, such as a server's, as well."""
         with self.home.ledger.reading() as db:
-            query = "SELECT session_id FROM delegations WHERE parent_id = ? AND state <> 'finished'"
+            query = "SELECT session_id FROM runs WHERE parent_id = ? AND state <> 'finished'"
             below = [each[0] for each in db.execute(query, (row.session_id,))]
         for session_id in below:
             child = self._load(session_id)
@@ -328,14 +329,14 @@ class Supervisor:
         """Do on disk what follows from it, as often as needed: each step does only what is missing."""
         report, conclusion = load_report(self.home, row.session_id)
         steps: tuple[Step, ...] = ()
-        if self.settle is not None and read_terms(row.details).finishes:
+        if self.settle is not None and read_run_config(row.details).finishes:
             try:
                 steps = await asyncio.to_thread(self.settle, row, conclusion)
             except RemitError as error:  # reported with the rest, and no reason to have no result
                 from remit.runs.finish.steps import fail  # noqa: PLC0415 - 20 ms, and whoever settles has it already
 
                 steps = (fail("settle", error),)
-        report = self._reports[row.session_id] = add_steps(report, steps, root=read_terms(row.details).root)
+        report = self._reports[row.session_id] = add_steps(report, steps, root=read_run_config(row.details).root)
         with self.home.ledger.transaction(durable=True) as db:
             if self._load(row.session_id).state != "finished":
                 keep_texts(self.home, row.session_id, {"report": render_report(report, conclusion)}, db=db)
@@ -376,7 +377,7 @@ class Supervisor:
 
     def find_site(self, row: Run, root: str, *, since: Mapping[str, int]) -> Site:
         """Who else worked in the same folder meanwhile. `since`: the sessions that the run continues."""
-        drives = [each for each in self.drives.values() if isinstance(each, RunLoop) and each.terms.root == root]
+        drives = [each for each in self.drives.values() if isinstance(each, RunLoop) and each.config.root == root]
         live = {each.row.session_id: each.describe() for each in drives}
         return find_site(self.home, row, root, since=since, live=live)
 
@@ -392,15 +393,15 @@ class Supervisor:
     # --- recovery -----------------------------------------------------------------------------------------------------
 
     def claim_abandoned(self) -> list[str]:
-        """Take over every delegation whose broker is gone; the sessions that are this one's now."""
+        """Take over every delegation whose supervisor is gone; the sessions that are this one's now."""
         clear_departed(self.home)
-        rows = list_delegations(self.home.ledger, only_open=True, limit=100_000)
+        rows = list_runs(self.home.ledger, only_open=True, limit=100_000)
         gone = {owner: not is_present(self.home, owner) for owner in {row.owner for row in rows}}
         left = [row for row in reversed(rows) if gone[row.owner] and self._is_mute(row)]
         return [row.session_id for row in left if claim(self.home.ledger, row, self.id)]
 
     def is_left(self, row: Run) -> bool:
-        """Whether nobody but a broker will bring a delegation to its end."""
+        """Whether nobody but a supervisor will bring a delegation to its end."""
         return not is_present(self.home, row.owner) and self._is_mute(row)
 
     def _is_mute(self, row: Run) -> bool:

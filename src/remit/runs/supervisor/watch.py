@@ -75,7 +75,7 @@ class _Watcher:
             self.heard_ms, self.idle = now_ms, False
         if self.hearing.offset - begin < PIECE_BYTES:  # nothing is left to read
             self.drive.live_ms = now_ms
-        if not self.stopped and self.drive.broker.is_cancelled(self.drive.row.session_id):
+        if not self.stopped and self.drive.supervisor.is_cancelled(self.drive.row.session_id):
             self._stop("cancel")  # whoever asked was too early for the shim
         if not self.stopped:
             self._hold_limits(now_ms)
@@ -102,7 +102,7 @@ class _Watcher:
 
     def _is_time_to_hand_back(self, now_ms: int) -> bool:
         drive = self.drive
-        window_s = min(HANDBACK_SHARE * drive.terms.timeout_s, HANDBACK_MAX_S)
+        window_s = min(HANDBACK_SHARE * drive.config.timeout_s, HANDBACK_MAX_S)
         asked = any(turn.stop_reason == HANDBACK for turn in drive.turns)
         known = bool(drive.live.harness_id or drive.harness_id)
         is_time = now_ms >= (drive.row.deadline_ms or 0) - window_s * 1000
@@ -111,9 +111,9 @@ class _Watcher:
     def _tell(self, now_ms: int) -> None:
         """Tell those who follow, not too often; and once when nothing was heard for long."""
         drive, live = self.drive, self.drive.live
-        if not self.idle and now_ms - self.heard_ms > drive.terms.idle_s * 1000:
+        if not self.idle and now_ms - self.heard_ms > drive.config.idle_s * 1000:
             self.idle = True
-            drive.broker.note(drive.row.session_id, "idle", {"seconds": (now_ms - self.heard_ms) // 1000})
+            drive.supervisor.note(drive.row.session_id, "idle", {"seconds": (now_ms - self.heard_ms) // 1000})
         told = f"{live.said}{live.usage}"
         if told != self.told and now_ms - self.told_ms >= _TELL_EVERY_S * 1000:
             self.told, self.told_ms = told, now_ms
@@ -122,4 +122,4 @@ class _Watcher:
             details = {"said": said, "tokens": usage.tokens, "cost_usd": usage.cost_usd}
             with drive.home.ledger.transaction() as db:
                 drive.allowance.note_usage(db, usage)
-                drive.broker.note(drive.row.session_id, "progress", details)
+                drive.supervisor.note(drive.row.session_id, "progress", details)

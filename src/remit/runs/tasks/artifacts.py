@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from remit.errors import RemitError
 from remit.model import Diagnostic
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.finish.steps import Step
 from remit.runs.tasks.task_status import open_store
 
@@ -29,12 +29,12 @@ _ONE_FILE = ("research", "planning")
 
 def check_artifacts(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> tuple[Step, ...]:
     """What there is to say of the artifacts of a command that is completed and settled."""
-    terms = read_terms(row.details)
-    if not terms.command or not terms.artifact_path or terms.worktree or conclusion.status != "completed":
+    config = read_run_config(row.details)
+    if not config.command or not config.artifact_path or config.worktree or conclusion.status != "completed":
         return ()
     from remit.returns.formats import MANIFEST  # noqa: PLC0415 - only for a command
 
-    if terms.format == MANIFEST.name:  # its files have a place of their own (R4.1)
+    if config.format == MANIFEST.name:  # its files have a place of their own (R4.1)
         return ()
     try:
         return tuple(_check(home, settings, row, conclusion))
@@ -43,20 +43,20 @@ def check_artifacts(home: Home, settings: Settings, row: Run, conclusion: Conclu
 
 
 def _check(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> Iterator[Step]:
-    terms = read_terms(row.details)
+    config = read_run_config(row.details)
     paths = [artifact.path for artifact in conclusion.artifacts]
-    if terms.artifact_path not in paths:
-        yield _tell_place(terms, paths)
-    store = open_store(home, settings) if terms.kind == "planning" else None
+    if config.artifact_path not in paths:
+        yield _tell_place(config, paths)
+    store = open_store(home, settings) if config.kind == "planning" else None
     plan = None if store is None or row.task_number is None else store.load_plan(row.task_number)
     if plan is not None and plan.path in paths and not plan.phases:
         yield Step("plan", "nothing", "", (no_phases(plan.path),))
 
 
-def _tell_place(terms: RunConfig, paths: list[str]) -> Step:
-    if terms.kind not in _ONE_FILE:
-        return Step("summary", "done", f"none is at {terms.artifact_path}")
-    return Step("artifact", "nothing", "", (made_elsewhere(paths[0] if paths else "", terms.artifact_path),))
+def _tell_place(config: RunConfig, paths: list[str]) -> Step:
+    if config.kind not in _ONE_FILE:
+        return Step("summary", "done", f"none is at {config.artifact_path}")
+    return Step("artifact", "nothing", "", (made_elsewhere(paths[0] if paths else "", config.artifact_path),))
 
 
 def made_elsewhere(path: str, wanted: str) -> Diagnostic:

@@ -103,7 +103,7 @@ async def work(ws: Workspace, wish: Wish) -> list[Part]:
     taken: tuple[Ready, Prepared] | None = (ready, take_up(ws, ready))
     while taken is not None:
         ready, prepared = taken
-        await ws.engine.submit(prepared.row.session_id)
+        await ws.backend.submit(prepared.row.session_id)
         parts.append(Part(ready, await ws.wait(prepared.row.session_id)))
         taken = go_on(ws, parts)
     return close(ws, parts)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.errors import RemitError
 from remit.ledger.events import add_event, load_events
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.finish.steps import Step, fail, is_exploratory
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def show_outside(root: str, settings: Settings, task_id: str) -> TaskFacts:
 
 def focus_outside(home: Home, settings: Settings, row: Run) -> None:
     """Tell the system that a task is taken up."""
-    task_id = read_terms(row.details).outside
+    task_id = read_run_config(row.details).outside
     if "focus" in list_outside(home.root, settings):
         _run_once(home, settings, row, "focus", task_id)
 
@@ -67,28 +67,28 @@ def finish_outside(home: Home, settings: Settings, row: Run, conclusion: Conclus
 
     What the task shows as done isn't done again: an agent may have completed and linked it as its own file says.
     """
-    terms = read_terms(row.details)
-    is_manifest = (conclusion.format or terms.format) == "manifest"
+    config = read_run_config(row.details)
+    is_manifest = (conclusion.format or config.format) == "manifest"
     is_done = conclusion.task_status == "completed" or (conclusion.task_status == "partial" and is_manifest)
-    if not terms.outside or not is_done:
+    if not config.outside or not is_done:
         return ()
     commands = list_outside(home.root, settings)
     found = conclusion.entry or {}
     entry = "" if is_exploratory(found) else str(found.get("id") or "")
     wanted = [name for name in ("complete", "link") if name in commands and (name == "complete" or entry)]
-    task = _read_task(home.root, settings, terms.outside) if wanted and "show" in commands else {}
+    task = _read_task(home.root, settings, config.outside) if wanted and "show" in commands else {}
     is_there = {"complete": task.get("status") in _DONE, "link": entry in _list_linked(task)}
     told = []
     for name in wanted:
         if is_there[name]:
             continue
         try:
-            ran = _run_once(home, settings, row, name, terms.outside, research=entry if name == "link" else "")
+            ran = _run_once(home, settings, row, name, config.outside, research=entry if name == "link" else "")
         except RemitError as error:
             failed = fail(OUTSIDE, error)
             return (failed._replace(message=f"{name}: {failed.message}"),)
         told += [name] if ran else []
-    done = {"complete": f"task {terms.outside} is completed", "link": f"linked to {entry}"}
+    done = {"complete": f"task {config.outside} is completed", "link": f"linked to {entry}"}
     return (Step(OUTSIDE, "done" if told else "there", ", ".join(done[name] for name in told)),)
 
 

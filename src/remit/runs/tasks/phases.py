@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from remit.ledger.events import load_last_event
 from remit.light_namedtuple import NamedTuple
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.finish.steps import Step
 from remit.runs.tasks.task_owner import list_moved
 
@@ -57,17 +57,17 @@ def check_rest(home: Home, store: TaskStore, row: Run, status: str) -> Rest:
     """
     from remit.tasks.plan import format_phases  # noqa: PLC0415 - only with a task
 
-    terms, number, before = read_terms(row.details), row.task_number or 0, _load_before(home, row)
-    steps = _open_again(home, store, row, before) if terms.phase is not None else []
+    config, number, before = read_run_config(row.details), row.task_number or 0, _load_before(home, row)
+    steps = _open_again(home, store, row, before) if config.phase is not None else []
     plan = store.load_plan(number)
     lost = [name for name in before.open if name not in _index(plan)]
     if lost:
         steps.append(Step("phase", "failed", _tell_lost(number, lost, plan)))
-    rest = Rest(tuple(steps), files=() if plan is None or terms.phase is None else (plan.path,))
+    rest = Rest(tuple(steps), files=() if plan is None or config.phase is None else (plan.path,))
     left = () if plan is None else plan.open
     if status not in _USABLE or not (lost or left):
         return rest
-    is_whole = bool(terms.command) and terms.phase is None  # nobody has begun to go from phase to phase
+    is_whole = bool(config.command) and config.phase is None  # nobody has begun to go from phase to phase
     resumes = plan is not None and plan.resume is not None and status == "completed" and not is_whole
     if not lost and not resumes and status == "completed":
         told = Step(PHASES, "done", f"task {number} is not done: {format_phases(left)}")
@@ -87,7 +87,7 @@ class _Before(NamedTuple):
 def _load_before(home: Home, row: Run) -> _Before:
     from remit.tasks.moves import ENDS  # noqa: PLC0415 - only with a task
 
-    own, noted = read_terms(row.details).phase, load_last_event(home.ledger, row.session_id, PREFLIGHT)
+    own, noted = read_run_config(row.details).phase, load_last_event(home.ledger, row.session_id, PREFLIGHT)
     known: dict[str, str | None] = {} if own is None else {str(own).upper(): None}
     if noted is None:
         return _Before(known)
@@ -110,7 +110,7 @@ def _open_again(home: Home, store: TaskStore, row: Run, before: _Before) -> list
     """Give phases that were closed in the plan itself their marker back. What a command closed, a person did."""
     from remit.tasks.moves import ENDS  # noqa: PLC0415 - only with a task
 
-    number, own = row.task_number or 0, str(read_terms(row.details).phase).upper()
+    number, own = row.task_number or 0, str(read_run_config(row.details).phase).upper()
     now = _index(store.load_plan(number))
     closed = [name for name in before.open if name != own and name in now and now[name].marker in ENDS]
     moved = list_moved(home, "phase moved", number, after=before.event) if closed else set()

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from remit.ledger.events import follow_events, read_clock_ms
-from remit.ledger.runs import list_delegations, load_delegation
+from remit.ledger.runs import list_runs, load_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ _MOST_ROWS = 100_000
 
 def list_holders(home: Home, number: int | None = None) -> list[Run]:
     """The delegations that are at work on a task, or will be, the newest first; on any where none is named."""
-    rows = list_delegations(home.ledger, only_open=True, limit=_MOST_ROWS) if home.is_made else []
+    rows = list_runs(home.ledger, only_open=True, limit=_MOST_ROWS) if home.is_made else []
     held = (row for row in rows if row.task_number is not None and row.details.get("working"))
     return [row for row in held if number in (None, row.task_number)]
 
@@ -47,7 +47,7 @@ def find_holder_above(home: Home, number: int, session_id: str | None) -> str:
     """The session at work on a task that is a given one or above it in its call chain; empty if there is none."""
     held = {row.session_id for row in list_holders(home, number)}
     while session_id is not None and session_id not in held:
-        row = load_delegation(home.ledger, session_id)
+        row = load_run(home.ledger, session_id)
         session_id = None if row is None else row.parent_id
     return session_id or ""
 

@@ -2,7 +2,7 @@
 
 Owns preflight (R1.15) and what settling does beyond the task's own marker: the phase of the plan, the marker that is
 given back where nobody could begin, and the tasks that a review asks for. What was true before is noted in the ledger
-first, so that a broker that takes over does the rest of it and nothing twice. Loads the store of tasks only where a
+first, so that a supervisor that takes over does the rest of it and nothing twice. Loads the store of tasks only where a
 workspace has some.
 """
 
@@ -15,7 +15,7 @@ from remit.ledger.events import add_event, load_last_event
 from remit.ledger.home import FINISHING, Home
 from remit.light_namedtuple import NamedTuple
 from remit.model import ACCEPTABLE
-from remit.runs.admission.run_config import read_terms
+from remit.runs.admission.run_config import read_run_config
 from remit.runs.finish.steps import Step, fail
 from remit.runs.tasks.phases import PHASES, PREFLIGHT, check_rest, find_phase, note_phases
 from remit.runs.tasks.task_owner import list_holders, list_moved
@@ -48,29 +48,29 @@ def make_begin(root: str, settings: Settings) -> Callable[[Run], None]:
 
 def enter(home: Home, settings: Settings, row: Run) -> None:
     """Give the task, and the phase of its plan, the marker of work. Done once; a second call does what is missing."""
-    terms, number = read_terms(row.details), row.task_number
-    if terms.outside:
+    config, number = read_run_config(row.details), row.task_number
+    if config.outside:
         from remit.runs.tasks.outside_tasks import focus_outside  # noqa: PLC0415 - only where another keeps the tasks
 
         focus_outside(home, settings, row)
     store = open_store(home, settings)
     if number is None or store is None:
         return
-    refusal = find_holder(home, number, row) if terms.working else None
-    if refusal is not None and terms.command:
+    refusal = find_holder(home, number, row) if config.working else None
+    if refusal is not None and config.command:
         raise refusal
     if refusal is not None:
         return  # the task is somebody else's to move
-    before = _note(home, store, row, terms)
+    before = _note(home, store, row, config)
     marker = store.get(number).marker
-    if terms.working and marker == before["task"] != terms.working:
+    if config.working and marker == before["task"] != config.working:
         from remit.tasks.moves import OWN_COMMAND, check_move  # noqa: PLC0415 - only with a task
 
-        own = OWN_COMMAND[terms.working]
-        if terms.command or check_move(marker, terms.working, command=own) is None:
-            store.move(number, terms.working, command=own)
-    if terms.phase is not None:
-        phase = find_phase(store, number, terms.phase)
+        own = OWN_COMMAND[config.working]
+        if config.command or check_move(marker, config.working, command=own) is None:
+            store.move(number, config.working, command=own)
+    if config.phase is not None:
+        phase = find_phase(store, number, config.phase)
         if phase is not None and phase.marker == before["phase"] != _IN_PROGRESS:
             store.move_phase(number, phase.number, _IN_PROGRESS)
 
@@ -87,18 +87,18 @@ def find_holder(home: Home, number: int, row: Run | None = None) -> RefusedError
     return RefusedError(f"{held[-1].agent} works on task {number} already ({session})", hint=hint)
 
 
-def _note(home: Home, store: TaskStore, row: Run, terms: RunConfig) -> dict[str, Any]:
+def _note(home: Home, store: TaskStore, row: Run, config: RunConfig) -> dict[str, Any]:
     """What was true before, as it was noted; noted now where it was not."""
     noted = load_last_event(home.ledger, row.session_id, PREFLIGHT)
     if noted is not None:
         return noted.details
     number = row.task_number or 0
-    phase = None if terms.phase is None else find_phase(store, number, terms.phase)
+    phase = None if config.phase is None else find_phase(store, number, config.phase)
     task = store.get(number)
     before: dict[str, Any] = {
         "task": task.marker, "phase": None if phase is None else phase.marker, "dates": task.dates
     }  # fmt: skip
-    if _goes_by_plan(terms):
+    if _goes_by_plan(config):
         before[PHASES] = note_phases(store, number)
     with home.ledger.transaction(durable=True) as db:
         add_event(db, PREFLIGHT, before, session_id=row.session_id)
@@ -115,9 +115,9 @@ def open_store(home: Home, settings: Settings) -> TaskStore | None:
     return TaskStore(home, folder)
 
 
-def _goes_by_plan(terms: RunConfig) -> bool:
+def _goes_by_plan(config: RunConfig) -> bool:
     """Whether the work is what a plan is for: one phase of it, or all."""
-    return terms.phase is not None or terms.kind == "implementation"
+    return config.phase is not None or config.kind == "implementation"
 
 
 # --- afterwards ------------------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ class Left(NamedTuple):
 
 def leave(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> Left:
     """What a lifecycle command leaves behind besides the task's marker. Looks first, and does only what is missing."""
-    terms = read_terms(row.details)
+    config = read_run_config(row.details)
     if row.task_number is None:
         return Left()
     try:
@@ -146,34 +146,37 @@ def leave(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> L
         with home.lock(FINISHING):
             return _leave(home, store, row, conclusion)
     except RemitError as error:  # a task whose phases are in doubt is not done
-        return Left((fail("lifecycle", error),), stays=_goes_by_plan(terms))
+        return Left((fail("lifecycle", error),), stays=_goes_by_plan(config))
 
 
 def _leave(home: Home, store: TaskStore, row: Run, conclusion: Conclusion) -> Left:
-    terms = read_terms(row.details)
+    config = read_run_config(row.details)
     if conclusion.stop_reason == "rejected":
-        step = _give_back(home, store, row, terms)
+        step = _give_back(home, store, row, config)
         return Left((step,) if step is not None else (), stays=True)
     left = Left()
-    if not terms.command and not _took_up(home, row):
+    if not config.command and not _took_up(home, row):
         left = Left(stays=True)
-    elif _goes_by_plan(terms):
+    elif _goes_by_plan(config):
         left = _finish_plan(home, store, row, conclusion)
     left = left._replace(steps=(*left.steps, *_hold_open(home, store, row, conclusion, left)))
-    if terms.command and terms.kind == "review" and _is_own_word(conclusion):
+    if config.command and config.kind == "review" and _is_own_word(conclusion):
         left = left._replace(steps=(*left.steps, _make_tasks(store, row, conclusion)))
     return left
 
 
 def _took_up(home: Home, row: Run) -> bool:
     """Whether work that no command asked for has taken its task up: only then it moves it on."""
-    return bool(read_terms(row.details).working) and load_last_event(home.ledger, row.session_id, PREFLIGHT) is not None
+    return (
+        bool(read_run_config(row.details).working)
+        and load_last_event(home.ledger, row.session_id, PREFLIGHT) is not None
+    )
 
 
 def tell_marker(home: Home, settings: Settings, row: Run) -> tuple[Step, ...]:
     """What became of the task of work that no command asked for; a command tells it itself."""
-    terms, number, store = read_terms(row.details), row.task_number, open_store(home, settings)
-    if number is None or store is None or terms.command:
+    config, number, store = read_run_config(row.details), row.task_number, open_store(home, settings)
+    if number is None or store is None or config.command:
         return ()
     try:
         noted, after = load_last_event(home.ledger, row.session_id, PREFLIGHT), store.get(number).marker
@@ -182,8 +185,8 @@ def tell_marker(home: Home, settings: Settings, row: Run) -> tuple[Step, ...]:
     before = None if noted is None else noted.details["task"]
     if before is not None and before != after:
         return (Step("status", "done", f"task {number} was {before} and is {after}"),)
-    why = f"it is not this agent's to make {terms.working}" if terms.working and noted is None else ""
-    if not terms.working:
+    why = f"it is not this agent's to make {config.working}" if config.working and noted is None else ""
+    if not config.working:
         why = f"this work moves none; remit task research, plan or implement {number} does"
     return (Step("status", "done", f"task {number} stays {after}{f': {why}' if why else ''}"),)
 
@@ -194,18 +197,18 @@ def _is_own_word(conclusion: Conclusion) -> bool:
     return held and conclusion.status in ("completed", "partial")
 
 
-def _give_back(home: Home, store: TaskStore, row: Run, terms: RunConfig) -> Step | None:
+def _give_back(home: Home, store: TaskStore, row: Run, config: RunConfig) -> Step | None:
     """Nobody has begun: the task and its phase are again what they were."""
     noted = load_last_event(home.ledger, row.session_id, PREFLIGHT)
     number = row.task_number or 0
     if noted is None:
         return None
     before, marker = noted.details, store.get(number).marker
-    if terms.phase is not None and before["phase"] != _IN_PROGRESS:
-        phase = find_phase(store, number, terms.phase)
+    if config.phase is not None and before["phase"] != _IN_PROGRESS:
+        phase = find_phase(store, number, config.phase)
         if phase is not None and phase.marker == _IN_PROGRESS:
             store.move_phase(number, phase.number, before["phase"] or "NOT STARTED")
-    if marker != terms.working or before["task"] in (None, marker):
+    if marker != config.working or before["task"] in (None, marker):
         return None
     store.put_back(number, before["task"], before.get("dates"))
     return Step("preflight", "done", f"task {number} is {before['task']} again")
@@ -213,9 +216,9 @@ def _give_back(home: Home, store: TaskStore, row: Run, terms: RunConfig) -> Step
 
 def _finish_plan(home: Home, store: TaskStore, row: Run, conclusion: Conclusion) -> Left:
     """Move the phase on; the task is done only when no phase is left."""
-    terms, number = read_terms(row.details), row.task_number or 0
+    config, number = read_run_config(row.details), row.task_number or 0
     status = conclusion.task_status
-    steps = () if terms.phase is None else _finish_phase(store, number, terms.phase, status)
+    steps = () if config.phase is None else _finish_phase(store, number, config.phase, status)
     rest = check_rest(home, store, row, status)
     return Left((*steps, *rest.steps), rest.stays, rest.files, rest.ends)
 
@@ -230,19 +233,19 @@ def _hold_open(home: Home, store: TaskStore, row: Run, conclusion: Conclusion, l
     from remit.tasks.moves import follow_status  # noqa: PLC0415
     from remit.tasks.values import read_marker  # noqa: PLC0415
 
-    terms, number = read_terms(row.details), row.task_number or 0
+    config, number = read_run_config(row.details), row.task_number or 0
     noted = load_last_event(home.ledger, row.session_id, PREFLIGHT)
-    if not terms.working or noted is None or store.get(number).closed:
+    if not config.working or noted is None or store.get(number).closed:
         return []
-    format = get_dialect(conclusion.format or terms.format).name
-    done = {"COMPLETED", follow_status(terms.working, "completed", format, kind=terms.kind) or "COMPLETED"}
-    if not left.stays and follow_status(terms.working, conclusion.task_status, format, kind=terms.kind) in done:
+    format = get_dialect(conclusion.format or config.format).name
+    done = {"COMPLETED", follow_status(config.working, "completed", format, kind=config.kind) or "COMPLETED"}
+    if not left.stays and follow_status(config.working, conclusion.task_status, format, kind=config.kind) in done:
         return []
     told = {marker for _, marker in list_moved(home, "task moved", number, after=noted.number)}
 
     def follow(word: str) -> str | None:
         marker = read_marker(word)
-        kept = terms.working if marker in done - told else marker
+        kept = config.working if marker in done - told else marker
         kept = "PARTIAL" if left.ends and kept == "IMPLEMENTING" else kept
         return kept if kept != marker else None
 

@@ -73,7 +73,7 @@ async function nameWorkspace() {
     const told = await get("/status");
     const name = told.root ?? told.name ?? "";
     replace(place, name, told.branch && h("span", { class: "branch" }, told.branch));
-    links.at(-1).classList.toggle("hidden", told.engine === "local");
+    links.at(-1).classList.toggle("hidden", told.backend === "local");
     place.title = told.version ? `remit ${told.version}` : "";
     follow({ after: told.event });
   } catch {

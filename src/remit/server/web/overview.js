@@ -91,7 +91,7 @@ function renderTries(attempts) {
 // --- terms -----------------------------------------------------------------------------------------------------------
 
 function listFacts(node) {
-  const { standing, terms } = node;
+  const { standing, config } = node;
   const link = (id) => id && h("a", { href: `/runs/${encodeURIComponent(id)}` }, h("code", null, id));
   return [
     ["Session", h("code", { class: "id" }, standing.session_id)],
@@ -99,21 +99,21 @@ function listFacts(node) {
     ["By", link(standing.parent_id)],
     ["Task", standing.task_number === null ? standing.task_id
       : h("a", { href: `/tasks?task=${standing.task_number}` }, String(standing.task_number))],
-    ["Runner", [standing.runner, terms.model].filter(Boolean).join(", ")],
+    ["Runner", [standing.runner, config.model].filter(Boolean).join(", ")],
     ["Worker", standing.machine && tellMachine(standing.machine)],
-    ["Kind", terms.kind], ["Format", terms.format],
+    ["Kind", config.kind], ["Format", config.format],
     ["Asked", when(standing.created_ms)], ["Begun", when(standing.started_ms)], ["Ended", when(standing.ended_ms)],
     ["Deadline", standing.deadline_ms !== null
-      && `${when(standing.deadline_ms)} (${duration((terms.timeout_s ?? 0) * 1000)})`],
-    ["Budget", terms.budget && Object.entries(terms.budget).map(([name, value]) => `${name} ${value}`).join(", ")],
+      && `${when(standing.deadline_ms)} (${duration((config.timeout_s ?? 0) * 1000)})`],
+    ["Budget", config.budget && Object.entries(config.budget).map(([name, value]) => `${name} ${value}`).join(", ")],
     ["Spent", [standing.tokens !== null && `${tokens(standing.tokens)} tokens`, cost(standing.cost_usd),
       standing.turns && count(standing.turns, "turn")].filter(Boolean).join(" · ")],
-    ["May call", terms.may_call?.length ? terms.may_call.join(", ") : "nobody"],
-    ["Artifact", terms.artifact_path && h("code", { class: "foreign" }, terms.artifact_path)],
-    ["Commit", terms.commit && h("code", null, String(terms.commit).slice(0, 12))],
-    ["Worktree", terms.worktree && h("code", { class: "foreign" },
-      terms.worktree === true ? "its own" : terms.worktree)],
-    ["Resumes", link(terms.resume_of)], ["Retries", link(terms.retry_of)],
+    ["May call", config.may_call?.length ? config.may_call.join(", ") : "nobody"],
+    ["Artifact", config.artifact_path && h("code", { class: "foreign" }, config.artifact_path)],
+    ["Commit", config.commit && h("code", null, String(config.commit).slice(0, 12))],
+    ["Worktree", config.worktree && h("code", { class: "foreign" },
+      config.worktree === true ? "its own" : config.worktree)],
+    ["Resumes", link(config.resume_of)], ["Retries", link(config.retry_of)],
     ["Below", node.children.length ? count(node.children.length, "delegation") : ""],
   ].filter(([, value]) => value);
 }

@@ -131,22 +131,22 @@ def tell_as_of(report: Mapping[str, Any]) -> str:
 
 def list_facts(report: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What is worth knowing of a delegation: a name and a value each."""
-    standing, terms = node["standing"], node["terms"]
+    standing, config = node["standing"], node["config"]
     end_ms = report["made_ms"] if standing["ended_ms"] is None else standing["ended_ms"]
     facts = (
         ("Session", standing["session_id"]),
         ("Path", f"{' → '.join(map(str, standing['path']))}, depth {standing['depth']}"),
         ("Task", standing["task_number"]),
-        ("Runner", ", ".join(str(each) for each in (standing["runner"], terms["model"]) if each)),
-        ("Kind", terms["kind"]),
+        ("Runner", ", ".join(str(each) for each in (standing["runner"], config["model"]) if each)),
+        ("Kind", config["kind"]),
         ("Asked", tell_time(standing["created_ms"])),
         ("Begun", tell_time(standing["started_ms"])),
         ("Took", tell_span(standing["started_ms"], end_ms)),
-        ("Time given", format_duration(terms["timeout_s"]) if terms["timeout_s"] else ""),
+        ("Time given", format_duration(config["timeout_s"]) if config["timeout_s"] else ""),
         ("Spent", tell_spent(standing)),
-        ("Budget", ", ".join(f"{name} {value}" for name, value in (terms["budget"] or {}).items())),
-        ("Resumes", terms["resume_of"]),
-        ("Retries", terms["retry_of"]),
+        ("Budget", ", ".join(f"{name} {value}" for name, value in (config["budget"] or {}).items())),
+        ("Resumes", config["resume_of"]),
+        ("Retries", config["retry_of"]),
     )
     yield from ((name, str(value)) for name, value in facts if value not in (None, ""))
 

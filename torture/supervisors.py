@@ -1,9 +1,9 @@
-"""Kill the broker while agents run, again and again, and count what they did and what came of it.
+"""Kill the supervisor while agents run, again and again, and count what they did and what came of it.
 
-Run as `python torture/brokers.py`; `--help` lists the options. A broker admits so many agents and is killed at a random
-moment; another takes over, or two at once, and is killed in turn: while agents are admitted, while all of them run, and
-while they end. Afterwards every delegation must be settled with its agent's own return, every agent must have been
-started once, and nothing may be alive.
+Run as `python torture/supervisors.py`; `--help` lists the options. A supervisor admits so many agents and is killed at
+a random moment; another takes over, or two at once, and is killed in turn: while agents are admitted, while all of them
+run, and while they end. Afterwards every delegation must be settled with its agent's own return, every agent must have
+been started once, and nothing may be alive.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
 from remit.attempts.folders import list_living
 from remit.ledger.home import Home
-from remit.ledger.runs import list_attempts, list_delegations
+from remit.ledger.runs import list_attempts, list_runs
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
 from remit.testing import ScriptedAgent
@@ -47,11 +47,11 @@ class Report(NamedTuple):
     agents: int
     recoverers: int
     kills: list[int]
-    """So many brokers were killed while agents were admitted, ran, and ended."""
+    """So many supervisors were killed while agents were admitted, ran, and ended."""
     living: int
     """So many agents were alive at every kill in the middle, at least."""
     took_over: int
-    """So often a delegation got another broker."""
+    """So often a delegation got another supervisor."""
     lost: int
     doubled: int
     complaints: list[str]
@@ -65,7 +65,7 @@ def make_agent(folder: Path, number: int, *, slowest_s: float) -> ScriptedAgent:
     return agent.sleeps(slowest_s * number / KINDS).writes(path, "# ${session}\n").returns()
 
 
-# --- the broker that is killed ----------------------------------------------------------------------------------------
+# --- the supervisor that is killed ------------------------------------------------------------------------------------
 
 
 async def work(folder: Path, agents: int, slowest_s: float) -> None:
@@ -82,7 +82,7 @@ async def work(folder: Path, agents: int, slowest_s: float) -> None:
 
 def _start_broker(folder: Path, agents: int, slowest_s: float) -> subprocess.Popen[bytes]:
     command = [sys.executable, __file__, "--work", str(folder), "--agents", str(agents), "--slowest", str(slowest_s)]
-    with (folder / "brokers.log").open("ab") as log:
+    with (folder / "supervisors.log").open("ab") as log:
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
 
@@ -90,7 +90,7 @@ def _start_broker(folder: Path, agents: int, slowest_s: float) -> subprocess.Pop
 
 
 class Killer:
-    """Starts brokers and kills them."""
+    """Starts supervisors and kills them."""
 
     def __init__(self, folder: Path, options: Any, recoverers: int) -> None:  # noqa: ANN401 - of argparse
         self.folder, self.options, self.recoverers = folder, options, recoverers
@@ -109,57 +109,57 @@ class Killer:
 
     def is_full(self) -> bool:
         """Whether everything is admitted."""
-        return self.home.is_made and len(list_delegations(self.home.ledger, limit=100_000)) >= self.options.agents
+        return self.home.is_made and len(list_runs(self.home.ledger, limit=100_000)) >= self.options.agents
 
     def count_living(self) -> int:
         """How many agents have begun and are alive."""
         return len(list_living(self.home)) if self.home.is_made else 0
 
-    def kill(self, brokers: list[subprocess.Popen[bytes]]) -> int:
+    def kill(self, supervisors: list[subprocess.Popen[bytes]]) -> int:
         """Kill them, not quite at once; how many were still there."""
-        for broker in brokers:
+        for supervisor in supervisors:
             time.sleep(self.chance.uniform(0, 0.1))
-            broker.send_signal(signal.SIGKILL)
-            broker.wait()
-        return sum(broker.returncode == -signal.SIGKILL for broker in brokers)
+            supervisor.send_signal(signal.SIGKILL)
+            supervisor.wait()
+        return sum(supervisor.returncode == -signal.SIGKILL for supervisor in supervisors)
 
     def kill_early(self) -> int:
         """While agents are admitted."""
         killed = 0
         while killed < self.options.kills and not self.is_full():
-            brokers = self.start()
+            supervisors = self.start()
             time.sleep(self.chance.uniform(0.5, 2.0))
-            killed += self.kill(brokers)
+            killed += self.kill(supervisors)
         return killed
 
     def kill_amid(self) -> tuple[int, int]:
         """While all of them run; how many were killed, and how many agents were alive at least."""
         killed, least = 0, self.options.agents
         while killed < self.options.kills:
-            brokers = self.start()
+            supervisors = self.start()
             last = time.monotonic() + _PATIENCE_S
             while self.count_living() < self.options.agents and time.monotonic() < last:
                 time.sleep(0.05)
             time.sleep(self.chance.uniform(0, 0.5))
             least = min(least, self.count_living())
-            killed += self.kill(brokers)
+            killed += self.kill(supervisors)
         return killed, least
 
     def kill_late(self) -> int:
         """While they end."""
         (self.folder / _GATE).touch()
         killed = 0
-        while killed < self.options.kills and list_delegations(self.home.ledger, only_open=True, limit=1):
-            brokers = self.start()
+        while killed < self.options.kills and list_runs(self.home.ledger, only_open=True, limit=1):
+            supervisors = self.start()
             time.sleep(self.chance.uniform(0.3, 1.5))
-            killed += self.kill(brokers)
+            killed += self.kill(supervisors)
         return killed
 
     def finish(self) -> None:
         """Let the last ones do what is left."""
-        for broker in self.start():
-            if code := broker.wait(_PATIENCE_S):
-                self.complaints.append(f"the last broker ended with {code}: {_read_log(self.folder)}")
+        for supervisor in self.start():
+            if code := supervisor.wait(_PATIENCE_S):
+                self.complaints.append(f"the last supervisor ended with {code}: {_read_log(self.folder)}")
 
 
 def torture(folder: Path, options: Any, recoverers: int) -> Report:  # noqa: ANN401 - of argparse
@@ -171,7 +171,7 @@ def torture(folder: Path, options: Any, recoverers: int) -> Report:  # noqa: ANN
     late = killer.kill_late()
     killer.finish()
     home, complaints = killer.home, killer.complaints
-    rows = list_delegations(home.ledger, limit=100_000)
+    rows = list_runs(home.ledger, limit=100_000)
     starts = Counter(act.session for agent in killer.agents for act in agent.did("began"))
     complaints += _find_complaints(home, rows, starts, folder)
     alive = [pid for agent in killer.agents for pid in agent.list_living()]
@@ -212,14 +212,16 @@ def _count_events(home: Home, kind: str, session_id: str | None = None) -> int:
 
 
 def _read_log(folder: Path) -> str:
-    return (folder / "brokers.log").read_text("utf-8", "replace")[-2000:]
+    return (folder / "supervisors.log").read_text("utf-8", "replace")[-2000:]
 
 
 def main() -> int:
     """Torture with one recoverer and with two, and print the counts."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--agents", type=int, default=50)
-    parser.add_argument("--kills", type=int, default=4, help="so many brokers are killed in each of the three phases")
+    parser.add_argument(
+        "--kills", type=int, default=4, help="so many supervisors are killed in each of the three phases"
+    )
     parser.add_argument(
         "--slowest", type=float, default=5.0, metavar="SECONDS", help="how long the slowest agent takes"
     )
@@ -240,7 +242,7 @@ def main() -> int:
 
 
 def _torture_once(recoverers: int, options: Any) -> Report:  # noqa: ANN401 - of argparse
-    folder = Path(tempfile.mkdtemp(prefix="remit-brokers-"))
+    folder = Path(tempfile.mkdtemp(prefix="remit-supervisors-"))
     try:
         report = torture(folder, options, recoverers)
     finally:
@@ -248,7 +250,7 @@ def _torture_once(recoverers: int, options: Any) -> Report:  # noqa: ANN401 - of
     if not options.json:
         early, amid, late = report.kills
         print(
-            f"{report.agents} agents, {recoverers} broker{'s' * (recoverers != 1)} at once: {early} killed while "
+            f"{report.agents} agents, {recoverers} supervisor{'s' * (recoverers != 1)} at once: {early} killed while "
             f"agents were admitted, {amid} while {report.living} ran, {late} while they ended; taken over "
             f"{report.took_over} times: {report.lost} lost, {report.doubled} run twice, "
             f"{len(report.complaints)} complaints, {report.seconds} s"
