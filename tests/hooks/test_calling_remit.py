@@ -21,7 +21,7 @@ def say(answer: dict[str, Any]) -> str:
 def test_it_does_not_delegate_or_change_settings_by_a_command(child: Child, command: str) -> None:
     answer = child.use("Bash", command=command)
     assert say(answer) == "deny"
-    assert "who asks" in answer["hookSpecificOutput"]["permissionDecisionReason"]
+    assert "can't identify the agent" in answer["hookSpecificOutput"]["permissionDecisionReason"]
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,9 @@ def test_a_stranger_is_kept_from_it_too(stage: Stage, root: Path) -> None:
 
 @pytest.mark.usefixtures("agents")
 @pytest.mark.parametrize("harness", ["claude", "codex", "opencode"])
-def test_what_is_in_doubt_is_put_to_a_person_where_there_can_be_one(root: Path, harness: str, quick: bool) -> None:  # noqa: FBT001 - a fixture
+def test_a_call_that_remit_cannot_judge_is_the_users_if_the_harness_can_ask(
+    root: Path, harness: str, *, quick: bool
+) -> None:
     """Codex lets a call happen that it should ask about."""
     child = begin(Stage(root, harness, quick=quick), "careful")
     tool = {"opencode": "bash"}.get(harness, "Bash")
@@ -96,7 +98,7 @@ def test_what_is_in_doubt_is_put_to_a_person_where_there_can_be_one(root: Path, 
 
 
 @pytest.mark.usefixtures("agents")
-def test_what_is_in_doubt_is_denied_where_that_is_set(stage: Stage, root: Path) -> None:
+def test_a_call_that_remit_cannot_judge_is_denied_if_the_settings_say_so(stage: Stage, root: Path) -> None:
     (root / "remit.toml").write_text('[hooks]\nask = "deny"\n')
     assert say(begin(stage, "careful").use("Bash", command="$x -r y")) == "deny"
 
@@ -180,7 +182,7 @@ def test_a_tool_that_remit_does_not_know_is_asked_about_by_the_files_that_it_nam
     assert rule in told
     # A user reads a question, a model what to do instead.
     assert ("Allow it?" in told) == (say(answer) == "ask")
-    assert ("hand back" in told) == (say(answer) == "deny")
+    assert ("return `partial`" in told) == (say(answer) == "deny")
 
 
 @pytest.mark.parametrize(

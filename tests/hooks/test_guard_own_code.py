@@ -40,7 +40,7 @@ def ask(root: Path, command: str) -> Decision:
 def test_no_plain_call_of_remit_or_a_harness_is_made_without_a_ticket(tmp_path: Path, command: str) -> None:
     decision = ask(tmp_path, command)
     assert decision.answer == "deny"
-    assert "who asks" in decision.reason
+    assert "can't identify the agent" in decision.reason
 
 
 @pytest.mark.parametrize(

@@ -225,7 +225,7 @@ def test_what_it_may_is_what_the_hook_says(child: Child, remit: Inside, tool: st
 def test_an_agent_may_not_start_others_by_a_command(remit: Inside) -> None:
     ended = remit("agent", "can", "planner", "bash", "remit run x y")
     assert ended.code == 1
-    assert "Remit would not know who asks" in ended.text
+    assert "Remit can't identify the agent" in ended.text
 
 
 def test_it_says_that_the_words_of_a_command_say_nothing_about_its_files(remit: Inside) -> None:

@@ -22,7 +22,7 @@ from remit.lazy_regex import lazy
 from remit.ledger.hook_runs import begin_command, find_by_agent, list_layers, note_use
 from remit.light_json import parse_json
 from remit.policy import PROTECTED, Decision, PathContext, Permissions, ToolCall, judge
-from remit.policy.decision import shorten
+from remit.policy.decision import ALLOWED, ask_user, deny, shorten
 from remit.storage.hard_links import make_search
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
@@ -46,7 +46,10 @@ _NAMES = ("remit", *_HARNESSES)
 _QUOTES = str.maketrans("", "", "\"'\\")
 _IMPORTING = lazy(rf"(?:import|from)[^\n;]*\bremit\b|\bremit\.(?:{'|'.join(sorted(_PACKAGES))})\b")
 """Python that names Remit's own modules."""
-_UNKNOWN = "Remit would not know who asks; delegate with the harness's own tool, and leave its settings to people"
+_UNKNOWN = (
+    "Remit can't identify the agent behind this command; start subagents with the harness's own tool, and leave the "
+    "settings of harnesses to the user"
+)
 _SERVED = (
     "remit__delegate", "remit__cancel", "remit__check_return", "remit__submit_return", "remit_delegate", "remit_cancel",
     "remit_submit_return",
@@ -82,7 +85,7 @@ _STATE = """
 def guard_tool(
     event: HookEvent, own: HookRun | None, db: Connection, root: str, environ: Mapping[str, str]
 ) -> replies.Answer:
-    """Refuse a tool call of an agent, put it to the person, or say nothing."""
+    """Return a denial of an agent's tool call, a question to the user, or nothing."""
     refused = "" if own is None else _find_end(db, own) or _find_stranger(db, event, own)
     if refused:
         return replies.deny(refused)
@@ -109,7 +112,9 @@ def guard_tool(
         if own is not None and own.session_id and event.tool_use_id and operation == "run" and is_told:
             begin_command(db, own.session_id, event.tool_use_id, ticket)
         return confined
-    return replies.join(_tell(decision, event, db), confined)
+    # Codex lets a call happen that it should ask about, and opencode's plugins can't ask.
+    can_ask = event.harness == "claude" and _load_ask(db) == "ask"
+    return replies.join(replies.answer(decision, can_ask=can_ask), confined)
 
 
 def _guard_command(
@@ -163,11 +168,11 @@ def _find_unknown(event: HookEvent, own: HookRun, ground: PathContext) -> str:
     if any(name in plain for name in _NAMES) and _calls_unknown(call.command, ground):
         return _UNKNOWN
     if any(word in plain for word in _GIT_WORDS) and any(map(_takes_away_ours, _list_runs(call.command, ground)[0])):
-        return "git would take away '.remit', where Remit keeps this run; use git clean -fdx -e .remit, or git stash -u"
+        return "git would remove '.remit', which contains this run; use git clean -fdx -e .remit, or git stash -u"
     if call.tool == "bash" and not call.command.strip():
-        return f"{event.tool} names no command that could be judged; give it as a text"
+        return f"{event.tool} doesn't contain its command as text; pass the command as one string"
     if event.tool.endswith(_SERVED) and own.session_id and event.tool_input.get("caller") != own.session_id:
-        return f'call it again with "caller": "{own.session_id}", so that Remit knows who asks'
+        return f'Remit doesn\'t know which agent calls; call it again with "caller": "{own.session_id}"'
     return ""
 
 
@@ -185,7 +190,7 @@ def _find_stranger(db: Connection, event: HookEvent, own: HookRun) -> str:
     if target is None and not own.enforced:  # another session, or a name that only the harness knows
         return ""
     name = named if target is None else target.agent
-    return f"'{name}' was not called by you; call an agent of your own, or hand back what you have"
+    return f"you didn't call '{name}'; message only agents that you called, or return `partial`"
 
 
 def _find_codex_stranger(db: Connection, event: HookEvent, own: HookRun) -> str:
@@ -199,7 +204,7 @@ def _find_codex_stranger(db: Connection, event: HookEvent, own: HookRun) -> str:
     if event.collaboration in codex.TELLING and path and path == caller:
         return ""
     name = target.agent if target is not None else path or "the recipient"
-    return f"'{name}' was not called by you; call an agent of your own, or hand back what you have"
+    return f"you didn't call '{name}'; message only agents that you called, or return `partial`"
 
 
 def _calls_unknown(command: str, ground: PathContext) -> bool:
@@ -252,7 +257,7 @@ def _judge(event: HookEvent, layers: list[Permissions], ground: PathContext) -> 
     """What the policy says of a call; Codex gives its patches to a command that no shell knows."""
     call = make_call(event)
     if call.tool in WRITING and not call.paths:
-        return Decision("deny", f"{event.tool} names no file here that could be judged; name it, then try again", "")
+        return deny(f"{event.tool} doesn't name the file to write", "", instead="name the file, then try again")
     decision = judge(call, layers, ground)
     if event.tool not in KNOWN and decision.answer != "deny":
         unknown = _judge_values(event, layers, ground)
@@ -272,25 +277,23 @@ def _judge_values(event: HookEvent, layers: list[Permissions], ground: PathConte
     of a command that the agent gives to a shell.
     """
     if event.tool.removeprefix("mcp__").removeprefix("plugin_remit_") in _OWN_TOOLS:
-        return Decision("allow")
+        return ALLOWED
     values = list_values(event.tool_input)
     if not values.is_whole:
-        reason = f"{event.tool} was given more values than Remit checks; give it less at a time"
-        return Decision("deny", reason, "values")
-    asked = Decision("allow")
+        return deny(f"{event.tool} got more values than Remit checks", "values", instead="split the call")
+    asked = ALLOWED
     for script in values.scripts:
         found = judge(ToolCall("bash", command=script), layers, ground._replace(is_judged=False))
         if found.answer == "deny":
             return found
         asked = found if found.answer == "ask" else asked
     if values.codes and any("bash" in (*layer.allow, *layer.deny) or layer.tools is not None for layer in layers):
-        asked = Decision(
-            "ask",
-            f"{event.tool} runs code that Remit can't compare with this agent's rules for bash; use bash instead, or "
-            "hand back what you have and say what is missing",
+        asked = ask_user(
+            f"{event.tool} runs code that Remit can't compare with this agent's rules for bash",
             "code",
-            f"The agent wants to run code with {event.tool}. Its rules limit what it may run, and Remit can't compare "
-            "them with this code. Allow it?",
+            instead="use bash instead, or return `partial` and say what is missing",
+            question=f"The agent wants to run code with {event.tool}. Its rules limit what it may run, and Remit can't "
+            "compare them with this code.",
         )
     denials = [Permissions(deny=layer.deny) for layer in layers]
     words = [word for script in values.scripts for word in script.translate(_SIGNS).split()[:MAX_WORDS]]
@@ -301,30 +304,27 @@ def _judge_values(event: HookEvent, layers: list[Permissions], ground: PathConte
         for tool in ("write", "read"):
             found = judge(ToolCall(tool, (named,)), denials, ground)
             if found.answer != "allow":
-                return _ask_about(event.tool, shorten(named), found.rule)
+                path, rule = shorten(named), found.rule
+                return ask_user(
+                    f"{event.tool} names '{path}', which {rule} keeps from this agent, and Remit doesn't know what "
+                    f"{event.tool} does with it",
+                    rule,
+                    instead="use the harness's own tools for files, or return `partial` and say what is missing",
+                    question=f"The agent wants to use {event.tool} on '{path}'. The rule {rule} keeps agents from this "
+                    f"file, and Remit doesn't know whether {event.tool} reads or writes it.",
+                )
     return asked
-
-
-def _ask_about(tool: str, path: str, rule: str) -> Decision:
-    return Decision(
-        "ask",
-        f"{tool} names '{path}', which {rule} keeps from this agent, and Remit can't tell what {tool} does with it; "
-        "use the harness's own tools for files, or hand back what you have and say what is missing",
-        rule,
-        f"The agent wants to use {tool} on '{path}'. The rule {rule} keeps agents from it, and Remit can't tell "
-        f"whether {tool} reads or writes it. Allow it?",
-    )
 
 
 def _find_end(db: Connection, own: HookRun) -> str:
     """Why an agent gets no tools any more."""
     state, is_cancelled = db.execute(_STATE, (own.session_id,)).fetchone() or ("", 0)
     if is_cancelled:
-        return "this delegation was cancelled; stop now, and hand back what you have as partial"
+        return "this run was cancelled; stop now, and return what you have as `partial`"
     if state == "finished" and own.enforced and own.agent_id != MAIN:  # it goes on, and was not let in again
-        return "this delegation is over; use no more tools, and say what is left to do"
+        return "this run is over; use no more tools, and say what is left to do"
     if 0 < own.deadline_ms < time.time_ns() // 1_000_000:
-        return "your time is up; use no more tools, and hand back what you have as partial"
+        return "your time is up; use no more tools, and return what you have as `partial`"
     return ""
 
 
@@ -379,14 +379,8 @@ def list_protected(root: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     return (*PROTECTED, *own)
 
 
-def _tell(decision: Decision, event: HookEvent, db: Connection) -> replies.Answer:
-    """Codex lets a call happen that it should ask about, and opencode's plugins cannot ask."""
-    asks = decision.answer == "ask" and event.harness == "claude" and _load_ask(db) == "ask"
-    return replies.ask(decision.question or decision.reason) if asks else replies.deny(decision.reason)
-
-
 def _load_ask(db: Connection) -> str:
-    """What the workspace wants to be done about a call in doubt, as the roster has it."""
+    """What the settings say about a call that Remit can't judge: `ask` or `deny`, from the roster."""
     row = db.execute("SELECT value FROM notes WHERE name = 'roster'").fetchone()
     try:
         kept = parse_json(row[0].partition("\n")[2]) if row else {}

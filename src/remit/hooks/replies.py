@@ -13,19 +13,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from remit.policy import Decision
+
     Answer = dict[str, Any]
 
 _PREFIX = "Remit: "
 
 
 def deny(reason: str) -> Answer:
-    """Refuse a tool call."""
+    """Refuse a tool call. The model reads the reason, so it says what to do instead."""
     return _decide("deny", reason)
 
 
-def ask(reason: str) -> Answer:
-    """Let the person decide about a tool call; where there is none, harnesses refuse it."""
-    return _decide("ask", reason)
+def answer(decision: Decision, *, can_ask: bool) -> Answer:
+    """Give each reader its own text: the user reads a question in the permission prompt, the model reads a denial."""
+    return _decide("ask", decision.question) if can_ask and decision.answer == "ask" else deny(decision.reason)
 
 
 def rewrite(tool_input: Mapping[str, Any]) -> Answer:
@@ -61,12 +63,12 @@ def replace_output(output: object, beside: str = "") -> Answer:
 
 
 def add_context(event: str, text: str) -> Answer:
-    """Tell the model something."""
+    """Add a text to what the model reads."""
     return _specify(event, {claude.CONTEXT_KEY: text})
 
 
 def warn(text: str) -> Answer:
-    """Tell the person something, and decide nothing."""
+    """Show the user a warning, and decide nothing."""
     return {claude.WARNING_KEY: f"{_PREFIX}{text}"}
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - every build needs them
 _TEMPORARY_VARIABLES = ("TMPDIR", "CLAUDE_CODE_TMPDIR")
 _TICKETS = f"{tickets.FOLDER}/tickets"
-_HINT = "use the harness's tools for files, or hand back what you have and say what is missing"
+_HINT = "use the harness's tools for files, or return `partial` and say what is missing"
 
 
 def has_shell(event: HookEvent, root: str, environ: Mapping[str, str]) -> bool:

@@ -54,22 +54,34 @@ class PathContext(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Whether a call may happen, why, and which rule said so."""
+    """Whether a call may happen, why, and which rule said so. Made by `deny` and `ask_user`."""
 
     answer: str
-    """`allow`, `ask` or `deny`. `allow` means that nothing speaks against it."""
+    """`allow`, `ask` or `deny`. `allow` means that no rule is against the call."""
     reason: str = ""
-    """Written for the model whose call is refused."""
+    """For the model: why its call is refused, and what to do instead. With `ask`, for a harness that can't ask."""
     rule: str = ""
     question: str = ""
-    """Written for the user who is asked; empty if the reason serves both."""
+    """For the user, with `ask`: what the agent wants, why Remit can't decide, and a question."""
 
 
 ALLOWED = Decision("allow")
-"""Nothing speaks against it."""
-HAND_BACK = "go on without it, or hand back what you have and say what is missing"
+"""No rule is against the call."""
+HAND_BACK = "continue without it, or return `partial` and say what is missing"
 """What an agent can do when it is refused."""
-STAY = "use what is listed, or hand back what you have"
+USE_LISTED = "use one of these, or return `partial` and say what is missing"
+
+
+def deny(problem: str, rule: str, *, instead: str = HAND_BACK) -> Decision:
+    """Return a denial, with its text for the model."""
+    return Decision("deny", f"{problem}; {instead}", rule)
+
+
+def ask_user(problem: str, rule: str, *, question: str, instead: str = HAND_BACK) -> Decision:
+    """Return a decision that is the user's, with a text for each reader: the user's ends with a question."""
+    return Decision("ask", f"{problem}; {instead}", rule, f"{question} Allow it?")
+
+
 _RANKS = {"allow": 0, "ask": 1, "deny": 2}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from remit.globs import EVERYTHING, matches_name
 from remit.policy import paths
-from remit.policy.decision import ALLOWED, HAND_BACK, STAY, Decision, pick_stricter, shorten
+from remit.policy.decision import ALLOWED, USE_LISTED, Decision, ask_user, deny, pick_stricter, shorten
 from remit.policy.protected_paths import SECRET
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
@@ -54,13 +54,12 @@ def judge(call: ToolCall, layers: Sequence[Permissions], ground: PathContext) ->
 def check_switched_on(tool: str, layer: Permissions) -> Decision | None:
     """A refusal where an agent's file does not switch a tool on, or nobody can tell what it allows."""
     if layer.unread and tool in SWITCHED:
-        why = f"the permissions in this agent's file cannot be read; remit lint {shorten(layer.unread)} says why"
-        return Decision("deny", f"{why}; hand back what you have, and tell this", "unread permissions")
+        why = f"the permissions in this agent's file can't be read (see: remit lint {shorten(layer.unread)})"
+        return deny(why, "unread permissions", instead="return `partial` and report this")
     if layer.tools is None or tool not in SWITCHED or tool in layer.tools:
         return None
     on = ", ".join(sorted(set(layer.tools) & SWITCHED)) or "none"
-    reason = f"the tool '{tool}' is not switched on for this agent (on: {on}); use those, or hand back what you have"
-    return Decision("deny", reason, "tools")
+    return deny(f"the tool '{tool}' isn't enabled for this agent (enabled: {on})", "tools", instead=USE_LISTED)
 
 
 # --- paths -----------------------------------------------------------------------------------------------------------
@@ -78,10 +77,16 @@ def _judge_paths(call: ToolCall, layers: Sequence[Permissions], ground: PathCont
 def judge_path(path: str, tool: str, layers: Sequence[Permissions], ground: PathContext) -> Decision:
     """Whether a tool may touch a path."""
     if len(path) > paths.MAX_PATH or any(char < " " or char == "\x7f" for char in path):
-        return Decision("ask", f"the path '{shorten(path)}' is too long or has odd characters in it", "paths")
+        return ask_user(
+            f"Remit can't compare the path '{shorten(path)}' with the rules: it is too long or has control characters",
+            "paths",
+            instead="use a plain path, or return `partial` and say what is missing",
+            question=f"The agent wants to {tool} '{shorten(path)}'. Remit can't compare this path with the agent's "
+            "rules: it is too long or has control characters.",
+        )
     if paths.is_deep(path, ground.cwd):
         # Not asked about: through a link to its own folder what is denied can be called so, too.
-        return Decision("deny", f"the path '{shorten(path)}' leads through too many folders; {HAND_BACK}", "paths")
+        return deny(f"the path '{shorten(path)}' leads through too many folders", "paths")
     own = paths.name_all(path, ground)
     others = () if ground.second_names is None else (each for name in own for each in ground.second_names(name))
     names = tuple(dict.fromkeys([*own, *others]))
@@ -112,20 +117,25 @@ def _check_denied(
     for pattern in patterns:
         found = paths.covers(pattern, names, ground)
         if found == paths.YES:
-            return Decision("deny", _describe_denial(tool, path, rule, pattern), f'{rule} "{pattern}"')
+            return deny(_describe_denial(tool, path, rule, pattern), f'{rule} "{pattern}"')
         if found == paths.FOLDED:
-            reason = f"'{shorten(path)}' differs from {rule} \"{pattern}\" in capital letters only; name it as it is"
-            decision = Decision("ask", reason, f'{rule} "{pattern}"')
+            decision = ask_user(
+                f"'{shorten(path)}' differs from {rule} \"{pattern}\" only in upper and lower case",
+                f'{rule} "{pattern}"',
+                instead="use the exact name of the file",
+                question=f"The agent wants to {tool} '{shorten(path)}', which differs from the rule {rule} "
+                f'"{pattern}" only in upper and lower case: it may be the same file.',
+            )
     return decision
 
 
 def _describe_denial(tool: str, path: str, rule: str, pattern: str) -> str:
     what = f"to {tool} '{shorten(path)}'"
     if rule == "protected":
-        return f'{what} is refused: "{pattern}" decides what agents may do, and no agent writes there; {HAND_BACK}'
+        return f'{what} is refused: "{pattern}" decides what agents may do, and no agent writes there'
     if rule == "secret":
-        return f'{what} is refused: "{pattern}" is for people and their programs, and no agent reads it; {HAND_BACK}'
-    return f'{what} is denied to this agent by its rule {rule} "{pattern}"; {HAND_BACK}'
+        return f'{what} is refused: "{pattern}" is for users and their programs, and no agent reads it'
+    return f'{what} is denied to this agent by its rule {rule} "{pattern}"'
 
 
 def _check_allowed(layer: Permissions, names: Sequence[str], ground: PathContext, *, tool: str, path: str) -> Decision:
@@ -137,8 +147,8 @@ def _check_allowed(layer: Permissions, names: Sequence[str], ground: PathContext
         if paths.covers_all(patterns, names, ground):
             return ALLOWED
         listed = ", ".join(f'"{shorten(pattern, 40)}"' for pattern in list(patterns)[:6]) or "nothing"
-        reason = f"to {tool} '{shorten(path)}' is not on this agent's list allow {key} ({listed}); {STAY}"
-        return Decision("deny", reason, f"allow {key}")
+        what = f"to {tool} '{shorten(path)}' is not on this agent's list allow {key} ({listed})"
+        return deny(what, f"allow {key}", instead=USE_LISTED)
     return ALLOWED
 
 
@@ -152,16 +162,14 @@ def _judge_named(call: ToolCall, layers: Sequence[Permissions], *, keys: tuple[s
         for key, patterns in layer.deny.items():
             found = next((each for each in patterns if _covers_named(key, each, texts, keys)), None)
             if found is not None:
-                reason = (
-                    f"the tool '{call.tool}' is denied to this agent by its rule deny {key} \"{found}\"; {HAND_BACK}"
-                )
-                return Decision("deny", reason, f'deny {key} "{found}"')
+                rule = f'deny {key} "{found}"'
+                return deny(f"the tool '{call.tool}' is denied to this agent by its rule {rule}", rule)
         lists = {key: value for key, value in layer.allow.items() if _is_key(key, keys)}
         if lists and not any(_covers_named(key, each, texts, keys) for key, value in lists.items() for each in value):
             shown = [f'"{shorten(each, 40)}"' for value in lists.values() for each in list(value)[:6]]
             listed, key = ", ".join(shown) or "nothing", next(iter(lists))
-            reason = f"the tool '{call.tool}' is not on this agent's list allow {key} ({listed}); {STAY}"
-            return Decision("deny", reason, f"allow {key}")
+            what = f"the tool '{call.tool}' is not on this agent's list allow {key} ({listed})"
+            return deny(what, f"allow {key}", instead=USE_LISTED)
     return ALLOWED
 
 

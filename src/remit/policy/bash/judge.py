@@ -13,7 +13,7 @@ from remit.policy.bash import command_patterns, program_facts
 from remit.policy.bash.effects import Invocation, PossibleCommand, ShellAssignment
 from remit.policy.bash.simple_commands import ScriptReader
 from remit.policy.bash.words import HOLE
-from remit.policy.decision import ALLOWED, HAND_BACK, STAY, Decision, pick_stricter, shorten
+from remit.policy.decision import ALLOWED, USE_LISTED, Decision, ask_user, deny, pick_stricter, shorten
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from remit.policy.decision import PathContext, Permissions
 
 PLAINLY = (
-    "write the command out in full, without anything that only a running shell can know, or hand back what you have"
+    "write the command out in full, without anything that only a running shell knows, or return `partial` and say what "
+    "is missing"
 )
 
 
@@ -62,7 +63,12 @@ def _judge_act(act: Act, layers: Sequence[Permissions], *, is_judged: bool) -> D
         return ALLOWED if is_judged and not act.leaves else _judge_hint(act, layers)
     if is_judged and act.is_code:
         return ALLOWED
-    return Decision("ask", f"what this command would run can't be known: {act.why}; {PLAINLY}", "bash")
+    return ask_user(
+        f"Remit can't determine what this command would run: {act.why}",
+        "bash",
+        instead=PLAINLY,
+        question=f"Remit can't determine what this command would run: {act.why}. The agent may not run every command.",
+    )
 
 
 def _judge_run(run: Invocation, layers: Sequence[Permissions], *, is_judged: bool) -> Decision:
@@ -75,16 +81,21 @@ def _judge_run(run: Invocation, layers: Sequence[Permissions], *, is_judged: boo
             found = command_patterns.fits(pattern, run)
             rule = f'deny bash "{pattern}"'
             if found == command_patterns.YES:
-                return Decision("deny", f"'{said}' is denied to this agent by its rule {rule}; {HAND_BACK}", rule)
+                return deny(f"'{said}' is denied to this agent by its rule {rule}", rule)
             if found == command_patterns.MAYBE and not waits:
-                reason = f"'{said}' may be what the rule {rule} denies: its words don't say it; {PLAINLY}"
-                decision = pick_stricter(decision, Decision("ask", reason, rule))
+                asked = ask_user(
+                    f"'{said}' may be what the rule {rule} denies: some of its words are known only when it runs",
+                    rule,
+                    instead=PLAINLY,
+                    question=f"The agent wants to run '{said}'. Some of its words are known only when it runs, so the "
+                    f"agent's rule {rule} may deny it.",
+                )
+                decision = pick_stricter(decision, asked)
         allowed = layer.allow.get("bash")
         if allowed is None or run.passes_on or any(command_patterns.is_allowed(each, run) for each in allowed):
             continue
         listed = ", ".join(f'"{shorten(each, 40)}"' for each in list(allowed)[:8]) or "nothing"
-        reason = f"'{said}' is not on this agent's list allow bash ({listed}); {STAY}"
-        return Decision("deny", reason, "allow bash")
+        return deny(f"'{said}' is not on this agent's list allow bash ({listed})", "allow bash", instead=USE_LISTED)
     return decision
 
 
@@ -93,8 +104,13 @@ def _judge_assignment(act: ShellAssignment, layers: Sequence[Permissions], *, is
     is_listed = any(layer.allow.get("bash") is not None for layer in layers)
     is_loading = act.name in program_facts.LOADING or act.name.startswith(("LD_", "BASH_FUNC_", "GIT_CONFIG_"))
     if (is_listed and (is_loading or act.name in program_facts.SEARCHED)) or (is_loading and not is_judged):
-        reason = f"'{act.name}' decides what the names of programs mean, or makes them run something else; {PLAINLY}"
-        return Decision("ask", reason, "bash")
+        return ask_user(
+            f"'{act.name}' changes which program a name means, or what a program runs",
+            "bash",
+            instead=PLAINLY,
+            question=f"The command sets '{act.name}', which changes what its programs run, so Remit can't compare them "
+            "with the agent's rules.",
+        )
     if is_judged or act.name == "PATH":
         return ALLOWED
     return _judge_hint(PossibleCommand(act.value.replace(HOLE, " ")), layers)
@@ -106,11 +122,20 @@ def _judge_hint(hint: PossibleCommand, layers: Sequence[Permissions]) -> Decisio
         for pattern in layer.deny.get("bash", ()):
             rule = f'deny bash "{pattern}"'
             if command_patterns.hints_at(pattern, hint):
-                reason = f"'{shorten(hint.text)}' may start what the rule {rule} denies; {HAND_BACK}"
-                return Decision("ask", reason, rule)
+                return ask_user(
+                    f"'{shorten(hint.text)}' may start what the rule {rule} denies",
+                    rule,
+                    question=f"The command contains '{shorten(hint.text)}', which may start what the agent's rule "
+                    f"{rule} denies.",
+                )
             if unfinished:
-                reason = f"'{shorten(hint.text)}' may be given to a shell, and the rule {rule} may deny it; {PLAINLY}"
-                return Decision("ask", reason, rule)
+                return ask_user(
+                    f"'{shorten(hint.text)}' may be given to a shell, and the rule {rule} may deny it",
+                    rule,
+                    instead=PLAINLY,
+                    question=f"The command may give '{shorten(hint.text)}' to a shell, and the agent's rule {rule} may "
+                    "deny what the shell then runs.",
+                )
     return ALLOWED
 
 
@@ -125,5 +150,5 @@ def _judge_composed(reader: ScriptReader, layers: Sequence[Permissions]) -> Deci
             there = all(any(command_patterns.fits(part, run) for run in runs) for part in parts)
             if there and (not target or any(matches_name(target, path) for path in reader.targets)):
                 rule = f'deny bash "{pattern}"'
-                return Decision("deny", f"this command is denied to this agent by its rule {rule}; {HAND_BACK}", rule)
+                return deny(f"this command is denied to this agent by its rule {rule}", rule)
     return ALLOWED
