@@ -89,7 +89,7 @@ async def time_statements(url: str) -> dict[str, list[float]]:
         taken.setdefault(name, []).append((time.perf_counter() - began) * 1e3)
         return found
 
-    async def enqueue(_row: session_rows.Row, _queue: str) -> None:
+    async def enqueue(_row: session_rows.SessionRow, _queue: str) -> None:
         pass
 
     for number in range(TURNS):

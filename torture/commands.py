@@ -28,7 +28,7 @@ from remit.ledger.runs import AttemptRow, Run, add_run, advance, list_runs, reco
 from remit.ledger.texts import load_spill, write_spill
 from remit.maintenance import leftovers
 from remit.model import AgentError, Artifact, ArtifactFacts
-from remit.runs.finish.steps import Places, Settlement, settle
+from remit.runs.finish.steps import FinishInput, FinishStores, run_finish_steps
 from remit.tasks.store import TaskStore
 from remit.views.render import get_exit_code
 from torture.workspaces import MANIFEST, STATE, TODO, make_entry
@@ -178,7 +178,7 @@ def settle_all(root: Path) -> None:
     fault = AgentError(
         "execution", "one test is flaky", "UNKNOWN_ERROR", recoverable=True, recommendation="Run it again."
     )
-    finish_steps = Settlement(
+    finish_steps = FinishInput(
         SESSION,
         "completed",
         kind="research",
@@ -188,8 +188,8 @@ def settle_all(root: Path) -> None:
         faults=(fault,),
         entry=make_entry(7, file=Path(FINDINGS_FILE).name, linked_tasks=["13"]),
     )
-    places = Places(TaskStore(home, "specs"), f"{root}/{MANIFEST}", f"{root}/specs/errors.json", _look)
-    steps = settle(home, finish_steps, places)
+    places = FinishStores(TaskStore(home, "specs"), f"{root}/{MANIFEST}", f"{root}/specs/errors.json", _look)
+    steps = run_finish_steps(home, finish_steps, places)
     home.close()
     failed = [step for step in steps if step.state == "failed"]
     if failed:

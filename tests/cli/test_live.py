@@ -12,7 +12,7 @@ from remit.cli.live import Lines, Screen, Silent, Tree, make_watch, render_clock
 from remit.ledger.events import add_event
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, advance
-from remit.runs.progress import Following
+from remit.runs.progress import ProgressReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,15 +53,15 @@ def test_each_stands_under_the_one_that_called_it(home: Home) -> None:
     for at, (name, parent) in enumerate([("one", None), ("two", "one"), ("three", "two"), ("four", "one")], 1):
         begin(home, name, parent=parent, created_ms=at)
     begin(home, "other", root="other")
-    seen = Following(home, "one").look()
+    seen = ProgressReader(home, "one").look()
     assert [(each.row.session_id, each.level) for each in seen] == [("one", 0), ("two", 1), ("three", 2), ("four", 1)]
-    assert [each.row.session_id for each in Following(home, "two").look()] == ["two", "three"]
-    assert Following(home, "nobody").look() == []
+    assert [each.row.session_id for each in ProgressReader(home, "two").look()] == ["two", "three"]
+    assert ProgressReader(home, "nobody").look() == []
 
 
 def test_the_last_that_was_heard_is_told(home: Home) -> None:
     begin(home, "one")
-    following = Following(home, "one")
+    following = ProgressReader(home, "one")
     assert render_state(following.look()[0]) == snapshot("running  1:05 of 5:00")
     note(home, "one", "progress", said="reading\x1b[2J\n the  tests", tokens=1200, cost_usd=0.031)
     assert render_state(following.look()[0]) == snapshot(
@@ -77,7 +77,7 @@ def test_what_is_over_says_how(home: Home) -> None:
     begin(home, "one")
     with home.ledger.transaction() as db:
         advance(db, "one", "finished", ended_ms=NOW_MS, status="completed", stop_reason="exited", tokens=7)
-    assert render_state(Following(home, "one").look()[0]) == snapshot("completed  1:05  7 tokens")
+    assert render_state(ProgressReader(home, "one").look()[0]) == snapshot("completed  1:05  7 tokens")
 
 
 def test_a_log_gets_a_line_now_and_then(
@@ -85,7 +85,7 @@ def test_a_log_gets_a_line_now_and_then(
 ) -> None:
     begin(home, "one")
     begin(home, "two", parent="one")
-    watch = Lines(Following(home, "one"))
+    watch = Lines(ProgressReader(home, "one"))
     watch.look()
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(live, "TELL_EVERY_S", 0.0)
@@ -96,7 +96,7 @@ def test_a_log_gets_a_line_now_and_then(
 
 def test_a_log_hears_once_and_at_once_why_it_does_not_begin(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     add_run(home.ledger, Run("one", "planner", 1, ("orchestrator",), root_id="one", created_ms=NOW_MS))
-    watch = Lines(Following(home, "one"))
+    watch = Lines(ProgressReader(home, "one"))
     watch.look()
     assert capsys.readouterr().err == ""
     for _ in range(2):
@@ -115,7 +115,7 @@ def test_no_line_is_wider_and_no_tree_higher_than_the_terminal(
         begin(home, f"child-{number}", parent="one")
     note(home, "one", "progress", said="looking at a great many things " * 9, tokens=1, cost_usd=1)
     monkeypatch.setattr(Screen, "get_size", staticmethod(lambda: (50, 10)))
-    Tree(Following(home, "one")).look()
+    Tree(ProgressReader(home, "one")).look()
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 8
     assert lines[-1] == snapshot("  … and 14 more: remit ps --tree")
@@ -123,7 +123,7 @@ def test_no_line_is_wider_and_no_tree_higher_than_the_terminal(
 
 
 def test_who_watches_decides_what_is_shown(home: Home) -> None:
-    following = Following(home, "one")
+    following = ProgressReader(home, "one")
     assert isinstance(make_watch(following, output_format="json"), Silent)
     assert isinstance(make_watch(following, output_format="full"), Lines)  # no terminal here
 

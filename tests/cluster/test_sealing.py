@@ -9,10 +9,10 @@ import pytest
 
 from remit.cluster.database.key_file import KEY, KEY_FILE, find_fingerprint, load_key, make_key
 from remit.cluster.orders import (
-    Order,
+    OrderSource,
     Packed,
     RemoteResult,
-    Source,
+    RunOrder,
     read_order,
     read_outcome,
     render_order,
@@ -50,21 +50,21 @@ def test_what_is_too_large_is_not_even_looked_at() -> None:
 
 
 def test_orders_and_outcomes_travel_whole() -> None:
-    source = Source(parcel="base-1", below=("base-0",))
-    order = Order(
+    source = OrderSource(parcel="base-1", below=("base-0",))
+    order = RunOrder(
         "sess_1_abcdef", "sess_1_abcdef", None, "a", 1, ("orchestrator", "a"), "command", 7, {"timeout_s": 3},
         {"prompt": "Do it."}, ({"session_id": "x"},), "c" * 40, "d" * 40, "sub", source, "t", ("big.bin",), "digest",
     )  # fmt: skip
     assert read_order(unseal(OURS, "order", seal(OURS, "order", render_order(order)))) == order
     packed = Packed(
-        "e" * 40, "f" * 40, (BundledFile("a\nb", "100644", "0" * 64),), Source("remote", "remit/x", history=True)
+        "e" * 40, "f" * 40, (BundledFile("a\nb", "100644", "0" * 64),), OrderSource("remote", "remit/x", history=True)
     )
     outcome = RemoteResult("sess_1_abcdef", 2, "w", {"result": {}}, ({"number": 1},), {"answer-1": "x"}, packed, 1, 2)
     assert read_outcome(unseal(OURS, "outcome", seal(OURS, "outcome", render_outcome(outcome)))) == outcome
 
 
 def test_another_protocol_is_refused_and_unknown_words_are_passed_over() -> None:
-    body = render_order(Order("s", "s", None, "a", 1, (), "command"))
+    body = render_order(RunOrder("s", "s", None, "a", 1, (), "command"))
     assert read_order(body | {"more": 1}).agent == "a"
     with pytest.raises(ClusterError, match="protocol 2"):
         read_order(body | {"protocol": 2})

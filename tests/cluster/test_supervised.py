@@ -36,7 +36,7 @@ def test_a_busy_ledger_is_reported_and_looked_at_again(tmp_path: Path, url: str)
     async def follow() -> None:
         home = Home(str(tmp_path))
         home.ledger.db.execute("PRAGMA busy_timeout = 50")
-        afar = caller.Afar(home, url, ClusterSettings(), {}, key=b"k" * 32)
+        afar = caller.ClusterClient(home, url, ClusterSettings(), {}, key=b"k" * 32)
         await afar.open()
         for name in ("one", "two"):
             await submissions.post(afar.db, make(name, root="one"))
@@ -61,7 +61,7 @@ def test_a_worker_whose_loop_hangs_renews_no_lease(play: Play, url: str, *, hang
         await meet(db)
         await submissions.post(db, make("one"))
         assert await leases.take(db, "one", "w1", lease_s=1, timeout_s=60)
-        heart = heartbeat.Beating(url, "w1", 1, on_heard=lambda _: None)
+        heart = heartbeat.Heartbeat(url, "w1", 1, on_heard=lambda _: None)
         heart.held["one"] = 1
         heart.start()
         await asyncio.sleep(0.3)

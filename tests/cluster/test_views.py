@@ -19,7 +19,7 @@ from remit.cluster.database import leases, output, session_rows, submissions
 from remit.cluster.database.meta import set_meta_once
 from remit.cluster.database.store import Database
 from remit.cluster.database.submissions import Posted
-from remit.cluster.database.workers import Worker, enter, set_draining
+from remit.cluster.database.workers import RegisteredWorker, enter, set_draining
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.remote_rows import OWNER
@@ -83,7 +83,7 @@ class Stage:
 
     def meet(self, name: str = "alpha", **given: Any) -> None:  # noqa: ANN401 - columns
         """Let a worker be there."""
-        worker = Worker(name, f"host-of-{name}", 7, "1.0", 1, 4, (), 15.0)._replace(**given)
+        worker = RegisteredWorker(name, f"host-of-{name}", 7, "1.0", 1, 4, (), 15.0)._replace(**given)
         self.play(lambda db: enter(db, worker))
 
     def ask(self, *words: str) -> Any:  # noqa: ANN401 - any JSON value

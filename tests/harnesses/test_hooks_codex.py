@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.runners.codex import Codex
-from remit.runners.protocol import Order
+from remit.runners.codex import CodexRunner
+from remit.runners.protocol import AttemptOrder
 from remit.testing import call, find_cli, say
 from tests.support.harness_hooks import (
     STANDARD,
@@ -207,8 +207,8 @@ def test_a_folder_that_codex_does_not_trust_is_reported(stage: Stage) -> None:
     config = stage.home / ".codex" / "config.toml"
     config.write_text(config.read_text().partition(f'\n[projects."{stage.root}"]')[0])
     session = converse(stage, "own", environ=environ)
-    order = Order("sess_1_abcdef", "scribe", "Go.", str(stage.root), str(stage.root))
-    notes = Codex().listen(order).finish(errors=session.errors.encode(), exit_code=0).notes
+    order = AttemptOrder("sess_1_abcdef", "scribe", "Go.", str(stage.root), str(stage.root))
+    notes = CodexRunner().listen(order).finish(errors=session.errors.encode(), exit_code=0).notes
     is_told = any("does not trust this folder" in note for note in notes)
     assert is_told == ("trust_level" not in config.read_text())
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.runs.consent import Trust, get_executing, give_trust
+from remit.runs.consent import TrustRequest, get_executing, grant_trust
 from remit.storage.settings import load_settings
 from remit.testing import ScriptedModel, call
 from tests.support.harness_stage import give
@@ -66,7 +66,7 @@ def test_an_example_does_its_work(example: Path, way: str, tmp_path: Path, monke
     root = tmp_path / "root"
     (root / ".git").mkdir(parents=True)
     (root / "remit.toml").write_text(f'[runners.scribe]\nentry = "{example.stem}:run"\n')
-    give_trust(Trust(str(root), get_executing(load_settings(str(root)), root=str(root))))
+    grant_trust(TrustRequest(str(root), get_executing(load_settings(str(root)), root=str(root))))
     scripts = {"work": [call("write", path="report.md", content="# Report\n"), give()]}
     with ScriptedModel(scripts) as model:
         prompt = f"{model.mark('work')} Write report.md."

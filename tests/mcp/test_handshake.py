@@ -49,12 +49,12 @@ def ask_library(*messages: dict[str, Any]) -> list[dict[str, Any]]:
     from mcp.shared.message import SessionMessage  # noqa: PLC0415
 
     from remit.mcp.server import make_server  # noqa: PLC0415
-    from remit.runs.hosted_runs import Serving  # noqa: PLC0415
+    from remit.runs.hosted_runs import HostedRuns  # noqa: PLC0415
 
     async def play() -> list[dict[str, Any]]:
         send, receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         say, said = anyio.create_memory_object_stream[SessionMessage](10)
-        server = make_server(Serving(), lambda _: None)
+        server = make_server(HostedRuns(), lambda _: None)
         running = asyncio.ensure_future(server.run(receive, say, server.create_initialization_options()))
         found = []
         for message in messages:

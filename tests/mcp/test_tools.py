@@ -18,8 +18,8 @@ from remit.ledger.runs import Run, add_run, load_run
 from remit.mcp.catalog import BY_NAME
 from remit.mcp.resources import list_resources, read_resource
 from remit.mcp.tools import Call, call
-from remit.runs.consent import Trust, get_executing, give_trust
-from remit.runs.hosted_runs import Serving
+from remit.runs.consent import TrustRequest, get_executing, grant_trust
+from remit.runs.hosted_runs import HostedRuns
 from remit.storage.settings import load_settings
 from remit.tasks.tasks_command import Tasks
 
@@ -52,7 +52,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def use(tool: str, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
     """Call a tool as the server does; what it gives."""
-    told = asyncio.run(call(tool, Call(given, Serving())))
+    told = asyncio.run(call(tool, Call(given, HostedRuns())))
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - takes long, and many only collect the tests
 
     Draft202012Validator(BY_NAME[tool].gives).validate(json.loads(json.dumps(told)))
@@ -187,7 +187,7 @@ def test_an_outside_system_is_asked_only_where_the_user_agreed_to_it(
     (root / "remit.toml").write_text('[tasks]\nshow = "touch {id}"\n')
     assert "remit config trust" in refuse("task_show", task="T-1").hint
     assert not (root / "T-1").exists()
-    give_trust(Trust(str(root), get_executing(load_settings(str(root)), root=str(root))))
+    grant_trust(TrustRequest(str(root), get_executing(load_settings(str(root)), root=str(root))))
     assert use("task_show", task="T-1") == {"task": "T-1", "section": ""}
     assert (root / "T-1").exists()
 
@@ -267,7 +267,7 @@ def test_a_message_that_is_empty_is_none(root: Path) -> None:
 
 def test_who_shows_a_ticket_that_is_none_is_not_judged(root: Path) -> None:
     del root
-    serving = Serving({"REMIT_TICKET": "remit1_" + "A" * 43})
+    serving = HostedRuns({"REMIT_TICKET": "remit1_" + "A" * 43})
     with pytest.raises(RemitError, match="does not know this ticket"):
         asyncio.run(call("check_return", Call({"message": "x"}, serving)))
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.runners.claude import Claude, make_session_uuid
-from remit.runners.protocol import Order, ToolUse, Usage
+from remit.runners.claude import ClaudeRunner, make_session_uuid
+from remit.runners.protocol import AttemptOrder, ToolUse, Usage
 from remit.runs.supervisor.output_reader import sum_usage
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.runners.protocol import Heard, Launch
+    from remit.runners.protocol import Launch, RunOutput
 
 ID = "0f0e0d0c-0000-4000-8000-000000000000"
 USAGE = {"input_tokens": 10, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 5, "output_tokens": 1}
@@ -36,13 +36,13 @@ def gave(key: str, *, is_error: bool = False) -> dict[str, Any]:
     return {"type": "user", "message": {"content": [block]}, "session_id": ID}
 
 
-def hear(*records: dict[str, Any], exit_code: int | None = 0, errors: bytes = b"") -> Heard:
-    listener = Claude().listen(ORDER)
+def hear(*records: dict[str, Any], exit_code: int | None = 0, errors: bytes = b"") -> RunOutput:
+    listener = ClaudeRunner().listen(ORDER)
     listener.feed("".join(json.dumps(record) + "\n" for record in records).encode())
     return listener.finish(errors=errors, exit_code=exit_code)
 
 
-ORDER = Order("sess_1_abcdef", "", "go", "/w", "/w/.remit/sessions/sess_1_abcdef/1")
+ORDER = AttemptOrder("sess_1_abcdef", "", "go", "/w", "/w/.remit/sessions/sess_1_abcdef/1")
 
 
 @pytest.mark.conforms("001-08")
@@ -56,7 +56,7 @@ def test_the_output_limit_is_passed_on_unless_the_user_has_set_one(tmp_path: Pat
 
 def launch(tmp_path: Path, environ: dict[str, str] | None = None, **fields: Any) -> Launch:  # noqa: ANN401 - of an order
     (tmp_path / "claude").touch(mode=0o755)
-    return Claude().start(ORDER._replace(environ={"PATH": str(tmp_path)} | (environ or {}), **fields))
+    return ClaudeRunner().start(ORDER._replace(environ={"PATH": str(tmp_path)} | (environ or {}), **fields))
 
 
 # The command line
@@ -164,7 +164,7 @@ def test_the_result_that_names_the_session_is_the_final_message() -> None:
 
 def test_a_program_that_only_waits_for_commands_in_the_background_is_known() -> None:
     init = {"type": "system", "subtype": "init", "session_id": ID}
-    listener = Claude().listen(ORDER)
+    listener = ClaudeRunner().listen(ORDER)
 
     def tell(*records: dict[str, Any]) -> bool:
         listener.feed("".join(json.dumps(record) + "\n" for record in records).encode())
@@ -184,7 +184,7 @@ def make_tasks(*kinds: str) -> dict[str, Any]:
 
 
 def test_a_message_in_several_pieces_is_counted_once_while_it_runs() -> None:
-    listener = Claude().listen(ORDER)
+    listener = ClaudeRunner().listen(ORDER)
     records = [use("t1", "Read"), use("t2", "Read"), use("t3", "Agent", message="m2"), use("t4", "Read", "t3", "m3")]
     for record in records:
         listener.feed(json.dumps(record).encode() + b"\n")
@@ -241,7 +241,7 @@ def test_denied_tools_are_told_though_everything_looks_well() -> None:
 def test_a_server_that_does_not_answer_is_told_while_it_is_tried_again() -> None:
     retry = {"type": "system", "subtype": "api_retry", "attempt": 3, "max_retries": 10, "error_status": 401,
              "error": "authentication_failed", "session_id": ID}  # fmt: skip
-    listener = Claude().listen(ORDER)
+    listener = ClaudeRunner().listen(ORDER)
     listener.feed(json.dumps(retry).encode() + b"\n")
     assert listener.tell().trouble == "the model's server did not answer: 401 authentication_failed, try 3 of 10"
     heard = listener.finish(errors=b"", exit_code=None)

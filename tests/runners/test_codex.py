@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.errors import RunnerError
-from remit.runners.codex import Codex
-from remit.runners.protocol import Order, ToolUse, Usage
+from remit.runners.codex import CodexRunner
+from remit.runners.protocol import AttemptOrder, ToolUse, Usage
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.runners.protocol import Heard, Launch
+    from remit.runners.protocol import Launch, RunOutput
 
-ORDER = Order("sess_1_abcdef", "planner", "go", "/w", "/w/1")
+ORDER = AttemptOrder("sess_1_abcdef", "planner", "go", "/w", "/w/1")
 BEGUN: tuple[dict[str, Any], ...] = ({"type": "thread.started", "thread_id": "t-1"}, {"type": "turn.started"})
 ENDED = {"type": "turn.completed", "usage": {"input_tokens": 100, "cached_input_tokens": 90, "output_tokens": 5}}
 
@@ -26,15 +26,15 @@ def item(kind: str, event: str = "completed", key: str = "i1", **fields: object)
     return {"type": f"item.{event}", "item": {"id": key, "type": kind} | fields}
 
 
-def hear(*records: dict[str, Any], exit_code: int | None = 0, errors: bytes = b"") -> Heard:
-    listener = Codex().listen(ORDER)
+def hear(*records: dict[str, Any], exit_code: int | None = 0, errors: bytes = b"") -> RunOutput:
+    listener = CodexRunner().listen(ORDER)
     listener.feed("".join(json.dumps(record) + "\n" for record in records).encode())
     return listener.finish(errors=errors, exit_code=exit_code)
 
 
 def launch(tmp_path: Path, **fields: Any) -> Launch:  # noqa: ANN401 - of an order
     (tmp_path / "codex").touch(mode=0o755)
-    return Codex().start(ORDER._replace(environ={"PATH": str(tmp_path)}, **fields))
+    return CodexRunner().start(ORDER._replace(environ={"PATH": str(tmp_path)}, **fields))
 
 
 # The command line
@@ -52,7 +52,7 @@ def test_instructions_that_are_too_long_for_an_argument_stand_before_the_prompt(
     assert "-c" not in started.argv
     assert started.stdin.decode().startswith(f"BEGIN {text} END\n\n---\n\ngo")
     assert max(len(word.encode()) for word in started.argv) < 128 * 1024
-    resumed = Codex().resume(
+    resumed = CodexRunner().resume(
         ORDER._replace(environ={"PATH": str(tmp_path)}, instructions=f"BEGIN {text} END"), "t-1", "go on"
     )
     assert resumed.stdin == b"go on"  # the thread has them
@@ -61,7 +61,7 @@ def test_instructions_that_are_too_long_for_an_argument_stand_before_the_prompt(
 def test_a_thread_is_resumed_by_its_id_and_options_come_before_it(tmp_path: Path) -> None:
     launch(tmp_path)
     order = ORDER._replace(environ={"PATH": str(tmp_path)}, settings={"args": ["--more"]})
-    argv = Codex().resume(order, "t-1", "go on").argv
+    argv = CodexRunner().resume(order, "t-1", "go on").argv
     assert argv[-4:] == ("--more", "resume", "t-1", "-")
 
 
@@ -109,7 +109,7 @@ def test_an_item_of_type_error_is_no_failure() -> None:
 def test_an_error_that_is_tried_again_is_no_failure_and_a_failed_turn_is() -> None:
     again = {"type": "error", "message": "Reconnecting... 1/5"}
     assert hear(*BEGUN, again, item("agent_message", text="Done."), ENDED).text == "Done."
-    listener = Codex().listen(ORDER)
+    listener = CodexRunner().listen(ORDER)
     listener.feed(json.dumps(again).encode() + b"\n")
     assert listener.tell().trouble == "the model's server did not answer: Reconnecting... 1/5"
     assert hear(*BEGUN, again, exit_code=None).cause == "api"
@@ -168,7 +168,7 @@ def test_tools_are_told_with_what_they_did() -> None:
     ],
 )
 def test_in_its_sandbox_no_tool_heard_is_not_no_tool_used(args: list[str], tools: tuple[ToolUse, ...] | None) -> None:
-    listener = Codex().listen(ORDER._replace(settings={"args": args}))
+    listener = CodexRunner().listen(ORDER._replace(settings={"args": args}))
     for record in (*BEGUN, item("agent_message", text="Done."), ENDED):
         listener.feed(json.dumps(record).encode() + b"\n")
     assert listener.finish(errors=b"", exit_code=0).tools == tools

@@ -2,9 +2,9 @@
 
 import pytest
 
-from remit.runners.command import MAX_BYTES, Command, CommandListener
-from remit.runners.protocol import Order
-from remit.runners.python import Python
+from remit.runners.command import MAX_BYTES, CommandListener, CommandRunner
+from remit.runners.protocol import AttemptOrder
+from remit.runners.python import PythonRunner
 
 FAILED = b'{"status": "failed", "summary": "x"}\n'
 NOISE = b"noise, exit status 0\n" * 50_000
@@ -47,9 +47,9 @@ def test_a_status_in_the_words_of_the_workspace_is_noticed(word: str) -> None:
     assert hear(first, *[NOISE] * 9, b"end") == ""
 
 
-@pytest.mark.parametrize("runner", [Command(), Python()])
-def test_a_listener_knows_the_words_of_its_order(runner: Command | Python) -> None:
-    order = Order("s", "", "Do it.", "", "", status_words=("kaputt",))
+@pytest.mark.parametrize("runner", [CommandRunner(), PythonRunner()])
+def test_a_listener_knows_the_words_of_its_order(runner: CommandRunner | PythonRunner) -> None:
+    order = AttemptOrder("s", "", "Do it.", "", "", status_words=("kaputt",))
     listener = runner.listen(order)
     listener.feed(b'{"status": "kaputt"}' + b"x" * 2 * MAX_BYTES)
     assert listener.finish(errors=b"", exit_code=0).cause == "cut"

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from remit.runners.gemini import Gemini
-from remit.runners.protocol import Order, ToolUse, Usage
+from remit.runners.gemini import GeminiRunner
+from remit.runners.protocol import AttemptOrder, ToolUse, Usage
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.runners.protocol import Heard
+    from remit.runners.protocol import RunOutput
 
-ORDER = Order("sess_1_abcdef", "", "go", "/w", "/w/1")
+ORDER = AttemptOrder("sess_1_abcdef", "", "go", "/w", "/w/1")
 INIT = {"type": "init", "session_id": "an-id"}
 USE = {"type": "tool_use", "tool_name": "write_file", "tool_id": "t1", "parameters": {"file_path": "a"}}
 GAVE = {"type": "tool_result", "tool_id": "t1", "status": "success"}
@@ -26,8 +26,8 @@ def say(words: str) -> dict[str, Any]:
     return {"type": "message", "role": "assistant", "content": words, "delta": True}
 
 
-def hear(*records: dict[str, Any], exit_code: int | None = 0, errors: bytes = b"") -> Heard:
-    listener = Gemini().listen(ORDER)
+def hear(*records: dict[str, Any], exit_code: int | None = 0, errors: bytes = b"") -> RunOutput:
+    listener = GeminiRunner().listen(ORDER)
     listener.feed("".join(json.dumps(record) + "\n" for record in records).encode())
     return listener.finish(errors=errors, exit_code=exit_code)
 
@@ -63,8 +63,8 @@ def test_errors_are_told_by_their_kind() -> None:
 def test_each_attempt_that_begins_anew_has_an_id_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "gemini").touch(mode=0o755)
     order = ORDER._replace(environ={"PATH": str(tmp_path)}, instructions="first this")
-    first, second = (Gemini().start(order._replace(folder=folder)) for folder in ("/w/1", "/w/2"))
+    first, second = (GeminiRunner().start(order._replace(folder=folder)) for folder in ("/w/1", "/w/2"))
     assert first.argv != second.argv
     assert first.stdin == b"first this\n\n---\n\ngo"
     assert "--approval-mode=auto_edit" in first.argv
-    assert "--approval-mode=yolo" in Gemini().start(order._replace(tools=("bash",))).argv
+    assert "--approval-mode=yolo" in GeminiRunner().start(order._replace(tools=("bash",))).argv

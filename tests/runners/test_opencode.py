@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.errors import RunnerError
-from remit.runners.opencode import Opencode
-from remit.runners.protocol import Order, ToolUse, Usage
+from remit.runners.opencode import OpencodeRunner
+from remit.runners.protocol import AttemptOrder, ToolUse, Usage
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.runners.protocol import Heard, Launch
+    from remit.runners.protocol import Launch, RunOutput
 
-ORDER = Order("sess_1_abcdef", "planner", "go", "/w", "/w/1", description="plans")
+ORDER = AttemptOrder("sess_1_abcdef", "planner", "go", "/w", "/w/1", description="plans")
 CONTENT = "OPENCODE_CONFIG_CONTENT"
 START = {"type": "step_start", "sessionID": "ses_1", "part": {}}
 
@@ -35,15 +35,15 @@ def tool(name: str, key: str = "c1", status: str = "completed", **state: object)
     return {"type": "tool_use", "sessionID": "ses_1", "part": part}
 
 
-def hear(*records: dict[str, Any], exit_code: int | None = 0, errors: bytes = b"") -> Heard:
-    listener = Opencode().listen(ORDER)
+def hear(*records: dict[str, Any], exit_code: int | None = 0, errors: bytes = b"") -> RunOutput:
+    listener = OpencodeRunner().listen(ORDER)
     listener.feed("".join(json.dumps(record) + "\n" for record in records).encode())
     return listener.finish(errors=errors, exit_code=exit_code)
 
 
 def launch(tmp_path: Path, environ: dict[str, str] | None = None, **fields: Any) -> Launch:  # noqa: ANN401 - of an order
     (tmp_path / "opencode").touch(mode=0o755)
-    return Opencode().start(ORDER._replace(environ={"PATH": str(tmp_path)} | (environ or {}), **fields))
+    return OpencodeRunner().start(ORDER._replace(environ={"PATH": str(tmp_path)} | (environ or {}), **fields))
 
 
 # The command line

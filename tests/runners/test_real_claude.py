@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.runners.claude import Claude, make_session_uuid
+from remit.runners.claude import ClaudeRunner, make_session_uuid
 from remit.testing import ScriptedModel, call, drop, fail, say
 from tests.support.real_runners import TELL_SESSION, Place, find_place
 
@@ -38,7 +38,7 @@ SCRIPTS = {
 @pytest.fixture(name="place")
 def make_place(tmp_path: Path) -> Iterator[Place]:
     with ScriptedModel(SCRIPTS) as model:
-        yield find_place(Claude(), tmp_path, model)
+        yield find_place(ClaudeRunner(), tmp_path, model)
 
 
 def test_a_session_is_begun_resumed_and_told(place: Place) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.errors import RunnerError
-from remit.runners.codex import Codex
+from remit.runners.codex import CodexRunner
 from remit.testing import ScriptedModel, call, drop, fail, say
 from tests.support.real_runners import TELL_SESSION, Place, find_place
 
@@ -42,7 +42,7 @@ FREE = {"args": ["--sandbox=danger-full-access"]}
 @pytest.fixture(name="place")
 def make_place(tmp_path: Path) -> Iterator[Place]:
     with ScriptedModel(SCRIPTS) as model:
-        yield find_place(Codex(), tmp_path, model)
+        yield find_place(CodexRunner(), tmp_path, model)
 
 
 def test_a_session_is_begun_resumed_and_told(place: Place) -> None:
@@ -61,7 +61,7 @@ def test_a_session_is_begun_resumed_and_told(place: Place) -> None:
     assert second.heard.text == "Corrected."
     assert second.heard.harness_id == heard.harness_id
     assert place.model.requests[-1].step == 2
-    assert Codex.counts_thread
+    assert CodexRunner.counts_thread
     assert (second.heard.usage.input_tokens or 0) > (heard.usage.input_tokens or 0)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.errors import RunnerError
-from remit.runners.gemini import Gemini
+from remit.runners.gemini import GeminiRunner
 from remit.testing import ScriptedModel, call, fail, say
 from tests.support.real_runners import Place, find_place
 
@@ -27,7 +27,7 @@ SCRIPTS = {
 @pytest.fixture(name="place")
 def make_place(tmp_path: Path) -> Iterator[Place]:
     with ScriptedModel(SCRIPTS) as model:
-        yield find_place(Gemini(), tmp_path, model)
+        yield find_place(GeminiRunner(), tmp_path, model)
 
 
 def test_a_session_is_begun_resumed_and_told(place: Place) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.runners.opencode import Opencode
+from remit.runners.opencode import OpencodeRunner
 from remit.testing import ScriptedModel, call, fail, say
 from tests.support.real_runners import TELL_SESSION, Place, find_place
 
@@ -35,7 +35,7 @@ SCRIPTS = {
 @pytest.fixture(name="place")
 def make_place(tmp_path: Path) -> Iterator[Place]:
     with ScriptedModel(SCRIPTS) as model:
-        yield find_place(Opencode(), tmp_path, model)
+        yield find_place(OpencodeRunner(), tmp_path, model)
 
 
 def test_a_session_is_begun_resumed_and_told(place: Place) -> None:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.errors import RunnerError
-from remit.runners.claude import Claude
-from remit.runners.codex import Codex
-from remit.runners.gemini import Gemini
-from remit.runners.opencode import Opencode
-from remit.runners.protocol import Order
-from remit.runners.streams import MAX_LINE_BYTES, MAX_TOOLS, Lines, find_program, read_errors, show
+from remit.runners.claude import ClaudeRunner
+from remit.runners.codex import CodexRunner
+from remit.runners.gemini import GeminiRunner
+from remit.runners.opencode import OpencodeRunner
+from remit.runners.protocol import AttemptOrder
+from remit.runners.streams import MAX_LINE_BYTES, MAX_TOOLS, LineBuffer, find_program, read_errors, show
 from tests.support.cases import for_each
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from remit.runners.protocol import Runner
 
-RUNNERS: list[Runner] = [Claude(), Codex(), Opencode(), Gemini()]
-ORDER = Order("sess_1_abcdef", "", "go", "/w", "/w/1")
+RUNNERS: list[Runner] = [ClaudeRunner(), CodexRunner(), OpencodeRunner(), GeminiRunner()]
+ORDER = AttemptOrder("sess_1_abcdef", "", "go", "/w", "/w/1")
 
 GARBAGE = [
     b"", b"\n\n\n", b"null\n", b"[]\n", b"{", b"{}\n", b"\xff\xfe\n", b"[" * 200_000 + b"\n", b'{"type": 1}\n',
@@ -50,7 +50,7 @@ GARBAGE = [
 def test_lines_come_whole_whatever_the_pieces(seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - no secret
     lines = [bytes(chance.choices(b"abc", k=chance.randrange(1, 30))) for _ in range(50)]
-    data, reader = b"\n".join(lines), Lines()
+    data, reader = b"\n".join(lines), LineBuffer()
     found: list[bytes] = []
     while data:
         size = chance.randrange(1, 40)
@@ -61,7 +61,7 @@ def test_lines_come_whole_whatever_the_pieces(seed: int) -> None:
 
 
 def test_a_line_that_is_too_long_is_passed_over_and_not_kept() -> None:
-    reader = Lines()
+    reader = LineBuffer()
     tracemalloc.start()
     try:
         piece = b"x" * 1_000_000
@@ -76,7 +76,7 @@ def test_a_line_that_is_too_long_is_passed_over_and_not_kept() -> None:
 
 def test_a_line_of_very_many_values_costs_little() -> None:
     """16 MB of it took half a gigabyte."""
-    listener = Claude().listen(ORDER)
+    listener = ClaudeRunner().listen(ORDER)
     tracemalloc.start()
     try:
         listener.feed(b'{"type": [' + b"[[]]," * 200_000)
@@ -120,7 +120,7 @@ def test_what_was_passed_over_is_said(runner: Runner) -> None:
 
 
 def test_of_very_many_tools_the_first_ones_are_kept_and_all_counted() -> None:
-    listener = Claude().listen(ORDER)
+    listener = ClaudeRunner().listen(ORDER)
     for number in range(MAX_TOOLS + 5):
         use = {"type": "tool_use", "id": f"t{number}", "name": "Read", "input": {"file_path": "a"}}
         listener.feed(json.dumps({"type": "assistant", "message": {"content": [use]}}).encode() + b"\n")
@@ -154,7 +154,7 @@ def test_what_is_shown_is_one_printable_line() -> None:
 # Where programs are found
 
 
-def find(order: Order) -> str:
+def find(order: AttemptOrder) -> str:
     return find_program(order, "claude", "a-package")
 
 

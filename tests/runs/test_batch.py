@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.errors import UsageError
-from remit.runs.batch import Fanout, make_keys
+from remit.runs.batch import RunBatch, make_keys
 from remit.runs.instructions import TaskFacts
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
@@ -278,7 +278,7 @@ def test_cancelled_it_begins_nothing_more_and_nothing_is_alive(
 
     async def run() -> list[Result]:
         async with Workspace.open(tmp_path) as ws:
-            fanout = Fanout(ws, requests, concurrency=2, batch="parts")
+            fanout = RunBatch(ws, requests, concurrency=2, batch="parts")
             running = asyncio.ensure_future(fanout.run())
             while len(agent.did("hung")) < 2:  # noqa: ASYNC110 - other processes get there
                 await asyncio.sleep(0.02)
@@ -299,7 +299,7 @@ def test_who_cancelled_and_asks_again_wants_it_done(tmp_path: Path, tmp_path_fac
 
     async def cancel() -> list[Result]:
         async with Workspace.open(tmp_path) as ws:
-            fanout = Fanout(ws, [request], batch="parts")
+            fanout = RunBatch(ws, [request], batch="parts")
             running = asyncio.ensure_future(fanout.run())
             while not agent.did("began"):  # noqa: ASYNC110 - another process gets there
                 await asyncio.sleep(0.02)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import RemitError, UsageError
-from remit.runs.batch_file import MAX_LINES, Line, parse_each
+from remit.runs.batch_file import MAX_LINES, BatchLine, parse_each
 
 
 def test_texts_and_objects() -> None:
@@ -17,9 +17,9 @@ def test_texts_and_objects() -> None:
 "Zw\xc3\xb6lf"\r
 """
     assert parse_each(data, "p") == [
-        Line(1, "Write it.", {}),
-        Line(3, "Test it.", {"count": "3", "deep": "true", "name": "x"}, 90.0, "hyper", 4),
-        Line(4, "Zwölf", {}),
+        BatchLine(1, "Write it.", {}),
+        BatchLine(3, "Test it.", {"count": "3", "deep": "true", "name": "x"}, 90.0, "hyper", 4),
+        BatchLine(4, "Zwölf", {}),
     ]
 
 

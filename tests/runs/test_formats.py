@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from remit.runs.choose_agent import list_agents
-from remit.runs.formats import Declared, find_format
+from remit.runs.formats import DeclaredFormat, find_format
 from remit.storage.settings import load_settings
 
 BLOCK = '```json\n{"meta": {"agent_name": "x", "status": "complete"}, "artifacts": [], "next_steps": []}\n```\n'
 
 
-def declare(root: Path, name: str) -> Declared:
+def declare(root: Path, name: str) -> DeclaredFormat:
     """The format of an agent, by its file if it has one."""
     agent = next((each for each in list_agents(str(root)) if each.name == name), None)
     return find_format(name, agent, load_settings(root), root=str(root))
@@ -91,16 +91,16 @@ def test_a_plugin_with_output_contracts_declares_hyper(root: Path, *, is_install
         known = {"version": 2, "plugins": {"hyper@market": [place], "other@market": [elsewhere]}}
         write(root.parent / "home", "plugins/installed_plugins.json", json.dumps(known))
     write(folder, "agents/testing/prober.md", "---\nname: prober\n---\nFollow subagent-return-format.md.\n")
-    assert declare(root, "hyper:scout") == Declared()
+    assert declare(root, "hyper:scout") == DeclaredFormat()
     write(folder, "skills/craft/references/output-contracts.md", "# Contracts\n")
     assert declare(root, "hyper:research:scout").format == "hyper"
     assert declare(root, "hyper:testing:prober").format == "standard"
     assert "skills/craft/references/output-contracts.md" in declare(root, "hyper:research:scout").why
     assert declare(root, "hyper:lister").format == "manifest"
-    assert declare(root, "other:scout") == declare(root, "scout") == Declared()
+    assert declare(root, "other:scout") == declare(root, "scout") == DeclaredFormat()
 
 
 def test_a_registry_of_plugins_that_cannot_be_read_declares_nothing(root: Path) -> None:
     for text in ("{", "[]", '{"plugins": []}', '{"plugins": {"hyper@m": [3, {"installPath": 3}]}}'):
         write(root.parent / "home", "plugins/installed_plugins.json", text)
-        assert declare(root, "hyper:scout") == Declared()
+        assert declare(root, "hyper:scout") == DeclaredFormat()

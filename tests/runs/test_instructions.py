@@ -12,7 +12,7 @@ from remit import check
 from remit.model import Diagnostic
 from remit.runs.instructions import (
     MAX_REASK_BYTES,
-    Assignment,
+    InstructionFacts,
     TaskFacts,
     fill_tokens,
     render_briefing,
@@ -23,7 +23,7 @@ from remit.runs.instructions import (
 from remit.storage.context_files import LoadedContext, LoadedFile, SkippedFile
 
 SESSION = "sess_1735460684_a1b2c3"
-WORK = Assignment("Find out why the export is slow.", SESSION, "researcher", path=("orchestrator", "researcher"))
+WORK = InstructionFacts("Find out why the export is slow.", SESSION, "researcher", path=("orchestrator", "researcher"))
 TASK = TaskFacts(12, "Slow export", "RESEARCHING", "python", plan_path="specs/012_x/plans/implementation-001.md")
 DIALECTS = ["standard", "hyper", "manifest"]
 MARK = re.compile(r"<work-([0-9a-f]{10})>")
@@ -66,7 +66,7 @@ def test_the_parts_come_in_their_order() -> None:
 
 
 def test_a_bare_work_is_told_in_few_words() -> None:
-    text = render_briefing(Assignment("Do it.", SESSION))
+    text = render_briefing(InstructionFacts("Do it.", SESSION))
     assert len(text) < 2_200
     assert "# Inputs" not in text
     assert "# Task" not in text

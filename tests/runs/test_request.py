@@ -10,7 +10,7 @@ import pytest
 from remit.errors import UsageError
 from remit.result import Result
 from remit.runs.admission.limits import Budget
-from remit.runs.request import Options, Request
+from remit.runs.request import Request, RequestOptions
 from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ def ws(tmp_path: Path) -> Workspace:
 
 
 def test_every_field_of_a_request_is_an_option_or_its_own() -> None:
-    options = Options.__annotations__.keys()
+    options = RequestOptions.__annotations__.keys()
     assert not options & OWN
     assert options | OWN == {*Request._fields}
 
 
 async def _check_types(ws: Workspace) -> None:
     """Nobody runs this: a mark below that is not needed is an error of the type checker, and so is one that lacks."""
-    options: Options = {"inputs": {"topic": "caches"}, "timeout_s": 600, "budget": Budget(max_turns=3)}
+    options: RequestOptions = {"inputs": {"topic": "caches"}, "timeout_s": 600, "budget": Budget(max_turns=3)}
     assert_type(await ws.delegate("writer", "Write.", **options), Result)
     await ws.delegate("writer", "Write.", function=str.upper, worktree=True, evidence=True, reasks=0)
     await ws.work("plan", 3, command="my-agent --json", commits=False)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from remit.confine import find_level
-from remit.runs.consent import Trust, get_executing, give_trust
+from remit.runs.consent import TrustRequest, get_executing, grant_trust
 from remit.server import stream_routes
 from remit.storage.settings import load_settings
 from remit.tasks.tasks_command import Tasks
@@ -71,7 +71,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
             (folder / "inside.py").write_text(INSIDE)
             tables = (f"[runners.{name}]\ncommand = {json.dumps(command)}\n" for name, command in commands.items())
             (root / "remit.toml").write_text("".join(tables))
-            give_trust(Trust(str(root), get_executing(load_settings(str(root)), root=str(root))))
+            grant_trust(TrustRequest(str(root), get_executing(load_settings(str(root)), root=str(root))))
             yield Place(served, folder)
 
 

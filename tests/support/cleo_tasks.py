@@ -10,7 +10,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.runs.consent import Trust, get_executing, give_trust
+from remit.runs.consent import TrustRequest, get_executing, grant_trust
 from remit.storage.settings import load_settings
 from remit.tasks.tasks_command import Tasks
 from remit.testing.agent import ScriptedAgent
@@ -88,7 +88,7 @@ def _begin(root: Path, patch: pytest.MonkeyPatch, command: str) -> None:
     git(root, "config", "user.email", "t@example.com")
     git(root, "add", "-A")
     git(root, "commit", "-q", "-m", "begin")
-    give_trust(Trust(str(root), get_executing(load_settings(str(root)), root=str(root))))
+    grant_trust(TrustRequest(str(root), get_executing(load_settings(str(root)), root=str(root))))
 
 
 def git(root: Path, *args: str) -> str:

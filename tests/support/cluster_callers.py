@@ -67,7 +67,7 @@ class Caller:
         command = [sys.executable, "-m", "remit", *words]
         return subprocess.run(command, cwd=self.root, env=self.environ, capture_output=True, text=True, check=False)
 
-    def load_row(self, session_id: str) -> session_rows.Row:
+    def load_row(self, session_id: str) -> session_rows.SessionRow:
         """What the cluster knows of a session."""
         row = self.ask(lambda db: session_rows.load_row(db, session_id))
         assert row is not None

@@ -12,7 +12,7 @@ from remit.cluster.database.store import Database
 from remit.cluster.database.submissions import dispatch
 
 if TYPE_CHECKING:
-    from remit.cluster.database.session_rows import Row
+    from remit.cluster.database.session_rows import SessionRow
 
 
 async def run(url: str, notes: Path, dies_after: int) -> None:
@@ -21,7 +21,7 @@ async def run(url: str, notes: Path, dies_after: int) -> None:
     await db.open()
     count = 0
 
-    async def enqueue(row: Row, queue: str) -> None:
+    async def enqueue(row: SessionRow, queue: str) -> None:
         nonlocal count
         with notes.open("a") as file:
             file.write(f"{row.session_id} {queue}\n")

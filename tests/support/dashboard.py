@@ -13,7 +13,7 @@ import urllib.request
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from remit.runs.consent import Trust, get_executing, give_trust
+from remit.runs.consent import TrustRequest, get_executing, grant_trust
 from remit.storage.settings import load_settings
 from tests.support.paths import ROOT, SOURCE
 
@@ -93,7 +93,7 @@ def make_workspace(root: Path, commands: Mapping[str, str], files: Mapping[str, 
     before = os.environ.get("XDG_CONFIG_HOME")
     os.environ["XDG_CONFIG_HOME"] = str(config)
     try:
-        give_trust(Trust(str(root), get_executing(load_settings(str(root)), root=str(root))))
+        grant_trust(TrustRequest(str(root), get_executing(load_settings(str(root)), root=str(root))))
     finally:
         os.environ.pop("XDG_CONFIG_HOME")
         if before is not None:

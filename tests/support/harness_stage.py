@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 import remit
-from remit.runs.consent import Trust, get_executing, give_trust
+from remit.runs.consent import TrustRequest, get_executing, grant_trust
 from remit.runs.workspace import Workspace
 from remit.storage.settings import load_settings
 from remit.testing import SESSION_ID, ScriptedModel, find_cli, say
@@ -91,7 +91,7 @@ class Stage(NamedTuple):
     def configure(self, text: str) -> None:
         """Set the workspace up, and agree to what it runs."""
         (self.root / "remit.toml").write_text(text)
-        give_trust(Trust(str(self.root), get_executing(load_settings(str(self.root)), root=str(self.root))))
+        grant_trust(TrustRequest(str(self.root), get_executing(load_settings(str(self.root)), root=str(self.root))))
 
     def list_living(self) -> list[str]:
         """What runs with this stage's home: whatever an agent has started, wherever it has gone."""

@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Self
 
 from remit.mcp.catalog import BY_NAME
-from remit.runs.consent import Trust, get_executing, give_trust
+from remit.runs.consent import TrustRequest, get_executing, grant_trust
 from remit.storage.settings import load_settings
 from tests.support.commands import STEERING
 from tests.support.paths import SOURCE
@@ -40,7 +40,7 @@ def make_workspace(root: Path, patch: pytest.MonkeyPatch, **commands: str) -> Pa
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     tables = (f"[runners.{name}]\ncommand = {json.dumps(command)}\n" for name, command in commands.items())
     (root / "remit.toml").write_text("".join(tables))
-    give_trust(Trust(str(root), get_executing(load_settings(str(root)), root=str(root))))
+    grant_trust(TrustRequest(str(root), get_executing(load_settings(str(root)), root=str(root))))
     return root
 
 

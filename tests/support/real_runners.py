@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pytest
 
-from remit.runners.protocol import Heard, Launch, Order
+from remit.runners.protocol import AttemptOrder, Launch, RunOutput
 from remit.testing import ScriptedModel, find_cli
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ TELL_SESSION = "cut -d ' ' -f 6 /proc/self/stat > session"
 class Ran(NamedTuple):
     """What came of a run."""
 
-    heard: Heard
+    heard: RunOutput
     exit_code: int | None
     """None where it was killed."""
     errors: str
@@ -50,12 +50,12 @@ class Place(NamedTuple):
         """The harness's name."""
         return cast("CliName", self.runner.name)
 
-    def order(self, prompt: str, *, number: int = 1, **fields: Any) -> Order:  # noqa: ANN401 - of an order
+    def order(self, prompt: str, *, number: int = 1, **fields: Any) -> AttemptOrder:  # noqa: ANN401 - of an order
         """An order in this place."""
         folder = self.root / ".remit" / "sessions" / SESSION / str(number)
         environ = self.model.environ(self.cli, self.home)
         settings = {"program": self.program} | fields.pop("settings", {})
-        return Order(SESSION, fields.pop("agent", ""), prompt, str(self.root), str(folder), environ=environ,
+        return AttemptOrder(SESSION, fields.pop("agent", ""), prompt, str(self.root), str(folder), environ=environ,
                      settings=settings, **fields)  # fmt: skip
 
     def start(self, prompt: str, **fields: Any) -> Ran:  # noqa: ANN401 - of an order
@@ -81,7 +81,7 @@ class Place(NamedTuple):
         raise TimeoutError(f"{self.runner.name} has kept nothing of {text!r}")
 
     def _run(
-        self, order: Order, launch: Launch, kill: Callable[[], object] | None, number: int = signal.SIGKILL
+        self, order: AttemptOrder, launch: Launch, kill: Callable[[], object] | None, number: int = signal.SIGKILL
     ) -> Ran:
         """Run it. `kill` waits for the moment at which it is to be sent a signal."""
         folder = Path(order.folder)

@@ -12,7 +12,7 @@ from remit.testing.runners import RunnerSuite, Sample
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from remit.runners import Order, Runner
+    from remit.runners import AttemptOrder, Runner
 
 
 def lines(*records: dict[str, Any]) -> bytes:
@@ -28,7 +28,7 @@ class TestCommand(RunnerSuite):
         """The runner `command`."""
         return get_runner("command")
 
-    def make_order(self, folder: Path) -> Order:
+    def make_order(self, folder: Path) -> AttemptOrder:
         """With a command."""
         return super().make_order(folder)._replace(settings={"command": "prog --json"})
 
@@ -42,7 +42,7 @@ class TestPython(RunnerSuite):
         """The runner `python`."""
         return get_runner("python")
 
-    def make_order(self, folder: Path) -> Order:
+    def make_order(self, folder: Path) -> AttemptOrder:
         """With an entry point."""
         return super().make_order(folder)._replace(settings={"entry": "package.module:function"})
 

@@ -9,14 +9,14 @@ from inline_snapshot import snapshot
 
 from remit.model import Diagnostic, TextSpan
 from remit.terminal import Paint, escape_char, is_visible, measure
-from remit.views.excerpt import MAX_FINDINGS, Text, render_excerpt, render_finding, render_findings
+from remit.views.excerpt import MAX_FINDINGS, SourceText, render_excerpt, render_finding, render_findings
 
 PLAIN = Paint(on=False)
 
 
 def show(text: str, place: TextSpan, *, columns: int = 100) -> str:
     """An excerpt of a text, as lines."""
-    lines = render_excerpt(Text(text.encode()), place, severity="error", paint=PLAIN, columns=columns)
+    lines = render_excerpt(SourceText(text.encode()), place, severity="error", paint=PLAIN, columns=columns)
     return "\n".join(lines) + "\n"
 
 
@@ -26,7 +26,7 @@ def make_finding(place: TextSpan | None = None, pointer: str = "/status") -> Dia
 
 
 def test_a_finding_in_full() -> None:
-    text = Text(b'{\n  "status": "done"\n}\n')
+    text = SourceText(b'{\n  "status": "done"\n}\n')
     shown = render_finding(make_finding(TextSpan(2, 13, 2, 19)), "a.md", text, paint=PLAIN, columns=80)
     assert shown == dedent("""\
         error[RET022]: the status is not known
@@ -40,7 +40,7 @@ def test_a_finding_in_full() -> None:
 
 
 def test_a_finding_in_colour() -> None:
-    text = Text(b"done\n")
+    text = SourceText(b"done\n")
     shown = render_finding(make_finding(TextSpan(1, 1, 1, 5)), "a.md", text, paint=Paint(on=True), columns=80)
     red, bold, blue, end = "\x1b[1;31m", "\x1b[1m", "\x1b[1;34m", "\x1b[0m"
     assert shown.split("\n") == [
@@ -65,7 +65,7 @@ def test_a_finding_in_colour() -> None:
     ],
 )
 def test_a_finding_without_a_line_to_show(pointer: str, place: TextSpan | None, where: str) -> None:
-    shown = render_finding(make_finding(place, pointer), "a.md", Text(b"{}\n"), paint=PLAIN, columns=80)
+    shown = render_finding(make_finding(place, pointer), "a.md", SourceText(b"{}\n"), paint=PLAIN, columns=80)
     assert shown == dedent(f"""\
         error[RET022]: the status is not known
          --> {where}
@@ -177,5 +177,5 @@ def test_a_flood_of_findings_is_cut_and_counted() -> None:
 
 
 def test_bytes_that_are_no_text_take_one_column_each() -> None:
-    lines = render_excerpt(Text(b"\xff\xfex"), TextSpan(1, 3, 1, 4), severity="error", paint=PLAIN, columns=80)
+    lines = render_excerpt(SourceText(b"\xff\xfex"), TextSpan(1, 3, 1, 4), severity="error", paint=PLAIN, columns=80)
     assert lines[1:3] == ["1 | \ufffd\ufffdx", "  |   ^"]

@@ -10,7 +10,7 @@ from remit.git.head import find_commit
 from remit.views.compliance import load_compliance
 from remit.views.diffs import load_diff
 from remit.views.live import load_log
-from remit.views.run_list import Asked, list_runs
+from remit.views.run_list import RunQuery, list_runs
 from remit.views.run_tree import load_node
 from tests.support.hook_session import Child, Stage, make_workspace
 from tests.support.ledger_rows import VARIABLES, opened
@@ -51,7 +51,7 @@ def test_each_of_its_answers_is_kept_with_what_it_claims(child: Child) -> None:
 def test_it_is_seen_at_work_and_can_only_be_told_to_end(child: Child) -> None:
     child.use("Read", file_path=str(child.stage.root / "old.md"))
     with opened(child.stage.root) as home:
-        (row,) = list_runs(home, Asked(state="open"))["items"]
+        (row,) = list_runs(home, RunQuery(state="open"))["items"]
         node = load_node(home, child.session_id)
     assert (row["session_id"], row["standing"], row["runner"]) == (child.session_id, "running", "claude")
     assert node["standing"]["said"].startswith("Read")

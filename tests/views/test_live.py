@@ -39,7 +39,7 @@ def tell(home: Home, count: int, session_id: str | None = None, text: str = "x")
 def test_where_nothing_happened_there_is_nothing_to_follow(root: Path) -> None:
     with opened(root) as home:
         assert live.find_last(home) == 0
-        assert live.list_changes(home, after=0) == live.Changes([], 0, 0)
+        assert live.list_changes(home, after=0) == live.LedgerChanges([], 0, 0)
         assert live.list_changes(home, after=7).is_reset
         assert not home.is_made
 
@@ -104,7 +104,7 @@ def test_who_is_far_behind_loads_everything_anew(root: Path, monkeypatch: pytest
     monkeypatch.setattr(live, "MOST_BEHIND", 10)
     with opened(root) as home:
         tell(home, 12)
-        assert live.list_changes(home, after=1) == live.Changes([], 12, 12, is_reset=True)
+        assert live.list_changes(home, after=1) == live.LedgerChanges([], 12, 12, is_reset=True)
         assert not live.list_changes(home, after=2).is_reset
 
 
@@ -142,7 +142,7 @@ def test_a_tail_reads_on_from_any_thread_until_it_is_over(root: Path) -> None:
         async with Workspace.open(root, environ={**os.environ}) as ws:
             script = f"echo one; while [ ! -e {gate} ]; do sleep 0.02; done; echo two; {answer()}"
             prepared = await ws.start(_request(script))
-            tail = live.Tail(prepared.row.session_id)
+            tail = live.LogTail(prepared.row.session_id)
             first = await _read_until(tail, "one")
             gate.touch()
             await ws.wait(prepared.row.session_id)
@@ -159,7 +159,7 @@ def _request(script: str) -> Request:
     return Request(None, "Go.", command=f"sh -c {shlex.quote(script)}", timeout_s=60, reasks=0)
 
 
-async def _read_until(tail: live.Tail, text: str) -> list[dict[str, Any]]:
+async def _read_until(tail: live.LogTail, text: str) -> list[dict[str, Any]]:
     last = time.monotonic() + 30
     found: list[dict[str, Any]] = []
     while time.monotonic() < last:
@@ -174,7 +174,7 @@ async def _read_until(tail: live.Tail, text: str) -> list[dict[str, Any]]:
 
 def test_a_tail_is_read_by_one_thread_after_another(root: Path) -> None:
     result = run(root, "for i in 1 2 3 4 5 6; do echo $i; done", reasks=0)
-    tail = live.Tail(result.session_id)
+    tail = live.LogTail(result.session_id)
     found: list[str] = []
     for _ in range(3):
         thread = threading.Thread(target=lambda: found.extend(line["text"] for line in tail.read(2).lines))

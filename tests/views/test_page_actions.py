@@ -18,7 +18,7 @@ from remit.attempts.process_owner import find_enclosing
 from remit.errors import RefusedError, RemitError, UsageError
 from remit.ledger.hook_runs import OWNER, HookRun, add_hook_run
 from remit.ledger.runs import Run, list_runs, load_run
-from remit.runs.consent import Trust, get_executing, give_trust
+from remit.runs.consent import TrustRequest, get_executing, grant_trust
 from remit.storage.peers import ConnectionEnd, Peers
 from remit.storage.process_ancestry import find_mark
 from remit.storage.settings import load_settings
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
 
-PERSON = page_actions.Asker()
+PERSON = page_actions.ConnectionPeer()
 CONNECT = """
 import os, socket, sys
 one = socket.create_connection(("127.0.0.1", int(os.environ["PORT"])))
@@ -50,7 +50,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(root)
     make_repository(root)
     (root / "remit.toml").write_text(f"[runners.script]\ncommand = {json.dumps(f'sh {root}/agent.sh')}\n")
-    give_trust(Trust(str(root), get_executing(load_settings(str(root)), root=str(root))))
+    grant_trust(TrustRequest(str(root), get_executing(load_settings(str(root)), root=str(root))))
     return root
 
 
@@ -66,7 +66,7 @@ def wait_for(home: Home, session_id: str, is_so: Callable[[Run], bool]) -> Run:
 
 def delegate(home: Home, script: str, root: Path, **more: object) -> str:
     (root / "agent.sh").write_text(script)
-    work = page_actions.Work("Look at it.", runner="script", **more)  # type: ignore[arg-type]
+    work = page_actions.RunRequest("Look at it.", runner="script", **more)  # type: ignore[arg-type]
     return page_actions.delegate(home, work, asker=PERSON).session_id
 
 
@@ -98,16 +98,18 @@ def begin_to_wait(home: Home, root: Path) -> tuple[str, str]:
 def test_what_is_at_work_is_cancelled_with_all_below_it(root: Path) -> None:
     with opened(root) as home:
         session_id, ticket = begin_to_wait(home, root)
-        asker = page_actions.Asker(ticket=ticket)
-        below = page_actions.delegate(home, page_actions.Work("Go.", runner="script"), asker=asker).session_id
+        asker = page_actions.ConnectionPeer(ticket=ticket)
+        below = page_actions.delegate(home, page_actions.RunRequest("Go.", runner="script"), asker=asker).session_id
         child = wait_for(home, below, lambda row: row.state == "running")
         assert (child.parent_id, child.depth) == (session_id, 2)
         done = page_actions.cancel(home, session_id, reason="no longer\nwanted", asker=PERSON)
-        assert done == page_actions.Cancelled((session_id, below), "")
+        assert done == page_actions.CancelResult((session_id, below), "")
         for each in (session_id, below):
             row = wait_for(home, each, lambda row: row.state == "finished")
             assert row.stop_reason == "cancelled"
-        assert page_actions.cancel(home, session_id, asker=PERSON) == page_actions.Cancelled((), "it was over already")
+        assert page_actions.cancel(home, session_id, asker=PERSON) == page_actions.CancelResult(
+            (), "it was over already"
+        )
 
 
 @pytest.mark.slow
@@ -115,7 +117,7 @@ def test_an_agent_that_shows_its_ticket_ends_only_what_is_its_own(root: Path) ->
     with opened(root) as home:
         (first, ticket), (second, _) = (begin_to_wait(home, root) for _ in range(2))
         with pytest.raises(RefusedError, match="was not handed on by"):
-            page_actions.cancel(home, second, asker=page_actions.Asker(ticket=ticket))
+            page_actions.cancel(home, second, asker=page_actions.ConnectionPeer(ticket=ticket))
         for each in (first, second):
             row = load_run(home.ledger, each)
             assert row is not None
@@ -127,12 +129,14 @@ def test_what_cannot_be_is_refused_and_nothing_is_begun(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(0, state="running"))
         with pytest.raises(UsageError, match="prompt is empty"):
-            page_actions.delegate(home, page_actions.Work("  ", runner="script"), asker=PERSON)
+            page_actions.delegate(home, page_actions.RunRequest("  ", runner="script"), asker=PERSON)
         with pytest.raises(RemitError):
-            page_actions.delegate(home, page_actions.Work("Go.", runner="nobody"), asker=PERSON)
+            page_actions.delegate(home, page_actions.RunRequest("Go.", runner="nobody"), asker=PERSON)
         for budget, sentence in (({"max_tokens": -1}, "max_tokens cannot be"), ({"tokens": 1}, "no limit tokens")):
             with pytest.raises(UsageError, match=sentence):
-                page_actions.delegate(home, page_actions.Work("Go.", runner="script", budget=budget), asker=PERSON)
+                page_actions.delegate(
+                    home, page_actions.RunRequest("Go.", runner="script", budget=budget), asker=PERSON
+                )
         with pytest.raises(RemitError, match="not over"):
             page_actions.retry(home, name(0), asker=PERSON)
         assert [row.session_id for row in list_runs(home.ledger)] == [name(0)]
@@ -166,12 +170,12 @@ class Door:
         accepted, other = self.server.accept()
         with accepted:
             accepted.recv(1)
-            asker = page_actions.Asker(
+            asker = page_actions.ConnectionPeer(
                 ConnectionEnd(*accepted.getsockname()), ConnectionEnd(*other), ticket, is_browser=True
             )
             try:
                 if ticket:
-                    page_actions.delegate(home, page_actions.Work("Go.", runner="script"), asker=asker)
+                    page_actions.delegate(home, page_actions.RunRequest("Go.", runner="script"), asker=asker)
                 else:
                     page_actions.check_person(home, asker)
             except RefusedError as error:
@@ -206,9 +210,9 @@ def test_who_carries_a_ticket_is_an_agent(root: Path, door: Door) -> None:
 def test_who_shows_a_ticket_is_held_to_it(root: Path) -> None:
     with opened(root) as home:
         insert(home, Kept(0))
-        asker = page_actions.Asker(ticket="remit1_" + "x" * 43)
+        asker = page_actions.ConnectionPeer(ticket="remit1_" + "x" * 43)
         with pytest.raises(RefusedError, match="does not know this ticket"):
-            page_actions.delegate(home, page_actions.Work("Go.", runner="script"), asker=asker)
+            page_actions.delegate(home, page_actions.RunRequest("Go.", runner="script"), asker=asker)
         with pytest.raises(RefusedError, match="does not know this ticket"):
             page_actions.cancel(home, name(0), asker=asker)
 
@@ -269,7 +273,7 @@ def test_what_is_on_its_way_to_another_process_is_refused(root: Path, door: Door
 
 def test_who_was_gone_before_anybody_looked_is_refused(root: Path) -> None:
     with opened(root) as home, pytest.raises(RefusedError, match="has gone"):
-        page_actions.check_person(home, page_actions.Asker(ConnectionEnd("127.0.0.1", 1)))
+        page_actions.check_person(home, page_actions.ConnectionPeer(ConnectionEnd("127.0.0.1", 1)))
 
 
 @pytest.mark.parametrize(
@@ -287,7 +291,9 @@ def test_who_hides_is_let_in_only_where_a_person_would(
     root: Path, monkeypatch: pytest.MonkeyPatch, peers: Peers, *, is_browser: bool, is_refused: bool
 ) -> None:
     monkeypatch.setattr(page_actions, "find_peers", lambda _own, _other: peers)
-    asker = page_actions.Asker(ConnectionEnd("127.0.0.1", 1), ConnectionEnd("127.0.0.1", 2), is_browser=is_browser)
+    asker = page_actions.ConnectionPeer(
+        ConnectionEnd("127.0.0.1", 1), ConnectionEnd("127.0.0.1", 2), is_browser=is_browser
+    )
     with opened(root) as home:
         insert(home, Kept(0))
         with pytest.raises(RefusedError, match="nobody can tell which") if is_refused else nullcontext():
@@ -305,7 +311,10 @@ def test_an_agent_that_hides_is_refused_with_a_session_too(root: Path, monkeypat
         monkeypatch.setattr(page_actions, "find_peers", lambda _own, _other: Peers(is_hidden=True, hiding=(1, inside)))
         with pytest.raises(RefusedError, match=session_id):
             page_actions.check_person(
-                home, page_actions.Asker(ConnectionEnd("127.0.0.1", 1), ConnectionEnd("127.0.0.1", 2), is_browser=True)
+                home,
+                page_actions.ConnectionPeer(
+                    ConnectionEnd("127.0.0.1", 1), ConnectionEnd("127.0.0.1", 2), is_browser=True
+                ),
             )
         (root / "go").touch()
         wait_for(home, session_id, lambda row: row.state == "finished")
@@ -318,7 +327,7 @@ def list_pids() -> list[int]:
 def test_one_that_comes_from_elsewhere_is_a_person(root: Path) -> None:
     with opened(root) as home:
         page_actions.check_person(
-            home, page_actions.Asker(ConnectionEnd("127.0.0.1", 1), ConnectionEnd("203.0.113.9", 2))
+            home, page_actions.ConnectionPeer(ConnectionEnd("127.0.0.1", 1), ConnectionEnd("203.0.113.9", 2))
         )
         page_actions.check_person(home, PERSON)
         assert not home.is_made

@@ -10,7 +10,7 @@ import pytest
 
 from remit.errors import UsageError
 from remit.ledger.queries import RunFilter, count_wanted
-from remit.views.run_list import Asked, list_runs
+from remit.views.run_list import RunQuery, list_runs
 from tests.support.ledger_rows import Kept, answer, dump, insert, make_repository, name, opened, run
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def walk(home: Home, asked: Asked, *, limit: int) -> list[str]:
+def walk(home: Home, asked: RunQuery, *, limit: int) -> list[str]:
     """All pages, one after the other."""
     found: list[str] = []
     cursor = ""
@@ -51,7 +51,7 @@ def test_pages_have_every_delegation_once_the_newest_first(root: Path) -> None:
     with opened(root) as home:
         insert(home, *(Kept(number, created_ms=1_700_000_000_000 + number // 4) for number in range(50)))
         for limit in (1, 7, 49, 50, 51):
-            assert walk(home, Asked(), limit=limit) == [name(number) for number in reversed(range(50))]
+            assert walk(home, RunQuery(), limit=limit) == [name(number) for number in reversed(range(50))]
 
 
 def test_what_is_added_meanwhile_moves_no_page(root: Path) -> None:
@@ -65,29 +65,29 @@ def test_what_is_added_meanwhile_moves_no_page(root: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
-        (Asked(), [4, 3, 2, 1, 0]),
-        (Asked(state="open"), [4]),
-        (Asked(state="finished"), [3, 2, 1, 0]),
-        (Asked(agent="planner"), [1]),
-        (Asked(verdict="fabricated"), [2]),
-        (Asked(status="failed"), [2]),
-        (Asked(stop_reason="timeout"), [3]),
-        (Asked(task=7), [1, 0]),
-        (Asked(roots=True), [4, 3, 2, 0]),
-        (Asked(task=7, agent="researcher"), [0]),
-        (Asked(q="BILLING"), [2]),
-        (Asked(q="planner"), [1]),
-        (Asked(q=name(3)[:14].upper()), [4, 3, 2, 1, 0]),
-        (Asked(q=name(3)), [3]),
-        (Asked(q="nine lives"), [0]),
-        (Asked(q='the "quoted" part'), [3]),
-        (Asked(q="Ünder"), [2]),
-        (Asked(q="timeout_s"), []),
-        (Asked(q="%"), []),
-        (Asked(q="cache lives"), [0]),
+        (RunQuery(), [4, 3, 2, 1, 0]),
+        (RunQuery(state="open"), [4]),
+        (RunQuery(state="finished"), [3, 2, 1, 0]),
+        (RunQuery(agent="planner"), [1]),
+        (RunQuery(verdict="fabricated"), [2]),
+        (RunQuery(status="failed"), [2]),
+        (RunQuery(stop_reason="timeout"), [3]),
+        (RunQuery(task=7), [1, 0]),
+        (RunQuery(roots=True), [4, 3, 2, 0]),
+        (RunQuery(task=7, agent="researcher"), [0]),
+        (RunQuery(q="BILLING"), [2]),
+        (RunQuery(q="planner"), [1]),
+        (RunQuery(q=name(3)[:14].upper()), [4, 3, 2, 1, 0]),
+        (RunQuery(q=name(3)), [3]),
+        (RunQuery(q="nine lives"), [0]),
+        (RunQuery(q='the "quoted" part'), [3]),
+        (RunQuery(q="Ünder"), [2]),
+        (RunQuery(q="timeout_s"), []),
+        (RunQuery(q="%"), []),
+        (RunQuery(q="cache lives"), [0]),
     ],
 )
-def test_a_list_is_narrowed(root: Path, asked: Asked, expected: list[int]) -> None:
+def test_a_list_is_narrowed(root: Path, asked: RunQuery, expected: list[int]) -> None:
     with opened(root) as home:
         insert(
             home,
@@ -116,9 +116,9 @@ def test_the_work_is_searched_and_nothing_beside_it(root: Path, details: str) ->
     with opened(root) as home:
         insert(home, Kept(0, details=details))
         for word in ("say", "SAY", '"x"', '"x","kind"', "kind", "\\", "now", 'say "x","kind"'):
-            assert list_runs(home, Asked(q=word))["total"] == 1, word
+            assert list_runs(home, RunQuery(q=word))["total"] == 1, word
         for word in ("secretly", "work", "format", '{"', 'now"', "x'", "sayx"):
-            assert list_runs(home, Asked(q=word))["total"] == 0, word
+            assert list_runs(home, RunQuery(q=word))["total"] == 0, word
 
 
 def test_a_row_tells_what_is_below_it(root: Path) -> None:
@@ -151,8 +151,10 @@ def test_a_page_has_bounds(root: Path, limit: int) -> None:
         list_runs(home, limit=limit)
 
 
-@pytest.mark.parametrize("asked", [Asked(task=2**70), Asked(task=-(2**70)), Asked(q="\ud800"), Asked(agent="\udcff")])
-def test_what_no_row_can_have_is_refused_in_a_sentence(root: Path, asked: Asked) -> None:
+@pytest.mark.parametrize(
+    "asked", [RunQuery(task=2**70), RunQuery(task=-(2**70)), RunQuery(q="\ud800"), RunQuery(agent="\udcff")]
+)
+def test_what_no_row_can_have_is_refused_in_a_sentence(root: Path, asked: RunQuery) -> None:
     with opened(root) as home:
         insert(home, Kept(0))
         with pytest.raises(UsageError):
@@ -161,14 +163,14 @@ def test_what_no_row_can_have_is_refused_in_a_sentence(root: Path, asked: Asked)
 
 def test_an_unknown_state_is_refused(root: Path) -> None:
     with opened(root) as home, pytest.raises(UsageError, match="state"):
-        list_runs(home, Asked(state="lost"))
+        list_runs(home, RunQuery(state="lost"))
 
 
 def test_secrets_are_taken_out_of_a_row(root: Path) -> None:
     secret = "ghp_" + "a1B2" * 9
     with opened(root) as home:
         insert(home, Kept(0, work=f"Use {secret} for it.", summary=f"It was {secret}."))
-        page = list_runs(home, Asked(q="use"))
+        page = list_runs(home, RunQuery(q="use"))
     assert len(page["items"]) == 1
     assert secret not in str(page)
     assert "[redacted" in page["items"][0]["work"]
@@ -179,7 +181,7 @@ def test_an_agent_that_has_run_is_found_by_its_summary(root: Path) -> None:
     make_repository(root)
     run(root, f"echo new > made.md; {answer('made.md', summary='The walrus was counted twice.')}")
     with opened(root) as home:
-        page = list_runs(home, Asked(q="walrus"))
+        page = list_runs(home, RunQuery(q="walrus"))
         (row,) = page["items"]
         assert (row["standing"], row["verdict"], row["summary"]) == (
             "completed",

@@ -12,7 +12,7 @@ from remit.views.render import SEVERITIES, count, render_github, render_json, re
 
 if TYPE_CHECKING:
     from remit.model import Diagnostic
-    from remit.views.excerpt import Text
+    from remit.views.excerpt import SourceText
 
 _BATCH = 500
 
@@ -32,7 +32,7 @@ class Show:
         """Whether there was an error."""
         return self.totals["error"] > 0
 
-    def add(self, finding: Diagnostic, filename: str, text: Text) -> None:
+    def add(self, finding: Diagnostic, filename: str, text: SourceText) -> None:
         """Show a finding about a part of a file."""
         self.totals[finding.severity] += 1
         line = self.render(finding, filename, text)
@@ -41,7 +41,7 @@ class Show:
         if len(self._lines) >= _BATCH:
             self.flush()
 
-    def render(self, finding: Diagnostic, filename: str, text: Text) -> str | None:
+    def render(self, finding: Diagnostic, filename: str, text: SourceText) -> str | None:
         """A finding in this format; None where it is not shown."""
         raise NotImplementedError
 
@@ -66,7 +66,7 @@ class Show:
 class Concise(Show):
     """For editors and logs: a line for each finding."""
 
-    def render(self, finding: Diagnostic, filename: str, text: Text) -> str | None:
+    def render(self, finding: Diagnostic, filename: str, text: SourceText) -> str | None:
         """One line."""
         del text
         return render_line(finding, filename)
@@ -80,7 +80,7 @@ class Concise(Show):
 class Full(Concise):
     """For people: each finding with the line that it is about, up to a number that somebody reads."""
 
-    def render(self, finding: Diagnostic, filename: str, text: Text) -> str | None:
+    def render(self, finding: Diagnostic, filename: str, text: SourceText) -> str | None:
         """The finding at length."""
         from remit.terminal import count_columns
         from remit.views.excerpt import MAX_FINDINGS, render_finding
@@ -110,7 +110,7 @@ class Json(Show):
             hand_over("\n".join(self._lines))
             self._lines = []
 
-    def render(self, finding: Diagnostic, filename: str, text: Text) -> str | None:
+    def render(self, finding: Diagnostic, filename: str, text: SourceText) -> str | None:
         """One object of the list."""
         del text
         comma = "," if sum(self.totals.values()) > 1 else ""
@@ -120,7 +120,7 @@ class Json(Show):
 class Github(Show):
     """For GitHub Actions: an annotation for each finding."""
 
-    def render(self, finding: Diagnostic, filename: str, text: Text) -> str | None:
+    def render(self, finding: Diagnostic, filename: str, text: SourceText) -> str | None:
         """One annotation."""
         del text
         return render_github(finding, filename)

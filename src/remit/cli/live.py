@@ -15,7 +15,7 @@ from remit.cli.output import get_paint, is_quiet, say
 from remit.terminal import cut, escape, quote, write
 
 if TYPE_CHECKING:
-    from remit.runs.progress import Following, Seen
+    from remit.runs.progress import ProgressReader, RunProgress
 
 TELL_EVERY_S = 30.0
 _DRAW_EVERY_S = 0.25
@@ -101,7 +101,7 @@ class Tree:
 
     every_s = _DRAW_EVERY_S
 
-    def __init__(self, following: Following) -> None:
+    def __init__(self, following: ProgressReader) -> None:
         self.following = following
         self.screen = Screen()
         self._said = ""
@@ -139,7 +139,7 @@ class Tree:
         else:
             self.screen.draw([])
 
-    def _render(self, seen: Seen, columns: int) -> str:
+    def _render(self, seen: RunProgress, columns: int) -> str:
         """`| researcher  0:12 of 5:00  3,400 tokens  $0.02  Reading the tests`."""
         paint, indent = get_paint(stderr=True), "  " * seen.level
         mark, style = self._find_mark(seen)
@@ -147,7 +147,7 @@ class Tree:
         shown = cut(text, max(10, columns - len(indent) - 3))
         return f"{indent}{paint(style, mark)} {shown}"
 
-    def _find_mark(self, seen: Seen) -> tuple[str, str]:
+    def _find_mark(self, seen: RunProgress) -> tuple[str, str]:
         row = seen.row
         if row.ended_ms is not None:
             return "✓" if row.status == "completed" else "✗", _STYLES.get(row.status or "", "error")
@@ -161,7 +161,7 @@ class Lines:
 
     every_s = 1.0
 
-    def __init__(self, following: Following) -> None:
+    def __init__(self, following: ProgressReader) -> None:
         self.following = following
         self._told_s = time.monotonic()
         self._may_be_held = True
@@ -199,14 +199,14 @@ class Lines:
         """Nothing: the result follows."""
 
 
-def make_watch(following: Following, *, output_format: str) -> Watch:
+def make_watch(following: ProgressReader, *, output_format: str) -> Watch:
     """How a delegation is shown while it runs: drawn on a terminal, told in a log, or not at all."""
     if output_format == "json":
         return Silent()
     return Tree(following) if Screen.is_there() else Lines(following)
 
 
-def render_state(seen: Seen) -> str:
+def render_state(seen: RunProgress) -> str:
     """How a delegation stands, on one line, escaped."""
     row = seen.row
     facts = [*_tell_time(seen)]
@@ -223,7 +223,7 @@ def render_state(seen: Seen) -> str:
     return "  ".join(facts)
 
 
-def _tell_time(seen: Seen) -> list[str]:
+def _tell_time(seen: RunProgress) -> list[str]:
     """Its state, and its time against its deadline."""
     row, now_s = seen.row, time.time()
     if row.started_ms is None or row.state == "admitted":

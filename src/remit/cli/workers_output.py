@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from remit.cluster.database.workers import QueueRow, WorkerRow
-    from remit.cluster.workers_status import Cluster
+    from remit.cluster.workers_status import ClusterStatus
     from remit.terminal import Paint
 
 _MOST = 50
@@ -25,7 +25,7 @@ _STYLES = {"active": "good", "draining": "warning", "silent": "error"}
 
 
 def render_cluster(
-    cluster: Cluster, *, paint: Paint, is_first: bool = False, is_waited: bool = False
+    cluster: ClusterStatus, *, paint: Paint, is_first: bool = False, is_waited: bool = False
 ) -> Iterator[str]:  # fmt: skip
     """Workers and queues as two short tables, and what is worth a look.
 
@@ -49,7 +49,7 @@ def render_cluster(
     yield f"\n{_sum_up(cluster, workers, is_waited=is_waited)}"
 
 
-def render_trouble(cluster: Cluster, *, paint: Paint) -> str:
+def render_trouble(cluster: ClusterStatus, *, paint: Paint) -> str:
     """Why nothing is known of other machines now, on one line."""
     told = str(cluster.trouble) if cluster.trouble is not None else "nothing is known of other machines"
     return f"{paint('warning', '!')} {quote(told)}"
@@ -84,7 +84,7 @@ def _render_queue(queue: QueueRow) -> list[str]:
     return [cut(escape(queue.queue), _NAME_COLUMNS) or "not in one", str(queue.waiting), str(queue.running), oldest]
 
 
-def _sum_up(cluster: Cluster, workers: Sequence[WorkerRow], *, is_waited: bool) -> str:
+def _sum_up(cluster: ClusterStatus, workers: Sequence[WorkerRow], *, is_waited: bool) -> str:
     live = sum(each.is_live for each in workers)
     lag = "" if is_waited else "; nothing waits"
     if cluster.lag_s is not None:

@@ -12,7 +12,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.cluster.database import bundles as parcels
-from remit.cluster.orders import Source
+from remit.cluster.orders import OrderSource
 from remit.errors import RefusedError, StorageError, UsageError
 from remit.git.bundles import check_commit, pack, push
 from remit.git.clones import has_base
@@ -21,7 +21,7 @@ from remit.ledger.notes import get_note, set_note
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from remit.cluster.caller.client import Afar
+    from remit.cluster.caller.client import ClusterClient
     from remit.cluster.database.store import Database
     from remit.git.bundles import BaseTree
 
@@ -30,7 +30,7 @@ _MOST_STEPS = 10
 _MEGABYTE = 1024 * 1024
 
 
-class _Step(NamedTuple):
+class _BaseStep(NamedTuple):
     """One parcel: a commit, and the one that it needs; none where it is whole."""
 
     commit: str
@@ -42,37 +42,37 @@ class _Step(NamedTuple):
         return f"base-{self.commit}-on-{self.on}" if self.on else f"base-{self.commit}"
 
 
-async def send_base(afar: Afar, root: str, base: BaseTree, session_id: str) -> Source:
+async def send_base(afar: ClusterClient, root: str, base: BaseTree, session_id: str) -> OrderSource:
     """Have the tree where a worker can get it."""
     remote = afar.settings.remote
     if remote:
         branch = f"remit/base/{session_id}"
         await asyncio.to_thread(push, root, base.commit, remote, branch)
-        return Source(remote, branch, history=True)
+        return OrderSource(remote, branch, history=True)
     note = f"{_NOTE}{afar.db.display}"
-    sent = [_Step(*step) for step in json.loads(get_note(afar.home.ledger, note) or "[]")]
+    sent = [_BaseStep(*step) for step in json.loads(get_note(afar.home.ledger, note) or "[]")]
     if not await _has_all(afar.db, sent):
         sent = []
     steps = await _send(afar, root, base.commit, sent)
     if steps != sent:
         set_note(afar.home.ledger, note, json.dumps(steps))
-    return Source(parcel=steps[-1].name, below=tuple(step.name for step in steps[:-1]))
+    return OrderSource(parcel=steps[-1].name, below=tuple(step.name for step in steps[:-1]))
 
 
-async def _has_all(db: Database, steps: Sequence[_Step]) -> bool:
+async def _has_all(db: Database, steps: Sequence[_BaseStep]) -> bool:
     for step in steps:
         if not await parcels.has(db, step.name):
             return False
     return True
 
 
-async def _send(afar: Afar, root: str, commit: str, sent: list[_Step]) -> list[_Step]:
+async def _send(afar: ClusterClient, root: str, commit: str, sent: list[_BaseStep]) -> list[_BaseStep]:
     """Send a commit, on top of what was sent before where that is worth it; all that a worker needs for it."""
     known = [step.commit for step in sent]
     if commit in known:
         return sent[: known.index(commit) + 1]
     if sent and len(sent) < _MOST_STEPS:
-        step = _Step(commit, sent[-1].commit)
+        step = _BaseStep(commit, sent[-1].commit)
         try:
             data = await asyncio.to_thread(pack, root, commit, without=step.on)
         except StorageError:  # what was sent before is not kept here any more
@@ -80,13 +80,13 @@ async def _send(afar: Afar, root: str, commit: str, sent: list[_Step]) -> list[_
         if data:
             await _put(afar, step, data)
             return [*sent, step]
-    step = _Step(commit)
+    step = _BaseStep(commit)
     if not await parcels.has(afar.db, step.name):
         await _put(afar, step, await asyncio.to_thread(pack, root, commit))
     return [step]
 
 
-async def _put(afar: Afar, step: _Step, data: bytes) -> None:
+async def _put(afar: ClusterClient, step: _BaseStep, data: bytes) -> None:
     megabytes = afar.settings.parcel_megabytes
     if len(data) > megabytes * _MEGABYTE:
         hint = "set [cluster] remote to a git remote that all machines can reach, or parcel_megabytes to more"
@@ -95,7 +95,7 @@ async def _put(afar: Afar, step: _Step, data: bytes) -> None:
     await parcels.put(afar.db, step.name, data)
 
 
-async def load_bundles(db: Database, store: str, source: Source) -> list[bytes]:
+async def load_bundles(db: Database, store: str, source: OrderSource) -> list[bytes]:
     """The parcels of a base that a worker's store lacks, in the order in which each needs the one before it."""
     bundles: list[bytes] = []
     for name in (*source.below, source.parcel) if source.parcel else ():

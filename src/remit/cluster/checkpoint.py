@@ -12,7 +12,7 @@ from remit.cluster.sealing import seal, unseal
 from remit.evidence.changes import Comparison, TreeChange
 
 if TYPE_CHECKING:
-    from remit.runs.judging.conclusion import Ended
+    from remit.runs.judging.conclusion import AttemptEnd
 
 
 def seal_saved(key: bytes, packed: Packed, attempt: int) -> bytes:
@@ -25,7 +25,7 @@ def read_saved(key: bytes, saved: bytes) -> Packed:
     return read_packed(unseal(key, "saved", saved).get("packed", {}))
 
 
-def add_saved(ended: Ended, saved: Packed) -> Ended:
+def add_saved(ended: AttemptEnd, saved: Packed) -> AttemptEnd:
     """How it ended, with what was saved of it: files that are there, and that nobody has judged."""
     changes = tuple(TreeChange(file.path, "changed", blob=file.sha256) for file in saved.files if file.sha256)
     return ended._replace(comparison=Comparison(changed=changes))

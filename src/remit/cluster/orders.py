@@ -19,7 +19,7 @@ PROTOCOL = 1
 """Changes where a worker of before could not carry out an order of now."""
 
 
-class Source(NamedTuple):
+class OrderSource(NamedTuple):
     """Where a commit is to be had: a branch of a remote, or a parcel in the database."""
 
     remote: str = ""
@@ -37,10 +37,10 @@ class Packed(NamedTuple):
     commit: str = ""
     tree: str = ""
     files: tuple[BundledFile, ...] = ()
-    source: Source = Source()
+    source: OrderSource = OrderSource()
 
 
-class Order(NamedTuple):
+class RunOrder(NamedTuple):
     """What a worker is to do."""
 
     session_id: str
@@ -60,7 +60,7 @@ class Order(NamedTuple):
     commit: str = ""
     tree: str = ""
     prefix: str = ""
-    source: Source = Source()
+    source: OrderSource = OrderSource()
     ticket: str = ""
     """That of its caller, where this is an agent on a worker."""
     left: tuple[str, ...] = ()
@@ -87,18 +87,18 @@ class RemoteResult(NamedTuple):
     protocol: int = PROTOCOL
 
 
-def render_order(order: Order) -> dict[str, Any]:
+def render_order(order: RunOrder) -> dict[str, Any]:
     """An order as a body to seal."""
     return {**order._asdict(), "source": order.source._asdict()}
 
 
-def read_order(body: Mapping[str, Any]) -> Order:
+def read_order(body: Mapping[str, Any]) -> RunOrder:
     """The order in a body. What a newer caller says besides is passed over, unless it says that it may not be."""
     _check_protocol(body)
-    known = _choose(Order, body)
+    known = _choose(RunOrder, body)
     known |= {name: tuple(body.get(name, ())) for name in ("path", "above", "left")}
     known["source"] = _read_source(body)
-    return Order(**known)
+    return RunOrder(**known)
 
 
 def render_outcome(outcome: RemoteResult) -> dict[str, Any]:
@@ -127,9 +127,9 @@ def read_packed(body: Mapping[str, Any]) -> Packed:
     return Packed(**known)
 
 
-def _read_source(body: Mapping[str, Any]) -> Source:
-    known = _choose(Source, body.get("source", {}))
-    return Source(**(known | {"below": tuple(known.get("below", ()))}))
+def _read_source(body: Mapping[str, Any]) -> OrderSource:
+    known = _choose(OrderSource, body.get("source", {}))
+    return OrderSource(**(known | {"below": tuple(known.get("below", ()))}))
 
 
 def _choose(kind: type[NamedTuple], body: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def shape_posted(row: Run, order: bytes) -> submissions.Posted:
     )  # fmt: skip
 
 
-def shape_row(row: session_rows.Row) -> Run:
+def shape_row(row: session_rows.SessionRow) -> Run:
     """What the cluster knows of a session, as the ledger has it. Times are those of this machine's clock."""
     now_ms = read_clock_ms()
     left_ms, state = row.deadline_left_ms, STATES[row.state]
@@ -37,7 +37,7 @@ def shape_row(row: session_rows.Row) -> Run:
     )  # fmt: skip
 
 
-def read_attempt(row: session_rows.Row) -> int:
+def read_attempt(row: session_rows.SessionRow) -> int:
     """The attempt that runs, as far as it is believed: this is not sealed."""
     attempt = row.live.get("attempt")
     return attempt if isinstance(attempt, int) and 0 < attempt <= _MOST_ATTEMPTS else 0

@@ -12,30 +12,30 @@ from typing import TYPE_CHECKING, NamedTuple
 from remit.cluster.database import workers
 from remit.cluster.database.store import Database
 from remit.cluster.keys import find_key
-from remit.cluster.worker.queues import Room
-from remit.cluster.worker.worker import Plan, Worker
-from remit.cluster.worker.worker_context import Setup, Site
+from remit.cluster.worker.queues import QueueLimits
+from remit.cluster.worker.worker import Worker, WorkerPlan
+from remit.cluster.worker.worker_context import WorkerContext, WorkerSetup
 from remit.cluster.worker_folder import WorkerFolder, check_name, find_folder
 from remit.config.cluster import BACKEND, fill_backend
 from remit.errors import ConfigError, UsageError
 from remit.runs.admission.tickets import SESSION, TICKET
 from remit.runs.choose_agent import list_own_runners, load_settings_or_usual
 from remit.runs.consent import check_trust
-from remit.runs.own_files import get_kept, list_own_files
+from remit.runs.own_files import get_file_places, list_own_files
 from remit.storage.machine import check_sockets
 from remit.storage.settings import find_workspace, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from remit.cluster.worker.worker import Event
+    from remit.cluster.worker.worker import WorkerEvent
     from remit.config import Settings
 
 CONCURRENCY = 8
 _LOOK_S = 0.3
 
 
-class Wish(NamedTuple):
+class WorkerOptions(NamedTuple):
     """What a worker is to be."""
 
     agents: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Wish(NamedTuple):
     """Of Remit."""
 
 
-class Ready(NamedTuple):
+class PreparedWorker(NamedTuple):
     """A worker that is about to begin."""
 
     worker: Worker
@@ -59,19 +59,19 @@ class Ready(NamedTuple):
     folder: str
 
 
-class Drained(NamedTuple):
+class DrainResult(NamedTuple):
     """Which workers were told to take nothing more, and which of them are still at work."""
 
     told: tuple[str, ...]
     left: tuple[str, ...]
 
 
-class _Cluster(NamedTuple):
+class _WorkerCluster(NamedTuple):
     url: str
     settings: Settings
 
 
-def _find_cluster(environ: Mapping[str, str]) -> _Cluster:
+def _find_cluster(environ: Mapping[str, str]) -> _WorkerCluster:
     """The cluster that this machine belongs to. A database that a repository names needs consent, as anything else."""
     root = find_workspace()
     settings = load_settings(root)
@@ -81,11 +81,11 @@ def _find_cluster(environ: Mapping[str, str]) -> _Cluster:
         raise ConfigError("no database is named that machines could share", hint=hint)
     if not environ.get(BACKEND, "").strip():
         check_trust(root, settings)
-    return _Cluster(url, settings)
+    return _WorkerCluster(url, settings)
 
 
 async def work(
-    wish: Wish, *, say: Callable[[Event], None], on_ready: Callable[[Ready], None],
+    wish: WorkerOptions, *, say: Callable[[WorkerEvent], None], on_ready: Callable[[PreparedWorker], None],
     environ: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
     """Be a worker until told to end. `on_ready` is called before it begins."""
@@ -101,15 +101,15 @@ async def work(
     folder = WorkerFolder(wish.folder or find_folder(name, environ), name)
     try:
         key = await find_key(db, environ)
-        site = Site(
+        site = WorkerContext(
             folder.worker_id, cluster.url, db, goods, key, folder, cluster.settings.cluster, environ, load_setup
         )  # fmt: skip
         limits = cluster.settings.delegation.limits
-        room = Room(limits.running, limits.per_agent, wish.concurrency or CONCURRENCY)
+        room = QueueLimits(limits.running, limits.per_agent, wish.concurrency or CONCURRENCY)
         keep_days = cluster.settings.retention.days
-        plan = Plan(socket.gethostname(), os.getpid(), wish.version, room, wish.agents, keep_days)
+        plan = WorkerPlan(socket.gethostname(), os.getpid(), wish.version, room, wish.agents, keep_days)
         worker = Worker(site, plan, say=say)
-        on_ready(Ready(worker, folder.worker_id, db.display, room.on_one, wish.agents, folder.folder))
+        on_ready(PreparedWorker(worker, folder.worker_id, db.display, room.on_one, wish.agents, folder.folder))
         await worker.run()
     finally:
         await db.close()
@@ -126,7 +126,7 @@ def _quieten() -> None:
     warnings.filterwarnings("ignore", category=RuntimeWarning, message="coroutine '.*' was never awaited")
 
 
-def load_setup(root: str) -> Setup:
+def load_setup(root: str) -> WorkerSetup:
     """How agents are started in a checkout. What its settings execute was agreed to by the caller's user."""
     settings, _ = load_settings_or_usual(root)
     try:
@@ -135,10 +135,10 @@ def load_setup(root: str) -> Setup:
         variables: Mapping[str, Mapping[str, str]] = {}
     else:
         variables = {name: table.env for name, table in settings.delegation.runners.items()}
-    return Setup(list_own_runners(settings), variables, partial(list_own_files, root, get_kept(settings)))
+    return WorkerSetup(list_own_runners(settings), variables, partial(list_own_files, root, get_file_places(settings)))
 
 
-async def drain(names: Sequence[str], *, everyone: bool, timeout_s: float | None) -> Drained:
+async def drain(names: Sequence[str], *, everyone: bool, timeout_s: float | None) -> DrainResult:
     """Tell workers to take nothing more, and wait until they have ended, for so long."""
     cluster = _find_cluster(os.environ)
     db = Database(cluster.url, name="remit worker drain")
@@ -148,7 +148,7 @@ async def drain(names: Sequence[str], *, everyone: bool, timeout_s: float | None
         chosen = sorted(present) if everyone else [_find_worker(name, present) for name in names]
         for worker_id in chosen:
             await workers.set_draining(db, worker_id)
-        return Drained(tuple(chosen), await _wait(db, chosen, timeout_s))
+        return DrainResult(tuple(chosen), await _wait(db, chosen, timeout_s))
     finally:
         await db.close()
 

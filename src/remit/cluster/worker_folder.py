@@ -28,7 +28,7 @@ _MOST_NAME = 64
 _MOST_BYTES = 64 * 1024
 
 
-class Facts(NamedTuple):
+class WorkerFolderFacts(NamedTuple):
     """What is to be known of a session that was begun here."""
 
     session_id: str
@@ -91,7 +91,7 @@ class WorkerFolder:
         """Where the checkout of a session is, or is to be."""
         return f"{self._find(session_id)}/tree"
 
-    def note(self, facts: Facts) -> None:
+    def note(self, facts: WorkerFolderFacts) -> None:
         """Keep what is to be known of a session; on disk when this ends."""
         folder = self._find(facts.session_id)
         try:
@@ -100,13 +100,13 @@ class WorkerFolder:
             raise storage_error(folder, error) from error
         _write(f"{folder}/facts.json", facts._asdict())
 
-    def load(self, session_id: str) -> Facts | None:
+    def load(self, session_id: str) -> WorkerFolderFacts | None:
         """What is known of a session; None where none was begun here, or not far enough."""
         file = f"{self._find(session_id)}/facts.json"
         if not os.path.isfile(file):
             return None
         known = _load(file)
-        return Facts(**known) if known.keys() == {*Facts._fields} else None
+        return WorkerFolderFacts(**known) if known.keys() == {*WorkerFolderFacts._fields} else None
 
     def list_sessions(self) -> list[str]:
         """The sessions of which something is kept."""

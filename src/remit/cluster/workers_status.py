@@ -18,8 +18,8 @@ from remit.storage.settings import load_settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 
-    from remit.cluster.database.overview import Look
-    from remit.cluster.database.session_rows import Row
+    from remit.cluster.database.overview import DatabaseOverview
+    from remit.cluster.database.session_rows import SessionRow
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
 
@@ -33,16 +33,16 @@ _GIVEN_UP = "caller-"
 T = TypeVar("T")
 
 
-class Cluster(NamedTuple):
+class ClusterStatus(NamedTuple):
     """What the database that machines share says at one moment, or why it says nothing."""
 
     database: str
     """Its address, as it may be shown."""
-    look: Look | None = None
+    look: DatabaseOverview | None = None
     trouble: RemitError | None = None
 
     @property
-    def rows(self) -> Mapping[str, Row]:
+    def rows(self) -> Mapping[str, SessionRow]:
         """The sessions that were asked for, by their names."""
         return {} if self.look is None else {row.session_id: row for row in self.look.rows}
 
@@ -58,7 +58,7 @@ class Cluster(NamedTuple):
         return self.look is not None and any(each.is_live and each.state == "active" for each in self.look.workers)
 
 
-class Place(NamedTuple):
+class SessionPlace(NamedTuple):
     """Where a delegation is done that is not done here."""
 
     state: str = ""
@@ -82,19 +82,21 @@ def is_elsewhere(row: Run) -> bool:
     return row.owner == OWNER or bool(row.details.get("afar"))
 
 
-def find_place(row: Run, told: Row | None, taken: Mapping[str, Any] | None) -> Place | None:
+def find_place(row: Run, told: SessionRow | None, taken: Mapping[str, Any] | None) -> SessionPlace | None:
     """Where a delegation is done: as the database says, else as was told when it was taken; None for here."""
     if told is not None:
         is_given_up = (told.worker_id or "").startswith(_GIVEN_UP)
         worker = "" if is_given_up else told.worker_id or ""
         lease_left_s = told.lease_left_s if told.state == "running" else None
         left_s = None if lease_left_s is None else round(lease_left_s, 1)
-        return Place(told.state, worker, told.host or "", told.fence, told.queue, round(told.waited_s, 1), left_s)
+        return SessionPlace(
+            told.state, worker, told.host or "", told.fence, told.queue, round(told.waited_s, 1), left_s
+        )
     if not is_elsewhere(row):
         return None
     known = taken or {}
     fence = known.get("fence")
-    return Place(
+    return SessionPlace(
         worker=str(known.get("worker") or ""),
         host=str(known.get("host") or ""),
         fence=fence if isinstance(fence, int) else 0,
@@ -123,12 +125,12 @@ def find_address(root: str, environ: Mapping[str, str] | None = None) -> str:
 
 def ask(
     root: str, *, roots: Sequence[str] | None = None, only_open: bool = False, seconds: float = LOOK_S
-) -> Cluster | None:  # fmt: skip
+) -> ClusterStatus | None:  # fmt: skip
     """What the database says now, of the sessions of some trees or of all; None where all work is done here."""
     try:
         url = find_address(root)
     except RemitError as error:
-        return Cluster("PostgreSQL", trouble=error)
+        return ClusterStatus("PostgreSQL", trouble=error)
     if not url:
         return None
     from remit.cluster.database import overview, store  # noqa: F401, PLC0415 - before the time begins: they take 0.2 s
@@ -137,13 +139,13 @@ def ask(
     display = render_url(url)
     try:
         load_psycopg()
-        found: Look = run(lambda: _look(url, roots, only_open=only_open, seconds=seconds), display, seconds)
+        found: DatabaseOverview = run(lambda: _look(url, roots, only_open=only_open, seconds=seconds), display, seconds)
     except RemitError as error:
-        return Cluster(display, trouble=error)
-    return Cluster(display, found)
+        return ClusterStatus(display, trouble=error)
+    return ClusterStatus(display, found)
 
 
-async def _look(url: str, roots: Sequence[str] | None, *, only_open: bool, seconds: float) -> Look:
+async def _look(url: str, roots: Sequence[str] | None, *, only_open: bool, seconds: float) -> DatabaseOverview:
     from remit.cluster.database.overview import look  # noqa: PLC0415 - only with other machines
     from remit.cluster.database.store import Database  # noqa: PLC0415
 
@@ -182,7 +184,7 @@ def run(make: Callable[[], Coroutine[Any, Any, T]], display: str, seconds: float
 # --- what is known here ----------------------------------------------------------------------------------------------
 
 
-def watch(home: Home, session_id: str | None = None, *, seconds: float = LOOK_S) -> Cluster | None:
+def watch(home: Home, session_id: str | None = None, *, seconds: float = LOOK_S) -> ClusterStatus | None:
     """Ask for what is open in this workspace, or for the tree of one; the ledger knows of all of them then.
 
     None where all work is done here, and for a tree of this machine that is over.
@@ -205,7 +207,7 @@ def watch(home: Home, session_id: str | None = None, *, seconds: float = LOOK_S)
     return cluster
 
 
-def note(home: Home, rows: Iterable[Row]) -> None:
+def note(home: Home, rows: Iterable[SessionRow]) -> None:
     """Let the ledger know of those that other machines keep, as far as it does not."""
     from remit.cluster.row_conversion import shape_row  # noqa: PLC0415 - only with other machines
     from remit.ledger.remote_rows import mirror  # noqa: PLC0415

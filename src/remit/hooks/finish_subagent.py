@@ -69,12 +69,12 @@ def _is_there(home: Home, row: Run) -> bool:
 def run_finish_steps(home: Home, row: Run) -> Result:
     """Do on disk what follows from it: each step does only what is missing, so it may be done again."""
     from remit.runs.finish.finish import make_finish
-    from remit.runs.finish.steps import Step, fail
+    from remit.runs.finish.steps import FinishStep, fail
     from remit.storage.settings import load_settings
 
     report, conclusion = load_report(home, row.session_id)
     try:
-        steps: tuple[Step, ...] = make_finish(home.root, load_settings(home.root))(row, conclusion)
+        steps: tuple[FinishStep, ...] = make_finish(home.root, load_settings(home.root))(row, conclusion)
     except RemitError as error:  # told with the rest, and no reason to have no result
         steps = (fail("run_finish_steps", error),)
     tokens, turns = load_usage(home, row)  # the harness tells it after the agent has stopped
@@ -99,10 +99,10 @@ def end_observed(home: Home, row: Run, stop_reason: str) -> None:
         advance(db, row.session_id, "finished", ended_ms=read_clock_ms(), stop_reason=stop_reason)
         close_if_idle(db, home.root, row.session_id)
     if list_acts(home.ledger, row.session_id, only_untold=True):
-        from remit.runs.finish.steps import tell_activity
+        from remit.runs.finish.steps import report_activity
 
         with suppress(RemitError):  # it stays in the ledger
-            tell_activity(home, row.session_id)
+            report_activity(home, row.session_id)
 
 
 def note_tokens(home: Home, row: Run, tokens: int) -> None:

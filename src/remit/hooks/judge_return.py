@@ -25,13 +25,13 @@ from remit.ledger.runs import advance, begin_attempt, count_attempts, load_run, 
 from remit.ledger.texts import keep_texts, load_text
 from remit.light_namedtuple import NamedTuple
 from remit.model import ACCEPTABLE, Expectation
-from remit.runners.protocol import Heard, Usage
+from remit.runners.protocol import RunOutput, Usage
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.attempt_record import describe_attempt, load_earlier
-from remit.runs.judging.child_artifacts import HandedOn, load_handed_on
-from remit.runs.judging.conclusion import Ended, conclude
+from remit.runs.judging.child_artifacts import NestedArtifacts, load_nested_artifacts
+from remit.runs.judging.conclusion import AttemptEnd, conclude
 from remit.runs.judging.concurrent_writers import is_recorded, list_seen
-from remit.runs.judging.judge import Scene, judge_answer, look_around, protected_name
+from remit.runs.judging.judge import JudgingContext, compare_trees, judge_answer, protected_name
 from remit.runs.results.full_result import load_report, make_report, render_report
 from remit.runs.supervisor.concurrent_runs import find_site, list_below
 from remit.storage.transcripts import load_beginning
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from remit.runners.protocol import ToolUse
     from remit.runs.admission.run_config import RunConfig
     from remit.runs.judging.conclusion import Conclusion
-    from remit.runs.judging.judge import Judgement
+    from remit.runs.judging.judge import AttemptVerdict
 
 _TAKEN_BACK = "the answer changed after it was accepted and settled: this is of the later one"
 
@@ -75,7 +75,7 @@ def judge_last_message(home: Home, row: Run, event: HookEvent | None, answer: st
 
 def judge(
     home: Home, row: Run, event: HookEvent | None, answer: str, *, sends_back: bool = False
-) -> Judgement | None:  # fmt: skip
+) -> AttemptVerdict | None:  # fmt: skip
     """Judge an answer; None if there is none.
 
     `sends_back`: the agent can be asked for a shorter summary. Otherwise a summary that is too long is shortened.
@@ -115,12 +115,12 @@ def _list_new_names(home: Home, row: Run, root: str, comparison: Comparison | No
     return tuple(map(protected_name, (*known, *new)))
 
 
-def _make_scene(home: Home, row: Run, config: RunConfig, tools: tuple[ToolUse, ...] | None) -> Scene:
+def _make_scene(home: Home, row: Run, config: RunConfig, tools: tuple[ToolUse, ...] | None) -> JudgingContext:
     kept = (load_text(home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
     before = read_before(kept) if config.evidence else Before()
     since = list_resumed(home, config.resume_of)
     site = find_site(home, row, config.root, since=since)
-    return Scene(
+    return JudgingContext(
         config.root, before.tree, tools, site, config.manifest, config.manifest_bytes, config.topic, row.task_number,
         list_below(home.ledger, row.session_id), config.evidence and before.tree is None,
         load_earlier(home.ledger, row.session_id), config.manifest_sha256, is_late=config.is_late,
@@ -160,7 +160,13 @@ def _has_used(event: HookEvent) -> bool:
 
 
 def conclude_return(
-    home: Home, row: Run, answer: str, judgement: Judgement | None, *, stop_reason: str = "exited", reason: str = ""
+    home: Home,
+    row: Run,
+    answer: str,
+    judgement: AttemptVerdict | None,
+    *,
+    stop_reason: str = "exited",
+    reason: str = "",
 ) -> None:
     """Write down what became of it; what follows from it on disk is settled afterwards."""
     _check_names(home, row)
@@ -171,17 +177,17 @@ def conclude_return(
     grades = {} if judgement is None else judgement.grades
     used = _list_used(home, (row.session_id,))
     written = frozenset(use.path for use in used if use.path and not use.failed and use.operation == "write")
-    handed_on = HandedOn()
+    handed_on = NestedArtifacts()
     comparison: Comparison | None = None
     unclaimed: tuple[TreeChange, ...] = ()
     with suppress(RemitError):  # the folder is gone: there is nothing to tell of it
-        handed_on = load_handed_on(home, (row.session_id, *list_resumed(home, config.resume_of)), config.root)
+        handed_on = load_nested_artifacts(home, (row.session_id, *list_resumed(home, config.resume_of)), config.root)
         is_below = partial(handed_on.has, written=written)
         after = None if judgement is None else judgement.after
-        comparison, unclaimed = look_around(scene, grades, _list_own_files(home), is_below, after)
+        comparison, unclaimed = compare_trees(scene, grades, _list_own_files(home), is_below, after)
     conclusion = conclude(
-        Ended(
-            stop_reason, row.agent, Heard(answer or None), judgement, comparison, unclaimed, reason=reason,
+        AttemptEnd(
+            stop_reason, row.agent, RunOutput(answer or None), judgement, comparison, unclaimed, reason=reason,
             written=written, shared=scene.shared, seen=frozenset(list_seen(used)), is_recorded=is_recorded(used),
             format=config.format,
         )
@@ -222,7 +228,7 @@ def _write_over(db: Connection, row: Run, conclusion: Conclusion) -> None:
     add_event(db, "overruled", told, session_id=row.session_id)
 
 
-def overrule(home: Home, row: Run, answer: str, judgement: Judgement | None) -> None:
+def overrule(home: Home, row: Run, answer: str, judgement: AttemptVerdict | None) -> None:
     """Something else was said after all was settled. That can take back what is said of it, and never improve it.
 
     An agent that a second hook has sent back after it was accepted has said something else since.
@@ -231,7 +237,9 @@ def overrule(home: Home, row: Run, answer: str, judgement: Judgement | None) -> 
     returned = None if judgement is None else judgement.returned
     if report.verdict not in ACCEPTABLE or (returned is not None and returned.status in ("completed", report.status)):
         return
-    told = conclude(Ended("exited", row.agent, Heard(answer), judgement, format=read_run_config(row.details).format))
+    told = conclude(
+        AttemptEnd("exited", row.agent, RunOutput(answer), judgement, format=read_run_config(row.details).format)
+    )
     number = count_attempts(home.ledger, row.session_id) + 1
     keep_attempt(home, row, answer, judgement, number)
     turns = _AttemptsSoFar(_load_usage(home, row), answer, tuple(range(number)))
@@ -241,7 +249,7 @@ def overrule(home: Home, row: Run, answer: str, judgement: Judgement | None) -> 
         _write_over(db, row, told)
 
 
-def keep_attempt(home: Home, row: Run, answer: str, judgement: Judgement | None, number: int) -> None:
+def keep_attempt(home: Home, row: Run, answer: str, judgement: AttemptVerdict | None, number: int) -> None:
     """Keep the answer word for word before anything follows from it, and what was found in it."""
     begin_attempt(home.ledger, row.session_id, number)
     attempt = describe_attempt(row, number, judgement, stop_reason="exited", usage={})
@@ -263,6 +271,6 @@ def _load_usage(home: Home, row: Run) -> Usage:
 
 def _list_own_files(home: Home) -> tuple[str, ...]:
     from remit.hooks.roster import load_kept
-    from remit.runs.own_files import Kept, list_own_files
+    from remit.runs.own_files import FilePlaces, list_own_files
 
-    return list_own_files(home.root, Kept(*load_kept(home)))
+    return list_own_files(home.root, FilePlaces(*load_kept(home)))

@@ -630,10 +630,10 @@ def _at_session_end(event: HookEvent, root: str, environ: Mapping[str, str]) -> 
         from contextlib import suppress
 
         from remit.errors import RemitError
-        from remit.runs.finish.steps import tell_activity
+        from remit.runs.finish.steps import report_activity
 
         with suppress(RemitError):  # it stays in the ledger
-            tell_activity(home, event.session, workspace_root=workspace_root)
+            report_activity(home, event.session, workspace_root=workspace_root)
     return {}
 
 

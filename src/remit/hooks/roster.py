@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from remit.config import Settings
     from remit.ledger.home import Home
-    from remit.runs.choose_agent import Agent
+    from remit.runs.choose_agent import ChosenAgent
 
 USUAL = {"claude": claude.DEFAULT_AGENT, "codex": codex.DEFAULT_AGENT, "opencode": opencode.DEFAULT_AGENT}
 """The agent that a harness starts if the call names none."""
@@ -98,12 +98,12 @@ class Roster(NamedTuple):
         if found is not None:
             return found
         from remit.config.runs import AgentSettings, find_agent_settings
-        from remit.runs.formats import Declared, choose_format
+        from remit.runs.formats import DeclaredFormat, choose_format
 
         tables = {key: AgentSettings(**table) for key, table in self.tables.items()}
-        plugins = {key: Declared(*declared) for key, declared in self.plugins.items()}
+        plugins = {key: DeclaredFormat(*declared) for key, declared in self.plugins.items()}
         own = find_agent_settings(tables, name)
-        declared = choose_format(name, tables, Declared(), plugins, Declared(*self.of_workspace))
+        declared = choose_format(name, tables, DeclaredFormat(), plugins, DeclaredFormat(*self.of_workspace))
         return RosterEntry(
             name, format=declared.format, timeout_s=own.timeout, may_call=("*",), owner=own.owner or "remit"
         )
@@ -199,7 +199,7 @@ def _mark_files(root: str) -> str:
 def _compile(home: Home) -> dict[str, Any]:
     from remit.runs.choose_agent import list_files_of_agents
     from remit.runs.formats import find_workspace_format, load_plugins
-    from remit.runs.own_files import get_kept
+    from remit.runs.own_files import get_file_places
     from remit.storage.settings import load_settings
 
     settings = load_settings(home.root)
@@ -214,7 +214,7 @@ def _compile(home: Home) -> dict[str, Any]:
         "limits": delegation.limits._asdict(),
         "budget": delegation.budget._asdict(),
         "delegate": {**delegation.delegate._asdict(), "words": dict(settings.returns.status_words)},
-        "kept": [*get_kept(settings)],
+        "kept": [*get_file_places(settings)],
         "tables": {name: table._asdict() for name, table in delegation.agents.items()},
         "plugins": load_plugins(home.root),
         "of_workspace": find_workspace_format(home.root, settings),
@@ -222,7 +222,7 @@ def _compile(home: Home) -> dict[str, Any]:
     }
 
 
-def _describe(agent: Agent, settings: Settings, root: str) -> RosterEntry:
+def _describe(agent: ChosenAgent, settings: Settings, root: str) -> RosterEntry:
     from remit.config.runs import find_agent_settings
     from remit.runs.choose_agent import describe_permissions, list_targets
     from remit.runs.formats import find_format

@@ -42,12 +42,12 @@ from remit.ledger.slots import Slots, take_slot
 from remit.ledger.texts import keep_texts, load_text
 from remit.light_namedtuple import NamedTuple
 from remit.model import MAX_DEPTH
-from remit.runs.admission.guard import Asked, admit, make_session_id
+from remit.runs.admission.guard import AdmissionRequest, admit, make_session_id
 from remit.runs.admission.limits import Budget, find_timeout
 from remit.runs.admission.run_config import RunConfig, name_work
 from remit.runs.admission.tickets import describe_session, find_caller
 from remit.runs.admission.trace_context import find_incoming
-from remit.runs.instructions import Assignment
+from remit.runs.instructions import InstructionFacts
 from remit.storage.process_ancestry import find_harness
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def admit_again(event: HookEvent, earlier: HookRun, home: Home, environ: Mapping
 
 def _enter_again(
     event: HookEvent, earlier: HookRun, home: Home, environ: Mapping[str, str], *, task_path: str = ""
-) -> tuple[Run, Assignment] | None:
+) -> tuple[Run, InstructionFacts] | None:
     roster = load_roster(home)
     entry = roster.find_or_describe(earlier.agent, event.harness)
     wish = _SubagentStart(
@@ -319,7 +319,7 @@ def _note_refusal(home: Home, error: RefusedError, wish: _SubagentStart) -> None
 
 def _enter(
     wish: _SubagentStart, roster: Roster, home: Home, environ: Mapping[str, str]
-) -> tuple[Run, Assignment] | None:  # fmt: skip
+) -> tuple[Run, InstructionFacts] | None:  # fmt: skip
     """Decide and write down, so that no sibling comes in between; then look at the tree that it will change.
 
     None where another hook has entered or bound the agent meanwhile: harnesses run the hooks of several events at once.
@@ -327,7 +327,7 @@ def _enter(
     entry = wish.entry
     usual_s = roster.delegate["timeout"] or find_timeout(entry.kind or None)
     command = get_command(home, wish.event.session) if wish.event.is_own and not wish.agent_id else ""
-    asked = Asked(wish.agent, entry.timeout_s, Budget(**roster.budget), usual_s=usual_s, command=command)
+    asked = AdmissionRequest(wish.agent, entry.timeout_s, Budget(**roster.budget), usual_s=usual_s, command=command)
     session_id = make_session_id(read_clock_ms(), os.urandom(6))
     task = _find_task(wish, home)
     _adopt_caller(wish, home, environ)
@@ -351,7 +351,7 @@ def _enter(
         hook_run = _make_hook_run(wish, admitted, caller, home)
         add_hook_run(db, hook_run)
         open_if_enforced(home.root, hook_run, environ)
-        assignment = Assignment(
+        assignment = InstructionFacts(
             wish.prompt, session_id, wish.agent, admitted.depth, MAX_DEPTH, admitted.path, admitted.timeout_s,
             admitted.deadline_ms, roster.list_targets(entry), entry.format or "standard",
             date=time.strftime("%Y-%m-%d"), owner=entry.owner,

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.hook_runs import HookRun
     from remit.ledger.runs import Run
-    from remit.runs.judging.judge import Judgement
+    from remit.runs.judging.judge import AttemptVerdict
 
 _MAX_REASON = 300
 _MAX_ANSWER_CHARS = 6_000
@@ -87,7 +87,7 @@ def _count_tokens(event: HookEvent, home: Home, own: HookRun, row: Run) -> None:
 
 
 def _let_stop(
-    home: Home, own: HookRun, row: Run, answer: str, judgement: Judgement | None
+    home: Home, own: HookRun, row: Run, answer: str, judgement: AttemptVerdict | None
 ) -> replies.Answer:  # fmt: skip
     """Write down what an answer is, or send it back."""
     if is_cancelled(home, row):
@@ -182,11 +182,11 @@ def _is_last(home: Home, row: Run, answer: str) -> bool:
     return last == (answer.encode("utf-8", "surrogatepass") if answer.strip() else b"")
 
 
-def _send_back(row: Run, judgement: Judgement | None) -> replies.Answer:
+def _send_back(row: Run, judgement: AttemptVerdict | None) -> replies.Answer:
     return replies.block(_render_reask(row, judgement))
 
 
-def _render_reask(row: Run, judgement: Judgement | None) -> str:
+def _render_reask(row: Run, judgement: AttemptVerdict | None) -> str:
     from remit.runs.instructions import render_reask
 
     findings = () if judgement is None else judgement.findings
@@ -212,7 +212,7 @@ def _is_flood(own: HookRun, answer: str) -> bool:
 
 
 def _ask_for_less(
-    home: Home, own: HookRun, row: Run, answer: str, judgement: Judgement
+    home: Home, own: HookRun, row: Run, answer: str, judgement: AttemptVerdict
 ) -> replies.Answer:  # fmt: skip
     keep_attempt(home, row, answer, judgement, count_attempts(home.ledger, row.session_id) + 1)
     _count_block(home, own)

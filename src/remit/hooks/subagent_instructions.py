@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from remit.runs.instructions import ALONE, name_targets, name_utility, render_duration, show, tell_contract
+from remit.runs.instructions import ALONE, name_targets, name_utility, render_contract, render_duration, show
 
 if TYPE_CHECKING:
-    from remit.runs.instructions import Assignment
+    from remit.runs.instructions import InstructionFacts
 
 MARK = "<remit-delegation>"
 """By it a prompt is known that has its contract already."""
 
 
-def render_instructions(work: Assignment) -> str:
+def render_instructions(work: InstructionFacts) -> str:
     """The session, the limits and the contract of a subagent."""
     above = " → ".join(show(name) for name in work.path[:-1])
     return (
@@ -26,12 +26,12 @@ def render_instructions(work: Assignment) -> str:
         f"{work.max_depth}{f', called by {above}' if above else ''}.\n"
         f"You have {render_duration(work.timeout_s)}. After that your tools are refused: write files early, and hand "
         f"back partial rather than late.\n{_describe_targets(work)}\n\n"
-        f"# What to send back\n{tell_contract(work).strip()}\n"
+        f"# What to send back\n{render_contract(work).strip()}\n"
         f"</{MARK[1:]}\n"
     )
 
 
-def _describe_targets(work: Assignment) -> str:
+def _describe_targets(work: InstructionFacts) -> str:
     whom = name_targets(work)
     if not whom:
         return ALONE

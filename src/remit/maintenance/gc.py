@@ -22,7 +22,7 @@ _DAY_MS = 24 * 60 * 60 * 1000
 _MOST_ROWS = 100_000
 
 
-class Cleared(NamedTuple):
+class GcResult(NamedTuple):
     """What was removed, or would be; and what could not be."""
 
     root: str
@@ -52,7 +52,7 @@ class Cleared(NamedTuple):
         return not any(self[1:11])
 
 
-def clear_up(*, dry_run: bool = False) -> Cleared:
+def clear_up(*, dry_run: bool = False) -> GcResult:
     """Remove what is old by the workspace's settings, and what nobody needs. A dry run tells what it would be."""
     from remit.ledger.home import Home
 
@@ -60,7 +60,7 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
     settings = load_settings(root)
     home = Home(root)
     if not home.is_made:
-        return Cleared(root)
+        return GcResult(root)
     try:
         if not dry_run:
             from remit.tasks.transaction import finish_if_interrupted
@@ -86,7 +86,7 @@ def clear_up(*, dry_run: bool = False) -> Cleared:
             strays = clear_spills(home, strays, failures)
             recovered, half = clear(recovered, failures), clear(half, failures)
             scratch = clear_scratch(scratch, failures)
-        return Cleared(
+        return GcResult(
             root,
             forgotten.runs,
             forgotten.events,

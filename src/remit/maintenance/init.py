@@ -17,7 +17,7 @@ OWN, SETTINGS, ATTRIBUTES = ".remit/.gitignore", "remit.toml", ".gitattributes"
 _LOCK = "setup"
 
 
-class Survey(NamedTuple):
+class ProjectSurvey(NamedTuple):
     """What a workspace has before Remit adds anything."""
 
     branch: str | None
@@ -43,30 +43,30 @@ class PlannedFile(NamedTuple):
     after: bytes
 
 
-class Setup(NamedTuple):
+class InitPlan(NamedTuple):
     """What there is, what is missing, and what is left as it is."""
 
     root: str
-    found: Survey
+    found: ProjectSurvey
     writes: tuple[PlannedFile, ...]
     notes: tuple[str, ...] = ()
     undone: tuple[RemitError, ...] = ()
     """What is missing and cannot be written now."""
 
 
-def plan_setup() -> Setup:
+def plan_setup() -> InitPlan:
     """Find out what a workspace has, and what Remit would write; nothing is changed."""
     root = find_workspace()
     _check_places(root)
     settings = load_settings(root)
-    found = _look_around(root, settings)
+    found = _survey_project(root, settings)
     notes: list[str] = []
     undone: list[RemitError] = []
     writes = [*_plan_folder(root), *_plan_settings(found), *_plan_attributes(root, found, notes, undone)]
-    return Setup(root, found, tuple(writes), tuple(notes), tuple(undone))
+    return InitPlan(root, found, tuple(writes), tuple(notes), tuple(undone))
 
 
-def write_setup(setup: Setup) -> None:
+def write_setup(setup: InitPlan) -> None:
     """Write what was planned, unless something has changed since."""
     from remit.ledger.home import Home
     from remit.storage.files import storage_error
@@ -99,11 +99,11 @@ def _check_places(root: str) -> None:
 # --- what is there ---------------------------------------------------------------------------------------------------
 
 
-def _look_around(root: str, settings: Settings) -> Survey:
+def _survey_project(root: str, settings: Settings) -> ProjectSurvey:
     from remit.git.head import find_branch
     from remit.storage.spec_root import find_folder, find_spec_root
 
-    return Survey(
+    return ProjectSurvey(
         branch=find_branch(root),
         agents=_count_agents(root, settings),
         tasks=find_folder(root, settings.tasks.folder),
@@ -139,12 +139,12 @@ def _plan_folder(root: str) -> Iterator[PlannedFile]:
         yield PlannedFile(OWN, None, b"*\n")
 
 
-def _plan_settings(found: Survey) -> Iterator[PlannedFile]:
+def _plan_settings(found: ProjectSurvey) -> Iterator[PlannedFile]:
     if found.settings is None:
         yield PlannedFile(SETTINGS, None, render_settings(found).encode())
 
 
-def render_settings(found: Survey) -> str:
+def render_settings(found: ProjectSurvey) -> str:
     """A remit.toml for what was found; what is not known stands in it as a comment."""
     from remit.tasks.outside_system import CLEO
 
@@ -171,7 +171,9 @@ def render_settings(found: Survey) -> str:
     ])  # fmt: skip
 
 
-def _plan_attributes(root: str, found: Survey, notes: list[str], undone: list[RemitError]) -> Iterator[PlannedFile]:
+def _plan_attributes(
+    root: str, found: ProjectSurvey, notes: list[str], undone: list[RemitError]
+) -> Iterator[PlannedFile]:
     """Have git keep both sides of the manifest, unless somebody has decided otherwise."""
     if found.branch is None and not _is_below_git(root):
         return

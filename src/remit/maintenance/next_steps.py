@@ -19,20 +19,20 @@ _SEARCHED = 50_000
 _OFFERED = 50
 
 
-class Step(NamedTuple):
+class NextStep(NamedTuple):
     """A command that is worth running here, and what comes of it."""
 
     command: str
     purpose: str
 
 
-def suggest_steps() -> list[Step]:
+def suggest_steps() -> list[NextStep]:
     """What to do next in this folder, the most useful first."""
     root = find_workspace()
     return [*_suggest_looking(root), *_suggest_agents(root), *_suggest_harness(root)]
 
 
-def _suggest_looking(root: str) -> Iterator[Step]:
+def _suggest_looking(root: str) -> Iterator[NextStep]:
     from remit.ledger.home import Home
 
     home = Home(root)
@@ -40,14 +40,14 @@ def _suggest_looking(root: str) -> Iterator[Step]:
         load_settings(root)
         running = _count_running(home)
     except RemitError as error:
-        yield Step("remit doctor", f"find out what is wrong here: {error.message}")
+        yield NextStep("remit doctor", f"find out what is wrong here: {error.message}")
         return
     finally:
         home.close()
     if running:
-        yield Step("remit ps", "show the running agent" if running == 1 else f"show the {running} running agents")
+        yield NextStep("remit ps", "show the running agent" if running == 1 else f"show the {running} running agents")
     if home.is_made:
-        yield Step("remit status", "show the state of this workspace")
+        yield NextStep("remit status", "show the state of this workspace")
 
 
 def _count_running(home: Home) -> int:
@@ -58,7 +58,7 @@ def _count_running(home: Home) -> int:
     return len(list_runs(home.ledger, only_open=True, limit=_OFFERED))
 
 
-def _suggest_agents(root: str) -> Iterator[Step]:
+def _suggest_agents(root: str) -> Iterator[NextStep]:
     from remit.agent_files.discovery import TooManyFilesError, search_agent_files
 
     exclude: tuple[str, ...] = ()
@@ -67,32 +67,32 @@ def _suggest_agents(root: str) -> Iterator[Step]:
     try:
         found = len(search_agent_files((), root=root, exclude=exclude, max_files=_SEARCHED).sources)
     except TooManyFilesError:
-        yield Step("remit lint", "find and check the agent files here, which takes a while")
+        yield NextStep("remit lint", "find and check the agent files here, which takes a while")
         return
     except InputError as error:
-        yield Step("remit doctor", f"find out what is wrong here: {error.message}")
+        yield NextStep("remit doctor", f"find out what is wrong here: {error.message}")
         return
     if found:
         named = "the agent file" if found == 1 else f"the {found} agent files"
-        yield Step("remit lint", f"check {named} of this project, and which agent may call which")
+        yield NextStep("remit lint", f"check {named} of this project, and which agent may call which")
     else:
-        yield Step("remit agent new research researcher", "write a first agent file")
+        yield NextStep("remit agent new research researcher", "write a first agent file")
 
 
-def _suggest_harness(root: str) -> Iterator[Step]:
+def _suggest_harness(root: str) -> Iterator[NextStep]:
     from remit.hooks.install import HARNESSES
     from remit.runs.choose_agent import list_harnesses
 
     there = list_harnesses(root)
     if there:
-        yield Step(f'remit run "Fix the typo" --runner {there[0]}', "run an agent and check its return")
+        yield NextStep(f'remit run "Fix the typo" --runner {there[0]}', "run an agent and check its return")
     else:
-        yield Step('remit run "Fix the typo" --command PROGRAM', "run any program as an agent and check its return")
+        yield NextStep('remit run "Fix the typo" --command PROGRAM', "run any program as an agent and check its return")
     yield from (
-        Step(f"remit hooks install {name}", "also check the subagents that it starts itself")
+        NextStep(f"remit hooks install {name}", "also check the subagents that it starts itself")
         for name in [name for name in there if name in HARNESSES][:1]
     )
-    yield Step("remit check MESSAGE.md", "check the final message of an agent")
+    yield NextStep("remit check MESSAGE.md", "check the final message of an agent")
 
 
 # --- what a shell can offer ------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from remit.mcp.tools import Call
     from remit.result import Result
-    from remit.runs.progress import Seen
+    from remit.runs.progress import RunProgress
     from remit.runs.request import Request
     from remit.runs.submit_return import OwnVerdict
     from remit.runs.workspace import Workspace
@@ -184,11 +184,11 @@ async def cancel(asked: Call) -> dict[str, Any]:
 
 def check_return(asked: Call) -> dict[str, Any]:
     """Judge a final message before it is sent."""
-    from remit.runs.submit_return import Claimed, check_own
+    from remit.runs.submit_return import ClaimedIdentity, check_own
     from remit.runs.workspace import Workspace
 
     given = asked.given
-    claimed = Claimed(given.get("format"), given.get("session_id"), given.get("agent"))
+    claimed = ClaimedIdentity(given.get("format"), given.get("session_id"), given.get("agent"))
     ws = Workspace.open(environ=asked.serving.speak_for(given.get("caller", "")))
     try:
         verdict = check_own(ws, given["message"], claimed)
@@ -217,7 +217,7 @@ def _fit_own(verdict: OwnVerdict) -> dict[str, Any]:
     return fitted | fit_findings([(finding, "message") for finding in verdict.findings])
 
 
-def render_progress(seen: list[Seen]) -> str:
+def render_progress(seen: list[RunProgress]) -> str:
     """How a delegation goes and those below it, in one line."""
     if not seen:
         return "at work"

@@ -33,7 +33,7 @@ from remit.mcp.resources import list_resources, read_resource
 from remit.mcp.run_tools import render_progress
 from remit.mcp.stdio import INTERNAL_ERROR, INVALID_REQUEST, get_request_id
 from remit.mcp.tools import Call, call
-from remit.runs.hosted_runs import Serving
+from remit.runs.hosted_runs import HostedRuns
 from remit.spelling import did_you_mean
 from remit.views.render import render_error, render_json, shape_error
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from remit.mcp.handshake import Desk
     from remit.runs.hosted_runs import Tell
-    from remit.runs.progress import Seen
+    from remit.runs.progress import RunProgress
 
     Context = ServerRequestContext[Any]
     Forget = Callable[[str | int | None], None]
@@ -64,7 +64,7 @@ _LOG = logging.getLogger("remit.mcp")
 async def serve(desk: Desk) -> None:
     """Serve what comes to the desk, until nothing more does or somebody asks for the end."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="remit mcp: %(message)s")
-    serving = Serving()
+    serving = HostedRuns()
     link = _Link(desk)
     server = make_server(serving, desk.forget)
     running = asyncio.ensure_future(
@@ -175,7 +175,7 @@ def _dump(message: types.JSONRPCMessage) -> str:
 # --- what the library calls ------------------------------------------------------------------------------------------
 
 
-def make_server(serving: Serving, forget: Forget) -> Server[Any]:
+def make_server(serving: HostedRuns, forget: Forget) -> Server[Any]:
     """The library's server with all that is offered here. `forget` is told of requests that only wait for an agent."""
 
     async def list_tools(_: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -209,7 +209,7 @@ def make_server(serving: Serving, forget: Forget) -> Server[Any]:
 
 
 async def _call_tool(
-    ctx: Context, params: types.CallToolRequestParams, serving: Serving, on_begun: Callable[[], None]
+    ctx: Context, params: types.CallToolRequestParams, serving: HostedRuns, on_begun: Callable[[], None]
 ) -> types.CallToolResult:
     if params.name not in catalog.BY_NAME:
         known = did_you_mean(params.name[:80], tuple(catalog.BY_NAME))
@@ -242,7 +242,7 @@ def _make_tell(ctx: Context) -> Tell:
     began = told_at = time.monotonic()
     told = ""
 
-    async def tell(seen: list[Seen]) -> None:
+    async def tell(seen: list[RunProgress]) -> None:
         nonlocal told, told_at
         now, line = time.monotonic(), render_progress(seen)
         if line == told and now - told_at < _HEARTBEAT_S:

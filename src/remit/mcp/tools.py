@@ -15,7 +15,7 @@ from remit.mcp.catalog import BY_NAME
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from remit.runs.hosted_runs import Serving, Tell
+    from remit.runs.hosted_runs import HostedRuns, Tell
 
 _WAITING = frozenset({"delegate", "result", "cancel"})
 """Those that wait for an agent."""
@@ -29,7 +29,7 @@ class Call(NamedTuple):
     """A tool that is called: what is at hand, and who is told how it goes."""
 
     given: Mapping[str, Any]
-    serving: Serving
+    serving: HostedRuns
     tell: Tell | None = None
     on_begun: Callable[[], None] | None = None
     """Called when there is nothing more to do but to wait for an agent."""

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.errors import RunnerError
 from remit.harnesses import claude as names
-from remit.runners.protocol import Heard, Launch, Usage
+from remit.runners.protocol import Launch, RunOutput, Usage
 from remit.runners.streams import (
     StreamListener,
     encode,
@@ -49,7 +49,7 @@ from remit.runners.streams import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import Counted, Order, Telling
+    from remit.runners.protocol import AttemptOrder, Counted, Telling
 
 _OPERATIONS: Mapping[str, Any] = names.OPERATIONS
 _INSTRUCTIONS = "instructions.md"
@@ -60,7 +60,7 @@ _MAX_RESULTS = 1000
 _UNLESS_SET = {names.RETRIES_VARIABLE: "5", names.DIFF_VARIABLE: "1"}
 
 
-class Claude:
+class ClaudeRunner:
     """Claude Code."""
 
     name = "claude"
@@ -70,19 +70,19 @@ class Claude:
     tells_usage: Mapping[Counted, Telling] = {"turns": "live", "tokens": "live", "usd": "end"}
     holds: tuple[Counted, ...] = ("turns", "usd")
 
-    def start(self, order: Order) -> Launch:
+    def start(self, order: AttemptOrder) -> Launch:
         """Begin a session under an id of ours."""
         return self._launch(order, order.prompt, names.SESSION_OPTION, make_session_uuid(order))
 
-    def resume(self, order: Order, harness_id: str, message: str) -> Launch:
+    def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
         """Go on with a session; the instructions are not kept in it and are given again."""
         return self._launch(order, message, names.RESUME_OPTION, harness_id)
 
-    def listen(self, order: Order) -> ClaudeListener:
+    def listen(self, order: AttemptOrder) -> ClaudeListener:
         """Something that hears one run."""
         return ClaudeListener(order.session_id)
 
-    def _launch(self, order: Order, prompt: str, *session: str) -> Launch:
+    def _launch(self, order: AttemptOrder, prompt: str, *session: str) -> Launch:
         if not prompt.strip():
             raise RunnerError("Claude Code does not begin without a prompt", hint="say what is to be done")
         args = get_args(order)
@@ -111,7 +111,7 @@ class Claude:
         return Launch((*argv, *args), stdin, {names.UPDATES_VARIABLE: "1"} | environ | get_environ(order), files)
 
 
-def make_session_uuid(order: Order) -> str:
+def make_session_uuid(order: AttemptOrder) -> str:
     """The id under which Claude Code keeps a session; another one for each attempt that begins anew."""
     number = order.folder.rstrip("/").rpartition("/")[2]
     return str(uuid.uuid5(_IDS, order.session_id if number == "1" else f"{order.session_id}/{number}"))
@@ -194,11 +194,11 @@ class ClaudeListener(StreamListener):
         self._messages[key] = get_count(usage, *names.LIVE_INPUT), get_count(usage, *names.LIVE_OUTPUT)
         self._turns += is_main
 
-    def sum_up(self) -> Heard:
+    def sum_up(self) -> RunOutput:
         """Until there is a result, the messages so far: their output is counted from its first token only."""
         trouble = show(f"the model's server did not answer: {self._retrying}") if self._retrying else ""
         if not self._results:
-            return Heard(usage=self._count_messages(self._turns), trouble=trouble)
+            return RunOutput(usage=self._count_messages(self._turns), trouble=trouble)
         is_waiting = self._is_idle and {*self._tasks} == {names.SHELL_TASK}
         return self._count_results()._replace(is_waiting=is_waiting)
 
@@ -206,7 +206,7 @@ class ClaudeListener(StreamListener):
         inputs, outputs = (sum(counts) for counts in zip((0, 0), *self._messages.values(), strict=True))
         return Usage(inputs, outputs, turns)
 
-    def _count_results(self) -> Heard:
+    def _count_results(self) -> RunOutput:
         """What the results say was used, each token once."""
         last = self._results[-1]
         turns = sum(get_count(result, names.TURNS_KEY) for result in self._results)
@@ -220,21 +220,21 @@ class ClaudeListener(StreamListener):
             if since:
                 cost = sum(get_cost(model, names.RESULT_COST) or 0.0 for model in models)
             is_whole = not since and names.counts_earlier_runs(self._version)
-            return Heard(usage=Usage(inputs, outputs, turns, cost), counts_session=is_whole)
+            return RunOutput(usage=Usage(inputs, outputs, turns, cost), counts_session=is_whole)
         told = get_map(last, "usage")
         if any(key in told for key in (*names.LIVE_INPUT, *names.LIVE_OUTPUT)):
             inputs, outputs = (get_count(told, *keys) for keys in (names.LIVE_INPUT, names.LIVE_OUTPUT))
-            return Heard(usage=Usage(inputs, outputs, turns, cost))
+            return RunOutput(usage=Usage(inputs, outputs, turns, cost))
         if get_text(last, "subtype") == "success":
             self.note(f"{self.harness} reports its usage in an unknown form: tokens are those of the messages seen")
-        return Heard(usage=self._count_messages(turns)._replace(cost_usd=cost))
+        return RunOutput(usage=self._count_messages(turns)._replace(cost_usd=cost))
 
     def _choose_result(self) -> Mapping[str, Any] | None:
         """The result that answered: the last that names the session, else the last."""
         named = (each for each in reversed(self._results) if self._session_id in get_text(each, names.ANSWER))
         return next(named, self._results[-1] if self._results else None)
 
-    def conclude(self, errors: list[str], exit_code: int | None) -> Heard:
+    def conclude(self, errors: list[str], exit_code: int | None) -> RunOutput:
         """The result line decides; without one there is no final message, whatever the exit code."""
         result = self._choose_result()
         if result is None:
@@ -256,7 +256,7 @@ class ClaudeListener(StreamListener):
             return self.fail("no_answer", f"{self.harness} ended without a final message{why}")
         return self.sum_up()._replace(text=text, trouble=trouble)
 
-    def _conclude_error(self, result: Mapping[str, Any], errors: list[str]) -> Heard:
+    def _conclude_error(self, result: Mapping[str, Any], errors: list[str]) -> RunOutput:
         said = result.get("errors")
         told = [text for text in said if isinstance(text, str)] if isinstance(said, list) else []
         text = get_text(result, names.ANSWER) or "; ".join(told) or (errors[-1] if errors else "no reason given")
@@ -266,7 +266,7 @@ class ClaudeListener(StreamListener):
             return self.fail("refused", f"{self.harness} cannot resume: {text}")
         return self.fail("crash", f"{self.harness} failed: {text}")
 
-    def _conclude_without(self, errors: list[str], exit_code: int | None) -> Heard:
+    def _conclude_without(self, errors: list[str], exit_code: int | None) -> RunOutput:
         if self._retrying:
             return self.fail(
                 "api", f"{self.harness} was ended while its model's server did not answer: {self._retrying}"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from remit.errors import RunnerError
 from remit.harnesses import codex
-from remit.runners.protocol import Heard, Launch, Usage
+from remit.runners.protocol import Launch, RunOutput, Usage
 from remit.runners.streams import (
     MAX_ARGUMENT_BYTES,
     StreamListener,
@@ -40,7 +40,7 @@ from remit.runners.streams import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import Counted, Operation, Order, Telling
+    from remit.runners.protocol import AttemptOrder, Counted, Operation, Telling
 
 _OPERATIONS = cast("dict[str, Operation]", codex.OPERATIONS)
 _UNTRUSTED = (
@@ -49,7 +49,7 @@ _UNTRUSTED = (
 )
 
 
-class Codex:
+class CodexRunner:
     """Codex."""
 
     name = "codex"
@@ -60,7 +60,7 @@ class Codex:
     tells_usage: Mapping[Counted, Telling] = {"turns": "live", "tokens": "end"}
     holds: tuple[Counted, ...] = ()
 
-    def start(self, order: Order) -> Launch:
+    def start(self, order: AttemptOrder) -> Launch:
         """Begin a thread."""
         override = _render_override(order.instructions)
         prompt = order.prompt
@@ -68,15 +68,15 @@ class Codex:
             prompt = f"{order.instructions}\n\n---\n\n{prompt}"
         return self._launch(order, prompt, override)
 
-    def resume(self, order: Order, harness_id: str, message: str) -> Launch:
+    def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
         """Go on with a thread."""
         return self._launch(order, message, _render_override(order.instructions), codex.RESUME_COMMAND, harness_id)
 
-    def listen(self, order: Order) -> CodexListener:
+    def listen(self, order: AttemptOrder) -> CodexListener:
         """Something that hears one run."""
         return CodexListener(is_free=_is_free(get_args(order)))
 
-    def _launch(self, order: Order, prompt: str, override: str | None, *session: str) -> Launch:
+    def _launch(self, order: AttemptOrder, prompt: str, override: str | None, *session: str) -> Launch:
         if order.agent and order.is_native and not order.instructions.strip():
             hint = "give the agent's own text along, or choose another runner"
             raise RunnerError(f"Codex cannot begin as its agent '{order.agent}'", hint=hint)
@@ -105,7 +105,7 @@ def _render_override(instructions: str) -> str | None:
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
-def _choose_sandbox(order: Order) -> str:
+def _choose_sandbox(order: AttemptOrder) -> str:
     only_reads = order.tools is not None and not {"write", "edit", "bash"} & {*order.tools}
     return codex.READ_ONLY if only_reads else codex.WORKSPACE_WRITE
 
@@ -174,7 +174,7 @@ class CodexListener(StreamListener):
         what = get_text(item, "command") or get_text(item, "query") or (uses[0][1] if uses else "")
         self.said = show(f"{name} {what}", 120)
 
-    def sum_up(self) -> Heard:
+    def sum_up(self) -> RunOutput:
         """Tokens are known at the end of a turn only."""
         counts = self._usage
         turns = self._turns or None
@@ -182,9 +182,9 @@ class CodexListener(StreamListener):
         if counts is not None:
             usage = Usage(get_count(counts, "input_tokens"), get_count(counts, "output_tokens"), turns)
         trouble = show(f"the model's server did not answer: {self._error}") if self._error else ""
-        return Heard(usage=usage, trouble=trouble)
+        return RunOutput(usage=usage, trouble=trouble)
 
-    def conclude(self, errors: list[str], exit_code: int | None) -> Heard:
+    def conclude(self, errors: list[str], exit_code: int | None) -> RunOutput:
         """The last message of a turn that was completed."""
         if self._turns:
             self.note("Codex does not count turns: each message and each use of a tool counts as one")

@@ -10,12 +10,12 @@ import shlex
 from typing import TYPE_CHECKING
 
 from remit.errors import RunnerError
-from remit.runners.protocol import Heard, Launch
+from remit.runners.protocol import Launch, RunOutput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import Cause, Counted, Order, Telling
+    from remit.runners.protocol import AttemptOrder, Cause, Counted, Telling
 
 MAX_BYTES = 8 * 1024 * 1024
 """Of what a program prints, the end: a return comes last."""
@@ -33,7 +33,7 @@ def command_missing() -> RunnerError:
     return RunnerError("the runner 'command' has no command", hint=hint)
 
 
-class Command:
+class CommandRunner:
     """Any program."""
 
     name = "command"
@@ -43,7 +43,7 @@ class Command:
     tells_usage: Mapping[Counted, Telling] = {}
     holds: tuple[Counted, ...] = ()
 
-    def start(self, order: Order) -> Launch:
+    def start(self, order: AttemptOrder) -> Launch:
         """Split the command line as a shell would, and run nothing else of it."""
         line = order.settings.get("command")
         if not line:
@@ -62,12 +62,12 @@ class Command:
             argv.append(whole)
         return Launch(tuple(argv), b"" if names or by_argument else whole.encode("utf-8", "surrogatepass"))
 
-    def resume(self, order: Order, harness_id: str, message: str) -> Launch:
+    def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
         """A program that has ended is not asked again."""
         del order, harness_id, message
         raise RunnerError("a command cannot be resumed", hint="start it again")
 
-    def listen(self, order: Order) -> CommandListener:
+    def listen(self, order: AttemptOrder) -> CommandListener:
         """Something that keeps what is printed."""
         return CommandListener(order.status_words)
 
@@ -98,11 +98,11 @@ class CommandListener:
         end = len(self._data) + _OVERLAP_BYTES - MAX_BYTES
         self._has_lost = self._has_lost or member.search(self._data, 0, end) is not None
 
-    def tell(self) -> Heard:
+    def tell(self) -> RunOutput:
         """The last line, for people who watch."""
-        return Heard(said=_last_line(bytes(self._data[-_SHOWN * 4 :])))
+        return RunOutput(said=_last_line(bytes(self._data[-_SHOWN * 4 :])))
 
-    def finish(self, *, errors: bytes, exit_code: int | None) -> Heard:
+    def finish(self, *, errors: bytes, exit_code: int | None) -> RunOutput:
         """All of it is the final message."""
         if len(self._data) > MAX_BYTES:
             self._search_cut()
@@ -113,19 +113,19 @@ class CommandListener:
         what = f"the program ended with exit code {exit_code}" if exit_code else "the program printed nothing"
         trouble = f"{what}: {said}" if said else what
         if text.strip() and self._has_lost and not exit_code:
-            return Heard(text, notes=notes, cause="cut", trouble=_LOST)
+            return RunOutput(text, notes=notes, cause="cut", trouble=_LOST)
         if text.strip():
-            return Heard(text, notes=notes, trouble=trouble if exit_code else "")
+            return RunOutput(text, notes=notes, trouble=trouble if exit_code else "")
         cause: Cause = "crash" if exit_code else "no_answer"
-        return Heard(None, cause=cause, trouble=trouble)
+        return RunOutput(None, cause=cause, trouble=trouble)
 
 
-def join_prompt(order: Order) -> str:
+def join_prompt(order: AttemptOrder) -> str:
     """All that an agent is told, for whoever has one place for it: the instructions of its file come first."""
     return f"{order.instructions.rstrip()}\n\n{order.prompt}" if order.instructions.strip() else order.prompt
 
 
-def _fill(word: str, order: Order) -> str:
+def _fill(word: str, order: AttemptOrder) -> str:
     """The prompt last: whatever stands in it is no longer looked at."""
     word = word.replace("{session}", order.session_id).replace("{root}", order.root)
     return word.replace("{prompt}", join_prompt(order))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from remit.errors import RunnerError
 from remit.harnesses import gemini
-from remit.runners.protocol import Heard, Launch, Usage
+from remit.runners.protocol import Launch, RunOutput, Usage
 from remit.runners.streams import (
     StreamListener,
     encode,
@@ -35,13 +35,13 @@ from remit.runners.streams import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import Counted, Operation, Order, Telling
+    from remit.runners.protocol import AttemptOrder, Counted, Operation, Telling
 
 _OPERATIONS = cast("dict[str, Operation]", gemini.OPERATIONS)
 _IDS = uuid.UUID("0d0a3f5c-6a0e-5b52-8f57-0d8f0f3a9c11")
 
 
-class Gemini:
+class GeminiRunner:
     """Gemini CLI."""
 
     name = "gemini"
@@ -51,7 +51,7 @@ class Gemini:
     tells_usage: Mapping[Counted, Telling] = {"tokens": "end"}
     holds: tuple[Counted, ...] = ()
 
-    def start(self, order: Order) -> Launch:
+    def start(self, order: AttemptOrder) -> Launch:
         """Begin a session under an id of ours; another one for each attempt that begins anew."""
         number = order.folder.rstrip("/").rpartition("/")[2]
         session = str(uuid.uuid5(_IDS, f"{order.session_id}/{number}"))
@@ -60,16 +60,16 @@ class Gemini:
             prompt = f"{order.instructions}\n\n---\n\n{prompt}"
         return self._launch(order, prompt, f"{gemini.SESSION_OPTION}={session}")
 
-    def resume(self, order: Order, harness_id: str, message: str) -> Launch:
+    def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
         """Go on with a session."""
         return self._launch(order, message, f"{gemini.RESUME_OPTION}={harness_id}")
 
-    def listen(self, order: Order) -> GeminiListener:
+    def listen(self, order: AttemptOrder) -> GeminiListener:
         """Something that hears one run."""
         del order
         return GeminiListener()
 
-    def _launch(self, order: Order, prompt: str, session: str) -> Launch:
+    def _launch(self, order: AttemptOrder, prompt: str, session: str) -> Launch:
         if not prompt.strip():
             raise RunnerError("Gemini CLI does not begin without a prompt", hint="say what is to be done")
         if order.agent and order.is_native and not order.instructions.strip():
@@ -123,14 +123,14 @@ class GeminiListener(StreamListener):
         else:
             self._pieces = []
 
-    def sum_up(self) -> Heard:
+    def sum_up(self) -> RunOutput:
         """Tokens are told with the result only."""
         if self._result is None:
-            return Heard()
+            return RunOutput()
         stats = get_map(self._result, "stats")
-        return Heard(usage=Usage(get_count(stats, "input_tokens"), get_count(stats, "output_tokens")))
+        return RunOutput(usage=Usage(get_count(stats, "input_tokens"), get_count(stats, "output_tokens")))
 
-    def conclude(self, errors: list[str], exit_code: int | None) -> Heard:
+    def conclude(self, errors: list[str], exit_code: int | None) -> RunOutput:
         """The last message, where the result says that all went well."""
         if self._result is None:
             if exit_code and self.harness_id is None:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 from remit.errors import RunnerError
 from remit.harnesses import opencode
 from remit.lazy_regex import lazy
-from remit.runners.protocol import Heard, Launch, Usage
+from remit.runners.protocol import Launch, RunOutput, Usage
 from remit.runners.streams import (
     StreamListener,
     encode,
@@ -42,7 +42,7 @@ from remit.runners.streams import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import Counted, Operation, Order, Telling
+    from remit.runners.protocol import AttemptOrder, Counted, Operation, Telling
 
 _INSTRUCTIONS = "instructions.md"
 _OPERATIONS = cast("dict[str, Operation]", opencode.OPERATIONS)
@@ -51,7 +51,7 @@ _UNANSWERED = lazy(opencode.UNANSWERED)
 _REJECTED = lazy(opencode.REJECTED)
 
 
-class Opencode:
+class OpencodeRunner:
     """opencode."""
 
     name = "opencode"
@@ -61,20 +61,20 @@ class Opencode:
     tells_usage: Mapping[Counted, Telling] = {"turns": "live", "tokens": "live", "usd": "live"}
     holds: tuple[Counted, ...] = ()
 
-    def start(self, order: Order) -> Launch:
+    def start(self, order: AttemptOrder) -> Launch:
         """Begin a session."""
         return self._launch(order, order.prompt)
 
-    def resume(self, order: Order, harness_id: str, message: str) -> Launch:
+    def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
         """Go on with a session."""
         return self._launch(order, message, f"{opencode.SESSION_OPTION}={harness_id}")
 
-    def listen(self, order: Order) -> OpencodeListener:
+    def listen(self, order: AttemptOrder) -> OpencodeListener:
         """Something that hears one run."""
         del order
         return OpencodeListener()
 
-    def _launch(self, order: Order, prompt: str, *session: str) -> Launch:
+    def _launch(self, order: AttemptOrder, prompt: str, *session: str) -> Launch:
         if not prompt.strip():
             raise RunnerError("opencode does not begin without a prompt", hint="say what is to be done")
         argv = [find_program(order, "opencode", opencode.PACKAGE), *opencode.STREAM_OPTIONS, *session]
@@ -95,14 +95,14 @@ class Opencode:
         return Launch((*argv, *get_args(order)), encode(prompt), environ, files)
 
 
-def _name_agent(order: Order) -> str:
+def _name_agent(order: AttemptOrder) -> str:
     """One that opencode does not know gets a name that none of its own has."""
     if order.agent and order.is_native:
         return order.agent
     return f"remit-{order.agent or 'agent'}" if order.instructions.strip() else ""
 
 
-def _describe_agent(order: Order) -> dict[str, Any]:
+def _describe_agent(order: AttemptOrder) -> dict[str, Any]:
     agent: dict[str, Any] = {"mode": "all", "prompt": f"{{file:{order.folder}/{_INSTRUCTIONS}}}"}
     if order.is_native:  # the rest is in its file
         return agent
@@ -184,14 +184,14 @@ class OpencodeListener(StreamListener):
         if cost is not None:
             self._cost = (self._cost or 0.0) + cost
 
-    def sum_up(self) -> Heard:
+    def sum_up(self) -> RunOutput:
         """The sum of its steps; of one that is not over, nothing is known but that it has begun."""
         turns = max(self._begun, self._turns)
         if not turns:
-            return Heard()
-        return Heard(usage=Usage(self._inputs, self._outputs, turns, self._cost))
+            return RunOutput()
+        return RunOutput(usage=Usage(self._inputs, self._outputs, turns, self._cost))
 
-    def conclude(self, errors: list[str], exit_code: int | None) -> Heard:
+    def conclude(self, errors: list[str], exit_code: int | None) -> RunOutput:
         """The text of the last step, unless another agent gave it or the step was cut off."""
         fallback = next((line for line in errors if _FALLBACK.search(line)), None)
         if fallback is not None:
@@ -204,7 +204,7 @@ class OpencodeListener(StreamListener):
             return self.sum_up()._replace(text=text)
         return self._conclude_without(errors, exit_code)
 
-    def _conclude_without(self, errors: list[str], exit_code: int | None) -> Heard:
+    def _conclude_without(self, errors: list[str], exit_code: int | None) -> RunOutput:
         rejected = next((match[1] for line in errors if (match := _REJECTED.search(line))), None)
         if rejected is not None and not exit_code:
             why = f"opencode rejected what it could not ask for: {rejected}"
@@ -218,7 +218,7 @@ class OpencodeListener(StreamListener):
             return self.fail("api", f"opencode was ended while its model's server did not answer: {unanswered}")
         return self.tell_crash(errors, exit_code)
 
-    def _conclude_error(self, name: str, message: str) -> Heard:
+    def _conclude_error(self, name: str, message: str) -> RunOutput:
         if name == "APIError":
             return self.fail("api", f"opencode got no answer from its model: {message}")
         return self.fail("crash", f"opencode failed: {message}")

@@ -24,7 +24,7 @@ Telling = Literal["live", "end"]
 """While it runs, so that a limit ends it; or once it has ended, so that a limit is held for whatever comes next."""
 
 
-class Order(NamedTuple):
+class AttemptOrder(NamedTuple):
     """What is to be done, as a runner sees it."""
 
     session_id: str
@@ -97,7 +97,7 @@ class Usage(NamedTuple):
         return sum(known) if known else None
 
 
-class Heard(NamedTuple):
+class RunOutput(NamedTuple):
     """What came of one run of a harness."""
 
     text: str | None = None
@@ -127,11 +127,11 @@ class Listener(Protocol):
         """Take in what was printed since."""
         ...
 
-    def tell(self) -> Heard:
+    def tell(self) -> RunOutput:
         """What is known so far, for people who watch and for budgets."""
         ...
 
-    def finish(self, *, errors: bytes, exit_code: int | None) -> Heard:
+    def finish(self, *, errors: bytes, exit_code: int | None) -> RunOutput:
         """What came of it, once the program has ended. No exit code: it was ended from outside."""
         ...
 
@@ -149,16 +149,16 @@ class Runner(Protocol):
     tells_usage: Mapping[Counted, Telling]
     """What of its usage it tells, and when. What is not in it is never told, so a limit on it is not held."""
     holds: tuple[Counted, ...]
-    """The limits of an `Order` that the harness holds by itself."""
+    """The limits of an `AttemptOrder` that the harness holds by itself."""
 
-    def start(self, order: Order) -> Launch:
+    def start(self, order: AttemptOrder) -> Launch:
         """How the agent is started. Raises `RunnerError` where it cannot be, with what to do."""
         ...
 
-    def resume(self, order: Order, harness_id: str, message: str) -> Launch:
+    def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
         """How a session that has ended is given another message."""
         ...
 
-    def listen(self, order: Order) -> Listener:
+    def listen(self, order: AttemptOrder) -> Listener:
         """Something that hears one run."""
         ...

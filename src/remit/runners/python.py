@@ -17,13 +17,13 @@ from remit.runners.protocol import Launch
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.runners.protocol import Counted, Order, Telling
+    from remit.runners.protocol import AttemptOrder, Counted, Telling
 
 HOST = "remit.runners.python_host"
 _ENTRY = lazy(r"[A-Za-z_][\w.]{0,200}:[A-Za-z_][\w.]{0,200}\Z")
 
 
-class Python:
+class PythonRunner:
     """A function in Python."""
 
     name = "python"
@@ -33,7 +33,7 @@ class Python:
     tells_usage: Mapping[Counted, Telling] = {}
     holds: tuple[Counted, ...] = ()
 
-    def start(self, order: Order) -> Launch:
+    def start(self, order: AttemptOrder) -> Launch:
         """Call the entry point in a process of its own."""
         entry = order.settings.get("entry")
         hint = 'write it as entry = "package.module:function" under [runners.NAME]'
@@ -43,11 +43,11 @@ class Python:
             raise RunnerError(f"{entry!r} is no entry point for the runner 'python'", hint=hint)
         return Launch((sys.executable, "-m", HOST, entry), join_prompt(order).encode("utf-8", "surrogatepass"))
 
-    def resume(self, order: Order, harness_id: str, message: str) -> Launch:
+    def resume(self, order: AttemptOrder, harness_id: str, message: str) -> Launch:
         """A function that has returned is not asked again."""
         del order, harness_id, message
         raise RunnerError("a function cannot be resumed", hint="start it again")
 
-    def listen(self, order: Order) -> CommandListener:
+    def listen(self, order: AttemptOrder) -> CommandListener:
         """What the function gives back is printed by its host."""
         return CommandListener(order.status_words)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from remit.errors import RunnerError
 from remit.lazy_regex import lazy
-from remit.runners.protocol import Heard, ToolUse
+from remit.runners.protocol import RunOutput, ToolUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from remit.runners.protocol import Cause, Operation, Order
+    from remit.runners.protocol import AttemptOrder, Cause, Operation
 
 MAX_LINE_BYTES = 2 * 1024 * 1024
 """Read as JSON, a line takes up to forty times its size in memory, and nearly a second."""
@@ -33,7 +33,7 @@ _ID = lazy(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _COLORS = lazy(r"\x1b\[[0-9;]{0,20}m")
 
 
-class Lines:
+class LineBuffer:
     """Cuts what comes in pieces into lines. One that is too long is passed over, not kept."""
 
     def __init__(self, max_bytes: int = MAX_LINE_BYTES) -> None:
@@ -68,7 +68,7 @@ class Lines:
             self._pieces.append(piece)
 
 
-class Tools:
+class ToolLog:
     """The tools that an agent used, in their order, by the harness's id of each use."""
 
     def __init__(self) -> None:
@@ -116,8 +116,8 @@ class StreamListener:
     """Whether the stream leaves some uses of tools out: none heard does not mean none used then."""
 
     def __init__(self) -> None:
-        self._lines = Lines()
-        self.tools = Tools()
+        self._lines = LineBuffer()
+        self.tools = ToolLog()
         self.notes: list[str] = []
         self.said = ""
         self.harness_id: str | None = None
@@ -128,11 +128,11 @@ class StreamListener:
         for line in self._lines.feed(data):
             self._read(line)
 
-    def tell(self) -> Heard:
+    def tell(self) -> RunOutput:
         """What is known so far."""
         return self._complete(self.sum_up(), is_over=False)
 
-    def finish(self, *, errors: bytes, exit_code: int | None) -> Heard:
+    def finish(self, *, errors: bytes, exit_code: int | None) -> RunOutput:
         """What came of it. An unfinished last line is read too: it may lack only its end of line."""
         for line in self._lines.end():
             self._read(line)
@@ -142,11 +142,11 @@ class StreamListener:
         """One object of the stream."""
         raise NotImplementedError
 
-    def sum_up(self) -> Heard:
+    def sum_up(self) -> RunOutput:
         """Usage, and trouble that there is already."""
         raise NotImplementedError
 
-    def conclude(self, errors: list[str], exit_code: int | None) -> Heard:
+    def conclude(self, errors: list[str], exit_code: int | None) -> RunOutput:
         """Text, usage, cause and trouble, once all is heard."""
         raise NotImplementedError
 
@@ -161,11 +161,11 @@ class StreamListener:
         if _ID.fullmatch(found):
             self.harness_id = found
 
-    def fail(self, cause: Cause, trouble: str) -> Heard:
+    def fail(self, cause: Cause, trouble: str) -> RunOutput:
         """No usable final message, and why."""
         return self.sum_up()._replace(text=None, cause=cause, trouble=show(trouble))
 
-    def tell_crash(self, errors: list[str], exit_code: int | None) -> Heard:
+    def tell_crash(self, errors: list[str], exit_code: int | None) -> RunOutput:
         """The program ended, or was ended, before its final message."""
         if exit_code is None:
             return self.fail("no_answer", f"{self.harness} was ended before its final message")
@@ -181,7 +181,7 @@ class StreamListener:
         elif line.strip():
             self._strays += 1
 
-    def _complete(self, heard: Heard, *, is_over: bool) -> Heard:
+    def _complete(self, heard: RunOutput, *, is_over: bool) -> RunOutput:
         notes = list(self.notes)
         if self._lines.passed_over:
             notes.append(f"{self._lines.passed_over} lines of more than {MAX_LINE_BYTES:,} bytes were passed over")
@@ -254,7 +254,7 @@ def read_errors(errors: bytes) -> list[str]:
 # How a harness is started
 
 
-def find_program(order: Order, name: str, package: str) -> str:
+def find_program(order: AttemptOrder, name: str, package: str) -> str:
     """The harness's program, as the workspace has set it or from the path. Raises `RunnerError` without one."""
     given = order.settings.get("program")
     word = given if isinstance(given, str) and given else name
@@ -278,19 +278,19 @@ def _is_program(place: str) -> bool:
     return stat.S_ISREG(mode) and os.access(place, os.X_OK)
 
 
-def get_args(order: Order) -> tuple[str, ...]:
+def get_args(order: AttemptOrder) -> tuple[str, ...]:
     """What the workspace adds to the command line."""
     given = order.settings.get("args")
     return tuple(str(word) for word in given) if isinstance(given, list | tuple) else ()
 
 
-def get_environ(order: Order) -> dict[str, str]:
+def get_environ(order: AttemptOrder) -> dict[str, str]:
     """What the workspace adds to the environment."""
     given: Mapping[str, Any] = order.settings.get("env") or {}
     return {str(name): str(value) for name, value in given.items()}
 
 
-def get_model(order: Order) -> str | None:
+def get_model(order: AttemptOrder) -> str | None:
     """The model: the agent's own before the one that the workspace has set."""
     given = order.model or order.settings.get("model")
     return given if isinstance(given, str) and given else None

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Contents = Mapping[str, set[tuple[int | None, str]]]
 
 
-class Left(NamedTuple):
+class ReportedFiles(NamedTuple):
     """What a delegation has left on disk, as it was judged then."""
 
     root: str = ""
@@ -37,25 +37,25 @@ class Left(NamedTuple):
     """The folder that the paths of a `hyper` return start at."""
 
 
-def load_left(home: Home, session_id: str) -> Left:
+def load_reported_files(home: Home, session_id: str) -> ReportedFiles:
     """What is to be there of a delegation that is settled; nothing where that is not for this folder to tell."""
     row = load_run(home.ledger, session_id)
     if row is None:
-        return Left()
+        return ReportedFiles()
     try:
         report = load_report(home, session_id)[0]
     except StateError:  # whoever waits for it is told why
-        return Left()
+        return ReportedFiles()
     config = read_run_config(row.details)
     if config.worktree or (config.afar and report.status != "completed"):  # it is on a branch
-        return Left()
+        return ReportedFiles()
     artifacts = tuple(each for each in report.artifacts if each.grade not in ("", "missing"))
     moved = {each.path for each in artifacts} if row.task_number is not None else set()  # a plan follows its task
     noted = {act.path for act in list_acts(home.ledger, session_id)} | moved
-    return Left(config.root, artifacts, frozenset(noted), config.workspace_root)
+    return ReportedFiles(config.root, artifacts, frozenset(noted), config.workspace_root)
 
 
-def list_contents(lefts: Iterable[Left]) -> Contents:
+def list_contents(lefts: Iterable[ReportedFiles]) -> Contents:
     """What each file was when some delegations ended, by path: where several changed one in turn, the last is there."""
     contents: dict[str, set[tuple[int | None, str]]] = {}
     for left in lefts:
@@ -64,7 +64,7 @@ def list_contents(lefts: Iterable[Left]) -> Contents:
     return contents
 
 
-def is_intact(left: Left, contents: Contents) -> bool:
+def is_intact(left: ReportedFiles, contents: Contents) -> bool:
     """Whether all of it is there, and is what it was. Sizes come first: what has another needs no hash."""
     if not left.artifacts:
         return True

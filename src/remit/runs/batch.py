@@ -18,7 +18,7 @@ from remit.model import AgentError
 from remit.result import Result
 from remit.returns.formats import DIALECTS, STANDARD
 from remit.runs.admission.prepare import note_refusal
-from remit.runs.artifacts_unchanged import is_intact, list_contents, load_left
+from remit.runs.artifacts_unchanged import is_intact, list_contents, load_reported_files
 from remit.runs.results.build_return import write_return
 from remit.runs.results.fit_budget import fit_result
 
@@ -37,7 +37,7 @@ _NO_WORK = ("cancelled", "rejected")
 _CLOCK_SLACK_MS = 60_000
 
 
-class Fanout:
+class RunBatch:
     """Many delegations at once.
 
     With a `batch`, a name for what is asked, those that are settled already are picked up, and those that are open are
@@ -114,12 +114,12 @@ class Fanout:
         request = self.requests[index]
         if self._stopped:
             error = RefusedError(f"it was not begun: {self._stopped}", code="CANCELLED", hint="ask for it again")
-            return tell_refused(request, error, stop_reason="cancelled")
+            return make_refused_result(request, error, stop_reason="cancelled")
         try:
             self.running[index] = await self._begin(index)
             return await self.ws.wait(self.running[index])
         except RemitError as error:
-            return tell_refused(request, error, session_id=self.running.get(index, ""))
+            return make_refused_result(request, error, session_id=self.running.get(index, ""))
         finally:
             self.running.pop(index, None)
 
@@ -160,12 +160,12 @@ class Fanout:
         found = self._members.get(self._keys[index])
         if found is None or not _is_done(found):
             return
-        left = load_left(self.ws.home, found.session_id)
+        left = load_reported_files(self.ws.home, found.session_id)
         if await asyncio.to_thread(is_intact, left, list_contents([left])):
             return
         if self._contents is None:  # another of them may have changed the same file afterwards
             finished = [each.session_id for each in map(self._members.get, self._keys) if each and _is_done(each)]
-            self._contents = list_contents(load_left(self.ws.home, session_id) for session_id in finished)
+            self._contents = list_contents(load_reported_files(self.ws.home, session_id) for session_id in finished)
         if not await asyncio.to_thread(is_intact, left, self._contents):
             self._lost.add(found.session_id)
 
@@ -207,7 +207,9 @@ def _shape(request: Request) -> dict[str, Any]:
     return asked
 
 
-def tell_refused(request: Request, error: RemitError, *, session_id: str = "", stop_reason: str = "rejected") -> Result:
+def make_refused_result(
+    request: Request, error: RemitError, *, session_id: str = "", stop_reason: str = "rejected"
+) -> Result:
     """The result of a run that was not admitted, or that could not be waited for."""
     advice = error.hint or "Fix the request, then run it again"
     fault = AgentError("refused", error.message, error.code, error.recoverable, advice)

@@ -23,7 +23,7 @@ _MAX_TOLD = 5
 _HINT = 'write each line as "PROMPT" or {"prompt": "…", "inputs": {"NAME": "VALUE"}}'
 
 
-class Line(NamedTuple):
+class BatchLine(NamedTuple):
     """What one line asks for."""
 
     number: int
@@ -39,7 +39,7 @@ class _BadLineError(Exception):
     """Why a line cannot be read."""
 
 
-def parse_each(data: bytes, name: str) -> list[Line]:
+def parse_each(data: bytes, name: str) -> list[BatchLine]:
     """The lines of a file, all of them; where some cannot be read, none, and these are named."""
     if len(data) > MAX_BYTES:
         raise InputError(f"'{name}' has more than {MAX_BYTES:,} bytes", hint="split it up")
@@ -65,7 +65,7 @@ def _split(data: bytes) -> Iterator[tuple[int, bytes]]:
             yield number, text
 
 
-def _parse(number: int, text: bytes) -> Line:
+def _parse(number: int, text: bytes) -> BatchLine:
     value = _parse_json(text)
     if isinstance(value, str):
         value = {"prompt": value}
@@ -77,7 +77,7 @@ def _parse(number: int, text: bytes) -> Line:
     prompt = value.get("prompt")
     if not isinstance(prompt, str) or not prompt.strip():
         raise _BadLineError("it has no prompt")
-    return Line(
+    return BatchLine(
         number, prompt, _read_inputs(value.get("inputs", {})), _read_timeout(value.get("timeout")),
         _read_format(value.get("return_format")), _read_task(value.get("task")),
     )  # fmt: skip

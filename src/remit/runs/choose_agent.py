@@ -34,7 +34,7 @@ _MOST = 10**9
 """A larger number in an agent file is none that a harness takes."""
 
 
-class Agent(NamedTuple):
+class ChosenAgent(NamedTuple):
     """An agent and its file; without one, only a name."""
 
     name: str
@@ -76,14 +76,14 @@ class Agent(NamedTuple):
         )
 
 
-class Found(NamedTuple):
+class FoundAgent(NamedTuple):
     """The agent that was asked for, or None, and the names that there are."""
 
-    agent: Agent | None
+    agent: ChosenAgent | None
     known: frozenset[str]
 
 
-def find_agent(root: str, name: str, *, prefer: str | None, exclude: tuple[str, ...] = ()) -> Found:
+def find_agent(root: str, name: str, *, prefer: str | None, exclude: tuple[str, ...] = ()) -> FoundAgent:
     """The agent of a name. Of several files that define it, the one of the runner, else the standard's."""
     sources = _find_protected_files(root, exclude)
     named = [each for each in sources if _get_stem(each.path) == name]
@@ -92,20 +92,20 @@ def find_agent(root: str, name: str, *, prefer: str | None, exclude: tuple[str, 
         every = [agent for agent in map(_load, sources) if agent is not None]
         found = [agent for agent in every if agent.name == name]
         if not found:
-            return Found(None, frozenset(agent.name for agent in every))
+            return FoundAgent(None, frozenset(agent.name for agent in every))
     ranked = sorted(found, key=lambda agent: _rank(agent, prefer))
-    return Found(ranked[0], frozenset({name}))
+    return FoundAgent(ranked[0], frozenset({name}))
 
 
-def list_agents(root: str, *, exclude: tuple[str, ...] = ()) -> list[Agent]:
+def list_agents(root: str, *, exclude: tuple[str, ...] = ()) -> list[ChosenAgent]:
     """Every agent that has a file, each once: of several files that define one, the standard's."""
-    found: dict[str, Agent] = {}
+    found: dict[str, ChosenAgent] = {}
     for agent in sorted(list_files_of_agents(root, exclude=exclude), key=lambda agent: _rank(agent, None)):
         found.setdefault(agent.name, agent)
     return list(found.values())
 
 
-def list_files_of_agents(root: str, *, exclude: tuple[str, ...] = ()) -> list[Agent]:
+def list_files_of_agents(root: str, *, exclude: tuple[str, ...] = ()) -> list[ChosenAgent]:
     """Every agent file of the workspace, also several for one agent."""
     loaded = map(_load, _find_protected_files(root, exclude))
     return [agent for agent in loaded if agent is not None]
@@ -147,7 +147,7 @@ def _get_stem(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[0]
 
 
-def _load(source: Any) -> Agent | None:  # noqa: ANN401 - a Source of the workspace
+def _load(source: Any) -> ChosenAgent | None:  # noqa: ANN401 - a Source of the workspace
     content = load_agent_file(source.file)
     if not isinstance(content, bytes):
         return None
@@ -157,15 +157,15 @@ def _load(source: Any) -> Agent | None:  # noqa: ANN401 - a Source of the worksp
     definition = define(document)
     if definition is None or definition.profile == "command":
         return None
-    return Agent(definition.name, definition, document)
+    return ChosenAgent(definition.name, definition, document)
 
 
-def _rank(agent: Agent, prefer: str | None) -> tuple[bool, bool, str]:
+def _rank(agent: ChosenAgent, prefer: str | None) -> tuple[bool, bool, str]:
     profile = agent.definition.profile if agent.definition is not None else ""
     return profile != prefer, profile != "standard", profile
 
 
-def choose_runner(request: Request, agent: Agent, settings: Settings, own: AgentSettings, *, root: str) -> str:
+def choose_runner(request: Request, agent: ChosenAgent, settings: Settings, own: AgentSettings, *, root: str) -> str:
     """Who runs it: as was asked, as is set for the agent, as its file is made for, as is set, or what is there."""
     if request.function is not None:
         return "python"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from remit.model import Diagnostic
 
 
-class Executing(NamedTuple):
+class ConfiguredCommands(NamedTuple):
     """What the workspace would have Remit run: the name of each setting, and its command."""
 
     commands: tuple[tuple[str, str], ...] = ()
@@ -34,11 +34,11 @@ class Executing(NamedTuple):
         return make_digest(self.text)
 
 
-class Trust(NamedTuple):
+class TrustRequest(NamedTuple):
     """A workspace, what it would run, and whether the user has agreed to that."""
 
     root: str
-    executing: Executing
+    executing: ConfiguredCommands
     reason: str = ""
     """Why it may not be run."""
 
@@ -53,7 +53,7 @@ class Trust(NamedTuple):
         return bool(self.executing.commands)
 
 
-def get_executing(settings: Settings, *, root: str) -> Executing:
+def get_executing(settings: Settings, *, root: str) -> ConfiguredCommands:
     """What the settings run; an outside task system's commands too, where a folder of the workspace calls for them."""
     from remit.storage.spec_root import find_folder  # noqa: PLC0415
     from remit.tasks.outside_system import CLEO  # noqa: PLC0415 - only for this
@@ -73,7 +73,7 @@ def get_executing(settings: Settings, *, root: str) -> Executing:
         told.append(("confine.judge", "false"))
     if settings.backend != LOCAL:  # whoever has that database gets the tree, and says what came of it
         told += [("backend", settings.backend), ("cluster.remote", settings.cluster.remote)]
-    return Executing(tuple(told))
+    return ConfiguredCommands(tuple(told))
 
 
 def check_trust(root: str, settings: Settings) -> None:
@@ -83,15 +83,15 @@ def check_trust(root: str, settings: Settings) -> None:
         raise ConfigError(finding.message, hint=f"{finding.hint[:1].lower()}{finding.hint[1:].rstrip('.')}")
 
 
-def get_trust() -> Trust:
+def get_trust() -> TrustRequest:
     """What this workspace would run, and whether the user has agreed to it."""
     root = find_workspace()
     executing = get_executing(load_settings(root), root=root)
     finding = _find_objection(root, executing)
-    return Trust(root, executing, "" if finding is None else finding.message)
+    return TrustRequest(root, executing, "" if finding is None else finding.message)
 
 
-def _find_objection(root: str, executing: Executing) -> Diagnostic | None:
+def _find_objection(root: str, executing: ConfiguredCommands) -> Diagnostic | None:
     if not executing.commands:
         return None
     from remit.storage.trust import check_trust  # noqa: PLC0415 - only where something runs
@@ -99,7 +99,7 @@ def _find_objection(root: str, executing: Executing) -> Diagnostic | None:
     return check_trust(root, executing.digest)
 
 
-def give_trust(shown: Trust) -> None:
+def grant_trust(shown: TrustRequest) -> None:
     """Remember that the user agrees to what was shown, and to nothing that the file may say since."""
     from remit.ledger.home import Home  # noqa: PLC0415
     from remit.runs.admission.tickets import check_user  # noqa: PLC0415 - only for this

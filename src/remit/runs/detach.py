@@ -19,12 +19,12 @@ from remit.storage.supervisors import Presence, clear_departed, is_present
 
 if TYPE_CHECKING:
     from remit.result import Result
-    from remit.runs.admission.prepare import Prepared
+    from remit.runs.admission.prepare import AdmittedRun
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace
 
 
-def detach(ws: Workspace, request: Request) -> Prepared:
+def detach(ws: Workspace, request: Request) -> AdmittedRun:
     """Admit a request, and leave it to a process of its own."""
     if request.function is not None:
         raise UsageError("a function runs in this process alone", hint="start it with Workspace.start")

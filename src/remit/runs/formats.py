@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from remit.config import Settings
     from remit.config.runs import AgentSettings
-    from remit.runs.choose_agent import Agent
+    from remit.runs.choose_agent import ChosenAgent
 
 CLEO = ".cleo"
 _CONTRACTS = "output-contracts.md"
@@ -37,14 +37,14 @@ _MAX_FILES, _MAX_DEPTH = 2000, 4
 """Of a plugin: how many files are looked at, and how many folders deep."""
 
 
-class Declared(NamedTuple):
+class DeclaredFormat(NamedTuple):
     """A format and what declares it; without a format, the agent may return any."""
 
     format: str = ""
     why: str = "nothing declares one"
 
 
-def find_format(name: str, agent: Agent | None, settings: Settings, *, root: str) -> Declared:
+def find_format(name: str, agent: ChosenAgent | None, settings: Settings, *, root: str) -> DeclaredFormat:
     """The format of an agent, with or without a file in the workspace."""
     plugins = load_plugins(root) if ":" in name else {}
     return choose_format(
@@ -55,20 +55,20 @@ def find_format(name: str, agent: Agent | None, settings: Settings, *, root: str
 def choose_format(
     name: str,
     tables: Mapping[str, AgentSettings],
-    by_file: Declared,
-    plugins: Mapping[str, Declared],
-    of_workspace: Declared,
-) -> Declared:
+    by_file: DeclaredFormat,
+    plugins: Mapping[str, DeclaredFormat],
+    of_workspace: DeclaredFormat,
+) -> DeclaredFormat:
     """The first declaration that there is for an agent."""
     for key in list_tables_of(tables, name):
         if word := tables[key].format:
-            return Declared(word, f'[agents."{key}"] format in remit.toml')
+            return DeclaredFormat(word, f'[agents."{key}"] format in remit.toml')
     if by_file.format:
         return by_file
     return find_in_plugin(name, plugins) or of_workspace
 
 
-def list_formats(agents: Iterable[Agent], settings: Settings, *, root: str) -> dict[str, Declared]:
+def list_formats(agents: Iterable[ChosenAgent], settings: Settings, *, root: str) -> dict[str, DeclaredFormat]:
     """The format of each agent that has a file, a plugin that declares one, or a table with one, by its name."""
     plugins, of_workspace = load_plugins(root), find_workspace_format(root, settings)
     by_file = {agent.name: read_file_format(agent) for agent in agents}
@@ -77,39 +77,39 @@ def list_formats(agents: Iterable[Agent], settings: Settings, *, root: str) -> d
     used = {key for name in names for key in list_tables_of(tables, name)}
     names += [key for key, table in tables.items() if table.format and key not in used]
     return {
-        name: choose_format(name, tables, by_file.get(name, Declared()), plugins, of_workspace)
+        name: choose_format(name, tables, by_file.get(name, DeclaredFormat()), plugins, of_workspace)
         for name in sorted(set(names))
     }
 
 
-def find_in_plugin(name: str, plugins: Mapping[str, Declared]) -> Declared | None:
+def find_in_plugin(name: str, plugins: Mapping[str, DeclaredFormat]) -> DeclaredFormat | None:
     """What a plugin declares for one of its agents, which is called `PLUGIN:NAME`, or `PLUGIN:FOLDER:NAME`."""
     plugin, colon, _ = name.partition(":")
     return (plugins.get(name) or plugins.get(plugin)) if colon else None
 
 
-def find_workspace_format(root: str, settings: Settings) -> Declared:
+def find_workspace_format(root: str, settings: Settings) -> DeclaredFormat:
     """The format of agents for which nothing else declares one: the setting, else the kind of project."""
     if settings.returns.format:
-        return Declared(settings.returns.format, "[returns] format in remit.toml")
+        return DeclaredFormat(settings.returns.format, "[returns] format in remit.toml")
     if os.path.isdir(f"{root}/{CLEO}"):
-        return Declared("manifest", f"the project has {CLEO}/")
-    return Declared()
+        return DeclaredFormat("manifest", f"the project has {CLEO}/")
+    return DeclaredFormat()
 
 
-def read_file_format(agent: Agent | None) -> Declared:
+def read_file_format(agent: ChosenAgent | None) -> DeclaredFormat:
     """The format that an agent's file declares."""
     document = None if agent is None else agent.document
     if agent is None or document is None:
-        return Declared()
+        return DeclaredFormat()
     if (word := agent.get_word("return")) in FORMATS:
-        return Declared(word, f"return: in {document.path}")
+        return DeclaredFormat(word, f"return: in {document.path}")
     if (word := document.get("lifecycle", "return_format")) in FORMATS:
-        return Declared(str(word), f"lifecycle.return_format in {document.path}")
+        return DeclaredFormat(str(word), f"lifecycle.return_format in {document.path}")
     return _read_signs(document.text, document.path)
 
 
-def _read_signs(text: str, path: str) -> Declared:
+def _read_signs(text: str, path: str) -> DeclaredFormat:
     """The one format that a text shows signs of; if it shows several, it declares none."""
     found = {
         format: " and ".join(sign)
@@ -118,31 +118,31 @@ def _read_signs(text: str, path: str) -> Declared:
         if all(each in text for each in sign)
     }
     if len(found) != 1:
-        return Declared()
+        return DeclaredFormat()
     [(format, sign)] = found.items()
-    return Declared(format, f"{path} has {sign}")
+    return DeclaredFormat(format, f"{path} has {sign}")
 
 
 # --- plugins ----------------------------------------------------------------------------------------------------------
 
 
-def load_plugins(root: str) -> dict[str, Declared]:
+def load_plugins(root: str) -> dict[str, DeclaredFormat]:
     """What the plugins of a workspace declare: by `PLUGIN` for all agents of one, by `PLUGIN:NAME` for a single one.
 
     The names are Claude Code's: one of an agent in a folder contains it (`PLUGIN:FOLDER:NAME`).
     """
-    found: dict[str, Declared] = {}
+    found: dict[str, DeclaredFormat] = {}
     for plugin, folder in _list_plugins(root):
         files = list(_list_markdown(folder))
         contracts = next((file for file in files if os.path.basename(file) == _CONTRACTS), None)
         if contracts is not None:
-            found.setdefault(plugin, Declared("hyper", f"the plugin {plugin} has {contracts}"))
+            found.setdefault(plugin, DeclaredFormat("hyper", f"the plugin {plugin} has {contracts}"))
         for file in files:
             if file.startswith("agents/"):
                 name = ":".join((plugin, *file.removeprefix("agents/").removesuffix(".md").split("/")))
                 shown = _read_signs(_load_text(f"{folder}/{file}"), file)
                 if shown.format:
-                    found.setdefault(name, Declared(shown.format, f"{shown.why}, in the plugin {plugin}"))
+                    found.setdefault(name, DeclaredFormat(shown.format, f"{shown.why}, in the plugin {plugin}"))
                 elif plugin in found:
                     found.setdefault(name, found[plugin])
     return found

@@ -21,8 +21,8 @@ from remit.ledger.runs import load_run
 from remit.ledger.slots import claim, set_ticket
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.tickets import RANDOM_BYTES, SESSION, TICKET, find_caller, mint
-from remit.runs.progress import Following
-from remit.runs.wait_cancel import Waited, wait_for
+from remit.runs.progress import ProgressReader
+from remit.runs.wait_cancel import WaitResult, wait_for
 from remit.runs.wait_cancel import cancel as end_run
 from remit.runs.workspace import Workspace
 from remit.storage.settings import find_workspace
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from remit.ledger.runs import Run
     from remit.result import Result
     from remit.runs.admission.guard import Caller
-    from remit.runs.admission.prepare import Prepared
+    from remit.runs.admission.prepare import AdmittedRun
     from remit.runs.admission.tickets import Ticket
-    from remit.runs.progress import Seen
+    from remit.runs.progress import RunProgress
     from remit.runs.request import Request
 
-    Tell = Callable[[list[Seen]], Awaitable[None]]
+    Tell = Callable[[list[RunProgress]], Awaitable[None]]
     Ask = Callable[[Workspace], Request]
 
 LOOK_S = 1.0
@@ -48,22 +48,22 @@ ENDING_S = 8.0
 """How long a server that ends waits for what was cancelled to be settled."""
 
 
-class Handed(NamedTuple):
+class HostedResult(NamedTuple):
     """Work that was handed on."""
 
-    prepared: Prepared
+    prepared: AdmittedRun
     result: Result | None
     """None where it is not over."""
 
 
-class Serving:
+class HostedRuns:
     """What one server has handed on, and is not over."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         self.environ = dict(os.environ if environ is None else environ)
         self.is_ending = False
         """Set before those who wait are told that nobody does any more."""
-        self._open: set[_Carried] = set()
+        self._open: set[_HostedRun] = set()
         self._issued: dict[str, Ticket] = {}
 
     def speak_for(self, session_id: str) -> dict[str, str]:
@@ -106,13 +106,13 @@ class Serving:
         wait_s: float | None = None,
         tell: Tell | None = None,
         on_begun: Callable[[], None] | None = None,
-    ) -> Handed:
+    ) -> HostedResult:
         """Hand work on and wait for it, so long at most. Whoever stops waiting ends it, unless the server ends.
 
         `on_begun` is called once it is admitted: from then on it is not lost.
         """
         ws = Workspace.open(environ=self.speak_for(caller))
-        carried = _Carried(ws, ask(ws))
+        carried = _HostedRun(ws, ask(ws))
         self._open.add(carried)
         carried.work.add_done_callback(lambda _: self._open.discard(carried))
         try:
@@ -120,14 +120,14 @@ class Serving:
             session_id = prepared.row.session_id
             if on_begun is not None:
                 on_begun()
-            await _watch(carried.work, Following(ws.home, session_id), wait_s=wait_s, tell=tell)
+            await _watch(carried.work, ProgressReader(ws.home, session_id), wait_s=wait_s, tell=tell)
         except asyncio.CancelledError:
             if not self.is_ending:
                 carried.cancel("whoever asked for it took that back")
             raise
-        return Handed(prepared, carried.work.result() if carried.work.done() else None)
+        return HostedResult(prepared, carried.work.result() if carried.work.done() else None)
 
-    def detach(self, ask: Ask, *, caller: str = "") -> Prepared:
+    def detach(self, ask: Ask, *, caller: str = "") -> AdmittedRun:
         """Hand work on and leave it to a process of its own."""
         from remit.runs.detach import detach  # noqa: PLC0415 - only for this
 
@@ -142,7 +142,7 @@ class Serving:
         ws = Workspace.open(environ=self.environ, lenient=True)
         waiting = asyncio.ensure_future(wait_for(ws, [session_id], timeout_s=wait_s))
         try:
-            await _watch(waiting, Following(ws.home, session_id), wait_s=None, tell=tell)
+            await _watch(waiting, ProgressReader(ws.home, session_id), wait_s=None, tell=tell)
             (waited,) = waiting.result()
         finally:
             await _stop(waiting)
@@ -151,7 +151,7 @@ class Serving:
             raise waited.trouble
         return waited.result
 
-    async def cancel(self, session_id: str, *, reason: str, caller: str = "") -> Waited:
+    async def cancel(self, session_id: str, *, reason: str, caller: str = "") -> WaitResult:
         """End a delegation and all below it."""
         ws = Workspace.open(environ=self.speak_for(caller), lenient=True)
         try:
@@ -203,12 +203,12 @@ def _is_below(home: Home, row: Run, above: Caller) -> bool:
     return at is not None and at.parent_id == above.session_id
 
 
-class _Carried:
+class _HostedRun:
     """One delegation that this process drives."""
 
     def __init__(self, ws: Workspace, request: Request) -> None:
         self.ws = ws
-        self._started: asyncio.Future[Prepared] = asyncio.get_running_loop().create_future()
+        self._started: asyncio.Future[AdmittedRun] = asyncio.get_running_loop().create_future()
         self._cancelling: list[asyncio.Task[Sequence[str]]] = []
         self.work: asyncio.Task[Result] = asyncio.ensure_future(self._carry(request))
 
@@ -222,7 +222,7 @@ class _Carried:
                     await self.ws.wait(each)
             return result
 
-    async def begin(self) -> Prepared:
+    async def begin(self) -> AdmittedRun:
         """Wait until it is admitted. Raises where it is not."""
         both: set[asyncio.Future[Any]] = {self.work, self._started}
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -257,7 +257,7 @@ class _Carried:
         return ""
 
 
-async def _watch(work: asyncio.Future[Result] | asyncio.Future[list[Waited]], following: Following, *,
+async def _watch(work: asyncio.Future[Result] | asyncio.Future[list[WaitResult]], following: ProgressReader, *,
                  wait_s: float | None, tell: Tell | None) -> None:  # fmt: skip
     """Wait until some work is over or the time is up, and tell meanwhile how it goes."""
     last = None if wait_s is None else time.monotonic() + wait_s
@@ -270,7 +270,7 @@ async def _watch(work: asyncio.Future[Result] | asyncio.Future[list[Waited]], fo
                 await tell(following.look())
 
 
-async def _stop(task: asyncio.Future[Result] | asyncio.Future[list[Waited]]) -> None:
+async def _stop(task: asyncio.Future[Result] | asyncio.Future[list[WaitResult]]) -> None:
     task.cancel()
     with suppress(asyncio.CancelledError, Exception):
         await task

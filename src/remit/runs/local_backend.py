@@ -32,7 +32,7 @@ CANCEL_S = 30.0
 """How long `cancel` waits for what it has cancelled."""
 
 
-class Local:
+class LocalBackend:
     """This machine."""
 
     def __init__(self, supervisor: Supervisor) -> None:
@@ -100,7 +100,7 @@ class Local:
         last = time.monotonic() + CANCEL_S
         while living := {each.session_id for each in list_living(self.home)} & set(told):
             if time.monotonic() > last:
-                raise tell_unended(living)
+                raise make_unended_error(living)
             await asyncio.sleep(_ENDING_S)
             for each in living:  # its shim may have begun to listen only now
                 self.supervisor.tell_end(each)
@@ -134,7 +134,7 @@ class Local:
         return row
 
 
-def tell_unended(sessions: Iterable[str]) -> BusyError:
+def make_unended_error(sessions: Iterable[str]) -> BusyError:
     """The error for runs that are cancelled and still alive."""
     message = f"cancelled, but still alive after {CANCEL_S:.0f} s: {', '.join(sorted(sessions))}"
     return BusyError(message, hint="a frozen process, or one that waits for a disk, ends later; see: remit ps")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from remit.config import Settings
     from remit.model import Diagnostic
-    from remit.runs.instructions import Assignment
+    from remit.runs.instructions import InstructionFacts
     from remit.runs.request import Request
 
 _NAME = lazy(r"[A-Za-z][A-Za-z0-9_]{0,60}\Z")
@@ -39,7 +39,7 @@ def _list_commands(root: str, settings: Settings) -> dict[str, str]:
     return {f"TASK_{name.upper()}_CMD": command.partition(" {id}")[0] for name, command in commands}
 
 
-def check_tokens(work: Assignment, body: str, findings: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+def check_tokens(work: InstructionFacts, body: str, findings: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
     """The findings of a request with those about tokens: one that nothing fills is an error, and says how it could be.
 
     An input that fills one is no stranger to the agent.
@@ -47,16 +47,16 @@ def check_tokens(work: Assignment, body: str, findings: Sequence[Diagnostic]) ->
     unfilled = {found.message: found for text in (work.prompt, body) for found in fill_tokens(text, work).findings}
     used = {f"/inputs/{name}".upper() for text in (work.prompt, body) for name in find_tokens(text)}
     known = [each for each in findings if each.code != _UNKNOWN_INPUT or (each.pointer or "").upper() not in used]
-    return (*(found._replace(hint=_tell_how(found)) for found in unfilled.values()), *known)
+    return (*(found._replace(hint=_describe_fix(found)) for found in unfilled.values()), *known)
 
 
-def _tell_how(finding: Diagnostic) -> str:
+def _describe_fix(finding: Diagnostic) -> str:
     name = finding.message.partition(" ")[0]  # each of them begins with the token
     how = "Name the task with --task N" if name == _TASK else f"Give {name}=VALUE among the inputs (--input)"
     return f"{finding.hint} {how}." if finding.hint.endswith("?") else f"{how}, or take it out."
 
 
-def list_blanks(body: str, work: Assignment) -> dict[str, str]:
+def list_blanks(body: str, work: InstructionFacts) -> dict[str, str]:
     """The tokens of a file that a harness reads itself, and what each stands for."""
     if work.format != MANIFEST.name:
         return {}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from remit.config import Settings
 
 
-class Kept(NamedTuple):
+class FilePlaces(NamedTuple):
     """Where a workspace has set that things are kept; None where it leaves that to Remit."""
 
     tasks: str | None = None
@@ -23,12 +23,12 @@ class Kept(NamedTuple):
     outputs: str | None = None
 
 
-def get_kept(settings: Settings) -> Kept:
+def get_file_places(settings: Settings) -> FilePlaces:
     """Where things are kept, as the settings have it."""
-    return Kept(settings.tasks.folder, settings.manifest.path, settings.manifest.output_dir)
+    return FilePlaces(settings.tasks.folder, settings.manifest.path, settings.manifest.output_dir)
 
 
-def list_own_files(root: str, kept: Kept) -> tuple[str, ...]:
+def list_own_files(root: str, kept: FilePlaces) -> tuple[str, ...]:
     """Tasks, errors and the manifest, below the root."""
     folder = kept.tasks or find_folder(root)
     names = (STATE, TODO, ARCHIVE, ARCHIVED_TEXTS, ERROR_LOG)

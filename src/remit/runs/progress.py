@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MOST_ROWS = 1000
 
 
-class Seen(NamedTuple):
+class RunProgress(NamedTuple):
     """A delegation at this moment."""
 
     row: Run
@@ -46,7 +46,7 @@ class Seen(NamedTuple):
     """Who does it, if another machine does."""
 
 
-class Room:
+class SlotWaiters:
     """Who of those that have not begun waits for a slot; the others are about to begin."""
 
     def __init__(self, home: Home, rows: Sequence[Run]) -> None:
@@ -74,7 +74,7 @@ def _load_slots(home: Home) -> Slots:
         return Slots(*LimitSettings())
 
 
-class _Heard(NamedTuple):
+class _AgentActivity(NamedTuple):
     number: int = 0
     said: str = ""
     heard_ms: int | None = None
@@ -84,16 +84,16 @@ class _Heard(NamedTuple):
     worker: str = ""
 
 
-class Following:
+class ProgressReader:
     """Follows one delegation; each look reads only what is new since the last."""
 
     def __init__(self, home: Home, session_id: str) -> None:
         self.home = home
         self.session_id = session_id
         self._root_id = ""
-        self._heard: dict[str, _Heard] = {}
+        self._heard: dict[str, _AgentActivity] = {}
 
-    def look(self) -> list[Seen]:
+    def look(self) -> list[RunProgress]:
         """The delegation and all below it, each under the one that handed it on, the oldest first."""
         if not self._root_id:
             own = load_run(self.home.ledger, self.session_id)
@@ -101,20 +101,20 @@ class Following:
                 return []
             self._root_id = own.root_id
         rows = list_runs(self.home.ledger, root_id=self._root_id, limit=_MOST_ROWS)
-        room = Room(self.home, rows)
+        room = SlotWaiters(self.home, rows)
         return [self._see(row, level, room) for row, level in arrange(list(reversed(rows)), self.session_id)]
 
-    def _see(self, row: Run, level: int, room: Room) -> Seen:
+    def _see(self, row: Run, level: int, room: SlotWaiters) -> RunProgress:
         heard = self._hear(row)
         tokens = heard.tokens if row.tokens is None else row.tokens
         cost_usd = heard.cost_usd if row.cost_usd is None else row.cost_usd
-        return Seen(
+        return RunProgress(
             row, level, heard.said, heard.heard_ms, heard.idle_s, tokens, cost_usd, room.is_held(row), heard.worker
         )
 
-    def _hear(self, row: Run) -> _Heard:
+    def _hear(self, row: Run) -> _AgentActivity:
         """What was noted of it since the last look."""
-        heard = self._heard.get(row.session_id, _Heard())
+        heard = self._heard.get(row.session_id, _AgentActivity())
         while events := load_events(self.home.ledger, after=heard.number, session_id=row.session_id):
             for event in events:
                 told = event.details
@@ -129,7 +129,7 @@ class Following:
                     heard = heard._replace(worker=redact(str(told.get("worker") or "")))
             heard = heard._replace(number=events[-1].number)
         self._heard[row.session_id] = heard
-        used = hear_harness(self.home, row)
+        used = load_harness_activity(self.home, row)
         return heard if used is None else heard._replace(said=used[0], heard_ms=used[1])
 
 
@@ -138,7 +138,7 @@ def is_in_harness(row: Run, now_ms: int) -> bool:
     return row.owner == OWNER and row.state != "finished" and now_ms <= (row.deadline_ms or 0) + GRACE_MS
 
 
-def hear_harness(home: Home, row: Run) -> tuple[str, int] | None:
+def load_harness_activity(home: Home, row: Run) -> tuple[str, int] | None:
     """The tool that an agent of a harness used last, and when; None for others, and for one that has used none."""
     if row.owner != OWNER or row.state == "finished":
         return None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from remit.runs.instructions import TaskFacts
 
 
-class Options(TypedDict, total=False):
+class RequestOptions(TypedDict, total=False):
     """What can be said of work besides who does it and what it is; each is a field of `Request`."""
 
     inputs: Mapping[str, str]

@@ -34,7 +34,7 @@ def make_retry(ws: Workspace, session_id: str, changes: Mapping[str, Any]) -> Re
     row = _load_over(ws, session_id)
     if row.details.get("command"):  # the task has moved since, so that this is work on it as it stands now
         told = f"{session_id} was work on a task, which is begun where the task stands now"
-        raise RefusedError(told, hint=_tell_anew(row))
+        raise RefusedError(told, hint=_describe_retry(row))
     request = _load_request(ws, row)
     return _change(request, changes)._replace(retry_of=session_id, resume_of="", harness_id="", batch="")
 
@@ -43,7 +43,7 @@ def make_resume(ws: Workspace, session_id: str, prompt: str, changes: Mapping[st
     """A request that goes on with a delegation, in the session of its harness."""
     _check_asked_here(ws, session_id, "is an agent of {}, and only there can it go on")
     row = _load_over(ws, session_id)
-    anew = _tell_anew(row)
+    anew = _describe_retry(row)
     if row.status not in _GOES_ON:
         hint = "what is to be done besides is new work: remit run" if row.status == "completed" else anew
         left = "is completed" if row.status == "completed" else f"{row.status}, and left nothing to go on with"
@@ -72,7 +72,7 @@ def _check_asked_here(ws: Workspace, session_id: str, sentence: str) -> None:
         raise RefusedError(f"{session_id} {sentence.format(row.runner)}", hint=hint)
 
 
-def _tell_anew(row: Run) -> str:
+def _describe_retry(row: Run) -> str:
     """With which command a delegation is begun anew: work on a task with the one that it was asked for by."""
     command, task = row.details.get("command"), row.details.get("outside") or row.task_number
     return f"start it anew: remit {f'{command} {task}' if command else f'retry {row.session_id}'}"

@@ -17,7 +17,7 @@ from remit.model import Expectation
 from remit.returns.formats import MANIFEST
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.tickets import TICKET, find_caller, find_within
-from remit.runs.judging.judge import Scene, judge_answer
+from remit.runs.judging.judge import JudgingContext, judge_answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,7 @@ class OwnVerdict(NamedTuple):
     grades: Mapping[str, ArtifactGrade] = {}
 
 
-class Claimed(NamedTuple):
+class ClaimedIdentity(NamedTuple):
     """What somebody says of the message, who has no ticket."""
 
     format: str | None = None
@@ -49,7 +49,7 @@ class Claimed(NamedTuple):
     agent: str | None = None
 
 
-def check_own(ws: Workspace, message: str, claimed: Claimed) -> OwnVerdict:
+def check_own(ws: Workspace, message: str, claimed: ClaimedIdentity) -> OwnVerdict:
     """Judge a final message as the session of the ticket that is shown, or as what is said of it."""
     if not message.strip():
         raise UsageError("there is nothing to check: the message is empty", hint="give the final message, whole")
@@ -97,7 +97,7 @@ def submit_own(ws: Workspace, message: str) -> tuple[OwnVerdict, bool]:
     return verdict, is_kept
 
 
-def _find_row(ws: Workspace, claimed: Claimed) -> Run:
+def _find_row(ws: Workspace, claimed: ClaimedIdentity) -> Run:
     """The run that the ticket belongs to."""
     caller = find_caller(ws.home, ws.environ, now_ms=read_clock_ms())
     row = None if caller is None else load_run(ws.home.ledger, caller.session_id)
@@ -113,7 +113,7 @@ def _check_session(ws: Workspace, message: str, row: Run) -> OwnVerdict:
     config = read_run_config(row.details)
     kept = (load_text(ws.home, row.session_id, BEFORE) or b"").decode("utf-8", "replace")
     before = read_before(kept) if config.evidence else Before()
-    scene = Scene(
+    scene = JudgingContext(
         config.root, before.tree, manifest=config.manifest, manifest_bytes=config.manifest_bytes,
         topic=config.topic, task_number=row.task_number, below=ws.supervisor.list_below(row.session_id),
         is_lost=config.evidence and before.tree is None, manifest_sha256=config.manifest_sha256, lost=before.lost,

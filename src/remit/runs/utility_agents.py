@@ -54,7 +54,7 @@ _ITEM = lazy(r"[ \t]{0,12}[-*][ \t]{1,4}(\S.{0,4000})")
 _BLANK = lazy(r"\{([a-z_]{1,40})\}")
 
 
-class _Call(NamedTuple):
+class _UtilityCall(NamedTuple):
     """One call of a built-in agent."""
 
     home: Home
@@ -63,7 +63,7 @@ class _Call(NamedTuple):
     inputs: Mapping[str, Any]
 
 
-class _Failed(Exception):  # noqa: N818 - an ending of the work, not a fault of the program
+class _CallFailed(Exception):  # noqa: N818 - an ending of the work, not a fault of the program
     """The work can't be done: the kind of error, why, and what to do."""
 
     def __init__(self, kind: str, message: str, advice: str) -> None:
@@ -78,15 +78,15 @@ def answer(root: str, settings: Settings, row: Run) -> Conclusion:
         text = load_text(home, row.session_id, "request") or b"{}"
         request, _ = read_request(text.decode("utf-8", "surrogatepass"))
         given = {name: _read_value(value) for name, value in request.inputs.items()}
-        call = _Call(home, settings, row, parse_inputs(request.prompt) | given)
+        call = _UtilityCall(home, settings, row, parse_inputs(request.prompt) | given)
         return _ANSWERS[row.agent](call)
-    except _Failed as failed:
+    except _CallFailed as failed:
         fault = failed.fault
     except RemitError as error:
         kind = "git" if row.agent == GIT_WORKFLOW else "status_sync"
         advice = (error.hint or "try again").rstrip(".")
         is_command = advice.startswith("remit ")
-        fault = _Failed(kind, error.message, advice if is_command else f"{advice[:1].upper()}{advice[1:]}").fault
+        fault = _CallFailed(kind, error.message, advice if is_command else f"{advice[:1].upper()}{advice[1:]}").fault
     finally:
         home.close()
     nothing = {"files_updated": [], "rollback_performed": False} if row.agent == STATUS_SYNC else {}
@@ -139,7 +139,7 @@ def _read_value(text: object) -> Any:  # noqa: ANN401 - any JSON value
     return text
 
 
-def _need(call: _Call, *names: str) -> list[Any]:
+def _need(call: _UtilityCall, *names: str) -> list[Any]:
     """The values of required inputs."""
     missing = [name for name in names if call.inputs.get(name) in (None, "", [])]
     if missing:
@@ -147,8 +147,8 @@ def _need(call: _Call, *names: str) -> list[Any]:
     return [call.inputs[name] for name in names]
 
 
-def _refuse_inputs(agent: str, why: str) -> _Failed:
-    return _Failed("validation", why, f"Call it again with {_NEEDS[agent]}")
+def _refuse_inputs(agent: str, why: str) -> _CallFailed:
+    return _CallFailed("validation", why, f"Call it again with {_NEEDS[agent]}")
 
 
 _NEEDS = {
@@ -160,7 +160,7 @@ _NEEDS = {
 }
 
 
-def _read_list(call: _Call, name: str) -> list[Any]:
+def _read_list(call: _UtilityCall, name: str) -> list[Any]:
     """A list of inputs; a single text counts as a list that commas separate."""
     value = call.inputs.get(name) or []
     if isinstance(value, str):
@@ -170,7 +170,7 @@ def _read_list(call: _Call, name: str) -> list[Any]:
     return value
 
 
-def _read_number(call: _Call, value: object) -> int:
+def _read_number(call: _UtilityCall, value: object) -> int:
     text = str(value).strip()
     if not (text.isascii() and text.isdigit() and len(text) < 10):  # noqa: PLR2004 - digits of a task number
         _refuse_outside(call, text)
@@ -178,17 +178,17 @@ def _read_number(call: _Call, value: object) -> int:
     return int(text)
 
 
-def _refuse_outside(call: _Call, task_id: str) -> None:
+def _refuse_outside(call: _UtilityCall, task_id: str) -> None:
     """Refuse to move a task that an outside system keeps, and name the command that completes it."""
     template = list_outside(call.home.root, call.settings).get("complete")
     if template is None or call.row.agent != STATUS_SYNC:
         return
     words = fill(template, "complete", task_id=task_id)
     why = f"{words[0]} keeps the task {task_id}, not Remit"
-    raise _Failed("status_sync", why, f"To complete it, run `{shlex.join(words)}`")
+    raise _CallFailed("status_sync", why, f"To complete it, run `{shlex.join(words)}`")
 
 
-def _name_unused(call: _Call, *used: str) -> str:
+def _name_unused(call: _UtilityCall, *used: str) -> str:
     """A sentence on the inputs that have no effect; empty if there are none."""
     unused = sorted(call.inputs.keys() - _CONTEXT - set(used))
     return f" Not used: {', '.join(name[:40] for name in unused[:5])}." if unused else ""
@@ -197,7 +197,7 @@ def _name_unused(call: _Call, *used: str) -> str:
 # --- status-sync-manager ----------------------------------------------------------------------------------------------
 
 
-def _sync_status(call: _Call) -> Conclusion:
+def _sync_status(call: _UtilityCall) -> Conclusion:
     """Move a task, the phases of its plan that are named, and link its artifacts."""
     operation = str(call.inputs.get("operation") or "update_status")
     if operation != "update_status":
@@ -211,7 +211,7 @@ def _sync_status(call: _Call) -> Conclusion:
     phases = [_read_phase(each) for each in _read_list(call, "phase_statuses")]
     store = open_store(call.home, call.settings)
     if store is None:
-        raise _Failed("status_sync", "this workspace keeps no tasks", "Make the first one: remit task new TITLE")
+        raise _CallFailed("status_sync", "this workspace keeps no tasks", "Make the first one: remit task new TITLE")
     reason = next((str(call.inputs[name]) for name in _REASONS if call.inputs.get(name)), "")
     if wanted in NEED_REASON and not reason.strip():
         raise _refuse_inputs(STATUS_SYNC, f"the status '{word}' needs a reason")
@@ -220,7 +220,7 @@ def _sync_status(call: _Call) -> Conclusion:
     if before != wanted:
         refusal = check_move(before, wanted, reason=reason, command=own)
         if refusal is not None:
-            raise _Failed("status_sync", f"task {number}: {refusal.message}", refusal.hint.rstrip("."))
+            raise _CallFailed("status_sync", f"task {number}: {refusal.message}", refusal.hint.rstrip("."))
     by = find_holder_above(call.home, number, call.row.parent_id)
     counts = read_counts(call.inputs)
     linked = store.conclude(number, lambda _: None, artifacts=artifacts, counts=counts) if artifacts or counts else None
@@ -237,7 +237,7 @@ _REASONS = ("reason", "blocking_reason", "abandonment_reason")
 
 
 def _report_status(  # noqa: PLR0917 - what the summary says
-    call: _Call, store: TaskStore, number: int, before: str, changed: bool, counts: tuple[str, ...]  # noqa: FBT001
+    call: _UtilityCall, store: TaskStore, number: int, before: str, changed: bool, counts: tuple[str, ...]  # noqa: FBT001
 ) -> Conclusion:  # fmt: skip
     after = f"[{store.get(number).marker}]"
     files = [f"{store.folder}/{TODO}", f"{store.folder}/{STATE}"]
@@ -261,7 +261,7 @@ def _report_status(  # noqa: PLR0917 - what the summary says
     return _complete(told, extra)
 
 
-def _read_artifacts(call: _Call) -> tuple[Artifact, ...]:
+def _read_artifacts(call: _UtilityCall) -> tuple[Artifact, ...]:
     """The artifacts to link. Each is a file with content."""
     listed = [*_read_list(call, "validated_artifacts"), *_read_list(call, "artifact_links")]
     artifacts = []
@@ -271,7 +271,7 @@ def _read_artifacts(call: _Call) -> tuple[Artifact, ...]:
         facts = inspect_artifacts((path,), root=call.home.root, bases=(call.home.root,))[path] if path else None
         if facts is None or facts.state != "file" or not facts.size_bytes:
             advice = "Write the file before you link it, and give its path from the project's root"
-            raise _Failed("file_not_found", f"the artifact '{path[:200]}' is missing or empty", advice)
+            raise _CallFailed("file_not_found", f"the artifact '{path[:200]}' is missing or empty", advice)
         artifacts.append(Artifact(KINDS.get(word, word), path, str(entry.get("summary") or ""), word=word))
     return tuple(artifacts)
 
@@ -300,7 +300,7 @@ def _read_phase(value: object) -> tuple[str, str]:
 # --- git-workflow-manager ---------------------------------------------------------------------------------------------
 
 
-def _commit(call: _Call) -> Conclusion:
+def _commit(call: _UtilityCall) -> Conclusion:
     """Commit the named files in the tree in which the caller works."""
     _need(call, "scope_files")
     paths = [str(each) for each in _read_list(call, "scope_files")]
@@ -310,7 +310,7 @@ def _commit(call: _Call) -> Conclusion:
     paths = [os.path.relpath(path, root) if path.startswith("/") else path for path in paths]
     for path in paths:
         if not os.path.lexists(f"{root}/{path}") and find_last_commit(root, [path]) is None:
-            raise _Failed("file_not_found", f"'{path[:200]}' doesn't exist and no commit has it",
+            raise _CallFailed("file_not_found", f"'{path[:200]}' doesn't exist and no commit has it",
                           "Name files by their path from the project's root")  # fmt: skip
     committed = commit_paths(root, paths, message)
     trouble = next((each for each in committed.findings if each.code != "GIT006"), None)
@@ -318,7 +318,7 @@ def _commit(call: _Call) -> Conclusion:
     if trouble is not None or not left:
         why = trouble.message if trouble is not None else "git ignores every named file"
         advice = trouble.hint if trouble is not None else "Name files that git doesn't ignore"
-        raise _Failed("git", why, advice.rstrip("."))
+        raise _CallFailed("git", why, advice.rstrip("."))
     commit = committed.commit or find_last_commit(root, left) or ""
     subject = message.partition("\n")[0]
     if committed.commit:
@@ -332,7 +332,7 @@ def _commit(call: _Call) -> Conclusion:
     return _complete(told, {"commit_hash": commit, "commit_info": info})
 
 
-def _write_message(call: _Call) -> str:
+def _write_message(call: _UtilityCall) -> str:
     """The message of the commit: as given, by the template, or from the task and its description (S6)."""
     context = call.inputs.get("task_context")
     values = {**call.inputs, **(context if isinstance(context, dict) else {})}
@@ -361,11 +361,11 @@ def _shorten_subject(message: str) -> str:
 # --- atomic-task-numberer ---------------------------------------------------------------------------------------------
 
 
-def _allocate(call: _Call) -> Conclusion:
+def _allocate(call: _UtilityCall) -> Conclusion:
     """Allocate the next number."""
     store = open_store(call.home, call.settings)
     if store is None:
-        raise _Failed("file_not_found", "this workspace keeps no tasks", "Make the first one: remit task new TITLE")
+        raise _CallFailed("file_not_found", "this workspace keeps no tasks", "Make the first one: remit task new TITLE")
     number = store.allocate().number
     told = f"The next task number is {number}. It is allocated to this call and isn't given out again."
     return _complete(told, {"task_number": number})

@@ -35,7 +35,7 @@ _LOOK_S = 0.1
 _MOST_ROWS = 100_000
 
 
-class Waited(NamedTuple):
+class WaitResult(NamedTuple):
     """What came of waiting for one delegation."""
 
     session_id: str
@@ -47,7 +47,7 @@ class Waited(NamedTuple):
     """The harness that it runs in, where it was cancelled and only that can end it."""
 
 
-def describe_open(waited: Waited) -> str:
+def describe_open(waited: WaitResult) -> str:
     """That a run isn't over, and why a cancelled one continues."""
     session, harness = waited.session_id, waited.harness
     if harness:
@@ -58,13 +58,13 @@ def describe_open(waited: Waited) -> str:
     return f"{session} is not over"
 
 
-async def wait_for(ws: Workspace, session_ids: Sequence[str], *, timeout_s: float | None = None) -> list[Waited]:
+async def wait_for(ws: Workspace, session_ids: Sequence[str], *, timeout_s: float | None = None) -> list[WaitResult]:
     """Wait for delegations, all at once; each as far as it came in that time. What is not over goes on."""
     awaited = _begin_to_wait(ws, session_ids)
     tasks = {each: asyncio.ensure_future(ws.wait(each)) for each in dict.fromkeys(session_ids)}
     try:
         await asyncio.wait(tasks.values(), timeout=timeout_s)
-        return [_tell(each, task) for each, task in tasks.items()]
+        return [_make_result(each, task) for each, task in tasks.items()]
     finally:
         for task in tasks.values():
             task.cancel()
@@ -74,12 +74,12 @@ async def wait_for(ws: Workspace, session_ids: Sequence[str], *, timeout_s: floa
             set_awaited(ws.home.ledger, each, awaited=False)
 
 
-def _tell(session_id: str, task: asyncio.Future[Result]) -> Waited:
+def _make_result(session_id: str, task: asyncio.Future[Result]) -> WaitResult:
     """What came of one: that another cannot be waited for costs it nothing."""
     error = task.exception() if task.done() else None
     if isinstance(error, RemitError):
-        return Waited(session_id, None, error)
-    return Waited(session_id, task.result() if task.done() else None)
+        return WaitResult(session_id, None, error)
+    return WaitResult(session_id, task.result() if task.done() else None)
 
 
 def _begin_to_wait(ws: Workspace, session_ids: Sequence[str]) -> list[str]:
@@ -99,7 +99,7 @@ def _find_caller(ws: Workspace) -> Caller | None:
     return find_caller(ws.home, ws.caller_environ, now_ms=read_clock_ms())
 
 
-async def cancel(ws: Workspace, session_id: str, *, reason: str) -> Waited:
+async def cancel(ws: Workspace, session_id: str, *, reason: str) -> WaitResult:
     """End a delegation and all below it; what came of it, where it is settled. One that is over stays as it is.
 
     Nothing is alive when this ends that Remit has started for them. An agent that a harness has started can only be
@@ -117,7 +117,7 @@ async def cancel(ws: Workspace, session_id: str, *, reason: str) -> Waited:
     if session_id in apart:  # of a harness that Remit has started, all ends with it
         if len(rows) > len(apart):
             await wait_for(ws, [each for each in rows if each not in apart], timeout_s=FINISH_S)
-        return Waited(session_id, None, harness=apart[session_id])
+        return WaitResult(session_id, None, harness=apart[session_id])
     waited = await wait_for(ws, [*told, session_id], timeout_s=FINISH_S)
     own = next(each for each in waited if each.session_id == session_id)
     if own.trouble is not None:

@@ -19,11 +19,20 @@ from remit.errors import ConfigError, RefusedError, RemitError, UsageError
 from remit.ledger.home import Home
 from remit.ledger.runs import load_run
 from remit.ledger.slots import Slots
-from remit.runs.admission.prepare import Draft, Prepared, Setting, check_out, draft, drop, enter, note_refusal
+from remit.runs.admission.prepare import (
+    AdmissionContext,
+    AdmittedRun,
+    Draft,
+    check_out,
+    draft,
+    drop,
+    enter,
+    note_refusal,
+)
 from remit.runs.admission.tickets import CARRIED, TICKET
 from remit.runs.choose_agent import list_own_runners, load_settings_or_usual
-from remit.runs.local_backend import Local
-from remit.runs.request import Options, Request
+from remit.runs.local_backend import LocalBackend
+from remit.runs.request import Request, RequestOptions
 from remit.runs.results.fit_budget import fit_result
 from remit.runs.supervisor.supervisor import Supervisor
 from remit.storage.machine import check_sockets
@@ -36,9 +45,9 @@ if TYPE_CHECKING:
     from remit.result import Result
     from remit.runs.admission.guard import Caller
     from remit.runs.backend import Backend
-    from remit.runs.finish.steps import Step
+    from remit.runs.finish.steps import FinishStep
     from remit.runs.judging.conclusion import Conclusion
-    from remit.runs.tasks.commands import Part
+    from remit.runs.tasks.commands import FinishedTaskRun
 
 
 class Workspace:
@@ -65,7 +74,7 @@ class Workspace:
             list_own_files=self._list_own_files,
         )
         self.supervisor.variables = {name: table.env for name, table in self.settings.delegation.runners.items()}
-        self.backend: Backend = Local(self.supervisor)
+        self.backend: Backend = LocalBackend(self.supervisor)
         try:
             self.backend = self._find_backend()
         except ConfigError as error:
@@ -73,15 +82,15 @@ class Workspace:
                 raise
             self.trouble = self.trouble or error
         self._own_runners = own
-        self._starting: set[asyncio.Future[Prepared]] = set()
+        self._starting: set[asyncio.Future[AdmittedRun]] = set()
 
     def _find_backend(self) -> Backend:
         """Where delegations run: here, unless the workspace or the environment names a database."""
         url = fill_backend(self.settings.backend, self.environ)
         if not url:
             return self.backend
-        from remit.cluster.caller.client import Afar  # noqa: PLC0415
-        from remit.cluster.caller.cluster_backend import Cluster  # noqa: PLC0415
+        from remit.cluster.caller.client import ClusterClient  # noqa: PLC0415
+        from remit.cluster.caller.cluster_backend import ClusterBackend  # noqa: PLC0415
         from remit.runs.consent import check_trust, get_executing  # noqa: PLC0415 - only with other machines
 
         executing = get_executing(self.settings, root=self.root)
@@ -89,14 +98,16 @@ class Workspace:
         if executing.commands:
             check_trust(self.root, self.settings)
             trusted = executing.digest
-        return Cluster(self.supervisor, Afar(self.home, url, self.settings.cluster, self.environ, trusted=trusted))
+        return ClusterBackend(
+            self.supervisor, ClusterClient(self.home, url, self.settings.cluster, self.environ, trusted=trusted)
+        )
 
     def _begin(self, row: Run) -> None:
         from remit.runs.tasks.task_status import make_begin  # noqa: PLC0415 - only for the work on a task
 
         make_begin(self.root, self.settings)(row)
 
-    def _settle(self, row: Run, conclusion: Conclusion) -> tuple[Step, ...]:
+    def _settle(self, row: Run, conclusion: Conclusion) -> tuple[FinishStep, ...]:
         from remit.runs.finish.finish import make_finish  # noqa: PLC0415 - the agent need not wait for it to load
 
         return make_finish(self.root, self.settings)(row, conclusion)
@@ -107,9 +118,9 @@ class Workspace:
         return answer(self.root, self.settings, row)
 
     def _list_own_files(self) -> tuple[str, ...]:
-        from remit.runs.own_files import get_kept, list_own_files  # noqa: PLC0415 - as above
+        from remit.runs.own_files import get_file_places, list_own_files  # noqa: PLC0415 - as above
 
-        return list_own_files(self.root, get_kept(self.settings))
+        return list_own_files(self.root, get_file_places(self.settings))
 
     @classmethod
     def open(
@@ -145,11 +156,11 @@ class Workspace:
 
     # --- delegating ---------------------------------------------------------------------------------------------------
 
-    async def delegate(self, agent: str | None, prompt: str, **options: Unpack[Options]) -> Result:
+    async def delegate(self, agent: str | None, prompt: str, **options: Unpack[RequestOptions]) -> Result:
         """Hand work to an agent and wait for its return; what came of it, within its budget of tokens.
 
         `agent` is the name of an agent file; with None the harness or the command works without one.
-        The options are those of `Options`: inputs, runner, command, function, timeout_s, return_format, budget,
+        The options are those of `RequestOptions`: inputs, runner, command, function, timeout_s, return_format, budget,
         worktree, confine … Raises `RefusedError` where it may not be, and `RunnerError` where it cannot be started.
         """
         self._check_options(options)
@@ -157,7 +168,7 @@ class Workspace:
 
     @staticmethod
     def _check_options(options: Mapping[str, Any]) -> None:
-        known = Options.__annotations__.keys()
+        known = RequestOptions.__annotations__.keys()
         unknown = options.keys() - known
         if unknown:
             raise UsageError(f"there is no option {min(unknown)}", hint=f"known are: {', '.join(sorted(known))}")
@@ -182,25 +193,25 @@ class Workspace:
         those that are settled already are picked up and those that are open are driven on, so that it can be asked for
         again after a crash; `again` does all of it anew.
         """
-        from remit.runs.batch import Fanout  # noqa: PLC0415 - only for many
+        from remit.runs.batch import RunBatch  # noqa: PLC0415 - only for many
 
-        fanout = Fanout(self, requests, concurrency=concurrency, on_done=on_done, batch=batch, again=again)
+        fanout = RunBatch(self, requests, concurrency=concurrency, on_done=on_done, batch=batch, again=again)
         return await fanout.run()
 
     async def work(
-        self, command: str, /, task: int, prompt: str = "", *, agent: str = "", **options: Unpack[Options]
-    ) -> list[Part]:
+        self, command: str, /, task: int, prompt: str = "", *, agent: str = "", **options: Unpack[RequestOptions]
+    ) -> list[FinishedTaskRun]:
         """Do a lifecycle command on a task: research, plan, revise, implement, review, or one of the workspace's own.
 
         The task is moved before and after. Where its plan has phases, each is a delegation, up to the first that does
         not complete; the last part says how it ended: partial, too, where phases are left that nobody can go on with.
         """
-        from remit.runs.tasks.commands import Wish, work  # noqa: PLC0415 - only for tasks
+        from remit.runs.tasks.commands import TaskRequest, work  # noqa: PLC0415 - only for tasks
 
         self._check_options(options)
-        return await work(self, Wish(command, task, prompt, agent, options))
+        return await work(self, TaskRequest(command, task, prompt, agent, options))
 
-    async def start(self, request: Request) -> Prepared:
+    async def start(self, request: Request) -> AdmittedRun:
         """Hand work to an agent, and go on."""
         setting = self._get_setting()
         # Whoever is written down is driven, also where nobody waits for it any more.
@@ -209,12 +220,12 @@ class Workspace:
         starting.add_done_callback(self._forget)
         return await asyncio.shield(starting)
 
-    def _forget(self, starting: asyncio.Future[Prepared]) -> None:
+    def _forget(self, starting: asyncio.Future[AdmittedRun]) -> None:
         self._starting.discard(starting)
         if not starting.cancelled():
             starting.exception()  # whoever waited for it has heard of it
 
-    async def _start(self, read: Draft, setting: Setting) -> Prepared:
+    async def _start(self, read: Draft, setting: AdmissionContext) -> AdmittedRun:
         read, prepared = await self._check_out(read), None
         try:
             async with self.backend.admitting(self.caller_environ) as tell:
@@ -248,8 +259,8 @@ class Workspace:
         *,
         owner: str | None = None,
         find_caller: Callable[[int], Caller | None] | None = None,
-    ) -> Prepared:
-        """Admit a request and write it down; nothing drives it yet. `find_caller` as in `Setting`."""
+    ) -> AdmittedRun:
+        """Admit a request and write it down; nothing drives it yet. `find_caller` as in `AdmissionContext`."""
         setting = self._get_setting(owner)._replace(find_caller=find_caller)
         read = check_out(draft(request, setting), self.root)
         try:
@@ -264,7 +275,7 @@ class Workspace:
         """Do for a request what takes long: read what there is to read, and check out what it works in."""
         return await self._check_out(draft(request, self._get_setting()))
 
-    def enter(self, read: Draft) -> Prepared:
+    def enter(self, read: Draft) -> AdmittedRun:
         """Admit a draft and write it down, in the transaction that there is; nobody drives it yet."""
         return self._enter(read, self._get_setting())
 
@@ -278,11 +289,13 @@ class Workspace:
             return read
         return await asyncio.to_thread(check_out, read, self.root)
 
-    def _get_setting(self, owner: str | None = None) -> Setting:
+    def _get_setting(self, owner: str | None = None) -> AdmissionContext:
         is_afar = self.supervisor.afar is not None
-        return Setting(self.home, self.settings, self._own_runners, self.environ, owner or self.backend.id, is_afar)
+        return AdmissionContext(
+            self.home, self.settings, self._own_runners, self.environ, owner or self.backend.id, is_afar
+        )
 
-    def _enter(self, read: Draft, setting: Setting) -> Prepared:
+    def _enter(self, read: Draft, setting: AdmissionContext) -> AdmittedRun:
         prepared, request = enter(read, setting), read.work.request
         if request.function is not None:
             self.supervisor.functions[prepared.row.session_id] = request.function

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from remit.server.endpoint import Asked
     from remit.server.state import Desk
-    from remit.views.page_actions import Asker
+    from remit.views.page_actions import ConnectionPeer
 
 
 async def make_login(asked: Asked) -> dict[str, Any]:
@@ -54,7 +54,7 @@ async def _keep(desk: Desk) -> None:
         await asyncio.to_thread(desk.keep, desk.tokens.list_sessions())
 
 
-def _is_another_user(asker: Asker) -> bool:
+def _is_another_user(asker: ConnectionPeer) -> bool:
     from remit.views.page_actions import is_another_user
 
     return is_another_user(asker)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.server.endpoint import Asked
     from remit.server.state import Desk
-    from remit.views.page_actions import Asker, Begun
+    from remit.views.page_actions import ConnectionPeer, StartedRun
 
 _FILTERS = ("state", "agent", "verdict", "status", "stop_reason", "task", "q", "roots")
 _LIMITS = {"tokens": "max_tokens", "cost_usd": "max_usd", "turns": "max_turns"}
@@ -40,7 +40,7 @@ def list_runs(asked: Asked) -> dict[str, Any]:
     """A page of the list."""
     from remit.views import run_list
 
-    wanted = run_list.Asked(**_read_task({name: asked.query[name] for name in _FILTERS if name in asked.query}))
+    wanted = run_list.RunQuery(**_read_task({name: asked.query[name] for name in _FILTERS if name in asked.query}))
     with open_workspace() as home:
         return run_list.list_runs(
             home, wanted, limit=asked.query.get("limit", USUAL), cursor=asked.query.get("cursor", "")
@@ -105,7 +105,7 @@ def delegate(asked: Asked) -> Answer:
 
     given = _read_task(asked.body)
     budget = {_LIMITS[name]: value for name, value in given.pop("budget", {}).items()}
-    work = page_actions.Work(**_rename_time(given), budget=budget)
+    work = page_actions.RunRequest(**_rename_time(given), budget=budget)
     return _begin(asked, "delegate", lambda home, asker: page_actions.delegate(home, work, asker=asker))
 
 
@@ -161,18 +161,18 @@ def _find_session(word: str) -> str:
         return load_row(home, word).session_id
 
 
-def _name_asker(asked: Asked) -> Asker:
+def _name_asker(asked: Asked) -> ConnectionPeer:
     """Who is at the other end of the connection, as far as it is of this machine."""
     ticket = asked.headers.get("remit-ticket") or ""
     return name_ends(asked.desk, asked.own, asked.peer)._replace(ticket=ticket, is_browser=asked.guest.kind == "cookie")
 
 
-def name_ends(desk: Desk, own: tuple[str, int] | None, peer: tuple[str, int] | None) -> Asker:
+def name_ends(desk: Desk, own: tuple[str, int] | None, peer: tuple[str, int] | None) -> ConnectionPeer:
     """The two ends of a connection; one that was broken off before it was taken has no other."""
     from remit.storage.peers import ConnectionEnd
-    from remit.views.page_actions import Asker
+    from remit.views.page_actions import ConnectionPeer
 
-    return Asker(
+    return ConnectionPeer(
         ConnectionEnd(*(own or (desk.place.host, desk.place.port))), None if peer is None else ConnectionEnd(*peer)
     )
 
@@ -185,16 +185,16 @@ def check_person(asked: Asked) -> None:
         page_actions.check_person(home, _name_asker(asked))
 
 
-def _begin(asked: Asked, what: str, begin: Callable[[Home, Asker], Begun]) -> Answer:
+def _begin(asked: Asked, what: str, begin: Callable[[Home, ConnectionPeer], StartedRun]) -> Answer:
     """Begin some work, once for each key that it is asked for with."""
     from remit.views.json_shapes import shape_asides, shape_standing
-    from remit.views.run_details import look_at
+    from remit.views.run_details import load_standings
     from remit.views.run_tree import load_row
 
     def act() -> Answer:
         with open_workspace() as home:
             begun = begin(home, _name_asker(asked))
-            (standing,) = look_at(home, [load_row(home, begun.session_id)])
+            (standing,) = load_standings(home, [load_row(home, begun.session_id)])
         told = shape_standing(standing)
         told |= {"request_findings": shape_asides(begun.findings)} if begun.findings else {}
         return Answer(told, 201, {"Location": f"{BASE}/delegations/{quote(begun.session_id)}"})

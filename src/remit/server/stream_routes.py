@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from remit.ledger.runs import Run
     from remit.server.endpoint import Asked
     from remit.server.event_stream import Batch
-    from remit.views.live import Changes, Tail
+    from remit.views.live import LedgerChanges, LogTail
 
 _EVENTS, _LOG = "events", "log "
 _MAX_DIGITS = 15
@@ -126,7 +126,7 @@ def _find_row(word: str) -> Run:
         return load_row(home, word)
 
 
-def _load_changes(after: int, root_id: str, limit: int = 500) -> Changes:
+def _load_changes(after: int, root_id: str, limit: int = 500) -> LedgerChanges:
     from remit.views.live import list_changes
 
     with open_workspace() as home:
@@ -161,13 +161,13 @@ class _Log(Channel):
     def __init__(self, session_id: str) -> None:
         super().__init__()
         self._session_id = session_id
-        self._tail: Tail | None = None
+        self._tail: LogTail | None = None
 
     def find_position(self) -> int:
         """The number of the last line."""
-        from remit.views.live import Tail
+        from remit.views.live import LogTail
 
-        tail = Tail(self._session_id)
+        tail = LogTail(self._session_id)
         found = tail.read()
         while found.lines and not found.over:
             found = tail.read()
@@ -201,14 +201,14 @@ async def stream_log(asked: Asked) -> Response:
 
 async def _catch_up_lines(session_id: str, after: int, position: int) -> AsyncIterator[bytes]:
     """The lines before those that the channel tells."""
-    from remit.views.live import Tail
+    from remit.views.live import LogTail
 
     skipped = max(0, position - after - MOST_LINES)
     after += skipped
     yield render_event("hello", {"next": position, "skipped": skipped}, after)
     if after >= position:
         return
-    tail = await asyncio.to_thread(lambda: Tail(session_id, after=after))
+    tail = await asyncio.to_thread(lambda: LogTail(session_id, after=after))
     while after < position:
         found = await asyncio.to_thread(tail.read)
         yield b"".join(_render_line(each) for each in found.lines if each["number"] <= position)

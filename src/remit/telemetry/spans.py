@@ -14,7 +14,7 @@ from remit.ledger.followers import measure_tree
 from remit.ledger.runs import list_attempts, load_run
 from remit.ledger.texts import load_text
 from remit.model import ACCEPTABLE, NOTHING
-from remit.runners import Heard, Usage
+from remit.runners import RunOutput, Usage
 from remit.runners.registry import get_runner
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.trace_context import find_context, load_trace, make_span_id
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.runs import AttemptRow, Run
     from remit.runs.admission.run_config import RunConfig
-    from remit.runs.admission.trace_context import Context
+    from remit.runs.admission.trace_context import TraceContext
 
     Value = str | int | float | bool | Sequence[str]
 
@@ -140,7 +140,7 @@ def _describe(home: Home, told: RunTelemetry) -> dict[str, Value]:
     return _drop_unknown(attributes)
 
 
-def _describe_run(home: Home, told: RunTelemetry, context: Context) -> Span | None:
+def _describe_run(home: Home, told: RunTelemetry, context: TraceContext) -> Span | None:
     """The run that a delegation is the first of: where it handed work on, or is a command on a task."""
     row, command = told.row, told.config.command
     if row.parent_id is not None:
@@ -214,7 +214,7 @@ def _add_up(row: Run, config: RunConfig, attempts: Sequence[AttemptRow]) -> Usag
         counts_thread = get_runner(row.runner, {row.runner: config.base} if config.base else None).counts_thread
     except RunnerError:  # one that the workspace does not have any more
         counts_thread = False
-    heards = [Heard(usage=_read_usage(attempt.usage)) for attempt in attempts]
+    heards = [RunOutput(usage=_read_usage(attempt.usage)) for attempt in attempts]
     return sum_usage(heards, counts_thread=counts_thread)
 
 

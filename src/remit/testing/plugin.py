@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.result import Result
-    from remit.runs.request import Options
+    from remit.runs.request import RequestOptions
     from remit.testing.script import ScriptedTurn
 
 
@@ -51,7 +51,7 @@ class MakeModel(Protocol):
 class Delegate(Protocol):
     """Delegates in the test's workspace, and waits."""
 
-    def __call__(self, agent: str | None, prompt: str, **options: Unpack[Options]) -> Result:
+    def __call__(self, agent: str | None, prompt: str, **options: Unpack[RequestOptions]) -> Result:
         """What came of it; the options are those of `Workspace.delegate`."""
         ...
 
@@ -98,7 +98,7 @@ def scripted_model() -> Iterator[MakeModel]:
 def delegate(remit_workspace: Path) -> Delegate:
     """A function that runs one delegation in the workspace, without async."""
 
-    def run(agent: str | None, prompt: str, **options: Unpack[Options]) -> Result:
+    def run(agent: str | None, prompt: str, **options: Unpack[RequestOptions]) -> Result:
         async def walk() -> Result:
             async with Workspace.open(remit_workspace) as ws:
                 return await ws.delegate(agent, prompt, **options)

@@ -18,7 +18,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.errors import RunnerError
-from remit.runners import Heard, Launch, Order, Usage
+from remit.runners import AttemptOrder, Launch, RunOutput, Usage
 from remit.storage import files
 
 if TYPE_CHECKING:
@@ -60,11 +60,11 @@ class RunnerSuite:
         """The runner that is tested."""
         raise NotImplementedError
 
-    def make_order(self, folder: Path) -> Order:
+    def make_order(self, folder: Path) -> AttemptOrder:
         """An order that the runner can carry out."""
-        return Order(_SESSION, "", "Do it.", str(folder), str(folder / "1"), environ={"PATH": str(folder)})
+        return AttemptOrder(_SESSION, "", "Do it.", str(folder), str(folder / "1"), environ={"PATH": str(folder)})
 
-    def _prepare(self, folder: Path) -> Order:
+    def _prepare(self, folder: Path) -> AttemptOrder:
         if self.program is not None:
             file = folder / self.program
             files.write_text(str(file), "#!/bin/sh\n", make_folders=True)
@@ -150,7 +150,7 @@ class RunnerSuite:
             )
             _check(late and (known or telling == "end"), f"no sample tells {counted} ({telling})")
 
-    def _list_live(self, order: Order, sample: Sample) -> set[str]:
+    def _list_live(self, order: AttemptOrder, sample: Sample) -> set[str]:
         """What is counted before the last line is heard."""
         listener = self.make_runner().listen(order)
         listener.feed(b"".join(sample.out.splitlines(keepends=True)[:-1]))
@@ -180,15 +180,15 @@ class RunnerSuite:
             heard = self._read_output(order, Sample(b"", b"it broke\n", code), [])
             _check(heard.text is None and bool(heard.cause) and bool(heard.trouble), (code, heard))
 
-    def _read_output(self, order: Order, sample: Sample, pieces: list[bytes]) -> Heard:
+    def _read_output(self, order: AttemptOrder, sample: Sample, pieces: list[bytes]) -> RunOutput:
         listener = self.make_runner().listen(order)
         for piece in pieces:
             listener.feed(piece)
-            _check(isinstance(listener.tell(), Heard), "it tells nothing while it listens")
+            _check(isinstance(listener.tell(), RunOutput), "it tells nothing while it listens")
         return listener.finish(errors=sample.errors, exit_code=sample.exit_code)
 
 
-def _list_counted(heard: Heard) -> set[str]:
+def _list_counted(heard: RunOutput) -> set[str]:
     usage = heard.usage
     told = {"turns": usage.turns, "tokens": usage.tokens, "usd": usage.cost_usd}
     return {counted for counted, count in told.items() if count is not None}

@@ -33,7 +33,7 @@ _MAX_LINE = 2_000
 _NO_FILE = "It is no file of the workspace, or a link."
 
 
-class Side(NamedTuple):
+class DiffSide(NamedTuple):
     """A file on one side of a comparison."""
 
     state: str
@@ -62,11 +62,11 @@ def load_diff(home: Home, word: str, path: str) -> dict[str, Any]:
     # A worktree is removed once its work is in the main one.
     root = config.root if config.root and os.path.isdir(config.root) else home.root
     below = find_inside(root, path)
-    now = Side("other") if below is None else _load_now(root, below)
+    now = DiffSide("other") if below is None else _load_now(root, below)
     earlier = load_file_at(home.root, config.commit, below, max_bytes=MAX_BYTES) if config.commit and below else None
-    before = None if earlier is None else Side(earlier.state, earlier.data)
+    before = None if earlier is None else DiffSide(earlier.state, earlier.data)
     state, note, text = _compare(home.root, before, now)
-    notes = (note, _tell_later(claims[path], now))
+    notes = (note, _describe_later_change(claims[path], now))
     hunks, is_cut = _read_hunks(text)
     return {
         "path": path,
@@ -90,21 +90,21 @@ def _list_claims(home: Home, row: Run) -> dict[str, str]:
     return {path: digest or "" for path, digest in found.items()}
 
 
-def _load_now(root: str, path: str) -> Side:
+def _load_now(root: str, path: str) -> DiffSide:
     """A file as it is, by a path without links."""
     try:
         with open_target(root, path) as spot:
             data = read_target(spot, max_bytes=MAX_BYTES + 1)
     except FileNotFoundError:
-        return Side("none")
+        return DiffSide("none")
     except (OSError, InputError):
-        return Side("other")
+        return DiffSide("other")
     if data is None:
-        return Side("none")
-    return Side("large") if len(data) > MAX_BYTES else Side("file", data)
+        return DiffSide("none")
+    return DiffSide("large") if len(data) > MAX_BYTES else DiffSide("file", data)
 
 
-def _compare(root: str, before: Side | None, now: Side) -> tuple[State, str, str]:
+def _compare(root: str, before: DiffSide | None, now: DiffSide) -> tuple[State, str, str]:
     """How a file stands, a word about it, and the lines that show it."""
     if before is None and now.state == "other":
         return "unknown", _NO_FILE, ""
@@ -119,7 +119,7 @@ def _compare(root: str, before: Side | None, now: Side) -> tuple[State, str, str
     return _differ(root, before, now) if before.is_there else ("new", "", _put("+", now))
 
 
-def _find_untold(before: Side, now: Side) -> tuple[State, str] | None:
+def _find_untold(before: DiffSide, now: DiffSide) -> tuple[State, str] | None:
     """Why no line of a file is shown; None where some are."""
     states = {before.state, now.state}
     told: tuple[tuple[bool, State, str], ...] = (
@@ -132,7 +132,7 @@ def _find_untold(before: Side, now: Side) -> tuple[State, str] | None:
     return next(((state, note) for holds, state, note in told if holds), None)
 
 
-def _differ(root: str, before: Side, now: Side) -> tuple[State, str, str]:
+def _differ(root: str, before: DiffSide, now: DiffSide) -> tuple[State, str, str]:
     old, new = _clean(before), _clean(now)
     if old == new:
         return "diff", "Only secrets differ, which are not shown.", ""
@@ -142,11 +142,11 @@ def _differ(root: str, before: Side, now: Side) -> tuple[State, str, str]:
     return "diff", "", found.decode("utf-8", "replace")
 
 
-def _clean(side: Side) -> str:
+def _clean(side: DiffSide) -> str:
     return redact(side.data.decode("utf-8", "replace"))
 
 
-def _put(mark: str, side: Side) -> str:
+def _put(mark: str, side: DiffSide) -> str:
     """A whole file as one hunk."""
     if side.state == "large" or side.is_binary or not side.data:
         return ""
@@ -156,7 +156,7 @@ def _put(mark: str, side: Side) -> str:
     return "\n".join([head, *(f"{mark}{line}" for line in lines)])
 
 
-def _tell_later(digest: str, now: Side) -> str:
+def _describe_later_change(digest: str, now: DiffSide) -> str:
     """Whether a file is still what was judged."""
     if not digest or now.state != "file" or sha256(now.data).hexdigest() == digest:
         return ""

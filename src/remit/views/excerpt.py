@@ -23,7 +23,7 @@ MAX_FINDINGS = 50
 """Findings of one message that are shown at length; a broken list of ten thousand artifacts has as many."""
 
 
-class Text:
+class SourceText:
     """A message in lines; taken apart when the first excerpt of it is wanted."""
 
     def __init__(self, message: bytes) -> None:
@@ -43,7 +43,7 @@ class Text:
         return 1 <= place.line <= place.end_line <= len(self.lines)
 
 
-class Passage(Text):
+class ExcerptSpan(SourceText):
     """A few lines out of a file that is too long to be held: they are called by their numbers in it."""
 
     def __init__(self, text: str, first_line: int) -> None:
@@ -62,7 +62,7 @@ class Passage(Text):
 
 def render_findings(findings: Sequence[Diagnostic], filename: str, message: bytes, *, paint: Paint) -> str:
     """The findings about one message, an empty line between them."""
-    text, columns = Text(message), count_columns()
+    text, columns = SourceText(message), count_columns()
     shown = [render_finding(each, filename, text, paint=paint, columns=columns) for each in findings[:MAX_FINDINGS]]
     more = len(findings) - MAX_FINDINGS
     if more > 0:
@@ -70,7 +70,7 @@ def render_findings(findings: Sequence[Diagnostic], filename: str, message: byte
     return "\n\n".join(shown)
 
 
-def render_finding(finding: Diagnostic, filename: str, text: Text, *, paint: Paint, columns: int) -> str:
+def render_finding(finding: Diagnostic, filename: str, text: SourceText, *, paint: Paint, columns: int) -> str:
     """A finding as compilers show it: what is wrong, where, the line itself, what to do, where to read on."""
     place = finding.place if finding.place is not None and text.has(finding.place) else None
     shown = [render_title(finding, paint=paint)]
@@ -89,7 +89,7 @@ def render_finding(finding: Diagnostic, filename: str, text: Text, *, paint: Pai
     return "\n".join(shown)
 
 
-class Row(NamedTuple):
+class ExcerptRow(NamedTuple):
     """One line as it is shown: its text, and where under it the carets stand, in columns."""
 
     text: str
@@ -97,7 +97,7 @@ class Row(NamedTuple):
     carets: int
 
 
-def render_excerpt(text: Text, place: TextSpan, *, severity: Severity, paint: Paint, columns: int) -> list[str]:
+def render_excerpt(text: SourceText, place: TextSpan, *, severity: Severity, paint: Paint, columns: int) -> list[str]:
     """The line of a place with its carets; of a place over several lines, the first and the last."""
     last_line, last_column = _find_end(text, place)
     gutter = len(str(last_line))
@@ -121,14 +121,14 @@ def render_excerpt(text: Text, place: TextSpan, *, severity: Severity, paint: Pa
     return [*shown, empty]
 
 
-def _find_end(text: Text, place: TextSpan) -> tuple[int, int]:
+def _find_end(text: SourceText, place: TextSpan) -> tuple[int, int]:
     """The last line of a place and the offset in it where the place ends; a line that is not touched does not count."""
     if place.end_line > place.line and place.end_column == 1:
         return place.end_line - 1, len(text.get_line(place.end_line - 1))
     return place.end_line, place.end_column - 1
 
 
-def _make_row(line: str, start: int | None, end: int | None, room: int) -> Row:
+def _make_row(line: str, start: int | None, end: int | None, room: int) -> ExcerptRow:
     """Show the part of a line around a span that fits; None means the first or the last visible character."""
     first = len(line) - len(line.lstrip()) if start is None else min(start, len(line))
     behind = max(first, len(line.rstrip()) if end is None else min(end, len(line)))
@@ -141,7 +141,7 @@ def _make_row(line: str, start: int | None, end: int | None, room: int) -> Row:
     right = "…" if near + high < len(line) else ""
     indent = len(left) + sum(widths[low:first])
     carets = max(1, sum(widths[first : min(behind, high)]))
-    return Row(f"{left}{''.join(cells[low:high])}{right}", indent, carets)
+    return ExcerptRow(f"{left}{''.join(cells[low:high])}{right}", indent, carets)
 
 
 def _choose_window(widths: list[int], first: int, behind: int, room: int, *, whole: bool) -> tuple[int, int]:

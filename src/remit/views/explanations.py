@@ -44,7 +44,7 @@ def explain(code: str) -> Explanation:
     raise UsageError(f"unknown code '{code}'", hint=hint)
 
 
-class Codes(NamedTuple):
+class CodeList(NamedTuple):
     """The codes that match a word."""
 
     about: str
@@ -52,11 +52,13 @@ class Codes(NamedTuple):
     explanations: list[Explanation]
 
 
-def find_codes(word: str) -> Codes:
+def find_codes(word: str) -> CodeList:
     """The explanation of a code; for the beginning of a code, all codes that begin so."""
     sought = word.upper()
     matches = [each for each in explain_all() if each.code.startswith(sought) and each.code != sought]
-    return Codes(f"Codes that begin with {sought}:", matches) if sought and matches else Codes("", [explain(word)])
+    return (
+        CodeList(f"Codes that begin with {sought}:", matches) if sought and matches else CodeList("", [explain(word)])
+    )
 
 
 def explain_all() -> list[Explanation]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from remit.errors import UsageError
 from remit.ledger.queries import has_gap, load_changes, load_last_number
 from remit.runs.choose_agent import load_settings_or_usual
-from remit.views.logs import Log
+from remit.views.logs import RunLog
 from remit.views.run_details import clean, has_ledger, open_home
 from remit.views.run_tree import load_row
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
     from remit.ledger.queries import TreeEvent
-    from remit.views.logs import Line
+    from remit.views.logs import LogLine
 
 MOST_EVENTS = 500
 MOST_LINES = 500
@@ -33,7 +33,7 @@ _MOST_LINE = 4_000
 # --- events ----------------------------------------------------------------------------------------------------------
 
 
-class Changes(NamedTuple):
+class LedgerChanges(NamedTuple):
     """What happened after a number."""
 
     items: list[dict[str, Any]]
@@ -50,20 +50,20 @@ def find_last(home: Home) -> int:
     return load_last_number(home.ledger) if has_ledger(home) else 0
 
 
-def list_changes(home: Home, *, after: int, session: str = "", limit: int = MOST_EVENTS) -> Changes:
+def list_changes(home: Home, *, after: int, session: str = "", limit: int = MOST_EVENTS) -> LedgerChanges:
     """What happened after a number, oldest first; with a session, only in the run that it is in."""
     if not 1 <= limit <= MOST_EVENTS:
         raise UsageError(f"a page has no {limit} events", hint=f"ask for 1 to {MOST_EVENTS}")
     if not has_ledger(home):
-        return Changes([], 0, 0, is_reset=after > 0)
+        return LedgerChanges([], 0, 0, is_reset=after > 0)
     root_id = load_row(home, session).root_id if session else None
     last = load_last_number(home.ledger)
     if has_gap(home.ledger, after=after, most=MOST_BEHIND):
-        return Changes([], last, last, is_reset=True)
+        return LedgerChanges([], last, last, is_reset=True)
     found = load_changes(home.ledger, after=after, limit=limit, root_id=root_id)
     is_all = len(found) < limit
     at = max(last, found[-1].event.number if found else 0) if is_all else found[-1].event.number
-    return Changes([shape_change(each) for each in found], at, max(last, at))
+    return LedgerChanges([shape_change(each) for each in found], at, max(last, at))
 
 
 def shape_change(change: TreeEvent) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def _cut(value: object) -> object:
 # --- logs ------------------------------------------------------------------------------------------------------------
 
 
-class Lines(NamedTuple):
+class LogPiece(NamedTuple):
     """Some lines of a log."""
 
     lines: list[dict[str, Any]]
@@ -99,7 +99,7 @@ class Lines(NamedTuple):
     """The number of the last line that was read: to go on from."""
 
 
-class Tail:
+class LogTail:
     """Follows what an agent prints; each reading gives what is new, from whichever thread it is asked.
 
     The lines are numbered from 1 on. To begin after a number, all before it are read and passed over.
@@ -110,14 +110,14 @@ class Tail:
         try:
             self.session_id = load_row(home, word).session_id
             settings, _ = load_settings_or_usual(home.root)
-            self._log = Log(home, settings, self.session_id, attempt=attempt)
+            self._log = RunLog(home, settings, self.session_id, attempt=attempt)
         finally:
             home.close()
-        self._new: Iterator[Line] = iter(())
+        self._new: Iterator[LogLine] = iter(())
         self._number = 0
         self._after = after
 
-    def read(self, limit: int = MOST_LINES) -> Lines:
+    def read(self, limit: int = MOST_LINES) -> LogPiece:
         """The lines that are new, so many at most."""
         home = open_home()
         try:
@@ -135,9 +135,9 @@ class Tail:
                 shown += [*self._number_lines(found)]
         finally:
             home.close()
-        return Lines(shown, is_over and is_all, self._number)
+        return LogPiece(shown, is_over and is_all, self._number)
 
-    def _number_lines(self, found: list[Line]) -> Iterator[dict[str, Any]]:
+    def _number_lines(self, found: list[LogLine]) -> Iterator[dict[str, Any]]:
         for line in found:
             self._number += 1
             if self._number > self._after:
@@ -149,6 +149,6 @@ class Tail:
                 }
 
 
-def load_log(word: str, *, after: int = 0, attempt: int | None = None, limit: int = MOST_LINES) -> Lines:
+def load_log(word: str, *, after: int = 0, attempt: int | None = None, limit: int = MOST_LINES) -> LogPiece:
     """The lines of a log after a number."""
-    return Tail(word, after=after, attempt=attempt).read(limit)
+    return LogTail(word, after=after, attempt=attempt).read(limit)

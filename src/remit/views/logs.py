@@ -21,14 +21,14 @@ from remit.ledger.hook_runs import OWNER, list_later_uses
 from remit.ledger.runs import count_attempts, list_attempts, load_run
 from remit.ledger.texts import list_texts, load_text
 from remit.model import ACCEPTABLE
-from remit.runners import Order
+from remit.runners import AttemptOrder
 from remit.runners.registry import get_runner
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.choose_agent import list_own_runners
 from remit.runs.progress import is_in_harness, name_use
 from remit.storage.secrets import MARK, redact
 from remit.storage.supervisors import is_present
-from remit.views.remote_output import Fetched
+from remit.views.remote_output import RemoteOutput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from remit.errors import RemitError
     from remit.ledger.home import Home
     from remit.ledger.runs import AttemptRow, Run
-    from remit.runners import Heard, Listener, Runner
+    from remit.runners import Listener, Runner, RunOutput
 
 Stream = Literal["out", "err"]
 _PIECE_BYTES = 256 * 1024
@@ -47,7 +47,7 @@ _MAX_LINE = 64 * 1024
 """What is longer is no line of text: it is shown in pieces."""
 
 
-class Line(NamedTuple):
+class LogLine(NamedTuple):
     """Something that an agent printed."""
 
     attempt: int
@@ -56,7 +56,7 @@ class Line(NamedTuple):
     text: str
 
 
-class Log:
+class RunLog:
     """The output of a delegation's attempts; each reading gives what is new since the last."""
 
     def __init__(
@@ -71,7 +71,7 @@ class Log:
         self._number = attempt or 1
         self._reading: _Reading | None = None
         self._hooks = _Hooks(home, session_id) if read_run_config(self._row.details).is_harness_run else None
-        self._fetched = Fetched(home, session_id)
+        self._fetched = RemoteOutput(home, session_id)
         self._fetched.fetch(self._row)
         last = self._count_kept()
         if attempt is not None and not 1 <= attempt <= last:
@@ -123,7 +123,7 @@ class Log:
         now = self._load_row()  # whoever had it may have handed it on, or ended it, since it was looked at
         return now.owner == row.owner and now.ended_ms is None
 
-    def read(self) -> Iterator[Line]:
+    def read(self) -> Iterator[LogLine]:
         """The lines that are new."""
         if self._hooks is not None:
             yield from self._hooks.read(self._only) if self.stream == "out" else ()
@@ -179,9 +179,9 @@ class Log:
         runner: Runner = self._runner
         if self.stream == "err" or not runner.tells_tools:
             return None
-        return runner.listen(Order(self.session_id, self._row.agent, "", self.home.root, folder))
+        return runner.listen(AttemptOrder(self.session_id, self._row.agent, "", self.home.root, folder))
 
-    def _finish(self, reading: _Reading, folder: str) -> Iterator[Line]:
+    def _finish(self, reading: _Reading, folder: str) -> Iterator[LogLine]:
         """The end of an attempt: what is left, its final message, and what went wrong."""
         result = load_result(folder)
         tail = None if result is None else load_tail(folder, result, stream=self.stream)
@@ -192,7 +192,7 @@ class Log:
         if result is not None and reading.listener is None and self.stream == "out":
             yield from _read_crash(reading.number, folder, result)
 
-    def _read_answers(self) -> Iterator[Line]:
+    def _read_answers(self) -> Iterator[LogLine]:
         """What a function answered, and the trace of its exception: it has no output of its own."""
         if self._reading is not None:
             return
@@ -202,7 +202,7 @@ class Log:
             self._reading = _Reading(1, None)
             text = (load_text(self.home, self.session_id, kind) or b"").decode("utf-8", "replace")
             shown: Literal["trouble", "final"] = "trouble" if kind == "trace" else "final"
-            yield from (Line(1, shown, line) for line in redact(text).rstrip("\n").split("\n"))
+            yield from (LogLine(1, shown, line) for line in redact(text).rstrip("\n").split("\n"))
 
 
 class _Hooks:
@@ -214,7 +214,7 @@ class _Hooks:
         self._answered = 0
         self._used = 0
 
-    def read(self, only: int | None) -> Iterator[Line]:
+    def read(self, only: int | None) -> Iterator[LogLine]:
         """The tools and answers that are new, in the order of time."""
         with self.home.ledger.reading() as db:
             uses = list_later_uses(db, self.session_id, self._used)
@@ -238,24 +238,24 @@ class _Hooks:
         self._answered = max((each.number for each in new), default=self._answered)
         return new
 
-    def _tell_uses(self, uses: Sequence[tuple[int, str, str | None, bool, int]], number: int) -> list[Line]:
+    def _tell_uses(self, uses: Sequence[tuple[int, str, str | None, bool, int]], number: int) -> list[LogLine]:
         self._used = max((use[0] for use in uses), default=self._used)
-        return [Line(number, "said", name_use(use[1], use[2]) + (" (failed)" if use[3] else "")) for use in uses]
+        return [LogLine(number, "said", name_use(use[1], use[2]) + (" (failed)" if use[3] else "")) for use in uses]
 
-    def _tell_answer(self, attempt: AttemptRow) -> Iterator[Line]:
+    def _tell_answer(self, attempt: AttemptRow) -> Iterator[LogLine]:
         """An answer, and what is wrong with it."""
         text = redact(self._load_answer(attempt).decode("utf-8", "replace")).rstrip("\n")
-        yield from (Line(attempt.number, "final", line) for line in (text.split("\n") if text else ()))
+        yield from (LogLine(attempt.number, "final", line) for line in (text.split("\n") if text else ()))
         if attempt.verdict not in ACCEPTABLE:
             codes = dict.fromkeys(str(each.get("code", "")) for each in attempt.findings if isinstance(each, dict))
             told = f": {', '.join([*codes][:_MAX_CODES])}" if codes else ""
-            yield Line(attempt.number, "trouble", redact(f"{attempt.verdict or 'no answer'}{told}"))
+            yield LogLine(attempt.number, "trouble", redact(f"{attempt.verdict or 'no answer'}{told}"))
 
     def _load_answer(self, attempt: AttemptRow) -> bytes:
         return load_text(self.home, self.session_id, f"answer-{attempt.number}") or b""
 
 
-def _read_crash(number: int, folder: str, result: ShimResult) -> Iterator[Line]:
+def _read_crash(number: int, folder: str, result: ShimResult) -> Iterator[LogLine]:
     """What a program printed on standard error and how it ended; nothing of one that ended with exit code 0."""
     if result.exit_code == 0:
         return
@@ -264,11 +264,11 @@ def _read_crash(number: int, folder: str, result: ShimResult) -> Iterator[Line]:
         from signal import Signals
 
         name = Signals(result.signal).name if result.signal in {*Signals} else f"signal {result.signal}"
-        yield Line(number, "trouble", f"the program was ended by {name}")
+        yield LogLine(number, "trouble", f"the program was ended by {name}")
     elif result.exit_code is not None:
-        yield Line(number, "trouble", f"the program ended with exit code {result.exit_code}")
+        yield LogLine(number, "trouble", f"the program ended with exit code {result.exit_code}")
     elif result.errno is not None:
-        yield Line(number, "trouble", f"the program could not be started: {strerror(result.errno).lower()}")
+        yield LogLine(number, "trouble", f"the program could not be started: {strerror(result.errno).lower()}")
 
 
 def _has_crashed(result: ShimResult) -> bool:
@@ -276,7 +276,7 @@ def _has_crashed(result: ShimResult) -> bool:
     return result.stop_reason == "crashed" or (result.stop_reason == "exited" and result.exit_code != 0)
 
 
-def _read_errors(number: int, folder: str, result: ShimResult) -> Iterator[Line]:
+def _read_errors(number: int, folder: str, result: ShimResult) -> Iterator[LogLine]:
     """What a program printed on standard error."""
     errors = _Reading(number, None)
     while data := read_out(folder, errors.offset, _PIECE_BYTES, stream="err"):
@@ -306,12 +306,12 @@ class _Reading:
         self._said = ""
         self._is_in_key = False
 
-    def take(self, data: bytes) -> Iterator[Line]:
+    def take(self, data: bytes) -> Iterator[LogLine]:
         """What was printed since, as lines."""
         self.offset += len(data)
         yield from self._digest(data)
 
-    def _digest(self, data: bytes) -> Iterator[Line]:
+    def _digest(self, data: bytes) -> Iterator[LogLine]:
         if self.listener is None:
             yield from self._split(self._decoder.decode(data))
             return
@@ -320,17 +320,17 @@ class _Reading:
             if line.endswith(b"\n"):
                 yield from self._tell(self.listener.tell())
 
-    def _tell(self, heard: Heard) -> Iterator[Line]:
+    def _tell(self, heard: RunOutput) -> Iterator[LogLine]:
         if heard.said and heard.said != self._said:
             self._said = heard.said
-            yield Line(self.number, "said", redact(heard.said))
+            yield LogLine(self.number, "said", redact(heard.said))
 
-    def _split(self, text: str) -> Iterator[Line]:
+    def _split(self, text: str) -> Iterator[LogLine]:
         *whole, self._text = f"{self._text}{text}".split("\n")
         for line in whole:
-            yield Line(self.number, "text", self._clean(line.removesuffix("\r")))
+            yield LogLine(self.number, "text", self._clean(line.removesuffix("\r")))
         while len(self._text) > _MAX_LINE:
-            yield Line(self.number, "text", self._clean(self._text[:_MAX_LINE]))
+            yield LogLine(self.number, "text", self._clean(self._text[:_MAX_LINE]))
             self._text = self._text[_MAX_LINE:]
 
     def _clean(self, line: str) -> str:
@@ -341,11 +341,11 @@ class _Reading:
         self._is_in_key = "-----BEGIN " in line and "PRIVATE KEY" in line and "-----END " not in line
         return redact(line)
 
-    def finish(self, tail: OutputTail | None, *, errors: bytes, exit_code: int | None) -> Iterator[Line]:
+    def finish(self, tail: OutputTail | None, *, errors: bytes, exit_code: int | None) -> Iterator[LogLine]:
         """The end: no more comes."""
         self.is_finished = True
         if tail is not None:
-            yield Line(self.number, "trouble", f"{tail.skipped_bytes:,} bytes were not kept here")
+            yield LogLine(self.number, "trouble", f"{tail.skipped_bytes:,} bytes were not kept here")
             yield from self._digest(b"\n" + tail.data)
         if self.listener is None:
             if self._text:
@@ -354,6 +354,6 @@ class _Reading:
         heard = self.listener.finish(errors=errors, exit_code=exit_code)
         yield from self._tell(heard)
         if heard.text:
-            yield from (Line(self.number, "final", line) for line in redact(heard.text).split("\n"))
+            yield from (LogLine(self.number, "final", line) for line in redact(heard.text).split("\n"))
         if heard.trouble:
-            yield Line(self.number, "trouble", redact(heard.trouble))
+            yield LogLine(self.number, "trouble", redact(heard.trouble))

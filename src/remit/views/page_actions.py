@@ -17,7 +17,7 @@ from remit.model import NOTHING
 from remit.runs.admission.limits import Budget, check_budget
 from remit.runs.admission.tickets import SESSION, TICKET, check_holder, find_within, hash_ticket
 from remit.runs.admission.tree_usage import load_tree
-from remit.runs.hosted_runs import Serving
+from remit.runs.hosted_runs import HostedRuns
 from remit.runs.progress import is_in_harness
 from remit.runs.request import Request
 from remit.runs.resume import make_resume, make_retry
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
     from remit.model import Diagnostic
-    from remit.runs.admission.prepare import Prepared
+    from remit.runs.admission.prepare import AdmittedRun
 
 _MOST_REASON = 500
 _HINT = f"an agent delegates with its own tools, or shows its {TICKET}"
 
 
-class Asker(NamedTuple):
+class ConnectionPeer(NamedTuple):
     """Who asks through a connection of this machine."""
 
     own: ConnectionEnd | None = None
@@ -53,7 +53,7 @@ class Asker(NamedTuple):
     """Whether it has a session, which no agent is given."""
 
 
-class Work(NamedTuple):
+class RunRequest(NamedTuple):
     """What a person wants done."""
 
     prompt: str
@@ -73,7 +73,7 @@ class Work(NamedTuple):
     """By the names of `Budget`."""
 
 
-class Begun(NamedTuple):
+class StartedRun(NamedTuple):
     """Work that goes on by itself."""
 
     session_id: str
@@ -82,7 +82,7 @@ class Begun(NamedTuple):
     """What there is to say of the request."""
 
 
-class Cancelled(NamedTuple):
+class CancelResult(NamedTuple):
     """What was told to end."""
 
     cancelled: tuple[str, ...]
@@ -92,7 +92,7 @@ class Cancelled(NamedTuple):
 # --- who asks --------------------------------------------------------------------------------------------------------
 
 
-def check_person(home: Home, asker: Asker) -> None:
+def check_person(home: Home, asker: ConnectionPeer) -> None:
     """Raise where who asks runs inside an agent, does not wait for an answer, or hides.
 
     What the system keeps of the connection counts. Where the system keeps nothing of it, it is a person.
@@ -112,7 +112,7 @@ def check_person(home: Home, asker: Asker) -> None:
         raise RefusedError("nobody can tell which process asks for this", hint=hint)
 
 
-def is_another_user(asker: Asker) -> bool:
+def is_another_user(asker: ConnectionPeer) -> bool:
     """Whether who asks is known to be another user of this machine than this process, and not root."""
     maker = None if asker.own is None or asker.other is None else find_maker(asker.own, asker.other)
     return maker is not None and maker not in (0, os.geteuid())
@@ -128,7 +128,7 @@ def _find_agent(home: Home, pid: int) -> str | None:
     return find_enclosing(home, pid) or find_within(home, marks=[find_mark(pid), *list_above(f"{pid}.")])
 
 
-def _check_holder(home: Home, asker: Asker) -> None:
+def _check_holder(home: Home, asker: ConnectionPeer) -> None:
     """Raise where the process that shows a ticket belongs to another agent. The ticket itself is looked up later."""
     if asker.own is None or asker.other is None:
         return
@@ -138,23 +138,23 @@ def _check_holder(home: Home, asker: Asker) -> None:
             check_holder(home, tree, pid)
 
 
-def _open_serving(home: Home, asker: Asker) -> Serving:
+def _open_serving(home: Home, asker: ConnectionPeer) -> HostedRuns:
     if asker.ticket:
         _check_holder(home, asker)
     else:
         check_person(home, asker)
-    return Serving(os.environ | ({TICKET: asker.ticket} if asker.ticket else {}))
+    return HostedRuns(os.environ | ({TICKET: asker.ticket} if asker.ticket else {}))
 
 
 # --- what is done ----------------------------------------------------------------------------------------------------
 
 
-def delegate(home: Home, work: Work, *, asker: Asker) -> Begun:
+def delegate(home: Home, work: RunRequest, *, asker: ConnectionPeer) -> StartedRun:
     """Hand work to an agent, in a process of its own."""
     return _begin(home, asker, lambda ws: _ask(ws, work))
 
 
-def _ask(ws: Workspace, work: Work) -> Request:
+def _ask(ws: Workspace, work: RunRequest) -> Request:
     unknown = work.budget.keys() - {*Budget._fields}
     if unknown:
         raise UsageError(f"there is no limit {min(unknown)}", hint=f"known are: {', '.join(Budget._fields)}")
@@ -166,12 +166,14 @@ def _ask(ws: Workspace, work: Work) -> Request:
     )  # fmt: skip
 
 
-def retry(home: Home, session_id: str, *, timeout_s: float | None = None, asker: Asker) -> Begun:
+def retry(home: Home, session_id: str, *, timeout_s: float | None = None, asker: ConnectionPeer) -> StartedRun:
     """Ask for the same once more, from the beginning."""
     return _begin(home, asker, lambda ws: make_retry(ws, session_id, _limit(timeout_s)))
 
 
-def resume(home: Home, session_id: str, prompt: str, *, timeout_s: float | None = None, asker: Asker) -> Begun:
+def resume(
+    home: Home, session_id: str, prompt: str, *, timeout_s: float | None = None, asker: ConnectionPeer
+) -> StartedRun:
     """Go on with what was cut short, in the session of its harness."""
     return _begin(home, asker, lambda ws: make_resume(ws, session_id, prompt, _limit(timeout_s)))
 
@@ -180,12 +182,12 @@ def _limit(timeout_s: float | None) -> dict[str, Any]:
     return {} if timeout_s is None else {"timeout_s": timeout_s}
 
 
-def _begin(home: Home, asker: Asker, ask: Callable[[Workspace], Request]) -> Begun:
-    prepared: Prepared = _open_serving(home, asker).detach(ask)
-    return Begun(prepared.row.session_id, prepared.row.agent, prepared.findings)
+def _begin(home: Home, asker: ConnectionPeer, ask: Callable[[Workspace], Request]) -> StartedRun:
+    prepared: AdmittedRun = _open_serving(home, asker).detach(ask)
+    return StartedRun(prepared.row.session_id, prepared.row.agent, prepared.findings)
 
 
-def cancel(home: Home, session_id: str, *, reason: str = "", asker: Asker) -> Cancelled:
+def cancel(home: Home, session_id: str, *, reason: str = "", asker: ConnectionPeer) -> CancelResult:
     """End a delegation and all below it; not to be called where an event loop runs."""
     serving = _open_serving(home, asker)
     before = list_open(home, session_id)
@@ -196,13 +198,13 @@ def cancel(home: Home, session_id: str, *, reason: str = "", asker: Asker) -> Ca
         note = "it was told to end, and is not over yet"
     else:
         note = "" if before else "it was over already"
-    return Cancelled(tuple(before), note)
+    return CancelResult(tuple(before), note)
 
 
 # --- what could be done ----------------------------------------------------------------------------------------------
 
 
-def tell_possible(home: Home, row: Run) -> dict[str, Any]:
+def describe_actions(home: Home, row: Run) -> dict[str, Any]:
     """What can be done about a delegation, and why the rest cannot."""
     if row.state == "finished":
         ws = Workspace(home.root, lenient=True)

@@ -18,7 +18,7 @@ from remit.ledger.runs import begin_attempt, count_attempts
 from remit.storage.supervisors import is_present
 
 if TYPE_CHECKING:
-    from remit.cluster.database.session_rows import Row
+    from remit.cluster.database.session_rows import SessionRow
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
 
@@ -30,7 +30,7 @@ _MOST_ATTEMPTS = 100
 _STREAMS: tuple[Literal["out", "err"], ...] = ("out", "err")
 
 
-class Fetched:
+class RemoteOutput:
     """The output of one delegation that another machine does."""
 
     def __init__(self, home: Home, session_id: str) -> None:
@@ -79,7 +79,7 @@ class Fetched:
 
 async def _load(
     url: str, session_id: str, places: dict[tuple[int, Literal["out", "err"]], int]
-) -> tuple[Row | None, dict[tuple[int, Literal["out", "err"]], bytes]]:
+) -> tuple[SessionRow | None, dict[tuple[int, Literal["out", "err"]], bytes]]:
     """How a session stands, and what it has printed since, by attempt and stream."""
     from remit.cluster.database import output, session_rows
     from remit.cluster.database.store import Database

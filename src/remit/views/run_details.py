@@ -27,7 +27,7 @@ from remit.model import NOTHING
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.runner_environment import NAMES, SEAL, VALUES
 from remit.runs.admission.tickets import TICKET
-from remit.runs.progress import Room, Seen, arrange, is_in_harness, name_use
+from remit.runs.progress import RunProgress, SlotWaiters, arrange, is_in_harness, name_use
 from remit.runs.results.full_result import load_report
 from remit.spelling import find_similar
 from remit.storage.secrets import MARK, redact
@@ -37,8 +37,8 @@ from remit.storage.supervisors import find_process, is_present
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from remit.cluster.database.session_rows import Row
-    from remit.cluster.workers_status import Cluster, Place
+    from remit.cluster.database.session_rows import SessionRow
+    from remit.cluster.workers_status import ClusterStatus, SessionPlace
     from remit.ledger.history import StoredStep
     from remit.ledger.queries import LastActivity
     from remit.ledger.runs import AttemptRow, Run
@@ -59,7 +59,7 @@ T = TypeVar("T")
 class Standing(NamedTuple):
     """How a delegation stands at this moment."""
 
-    seen: Seen
+    seen: RunProgress
     is_driven: bool = False
     """Whether its supervisor lives, or the harness that started its agent is to tell of its end."""
     driver_pid: int | None = None
@@ -70,7 +70,7 @@ class Standing(NamedTuple):
     now_ms: int = 0
     harness: str = ""
     """The harness whose own agent it is; empty where Remit has started it, or nothing is heard of it any more."""
-    place: Place | None = None
+    place: SessionPlace | None = None
     """Where it is done, if another machine does it."""
 
     @property
@@ -118,7 +118,7 @@ class Standing(NamedTuple):
         }.get(self.row.state, self.row.state)
 
 
-class Record(NamedTuple):
+class RunRecord(NamedTuple):
     """All that is known of one delegation."""
 
     standing: Standing
@@ -177,20 +177,20 @@ def find_session(home: Home, word: str | None) -> str:
 
 
 def list_work(
-    home: Home, *, everything: bool = False, limit: int = MOST_ROWS, cluster: Cluster | None = None
+    home: Home, *, everything: bool = False, limit: int = MOST_ROWS, cluster: ClusterStatus | None = None
 ) -> list[Standing]:
     """The delegations that are open, or all of them; newest first."""
     if not has_ledger(home):
         return []
-    return look_at(home, list_runs(home.ledger, only_open=not everything, limit=limit), cluster)
+    return load_standings(home, list_runs(home.ledger, only_open=not everything, limit=limit), cluster)
 
 
-def list_tree(home: Home, session_id: str, *, cluster: Cluster | None = None) -> list[Standing]:
+def list_tree(home: Home, session_id: str, *, cluster: ClusterStatus | None = None) -> list[Standing]:
     """A delegation and all below it, each under the one that handed it on."""
     own = load_run(home.ledger, session_id)
     rows = [] if own is None else list_runs(home.ledger, root_id=own.root_id, limit=MOST_ROWS)
     ordered = list(arrange(rows[::-1], session_id))
-    standings = look_at(home, [row for row, _ in ordered], cluster)
+    standings = load_standings(home, [row for row, _ in ordered], cluster)
     return [each._replace(seen=each.seen._replace(level=level))
             for each, (_, level) in zip(standings, ordered, strict=True)]  # fmt: skip
 
@@ -204,18 +204,18 @@ def list_roots(home: Home) -> list[str]:
     return roots or [row.root_id for row in list_runs(home.ledger, limit=1)]
 
 
-def look_at(home: Home, rows: Sequence[Run], cluster: Cluster | None = None) -> list[Standing]:
+def load_standings(home: Home, rows: Sequence[Run], cluster: ClusterStatus | None = None) -> list[Standing]:
     """How some delegations stand. What is to be found out of those that are open is asked for all of them at once.
 
     `cluster`: what the database of other machines says of those that are done there.
     """
-    crew = _Crew(home, [row for row in rows if row.state != "finished"])
+    crew = _OpenRuns(home, [row for row in rows if row.state != "finished"])
     crew.told = {} if cluster is None else cluster.rows
     crew.taken = list_taken(home.ledger, [row.session_id for row in rows if is_elsewhere(row)])
     return [crew.stand(row) for row in rows]
 
 
-class _Crew:
+class _OpenRuns:
     """Who is at work in some delegations that are open, as it is at one moment."""
 
     def __init__(self, home: Home, rows: Sequence[Run]) -> None:
@@ -224,15 +224,15 @@ class _Crew:
         owners = {row.owner for row in rows}
         self._pids = {owner: find_process(home, owner) for owner in owners if is_present(home, owner)}
         self._living = {each.session_id: each.folder for each in list_living(home)} if rows else {}
-        self._room = Room(home, rows)
-        self.told: Mapping[str, Row] = {}
+        self._room = SlotWaiters(home, rows)
+        self.told: Mapping[str, SessionRow] = {}
         self.taken: Mapping[str, Mapping[str, Any]] = {}
 
     def stand(self, row: Run) -> Standing:
         told = self.told.get(row.session_id)
         place = clean(find_place(row, told, self.taken.get(row.session_id)))
         if row.state == "finished":
-            seen = Seen(row, 0, tokens=row.tokens, cost_usd=row.cost_usd)
+            seen = RunProgress(row, 0, tokens=row.tokens, cost_usd=row.cost_usd)
             return Standing(_at(seen, place), now_ms=self.now_ms, place=place)
         if place is not None:
             return self._stand_elsewhere(row, place, told)
@@ -241,17 +241,17 @@ class _Crew:
         heard = self._heard.get(row.session_id, NOTHING_HEARD)
         waits = heard.waits_for if row.state == "running" else ()
         folder = self._living.get(row.session_id)
-        seen = _hear(row, folder, heard, self.now_ms)._replace(is_held=self._room.is_held(row))
+        seen = _load_progress(row, folder, heard, self.now_ms)._replace(is_held=self._room.is_held(row))
         is_driven = bool(harness) or row.owner in self._pids
         return Standing(seen, is_driven, pid, folder is not None, waits, self.now_ms, harness)
 
-    def _stand_elsewhere(self, row: Run, place: Place, told: Row | None) -> Standing:
+    def _stand_elsewhere(self, row: Run, place: SessionPlace, told: SessionRow | None) -> Standing:
         """One that another machine does: whoever follows it here has told the ledger, else the database knows more."""
         is_followed = row.owner in self._pids
         heard = self._heard.get(row.session_id, NOTHING_HEARD)
         if told is not None and not is_followed:
             row = _update(row, told)
-        seen = _hear(row, None, heard, self.now_ms)._replace(is_held=row.state == "admitted")
+        seen = _load_progress(row, None, heard, self.now_ms)._replace(is_held=row.state == "admitted")
         if told is not None and not is_followed:
             seen = seen._replace(said=redact(str(told.live.get("said") or seen.said)))
         if not is_followed:
@@ -262,11 +262,11 @@ class _Crew:
         return Standing(_at(seen, place), is_driven, pid, place.state == "running", waits, self.now_ms, "", place)
 
 
-def _at(seen: Seen, place: Place | None) -> Seen:
+def _at(seen: RunProgress, place: SessionPlace | None) -> RunProgress:
     return seen if place is None else seen._replace(worker=place.worker)
 
 
-def _update(row: Run, told: Row) -> Run:
+def _update(row: Run, told: SessionRow) -> Run:
     """A row with what the database knows of it besides."""
     from remit.cluster.row_conversion import shape_row
 
@@ -280,7 +280,7 @@ def _update(row: Run, told: Row) -> Run:
     )  # fmt: skip
 
 
-def _hear(row: Run, folder: str | None, heard: LastActivity, now_ms: int) -> Seen:
+def _load_progress(row: Run, folder: str | None, heard: LastActivity, now_ms: int) -> RunProgress:
     """What was last heard of it: by its supervisor, and in what its agent printed."""
     told, used = heard.progress, heard.use if row.owner == OWNER else None
     details: dict[str, Any] = {} if told is None else told.details
@@ -290,7 +290,7 @@ def _hear(row: Run, folder: str | None, heard: LastActivity, now_ms: int) -> See
     heard_ms = max(times, default=None)
     since_ms = max(heard_ms or 0, row.started_ms or 0)
     idle_s = (now_ms - since_ms) // 1000 if row.state == "running" else 0
-    return Seen(
+    return RunProgress(
         row, 0, redact(said), heard_ms,
         idle_s if idle_s > read_run_config(row.details).idle_s else 0,
         details.get("tokens") if row.tokens is None else row.tokens,
@@ -302,13 +302,13 @@ def _hear(row: Run, folder: str | None, heard: LastActivity, now_ms: int) -> See
 
 
 def load_record(
-    home: Home, session_id: str, *, full: bool = False, cluster: Cluster | None = None
-) -> Record:  # fmt: skip
+    home: Home, session_id: str, *, full: bool = False, cluster: ClusterStatus | None = None
+) -> RunRecord:  # fmt: skip
     """All that is known of a delegation; with every text where it is asked for."""
     tree = list_tree(home, session_id, cluster=cluster)
     row = tree[0].row
     folder = f"{home.folder}/{SESSIONS}/{session_id}"
-    return Record(
+    return RunRecord(
         tree[0],
         clean(hide_environ(read_run_config(row.details))),
         tuple(clean(each) for each in list_attempts(home.ledger, session_id)),

@@ -21,8 +21,8 @@ from remit.ledger.queries import (
     sum_nested,
 )
 from remit.storage.secrets import redact
-from remit.views.run_details import has_ledger, look_at
-from remit.views.workers import look_lately
+from remit.views.run_details import has_ledger, load_standings
+from remit.views.workers import load_recent_status
 
 if TYPE_CHECKING:
     from remit.ledger.home import Home
@@ -36,7 +36,7 @@ _MOST_DIGITS = 15
 _MOST_TASK = 10**9
 
 
-class Asked(NamedTuple):
+class RunQuery(NamedTuple):
     """Which delegations somebody wants to see; what is left out does not matter."""
 
     state: str = "all"
@@ -54,10 +54,10 @@ class Asked(NamedTuple):
     """Only those that no agent has handed on."""
 
 
-EVERYTHING = Asked()
+EVERYTHING = RunQuery()
 
 
-def list_runs(home: Home, asked: Asked = EVERYTHING, *, limit: int = USUAL, cursor: str = "") -> dict[str, Any]:
+def list_runs(home: Home, asked: RunQuery = EVERYTHING, *, limit: int = USUAL, cursor: str = "") -> dict[str, Any]:
     """One page of the delegations, newest first: items, next_cursor, total, event and the names of all agents."""
     wanted, after = _read_asked(home, asked), read_cursor(cursor)
     if not 1 <= limit <= MOST:
@@ -70,7 +70,7 @@ def list_runs(home: Home, asked: Asked = EVERYTHING, *, limit: int = USUAL, curs
     shown = rows[:limit]
     is_all = after is None and len(rows) <= limit  # who has all of them need not look through the history once more
     below, summaries = sum_nested(ledger, shown), load_summaries(ledger, [row.session_id for row in shown])
-    standings = look_at(home, shown, look_lately(home, shown))
+    standings = load_standings(home, shown, load_recent_status(home, shown))
     return {
         "items": [
             shape_run(each, below.get(each.row.session_id, NOTHING_BELOW), summaries.get(each.row.session_id, ""))
@@ -85,7 +85,7 @@ def list_runs(home: Home, asked: Asked = EVERYTHING, *, limit: int = USUAL, curs
     }
 
 
-def _read_asked(home: Home, asked: Asked) -> RunFilter:
+def _read_asked(home: Home, asked: RunQuery) -> RunFilter:
     if asked.state not in STATES:
         raise UsageError(f"there is no state '{asked.state}'", hint=f"known are: {', '.join(STATES)}")
     number, task_id = (None, None) if asked.task is None else _read_task(home, asked.task)

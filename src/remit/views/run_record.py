@@ -39,7 +39,7 @@ _MARKUP = "&<>\"'`"
 _HEAVY_MARKUP, _HEAVY_CHAR = 5, 14
 
 
-class Sizes(NamedTuple):
+class RecordSizes(NamedTuple):
     """How much of one delegation is told."""
 
     text: int
@@ -50,13 +50,13 @@ class Sizes(NamedTuple):
     """Findings, files, steps: of each kind so many."""
 
 
-_SIZES = (Sizes(text=2_000, long=8_000, items=100), Sizes(text=300, long=1_000, items=10))
+_SIZES = (RecordSizes(text=2_000, long=8_000, items=100), RecordSizes(text=300, long=1_000, items=10))
 
 
-class _Cutter:
+class _TextCutter:
     """Cuts what is too long, and remembers that it did."""
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: RecordSizes) -> None:
         self.sizes = sizes
         self.texts = self.items = 0
 
@@ -105,12 +105,12 @@ def load_run_report(home: Home, word: str | None = None) -> dict[str, Any]:
         "totals": _count(tree["items"]),
         "tree": rows,
         "nodes": nodes,
-        "left_out": _tell_left_out(len(tree["items"]), len(rows), nodes, is_cut=tree["truncated"]),
+        "left_out": _describe_left_out(len(tree["items"]), len(rows), nodes, is_cut=tree["truncated"]),
     }
 
 
 def _shape_row(item: dict[str, Any]) -> dict[str, Any]:
-    shown: dict[str, Any] = _Cutter(_SIZES[1]).cut(clean({name: item[name] for name in _ROW}))
+    shown: dict[str, Any] = _TextCutter(_SIZES[1]).cut(clean({name: item[name] for name in _ROW}))
     return shown
 
 
@@ -131,7 +131,7 @@ def _count(items: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _tell_left_out(known: int, shown: int, nodes: Sequence[dict[str, Any]], *, is_cut: bool) -> list[str]:
+def _describe_left_out(known: int, shown: int, nodes: Sequence[dict[str, Any]], *, is_cut: bool) -> list[str]:
     told = []
     if shown < known or is_cut:
         told.append(f"The run has {'more than ' if is_cut else ''}{known} delegations; {shown} are in the tree.")
@@ -164,7 +164,7 @@ def _load_nodes(home: Home, rows: Sequence[dict[str, Any]]) -> list[dict[str, An
     return [made[at] for at in sorted(shown)]
 
 
-def _load_node(home: Home, session_id: str, sizes: Sizes) -> dict[str, Any] | None:
+def _load_node(home: Home, session_id: str, sizes: RecordSizes) -> dict[str, Any] | None:
     try:
         return _shape_node(home, load_node(home, session_id, result_format="standard"), sizes)
     except RemitError:  # it was forgotten just now
@@ -176,8 +176,8 @@ def _rank(row: dict[str, Any], at: int) -> tuple[bool, bool, int]:
     return at > 0, row["standing"] == "completed" and row["verdict"] != "fabricated", at
 
 
-def _shape_node(home: Home, node: dict[str, Any], sizes: Sizes) -> dict[str, Any]:
-    cutter = _Cutter(sizes)
+def _shape_node(home: Home, node: dict[str, Any], sizes: RecordSizes) -> dict[str, Any]:
+    cutter = _TextCutter(sizes)
     standing, asked, result = node["standing"], node["asked"], node["result"]
     words = asked["words"] or asked["prompt"]
     shaped = {
@@ -202,7 +202,7 @@ def _shape_node(home: Home, node: dict[str, Any], sizes: Sizes) -> dict[str, Any
     return shaped | {"left_out": cutter.tell()}
 
 
-def _shape_attempt(home: Home, session_id: str, attempt: dict[str, Any], cutter: _Cutter) -> dict[str, Any]:
+def _shape_attempt(home: Home, session_id: str, attempt: dict[str, Any], cutter: _TextCutter) -> dict[str, Any]:
     answer = None
     if attempt["answer"] is not None:
         page = load_answer_page(home, session_id, attempt["number"])

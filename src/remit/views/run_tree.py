@@ -19,9 +19,9 @@ from remit.runs.request import read_request
 from remit.runs.results.full_result import load_report
 from remit.runs.text_pages import cut_page, redact_once
 from remit.views.json_shapes import shape_standing
-from remit.views.page_actions import tell_possible
-from remit.views.run_details import clean, find_session, has_ledger, hide_environ, load_kept_report, look_at
-from remit.views.workers import look_lately
+from remit.views.page_actions import describe_actions
+from remit.views.run_details import clean, find_session, has_ledger, hide_environ, load_kept_report, load_standings
+from remit.views.workers import load_recent_status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,7 +52,7 @@ def load_tree(home: Home, word: str) -> dict[str, Any]:
     rows = list_tree(home.ledger, own.root_id, limit=MOST_NODES + 1)
     is_cut = len(rows) > MOST_NODES
     ordered = [*_arrange(rows[:MOST_NODES])]
-    standings = look_at(home, [row for row, _ in ordered], look_lately(home, rows, own.root_id))
+    standings = load_standings(home, [row for row, _ in ordered], load_recent_status(home, rows, own.root_id))
     items = [shape_standing(each) | {"level": level} for each, (_, level) in zip(standings, ordered, strict=True)]
     return {"root_id": own.root_id, "items": items, "truncated": is_cut, "event": event}
 
@@ -88,7 +88,7 @@ def load_node(home: Home, word: str, *, result_format: str = "") -> dict[str, An
     """All that is known of one run; its result in the agent's format, or in another."""
     row = load_row(home, word)
     event = load_last_number(home.ledger)
-    (standing,) = look_at(home, [row], look_lately(home, [row], row.root_id))
+    (standing,) = load_standings(home, [row], load_recent_status(home, [row], row.root_id))
     config = clean(hide_environ(read_run_config(row.details)))
     report = clean(load_kept_report(home, row))
     return {
@@ -100,7 +100,7 @@ def load_node(home: Home, word: str, *, result_format: str = "") -> dict[str, An
         "steps": [clean(each)._asdict() for each in list_steps(home.ledger, row.session_id)],
         "unclaimed": [] if report is None else _list_unclaimed(home, row),
         "children": list_children(home.ledger, row.session_id),
-        "can": tell_possible(home, row),
+        "can": describe_actions(home, row),
         "event": event,
     }
 

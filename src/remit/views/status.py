@@ -67,7 +67,7 @@ class Overview(NamedTuple):
     """What could not be looked at, and why."""
 
 
-def look_over() -> Overview:
+def load_overview() -> Overview:
     """Look at everything that goes on in the workspace."""
     from remit.git.head import find_branch
     from remit.ledger.home import Home
@@ -86,10 +86,10 @@ def look_over() -> Overview:
             return None
 
     try:
-        tasks, outside = attempt("tasks", _look_at_tasks) or (None, ())
-        running, finished = attempt("delegations", lambda: _look_at_runs(home)) or ((), ())
-        manifest = attempt("manifest", lambda: _look_at_manifest(home, settings))
-        errors, causes = attempt("errors", _look_at_errors) or (0, 0)
+        tasks, outside = attempt("tasks", _load_tasks) or (None, ())
+        running, finished = attempt("delegations", lambda: _load_runs(home)) or ((), ())
+        manifest = attempt("manifest", lambda: _load_manifest(home, settings))
+        errors, causes = attempt("errors", _load_errors) or (0, 0)
         size = attempt("ledger", lambda: _measure(home))
     finally:
         home.close()
@@ -110,7 +110,7 @@ def look_over() -> Overview:
     )
 
 
-def _look_at_tasks() -> tuple[TaskOverview | None, tuple[str, ...]]:
+def _load_tasks() -> tuple[TaskOverview | None, tuple[str, ...]]:
     from remit.tasks.tasks_command import Tasks, check_sync
 
     tasks = Tasks()
@@ -137,7 +137,7 @@ def _rank(marker: str) -> tuple[int, str]:
     return (_WAITING.index(marker) + 2 if marker in _WAITING else 1), marker
 
 
-def _look_at_runs(home: Home) -> tuple[tuple[Standing, ...], tuple[Run, ...]]:
+def _load_runs(home: Home) -> tuple[tuple[Standing, ...], tuple[Run, ...]]:
     check_open(home.ledger_file)
     if not os.path.lexists(home.ledger_file):
         return (), ()
@@ -149,7 +149,7 @@ def _look_at_runs(home: Home) -> tuple[tuple[Standing, ...], tuple[Run, ...]]:
     return tuple(running), tuple([each for each in recent if each.state == "finished"][:FINISHED])
 
 
-def _look_at_manifest(home: Home, settings: Settings) -> ManifestOverview | None:
+def _load_manifest(home: Home, settings: Settings) -> ManifestOverview | None:
     from remit.manifest.findings_command import place_manifest
 
     path = place_manifest(home.root, settings)
@@ -161,7 +161,7 @@ def _look_at_manifest(home: Home, settings: Settings) -> ManifestOverview | None
     return ManifestOverview(path, count_quickly(home, f"{home.root}/{path}", max_bytes=_MANIFEST_BYTES))
 
 
-def _look_at_errors() -> tuple[int, int]:
+def _load_errors() -> tuple[int, int]:
     from remit.errorlog.errors_command import load_errors
 
     found = load_errors(only_open=True)

@@ -9,7 +9,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from remit.cluster.workers_status import Cluster, ask, find_address, is_elsewhere, watch
+from remit.cluster.workers_status import ClusterStatus, ask, find_address, is_elsewhere, watch
 from remit.errors import RemitError
 from remit.ledger.runs import load_run
 from remit.storage.secrets import redact
@@ -18,7 +18,7 @@ from remit.views.run_details import has_ledger
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from remit.cluster.database.session_rows import Row
+    from remit.cluster.database.session_rows import SessionRow
     from remit.cluster.database.workers import WorkerRow
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
@@ -30,8 +30,8 @@ _MOST_LEASES = 200
 _MOST_KEPT = 100
 
 
-class _Kept(NamedTuple):
-    cluster: Cluster | None
+class _CachedStatus(NamedTuple):
+    cluster: ClusterStatus | None
     until_s: float
 
     @property
@@ -39,8 +39,8 @@ class _Kept(NamedTuple):
         return time.monotonic() < self.until_s
 
 
-_kept: dict[tuple[str, str], _Kept] = {}
-_silent: dict[str, _Kept] = {}
+_kept: dict[tuple[str, str], _CachedStatus] = {}
+_silent: dict[str, _CachedStatus] = {}
 """The databases that did not answer, by the workspaces that asked."""
 _asking = threading.Lock()
 
@@ -59,7 +59,7 @@ def _is_known(home: Home, session_id: str) -> bool:
     return has_ledger(home) and load_run(home.ledger, session_id) is not None
 
 
-def look_lately(home: Home, rows: Sequence[Run], root_id: str | None = None) -> Cluster | None:
+def load_recent_status(home: Home, rows: Sequence[Run], root_id: str | None = None) -> ClusterStatus | None:
     """What the database said a moment ago, where some delegations are done elsewhere: of all that is open, or a tree.
 
     Of what is over only a tree is asked for: a list of many has what was told here.
@@ -77,7 +77,7 @@ def name_backend(home: Home) -> str:
         return "postgresql"
 
 
-def _recall(key: tuple[str, str], look: Callable[[], Cluster | None]) -> Cluster | None:
+def _recall(key: tuple[str, str], look: Callable[[], ClusterStatus | None]) -> ClusterStatus | None:
     """What was said a moment ago, or is said now. While another asks, what was said before is good enough."""
     kept = _kept.get(key)
     if kept is not None and (kept.is_fresh or _asking.locked()):
@@ -91,16 +91,16 @@ def _recall(key: tuple[str, str], look: Callable[[], Cluster | None]) -> Cluster
         cluster, now_s = look(), time.monotonic()
         if len(_kept) >= _MOST_KEPT:
             _kept.clear()
-        _kept[key] = _Kept(cluster, now_s + _FRESH_S)
+        _kept[key] = _CachedStatus(cluster, now_s + _FRESH_S)
         if cluster is not None and cluster.trouble is not None:
-            _silent[key[0]] = _Kept(cluster, now_s + _QUIET_S)
+            _silent[key[0]] = _CachedStatus(cluster, now_s + _QUIET_S)
         return cluster
 
 
 # --- shapes ----------------------------------------------------------------------------------------------------------
 
 
-def shape_cluster(cluster: Cluster) -> dict[str, Any]:
+def shape_cluster(cluster: ClusterStatus) -> dict[str, Any]:
     """What the database says, as JSON."""
     look = cluster.look
     return {
@@ -122,7 +122,7 @@ def _shape_queue(told: dict[str, Any]) -> dict[str, Any]:
     return told | {"oldest_s": _round(told["oldest_s"])}
 
 
-def _shape_lease(row: Row) -> dict[str, Any]:
+def _shape_lease(row: SessionRow) -> dict[str, Any]:
     return {
         "session_id": row.session_id, "agent": redact(row.agent), "depth": row.depth, "worker": row.worker_id,
         "host": row.host, "fence": row.fence, "lease_left_s": _round(row.lease_left_s), "queue": row.queue,

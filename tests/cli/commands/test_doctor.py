@@ -20,7 +20,7 @@ from remit.confine import Level
 from remit.ledger import Ledger
 from remit.ledger.home import Home
 from remit.maintenance.doctor import check_health
-from remit.maintenance.doctor.report import Check, Patient
+from remit.maintenance.doctor.report import DoctorContext, HealthCheck
 from remit.storage.machine import FreeSpace, Mount
 from remit.tasks.tasks_command import Tasks
 from tests.cli.commands.test_init import MANIFEST
@@ -197,17 +197,17 @@ def test_a_look_that_fails_or_hangs_is_a_row_and_the_others_go_on(monkeypatch: p
 
     ended = threading.Event()
 
-    def fail(patient: Patient) -> Iterator[Check]:
+    def fail(patient: DoctorContext) -> Iterator[HealthCheck]:
         del patient
         raise ZeroDivisionError("by design")
 
-    def hang(patient: Patient) -> Iterator[Check]:
+    def hang(patient: DoctorContext) -> Iterator[HealthCheck]:
         del patient
         ended.wait(20)
         return iter(())
 
-    def meet_a_bad_disk(patient: Patient) -> Iterator[Check]:
-        yield Check("third", "ok", patient.root)
+    def meet_a_bad_disk(patient: DoctorContext) -> Iterator[HealthCheck]:
+        yield HealthCheck("third", "ok", patient.root)
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     looks = (("first", fail), ("second", hang), ("third", meet_a_bad_disk), *machine.LOOKS)

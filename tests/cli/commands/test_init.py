@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 
 from remit.config import Settings, parse_settings
 from remit.errors import EditedError, RemitError
-from remit.maintenance.init import Setup, plan_setup, write_setup
+from remit.maintenance.init import InitPlan, plan_setup, write_setup
 from tests.cli.commands.test_agent_make import CODEX, OPENCODE, list_files
 from tests.cli.commands.test_lint import git, load, put
 from tests.support.commands import Inside, Remit
@@ -403,7 +403,7 @@ def test_a_process_that_may_open_no_more_files_never_says_that_all_is_written() 
     assert codes[-1] == "planned"
 
 
-def _plan() -> Setup | None:
+def _plan() -> InitPlan | None:
     try:
         return plan_setup()
     except RemitError as error:

@@ -285,7 +285,7 @@ def test_what_is_handed_over_while_somebody_looks_is_not_abandoned(
     home = Home(str(tmp_path))
     row = Run("sess_1", "planner", 1, ("orchestrator", "planner"), state="running", owner="1-a")
     add_run(home.ledger, row)
-    log = logs.Log(home, Settings(), "sess_1")
+    log = logs.RunLog(home, Settings(), "sess_1")
     assert log.is_abandoned
 
     def hand_over(_home: Home, supervisor: str | None) -> bool:

@@ -139,7 +139,7 @@ def test_what_is_agreed_to_is_what_was_shown(workspace: Inside) -> None:
 
     shown = consent.get_trust()
     workspace.write("remit.toml", SETTINGS.replace("tool show", "evil show"))
-    consent.give_trust(shown)
+    consent.grant_trust(shown)
     with pytest.raises(ConfigError):
         check(workspace.folder)
 

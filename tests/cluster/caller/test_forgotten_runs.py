@@ -10,7 +10,7 @@ import pytest
 
 from remit.cluster.caller import cluster_backend
 from remit.cluster.database import leases, session_rows
-from remit.cluster.worker.queues import Queues, Room
+from remit.cluster.worker.queues import QueueLimits, Queues
 from remit.errors import BusyError
 from remit.ledger.events import load_last_event
 from remit.runs.request import Request
@@ -68,7 +68,7 @@ def test_who_is_sent_while_the_database_is_asked_after_others_is_not_forgotten(
     ask = session_rows.list_rows
     is_asked, is_sent = asyncio.Event(), asyncio.Event()
 
-    async def ask_slowly(db: Database, **of_whom: Any) -> list[session_rows.Row]:  # noqa: ANN401 - as it is
+    async def ask_slowly(db: Database, **of_whom: Any) -> list[session_rows.SessionRow]:  # noqa: ANN401 - as it is
         found = await ask(db, **of_whom)
         if of_whom.get("roots") and not is_sent.is_set():
             is_asked.set()
@@ -118,7 +118,7 @@ def test_a_worker_that_cannot_carry_it_out_has_not_ended_it(url: str) -> None:
             raise RuntimeError("not here")
 
     async def scene() -> None:
-        queues = Queues(url, "w1", room=Room(), poll_s=0.05, on_execute=execute)
+        queues = Queues(url, "w1", room=QueueLimits(), poll_s=0.05, on_execute=execute)
         await queues.launch()
         try:
             await queues.enqueue("s1", "scout", "remit.1")

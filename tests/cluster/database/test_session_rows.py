@@ -367,7 +367,7 @@ def test_rows_are_listed_by_tree_and_name_the_newest_where_there_are_too_many(pl
 
 def test_one_that_cannot_be_enqueued_keeps_no_other_from_it(play: Play) -> None:
     async def scene(db: Database) -> None:
-        async def enqueue(row: session_rows.Row, queue: str) -> None:
+        async def enqueue(row: session_rows.SessionRow, queue: str) -> None:
             assert await session_rows.load_row(db, row.session_id) is not None, "the tables can be used meanwhile"
             assert queue == "remit.2 workers"
             if row.session_id == "bad":
@@ -391,11 +391,11 @@ def test_a_dispatcher_does_not_wait_for_another(play: Play) -> None:
     async def scene(db: Database) -> None:
         begun, go_on = asyncio.Event(), asyncio.Event()
 
-        async def stall(_row: session_rows.Row, _queue: str) -> None:
+        async def stall(_row: session_rows.SessionRow, _queue: str) -> None:
             begun.set()
             await go_on.wait()
 
-        async def enqueue(row: session_rows.Row, _queue: str) -> None:
+        async def enqueue(row: session_rows.SessionRow, _queue: str) -> None:
             assert row.session_id == "two"
 
         for name in ("one", "two"):
@@ -420,7 +420,7 @@ def test_four_dispatchers_at_once_lose_nothing_though_one_dies(url: str, tmp_pat
             for name in names:
                 await submissions.post(db, make(name))
 
-    async def look() -> list[session_rows.Row]:
+    async def look() -> list[session_rows.SessionRow]:
         async with opened(url) as db:
             return await session_rows.list_rows(db)
 

@@ -12,7 +12,7 @@ from tests.support.cluster_rows import make, meet, publish
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from remit.cluster.database.session_rows import Row
+    from remit.cluster.database.session_rows import SessionRow
     from remit.cluster.database.store import Database
 
     Play = Callable[[Callable[[Database], Awaitable[Any]]], Any]
@@ -66,7 +66,7 @@ def test_a_worker_hears_that_it_shall_drain(play: Play) -> None:
 
 def test_queues_tell_what_waits_and_for_how_long(play: Play) -> None:
     async def scene(db: Database) -> None:
-        async def enqueue(_row: Row, _queue: str) -> None:
+        async def enqueue(_row: SessionRow, _queue: str) -> None:
             pass
 
         await meet(db)

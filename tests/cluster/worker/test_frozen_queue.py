@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from remit.cluster.worker.queues import Queues, Room
+from remit.cluster.worker.queues import QueueLimits, Queues
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ async def _nothing(_: str) -> None:
 
 @pytest.fixture
 def connect_args(url: str) -> dict[str, Any]:
-    config = Queues(url, "w", room=Room(), poll_s=1, on_execute=_nothing)._make_config()  # noqa: SLF001 - what DBOS gets
+    config = Queues(url, "w", room=QueueLimits(), poll_s=1, on_execute=_nothing)._make_config()  # noqa: SLF001 - what DBOS gets
     args: dict[str, Any] = config["db_engine_kwargs"]["connect_args"]
     return args
 

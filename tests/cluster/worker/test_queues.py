@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.cluster.worker.queues import Queues, Room
+from remit.cluster.worker.queues import QueueLimits, Queues
 
 if TYPE_CHECKING:
     from tests.support.postgres import Server
@@ -28,7 +28,7 @@ def test_a_session_is_carried_out_once_and_then_forgotten(url: str, postgres: Se
         at_once[0] -= 1
 
     async def scene() -> None:
-        queues = Queues(url, "w1", room=Room(per_agent=4, on_one=2), poll_s=0.02, on_execute=execute)
+        queues = Queues(url, "w1", room=QueueLimits(per_agent=4, on_one=2), poll_s=0.02, on_execute=execute)
         await queues.launch()
         try:
             for name in (*names, *names):
@@ -67,7 +67,7 @@ def test_what_a_worker_had_before_it_was_started_anew_still_counts_among_those_t
         begun.append(session)
 
     async def scene() -> None:
-        one = Room(running=1, per_agent=1)
+        one = QueueLimits(running=1, per_agent=1)
         before = Queues(url, "w1", room=one, poll_s=0.02, on_execute=hang)
         await before.launch()
         await before.enqueue("first", "scout", "remit.1")

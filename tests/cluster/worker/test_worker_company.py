@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.cluster.database import session_rows, submissions
-from remit.cluster.orders import Order, RemoteResult, Source, read_outcome, render_order
+from remit.cluster.orders import OrderSource, RemoteResult, RunOrder, read_outcome, render_order
 from remit.cluster.row_conversion import shape_posted
 from remit.cluster.sealing import Signed, seal, sign_ticket, unseal
 from remit.ledger.runs import Run
@@ -109,10 +109,10 @@ def test_orders_that_nobody_should_carry_out_are_refused(tmp_path: Path, url: st
         key, Signed("sess_1_parent", "sess_1_parent", "lead", 1, ("orchestrator", "lead"), 7), b"r" * 16
     )
 
-    def make(name: str, **changes: object) -> Order:
-        order = Order(
+    def make(name: str, **changes: object) -> RunOrder:
+        order = RunOrder(
             name, name, None, "scout", 1, ("orchestrator", "scout"), "command", details={"timeout_s": 60},
-            source=Source(parcel=f"base-{'0' * 40}"), commit="0" * 40,
+            source=OrderSource(parcel=f"base-{'0' * 40}"), commit="0" * 40,
         )  # fmt: skip
         return order._replace(**changes)  # type: ignore[arg-type]
 

@@ -10,7 +10,7 @@ import pytest
 from remit.cluster.retry import insist
 from remit.cluster.worker.pack_work import name_branch
 from remit.cluster.worker.queues import choose_queue, list_queues
-from remit.cluster.worker_folder import Facts, WorkerFolder, find_folder
+from remit.cluster.worker_folder import WorkerFolder, WorkerFolderFacts, find_folder
 from remit.errors import ClusterError, InputError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def test_whoever_comes_after_has_a_branch_of_its_own() -> None:
 
 
 def test_what_was_begun_is_known_after_a_crash(folder: WorkerFolder, tmp_path: Path) -> None:
-    facts = Facts("sess_1_abc", 2, 1, str(tmp_path / "tree"), 1234)
+    facts = WorkerFolderFacts("sess_1_abc", 2, 1, str(tmp_path / "tree"), 1234)
     assert folder.load("sess_1_abc") is None
     folder.note(facts)
     assert folder.load("sess_1_abc") == facts

@@ -10,7 +10,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.errors import RefusedError, UsageError
-from remit.runs.admission.guard import Admitted, Asked, Caller, admit, fold, make_session_id
+from remit.runs.admission.guard import AdmissionRequest, Admitted, Caller, admit, fold, make_session_id
 from remit.runs.admission.limits import Budget
 from tests.support.amounts import choose
 
@@ -32,7 +32,7 @@ def make_caller(*path: str, may_call: tuple[str, ...] = ("*",), **changes: objec
 
 
 def ask(agent: str, caller: Caller | None = None, *, max_depth: int = 3, **changes: object) -> Admitted:
-    asked = Asked(agent, 600.0)._replace(**changes)  # type: ignore[arg-type]
+    asked = AdmissionRequest(agent, 600.0)._replace(**changes)  # type: ignore[arg-type]
     return admit(asked, caller, session_id="s2", now_ms=NOW_MS, max_depth=max_depth)
 
 
@@ -79,7 +79,9 @@ def walk(agents: str, edges: Edges) -> tuple[set[tuple[str, ...]], dict[tuple[st
         for target in agents:
             path = (*(caller.path if caller else ("orchestrator",)), target)[1:]
             try:
-                found = admit(Asked(target, 600.0, known=known), caller, session_id="-".join(path), now_ms=NOW_MS)
+                found = admit(
+                    AdmissionRequest(target, 600.0, known=known), caller, session_id="-".join(path), now_ms=NOW_MS
+                )
             except RefusedError as error:
                 refused[path] = error.code
                 continue
@@ -152,7 +154,7 @@ def draw_budget(random: Random) -> Budget:
     )
 
 
-def check_step(caller: Caller, found: Admitted, asked: Asked) -> None:
+def check_step(caller: Caller, found: Admitted, asked: AdmissionRequest) -> None:
     """Nothing that a child is given is more than its parent has."""
     for limit, own, most in zip(found.budget, asked.budget, caller.left, strict=True):
         assert most is None or (limit is not None and limit <= most)
@@ -188,7 +190,7 @@ def walk_at_random(chance: Chance, tally: dict[str, int]) -> None:
     for number in range(5):
         target = agents[int(random() * len(agents))]
         timeout_s, budget = chance.timeouts_s[int(random() * 500)], chance.budgets[int(random() * 500)]
-        asked = Asked(target, timeout_s, budget, frozenset(agents))
+        asked = AdmissionRequest(target, timeout_s, budget, frozenset(agents))
         try:
             found = admit(asked, caller, session_id=f"s{number}", now_ms=NOW_MS)
         except RefusedError as error:

@@ -14,7 +14,7 @@ from remit.errors import UsageError
 from remit.runners.registry import get_runner
 from remit.runs.admission.limits import (
     Budget,
-    Spent,
+    SpentBudget,
     check_budget,
     check_held,
     check_timeout,
@@ -30,7 +30,7 @@ HUGE = 10**5000
 COUNTS = st.none() | st.integers(0, 50)
 AMOUNTS = st.none() | st.floats(0, 50)
 BUDGETS = st.builds(Budget, AMOUNTS, COUNTS, COUNTS, AMOUNTS, COUNTS)
-SPENT = st.builds(Spent, st.integers(0, 80), st.floats(0, 80), st.integers(0, 80), st.integers(0, 80))
+SPENT = st.builds(SpentBudget, st.integers(0, 80), st.floats(0, 80), st.integers(0, 80), st.integers(0, 80))
 
 
 def spell(value: object) -> str:
@@ -131,25 +131,25 @@ def test_a_clamped_budget_is_within_each(budgets: list[Budget]) -> None:
 
 
 @given(budget=BUDGETS, spent=SPENT)
-def test_what_is_left_is_within_the_budget_and_never_negative(budget: Budget, spent: Spent) -> None:
+def test_what_is_left_is_within_the_budget_and_never_negative(budget: Budget, spent: SpentBudget) -> None:
     rest = left(budget, spent)
     assert is_within(rest, budget)
     assert all(limit is None or limit >= 0 for limit in rest)
-    assert left(budget, Spent()) == budget
+    assert left(budget, SpentBudget()) == budget
 
 
 def test_what_was_spent_is_taken_from_its_own_limit() -> None:
     budget = Budget(60, 10, 100, 1.0, 5)
-    assert left(budget, Spent(tokens=30, usd=0.25, turns=4, runs=2)) == Budget(60, 6, 70, 0.75, 3)
-    assert left(budget, Spent(10**9, 1e9, 10**9, 10**9)) == Budget(60, 0, 0, 0.0, 0)
-    assert left(Budget(), Spent(5, 5.0, 5, 5)) == Budget()
+    assert left(budget, SpentBudget(tokens=30, usd=0.25, turns=4, runs=2)) == Budget(60, 6, 70, 0.75, 3)
+    assert left(budget, SpentBudget(10**9, 1e9, 10**9, 10**9)) == Budget(60, 0, 0, 0.0, 0)
+    assert left(Budget(), SpentBudget(5, 5.0, 5, 5)) == Budget()
 
 
 def test_cents_that_only_binary_has_left_are_none() -> None:
     spent = sum([0.1] * 10)
     assert spent < 1.0
-    assert left(Budget(max_usd=1.0), Spent(usd=spent)).max_usd == 0
-    assert left(Budget(max_usd=1.0), Spent(usd=0.99)).max_usd == pytest.approx(0.01)
+    assert left(Budget(max_usd=1.0), SpentBudget(usd=spent)).max_usd == 0
+    assert left(Budget(max_usd=1.0), SpentBudget(usd=0.99)).max_usd == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize("name", Budget._fields)
@@ -167,7 +167,7 @@ def test_nothing_is_used_up_where_there_is_something_left() -> None:
 
 
 @given(budget=BUDGETS, steps=st.lists(SPENT, max_size=6))
-def test_a_budget_only_shrinks(budget: Budget, steps: list[Spent]) -> None:
+def test_a_budget_only_shrinks(budget: Budget, steps: list[SpentBudget]) -> None:
     line = [budget]
     for spent in steps:
         line.append(left(line[-1], spent))

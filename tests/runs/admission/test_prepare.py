@@ -12,7 +12,7 @@ from remit.errors import RefusedError, StorageError, UsageError
 from remit.ledger.home import Home
 from remit.ledger.runs import list_runs
 from remit.runs.admission.tickets import CARRIED, SESSION
-from remit.runs.local_backend import Local
+from remit.runs.local_backend import LocalBackend
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
 from remit.storage.supervisors import is_present
@@ -104,7 +104,7 @@ def test_what_is_being_written_down_is_driven_or_left_whole(root: Path) -> None:
     assert not called
 
 
-class Deaf(Local):
+class Deaf(LocalBackend):
     """A backend whose other machines cannot be told of what was admitted."""
 
     @asynccontextmanager

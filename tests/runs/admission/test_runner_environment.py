@@ -11,7 +11,7 @@ import pytest
 from remit.errors import RunnerError
 from remit.ledger.events import load_events
 from remit.runs.admission.runner_environment import fill_values, hide_values
-from remit.runs.progress import Following
+from remit.runs.progress import ProgressReader
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
 from remit.views.run_details import load_record
@@ -120,7 +120,7 @@ def test_what_an_agent_says_is_kept_and_shown_without_its_secrets(root: Path) ->
             session_id = prepared.row.session_id
             await ws.wait(session_id)
             said = [str(each.details.get("said")) for each in load_events(ws.home.ledger, session_id=session_id)]
-            return [*said, Following(ws.home, session_id).look()[0].said]
+            return [*said, ProgressReader(ws.home, session_id).look()[0].said]
 
     said = asyncio.run(run())
     assert said[-1] == "The key is [redacted github] and more"

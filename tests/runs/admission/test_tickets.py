@@ -21,7 +21,7 @@ from remit.errors import RefusedError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, advance
-from remit.runs.admission.guard import Asked, Caller, admit
+from remit.runs.admission.guard import AdmissionRequest, Caller, admit
 from remit.runs.admission.limits import Budget
 from remit.runs.admission.tickets import Ticket, find_caller, hash_ticket, mint
 
@@ -133,7 +133,7 @@ def test_a_ticket_is_good_for_any_number_of_children(tmp_path: Path) -> None:
     root = add(home, "s1", may_call=["*"])
     for number in range(5):
         caller = find(home, "s1")
-        admitted = admit(Asked(f"c{number}", 60.0), caller, session_id=f"c{number}", now_ms=NOW_MS)
+        admitted = admit(AdmissionRequest(f"c{number}", 60.0), caller, session_id=f"c{number}", now_ms=NOW_MS)
         assert admitted.parent_id == "s1"
         add(home, f"c{number}", root)
 
@@ -332,7 +332,7 @@ def test_what_those_who_are_over_have_used_counts(tmp_path: Path) -> None:
     caller = find(home, "s1")
     assert caller.left == Budget(max_usd=0.0, max_delegations=0)
     with pytest.raises(RefusedError) as caught:
-        admit(Asked("b", 60.0), caller._replace(may_call=("*",)), session_id="s3", now_ms=NOW_MS)
+        admit(AdmissionRequest("b", 60.0), caller._replace(may_call=("*",)), session_id="s3", now_ms=NOW_MS)
     assert caught.value.code == "BUDGET_EXCEEDED"
 
 

@@ -6,9 +6,9 @@ from remit.ledger.runs import Run
 from remit.runs.admission.trace_context import (
     find_context,
     find_incoming,
-    hand_on,
     is_on,
     make_span_id,
+    make_trace_environment,
     parse_traceparent,
 )
 
@@ -47,26 +47,26 @@ def test_who_has_no_trace_begins_one_that_is_always_the_same() -> None:
 
 
 def test_nobody_is_told_of_a_trace_that_there_is_not() -> None:
-    assert hand_on({}, ROOT, "") == {}
-    assert hand_on(ENDPOINT | {"OTEL_SDK_DISABLED": "true"}, ROOT, "") == {}
+    assert make_trace_environment({}, ROOT, "") == {}
+    assert make_trace_environment(ENDPOINT | {"OTEL_SDK_DISABLED": "true"}, ROOT, "") == {}
 
 
 def test_a_tree_is_one_trace() -> None:
     for trace, environ in ((GIVEN, {"TRACEPARENT": GIVEN}), ("", ENDPOINT)):
-        told = [parse_traceparent(hand_on(environ, row, trace)["TRACEPARENT"]) for row in (ROOT, CHILD)]
+        told = [parse_traceparent(make_trace_environment(environ, row, trace)["TRACEPARENT"]) for row in (ROOT, CHILD)]
         expected = find_context(ROOT.session_id, trace).trace_id
         assert told == [(expected, make_span_id(row.session_id), True) for row in (ROOT, CHILD)]
 
 
 def test_who_is_not_sampled_samples_nobody() -> None:
-    assert hand_on({}, CHILD, f"00-{TRACE}-{SPAN}-00")["TRACEPARENT"].endswith("-00")
+    assert make_trace_environment({}, CHILD, f"00-{TRACE}-{SPAN}-00")["TRACEPARENT"].endswith("-00")
 
 
 def test_the_state_of_another_trace_is_not_handed_on() -> None:
     """Whoever takes work over may itself be in a trace."""
-    same = hand_on({"TRACEPARENT": GIVEN, "TRACESTATE": "a=b"}, ROOT, GIVEN)
+    same = make_trace_environment({"TRACEPARENT": GIVEN, "TRACESTATE": "a=b"}, ROOT, GIVEN)
     assert "TRACESTATE" not in same  # it is in the environment already
-    other = hand_on({"TRACEPARENT": f"00-{'7' * 32}-{SPAN}-01", "TRACESTATE": "a=b"}, ROOT, GIVEN)
+    other = make_trace_environment({"TRACEPARENT": f"00-{'7' * 32}-{SPAN}-01", "TRACESTATE": "a=b"}, ROOT, GIVEN)
     assert other["TRACESTATE"] == ""
 
 

@@ -12,7 +12,7 @@ from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, advance
 from remit.runners import Usage
 from remit.runs.admission.limits import Budget
-from remit.runs.admission.tree_usage import Tree, load_tree
+from remit.runs.admission.tree_usage import RunTree, load_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ def add(home: Home, session_id: str, parent: Run | None = None, **given: Any) ->
     return row
 
 
-def look(home: Home, session_id: str) -> Tree:
+def look(home: Home, session_id: str) -> RunTree:
     tree = load_tree(home, session_id=session_id)
     assert tree is not None
     return tree

@@ -17,7 +17,7 @@ from remit.ledger.events import load_events
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import add_act
 from remit.model import AgentError, Artifact, ArtifactFacts
-from remit.runs.finish.steps import Places, Settlement, settle
+from remit.runs.finish.steps import FinishInput, FinishStores, run_finish_steps
 from remit.tasks.store import TaskStore
 from tests.support.amounts import STRIDE, choose
 from tests.support.kill_points import run_and_die
@@ -66,16 +66,16 @@ def make(folder: Path) -> Home:
     return home
 
 
-def places(home: Home) -> Places:
+def places(home: Home) -> FinishStores:
     def look(path: str) -> ArtifactFacts:
         return ArtifactFacts(path, "file", 10)
 
     manifest = f"{home.root}/{OUT}/MANIFEST.jsonl"
-    return Places(TaskStore(home, "specs"), manifest, f"{home.root}/specs/errors.json", look)
+    return FinishStores(TaskStore(home, "specs"), manifest, f"{home.root}/specs/errors.json", look)
 
 
-def describe(**changes: Any) -> Settlement:  # noqa: ANN401 - fields of a settlement
-    finish_steps = Settlement(
+def describe(**changes: Any) -> FinishInput:  # noqa: ANN401 - fields of a settlement
+    finish_steps = FinishInput(
         "s1",
         "completed",
         kind="research",
@@ -90,7 +90,7 @@ def describe(**changes: Any) -> Settlement:  # noqa: ANN401 - fields of a settle
 
 def settle_here(folder: Path, **changes: Any) -> None:  # noqa: ANN401 - fields of a settlement
     home = Home(str(folder))
-    settle(home, describe(**changes), places(home))
+    run_finish_steps(home, describe(**changes), places(home))
 
 
 def check_settled(folder: Path, commits: Sequence[str] = ("task 1: Found out how users sign in.",)) -> None:
@@ -118,12 +118,12 @@ def check_written(folder: Path) -> None:
 
 def test_a_delegation_is_settled_and_a_second_time_changes_nothing(tmp_path: Path) -> None:
     home = make(tmp_path)
-    steps = settle(home, describe(), places(home))
+    steps = run_finish_steps(home, describe(), places(home))
     assert {step.name: step.state for step in steps} == dict.fromkeys(
         ("manifest", "task", "errors", "activity", "git"), "done"
     )
     check_settled(tmp_path)
-    again = settle(home, describe(), places(home))
+    again = run_finish_steps(home, describe(), places(home))
     assert {step.name: step.state for step in again} == {
         "manifest": "there",
         "task": "there",
@@ -145,7 +145,7 @@ def test_what_the_agent_did_itself_is_not_done_again(tmp_path: Path) -> None:
     git(tmp_path, "add", OUT, "specs")
     git(tmp_path, "commit", "-qm", "task 1: Found out how users sign in.")
     finish_steps = describe(artifacts=(), faults=(), session_id="s2")
-    steps = settle(home, finish_steps, places(home))
+    steps = run_finish_steps(home, finish_steps, places(home))
     assert [step.state for step in steps] == ["there", "there", "nothing", "nothing", "there"]
     assert len((tmp_path / OUT / "MANIFEST.jsonl").read_text().splitlines()) == 1
     assert len(git(tmp_path, "log", "--format=%s").splitlines()) == 1
@@ -158,7 +158,7 @@ def test_who_has_committed_gets_no_second_commit_for_what_only_remit_writes_down
     TaskStore(home, "specs").move(1, "RESEARCHED")
     git(tmp_path, "add", OUT, "specs")
     git(tmp_path, "commit", "-qm", "task 1: By the agent.")
-    steps = {step.name: step for step in settle(home, describe(owner="agent"), places(home))}
+    steps = {step.name: step for step in run_finish_steps(home, describe(owner="agent"), places(home))}
     assert {name: step.state for name, step in steps.items() if step.state == "done"} == dict.fromkeys(
         ("task", "errors", "activity", "pending"), "done"
     )
@@ -180,7 +180,7 @@ def test_counts_reach_the_state_of_a_task_that_the_agent_moved(
     if committed:
         git(tmp_path, "add", OUT, "specs")
         git(tmp_path, "commit", "-qm", "task 1: By the agent.")
-    settle(home, finish_steps, places(home))
+    run_finish_steps(home, finish_steps, places(home))
     task = json.loads((tmp_path / "specs" / "state.json").read_text())["active_projects"][0]
     assert task.get("findings_count") == (3 if written else None)
     assert len(git(tmp_path, "log", "--format=%s").splitlines()) == 1
@@ -191,7 +191,7 @@ def test_what_the_agent_owed_is_done_and_named(tmp_path: Path) -> None:
     home = make(tmp_path)
     git(tmp_path, "add", OUT, "specs")
     git(tmp_path, "commit", "-qm", "task 1: By the agent.")
-    steps = settle(home, describe(owner="agent"), places(home))
+    steps = run_finish_steps(home, describe(owner="agent"), places(home))
     assert [step.name for step in steps if step.owed] == ["manifest", "task", "git"]
     assert len(git(tmp_path, "log", "--format=%s").splitlines()) == 2
 
@@ -201,7 +201,7 @@ def test_another_entry_with_the_same_id_gets_the_next_number(tmp_path: Path) -> 
     other = {**ENTRY, "file": "2026-01-19_other.md"}
     (tmp_path / OUT / "MANIFEST.jsonl").write_text(json.dumps(other) + "\n")
     for _ in range(2):
-        settle(home, describe(), places(home))
+        run_finish_steps(home, describe(), places(home))
     lines = (tmp_path / OUT / "MANIFEST.jsonl").read_text().splitlines()
     assert [json.loads(line)["id"] for line in lines] == ["auth-2026-01-19", "auth-2026-01-19-2"]
 
@@ -212,7 +212,7 @@ def test_a_step_that_fails_is_told_and_keeps_nothing_else_back(tmp_path: Path) -
     broken = state.read_text()[:-30]
     state.write_text(broken)
     shutil.rmtree(tmp_path / ".git")
-    steps = {step.name: step for step in settle(home, describe(), places(home))}
+    steps = {step.name: step for step in run_finish_steps(home, describe(), places(home))}
     assert steps["task"].state == "failed"
     assert "cut off" in steps["task"].message
     assert steps["manifest"].state == steps["errors"].state == "done"
@@ -224,7 +224,7 @@ def test_a_broken_error_log_is_mended_and_what_it_was_is_named(tmp_path: Path) -
     home = make(tmp_path)
     log = tmp_path / "specs" / "errors.json"
     log.write_text('{"errors": [{"id": "e1", "message": "first"},')
-    steps = {step.name: step for step in settle(home, describe(), places(home))}
+    steps = {step.name: step for step in run_finish_steps(home, describe(), places(home))}
     found, kept = steps["errors"].message.split(" was broken: what it was is kept in ")
     assert (steps["errors"].state, found) == ("done", "specs/errors.json")
     assert (tmp_path / kept).read_text() == '{"errors": [{"id": "e1", "message": "first"},'
@@ -233,7 +233,7 @@ def test_a_broken_error_log_is_mended_and_what_it_was_is_named(tmp_path: Path) -
 
 def test_an_entry_that_is_not_acceptable_is_not_written(tmp_path: Path) -> None:
     home = make(tmp_path)
-    steps = settle(home, describe(entry={**ENTRY, "status": "great"}), places(home))
+    steps = run_finish_steps(home, describe(entry={**ENTRY, "status": "great"}), places(home))
     assert steps[0].state == "failed"
     assert steps[0].findings
     assert (tmp_path / OUT / "MANIFEST.jsonl").read_text() == ""
@@ -257,7 +257,7 @@ def test_the_task_goes_where_the_return_takes_it(
     if before != "RESEARCHING":
         store.move(1, "RESEARCHED")
         store.move(1, before)
-    settle(home, describe(status=status, kind=kind, entry=None, faults=(), reason="no key"), places(home))
+    run_finish_steps(home, describe(status=status, kind=kind, entry=None, faults=(), reason="no key"), places(home))
     assert store.get(1).marker == after
 
 
@@ -316,7 +316,7 @@ def test_wherever_it_is_killed_an_agent_that_commits_gets_no_commit_too_many(tmp
 
 def test_a_blocked_task_always_has_a_reason(tmp_path: Path) -> None:
     home = make(tmp_path)
-    settle(home, describe(status="blocked", summary="", faults=(), entry=None), places(home))
+    run_finish_steps(home, describe(status="blocked", summary="", faults=(), entry=None), places(home))
     assert TaskStore(home, "specs").get(1).fields["blocked_reason"] == "the agent gave no reason"
 
 
@@ -326,12 +326,12 @@ def test_activity_that_could_not_be_written_is_tried_again(tmp_path: Path) -> No
     notes.mkdir()
     with home.ledger.transaction() as db:
         add_act(db, session_id="s1", path="notes.md", operation="edit")
-    steps = {step.name: step for step in settle(home, describe(), places(home))}
+    steps = {step.name: step for step in run_finish_steps(home, describe(), places(home))}
     assert steps["activity"].state == "failed"
     assert [act.path for act in list_acts(home.ledger, "s1", only_untold=True)] == ["notes.md"]
     notes.rmdir()
     notes.write_text("---\ntitle: Notes\n---\nText.\n")
-    steps = {step.name: step for step in settle(home, describe(), places(home))}
+    steps = {step.name: step for step in run_finish_steps(home, describe(), places(home))}
     assert steps["activity"].state == "done"
     assert "operation: edit" in notes.read_text()
 
@@ -339,7 +339,7 @@ def test_activity_that_could_not_be_written_is_tried_again(tmp_path: Path) -> No
 def test_without_a_repository_there_is_nothing_to_commit(tmp_path: Path) -> None:
     home = make(tmp_path)
     shutil.rmtree(tmp_path / ".git")
-    assert settle(home, describe(), places(home))[-1].state == "nothing"
+    assert run_finish_steps(home, describe(), places(home))[-1].state == "nothing"
 
 
 @pytest.mark.parametrize(
@@ -356,14 +356,14 @@ def test_a_line_of_the_agents_own_is_found_however_it_is_written(
 ) -> None:
     home = make(tmp_path)
     (tmp_path / OUT / "MANIFEST.jsonl").write_text(line)
-    assert settle(home, describe(entry=entry), places(home))[0].state == "there"
+    assert run_finish_steps(home, describe(entry=entry), places(home))[0].state == "there"
     assert (tmp_path / OUT / "MANIFEST.jsonl").read_text() == line
 
 
 def test_an_entry_without_an_id_is_not_written_again_and_again(tmp_path: Path) -> None:
     home = make(tmp_path)
     entry = {key: value for key, value in ENTRY.items() if key != "id"}
-    assert settle(home, describe(entry=entry), places(home))[0].state == "failed"
+    assert run_finish_steps(home, describe(entry=entry), places(home))[0].state == "failed"
 
 
 @pytest.mark.slow
@@ -385,10 +385,10 @@ def test_two_that_settle_at_once_write_one_line(tmp_path: Path) -> None:
 
 def test_no_file_is_left_open(tmp_path: Path) -> None:
     home = make(tmp_path)
-    settle(home, describe(), places(home))
+    run_finish_steps(home, describe(), places(home))
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - numbers, not files
     for _ in range(5):
-        settle(home, describe(), places(home))
+        run_finish_steps(home, describe(), places(home))
     assert len(os.listdir("/proc/self/fd")) <= before, "fewer where what other tests left was collected"  # noqa: PTH208
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from remit.evidence.changes import TreeChange
 from remit.ledger.hook_runs import add_act
-from remit.runs.judging.child_artifacts import HandedOn, load_handed_on
+from remit.runs.judging.child_artifacts import NestedArtifacts, load_nested_artifacts
 from remit.runs.workspace import Workspace
 from remit.testing import ScriptedAgent
 
@@ -99,10 +99,10 @@ def test_a_caller_does_not_pass_off_the_failed_work_of_a_nested_run(root: Path, 
     assert result.artifacts[0].grade == "unknown"
 
 
-def play_below(root: Path, child: ScriptedAgent, *, note: str = "") -> tuple[Result, HandedOn]:
+def play_below(root: Path, child: ScriptedAgent, *, note: str = "") -> tuple[Result, NestedArtifacts]:
     """A function that hands on to a command and names nothing itself; and what is known of those below it."""
 
-    async def play() -> tuple[Result, HandedOn]:
+    async def play() -> tuple[Result, NestedArtifacts]:
         async with Workspace.open(root) as ws:
 
             async def work(_: str) -> str:
@@ -113,7 +113,7 @@ def play_below(root: Path, child: ScriptedAgent, *, note: str = "") -> tuple[Res
                 return "I had it done."
 
             result = await ws.delegate(None, "Do all of it.", function=work, reasks=0, finishes=False)
-            return result, load_handed_on(ws.home, (result.session_id,), ws.home.root)
+            return result, load_nested_artifacts(ws.home, (result.session_id,), ws.home.root)
 
     found = asyncio.run(play())
     assert child.did("wrote")

@@ -9,10 +9,10 @@ from inline_snapshot import snapshot
 from remit.evidence.changes import Comparison, TreeChange
 from remit.evidence.grades import ArtifactGrade
 from remit.model import Artifact, ArtifactFacts, Diagnostic, Return, VerdictName
-from remit.runners import Heard, Usage
+from remit.runners import RunOutput, Usage
 from remit.runners.protocol import Cause
-from remit.runs.judging.conclusion import MAX_SALVAGED, Conclusion, Ended, add_usage, conclude
-from remit.runs.judging.judge import Judgement, author_unknown
+from remit.runs.judging.conclusion import MAX_SALVAGED, AttemptEnd, Conclusion, add_usage, conclude
+from remit.runs.judging.judge import AttemptVerdict, author_unknown
 
 DONE = Return("completed", "Wrote it. It is there.", (Artifact("report", "report.md"),), agent="researcher")
 PART = DONE._replace(status="partial", next_steps=("Write the rest.",))
@@ -23,19 +23,19 @@ def make_changes(*paths: str) -> Comparison:
     return Comparison(created=tuple(TreeChange(path, "created", 3, "0" * 64) for path in paths))
 
 
-def judge(returned: Return | None = None, verdict: str = "accepted", **more: Any) -> Judgement:  # noqa: ANN401 - its fields
+def judge(returned: Return | None = None, verdict: str = "accepted", **more: Any) -> AttemptVerdict:  # noqa: ANN401 - its fields
     given: Any = verdict
-    return Judgement(given, returned=returned, claimed=returned, **more)
+    return AttemptVerdict(given, returned=returned, claimed=returned, **more)
 
 
 def end(stop_reason: str = "exited", **more: Any) -> Conclusion:  # noqa: ANN401 - fields of Ended
-    return conclude(Ended(stop_reason, "researcher", **more))
+    return conclude(AttemptEnd(stop_reason, "researcher", **more))
 
 
-def make_unproven(**more: Any) -> Judgement:  # noqa: ANN401 - fields of Judgement
+def make_unproven(**more: Any) -> AttemptVerdict:  # noqa: ANN401 - fields of Judgement
     doubt = author_unknown(["report.md"])
     given: dict[str, Any] = {"claimed": DONE, "findings": (doubt,), "doubts": (doubt,), "unproven": ("report.md",)}
-    return Judgement("unproven", returned=DONE._replace(status="partial"), **(given | more))
+    return AttemptVerdict("unproven", returned=DONE._replace(status="partial"), **(given | more))
 
 
 def test_an_unproven_return_is_partial_with_what_could_not_be_verified() -> None:
@@ -49,7 +49,7 @@ def test_an_unproven_return_is_partial_with_what_could_not_be_verified() -> None
     assert told.next_steps == (fault.recommendation,)
 
 
-@pytest.mark.parametrize("failed", [{"exit_code": 1}, {"heard": Heard("text", cause="crash")}])
+@pytest.mark.parametrize("failed", [{"exit_code": 1}, {"heard": RunOutput("text", cause="crash")}])
 def test_an_unproven_completed_of_a_program_that_failed_is_refused(failed: dict[str, Any]) -> None:
     told = end(judgement=make_unproven(), **failed)
     assert (told.status, told.verdict) == ("failed", "ambiguous")
@@ -113,9 +113,9 @@ def test_what_failed_is_offered_to_be_begun_anew_only() -> None:
 
 
 def test_a_model_that_did_not_answer_until_the_end_is_named() -> None:
-    told = end("timeout", heard=Heard(cause="api", trouble="its model's server did not answer: busy"))
+    told = end("timeout", heard=RunOutput(cause="api", trouble="its model's server did not answer: busy"))
     assert told.faults[0].message == snapshot("its time was up: its model's server did not answer: busy")
-    told = end("timeout", heard=Heard(cause="no_answer", trouble="it was ended before its final message"))
+    told = end("timeout", heard=RunOutput(cause="no_answer", trouble="it was ended before its final message"))
     assert told.faults[0].message == "its time was up"
 
 
@@ -162,7 +162,7 @@ def test_completed_with_an_exit_code_is_not_believed() -> None:
 
 def test_completed_at_the_end_of_more_than_was_read_is_not_believed() -> None:
     """A return that was cut off may have said failed; what is not completed is believed."""
-    cut = Heard("x", cause="cut", trouble="it printed more than is read")
+    cut = RunOutput("x", cause="cut", trouble="it printed more than is read")
     told = end(judgement=judge(DONE), heard=cut, exit_code=0)
     assert (told.stop_reason, told.status, told.verdict) == ("exited", "failed", "ambiguous")
     assert "more than is read" in told.faults[0].message
@@ -170,7 +170,7 @@ def test_completed_at_the_end_of_more_than_was_read_is_not_believed() -> None:
 
 
 def test_an_agent_that_a_signal_ended_has_crashed_whatever_it_printed() -> None:
-    killed = Heard("hello", cause="crash", trouble="the program was ended by SIGKILL")
+    killed = RunOutput("hello", cause="crash", trouble="the program was ended by SIGKILL")
     for judgement in (judge(DONE), judge(None, "invalid", findings=(ERROR,)), judge(None, "missing")):
         told = end("crashed", judgement=judgement, heard=killed, exit_code=137)
         assert (told.stop_reason, told.status, told.faults[0].code) == ("crashed", "failed", "UNKNOWN_ERROR")
@@ -181,7 +181,7 @@ def test_an_agent_that_a_signal_ended_has_crashed_whatever_it_printed() -> None:
 
 
 def test_an_exit_code_is_told_beside_what_is_wrong_with_the_words() -> None:
-    words = Heard("hello", trouble="the program ended with exit code 3: no key")
+    words = RunOutput("hello", trouble="the program ended with exit code 3: no key")
     told = end(judgement=judge(None, "missing", findings=(ERROR,)), heard=words, exit_code=3)
     assert (told.stop_reason, told.faults[0].code, told.findings) == ("crashed", "UNKNOWN_ERROR", (ERROR,))
     assert told.faults[0].message == snapshot("the program ended with exit code 3: no key")
@@ -192,7 +192,7 @@ def test_an_exit_code_is_told_beside_what_is_wrong_with_the_words() -> None:
 
 def test_a_bad_return_is_failed_with_what_is_wrong_and_whose_format_to_fix() -> None:
     """R0.13, R2.13."""
-    told = end(judgement=judge(None, "invalid", findings=(ERROR,)), heard=Heard("done!"), exit_code=0)
+    told = end(judgement=judge(None, "invalid", findings=(ERROR,)), heard=RunOutput("done!"), exit_code=0)
     assert (told.stop_reason, told.verdict, told.status) == ("exited", "invalid", "failed")
     assert told.faults[0].code == "VALIDATION_FAILED"
     assert told.faults[0].recommendation == "Fix researcher subagent return format"
@@ -203,8 +203,8 @@ def test_a_bad_return_is_failed_with_what_is_wrong_and_whose_format_to_fix() -> 
 
 
 def test_a_claim_that_is_not_borne_out_is_fabricated() -> None:
-    claimed = Judgement("fabricated", (ERROR,), None, DONE)
-    told = end(judgement=claimed, heard=Heard("{}"), exit_code=0)
+    claimed = AttemptVerdict("fabricated", (ERROR,), None, DONE)
+    told = end(judgement=claimed, heard=RunOutput("{}"), exit_code=0)
     assert (told.verdict, told.status) == ("fabricated", "failed")
     assert told.faults[0].code == "FABRICATED"
     assert told.artifacts == DONE.artifacts
@@ -222,7 +222,7 @@ def test_a_claim_that_is_not_borne_out_is_fabricated() -> None:
     ],
 )
 def test_an_agent_that_could_not_answer_says_why(cause: Cause, stop_reason: str, code: str) -> None:
-    told = end(heard=Heard(cause=cause, trouble="the server said 529"), exit_code=1)
+    told = end(heard=RunOutput(cause=cause, trouble="the server said 529"), exit_code=1)
     assert (told.stop_reason, told.faults[0].code) == (stop_reason, code)
     assert "529" in told.faults[0].message
 
@@ -237,7 +237,7 @@ def test_only_an_accepted_return_that_ended_well_is_ever_completed() -> None:
         judgement = judge(DONE if accepted else None, verdict)
         if verdict == "unproven":
             judgement = make_unproven()
-        told = end(stop_reason, judgement=judgement, heard=Heard("text", cause=cause), exit_code=code)
+        told = end(stop_reason, judgement=judgement, heard=RunOutput("text", cause=cause), exit_code=code)
         tried += 1
         if told.status == "completed":
             assert stop_reason == "exited"

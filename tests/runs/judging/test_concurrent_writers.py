@@ -14,9 +14,9 @@ from remit.evidence.take_tree import take_tree
 from remit.ledger.home import Home
 from remit.model import Expectation
 from remit.runners import ToolUse
-from remit.runs.judging.conclusion import Writes
-from remit.runs.judging.concurrent_writers import Nested, Other, Site
-from remit.runs.judging.judge import Judgement, Scene, judge_answer
+from remit.runs.judging.conclusion import WrittenFiles
+from remit.runs.judging.concurrent_writers import ConcurrentRun, NestedRun, SharedTree
+from remit.runs.judging.judge import AttemptVerdict, JudgingContext, judge_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,15 +57,17 @@ class Run:
         self.before = take_tree(Home(str(root)), str(root))
         self.began_ms = time.time_ns() // 1_000_000
 
-    def make_other(self, *, started: int = 0, ended: int | None = None, **more: Any) -> Other:  # noqa: ANN401 - fields
+    def make_other(self, *, started: int = 0, ended: int | None = None, **more: Any) -> ConcurrentRun:  # noqa: ANN401 - fields
         """Another agent; its times count from the beginning of the run, in milliseconds."""
-        return Other(OTHER, self.began_ms + started, None if ended is None else self.began_ms + ended, **more)
+        return ConcurrentRun(OTHER, self.began_ms + started, None if ended is None else self.began_ms + ended, **more)
 
-    def judge(self, path: str, *others: Other, **more: Any) -> Judgement:  # noqa: ANN401 - fields of Scene
+    def judge(self, path: str, *others: ConcurrentRun, **more: Any) -> AttemptVerdict:  # noqa: ANN401 - fields of Scene
         """Judge a return that claims one file."""
         nested = more.pop("nested", ())
-        site = Site(str(self.root), self.began_ms, others, nested, more.pop("made", {}), more.pop("accepted_ms", {}))
-        scene = Scene(str(self.root), self.before, site=site, **more)
+        site = SharedTree(
+            str(self.root), self.began_ms, others, nested, more.pop("made", {}), more.pop("accepted_ms", {})
+        )
+        scene = JudgingContext(str(self.root), self.before, site=site, **more)
         return judge_answer(make_answer(path), scene, format="standard", words={},
                             expectation=Expectation(SESSION, "scribe"))  # fmt: skip
 
@@ -75,12 +77,12 @@ def run(tmp_path: Path) -> Run:
     return Run(tmp_path)
 
 
-LEFT = Writes({"new.md": HASH})
+LEFT = WrittenFiles({"new.md": HASH})
 UNCERTAIN: dict[str, dict[str, Any]] = {
     "still running": {},
     "ended, and nothing is known of its tree": {"ended": 5},
     "ended, and left the file as it is": {"ended": 5, "writes": LEFT},
-    "ended, and the content that it left is unknown": {"ended": 5, "writes": Writes({"new.md": None})},
+    "ended, and the content that it left is unknown": {"ended": 5, "writes": WrittenFiles({"new.md": None})},
     "may write": {"layers": ({"tools": ["read", "write"]},)},
     "may run commands": {"layers": ({"tools": ["read", "bash"]},)},
     "may not write elsewhere": {"layers": ({"deny": {"write": ["secret/**"]}},)},
@@ -89,8 +91,8 @@ UNCERTAIN: dict[str, dict[str, Any]] = {
 }
 IMPOSSIBLE: dict[str, dict[str, Any]] = {
     "started after the change": {"started": HOUR_MS},
-    "ended before the file was there": {"ended": 5, "writes": Writes({})},
-    "ended, and left something else there": {"ended": 5, "writes": Writes({"new.md": hash_blob("other")})},
+    "ended before the file was there": {"ended": 5, "writes": WrittenFiles({})},
+    "ended, and left something else there": {"ended": 5, "writes": WrittenFiles({"new.md": hash_blob("other")})},
     "has no tool that writes": {"layers": (READING,)},
     "its caller has none": {"layers": ({"tools": ["write"]}, READING)},
     "may not write there": {"layers": ({"deny": {"write": ["new.*"]}},)},
@@ -131,18 +133,18 @@ def test_a_file_that_came_with_its_folder_may_be_anyone_s(run: Run) -> None:
     late.root, late.before = run.root, run.before
     late.began_ms = run.began_ms + HOUR_MS
     (run.root / "aside").rename(run.root / "docs")
-    other = Other(OTHER, time.time_ns() // 1_000_000)
+    other = ConcurrentRun(OTHER, time.time_ns() // 1_000_000)
     assert late.judge("docs/a.md", other).name == "unproven"
 
 
 SEEN = (ToolUse("Bash", "run", "new.md"),)
 RECORDS: dict[str, tuple[str, dict[str, Any]]] = {
-    "ended, and its records name other files": ("accepted", {"ended": 5, "writes": Writes(None, frozenset({"x"}), is_recorded=True)}),
-    "running, and its records are newer than the file": ("accepted", {"writes": Writes(None, is_recorded=True), "recorded_ms": 1 << 60}),
-    "running, and its records are older than the file": ("unproven", {"writes": Writes(None, is_recorded=True), "recorded_ms": 1}),
+    "ended, and its records name other files": ("accepted", {"ended": 5, "writes": WrittenFiles(None, frozenset({"x"}), is_recorded=True)}),
+    "running, and its records are newer than the file": ("accepted", {"writes": WrittenFiles(None, is_recorded=True), "recorded_ms": 1 << 60}),
+    "running, and its records are older than the file": ("unproven", {"writes": WrittenFiles(None, is_recorded=True), "recorded_ms": 1}),
     "its records have gaps": ("unproven", {"ended": 5}),
-    "the file changed while its command ran, too": ("unproven", {"ended": 5, "writes": Writes(None, frozenset({"new.md"}), is_recorded=True)}),
-    "its tool wrote the file": ("unproven", {"ended": 5, "written": frozenset({"new.md"}), "writes": Writes(None, is_recorded=True)}),
+    "the file changed while its command ran, too": ("unproven", {"ended": 5, "writes": WrittenFiles(None, frozenset({"new.md"}), is_recorded=True)}),
+    "its tool wrote the file": ("unproven", {"ended": 5, "written": frozenset({"new.md"}), "writes": WrittenFiles(None, is_recorded=True)}),
 }  # fmt: skip
 
 
@@ -198,7 +200,7 @@ def test_work_that_another_agent_may_have_undone_is_unproven(run: Run, undo: Cal
     assert judgement.returned.status == "partial"
     wrote = run.judge(path, run.make_other(), tools=(ToolUse("Write", "write", path), BASH))
     assert wrote.name == "unproven"
-    recorded = run.make_other(ended=5, writes=Writes(seen=frozenset({path}), is_recorded=True))
+    recorded = run.make_other(ended=5, writes=WrittenFiles(seen=frozenset({path}), is_recorded=True))
     assert run.judge(path, recorded).name == "unproven"
 
 
@@ -206,8 +208,8 @@ def test_work_that_another_agent_may_have_undone_is_unproven(run: Run, undo: Cal
 def test_work_that_no_other_agent_can_have_undone_is_fabricated(run: Run, undo: Callable[[Path], str]) -> None:
     path = undo(run.root)
     late, reading = run.make_other(started=HOUR_MS), run.make_other(layers=(READING,))
-    kept = run.make_other(ended=5, writes=Writes({path: HASH}))
-    recorded = run.make_other(ended=5, writes=Writes(is_recorded=True))
+    kept = run.make_other(ended=5, writes=WrittenFiles({path: HASH}))
+    recorded = run.make_other(ended=5, writes=WrittenFiles(is_recorded=True))
     verdict = "invalid" if undo is empty else "fabricated"  # the agent may have made an empty file
     for others in ((), (late,), (reading,), (kept,), (recorded,)):
         assert run.judge(path, *others).name == verdict
@@ -224,12 +226,12 @@ def test_where_nothing_happened_nothing_was_undone(run: Run, path: str) -> None:
 # --- nested runs ------------------------------------------------------------------------------------------------------
 
 
-OTHER_TEXT = Writes({"new.md": hash_blob("before"), "more.md": HASH})
+OTHER_TEXT = WrittenFiles({"new.md": hash_blob("before"), "more.md": HASH})
 
 
-def nest(run: Run, *, is_awaited: bool = True, is_here: bool = True, **more: Any) -> Nested:  # noqa: ANN401 - of Other
+def nest(run: Run, *, is_awaited: bool = True, is_here: bool = True, **more: Any) -> NestedRun:  # noqa: ANN401 - of Other
     fields: dict[str, Any] = {"ended": HOUR_MS, "writes": LEFT} | more
-    return Nested("reader", run.make_other(**fields), is_awaited, is_here)
+    return NestedRun("reader", run.make_other(**fields), is_awaited, is_here)
 
 
 def test_a_file_as_a_nested_run_left_it_that_was_not_accepted_is_unproven(run: Run) -> None:
@@ -237,7 +239,7 @@ def test_a_file_as_a_nested_run_left_it_that_was_not_accepted_is_unproven(run: R
     wrote = (ToolUse("Write", "write", "new.md"),)
     for nested, tools in (
         (nest(run), None),
-        (nest(run, writes=Writes()), None),
+        (nest(run, writes=WrittenFiles()), None),
         (nest(run), wrote),  # it wrote a draft, and the nested run what is there now
         (nest(run, writes=OTHER_TEXT), None),  # it changed again, and most may still be of the nested run
         (nest(run, writes=OTHER_TEXT, is_awaited=False), None),
@@ -261,10 +263,10 @@ def test_a_file_that_the_caller_rewrote_or_another_nested_run_made_counts(run: R
         (nest(run, writes=OTHER_TEXT, is_here=False), {}),
         (nest(run, writes=OTHER_TEXT), {"made": {"new.md": frozenset({hash_blob("before")})}}),
         (nest(run, writes=OTHER_TEXT), {"made": {"new.md": frozenset({hash_blob("later")})}, "accepted_ms": later}),
-        (nest(run, writes=Writes(OTHER_TEXT.changed, is_recorded=True)), {}),
-        (nest(run, writes=Writes({})), {}),
-        (nest(run, ended=-HOUR_MS, writes=Writes()), {}),
-        (nest(run, writes=Writes(LEFT.changed, is_recorded=True)), {}),
+        (nest(run, writes=WrittenFiles(OTHER_TEXT.changed, is_recorded=True)), {}),
+        (nest(run, writes=WrittenFiles({})), {}),
+        (nest(run, ended=-HOUR_MS, writes=WrittenFiles()), {}),
+        (nest(run, writes=WrittenFiles(LEFT.changed, is_recorded=True)), {}),
         (nest(run, layers=(READING,)), {}),
         (nest(run, is_awaited=False), {"tools": wrote}),
         (nest(run), {"made": {"new.md": frozenset({HASH})}}),

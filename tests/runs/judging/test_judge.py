@@ -13,8 +13,8 @@ from remit.ledger.home import Home
 from remit.manifest.prefix_check import take_beginning
 from remit.model import Expectation
 from remit.runners import ToolUse
-from remit.runs.judging.concurrent_writers import Other, Site
-from remit.runs.judging.judge import Earlier, Judgement, Scene, judge_answer, look_around
+from remit.runs.judging.concurrent_writers import ConcurrentRun, SharedTree
+from remit.runs.judging.judge import AttemptVerdict, EarlierClaims, JudgingContext, compare_trees, judge_answer
 
 SESSION = "sess_1794805361_qbq98k"
 WROTE = ToolUse("Write", "write", "report.md")
@@ -33,7 +33,7 @@ def make_answer(*paths: str, status: str = "completed", **more: object) -> str:
     return json.dumps({**value, "metadata": identity, "errors": errors, **more})
 
 
-def judge(text: str, scene: Scene, *, format: str = "standard") -> Judgement:
+def judge(text: str, scene: JudgingContext, *, format: str = "standard") -> AttemptVerdict:
     expectation = Expectation(SESSION, "researcher", "research", 1, ("orchestrator", "researcher"))
     return judge_answer(text, scene, format=format, expectation=expectation, words={})
 
@@ -44,14 +44,14 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def look(root: Path, **more: Any) -> Scene:  # noqa: ANN401 - fields of Scene
-    return Scene(str(root), take_tree(Home(str(root)), str(root)), **more)
+def look(root: Path, **more: Any) -> JudgingContext:  # noqa: ANN401 - fields of Scene
+    return JudgingContext(str(root), take_tree(Home(str(root)), str(root)), **more)
 
 
-def beside(root: Path, **more: Any) -> Site:  # noqa: ANN401 - fields of Other
+def beside(root: Path, **more: Any) -> SharedTree:  # noqa: ANN401 - fields of Other
     """Another agent that started with this one and still runs; nothing was written for a while before."""
     began_ms = time.time_ns() // 1_000_000 + AGO_MS
-    return Site(str(root), began_ms, (Other("sess_1794805361_other1", began_ms, **more),))
+    return SharedTree(str(root), began_ms, (ConcurrentRun("sess_1794805361_other1", began_ms, **more),))
 
 
 def test_a_file_that_was_made_meanwhile_bears_the_claim_out(root: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_file_that_is_not_there_is_made_up(root: Path) -> None:
     assert not judgement.accepted
 
 
-MISSED = Earlier(("report.md", "plan.md"), frozenset({"report.md", "plan.md", "done.md"}))
+MISSED = EarlierClaims(("report.md", "plan.md"), frozenset({"report.md", "plan.md", "done.md"}))
 
 
 @pytest.mark.parametrize("claims", [("done.md",), ("done.md", "other.md")], ids=["less", "one for two"])
@@ -117,7 +117,7 @@ def test_a_claim_that_is_only_withdrawn_makes_nothing_completed(
         (root / "report.md").touch()
     elif left == "folder":
         (root / "report.md").mkdir()
-    assert judge(make_answer(*claims), scene._replace(earlier=Earlier())).accepted
+    assert judge(make_answer(*claims), scene._replace(earlier=EarlierClaims())).accepted
     judgement = judge(make_answer(*claims), scene)
     assert (judgement.name, judgement.accepted) == ("fabricated", False)
     assert judgement.findings[0].code == "EVD006"
@@ -139,7 +139,7 @@ def test_whoever_writes_the_file_or_names_the_one_that_is_meant_is_believed(
 
 def test_an_old_file_takes_no_place(root: Path) -> None:
     """Without a snapshot from before, Remit cannot decide that it is old."""
-    scene = look(root, earlier=Earlier(("report.md",), frozenset({"report.md"})))
+    scene = look(root, earlier=EarlierClaims(("report.md",), frozenset({"report.md"})))
     assert {"EVD001", "EVD006"} <= {finding.code for finding in judge(make_answer("old.md"), scene).findings}
     assert judge(make_answer("old.md"), scene._replace(before=None)).name == "unproven"
 
@@ -246,7 +246,7 @@ def test_a_tree_that_cannot_be_read_after_the_run_is_a_doubt(root: Path, monkeyp
 
 
 def test_a_tree_that_could_not_be_read_before_the_run_says_why(root: Path) -> None:
-    scene = Scene(str(root), None, is_lost=True, lost="the tree could not be read: git took longer than 60 s")
+    scene = JudgingContext(str(root), None, is_lost=True, lost="the tree could not be read: git took longer than 60 s")
     (root / "report.md").write_text("# New\n")
     judgement = judge(make_answer("report.md"), scene)
     assert (judgement.name, judgement.findings[0].code) == ("unproven", "EVD005")
@@ -282,7 +282,7 @@ def test_what_changed_and_was_not_claimed_is_listed(root: Path) -> None:
     (root / "report.md").write_text("# New\n")
     (root / "side.txt").write_text("x")
     judgement = judge(make_answer("report.md"), scene)
-    comparison, unclaimed = look_around(scene, judgement.grades)
+    comparison, unclaimed = compare_trees(scene, judgement.grades)
     assert comparison is not None
     assert [change.path for change in unclaimed] == ["side.txt"]
 
@@ -307,7 +307,7 @@ def make_findings(root: Path, topic: str) -> None:
     (root / f"{topic}.md").write_text(f"# {topic}\n\n{sections}")
 
 
-def look_manifest(root: Path, **more: Any) -> Scene:  # noqa: ANN401 - fields of Scene
+def look_manifest(root: Path, **more: Any) -> JudgingContext:  # noqa: ANN401 - fields of Scene
     manifest = root / "MANIFEST.jsonl"
     manifest.write_text(make_line("old-topic"))
     make_findings(root, "old-topic")
@@ -450,8 +450,8 @@ def test_an_artifact_is_named_from_the_root_and_the_manifest_is_no_stray(root: P
     assert judgement.returned is not None
     assert [artifact.path for artifact in judgement.returned.artifacts] == ["out/cache.md"]
     assert judgement.grades["out/cache.md"].grade == "changed"
-    assert [change.path for change in look_around(scene, judgement.grades)[1]] == ["stray.txt"]
-    assert "out/MANIFEST.jsonl" in {change.path for change in look_around(scene, {})[1]}
+    assert [change.path for change in compare_trees(scene, judgement.grades)[1]] == ["stray.txt"]
+    assert "out/MANIFEST.jsonl" in {change.path for change in compare_trees(scene, {})[1]}
 
 
 def test_a_manifest_that_is_no_file_has_no_entry(root: Path) -> None:

@@ -18,8 +18,8 @@ from remit.model import AgentError, Artifact, Return, Verdict
 from remit.result import Result, ResultArtifact, ResultUsage, describe_schema
 from remit.returns.formats import DIALECTS
 from remit.returns.formats.manifest import SENTENCES
-from remit.runs.judging.conclusion import Ended, conclude
-from remit.runs.judging.judge import Judgement
+from remit.runs.judging.conclusion import AttemptEnd, conclude
+from remit.runs.judging.judge import AttemptVerdict
 from remit.runs.results.build_return import write_return
 from remit.runs.results.fit_budget import fit_result
 from remit.runs.results.full_result import make_report, read_report, render_report
@@ -93,7 +93,9 @@ def test_every_conclusion_is_a_valid_return(name: DialectName) -> None:
     row = ROW._replace(details={"format": name})
     for stop_reason, status in product(STOP_REASONS, (None, "refused", *STATUSES)):
         judgement = make_judgement(status, name)
-        conclusion = conclude(Ended(stop_reason, "researcher", judgement=judgement, format=name, session_id=SESSION))
+        conclusion = conclude(
+            AttemptEnd(stop_reason, "researcher", judgement=judgement, format=name, session_id=SESSION)
+        )
         result = make_report(row, None, conclusion, ended_ms=0)
         kept = json.loads(render_report(result, conclusion))
         assert read_report(kept)[0] == result._replace(fitted={}), "it is kept whole"
@@ -108,14 +110,14 @@ def test_every_conclusion_is_a_valid_return(name: DialectName) -> None:
             )
 
 
-def make_judgement(status: str | None, name: DialectName) -> Judgement | None:
+def make_judgement(status: str | None, name: DialectName) -> AttemptVerdict | None:
     if status is None:
         return None
     if status == "refused" or (status, name) in (("blocked", "hyper"), ("failed", "manifest")):
-        return Judgement("invalid", verdict=Verdict("invalid", format=name))
+        return AttemptVerdict("invalid", verdict=Verdict("invalid", format=name))
     payload = make_result(status, "exited", name).returned
     returned = DIALECTS[name].read(dict(payload))
-    return Judgement("accepted", returned=returned, claimed=returned, verdict=Verdict("accepted", format=name))
+    return AttemptVerdict("accepted", returned=returned, claimed=returned, verdict=Verdict("accepted", format=name))
 
 
 @pytest.mark.parametrize("to", ["", *NAMES])
@@ -132,7 +134,7 @@ def test_a_file_that_was_left_is_named_as_its_format_names_it(
     """D2 D4: an agent that was stopped named no file, and no return has an absolute path."""
     row = ROW._replace(details={"format": name, "result_format": to, "root": "/project", **config})
     change = TreeChange(path, "created", 9, blob="ab" * 20)
-    ended = Ended("timeout", "researcher", comparison=Comparison(created=(change,)), format=name)
+    ended = AttemptEnd("timeout", "researcher", comparison=Comparison(created=(change,)), format=name)
     result = make_report(row, None, conclude(ended), ended_ms=0)
     shaped = result.to_dict()
     assert find_errors(shaped, to or name) == []
@@ -157,8 +159,8 @@ def test_an_error_that_the_agent_gave_no_code_has_one() -> None:
 
 def test_the_judged_format_gives_the_advice() -> None:
     """D12: an agent without a declared format used hyper, was judged by it and refused."""
-    judgement = Judgement("invalid", verdict=Verdict("invalid", format="hyper"))
-    conclusion = conclude(Ended("exited", "researcher", judgement=judgement, format="standard"))
+    judgement = AttemptVerdict("invalid", verdict=Verdict("invalid", format="hyper"))
+    conclusion = conclude(AttemptEnd("exited", "researcher", judgement=judgement, format="standard"))
     assert conclusion.format == "hyper"
     assert "remit return prompt --format hyper" in conclusion.next_steps[0]
 
@@ -190,9 +192,9 @@ def test_the_agents_fields_and_unknown_keys_stay() -> None:
 
 
 def report(returned: Return) -> dict[str, Any]:
-    judgement = Judgement("accepted", returned=returned, claimed=returned,
+    judgement = AttemptVerdict("accepted", returned=returned, claimed=returned,
                           verdict=Verdict("accepted", format=returned.format, returned=returned))  # fmt: skip
-    conclusion = conclude(Ended("exited", "researcher", judgement=judgement))
+    conclusion = conclude(AttemptEnd("exited", "researcher", judgement=judgement))
     return make_report(ROW._replace(started_ms=1_000), None, conclusion, ended_ms=3_000).to_dict()
 
 
@@ -200,9 +202,9 @@ def report(returned: Return) -> dict[str, Any]:
 def test_a_status_that_remit_lowered_carries_an_error(name: DialectName) -> None:
     """D4: an unproven `completed` is `partial` with UNPROVEN, in the words of its format."""
     claimed = DIALECTS[name].read(dict(make_result("completed", "exited", name).returned))
-    judgement = Judgement("unproven", returned=claimed._replace(status="partial"), claimed=claimed,
+    judgement = AttemptVerdict("unproven", returned=claimed._replace(status="partial"), claimed=claimed,
                           unproven=("reports/cache.md",), verdict=Verdict("accepted", format=name, returned=claimed))  # fmt: skip
-    conclusion = conclude(Ended("exited", "researcher", judgement=judgement))
+    conclusion = conclude(AttemptEnd("exited", "researcher", judgement=judgement))
     assert conclusion.lowered
     shaped = make_report(ROW, None, conclusion, ended_ms=0).to_dict()
     assert find_errors(shaped, name) == []
@@ -214,8 +216,8 @@ def test_a_status_that_remit_lowered_carries_an_error(name: DialectName) -> None
 @pytest.mark.parametrize("name", NAMES)
 def test_advice_follows_the_format(name: DialectName) -> None:
     """D12: an agent whose return was refused is shown the instructions of its own format."""
-    judgement = Judgement("missing", verdict=Verdict("missing"))
-    conclusion = conclude(Ended("exited", "researcher", judgement=judgement, format=name))
+    judgement = AttemptVerdict("missing", verdict=Verdict("missing"))
+    conclusion = conclude(AttemptEnd("exited", "researcher", judgement=judgement, format=name))
     assert conclusion.faults[0].recommendation == "Fix researcher subagent return format"
     assert f"remit return prompt --format {name}" in conclusion.next_steps[0]
 

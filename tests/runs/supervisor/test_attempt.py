@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.result import Result
-    from remit.runners import Heard
+    from remit.runners import RunOutput
 
 OWN = '".remit/sessions/$REMIT_SESSION_ID'
 
@@ -131,7 +131,7 @@ def test_a_long_output_is_heard_aside(root: Path, monkeypatch: pytest.MonkeyPatc
     heard: list[tuple[bool, int]] = []
     finish = CommandListener.finish
 
-    def spy(listener: CommandListener, *, errors: bytes, exit_code: int | None) -> Heard:
+    def spy(listener: CommandListener, *, errors: bytes, exit_code: int | None) -> RunOutput:
         told = finish(listener, errors=errors, exit_code=exit_code)
         heard.append((threading.current_thread() is threading.main_thread(), len(told.text or "")))
         return told

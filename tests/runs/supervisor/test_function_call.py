@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.runs.request import Request
-from remit.runs.supervisor.function_call import LEFT, Call
+from remit.runs.supervisor.function_call import LEFT, FunctionCall
 from remit.runs.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def test_functions_that_hang_hold_up_nobody_and_are_told(root: Path, gate: threa
 def test_a_function_has_the_context_of_whoever_calls_it() -> None:
     async def run() -> str:
         CALLER.set("the caller")
-        return await Call(lambda _: CALLER.get(), "Do it.").answer
+        return await FunctionCall(lambda _: CALLER.get(), "Do it.").answer
 
     assert asyncio.run(run()) == "the caller"
 
@@ -77,7 +77,7 @@ def test_a_function_that_would_end_the_program_ends_only_itself() -> None:
     async def run() -> None:
         for function, told in ((lambda _: sys.exit(3), "SystemExit: 3"), (iterate, "StopIteration")):
             with pytest.raises(RuntimeError, match=told):
-                await Call(function, "Do it.").answer
+                await FunctionCall(function, "Do it.").answer
 
     asyncio.run(run())
 
@@ -91,7 +91,7 @@ def test_one_that_ends_after_everything_else_disturbs_nobody(capfd: pytest.Captu
         return "too late"
 
     async def run() -> tuple[str, ...]:
-        call = Call(work, "Do it.")
+        call = FunctionCall(work, "Do it.")
         await asyncio.sleep(0.01)
         call.cancel()
         return call.notes

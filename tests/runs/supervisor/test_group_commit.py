@@ -12,7 +12,7 @@ import pytest
 from remit.errors import BusyError, RefusedError
 from remit.ledger.events import add_event, load_events
 from remit.ledger.home import Home
-from remit.runs.supervisor.group_commit import Together
+from remit.runs.supervisor.group_commit import GroupCommit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +53,7 @@ def watched(tmp_path: Path) -> Watched:
 
 
 def test_what_comes_at_one_moment_is_one_transaction(watched: Watched) -> None:
-    together = Together(watched.home)
+    together = GroupCommit(watched.home)
 
     async def write(name: str) -> int:
         return await together.write(lambda db: add_event(db, name, {}))
@@ -68,7 +68,7 @@ def test_what_comes_at_one_moment_is_one_transaction(watched: Watched) -> None:
 
 
 def test_one_that_is_refused_leaves_nothing_and_costs_no_other(watched: Watched) -> None:
-    together = Together(watched.home)
+    together = GroupCommit(watched.home)
 
     def refuse(db: Connection) -> None:
         add_event(db, "half of it", {})
@@ -85,7 +85,7 @@ def test_one_that_is_refused_leaves_nothing_and_costs_no_other(watched: Watched)
 
 
 def test_nobody_is_told_that_it_is_written_where_it_is_not(watched: Watched) -> None:
-    together = Together(watched.home)
+    together = GroupCommit(watched.home)
     watched.fails = True
 
     async def run() -> list[object]:
@@ -99,7 +99,7 @@ def test_nobody_is_told_that_it_is_written_where_it_is_not(watched: Watched) -> 
 
 
 def test_each_part_is_done_in_the_context_of_whoever_asks(watched: Watched) -> None:
-    together = Together(watched.home)
+    together = GroupCommit(watched.home)
 
     async def ask(name: str) -> str:
         ASKER.set(name)
@@ -113,7 +113,7 @@ def test_each_part_is_done_in_the_context_of_whoever_asks(watched: Watched) -> N
 
 
 def test_whoever_is_cancelled_before_writes_nothing(watched: Watched) -> None:
-    together = Together(watched.home)
+    together = GroupCommit(watched.home)
 
     async def run() -> None:
         gone = asyncio.ensure_future(together.write(lambda db: add_event(db, "gone", {})))
@@ -129,7 +129,7 @@ def test_whoever_is_cancelled_before_writes_nothing(watched: Watched) -> None:
 
 def test_other_processes_are_not_kept_waiting_for_long(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("remit.runs.supervisor.group_commit._MOST_SECONDS", 0.0)
-    together = Together(watched.home)
+    together = GroupCommit(watched.home)
 
     async def run() -> None:
         await asyncio.gather(*(together.write(lambda db: add_event(db, "one", {})) for _ in range(4)))

@@ -18,7 +18,7 @@ from tests.runs.tasks.test_task_status import make_worker
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.runs.tasks.commands import Part
+    from remit.runs.tasks.commands import FinishedTaskRun
 
 FOLDER = "specs/1_cache_the_uploads/plans"
 PLAN = """# Plan
@@ -57,10 +57,12 @@ def read_plan(root: str) -> str:
     return Path(root, f"{FOLDER}/implementation-001.md").read_text("utf-8")
 
 
-def implement(root: str, act: Callable[[], None], *, status: str = "completed") -> tuple[list[Part], str | None]:
+def implement(
+    root: str, act: Callable[[], None], *, status: str = "completed"
+) -> tuple[list[FinishedTaskRun], str | None]:
     """Have an agent implement the task that does something besides at its first phase; the parts, and the marker."""
 
-    async def main() -> tuple[list[Part], str | None]:
+    async def main() -> tuple[list[FinishedTaskRun], str | None]:
         async with Workspace.open(root, environ={}) as ws:
             done: list[int] = []
 

@@ -13,7 +13,7 @@ from remit.errors import RefusedError
 from remit.mcp.tools import Call
 from remit.mcp.workspace_tools import task_move
 from remit.runs.admission.tickets import CARRIED
-from remit.runs.hosted_runs import Serving
+from remit.runs.hosted_runs import HostedRuns
 from remit.runs.tasks.task_status import open_store
 from remit.runs.workspace import Workspace
 from remit.tasks.store import TaskStore
@@ -91,7 +91,7 @@ def test_a_failed_return_undoes_done_that_the_agent_said_through_its_server(root
     moved: list[str] = []
 
     def serve(environ: dict[str, str]) -> None:
-        task_move(Call({"number": 1, "marker": "COMPLETED"}, Serving(environ)))
+        task_move(Call({"number": 1, "marker": "COMPLETED"}, HostedRuns(environ)))
         moved.append("COMPLETED")
 
     def cheat() -> None:

@@ -15,7 +15,7 @@ import pytest
 from remit.errors import RefusedError, UsageError
 from remit.ledger.events import add_event, load_events
 from remit.ledger.runs import load_run
-from remit.runs.tasks.commands import Wish, get_ready, take_up
+from remit.runs.tasks.commands import TaskRequest, get_ready, start_task_run
 from remit.runs.tasks.phases import PREFLIGHT
 from remit.runs.tasks.task_status import enter, open_store
 from remit.runs.workspace import Workspace
@@ -116,7 +116,7 @@ def admit_and_go(root: str, command: str = "research") -> str:
         "utf-8",
     )
     fields = {"command": f"python3 {program}", "commits": False}
-    prepared = take_up(ws, get_ready(ws, Wish(command, 1, fields=fields)))
+    prepared = start_task_run(ws, get_ready(ws, TaskRequest(command, 1, fields=fields)))
     ws.supervisor.end()
     ws.home.close()
     return prepared.row.session_id
@@ -222,12 +222,14 @@ def test_no_two_take_up_one_task(root: str) -> None:
     session_id = admit_and_go(root)
     ws = Workspace(root, environ={})
     with pytest.raises(RefusedError, match=f"works on task 1 already \\({session_id}\\)"):
-        take_up(ws, get_ready(ws, Wish("research", 1, fields={"command": "true"})))
-    second = ws.prepare(get_ready(ws, Wish("research", 1, fields={"command": "true"})).request)  # as a retry comes
+        start_task_run(ws, get_ready(ws, TaskRequest("research", 1, fields={"command": "true"})))
+    second = ws.prepare(
+        get_ready(ws, TaskRequest("research", 1, fields={"command": "true"})).request
+    )  # as a retry comes
     with pytest.raises(RefusedError, match=f"works on task 1 already \\({session_id}\\)"):
         enter(ws.home, ws.settings, second.row)
     assert get_marker(ws) == "NOT STARTED"
-    review = take_up(ws, get_ready(ws, Wish("review", 1, fields={"command": "true"})))
+    review = start_task_run(ws, get_ready(ws, TaskRequest("review", 1, fields={"command": "true"})))
     assert review.row.task_number == 1
     ws.supervisor.end()
     ws.home.close()

@@ -9,7 +9,7 @@ import pytest
 from remit.cluster.database import leases, submissions
 from remit.cluster.database.store import Database
 from remit.cluster.database.submissions import Posted
-from remit.cluster.database.workers import Worker, enter, leave
+from remit.cluster.database.workers import RegisteredWorker, enter, leave
 from remit.cluster.workers_status import run
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run
@@ -71,7 +71,7 @@ def test_workers_queues_and_leases_come_and_go_by_themselves(place: tuple[Seen, 
 
     async def begin(db: Database) -> None:
         for name in ("alpha", HOSTILE):
-            await enter(db, Worker(name, f"host of {name}", 7, "1.0", 1, 4, ("planner",), 15.0))
+            await enter(db, RegisteredWorker(name, f"host of {name}", 7, "1.0", 1, 4, ("planner",), 15.0))
         for name in (OWN, "sess_1700000002_bbbbbb", "sess_1700000003_cccccc"):
             posted = Posted(name, name, None, HOSTILE, 1, ("o", "planner"), "command", {"timeout_s": 60}, b"order")
             await submissions.post(db, posted)

@@ -13,7 +13,7 @@ from remit.terminal import escape, quote
 from remit.views.render import ACCEPTED, NOT_ACCEPTED
 
 if TYPE_CHECKING:
-    from remit.runs.consent import Trust
+    from remit.runs.consent import TrustRequest
 
 
 @click.command(cls=options.Command)
@@ -70,7 +70,7 @@ def _agree(*, yes: bool, only_show: bool, as_json: bool) -> int:
         _show(found)
     if found.is_needed and not found.is_trusted and not only_show:
         if yes or (can_ask() and ask("\nLet Remit run these?", default=False)):
-            consent.give_trust(found)
+            consent.grant_trust(found)
             found = found._replace(reason="")
             if not as_json:
                 say(f"{get_paint()('good', '✓')} trusted, until one of them changes")
@@ -82,7 +82,7 @@ def _agree(*, yes: bool, only_show: bool, as_json: bool) -> int:
     return ACCEPTED if found.is_trusted or not found.is_needed else NOT_ACCEPTED
 
 
-def _show(found: Trust) -> None:
+def _show(found: TrustRequest) -> None:
     """Every command in full: what is cut off could be the part that matters."""
     paint = get_paint()
     if not found.is_needed:

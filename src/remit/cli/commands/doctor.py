@@ -12,7 +12,7 @@ from remit.terminal import escape, find_width, fold, quote, shorten
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
-    from remit.maintenance.doctor import Health
+    from remit.maintenance.doctor import DoctorReport
 
 _MIN_ROOM = 20
 _MARKS = {"ok": ("good", "✓"), "warning": ("warning", "!"), "problem": ("error", "✗")}
@@ -42,11 +42,11 @@ def doctor(*, output_format: str) -> int:
     return ACCEPTED if health.is_well else NOT_ACCEPTED
 
 
-def _shape(health: Health) -> dict[str, Any]:
+def _shape(health: DoctorReport) -> dict[str, Any]:
     return {"root": health.root, "well": health.is_well, "checks": [check._asdict() for check in health.checks]}
 
 
-def _show(health: Health) -> None:
+def _show(health: DoctorReport) -> None:
     paint = get_paint()
     width = max(len(check.name) for check in health.checks)
     columns = find_width()

@@ -138,12 +138,12 @@ def _show_list(found: Errors, *, singly: bool) -> None:
 def _show_findings(found: Errors) -> None:
     """What is wrong with the file, on standard output like all findings."""
     from remit.cli.diagnostics_output import SHOWS
-    from remit.views.excerpt import Text
+    from remit.views.excerpt import SourceText
 
     if found.findings:
         show = SHOWS["full"]()
         for finding in found.findings:
-            show.add(finding, name_file(found.file), Text(found.data))
+            show.add(finding, name_file(found.file), SourceText(found.data))
         show.flush()
 
 

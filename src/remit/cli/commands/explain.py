@@ -14,7 +14,7 @@ from remit.views.render import ACCEPTED
 
 if TYPE_CHECKING:
     from remit.terminal import Paint
-    from remit.views.explanations import Codes, Explanation
+    from remit.views.explanations import CodeList, Explanation
 
 
 @click.command(cls=options.Command)
@@ -43,7 +43,7 @@ def explain(codes: tuple[str, ...], *, every: bool, output_format: str) -> int:
     return ACCEPTED
 
 
-def _tell(found: list[Codes], output_format: str) -> None:
+def _tell(found: list[CodeList], output_format: str) -> None:
     """What was asked for: a code with its documentation, many with a line each."""
     paint = get_paint()
     if output_format == "json":

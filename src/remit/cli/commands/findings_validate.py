@@ -63,12 +63,12 @@ def validate(files: tuple[str, ...], *, with_pages: bool, baseline: str | None, 
 
 def _subtract(validated: Validated, baseline: str, show: Show) -> str:
     """Show what the baseline doesn't have, and say what it has."""
-    from remit.views.excerpt import Passage
+    from remit.views.excerpt import ExcerptSpan
 
     weighed = validated.subtract(baseline)
     for rows in validated.rows.values():
         for finding, file, text, first_line in rows:
-            show.add(finding, name_file(file), Passage(text, first_line))
+            show.add(finding, name_file(file), ExcerptSpan(text, first_line))
     if weighed.made or weighed.shorter:
         what = "was made, with" if weighed.made else "now holds"
         return f"{escape(name_file(baseline))} {what} {count(weighed.held, 'finding')}.\n"
@@ -78,11 +78,11 @@ def _subtract(validated: Validated, baseline: str, show: Show) -> str:
 def _validate(file: str, show: Show, *, with_pages: bool) -> None:
     from remit.manifest import findings_command
     from remit.manifest.findings_command import validate_findings_files
-    from remit.views.excerpt import Passage
+    from remit.views.excerpt import ExcerptSpan
 
     name = name_file(file)
     for finding, text, first_line in findings_command.validate_manifest(file):
-        show.add(finding, name, Passage(text, first_line))
+        show.add(finding, name, ExcerptSpan(text, first_line))
     for page in validate_findings_files(file) if with_pages else ():
         for finding in page.findings:
-            show.add(finding, name_file(page.file), Passage(page.text, 1))
+            show.add(finding, name_file(page.file), ExcerptSpan(page.text, 1))

@@ -12,7 +12,7 @@ from remit.terminal import escape, quote
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
-    from remit.maintenance.gc import Cleared
+    from remit.maintenance.gc import GcResult
 
 _MAX_SHOWN = 20
 _MAX_HELD = 3
@@ -39,7 +39,7 @@ def gc(*, dry_run: bool, output_format: str) -> int:
     return NOT_ACCEPTED if cleared.failures else ACCEPTED
 
 
-def _shape(cleared: Cleared, *, dry_run: bool) -> dict[str, Any]:
+def _shape(cleared: GcResult, *, dry_run: bool) -> dict[str, Any]:
     kept = {name: list(held) for name, held in cleared.kept}
     return {key: list(value) if isinstance(value, tuple) else value for key, value in cleared._asdict().items()} | {
         "kept": kept,
@@ -47,7 +47,7 @@ def _shape(cleared: Cleared, *, dry_run: bool) -> dict[str, Any]:
     }
 
 
-def _show(cleared: Cleared, *, dry_run: bool) -> None:
+def _show(cleared: GcResult, *, dry_run: bool) -> None:
     paint = get_paint()
     for failure in cleared.failures:
         say(f"{paint('error', '✗')} {quote(failure)}")
@@ -68,7 +68,7 @@ def _show(cleared: Cleared, *, dry_run: bool) -> None:
         say(f"  and {len(names) - _MAX_SHOWN} more")
 
 
-def _describe(cleared: Cleared) -> list[str]:
+def _describe(cleared: GcResult) -> list[str]:
     totals = [
         (cleared.runs, "delegation"),
         (cleared.events, "event"),

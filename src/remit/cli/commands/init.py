@@ -12,7 +12,7 @@ from remit.terminal import escape, quote
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
-    from remit.maintenance.init import PlannedFile, Setup, Survey
+    from remit.maintenance.init import InitPlan, PlannedFile, ProjectSurvey
 
 _MAX_FOLDERS = 4
 
@@ -54,7 +54,7 @@ def _set_up(*, yes: bool, may_ask: bool, output_format: str) -> int:
     return _end(setup, "written; next: remit doctor, remit lint", "written, but not everything")
 
 
-def _end(setup: Setup, well: str, badly: str) -> int:
+def _end(setup: InitPlan, well: str, badly: str) -> int:
     """The last line: whether everything is there now."""
     if not setup.undone:
         say(f"{get_paint()('good', '✓')} {well}")
@@ -63,13 +63,13 @@ def _end(setup: Setup, well: str, badly: str) -> int:
     return _tell_undone(setup)
 
 
-def _tell_undone(setup: Setup, *, as_json: bool = False) -> int:
+def _tell_undone(setup: InitPlan, *, as_json: bool = False) -> int:
     for error in setup.undone:
         complain(error, as_json=as_json)
     return NOT_ACCEPTED
 
 
-def _shape(setup: Setup, *, written: bool) -> dict[str, Any]:
+def _shape(setup: InitPlan, *, written: bool) -> dict[str, Any]:
     found = setup.found._asdict()
     found["agents"] = [{"folder": folder, "count": total} for folder, total in setup.found.agents.items()]
     writes = [
@@ -95,7 +95,7 @@ def _find_added(each: PlannedFile) -> str:
     return each.after[len(each.before or b"") :].decode("utf-8", "replace").removeprefix("\r").removeprefix("\n")
 
 
-def _show(setup: Setup, *, at_length: bool) -> None:
+def _show(setup: InitPlan, *, at_length: bool) -> None:
     paint = get_paint()
     say(f"{paint('strong', 'Workspace')} {escape(setup.root)}")
     for name, what in _describe(setup.found):
@@ -111,7 +111,7 @@ def _show(setup: Setup, *, at_length: bool) -> None:
             say(f"    {paint('good', f'+ {escape(line)}'.rstrip())}")
 
 
-def _describe(found: Survey) -> list[tuple[str, str]]:
+def _describe(found: ProjectSurvey) -> list[tuple[str, str]]:
     folders = [f"{total} in {folder}" for folder, total in found.agents.items()]
     more = len(folders) - _MAX_FOLDERS
     shown = folders[:_MAX_FOLDERS] + [f"{count(more, 'more folder')}"] * (more > 0)

@@ -18,7 +18,7 @@ from remit.views.render import ACCEPTED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.views.logs import Line, Log
+    from remit.views.logs import LogLine, RunLog
 
 _LOOK_S = 0.2
 
@@ -39,7 +39,7 @@ def logs(session: str | None, *, follow: bool, attempt: int | None, err: bool, r
     and secrets are taken out. --json prints a line of JSON for each. Exit code 0: shown, 2: could not run.
     """
     from remit.runs.choose_agent import load_settings_or_usual
-    from remit.views.logs import Log
+    from remit.views.logs import RunLog
     from remit.views.run_details import find_session, open_home
 
     home = open_home()
@@ -47,7 +47,7 @@ def logs(session: str | None, *, follow: bool, attempt: int | None, err: bool, r
         wanted = find_session(home, session)
         settings, trouble = load_settings_or_usual(home.root)
         warn_of_settings(trouble)
-        log = Log(home, settings, wanted, attempt=attempt, stream="err" if err else "out")
+        log = RunLog(home, settings, wanted, attempt=attempt, stream="err" if err else "out")
         show = _show_raw if raw else _make_show(output_format)
         is_empty = not _read(log, show, follow=follow)
     finally:
@@ -57,7 +57,7 @@ def logs(session: str | None, *, follow: bool, attempt: int | None, err: bool, r
     return ACCEPTED
 
 
-def _read(log: Log, show: Callable[[Log], int], *, follow: bool) -> int:
+def _read(log: RunLog, show: Callable[[RunLog], int], *, follow: bool) -> int:
     """Show what there is; who follows, what comes, until nothing does. How many lines or parts that were."""
     told, shown = "", 0
     while True:
@@ -78,7 +78,7 @@ def _read(log: Log, show: Callable[[Log], int], *, follow: bool) -> int:
         time.sleep(_LOOK_S)
 
 
-def _show_raw(log: Log) -> int:
+def _show_raw(log: RunLog) -> int:
     """Bytes as they are for a program; a terminal gets them as text."""
     is_terminal, shown = sys.stdout is not None and sys.stdout.isatty(), 0
     for data in log.read_raw():
@@ -90,11 +90,11 @@ def _show_raw(log: Log) -> int:
     return shown
 
 
-def _make_show(output_format: str) -> Callable[[Log], int]:
+def _make_show(output_format: str) -> Callable[[RunLog], int]:
     """A function that shows the lines, with a heading where another attempt begins."""
     attempt, kind = 1, ""
 
-    def show(log: Log) -> int:
+    def show(log: RunLog) -> int:
         nonlocal attempt, kind
         shown = 0
         for line in log.read():
@@ -113,7 +113,7 @@ def _make_show(output_format: str) -> Callable[[Log], int]:
     return show
 
 
-def _render(line: Line) -> str:
+def _render(line: LogLine) -> str:
     text = escape(line.text, keep="\t")
     if line.kind == "said":
         return f"{get_paint()('note', '·')} {text}"

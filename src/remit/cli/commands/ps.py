@@ -17,7 +17,7 @@ from remit.views.render import ACCEPTED, count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from remit.cluster.workers_status import Cluster
+    from remit.cluster.workers_status import ClusterStatus
     from remit.terminal import Paint
     from remit.views.run_details import Standing
 
@@ -68,7 +68,7 @@ def ps(session: str | None, *, everything: bool, as_tree: bool, output_format: s
     return ACCEPTED
 
 
-def _show_all(found: Sequence[Standing], cluster: Cluster | None, *, everything: bool) -> None:
+def _show_all(found: Sequence[Standing], cluster: ClusterStatus | None, *, everything: bool) -> None:
     if found:
         _show(found)
     else:
@@ -224,7 +224,7 @@ def _show_trees(session: str | None, output_format: str) -> int:
     return ACCEPTED
 
 
-def tell_trouble(cluster: Cluster | None) -> None:
+def tell_trouble(cluster: ClusterStatus | None) -> None:
     """Say that the database of other machines has nothing to say: what was shown is what the ledger has."""
     if cluster is not None and cluster.trouble is not None:
         from remit.cli.workers_output import render_trouble

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from remit.ledger.runs import Run
     from remit.model import Diagnostic
     from remit.result import Result
-    from remit.runs.admission.prepare import Prepared
+    from remit.runs.admission.prepare import AdmittedRun
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace
 
@@ -133,7 +133,7 @@ def _detach(ws: Workspace, request: Request, output_format: str) -> int:
     return tell_detached(prepared, output_format)
 
 
-def tell_detached(prepared: Prepared, output_format: str) -> int:
+def tell_detached(prepared: AdmittedRun, output_format: str) -> int:
     """Say which session goes on by itself; the exit code."""
     row = prepared.row
     if output_format == "json":
@@ -161,18 +161,18 @@ def carry_out(ws: Workspace, request: Request, *, output_format: str) -> int:
     return get_result_code(result)
 
 
-async def _carry_out(ws: Workspace, request: Request, output_format: str) -> tuple[Prepared, Result]:
+async def _carry_out(ws: Workspace, request: Request, output_format: str) -> tuple[AdmittedRun, Result]:
     import asyncio
 
     from remit.cli.interrupts import Interrupts
     from remit.cli.live import make_watch
-    from remit.runs.progress import Following
+    from remit.runs.progress import ProgressReader
 
     async with ws:
         with Interrupts(asyncio.get_running_loop()) as interrupts:
             prepared = await ws.start(request)
             session_id = prepared.row.session_id
-            watch = make_watch(Following(ws.home, session_id), output_format=output_format)
+            watch = make_watch(ProgressReader(ws.home, session_id), output_format=output_format)
             if output_format != "json":
                 tell_asides(prepared.findings)
             watch.begin(_tell_begin(prepared.row))

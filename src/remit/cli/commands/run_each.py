@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from remit.result import Result
     from remit.runs.batch import OnDone
-    from remit.runs.batch_file import Line
+    from remit.runs.batch_file import BatchLine
     from remit.runs.request import Request
     from remit.runs.workspace import Workspace
 
@@ -51,14 +51,14 @@ def run_each(
     return ACCEPTED if all(each.status == "completed" for each in results) else NOT_ACCEPTED
 
 
-def _load(file: str) -> list[Line]:
+def _load(file: str) -> list[BatchLine]:
     from remit.runs.batch_file import parse_each
     from remit.storage.files import load_bytes, load_stdin
 
     return parse_each(load_stdin() if file == "-" else load_bytes(file), name_source(file))
 
 
-def make_requests(ws: Workspace, request: Request, lines: Sequence[Line]) -> list[Request]:
+def make_requests(ws: Workspace, request: Request, lines: Sequence[BatchLine]) -> list[Request]:
     """A request for each line: what the command line says, with what the line says."""
     from remit.runs.tasks.task_facts import find_task
 
@@ -83,11 +83,11 @@ async def _fan_out(
     import asyncio
 
     from remit.cli.interrupts import Interrupts
-    from remit.runs.batch import Fanout
+    from remit.runs.batch import RunBatch
 
     cancelling: list[asyncio.Future[None]] = []
     async with ws:
-        fanout = Fanout(ws, requests, concurrency=concurrency, on_done=tell, batch=_BATCH, again=again)
+        fanout = RunBatch(ws, requests, concurrency=concurrency, on_done=tell, batch=_BATCH, again=again)
 
         def cancel() -> None:
             cancelling.append(asyncio.ensure_future(fanout.cancel(reason="it was interrupted")))
@@ -165,7 +165,7 @@ class Progress:
         return "  ".join(facts)
 
 
-def _show(lines: Sequence[Line], results: Sequence[Result]) -> None:
+def _show(lines: Sequence[BatchLine], results: Sequence[Result]) -> None:
     """What came of each, in the order of the file, and of all."""
     paint = get_paint()
     width = len(str(lines[-1].number))

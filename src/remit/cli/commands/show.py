@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.runs import AttemptRow
     from remit.terminal import Paint
-    from remit.views.run_details import Record, Standing
+    from remit.views.run_details import RunRecord, Standing
 
 _NAME = 10
 _MAX_CODES = 8
@@ -125,7 +125,7 @@ def render_report(report: Mapping[str, Any], form: str) -> str:
 # --- text ------------------------------------------------------------------------------------------------------------
 
 
-def _render(record: Record, *, full: bool, paint: Paint) -> Iterator[str]:
+def _render(record: RunRecord, *, full: bool, paint: Paint) -> Iterator[str]:
     yield from _render_result(record, full=full, paint=paint)
     for title, lines in (
         ("asked", _render_request(record)),
@@ -145,7 +145,7 @@ def _render(record: Record, *, full: bool, paint: Paint) -> Iterator[str]:
         yield from (f"  {escape(line, keep=chr(9))}" for line in text.split("\n"))
 
 
-def _render_result(record: Record, *, full: bool, paint: Paint) -> Iterator[str]:
+def _render_result(record: RunRecord, *, full: bool, paint: Paint) -> Iterator[str]:
     """What became of it, or how it stands."""
     if record.report is not None:
         report = record.report._replace(diagnostics=record.report.diagnostics[:_MAX_FINDINGS])
@@ -160,7 +160,7 @@ def _render_result(record: Record, *, full: bool, paint: Paint) -> Iterator[str]
         yield f"  {paint('warning', '!')} {warning}"
 
 
-def _render_request(record: Record) -> Iterator[str]:
+def _render_request(record: RunRecord) -> Iterator[str]:
     row, config = record.standing.row, record.config
     yield f"{'session':<{_NAME}}{escape(row.session_id)}"
     yield f"{'work':<{_NAME}}{quote(record.standing.work)}"
@@ -185,7 +185,7 @@ def _render_request(record: Record) -> Iterator[str]:
         yield f"{'driver':<{_NAME}}{name_driver(record.standing)}"
 
 
-def _render_place(record: Record) -> Iterator[str]:
+def _render_place(record: RunRecord) -> Iterator[str]:
     """Which machine does it, how long it waited for one, and how what it made came here."""
     place, arrived = record.standing.place, record.arrived
     if place is None:
@@ -257,7 +257,7 @@ def _tell_usage(usage: Mapping[str, Any]) -> str:
     return f"  ({sum(tokens):,} tokens)" if sum(tokens) else ""
 
 
-def _render_steps(record: Record, paint: Paint) -> Iterator[str]:
+def _render_steps(record: RunRecord, paint: Paint) -> Iterator[str]:
     for step in record.steps:
         if step.state != "nothing":
             state = paint(_STEP_STYLES.get(step.state, "note"), escape(step.state))
@@ -269,7 +269,7 @@ def _render_below(each: Standing) -> str:
     return f"{indent}{quote(each.row.agent)}  {escape(each.word)}  {escape(each.row.session_id)}"
 
 
-def _render_config(record: Record) -> Iterator[str]:
+def _render_config(record: RunRecord) -> Iterator[str]:
     for name, value in record.config.as_details().items():
         yield f"{name:<16}{escape(render_json(value))}"
     if record.report is not None and record.report.answer:
@@ -280,7 +280,7 @@ def _render_config(record: Record) -> Iterator[str]:
 # --- JSON ------------------------------------------------------------------------------------------------------------
 
 
-def _shape(record: Record, *, full: bool) -> dict[str, Any]:
+def _shape(record: RunRecord, *, full: bool) -> dict[str, Any]:
     config = record.config
     shaped = shape_standing(record.standing) | {
         "config": config.as_details(),

@@ -39,7 +39,7 @@ def status(*, output_format: str) -> int:
     """
     from remit.views import status
 
-    overview = status.look_over()
+    overview = status.load_overview()
     if output_format == "json":
         say_json(_shape(overview))
     else:

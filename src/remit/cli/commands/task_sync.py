@@ -89,9 +89,9 @@ def _check(output_format: str) -> int:
 
 
 def _show(show: Show, findings: tuple[Diagnostic, ...], filename: str, data: bytes) -> None:
-    from remit.views.excerpt import Text
+    from remit.views.excerpt import SourceText
 
-    text = Text(data)
+    text = SourceText(data)
     for finding in findings:
         show.add(finding, filename, text)
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from remit.cli.interrupts import Interrupts
     from remit.model import Diagnostic
     from remit.result import Result
-    from remit.runs.admission.prepare import Prepared
-    from remit.runs.tasks.commands import Part, Ready, Wish
+    from remit.runs.admission.prepare import AdmittedRun
+    from remit.runs.tasks.commands import FinishedTaskRun, TaskRequest, TaskRun
     from remit.runs.workspace import Workspace
     from remit.terminal import Paint
 
@@ -52,11 +52,11 @@ def make_command(name: str, text: str) -> click.Command:
         **given: Any,  # noqa: ANN401 - options
     ) -> int:
         from remit.cli.commands.run import read_prompt
-        from remit.runs.tasks.commands import Wish
+        from remit.runs.tasks.commands import TaskRequest
         from remit.runs.workspace import Workspace
 
         fields = run_options.gather(given)
-        wish = Wish(name, number, read_prompt(prompt), agent or "", fields)
+        wish = TaskRequest(name, number, read_prompt(prompt), agent or "", fields)
         ws = Workspace.open()
         return _detach(ws, wish, output_format) if detach else _carry_out(ws, wish, output_format)
 
@@ -68,7 +68,7 @@ research, plan, revise, implement, review = (
 )
 
 
-def _detach(ws: Workspace, wish: Wish, output_format: str) -> int:
+def _detach(ws: Workspace, wish: TaskRequest, output_format: str) -> int:
     from remit.cli.commands.run import tell_detached
     from remit.runs.tasks.commands import get_ready, leave_to_itself
 
@@ -80,7 +80,7 @@ def _detach(ws: Workspace, wish: Wish, output_format: str) -> int:
     return tell_detached(prepared, output_format)
 
 
-def _carry_out(ws: Workspace, wish: Wish, output_format: str) -> int:
+def _carry_out(ws: Workspace, wish: TaskRequest, output_format: str) -> int:
     """Have the work done, show how it goes and what came of it; the exit code."""
     import asyncio
 
@@ -94,57 +94,57 @@ def _carry_out(ws: Workspace, wish: Wish, output_format: str) -> int:
 
 
 async def _work(
-    ws: Workspace, wish: Wish, output_format: str
-) -> tuple[list[Part], tuple[Diagnostic, ...], tuple[str, str]]:
+    ws: Workspace, wish: TaskRequest, output_format: str
+) -> tuple[list[FinishedTaskRun], tuple[Diagnostic, ...], tuple[str, str]]:
     """Have it done part by part; the parts, what there was to say of the requests, and how the task stands then."""
     import asyncio
 
     from remit.cli.interrupts import Interrupts
-    from remit.runs.tasks.commands import Part, close, get_ready, get_state, go_on, take_up
+    from remit.runs.tasks.commands import FinishedTaskRun, close, get_ready, get_state, start_next_phase, start_task_run
 
-    parts: list[Part] = []
+    parts: list[FinishedTaskRun] = []
     findings: tuple[Diagnostic, ...] = ()
     async with ws:
         with Interrupts(asyncio.get_running_loop()) as interrupts:
             ready = get_ready(ws, wish)
-            taken: tuple[Ready, Prepared] | None = (ready, take_up(ws, ready))
+            taken: tuple[TaskRun, AdmittedRun] | None = (ready, start_task_run(ws, ready))
             while taken is not None:
                 ready, prepared = taken
                 findings += prepared.findings
-                parts.append(Part(ready, await _work_on(ws, ready, prepared, output_format, interrupts)))
-                taken = go_on(ws, parts)
+                parts.append(FinishedTaskRun(ready, await _work_on(ws, ready, prepared, output_format, interrupts)))
+                taken = start_next_phase(ws, parts)
                 if taken is not None and output_format != "json":
                     _tell_phase(parts[-1])
         return close(ws, parts), findings, get_state(ws, parts[0].ready)
 
 
 async def _work_on(
-    ws: Workspace, ready: Ready, prepared: Prepared, output_format: str, interrupts: Interrupts
+    ws: Workspace, ready: TaskRun, prepared: AdmittedRun, output_format: str, interrupts: Interrupts
 ) -> Result:
     """Have one part done, and show it meanwhile."""
     from remit.cli.commands.run import follow, tell_asides
     from remit.cli.live import make_watch
-    from remit.runs.progress import Following
+    from remit.runs.progress import ProgressReader
 
     session_id = prepared.row.session_id
     await ws.backend.submit(session_id)
     if output_format != "json":
         _tell_notes(ready)
         tell_asides(prepared.findings)
-    watch = make_watch(Following(ws.home, session_id), output_format=output_format)
+    watch = make_watch(ProgressReader(ws.home, session_id), output_format=output_format)
     task = f"task {ready.wish.number}"
     what = task if ready.phase is None else f"phase {ready.phase.number} of {task}"
     watch.begin(f"{session_id}: {prepared.row.agent} is at {what}; follow it with: remit logs -f {session_id}")
     return await follow(ws, session_id, watch, interrupts)
 
 
-def _tell_notes(ready: Ready) -> None:
+def _tell_notes(ready: TaskRun) -> None:
     paint = get_paint(stderr=True)
     for note in ready.notes:
         say(f"{paint('note', 'note')}: {quote(note)}", stderr=True)
 
 
-def _tell_phase(part: Part) -> None:
+def _tell_phase(part: FinishedTaskRun) -> None:
     """A phase that is done, while the next one begins."""
     phase = part.ready.phase
     if phase is not None:
@@ -154,7 +154,7 @@ def _tell_phase(part: Part) -> None:
             say(f"{paint('note', 'note')}: {quote(note)}", stderr=True)
 
 
-def _render_task(parts: list[Part], after: tuple[str, str], paint: Paint) -> list[str]:
+def _render_task(parts: list[FinishedTaskRun], after: tuple[str, str], paint: Paint) -> list[str]:
     """What became of the phases and of the task."""
     phases = [(part.ready.phase, part.status) for part in parts if part.ready.phase is not None]
     styles = {"completed": "good", "failed": "error"}
@@ -170,7 +170,7 @@ def _render_task(parts: list[Part], after: tuple[str, str], paint: Paint) -> lis
     return lines
 
 
-def _shape_task(parts: list[Part], after: tuple[str, str]) -> dict[str, Any]:
+def _shape_task(parts: list[FinishedTaskRun], after: tuple[str, str]) -> dict[str, Any]:
     first = parts[0].ready
     task: dict[str, Any] = {"number": first.wish.number}
     task |= {"before": first.before, "after": after[0]} if after[0] else {}

@@ -18,7 +18,7 @@ from remit.views.render import ACCEPTED, NOT_ACCEPTED, get_exit_code, shape_erro
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from remit.runs.wait_cancel import Waited
+    from remit.runs.wait_cancel import WaitResult
     from remit.runs.workspace import Workspace
 
 _MAX_REASON = 200
@@ -49,16 +49,16 @@ def wait(sessions: tuple[str, ...], *, timeout: float | None, output_format: str
     return _tell(waited, output_format=output_format, as_list=len(wanted) > 1)
 
 
-async def _wait(ws: Workspace, wanted: Sequence[str], timeout_s: float | None, output_format: str) -> list[Waited]:
+async def _wait(ws: Workspace, wanted: Sequence[str], timeout_s: float | None, output_format: str) -> list[WaitResult]:
     """Wait, and show on a terminal how it goes."""
     import asyncio
 
     from remit.cli.live import Screen, Silent, Tree
-    from remit.runs.progress import Following
+    from remit.runs.progress import ProgressReader
     from remit.runs.wait_cancel import wait_for
 
     is_shown = output_format != "json" and len(wanted) == 1 and Screen.is_there()
-    watch = Tree(Following(ws.home, wanted[0])) if is_shown else Silent()
+    watch = Tree(ProgressReader(ws.home, wanted[0])) if is_shown else Silent()
     try:
         waiting = asyncio.ensure_future(wait_for(ws, wanted, timeout_s=timeout_s))
         while not (await asyncio.wait({waiting}, timeout=watch.every_s))[0]:
@@ -70,7 +70,7 @@ async def _wait(ws: Workspace, wanted: Sequence[str], timeout_s: float | None, o
         await ws.close()
 
 
-def _tell(waited: Sequence[Waited], *, output_format: str, as_list: bool) -> int:
+def _tell(waited: Sequence[WaitResult], *, output_format: str, as_list: bool) -> int:
     from remit.runs.wait_cancel import describe_open
 
     if output_format == "json":
@@ -88,13 +88,13 @@ def _tell(waited: Sequence[Waited], *, output_format: str, as_list: bool) -> int
     return max(map(_get_code, waited), default=ACCEPTED)
 
 
-def _get_code(waited: Waited) -> int:
+def _get_code(waited: WaitResult) -> int:
     if waited.trouble is not None:
         return get_exit_code(waited.trouble)
     return NOT_ACCEPTED if waited.result is None else get_result_code(waited.result)
 
 
-def _shape(waited: Waited) -> dict[str, object]:
+def _shape(waited: WaitResult) -> dict[str, object]:
     if waited.result is None:
         told = {} if waited.trouble is None else shape_error(waited.trouble)
         from remit.runs.wait_cancel import describe_open
@@ -132,7 +132,7 @@ def cancel(session: str, *, reason: str | None, output_format: str) -> int:
     return ACCEPTED if waited.result is not None else NOT_ACCEPTED
 
 
-async def _cancel(ws: Workspace, session_id: str, reason: str) -> Waited:
+async def _cancel(ws: Workspace, session_id: str, reason: str) -> WaitResult:
     from remit.runs.wait_cancel import cancel as end
 
     try:

@@ -15,8 +15,8 @@ from remit.terminal import escape
 from remit.views.render import ACCEPTED, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
-    from remit.cluster.run_worker import Ready, Wish
-    from remit.cluster.worker.worker import Event
+    from remit.cluster.run_worker import PreparedWorker, WorkerOptions
+    from remit.cluster.worker.worker import WorkerEvent
 
 _MOST = 1000
 _SIGNS = {
@@ -60,14 +60,14 @@ def start(
     import asyncio
 
     from remit import __version__
-    from remit.cluster.run_worker import Wish
+    from remit.cluster.run_worker import WorkerOptions
 
-    wish = Wish(agents or (), concurrency, name or "", state or "", __version__)
+    wish = WorkerOptions(agents or (), concurrency, name or "", state or "", __version__)
     asyncio.run(_work(wish, as_json=output_format == "json"))
     return ACCEPTED
 
 
-async def _work(wish: Wish, *, as_json: bool) -> None:
+async def _work(wish: WorkerOptions, *, as_json: bool) -> None:
     import asyncio
 
     from remit.cli.interrupts import Interrupts
@@ -75,14 +75,14 @@ async def _work(wish: Wish, *, as_json: bool) -> None:
 
     with Interrupts(asyncio.get_running_loop()) as interrupts:
 
-        def begin(ready: Ready) -> None:
+        def begin(ready: PreparedWorker) -> None:
             interrupts.answer(first=ready.worker.end, again=ready.worker.end)
             _introduce(ready, as_json=as_json)
 
         await work(wish, say=_say_json if as_json else _say, on_ready=begin)
 
 
-def _introduce(ready: Ready, *, as_json: bool) -> None:
+def _introduce(ready: PreparedWorker, *, as_json: bool) -> None:
     if as_json:
         told = ready._asdict()
         del told["worker"]
@@ -93,7 +93,7 @@ def _introduce(ready: Ready, *, as_json: bool) -> None:
     say(f"  {ready.concurrency} at once on each level, {whom}; in {escape(ready.folder)}")
 
 
-def _say(event: Event) -> None:
+def _say(event: WorkerEvent) -> None:
     style, sign, words = _SIGNS[event.kind]
     whom = " ".join(escape(each) for each in (event.session_id, event.agent) if each)
     more = f"{count(event.running, 'session')} at work" if event.running else escape(event.text)
@@ -101,7 +101,7 @@ def _say(event: Event) -> None:
         say(f"{get_paint()(style, sign)} {' '.join(filter(None, (whom, words, more)))}")
 
 
-def _say_json(event: Event) -> None:
+def _say_json(event: WorkerEvent) -> None:
     told = {name: value for name, value in event._asdict().items() if value and name != "kind"}
     with suppress(RemitError):
         say_json({"event": event.kind} | told, pretty=False)

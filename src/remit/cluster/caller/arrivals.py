@@ -25,9 +25,9 @@ from remit.ledger.texts import keep_texts
 from remit.runs.results.full_result import read_report, render_report
 
 if TYPE_CHECKING:
-    from remit.cluster.caller.client import Afar
+    from remit.cluster.caller.client import ClusterClient
     from remit.cluster.database.store import Database
-    from remit.cluster.orders import Order, RemoteResult
+    from remit.cluster.orders import RemoteResult, RunOrder
     from remit.git.apply_changes import AppliedChanges
     from remit.ledger.runs import Run
     from remit.result import Result
@@ -42,7 +42,7 @@ class Arrival(NamedTuple):
 
 
 async def arrive(
-    afar: Afar, row: Run, order: Order, outcome: RemoteResult, *, own_files: tuple[str, ...] = ()
+    afar: ClusterClient, row: Run, order: RunOrder, outcome: RemoteResult, *, own_files: tuple[str, ...] = ()
 ) -> Arrival:
     """Take in what a worker has sent: the attempts, the texts and the files.
 
@@ -57,11 +57,11 @@ async def arrive(
         return _see_all(str(row.details.get("root") or afar.home.root), row, arrival)
     bundle = await bundles.get(afar.db, packed.source.parcel) if packed.source.parcel else None
     return await asyncio.to_thread(
-        _Files(afar.home, row, order, outcome, bundle).apply_agent_changes, arrival, own_files
+        _ArrivedFiles(afar.home, row, order, outcome, bundle).apply_agent_changes, arrival, own_files
     )
 
 
-def _drop_base(root: str, order: Order) -> None:
+def _drop_base(root: str, order: RunOrder) -> None:
     with suppress(RemitError):  # a branch too many is no harm
         drop_remote(root, order.source.remote, (order.source.branch,))
 
@@ -92,10 +92,10 @@ def keep_outcome(home: Home, session_id: str, outcome: RemoteResult, *, with_rep
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
-class _Files:
+class _ArrivedFiles:
     """What an agent has made elsewhere, on its way into the tree."""
 
-    def __init__(self, home: Home, row: Run, order: Order, outcome: RemoteResult, bundle: bytes | None) -> None:
+    def __init__(self, home: Home, row: Run, order: RunOrder, outcome: RemoteResult, bundle: bytes | None) -> None:
         self.home = Home(home.root)  # a ledger of its own: this is another thread
         self.row = row
         self.root = str(row.details.get("root") or home.root)

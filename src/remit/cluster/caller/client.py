@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from remit.cluster.caller.arrivals import keep_outcome, load_outcome
-from remit.cluster.caller.remote_run import Errand
+from remit.cluster.caller.remote_run import RemoteRun
 from remit.cluster.database import session_rows, submissions
 from remit.cluster.database.store import Database
 from remit.cluster.keys import find_key
@@ -36,17 +36,17 @@ _GATHER_S = 0.01
 """Notices that come so close together are one look."""
 
 
-class Followed:
+class FollowedSession:
     """A session that somebody follows: the last that was heard of it."""
 
     def __init__(self) -> None:
-        self.row: session_rows.Row | None = None
+        self.row: session_rows.SessionRow | None = None
         self.trouble: RemitError | None = None
         self.is_gone = False
         """Whether the database does not know it any more."""
         self._news = asyncio.Event()
 
-    def tell(self, row: session_rows.Row | None, trouble: RemitError | None = None) -> None:
+    def tell(self, row: session_rows.SessionRow | None, trouble: RemitError | None = None) -> None:
         """Say what there is now."""
         is_new = trouble is not None or row is None or self.row is None or row.version != self.row.version
         self.row, self.trouble = row or self.row, trouble
@@ -64,7 +64,7 @@ class Followed:
         self._news.clear()
 
 
-class Afar:
+class ClusterClient:
     """The machines that work for a workspace."""
 
     def __init__(
@@ -88,7 +88,7 @@ class Afar:
         self._own = own
         self._opening = asyncio.Lock()
         self._is_open = False
-        self._followed: dict[str, tuple[str, Followed]] = {}
+        self._followed: dict[str, tuple[str, FollowedSession]] = {}
         """The tree of each session that is followed, and who does."""
         self._dirty: set[str] = set()
         self._called = asyncio.Event()
@@ -98,9 +98,9 @@ class Afar:
         """Whether a delegation is done elsewhere: it was admitted so, and is not one that is done elsewhere here."""
         return row.session_id not in self._own and read_run_config(row.details).afar
 
-    def make_errand(self, supervisor: Supervisor, row: Run) -> Errand:
+    def make_errand(self, supervisor: Supervisor, row: Run) -> RemoteRun:
         """Whoever sees to it that a delegation is done elsewhere."""
-        return Errand(supervisor, self, row)
+        return RemoteRun(supervisor, self, row)
 
     async def open(self) -> bytes:
         """Connect, once; the cluster's key."""
@@ -124,9 +124,9 @@ class Afar:
     # --- following ----------------------------------------------------------------------------------------------------
 
     @asynccontextmanager
-    async def follow(self, row: Run) -> AsyncIterator[Followed]:
+    async def follow(self, row: Run) -> AsyncIterator[FollowedSession]:
         """Follow a session for as long as the block lasts."""
-        followed = Followed()
+        followed = FollowedSession()
         self._followed[row.session_id] = row.root_id, followed
         self._look_soon(row.session_id)
         if not self._tasks:
@@ -181,7 +181,7 @@ class Afar:
 
     # --- the tree -----------------------------------------------------------------------------------------------------
 
-    async def mirror(self, found: list[session_rows.Row]) -> None:
+    async def mirror(self, found: list[session_rows.SessionRow]) -> None:
         """Let the ledger know of those of a tree that other machines keep; of one that is over, all that is told."""
         told = {row.session_id: await self._take_over(row) for row in found if self._is_news(row)}
         if found:
@@ -189,7 +189,7 @@ class Afar:
                 for row in found:
                     mirror(db, told.get(row.session_id) or shape_row(row))
 
-    async def _take_over(self, row: session_rows.Row) -> Run:
+    async def _take_over(self, row: session_rows.SessionRow) -> Run:
         """One that is over, as its worker has sealed it; where nobody has, nothing of it is believed."""
         shaped = shape_row(row)
         try:
@@ -199,7 +199,7 @@ class Afar:
             return shaped._replace(status="failed", stop_reason="rejected")
         return shaped._replace(status=report.status, stop_reason=report.stop_reason, verdict=report.verdict)
 
-    def _is_news(self, row: session_rows.Row) -> bool:
+    def _is_news(self, row: session_rows.SessionRow) -> bool:
         """Whether one is over, and the ledger does not know it yet."""
         known = load_run(self.home.ledger, row.session_id) if row.state == "done" else None
         return row.state == "done" and (known is None or (known.owner == OWNER and known.state != "finished"))

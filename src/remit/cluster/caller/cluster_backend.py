@@ -15,12 +15,12 @@ from remit.cluster.database import session_rows
 from remit.cluster.database.driver import load_psycopg
 from remit.ledger.remote_rows import OWNER
 from remit.ledger.runs import load_run
-from remit.runs.local_backend import CANCEL_S, Local, tell_unended
+from remit.runs.local_backend import CANCEL_S, LocalBackend, make_unended_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from remit.cluster.caller.client import Afar
+    from remit.cluster.caller.client import ClusterClient
     from remit.result import Result
     from remit.runs.backend import Admit
     from remit.runs.supervisor.supervisor import Supervisor
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 _ENDING_S = 0.05
 
 
-class Cluster(Local):
+class ClusterBackend(LocalBackend):
     """Machines that share a PostgreSQL."""
 
-    def __init__(self, supervisor: Supervisor, afar: Afar) -> None:
+    def __init__(self, supervisor: Supervisor, afar: ClusterClient) -> None:
         super().__init__(supervisor)
         self.afar = supervisor.afar = afar
 
@@ -72,7 +72,7 @@ class Cluster(Local):
             if _is_at_work(row)
         ]:
             if time.monotonic() > last:
-                raise tell_unended(living)
+                raise make_unended_error(living)
             await asyncio.sleep(_ENDING_S)
         return [*told, *(each for each in asked if each not in told)]
 
@@ -82,5 +82,5 @@ class Cluster(Local):
         await self.afar.close()
 
 
-def _is_at_work(row: session_rows.Row) -> bool:
+def _is_at_work(row: session_rows.SessionRow) -> bool:
     return row.state == "running" and (row.lease_left_s or 0) > 0

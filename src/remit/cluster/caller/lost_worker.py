@@ -20,12 +20,12 @@ from remit.runs.results.full_result import make_report, render_report
 if TYPE_CHECKING:
     from remit.cluster.database.store import Database
     from remit.ledger.runs import Run
-    from remit.runs.judging.conclusion import Ended
+    from remit.runs.judging.conclusion import AttemptEnd
 
 _LEASE_S = 5.0
 
 
-async def give_up(db: Database, key: bytes, row: Run, ended: Ended, *, caller: str) -> None:
+async def give_up(db: Database, key: bytes, row: Run, ended: AttemptEnd, *, caller: str) -> None:
     """Publish how it ended, unless a worker has it or has said it: then that is what counts."""
     known = await session_rows.load_row(db, row.session_id)
     if known is None or known.state == "done":

@@ -27,12 +27,12 @@ from remit.ledger.runs import begin_attempt, load_run, set_usage
 from remit.ledger.slots import Slots, take_slot
 from remit.runners import Usage
 from remit.runs.admission.run_config import find_retry, read_run_config
-from remit.runs.judging.conclusion import Ended, conclude
+from remit.runs.judging.conclusion import AttemptEnd, conclude
 from remit.runs.supervisor.slot_queue import find_deadline
 
 if TYPE_CHECKING:
-    from remit.cluster.caller.client import Afar, Followed
-    from remit.cluster.orders import Order, Packed
+    from remit.cluster.caller.client import ClusterClient, FollowedSession
+    from remit.cluster.orders import Packed, RunOrder
     from remit.ledger.runs import Run
     from remit.ledger.store import Connection
     from remit.model import Diagnostic
@@ -50,10 +50,10 @@ _LATE_MS = 5000
 """So long after its time a session without a worker is given up: another may still have been about to take it."""
 
 
-class Errand:
+class RemoteRun:
     """One delegation that is done elsewhere."""
 
-    def __init__(self, supervisor: Supervisor, afar: Afar, row: Run) -> None:
+    def __init__(self, supervisor: Supervisor, afar: ClusterClient, row: Run) -> None:
         self.supervisor = supervisor
         self.afar = afar
         self.home = supervisor.home
@@ -90,7 +90,7 @@ class Errand:
         except ClusterError:
             raise
         except RemitError as error:  # nothing of it was sent
-            refused = Ended("rejected", self.row.agent, reason=str(error))
+            refused = AttemptEnd("rejected", self.row.agent, reason=str(error))
             await self._give_up(refused)
             return conclude(refused)
         async with self.afar.follow(self.row) as followed:
@@ -100,7 +100,7 @@ class Errand:
         try:
             return await hold_out(lambda: self._take_in(key), _PATIENCE_S)
         except SealError as error:  # somebody has written to the tables: what was done there nobody can say any more
-            return conclude(Ended("rejected", self.row.agent, reason=str(error), retry=find_retry(self.row)))
+            return conclude(AttemptEnd("rejected", self.row.agent, reason=str(error), retry=find_retry(self.row)))
 
     async def _is_forgotten(self) -> bool:
         """Whether it was sent, and the database does not know it any more: sent again it could be done twice."""
@@ -109,7 +109,7 @@ class Errand:
 
     # --- following ----------------------------------------------------------------------------------------------------
 
-    async def _follow(self, followed: Followed) -> None:
+    async def _follow(self, followed: FollowedSession) -> None:
         """Wait until there is an outcome."""
         lost_at: float | None = None
         while not followed.is_gone and (followed.row is None or followed.row.state != "done"):
@@ -126,7 +126,7 @@ class Errand:
             except ClusterError as trouble:
                 followed.tell(None, trouble)
 
-    async def _look(self, row: session_rows.Row) -> None:
+    async def _look(self, row: session_rows.SessionRow) -> None:
         """Act on what is known of it now."""
         if row.state != "done":
             await self._tell_cancel(row)
@@ -139,7 +139,7 @@ class Errand:
         if row.state == "running" and (row.lease_left_s or 0) < 0:
             await self._look_at_left(row)
 
-    async def _look_at_left(self, row: session_rows.Row) -> None:
+    async def _look_at_left(self, row: session_rows.SessionRow) -> None:
         """See whether one whose worker is not heard of is still wanted, and has time left for another."""
         reason = f"nothing was heard any more of its worker {row.worker_id}"
         if row.cancel_reason is not None:
@@ -147,10 +147,10 @@ class Errand:
         elif (row.deadline_left_ms or 0) < -_LATE_MS:
             await self._give_up(self._end("timeout", reason))
 
-    def _end(self, ending: str, reason: str) -> Ended:
-        return Ended(ending, self.row.agent, reason=reason, retry=find_retry(self.row))
+    def _end(self, ending: str, reason: str) -> AttemptEnd:
+        return AttemptEnd(ending, self.row.agent, reason=reason, retry=find_retry(self.row))
 
-    async def _tell_cancel(self, row: session_rows.Row) -> None:
+    async def _tell_cancel(self, row: session_rows.SessionRow) -> None:
         """Hand on that somebody wants its end, whoever of this machine it was."""
         if self._is_told or row.cancel_reason is not None:
             return
@@ -159,7 +159,7 @@ class Errand:
             await self.afar.cancel(self.row.session_id, reason)
             self._is_told = True
 
-    async def _look_at_waiting(self, row: session_rows.Row) -> None:
+    async def _look_at_waiting(self, row: session_rows.SessionRow) -> None:
         """See whether it is to begin at all."""
         parent = None if self.row.parent_id is None else load_run(self.home.ledger, self.row.parent_id)
         if row.cancel_reason is not None or self._is_told:
@@ -174,14 +174,14 @@ class Errand:
                 hint = "no worker is there: start one with `remit worker start`"
                 self.supervisor.note(self.row.session_id, "progress", {"said": hint})
 
-    async def _give_up(self, ended: Ended) -> None:
+    async def _give_up(self, ended: AttemptEnd) -> None:
         """Say what became of it in the name of a worker, unless one has taken it meanwhile."""
         caller = f"caller-{self.supervisor.id}"
         await give_up(self.afar.db, await self.afar.open(), self.row, ended, caller=caller)
 
     # --- what is known of it, here ------------------------------------------------------------------------------------
 
-    def _begin(self, row: session_rows.Row) -> None:
+    def _begin(self, row: session_rows.SessionRow) -> None:
         """Let the ledger know that it has its slot, and until when."""
         known = load_run(self.home.ledger, self.row.session_id)
         if known is None or known.state != "admitted":
@@ -193,7 +193,7 @@ class Errand:
             take_slot(db, self.row, Slots(), deadline_ms=deadline_ms)
         self.row = load_run(self.home.ledger, self.row.session_id) or self.row
 
-    def _note(self, row: session_rows.Row) -> None:
+    def _note(self, row: session_rows.SessionRow) -> None:
         """Tell those who follow here."""
         session_id = self.row.session_id
         if row.worker_id and row.worker_id != self._worker:
@@ -218,7 +218,7 @@ class Errand:
         usage = self.usage
         set_usage(db, self.row.session_id, tokens=usage.tokens, cost_usd=usage.cost_usd, turns=usage.turns)
 
-    async def _copy_output(self, row: session_rows.Row) -> None:
+    async def _copy_output(self, row: session_rows.SessionRow) -> None:
         """Copy what it has printed since."""
         for number in range(max(1, self._attempt - 1), read_attempt(row) + 1):
             attempt = make_attempt(self.home, self.row.session_id, number)
@@ -253,6 +253,6 @@ class Errand:
         self.supervisor.note(self.row.session_id, "arrived", details)
 
 
-def _tell_left(order: Order) -> tuple[str, ...]:
+def _tell_left(order: RunOrder) -> tuple[str, ...]:
     """What of the caller's tree its agent has never seen."""
     return (f"did not travel to the worker: {name_files(order.left)}",) if order.left else ()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.cluster.base_trees import send_base
 from remit.cluster.database import session_rows, submissions
-from remit.cluster.orders import Order, render_order
+from remit.cluster.orders import RunOrder, render_order
 from remit.cluster.row_conversion import SIGNED, shape_posted
 from remit.cluster.sealing import Signed, seal, sign_ticket
 from remit.errors import StateError, UsageError
@@ -23,7 +23,7 @@ from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.tickets import CARRIED, TICKET
 
 if TYPE_CHECKING:
-    from remit.cluster.caller.client import Afar
+    from remit.cluster.caller.client import ClusterClient
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
 
@@ -34,7 +34,7 @@ _ABOVE = (
 )  # fmt: skip
 
 
-async def post(afar: Afar, key: bytes, row: Run) -> None:
+async def post(afar: ClusterClient, key: bytes, row: Run) -> None:
     """Send an order, unless it was sent already."""
     known = await session_rows.load_row(afar.db, row.session_id)
     if known is not None and known.state != "admitted":
@@ -45,7 +45,7 @@ async def post(afar: Afar, key: bytes, row: Run) -> None:
         raise UsageError("the harness's session of an earlier delegation is on another machine", hint=hint)
     base = await asyncio.to_thread(snapshot_tree, config.root, with_history=bool(afar.settings.remote))
     source = await send_base(afar, config.root, base, row.session_id)
-    order = Order(
+    order = RunOrder(
         row.session_id, row.root_id, row.parent_id, row.agent, row.depth, row.path, row.runner, row.task_number,
         row.details, _load_texts(afar.home, row.session_id),
         tuple(_list_above(afar.home, row)), base.commit, base.tree, base.prefix, source,
@@ -73,7 +73,7 @@ def _list_above(home: Home, row: Run) -> list[dict[str, Any]]:
     return above
 
 
-def _find_ticket(afar: Afar, key: bytes, row: Run) -> str:
+def _find_ticket(afar: ClusterClient, key: bytes, row: Run) -> str:
     """Who asks, signed: the ticket that it has from its worker, or one for an agent of this machine."""
     if row.parent_id is None:
         return ""

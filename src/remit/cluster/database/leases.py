@@ -14,7 +14,7 @@ from remit.cluster.database.session_rows import as_json, select
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.cluster.database.session_rows import Row
+    from remit.cluster.database.session_rows import SessionRow
     from remit.cluster.database.store import Database
 
 RESUMED_S = 2
@@ -34,7 +34,7 @@ class Lease(NamedTuple):
     cancel_reason: str | None
 
 
-class Beat(NamedTuple):
+class LeaseRenewal(NamedTuple):
     """What a worker still holds, each with the reason to end it, and what it holds no longer."""
 
     kept: dict[str, str | None]
@@ -102,14 +102,14 @@ _BEAT = """
 """
 
 
-async def beat(db: Database, worker_id: str, held: Mapping[str, int], *, lease_s: float) -> Beat:
+async def beat(db: Database, worker_id: str, held: Mapping[str, int], *, lease_s: float) -> LeaseRenewal:
     """Keep all that a worker holds for as long as a lease; what it says nothing of runs out."""
     given = {"worker_id": worker_id, "sessions": list(held), "fences": list(held.values()), "lease_s": float(lease_s)}
     rows = await db.execute(_BEAT, given)
     _, _, state, schema, oldest = rows[0]
     check_version(len(MIGRATIONS), schema=int(schema), oldest=int(oldest), display=db.display)
     kept = {row[0]: row[1] for row in rows if row[0] is not None}
-    return Beat(kept, set(held) - set(kept), state == "draining")
+    return LeaseRenewal(kept, set(held) - set(kept), state == "draining")
 
 
 async def extend(db: Database, worker_id: str, seconds: float) -> int:
@@ -125,7 +125,7 @@ async def extend(db: Database, worker_id: str, seconds: float) -> int:
     return len(rows)
 
 
-async def list_expired(db: Database, *, limit: int = 100) -> list[Row]:
+async def list_expired(db: Database, *, limit: int = 100) -> list[SessionRow]:
     """Sessions whose lease has run out, and that nobody has resumed just now."""
     return await select(
         db,

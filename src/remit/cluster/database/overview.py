@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from remit.cluster.database.session_rows import Row, list_rows
+from remit.cluster.database.session_rows import SessionRow, list_rows
 from remit.cluster.database.workers import QueueRow, WorkerRow, list_queues, list_workers
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 10_000
 
 
-class Look(NamedTuple):
+class DatabaseOverview(NamedTuple):
     """A cluster at one moment."""
 
     schema: int = 0
@@ -32,12 +32,12 @@ class Look(NamedTuple):
     """By how much this machine's clock is ahead of the database's."""
     workers: tuple[WorkerRow, ...] = ()
     queues: tuple[QueueRow, ...] = ()
-    rows: tuple[Row, ...] = ()
+    rows: tuple[SessionRow, ...] = ()
 
 
 async def look(
     db: Database, *, roots: Sequence[str] | None = None, only_open: bool = False, patience_s: float
-) -> Look:  # fmt: skip
+) -> DatabaseOverview:  # fmt: skip
     """See who is there, what waits, and how the sessions of some trees stand; of all of them where none are named."""
     async with db.alone(patience_s=patience_s) as work:
         before_s = time.time()
@@ -47,9 +47,9 @@ async def look(
         )
         ahead_ms = round(((before_s + time.time()) / 2 - found[0][1]) * 1000)
         if not found[0][0]:
-            return Look(ahead_ms=ahead_ms)
+            return DatabaseOverview(ahead_ms=ahead_ms)
         meta: dict[str, str] = dict(await work.execute("SELECT key, value FROM remit.meta"))
-        return Look(
+        return DatabaseOverview(
             int(meta.get("schema", 0)),
             int(meta.get("oldest", 0)),
             meta.get("key", ""),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NUL = lazy(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 
-class Row(NamedTuple):
+class SessionRow(NamedTuple):
     """A session as it stands, without what is large. Times are the database's, in milliseconds of the epoch."""
 
     session_id: str
@@ -68,7 +68,7 @@ _COLUMNS = """
 """
 
 
-async def load_row(db: Database, session_id: str) -> Row | None:
+async def load_row(db: Database, session_id: str) -> SessionRow | None:
     """A session as it stands."""
     return next(iter(await select(db, "WHERE s.session_id = %s", (session_id,))), None)
 
@@ -80,7 +80,7 @@ async def list_rows(
     sessions: Sequence[str] | None = None,
     only_open: bool = False,
     limit: int = 1000,
-) -> list[Row]:
+) -> list[SessionRow]:
     """Sessions by their trees or names, the first first; of too many the newest."""
     wanted = {"s.root_id = ANY(%s)": roots, "s.session_id = ANY(%s)": sessions}
     given = {rule: list(names) for rule, names in wanted.items() if names is not None}
@@ -110,15 +110,15 @@ async def _load_bytes(db: Database, query: str, session_id: str) -> bytes | None
     return bytes(rows[0][0]) if rows and rows[0][0] is not None else None
 
 
-async def select(db: Database | Transaction, rest: str, params: tuple[object, ...]) -> list[Row]:
+async def select(db: Database | Transaction, rest: str, params: tuple[object, ...]) -> list[SessionRow]:
     """The sessions that the rest of a query names."""
     return [_read_row(row) for row in await db.execute(f"SELECT {_COLUMNS} {rest}", params)]
 
 
-def _read_row(values: tuple[Any, ...]) -> Row:
+def _read_row(values: tuple[Any, ...]) -> SessionRow:
     """A row as it is used. Whoever may write to the table can write anything: that holds up nobody else's."""
     path, (live, terms) = values[5], values[24:26]
-    return Row(*values)._replace(
+    return SessionRow(*values)._replace(
         path=tuple(map(str, path)) if isinstance(path, list) else (),
         live=live if isinstance(live, dict) else {},
         terms=terms if isinstance(terms, dict) else {},

@@ -42,7 +42,7 @@ class Transaction:
         return await _run(self._connection, query, params, patience_s=patience_s)
 
 
-class _Line:
+class _ConnectionLine:
     """One connection, used by one at a time and made anew where it was lost."""
 
     def __init__(self, dial: Callable[[], Awaitable[AsyncConnection[Any]]]) -> None:
@@ -77,9 +77,9 @@ class Database:
     def __init__(self, url: str, *, name: str = "remit") -> None:
         self._url = url
         self._name = name
-        self._main = _Line(self._dial_checked)
-        self._spare: list[_Line] = []
-        self._lines: set[_Line] = {self._main}
+        self._main = _ConnectionLine(self._dial_checked)
+        self._spare: list[_ConnectionLine] = []
+        self._lines: set[_ConnectionLine] = {self._main}
         self.display = render_url(url)
 
     async def open(self) -> None:
@@ -116,7 +116,7 @@ class Database:
     @asynccontextmanager
     async def alone(self, *, patience_s: float = PATIENCE_S) -> AsyncIterator[Transaction]:
         """A transaction on a connection of its own, for what takes longer: the others go on meanwhile."""
-        line = self._spare.pop() if self._spare else _Line(self._dial)
+        line = self._spare.pop() if self._spare else _ConnectionLine(self._dial)
         self._lines.add(line)
         try:
             with self._telling():
@@ -138,7 +138,7 @@ class Database:
         psycopg = load_psycopg()
         names, wait_s = tuple(channels), 0.1
         while True:
-            line = _Line(self._dial)
+            line = _ConnectionLine(self._dial)
             try:
                 async with line.held() as connection:
                     await _run(connection, "; ".join(f"LISTEN {name}" for name in names))

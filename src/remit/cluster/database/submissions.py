@@ -14,7 +14,7 @@ from remit.cluster.database.workers import list_workers
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
-    from remit.cluster.database.session_rows import Row
+    from remit.cluster.database.session_rows import SessionRow
     from remit.cluster.database.store import Database
     from remit.cluster.database.workers import WorkerRow
 
@@ -73,8 +73,8 @@ def _as_params(posted: Posted, state: str) -> dict[str, object]:
 
 async def dispatch(
     db: Database,
-    enqueue: Callable[[Row, str], Awaitable[None]],
-    choose_queue: Callable[[Row, Sequence[WorkerRow]], str],
+    enqueue: Callable[[SessionRow, str], Awaitable[None]],
+    choose_queue: Callable[[SessionRow, Sequence[WorkerRow]], str],
     limit: int = 50,
 ) -> int:
     """Put what was posted into queues, each by one of those who try; how many were.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from remit.cluster.database.store import Database, Transaction
 
 
-class Worker(NamedTuple):
+class RegisteredWorker(NamedTuple):
     """A worker as it introduces itself."""
 
     worker_id: str
@@ -55,7 +55,7 @@ class QueueRow(NamedTuple):
     oldest_s: float | None
 
 
-async def enter(db: Database, worker: Worker) -> None:
+async def enter(db: Database, worker: RegisteredWorker) -> None:
     """Let others know a worker, or that it is back."""
     await db.execute(
         "INSERT INTO remit.workers (worker_id, host, pid, version, protocol, concurrency, agents, lease_s, state)"

@@ -11,11 +11,11 @@ from remit.cluster.sealing import read_ticket, unseal
 from remit.errors import RefusedError
 
 if TYPE_CHECKING:
-    from remit.cluster.orders import Order
-    from remit.cluster.worker.worker_context import Site
+    from remit.cluster.orders import RunOrder
+    from remit.cluster.worker.worker_context import WorkerContext
 
 
-async def load_order(site: Site, session_id: str) -> Order:
+async def load_order(site: WorkerContext, session_id: str) -> RunOrder:
     """What a session's caller has sealed for it."""
     sealed = await insist(lambda: session_rows.load_order(site.goods, session_id))
     order = read_order(unseal(site.key, "order", sealed or b""))
@@ -24,7 +24,7 @@ async def load_order(site: Site, session_id: str) -> Order:
     return order
 
 
-async def check_ticket(site: Site, order: Order) -> None:
+async def check_ticket(site: WorkerContext, order: RunOrder) -> None:
     """See that whoever asks is at work now, and asks for no more than it may; a person needs no ticket."""
     if not order.ticket and order.parent_id is None:
         return

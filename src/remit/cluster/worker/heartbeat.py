@@ -20,14 +20,14 @@ from remit.errors import ClusterError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Heard = Callable[[leases.Beat | ClusterError], None]
+    Heard = Callable[[leases.LeaseRenewal | ClusterError], None]
 
 _SHARE = 5
 """So many beats fit into a lease."""
 _JOIN_S = 2.0
 
 
-class Beating:
+class Heartbeat:
     """A worker's heart. What it holds is read at each beat; what was said is told on the loop that it was made on."""
 
     def __init__(self, url: str, worker_id: str, lease_s: float, *, on_heard: Heard) -> None:
@@ -52,7 +52,7 @@ class Beating:
         self._ended.set()
         self._thread.join(_JOIN_S)
 
-    def _acknowledge(self, told: leases.Beat | ClusterError | None) -> None:
+    def _acknowledge(self, told: leases.LeaseRenewal | ClusterError | None) -> None:
         """On the worker's loop: it runs, so that its leases may be renewed."""
         self._acknowledged = time.monotonic()
         if told is not None:
@@ -64,7 +64,7 @@ class Beating:
     async def _beat(self) -> None:
         db = Database(self._url, name="remit beat")
         while not self._ended.is_set():
-            told: leases.Beat | ClusterError | None = None
+            told: leases.LeaseRenewal | ClusterError | None = None
             if time.monotonic() - self._acknowledged < self._lease_s:
                 try:
                     told = await leases.beat(db, self._worker_id, dict(self.held), lease_s=self._lease_s)

@@ -26,8 +26,8 @@ from remit.runs.supervisor.supervisor import NO_LIMITS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from remit.cluster.database.session_rows import Row
-    from remit.cluster.orders import Order
+    from remit.cluster.database.session_rows import SessionRow
+    from remit.cluster.orders import RunOrder
     from remit.ledger.home import Home
     from remit.ledger.store import Ledger
 
@@ -35,7 +35,7 @@ _LEAST_S = 1.0
 
 
 async def adopt(
-    home: Home, order: Order, owner: str, *, deadline_ms: int, above: Iterable[Row] = (), lost: int = 0
+    home: Home, order: RunOrder, owner: str, *, deadline_ms: int, above: Iterable[SessionRow] = (), lost: int = 0
 ) -> None:
     """Write a session down in the ledger of its checkout, running; where it is there already it is taken up again.
 
@@ -68,7 +68,7 @@ async def adopt(
             begin_attempt(home.ledger, row.session_id, number)
 
 
-def shape_order(order: Order) -> Run:
+def shape_order(order: RunOrder) -> Run:
     """The row that an order is of, as its caller's ledger has it."""
     return Run(
         order.session_id, order.agent, order.depth, order.path, order.parent_id, order.root_id, order.task_number,
@@ -76,7 +76,7 @@ def shape_order(order: Order) -> Run:
     )  # fmt: skip
 
 
-def _fit(order: Order, root: str, seconds: float) -> dict[str, Any]:
+def _fit(order: RunOrder, root: str, seconds: float) -> dict[str, Any]:
     """The terms, as they are to hold here: what was a place over there is one in the checkout."""
     terms = read_run_config(order.details)
     manifest = os.path.join(root, os.path.relpath(terms.manifest, terms.root)) if terms.manifest else ""
@@ -95,7 +95,7 @@ def _read_above(values: Mapping[str, Any]) -> Run:
     return Run(**known)
 
 
-def learn(ledger: Ledger, rows: Iterable[Row]) -> None:
+def learn(ledger: Ledger, rows: Iterable[SessionRow]) -> None:
     """Let the ledger of a checkout know what others of the tree have used by now."""
     with ledger.transaction() as db:
         for row in rows:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.cluster.base_trees import load_bundles
-from remit.cluster.caller.client import Afar
+from remit.cluster.caller.client import ClusterClient
 from remit.cluster.checkpoint import add_saved, read_saved
 from remit.cluster.database import leases, session_rows
 from remit.cluster.database.key_file import KEY
@@ -24,9 +24,9 @@ from remit.cluster.sealing import Signed, sign_ticket
 from remit.cluster.worker.check_order import check_ticket, load_order
 from remit.cluster.worker.cleanup import clear_away
 from remit.cluster.worker.import_session import adopt, shape_order
-from remit.cluster.worker.progress_reporter import Teller
+from remit.cluster.worker.progress_reporter import ProgressReporter
 from remit.cluster.worker.publish import Publication, gather, make_publication, publish
-from remit.cluster.worker_folder import Facts
+from remit.cluster.worker_folder import WorkerFolderFacts
 from remit.config.cluster import BACKEND
 from remit.errors import ClusterError, RemitError, StorageError
 from remit.git import clones
@@ -36,22 +36,22 @@ from remit.ledger.home import Home
 from remit.ledger.runs import Run
 from remit.runs.admission.run_config import find_retry, read_run_config
 from remit.runs.admission.tickets import RANDOM_BYTES, Ticket, hash_ticket
-from remit.runs.judging.conclusion import Ended
+from remit.runs.judging.conclusion import AttemptEnd
 from remit.runs.supervisor.supervisor import Supervisor
 from remit.storage.trust import trust
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from remit.cluster.orders import Order
-    from remit.cluster.worker.worker_context import Site
+    from remit.cluster.orders import RunOrder
+    from remit.cluster.worker.worker_context import WorkerContext
 
 
 class _UnableError(RemitError):
     """Nothing of it has begun, and another machine may be able to."""
 
 
-class Done(NamedTuple):
+class JobResult(NamedTuple):
     """What became of a job."""
 
     status: str
@@ -65,7 +65,12 @@ class Job:
     """One session that this worker holds the lease of."""
 
     def __init__(
-        self, site: Site, row: session_rows.Row, lease: leases.Lease, *, has_others: Callable[[], Awaitable[bool]]
+        self,
+        site: WorkerContext,
+        row: session_rows.SessionRow,
+        lease: leases.Lease,
+        *,
+        has_others: Callable[[], Awaitable[bool]],
     ) -> None:
         """`has_others`: whether other workers could carry it out, where this machine cannot."""
         self.site = site
@@ -103,26 +108,26 @@ class Job:
         with suppress(RemitError):
             self.supervisor.cancel(self.session_id, reason=self._cancelling or "")
 
-    async def run(self) -> Done:
+    async def run(self) -> JobResult:
         """Carry it out; returns once its outcome is published, or another has the session."""
         try:
             result = await self._carry_out()
         except _UnableError as error:
             await self._clear_away()
-            return Done("unable", trouble=str(error))
+            return JobResult("unable", trouble=str(error))
         except RemitError as error:
-            result = make_publication(self._shape_row(), Ended("rejected", self.row.agent, reason=str(error)))
+            result = make_publication(self._shape_row(), AttemptEnd("rejected", self.row.agent, reason=str(error)))
         except Exception as error:  # noqa: BLE001 - the outermost line of a session: whoever waits is told
             reason = f"this is a bug: {type(error).__name__}: {str(error)[:300]}"
-            result = make_publication(self._shape_row(), Ended("crashed", self.row.agent, reason=reason))
+            result = make_publication(self._shape_row(), AttemptEnd("crashed", self.row.agent, reason=reason))
         if self.lost.is_set() or result is None:
             await self._clear_away()
-            return Done("lost")
+            return JobResult("lost")
         self.is_publishing = True
         fence = self.lease.fence
         is_published = await publish(self.site, self.session_id, fence, result, began_ms=self._began_ms)
         await self._clear_away()
-        return Done(result.conclusion.status, result.conclusion.stop_reason) if is_published else Done("lost")
+        return JobResult(result.conclusion.status, result.conclusion.stop_reason) if is_published else JobResult("lost")
 
     def _shape_row(self) -> Run:
         row = self.row
@@ -151,17 +156,17 @@ class Job:
         await asyncio.to_thread(self.site.folder.note, facts)
         return await self._drive(order, facts)
 
-    def _is_whole(self, facts: Facts) -> bool:
+    def _is_whole(self, facts: WorkerFolderFacts) -> bool:
         """Whether what this worker had begun is still the session's: nobody else had it in between."""
         return facts.fence == self.lease.fence - 1 and os.path.isdir(facts.root)
 
     # --- without an agent ---------------------------------------------------------------------------------------------
 
-    async def _look_before(self, order: Order) -> Publication | None:
+    async def _look_before(self, order: RunOrder) -> Publication | None:
         """What becomes of a session without an agent: one that is not wanted any more, too late, or was lost."""
         row, terms = shape_order(order)._replace(started_ms=self._began_ms), read_run_config(order.details)
         saved = None if self.lease.is_first else await self._load_saved()
-        ended = Ended("", order.agent, retry=find_retry(row))
+        ended = AttemptEnd("", order.agent, retry=find_retry(row))
         if self._cancelling is not None:
             ended = ended._replace(stop_reason="cancelled", reason=self._cancelling)
         elif self.lease.deadline_left_ms <= 0:
@@ -188,7 +193,7 @@ class Job:
 
     # --- the checkout -------------------------------------------------------------------------------------------------
 
-    async def _check_out(self, order: Order) -> Facts:
+    async def _check_out(self, order: RunOrder) -> WorkerFolderFacts:
         source, site = order.source, self.site
         bundles = await insist(lambda: load_bundles(site.goods, site.folder.store, source))
         base = BaseTree(order.commit, order.tree, order.prefix)
@@ -199,7 +204,7 @@ class Job:
         if order.trusted:
             await asyncio.to_thread(trust, root, order.trusted)
         deadline_ms = read_clock_ms() + self.lease.deadline_left_ms
-        return Facts(self.session_id, self.lease.fence, self.lease.fence, root, deadline_ms)
+        return WorkerFolderFacts(self.session_id, self.lease.fence, self.lease.fence, root, deadline_ms)
 
     async def _clear_away(self) -> None:
         with suppress(RemitError):  # what cannot be removed now is when the worker starts again
@@ -207,7 +212,7 @@ class Job:
 
     # --- the agent ----------------------------------------------------------------------------------------------------
 
-    async def _drive(self, order: Order, facts: Facts) -> Publication | None:
+    async def _drive(self, order: RunOrder, facts: WorkerFolderFacts) -> Publication | None:
         home = Home(facts.root)
         site = self.site
         setup = await asyncio.to_thread(site.load_setup, facts.root)
@@ -216,13 +221,13 @@ class Job:
             home, own_runners=setup.own_runners, environ=environ, list_own_files=setup.list_own_files
         )  # fmt: skip
         supervisor.variables = setup.variables
-        afar = supervisor.afar = Afar(
+        afar = supervisor.afar = ClusterClient(
             home, site.url, site.settings, environ, key=site.key, own=frozenset({self.session_id}),
             trusted=order.trusted,
         )  # fmt: skip
         try:
             await self._adopt(order, facts, supervisor)
-            teller = Teller(site, supervisor, order, self.lease.fence, on_lost=self.lose)
+            teller = ProgressReporter(site, supervisor, order, self.lease.fence, on_lost=self.lose)
             self._sign_with(supervisor, teller, facts)
             teller.packed = await self._load_saved() or Packed()
             await insist(teller.note)
@@ -234,7 +239,7 @@ class Job:
             try:
                 await self._attend(supervisor, teller)
             except RemitError as error:  # a disk that is full: what was saved before is all that is left
-                ended = Ended("crashed", order.agent, reason=str(error), retry=find_retry(shape_order(order)))
+                ended = AttemptEnd("crashed", order.agent, reason=str(error), retry=find_retry(shape_order(order)))
                 return make_publication(shape_order(order), ended)._replace(packed=teller.packed)
             if self.lost.is_set():
                 return None
@@ -247,7 +252,7 @@ class Job:
             supervisor.end()
             home.close()
 
-    async def _attend(self, supervisor: Supervisor, teller: Teller) -> None:
+    async def _attend(self, supervisor: Supervisor, teller: ProgressReporter) -> None:
         """Drive it to the end of its agent's work, and tell of it meanwhile."""
         telling = asyncio.ensure_future(teller.run())
         try:
@@ -257,21 +262,21 @@ class Job:
             with suppress(asyncio.CancelledError):
                 await telling
 
-    def _make_environ(self, order: Order) -> dict[str, str]:
+    def _make_environ(self, order: RunOrder) -> dict[str, str]:
         """What an agent finds in its environment; who hands nothing on has no business with the database."""
         environ = {**self.site.environ, BACKEND: self.site.url}
         if not read_run_config(order.details).may_call:
             environ = {name: value for name, value in environ.items() if name not in (BACKEND, KEY)}
         return environ
 
-    async def _adopt(self, order: Order, facts: Facts, supervisor: Supervisor) -> None:
+    async def _adopt(self, order: RunOrder, facts: WorkerFolderFacts, supervisor: Supervisor) -> None:
         above = [str(each["session_id"]) for each in order.above]
         known = await insist(lambda: session_rows.list_rows(self.site.db, sessions=above)) if above else []
         await adopt(
             supervisor.home, order, supervisor.id, deadline_ms=facts.deadline_ms, above=known, lost=self._lost_attempts
         )  # fmt: skip
 
-    def _sign_with(self, supervisor: Supervisor, teller: Teller, facts: Facts) -> None:
+    def _sign_with(self, supervisor: Supervisor, teller: ProgressReporter, facts: WorkerFolderFacts) -> None:
         """Sign the tickets of its agent, under the lease that it is started with."""
         site = self.site
         teller.signed = facts.signed

@@ -10,7 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.cluster.database import bundles
-from remit.cluster.orders import Packed, Source
+from remit.cluster.orders import OrderSource, Packed
 from remit.git import bundles as git
 from remit.git import clones
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from remit.cluster.database.store import Database
-    from remit.cluster.orders import Order
+    from remit.cluster.orders import RunOrder
 
 _MEGABYTE = 1024 * 1024
 
 
-class Sent(NamedTuple):
+class PackedWork(NamedTuple):
     """What was made, where it is to be had, and what of it could not be taken along."""
 
     packed: Packed = Packed()
@@ -36,22 +36,22 @@ def name_branch(session_id: str, fence: int) -> str:
 
 
 async def send(
-    db: Database, root: str, order: Order, fence: int, *, megabytes: int, also: Iterable[str] = (), known: str = ""
-) -> Sent:
+    db: Database, root: str, order: RunOrder, fence: int, *, megabytes: int, also: Iterable[str] = (), known: str = ""
+) -> PackedWork:
     """Send what differs from the base. `known`: the commit that is there already."""
     base = git.BaseTree(order.commit, order.tree, order.prefix)
     made = await asyncio.to_thread(clones.collect, root, base, also=tuple(also))
     if not made.files:
-        return Sent(left=made.left)
-    source = Source(parcel=f"made-{made.commit}")
+        return PackedWork(left=made.left)
+    source = OrderSource(parcel=f"made-{made.commit}")
     if order.source.remote:
-        source = Source(order.source.remote, name_branch(order.session_id, fence), history=order.source.history)
+        source = OrderSource(order.source.remote, name_branch(order.session_id, fence), history=order.source.history)
     if made.commit != known:
         await _send(db, root, made.commit, source, without=order.commit, max_bytes=megabytes * _MEGABYTE)
-    return Sent(Packed(made.commit, made.tree, made.files, source), made.left)
+    return PackedWork(Packed(made.commit, made.tree, made.files, source), made.left)
 
 
-async def _send(db: Database, root: str, commit: str, source: Source, *, without: str, max_bytes: int) -> None:
+async def _send(db: Database, root: str, commit: str, source: OrderSource, *, without: str, max_bytes: int) -> None:
     if source.remote:
         await asyncio.to_thread(git.push, root, commit, source.remote, source.branch)
         return

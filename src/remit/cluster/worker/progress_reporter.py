@@ -26,8 +26,8 @@ from remit.storage.secrets import redact
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.cluster.orders import Order
-    from remit.cluster.worker.worker_context import Site
+    from remit.cluster.orders import RunOrder
+    from remit.cluster.worker.worker_context import WorkerContext
     from remit.runs.supervisor.supervisor import Supervisor
 
 _TELL_S = 0.3
@@ -37,11 +37,11 @@ _PIECE_BYTES = 64 * 1024
 _STREAMS: tuple[Literal["out", "err"], ...] = ("out", "err")
 
 
-class Teller:
+class ProgressReporter:
     """What is told of one session."""
 
     def __init__(
-        self, site: Site, supervisor: Supervisor, order: Order, fence: int, *, on_lost: Callable[[], None]
+        self, site: WorkerContext, supervisor: Supervisor, order: RunOrder, fence: int, *, on_lost: Callable[[], None]
     ) -> None:
         self.site = site
         self.supervisor = supervisor

@@ -27,12 +27,12 @@ from remit.runs.results.full_result import load_report, make_report, render_repo
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from remit.cluster.orders import Order
-    from remit.cluster.worker.worker_context import Site
+    from remit.cluster.orders import RunOrder
+    from remit.cluster.worker.worker_context import WorkerContext
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
     from remit.result import Result
-    from remit.runs.judging.conclusion import Conclusion, Ended
+    from remit.runs.judging.conclusion import AttemptEnd, Conclusion
 
 _MOST_TEXT_BYTES = 16 * 1024 * 1024
 """Of all that an agent answered; what is longer stays in the output."""
@@ -49,13 +49,13 @@ class Publication(NamedTuple):
     packed: Packed = Packed()
 
 
-def make_publication(row: Run, ended: Ended) -> Publication:
+def make_publication(row: Run, ended: AttemptEnd) -> Publication:
     """What is published of a session that no agent has said anything of."""
     conclusion = conclude(ended)
     return Publication(make_report(row, None, conclusion, ended_ms=read_clock_ms()), conclusion)
 
 
-async def gather(site: Site, order: Order, home: Home, *, fence: int, known: str) -> Publication:
+async def gather(site: WorkerContext, order: RunOrder, home: Home, *, fence: int, known: str) -> Publication:
     """All that the caller needs, once the agent has ended. `known`: the commit that was saved last."""
     report, conclusion = load_report(home, order.session_id)
     also = [*(artifact.path for artifact in conclusion.artifacts), *_find_manifest(home, order.session_id)]
@@ -76,7 +76,7 @@ async def gather(site: Site, order: Order, home: Home, *, fence: int, known: str
     return result
 
 
-async def publish(site: Site, session_id: str, fence: int, result: Publication, *, began_ms: int) -> bool:
+async def publish(site: WorkerContext, session_id: str, fence: int, result: Publication, *, began_ms: int) -> bool:
     """Say what came of it; whether the session was still this worker's."""
     report, conclusion, usage = result.report, result.conclusion, result.report.usage
     told = json.loads(render_report(report, conclusion).decode("utf-8", "surrogatepass"))

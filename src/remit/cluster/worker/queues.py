@@ -46,7 +46,7 @@ _START = "#"
 """In DBOS's name for a worker, before that of its start."""
 
 
-class Room(NamedTuple):
+class QueueLimits(NamedTuple):
     """How many are carried out at once."""
 
     running: int = 32
@@ -56,7 +56,7 @@ class Room(NamedTuple):
     """On one worker."""
 
 
-class Left(NamedTuple):
+class LeftWorkflows(NamedTuple):
     """A session whose workflow belongs to a worker that is no longer there."""
 
     session_id: str
@@ -82,7 +82,14 @@ class Queues:
     """The queues of a cluster, as one worker has them."""
 
     def __init__(
-        self, url: str, worker_id: str, *, room: Room, agents: Collection[str] = (), poll_s: float, on_execute: Execute
+        self,
+        url: str,
+        worker_id: str,
+        *,
+        room: QueueLimits,
+        agents: Collection[str] = (),
+        poll_s: float,
+        on_execute: Execute,
     ) -> None:
         """`on_execute` is awaited on the loop that `launch` is called on; it returns when an outcome is there."""
         self._url = url
@@ -230,7 +237,7 @@ class Queues:
         found = await self._do(lambda: DBOS.get_workflow_status(session_id))
         return found is not None and (found.status, found.queue_name) == ("ENQUEUED", queue)
 
-    async def list_left(self, present: Collection[str]) -> list[Left]:
+    async def list_left(self, present: Collection[str]) -> list[LeftWorkflows]:
         """The sessions of workers who are not `present`, of this one before it was started, and what it never began.
 
         DBOS takes first and begins then: where the database goes away in between, it begins nothing, and says nothing.
@@ -245,7 +252,7 @@ class Queues:
         own = frozenset(each.workflow_id for each in found if each.executor_id == self._executor) - self._executing
         forgotten, self._idle = own & self._idle, own  # seen so twice: it is not just about to begin
         return [
-            Left(each.workflow_id, each.queue_name or "")
+            LeftWorkflows(each.workflow_id, each.queue_name or "")
             for each in found
             if self._is_left(each.executor_id or "", present) or each.workflow_id in forgotten
         ]

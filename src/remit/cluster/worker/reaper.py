@@ -17,7 +17,7 @@ from remit.cluster.worker.queues import choose_queue, list_queues
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from remit.cluster.database.session_rows import Row
+    from remit.cluster.database.session_rows import SessionRow
     from remit.cluster.database.store import Database
     from remit.cluster.database.workers import WorkerRow
     from remit.cluster.worker.queues import Queues
@@ -27,7 +27,7 @@ _KEPT_S, _FORGET_EVERY_S = 3600.0, 600.0
 """How long DBOS keeps what is over: the outcome is in a table of our own."""
 
 
-def choose(row: Row, present: Sequence[WorkerRow]) -> str:
+def choose(row: SessionRow, present: Sequence[WorkerRow]) -> str:
     """The queue that a session belongs into, with these workers there."""
     return choose_queue(row.agent, row.depth, [each.agents for each in present if each.state == "active"])
 
@@ -44,7 +44,7 @@ class Reaper:
         self._rounds = 0
         self._forgot_at = -_FORGET_EVERY_S
 
-    async def reap(self) -> list[Row]:
+    async def reap(self) -> list[SessionRow]:
         """Make a round; the sessions that were given back."""
         given = []
         for row in await leases.list_expired(self._db):
@@ -65,7 +65,7 @@ class Reaper:
             pass
         await prune(self._db, days=self._keep_days)
 
-    async def _give_back(self, row: Row) -> None:
+    async def _give_back(self, row: SessionRow) -> None:
         if await self._queues.is_over(row.session_id):
             self._execute_here(row.session_id)
             return

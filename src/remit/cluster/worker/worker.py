@@ -18,9 +18,9 @@ from remit.cluster.database import leases, session_rows, submissions, workers
 from remit.cluster.orders import PROTOCOL
 from remit.cluster.retry import insist, settle, wait_for_event
 from remit.cluster.worker.cleanup import clear_away
-from remit.cluster.worker.heartbeat import Beating
+from remit.cluster.worker.heartbeat import Heartbeat
 from remit.cluster.worker.job import Job
-from remit.cluster.worker.queues import Queues, Room, list_queues
+from remit.cluster.worker.queues import QueueLimits, Queues, list_queues
 from remit.cluster.worker.reaper import Reaper, choose
 from remit.errors import ClusterError, RemitError
 from remit.model import MAX_DEPTH
@@ -28,9 +28,9 @@ from remit.model import MAX_DEPTH
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from remit.cluster.worker.worker_context import Site
+    from remit.cluster.worker.worker_context import WorkerContext
 
-    Say = Callable[["Event"], None]
+    Say = Callable[["WorkerEvent"], None]
 
 _DISPATCH_S = 1.0
 _LOOK_S = 0.5
@@ -49,7 +49,7 @@ _CHANNELS = ("remit_posted", "remit_cancel", "remit_drain")
 Kind = Literal["ready", "taken", "again", "done", "lost", "unable", "given", "away", "back", "draining", "ended"]
 
 
-class Event(NamedTuple):
+class WorkerEvent(NamedTuple):
     """Something that whoever looks at a worker wants to know."""
 
     kind: Kind
@@ -60,13 +60,13 @@ class Event(NamedTuple):
     running: int = 0
 
 
-class Plan(NamedTuple):
+class WorkerPlan(NamedTuple):
     """How a worker works."""
 
     host: str
     pid: int
     version: str
-    room: Room
+    room: QueueLimits
     agents: tuple[str, ...] = ()
     keep_days: float = 90
     """How long the database keeps what is over."""
@@ -75,7 +75,7 @@ class Plan(NamedTuple):
 class Worker:
     """This process, as a worker."""
 
-    def __init__(self, site: Site, plan: Plan, *, say: Say) -> None:
+    def __init__(self, site: WorkerContext, plan: WorkerPlan, *, say: Say) -> None:
         self.site = site
         self.plan = plan
         self.jobs: dict[str, Job] = {}
@@ -98,7 +98,7 @@ class Worker:
             site.url, site.worker_id, room=plan.room, agents=plan.agents, poll_s=settings.poll,
             on_execute=self._execute,
         )  # fmt: skip
-        self._beating = Beating(site.url, site.worker_id, settings.lease, on_heard=self._hear_beat)
+        self._beating = Heartbeat(site.url, site.worker_id, settings.lease, on_heard=self._hear_beat)
         self._reaper = Reaper(site.db, self.queues, execute_here=self._execute_soon, keep_days=plan.keep_days)
 
     def end(self) -> None:
@@ -110,7 +110,7 @@ class Worker:
         """Take nothing more, and end when all that is at work is done."""
         if not self._leaving.is_set():
             self._leaving.set()
-            self._say(Event("draining", running=len(self.jobs)))
+            self._say(WorkerEvent("draining", running=len(self.jobs)))
 
     async def run(self) -> None:
         """Work until it is told to end."""
@@ -118,7 +118,7 @@ class Worker:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "work"))
         await workers.enter(
             site.db,
-            workers.Worker(
+            workers.RegisteredWorker(
                 site.worker_id, plan.host, plan.pid, plan.version, PROTOCOL, plan.room.on_one, plan.agents,
                 site.settings.lease,
             ),
@@ -130,7 +130,7 @@ class Worker:
             others = [each.concurrency for each in await workers.list_workers(site.db, only_live=True)]
             await self.queues.launch(max(others, default=0))
             self._tasks = [asyncio.ensure_future(each) for each in (self._listen(), self._dispatch(), self._reap())]
-            self._say(Event("ready", running=len(self.jobs)))
+            self._say(WorkerEvent("ready", running=len(self.jobs)))
             await self._work(self._tasks[:])
             await self._finish()
         finally:
@@ -169,7 +169,7 @@ class Worker:
             await leases.extend(self.site.db, self.site.worker_id, _BACK_S)
             await workers.leave(self.site.db, self.site.worker_id)
         await self.queues.stop()
-        self._say(Event("ended"))
+        self._say(WorkerEvent("ended"))
 
     # --- what was begun before ----------------------------------------------------------------------------------------
 
@@ -180,7 +180,7 @@ class Worker:
             if row.state == "running" and row.worker_id == self.site.worker_id:
                 job = await self._take(row, again=True)
                 if job is not None:
-                    self._say(Event("again", row.session_id, row.agent))
+                    self._say(WorkerEvent("again", row.session_id, row.agent))
                     self._again.add(row.session_id)
                     await self._fill_room(self._find_room(row), self._start(job))
 
@@ -218,7 +218,7 @@ class Worker:
     async def _wait(self, seconds: float) -> None:
         await wait_for_event(self._leaving, seconds)
 
-    async def _pass_on(self, row: session_rows.Row) -> None:
+    async def _pass_on(self, row: session_rows.SessionRow) -> None:
         """Leave a session to others. Whoever is cancelled has not ended: DBOS lets another carry it out."""
         is_free = row.state != "running" or (row.lease_left_s or 0) <= 0
         if is_free and not self._ending.is_set():
@@ -227,7 +227,7 @@ class Worker:
                 await self.queues.resume(row.session_id, choose(row, present))
         raise asyncio.CancelledError
 
-    async def _take_up(self, row: session_rows.Row) -> None:
+    async def _take_up(self, row: session_rows.SessionRow) -> None:
         """Take a session once there is room for it here, and carry it out."""
         room = self._find_room(row)
         if not await self._wait_for_room(room, row):
@@ -237,15 +237,15 @@ class Worker:
                 return
             job = await self._take(row)
             if job is not None:
-                self._say(Event("taken", row.session_id, row.agent))
+                self._say(WorkerEvent("taken", row.session_id, row.agent))
                 await asyncio.wait({self._start(job)})
         finally:
             room.release()
 
-    def _find_room(self, row: session_rows.Row) -> asyncio.Semaphore:
+    def _find_room(self, row: session_rows.SessionRow) -> asyncio.Semaphore:
         return self._rooms[min(max(row.depth, 1), MAX_DEPTH)]
 
-    async def _wait_for_room(self, room: asyncio.Semaphore, row: session_rows.Row) -> bool:
+    async def _wait_for_room(self, room: asyncio.Semaphore, row: session_rows.SessionRow) -> bool:
         """Wait until there is room; False where this worker leaves. What another could do sooner is left to it.
 
         How many are taken is the same for all who take from a queue: a small worker takes more than it has room for.
@@ -260,7 +260,7 @@ class Worker:
                 await self._pass_on(row)
         return False
 
-    async def _has_others(self, row: session_rows.Row, *, with_room: bool = False) -> bool:
+    async def _has_others(self, row: session_rows.SessionRow, *, with_room: bool = False) -> bool:
         """Whether other workers take from the queue that a session came from."""
         found = []
         with suppress(ClusterError):
@@ -271,7 +271,7 @@ class Worker:
             for each in others
         )
 
-    async def _take(self, row: session_rows.Row, *, again: bool = False) -> Job | None:
+    async def _take(self, row: session_rows.SessionRow, *, again: bool = False) -> Job | None:
         timeout_s = row.terms.get("timeout_s")
         seconds = float(min(timeout_s, _MOST_S)) if isinstance(timeout_s, int | float) else _TIMEOUT_S
         limit_ms = await self._find_limit(row)
@@ -283,7 +283,7 @@ class Worker:
         )  # fmt: skip
         return None if lease is None else Job(self.site, row, lease, has_others=partial(self._has_others, row))
 
-    async def _find_limit(self, row: session_rows.Row) -> int | None:
+    async def _find_limit(self, row: session_rows.SessionRow) -> int | None:
         """How much of its caller's own time is left."""
         if row.parent_id is None:
             return None
@@ -310,9 +310,9 @@ class Worker:
             await self._end_workflow(job.row)
         kinds: dict[str, Kind] = {"lost": "lost", "unable": "unable"}
         kind = kinds.get(done.status, "done")
-        self._say(Event(kind, job.session_id, job.row.agent, done.trouble or done.status))
+        self._say(WorkerEvent(kind, job.session_id, job.row.agent, done.trouble or done.status))
 
-    async def _end_workflow(self, row: session_rows.Row) -> None:
+    async def _end_workflow(self, row: session_rows.SessionRow) -> None:
         """Let a workflow be carried out whose outcome is there: until it has ended, it counts among those that run."""
         with suppress(ClusterError):  # else the reaper finds it
             present = await workers.list_workers(self.site.db, only_live=True)
@@ -335,17 +335,17 @@ class Worker:
 
     # --- what is heard ------------------------------------------------------------------------------------------------
 
-    def _hear_beat(self, told: leases.Beat | ClusterError) -> None:
+    def _hear_beat(self, told: leases.LeaseRenewal | ClusterError) -> None:
         if isinstance(told, ClusterError):
             if not self._is_away:
                 self._is_away = True
-                self._say(Event("away", text=str(told)))
+                self._say(WorkerEvent("away", text=str(told)))
             if not told.recoverable:  # a newer Remit has changed the tables: what is at work is brought to its end
                 self.drain()
             return
         if self._is_away:
             self._is_away = False
-            self._say(Event("back"))
+            self._say(WorkerEvent("back"))
         for session_id in told.lost:
             if session_id in self.jobs:
                 self.jobs[session_id].lose()
@@ -382,7 +382,7 @@ class Worker:
                 while await submissions.dispatch(self.site.db, self._enqueue, choose):
                     pass
 
-    async def _enqueue(self, row: session_rows.Row, queue: str) -> None:
+    async def _enqueue(self, row: session_rows.SessionRow, queue: str) -> None:
         await self.queues.enqueue(row.session_id, row.agent, queue)
 
     async def _reap(self) -> None:
@@ -393,7 +393,7 @@ class Worker:
             with suppress(ClusterError):
                 given = await self._reaper.reap()
             for row in given:
-                self._say(Event("given", row.session_id, row.agent, row.worker_id or ""))
+                self._say(WorkerEvent("given", row.session_id, row.agent, row.worker_id or ""))
 
 
 async def _acquire(room: asyncio.Semaphore, seconds: float) -> bool:

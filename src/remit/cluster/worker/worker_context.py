@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from remit.config.cluster import ClusterSettings
 
 
-class Setup(NamedTuple):
+class WorkerSetup(NamedTuple):
     """What a checkout's own settings say of how agents are started in it."""
 
     own_runners: Mapping[str, str] = NOTHING
@@ -22,7 +22,7 @@ class Setup(NamedTuple):
     list_own_files: Callable[[], tuple[str, ...]] = tuple
 
 
-class Site(NamedTuple):
+class WorkerContext(NamedTuple):
     """A worker, as its sessions know it."""
 
     worker_id: str
@@ -35,4 +35,4 @@ class Site(NamedTuple):
     folder: WorkerFolder
     settings: ClusterSettings
     environ: Mapping[str, str]
-    load_setup: Callable[[str], Setup]
+    load_setup: Callable[[str], WorkerSetup]

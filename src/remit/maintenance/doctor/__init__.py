@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 
 from remit.config import Settings
 from remit.errors import RemitError
-from remit.maintenance.doctor.report import Check, Health, Patient
+from remit.maintenance.doctor.report import DoctorContext, DoctorReport, HealthCheck
 from remit.storage.settings import find_workspace, load_settings
 
 if TYPE_CHECKING:
     from remit.maintenance.doctor.report import Look
 
-__all__ = ["Check", "Health", "check_health"]
+__all__ = ["DoctorReport", "HealthCheck", "check_health"]
 
 LIMIT_SECONDS = 15.0
 """What takes longer is given up. A part of it that could take long has a shorter limit of its own."""
 
 
-def check_health(*, seconds: float = LIMIT_SECONDS) -> Health:
+def check_health(*, seconds: float = LIMIT_SECONDS) -> DoctorReport:
     """Look at everything, and say of each thing how it is."""
     from remit.maintenance.doctor import (
         cluster,
@@ -39,7 +39,7 @@ def check_health(*, seconds: float = LIMIT_SECONDS) -> Health:
 
     root = find_workspace()
     told, settings = _look_at_settings(root)
-    patient = Patient(root, settings)
+    patient = DoctorContext(root, settings)
     harnesses = [_Run(f"harness {name}", machine.make_harness_look(name), patient) for name in machine.HARNESSES]
     rows = [told] if told is not None else _Run("settings", look_at_settings, patient).wait(seconds)
     own = (
@@ -54,42 +54,42 @@ def check_health(*, seconds: float = LIMIT_SECONDS) -> Health:
     for name, look in (*own, *cluster.LOOKS):
         rows += _Run(name, look, patient).wait(seconds)
     found = [row for run in harnesses for row in run.wait(seconds)]
-    return Health(root, (*rows, *(found or [machine.NO_HARNESS])))
+    return DoctorReport(root, (*rows, *(found or [machine.NO_HARNESS])))
 
 
-def _look_at_settings(root: str) -> tuple[Check | None, Settings]:
+def _look_at_settings(root: str) -> tuple[HealthCheck | None, Settings]:
     """What the workspace has set; without any, and why, where it cannot be read."""
     try:
         return None, load_settings(root)
     except RemitError as error:
-        return Check("settings", "problem", error.message, error.hint), Settings()
+        return HealthCheck("settings", "problem", error.message, error.hint), Settings()
 
 
 class _Run:
     """A look in a thread of its own, which nobody waits for once its time is over."""
 
-    def __init__(self, name: str, look: Look, patient: Patient) -> None:
+    def __init__(self, name: str, look: Look, patient: DoctorContext) -> None:
         self.name = name
-        self.rows: list[Check] | None = None
+        self.rows: list[HealthCheck] | None = None
         self.thread = threading.Thread(target=self._work, args=(look, patient), daemon=True)
         self.thread.start()
 
-    def _work(self, look: Look, patient: Patient) -> None:
+    def _work(self, look: Look, patient: DoctorContext) -> None:
         try:
             self.rows = list(look(patient))
         except RemitError as error:
-            self.rows = [Check(self.name, "problem", error.message, error.hint)]
+            self.rows = [HealthCheck(self.name, "problem", error.message, error.hint)]
         except OSError as error:
             told = f"cannot be looked at: {(error.strerror or str(error)).lower()}"
-            self.rows = [Check(self.name, "problem", told, "check the disk, and how many files may be open")]
+            self.rows = [HealthCheck(self.name, "problem", told, "check the disk, and how many files may be open")]
         except Exception as error:  # noqa: BLE001 - one look that fails is a row, and the others go on
             told = f"cannot be looked at: {type(error).__name__}: {error}"
-            self.rows = [Check(self.name, "problem", told, "this is a bug of Remit's; the other rows hold")]
+            self.rows = [HealthCheck(self.name, "problem", told, "this is a bug of Remit's; the other rows hold")]
 
-    def wait(self, seconds: float) -> list[Check]:
+    def wait(self, seconds: float) -> list[HealthCheck]:
         """The rows, or one that says that there was no answer."""
         self.thread.join(seconds)
         if self.rows is None:
             hint = "see whether the disk or a program hangs"
-            return [Check(self.name, "problem", f"gave no answer within {seconds:.0f} s", hint)]
+            return [HealthCheck(self.name, "problem", f"gave no answer within {seconds:.0f} s", hint)]
         return self.rows

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from remit.confine import find_level
 from remit.confine.level import FULL
-from remit.maintenance.doctor.report import Check
+from remit.maintenance.doctor.report import HealthCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from remit.config.confine import ConfineSettings
     from remit.confine import Level
-    from remit.maintenance.doctor.report import Patient
+    from remit.maintenance.doctor.report import DoctorContext
 
 _MODES = {
     "off": "only runs with --confine are confined",
@@ -32,37 +32,37 @@ _AGENT_SECONDS = 5.0
 _MAX_SENTENCES = 5
 
 
-def _look_at_confinement(patient: Patient) -> Iterator[Check]:
+def _look_at_confinement(patient: DoctorContext) -> Iterator[HealthCheck]:
     """Report what the kernel can enforce, what that doesn't stop, and what the settings make of it."""
     level, settings = find_level(), patient.settings.confine
     said = f"level {level.name}, which doesn't stop: {'; '.join(level.list_open())}"
     why = "; ".join(level.reasons)
     if level.name == FULL:
-        yield Check("confine", "ok", said)
+        yield HealthCheck("confine", "ok", said)
     elif level.has_files:
         hint = "use Linux 6.12 or newer, with Landlock, to limit signals and ports too"
-        yield Check("confine", "warning", f"{said} ({why})", hint)
+        yield HealthCheck("confine", "warning", f"{said} ({why})", hint)
     else:
-        yield Check("confine", "warning", f"{said} ({why})", "allow user namespaces on this machine")
+        yield HealthCheck("confine", "warning", f"{said} ({why})", "allow user namespaces on this machine")
     yield _check_settings(settings, level)
 
 
-def _check_settings(settings: ConfineSettings, level: Level) -> Check:
+def _check_settings(settings: ConfineSettings, level: Level) -> HealthCheck:
     """Report what `[confine]` means on this machine; it's a problem if it keeps agents from running."""
     said = f"mode {settings.mode}: {_MODES[settings.mode]}"
     if not level.has_files:
         is_required = settings.mode == "require"
         said = f"mode {settings.mode}: this machine can't confine agents, so {_UNABLE[settings.mode]}"
         hint = 'allow user namespaces on this machine, or set [confine] mode = "auto"'
-        return Check("confine", "problem" if is_required else "ok", said, hint if is_required else "")
+        return HealthCheck("confine", "problem" if is_required else "ok", said, hint if is_required else "")
     if not {"none": level.has_no_network, "model": level.has_ports}.get(settings.network, True):
         said = f"network {settings.network}: this machine can't limit it, so no confined agent runs"
-        return Check("confine", "problem", said, 'set [confine] network = "all"')
+        return HealthCheck("confine", "problem", said, 'set [confine] network = "all"')
     judge = "off" if not settings.judge else "on" if level.has_judge else "not available on this machine"
-    return Check("confine", "ok", f"{said}; network {settings.network}; judge {judge}")
+    return HealthCheck("confine", "ok", f"{said}; network {settings.network}; judge {judge}")
 
 
-def _look_at_permissions(patient: Patient) -> Iterator[Check]:
+def _look_at_permissions(patient: DoctorContext) -> Iterator[HealthCheck]:
     """Report which permissions of each agent the kernel enforces differently."""
     from remit.policy import PathContext, Permissions
     from remit.policy.confinement_profile import make_profile
@@ -80,14 +80,14 @@ def _look_at_permissions(patient: Patient) -> Iterator[Check]:
             told = (
                 f"{len(agents) - number} more agents with permissions weren't checked: their patterns match many files"
             )
-            yield Check("permissions", "ok", told)
+            yield HealthCheck("permissions", "ok", told)
             return
         layer = Permissions(**describe_permissions(agent))
         _, sentences = make_profile((layer,), ground, write=patient.settings.confine.write)
         if sentences:
             more = f"; and {len(sentences) - _MAX_SENTENCES} more" if len(sentences) > _MAX_SENTENCES else ""
             told = f"{agent.name}, enforced differently by the kernel: {'; '.join(sentences[:_MAX_SENTENCES])}{more}"
-            yield Check("permissions", "ok", told)
+            yield HealthCheck("permissions", "ok", told)
 
 
 LOOKS = (("confine", _look_at_confinement), ("permissions", _look_at_permissions))

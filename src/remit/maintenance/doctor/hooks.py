@@ -22,7 +22,7 @@ from remit.hooks.install import (
     render_trust,
 )
 from remit.hooks.tried_versions import UNPROTECTED_HINT, describe_unprotected
-from remit.maintenance.doctor.report import Check
+from remit.maintenance.doctor.report import HealthCheck
 from remit.storage.machine import find_program
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
     from remit.hooks.settings_files import Hook
     from remit.ledger.home import Home
-    from remit.maintenance.doctor.report import Patient
+    from remit.maintenance.doctor.report import DoctorContext
 
 _NAME, _COMMANDS = "hooks", "commands"
 
 
-def _look_at_hooks(patient: Patient) -> Iterator[Check]:
+def _look_at_hooks(patient: DoctorContext) -> Iterator[HealthCheck]:
     """A row for each file that has hooks of Remit's; none where nothing was installed."""
     from remit.ledger.home import Home
 
@@ -49,7 +49,7 @@ def _look_at_hooks(patient: Patient) -> Iterator[Check]:
     yield from _look_at_commands(home)
 
 
-def _look_at_commands(home: Home) -> Iterator[Check]:
+def _look_at_commands(home: Home) -> Iterator[HealthCheck]:
     """Whether Codex and opencode find the shell by which the kernel limits the commands of their subagents."""
     from remit.hooks.command_shell import find_outdated
     from remit.hooks.settings_files import is_remembered
@@ -59,10 +59,10 @@ def _look_at_commands(home: Home) -> Iterator[Check]:
     outdated = find_outdated(home.root, os.environ) if names else ""
     if outdated:
         told = f"'{outdated}' isn't what this Remit installs, so the kernel may not limit the commands of subagents"
-        yield Check(_NAME, "warning", told, f"run remit hooks install {names[0]} again")
+        yield HealthCheck(_NAME, "warning", told, f"run remit hooks install {names[0]} again")
 
 
-def _look_at_settings(home: Home, harness: str, path: str) -> Iterator[Check]:
+def _look_at_settings(home: Home, harness: str, path: str) -> Iterator[HealthCheck]:
     from remit.hooks.settings_files import split_command
 
     found = list_own_hooks(home, path)
@@ -76,7 +76,7 @@ def _look_at_settings(home: Home, harness: str, path: str) -> Iterator[Check]:
         yield from _compare(harness, path, found, shared=("remit", "hook", harness) in lines)
 
 
-def _look_at_unreadable(home: Home, harness: str, path: str) -> Iterator[Check]:
+def _look_at_unreadable(home: Home, harness: str, path: str) -> Iterator[HealthCheck]:
     """A file that Remit has written into and that nobody can read now: then the harness cannot, either."""
     from remit.hooks.settings_files import find_variable, is_own_shell, is_remembered, load_values
 
@@ -87,55 +87,57 @@ def _look_at_unreadable(home: Home, harness: str, path: str) -> Iterator[Check]:
         values = load_values(home.root, path)
         if is_own_shell(claude.SHELL_VARIABLE, find_variable(values, claude.SHELL_VARIABLE)):
             return  # with --shared, the hooks are in the other file
-        yield Check(_NAME, "warning", f"{path} has none of the hooks that were installed", hint)
+        yield HealthCheck(_NAME, "warning", f"{path} has none of the hooks that were installed", hint)
     except RemitError as error:
-        yield Check(_NAME, "problem", error.message, error.hint)
+        yield HealthCheck(_NAME, "problem", error.message, error.hint)
 
 
-def _check_words(home: Home, harness: str, path: str, words: Sequence[str]) -> Iterator[Check]:
+def _check_words(home: Home, harness: str, path: str, words: Sequence[str]) -> Iterator[HealthCheck]:
     """Whether a command line leads to a program, and to the one of this Remit."""
     again = f"run remit hooks install {harness} again"
     if tuple(words[:-1]) == ("remit", "hook"):
         program = find_program("remit", root=home.root)
         if program is None or program.is_foreign:
             told = f"{path} calls remit, which is not on the path: what is guarded is refused"
-            yield Check(_NAME, "problem", told, "put it on the path, or install it without --shared")
+            yield HealthCheck(_NAME, "problem", told, "put it on the path, or install it without --shared")
         return
     gone = [word for word in (words[0], words[-2]) if not os.path.isfile(word)]
     if gone:
-        yield Check(_NAME, "problem", f"{path} calls '{gone[0]}', which is gone: what is guarded is refused", again)
+        yield HealthCheck(
+            _NAME, "problem", f"{path} calls '{gone[0]}', which is gone: what is guarded is refused", again
+        )
     elif words[-2] != render_command(harness, shared=False)[-2]:
-        yield Check(_NAME, "warning", f"{path} calls another Remit, at '{words[-2]}'", again)
+        yield HealthCheck(_NAME, "warning", f"{path} calls another Remit, at '{words[-2]}'", again)
     elif words[-1] != harness:
-        yield Check(_NAME, "problem", f"{path} calls Remit as {words[-1]}, and is read by {harness}", again)
+        yield HealthCheck(_NAME, "problem", f"{path} calls Remit as {words[-1]}, and is read by {harness}", again)
 
 
-def _compare(harness: str, path: str, found: Sequence[Hook], *, shared: bool) -> Iterator[Check]:
+def _compare(harness: str, path: str, found: Sequence[Hook], *, shared: bool) -> Iterator[HealthCheck]:
     """Whether the hooks are those that this version installs."""
     wanted = {(hook.event, hook.matcher) for hook in load_hooks(harness, shared=shared)}
     there = [(hook.event, hook.matcher) for hook in found]
     missing = ", ".join(sorted(event for event, _ in wanted.difference(there)))
     if {*there} != wanted or len(there) != len(wanted):
         told = f"{path} has other hooks than this Remit installs{f', without {missing}' if missing else ''}"
-        yield Check(_NAME, "warning", told, f"run remit hooks install {harness} again")
+        yield HealthCheck(_NAME, "warning", told, f"run remit hooks install {harness} again")
     else:
-        yield Check(_NAME, "ok", f"{harness}: {len(there)} events in {path}")
+        yield HealthCheck(_NAME, "ok", f"{harness}: {len(there)} events in {path}")
 
 
-def _look_at_twice(home: Home) -> Iterator[Check]:
+def _look_at_twice(home: Home) -> Iterator[HealthCheck]:
     places = [path for path in (LOCAL, SHARED) if list_own_hooks(home, path)]
     if not places:
         return
     plugin = find_plugin(home)
     if plugin:
         told = f"Claude Code has Remit's hooks twice: in {places[0]}, and by the plugin that '{plugin}' switches on"
-        yield Check(_NAME, "warning", told, "switch the plugin off, or run remit hooks uninstall claude")
+        yield HealthCheck(_NAME, "warning", told, "switch the plugin off, or run remit hooks uninstall claude")
     if len(places) > 1:
         told = f"Claude Code has Remit's hooks twice: in {LOCAL} and in {SHARED}"
-        yield Check(_NAME, "warning", told, "run remit hooks install claude, which keeps those in the second")
+        yield HealthCheck(_NAME, "warning", told, "run remit hooks install claude, which keeps those in the second")
 
 
-def _look_at_trust(home: Home) -> Iterator[Check]:
+def _look_at_trust(home: Home) -> Iterator[HealthCheck]:
     found = list_own_hooks(home, CODEX)
     if not found:
         return
@@ -144,15 +146,15 @@ def _look_at_trust(home: Home) -> Iterator[Check]:
     trust = load_trust(home.root)
     missing = [hook.event for hook in found if not trust.covers(hook.event, home.root)]
     if not trust.folders:
-        yield Check(
+        yield HealthCheck(
             _NAME, "warning", "Codex passes over its hooks: it does not trust this folder", render_trust(home.root)
         )
     elif missing:
         told = f"Codex passes over hooks that you have not trusted: {', '.join(missing)}"
-        yield Check(_NAME, "warning", told, render_trust(home.root))
+        yield HealthCheck(_NAME, "warning", told, render_trust(home.root))
 
 
-def _look_at_opencode(home: Home) -> Iterator[Check]:
+def _look_at_opencode(home: Home) -> Iterator[HealthCheck]:
     from remit.hooks.settings_files import is_stamped, load_file, stamp
 
     data = load_file(home.root, PLUGIN)
@@ -162,11 +164,11 @@ def _look_at_opencode(home: Home) -> Iterator[Check]:
     troubles = [*_check_words(home, "opencode", PLUGIN, words)]
     version = find_unprotected(home.root)
     if version:
-        troubles.append(Check(_NAME, "problem", describe_unprotected(version), UNPROTECTED_HINT))
+        troubles.append(HealthCheck(_NAME, "problem", describe_unprotected(version), UNPROTECTED_HINT))
     yield from troubles
     shared = words == ("remit", "hook", "opencode")
     if not is_stamped(data):
-        yield Check(
+        yield HealthCheck(
             _NAME,
             "warning",
             f"{PLUGIN} was changed since it was installed",
@@ -174,12 +176,12 @@ def _look_at_opencode(home: Home) -> Iterator[Check]:
         )
     elif not troubles and data != stamp(render_plugin(shared=shared)):
         told = f"{PLUGIN} is another version's"
-        yield Check(_NAME, "warning", told, "run remit hooks install opencode again")
+        yield HealthCheck(_NAME, "warning", told, "run remit hooks install opencode again")
     elif not troubles:
-        yield Check(_NAME, "ok", f"opencode: the plugin at {PLUGIN}")
+        yield HealthCheck(_NAME, "ok", f"opencode: the plugin at {PLUGIN}")
 
 
-def _look_at_shell(patient: Patient) -> Iterator[Check]:
+def _look_at_shell(patient: DoctorContext) -> Iterator[HealthCheck]:
     """Whether Claude Code starts Remit's shell for commands, so that the kernel can limit those of subagents."""
     from remit.hooks.command_shell import find_outdated
     from remit.hooks.settings_files import find_variable, is_own_shell, load_values
@@ -197,15 +199,15 @@ def _look_at_shell(patient: Patient) -> Iterator[Check]:
         return
     if not named:
         where = f"{LOCAL} doesn't name Remit's shell" if not plugin else "a plugin can't name Remit's shell"
-        yield Check(_COMMANDS, "warning", f"Claude Code: {where}, {unlimited}", again)
+        yield HealthCheck(_COMMANDS, "warning", f"Claude Code: {where}, {unlimited}", again)
     elif not is_own_shell(claude.SHELL_VARIABLE, named):
         told = f"Claude Code: {LOCAL} sets {claude.SHELL_VARIABLE} to '{named}', {unlimited}"
-        yield Check(_COMMANDS, "warning", told, f"remove it, then {again}")
+        yield HealthCheck(_COMMANDS, "warning", told, f"remove it, then {again}")
     elif outdated := find_outdated(home.root, os.environ):
         told = f"Claude Code: '{outdated}' isn't the shell that this Remit installs"
-        yield Check(_COMMANDS, "warning", told, f"{again} again")
+        yield HealthCheck(_COMMANDS, "warning", told, f"{again} again")
     else:
-        yield Check(_COMMANDS, "ok", "Claude Code: Remit's shell limits the commands of agents with permissions")
+        yield HealthCheck(_COMMANDS, "ok", "Claude Code: Remit's shell limits the commands of agents with permissions")
 
 
 LOOKS = ((_NAME, _look_at_hooks), (_COMMANDS, _look_at_shell))

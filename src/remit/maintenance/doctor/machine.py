@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from remit.harnesses import opencode
 from remit.hooks.tried_versions import TRIED, UNPROTECTED_HINT, describe_unprotected, read_version
-from remit.maintenance.doctor.report import Check
+from remit.maintenance.doctor.report import HealthCheck
 from remit.storage.machine import find_mount, find_program, measure_free_space, run_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from remit.maintenance.doctor.report import Patient
+    from remit.maintenance.doctor.report import DoctorContext
 
 HARNESSES = ("claude", "opencode", "codex", "gemini")
-NO_HARNESS = Check(
+NO_HARNESS = HealthCheck(
     "harness", "warning", f"none of {', '.join(HARNESSES)} is on the path", "install one, to have work done by it"
 )
 _PROOFS = {"gemini": 'remit run "Say hello" --runner gemini'}
@@ -30,16 +30,16 @@ _LITTLE_FILES = 1000
 _MAX_VERSION_CHARS = 60
 
 
-def _look_at_python(patient: Patient) -> Iterator[Check]:
+def _look_at_python(patient: DoctorContext) -> Iterator[HealthCheck]:
     del patient
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < _OLDEST_PYTHON:
-        yield Check("python", "problem", f"{version} is too old", "use Python 3.11 or newer")
+        yield HealthCheck("python", "problem", f"{version} is too old", "use Python 3.11 or newer")
     else:
-        yield Check("python", "ok", version)
+        yield HealthCheck("python", "ok", version)
 
 
-def _look_at_sqlite(patient: Patient) -> Iterator[Check]:
+def _look_at_sqlite(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.ledger.condition import has_full_text, read_version
 
     del patient
@@ -47,38 +47,38 @@ def _look_at_sqlite(patient: Patient) -> Iterator[Check]:
     version = ".".join(map(str, numbers))
     if not has_full_text():
         hint = "use a Python whose SQLite has FTS5"
-        yield Check("sqlite", "problem", f"{version} cannot search in texts: FTS5 is missing", hint)
+        yield HealthCheck("sqlite", "problem", f"{version} cannot search in texts: FTS5 is missing", hint)
     if numbers < _SOUND_SQLITE:
         # One process at a time makes checkpoints, so that the two of them that it takes do not meet.
         told = f"{version} can, very rarely, spoil a file that several write to; Remit avoids the usual cause"
-        yield Check("sqlite", "warning", told, "use a Python with SQLite 3.51.3 or newer, when you can")
+        yield HealthCheck("sqlite", "warning", told, "use a Python with SQLite 3.51.3 or newer, when you can")
     else:
-        yield Check("sqlite", "ok", f"{version}, with full-text search")
+        yield HealthCheck("sqlite", "ok", f"{version}, with full-text search")
 
 
-def _look_at_disk(patient: Patient) -> Iterator[Check]:
+def _look_at_disk(patient: DoctorContext) -> Iterator[HealthCheck]:
     mount, room = find_mount(patient.root), measure_free_space(patient.root)
     free = f"{_show_bytes(room.free_bytes)} free"
     kind = mount.kind if mount else "file system not known"
     if mount is not None and mount.is_network:
         told = f"{kind} is a network file system: locks and the ledger do not hold there when two machines work at once"
-        yield Check("disk", "warning", told, "keep the workspace on a disk of this machine")
+        yield HealthCheck("disk", "warning", told, "keep the workspace on a disk of this machine")
     elif mount is not None and mount.is_fleeting:
-        yield Check("disk", "warning", f"{kind} is gone when the machine stops", "keep the workspace on a disk")
+        yield HealthCheck("disk", "warning", f"{kind} is gone when the machine stops", "keep the workspace on a disk")
     if room.free_bytes < _TOO_LITTLE_BYTES:
-        yield Check("disk", "problem", f"{kind}, only {free}", "make room, before something cannot be written")
+        yield HealthCheck("disk", "problem", f"{kind}, only {free}", "make room, before something cannot be written")
     elif room.free_bytes < _LITTLE_BYTES or (room.free_files is not None and room.free_files < _LITTLE_FILES):
         files = "" if room.free_files is None else f" for {room.free_files:,} files"
-        yield Check("disk", "warning", f"{kind}, only {free}{files}", "make room")
+        yield HealthCheck("disk", "warning", f"{kind}, only {free}{files}", "make room")
     else:
-        yield Check("disk", "ok", f"{kind}, {free}")
+        yield HealthCheck("disk", "ok", f"{kind}, {free}")
 
 
 def _show_bytes(size: int) -> str:
     return f"{size / 1024 / _MB:.1f} GB" if size >= 1024 * _MB else f"{size / _MB:.1f} MB"
 
 
-def _look_at_namespaces(patient: Patient) -> Iterator[Check]:
+def _look_at_namespaces(patient: DoctorContext) -> Iterator[HealthCheck]:
     yield _try_out(
         "namespaces", "unshare", ("-Ur", "true"), patient,
         fine="a user may make namespaces of their own",
@@ -88,45 +88,49 @@ def _look_at_namespaces(patient: Patient) -> Iterator[Check]:
 
 
 def _try_out(
-    name: str, program: str, arguments: tuple[str, ...], patient: Patient, *, fine: str, missing: str, hint: str
-) -> Check:
+    name: str, program: str, arguments: tuple[str, ...], patient: DoctorContext, *, fine: str, missing: str, hint: str
+) -> HealthCheck:
     found = find_program(program, root=patient.root)
     if found is None or found.is_foreign:
-        return Check(name, "warning", f"{program} is not installed: {missing}", hint)
+        return HealthCheck(name, "warning", f"{program} is not installed: {missing}", hint)
     told = run_program([found.file, *arguments], seconds=_PROGRAM_SECONDS)
     if told.code == 0:
-        return Check(name, "ok", fine)
+        return HealthCheck(name, "ok", fine)
     why = "gives no answer" if told.code is None else f"says: {_cut(told.text)}" if told.text.strip() else "fails"
-    return Check(name, "warning", f"{program} {why}; {missing}", hint)
+    return HealthCheck(name, "warning", f"{program} {why}; {missing}", hint)
 
 
-def make_harness_look(name: str) -> Callable[[Patient], Iterable[Check]]:
+def make_harness_look(name: str) -> Callable[[DoctorContext], Iterable[HealthCheck]]:
     """The look at one harness: where it is, and which version. None is missed that is not there."""
 
-    def look(patient: Patient) -> Iterator[Check]:
+    def look(patient: DoctorContext) -> Iterator[HealthCheck]:
         """Ask the program for its version."""
         found = find_program(name, root=patient.root)
         if found is None:
             return
         if found.is_foreign:
             told = f"{name} at {found.file} lies in the workspace, and was not asked for its version"
-            yield Check("harness", "warning", told, "install it elsewhere")
+            yield HealthCheck("harness", "warning", told, "install it elsewhere")
             return
         answer = run_program([found.file, "--version"], seconds=_PROGRAM_SECONDS)
         if answer.code == 0:
             version = read_version(answer.text)
             where = f"{name} {version or '(version unknown)'} at {found.file}"
             if name == "opencode" and opencode.loads_plugin(version) is False:
-                yield Check("harness", "warning", f"{describe_unprotected(version)} ({found.file})", UNPROTECTED_HINT)
+                yield HealthCheck(
+                    "harness", "warning", f"{describe_unprotected(version)} ({found.file})", UNPROTECTED_HINT
+                )
             elif version in TRIED[name]:
-                yield Check("harness", "ok", where)
+                yield HealthCheck("harness", "ok", where)
             else:
                 hint = f"run: {_PROOFS.get(name, f'remit hooks check {name}')}"
                 untried = f"{where}: not tried with this Remit (tried: {', '.join(TRIED[name])})"
-                yield Check("harness", "warning", untried, hint)
+                yield HealthCheck("harness", "warning", untried, hint)
         else:
             why = f"no answer in {_PROGRAM_SECONDS:.0f} s" if answer.code is None else f"it ends with {answer.code}"
-            yield Check("harness", "warning", f"{name} at {found.file}: {why}", f"try it by hand: {name} --version")
+            yield HealthCheck(
+                "harness", "warning", f"{name} at {found.file}: {why}", f"try it by hand: {name} --version"
+            )
 
     return look
 

@@ -9,7 +9,7 @@ import math
 import os
 from typing import TYPE_CHECKING
 
-from remit.maintenance.doctor.report import Check
+from remit.maintenance.doctor.report import HealthCheck
 from remit.model import ACCEPTABLE
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.history import PastRun
     from remit.ledger.home import Home
-    from remit.maintenance.doctor.report import Patient
+    from remit.maintenance.doctor.report import DoctorContext
     from remit.views.run_details import Standing
 
 _DAY_MS = 86_400_000
@@ -36,7 +36,7 @@ _MADE_UP = ("fabricated", "degenerate")
 _BY_HAND = "IN PROGRESS"
 
 
-def _look_at_work(patient: Patient) -> Iterator[Check]:
+def _look_at_work(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.ledger.home import Home
     from remit.views.run_details import list_work
 
@@ -52,15 +52,15 @@ def _look_at_work(patient: Patient) -> Iterator[Check]:
     if rows:
         yield from rows
     elif standings:
-        yield Check("delegations", "ok", f"{len(standings)} at work, and nothing hangs")
+        yield HealthCheck("delegations", "ok", f"{len(standings)} at work, and nothing hangs")
     else:
-        yield Check("delegations", "ok", "nothing is at work, and nothing goes wrong again and again")
+        yield HealthCheck("delegations", "ok", "nothing is at work, and nothing goes wrong again and again")
 
 
 # --- now --------------------------------------------------------------------------------------------------------------
 
 
-def _find_hangs(standings: Iterable[Standing]) -> Iterator[Check]:
+def _find_hangs(standings: Iterable[Standing]) -> Iterator[HealthCheck]:
     """Those that say nothing for long, or whose time is nearly up or over."""
     for each in standings:
         row, name = each.row, f"{each.row.agent} ({each.row.session_id})"
@@ -68,31 +68,32 @@ def _find_hangs(standings: Iterable[Standing]) -> Iterator[Check]:
             continue
         left_ms, all_ms = row.deadline_ms - each.now_ms, row.deadline_ms - row.started_ms
         if left_ms < -_LATE_MS:
-            yield Check(
+            yield HealthCheck(
                 "hangs",
                 "problem",
-                f"{name} is past its time by {_tell(-left_ms / 1000)}",
-                _tell_end(each, is_late=True),
+                f"{name} is past its time by {_format_seconds(-left_ms / 1000)}",
+                _describe_end(each, is_late=True),
             )
         elif each.seen.idle_s:
-            told = f"nothing was heard of {name} for {_tell(each.seen.idle_s)}, and {_tell(left_ms / 1000)} are left"
-            see = f"see what it does: remit logs -f {row.session_id}; {_tell_end(each)}"
-            yield Check("hangs", "warning", told, see)
+            idle, left = _format_seconds(each.seen.idle_s), _format_seconds(left_ms / 1000)
+            told = f"nothing was heard of {name} for {idle}, and {left} are left"
+            see = f"see what it does: remit logs -f {row.session_id}; {_describe_end(each)}"
+            yield HealthCheck("hangs", "warning", told, see)
         elif left_ms < _NEAR_SHARE * all_ms:
-            told = f"{name} has {_tell(left_ms / 1000)} left of {_tell(all_ms / 1000)}"
+            told = f"{name} has {_format_seconds(left_ms / 1000)} left of {_format_seconds(all_ms / 1000)}"
             hint = f"what it has then is a partial; go on with remit resume {row.session_id} --timeout TIME"
             late = "it gets no tools after that, and is to hand back what it has"
-            yield Check("hangs", "warning", told, late if each.harness else hint)
+            yield HealthCheck("hangs", "warning", told, late if each.harness else hint)
 
 
-def _tell_end(each: Standing, *, is_late: bool = False) -> str:
+def _describe_end(each: Standing, *, is_late: bool = False) -> str:
     """How an agent is ended; one that is late and that nobody drives ends as soon as somebody does."""
     if each.harness:
         return f"end it in {each.harness}, where it runs; remit cancel {each.row.session_id} takes its tools away"
     return f"end it: remit {'wait' if is_late and not each.is_driven else 'cancel'} {each.row.session_id}"
 
 
-def _find_abandoned(home: Home, standings: Iterable[Standing]) -> Iterator[Check]:
+def _find_abandoned(home: Home, standings: Iterable[Standing]) -> Iterator[HealthCheck]:
     """Those that nobody drives, and agents that live though their delegation is over."""
     from remit.attempts.folders import list_living
 
@@ -100,24 +101,26 @@ def _find_abandoned(home: Home, standings: Iterable[Standing]) -> Iterator[Check
     for each in standings:
         if each.is_lost:
             told = f"{each.row.runner} has told nothing of the end of {each.row.agent} ({each.row.session_id})"
-            yield Check("abandoned", "warning", told, f"settle it: remit wait {each.row.session_id}")
+            yield HealthCheck("abandoned", "warning", told, f"settle it: remit wait {each.row.session_id}")
         elif each.is_unfollowed:
             told = f"nobody here follows {each.row.agent} ({each.row.session_id}), which another machine does"
-            yield Check("abandoned", "warning", told, f"take in what comes of it: remit wait {each.row.session_id}")
+            yield HealthCheck(
+                "abandoned", "warning", told, f"take in what comes of it: remit wait {each.row.session_id}"
+            )
         elif each.is_abandoned:
             agent = ", and its agent is alive" if each.is_alive else ""
             told = f"nobody drives {each.row.agent} ({each.row.session_id}){agent}"
-            yield Check("abandoned", "warning", told, f"take it over: remit wait {each.row.session_id}")
+            yield HealthCheck("abandoned", "warning", told, f"take it over: remit wait {each.row.session_id}")
     for attempt in list_living(home):
         if attempt.session_id not in known:
             told = f"the agent of {attempt.session_id} is alive, and its delegation is over"
-            yield Check("abandoned", "problem", told, f"end it: remit cancel {attempt.session_id}")
+            yield HealthCheck("abandoned", "problem", told, f"end it: remit cancel {attempt.session_id}")
 
 
 # --- again and again --------------------------------------------------------------------------------------------------
 
 
-def _find_loops(home: Home) -> Iterator[Check]:
+def _find_loops(home: Home) -> Iterator[HealthCheck]:
     from remit.ledger.events import read_clock_ms
     from remit.ledger.history import list_refusals, list_repeats
 
@@ -128,14 +131,14 @@ def _find_loops(home: Home) -> Iterator[Check]:
         hint = (
             f"take {each.target} out of its can_delegate_to, or tell it to do the work itself; see: remit agent graph"
         )
-        yield Check("loops", "warning", told, hint)
+        yield HealthCheck("loops", "warning", told, hint)
     for repeat in list_repeats(home.ledger, after_ms=after_ms, least=_ASKED_OFTEN)[:_MOST_TOLD]:
         told = f"{repeat.agent} was asked for the same {repeat.times} times in one tree: {repeat.work[:60]}"
         hint = f"see who asks: remit ps --tree {repeat.root_id}; bound it with --max-delegations"
-        yield Check("loops", "warning", told, hint)
+        yield HealthCheck("loops", "warning", told, hint)
 
 
-def _find_past(home: Home) -> Iterator[Check]:
+def _find_past(home: Home) -> Iterator[HealthCheck]:
     from remit.ledger.history import list_past
 
     by_agent: dict[str, list[PastRun]] = {}
@@ -146,7 +149,7 @@ def _find_past(home: Home) -> Iterator[Check]:
     yield from (*limits[:_MOST_TOLD], *returns[:_MOST_TOLD])
 
 
-def _judge_limit(agent: str, runs: list[PastRun]) -> Iterator[Check]:
+def _judge_limit(agent: str, runs: list[PastRun]) -> Iterator[HealthCheck]:
     """Whether an agent's limit fits the time that it takes (R2.6). It is given by its latest run."""
     runs = [each for each in runs if each.stop_reason in ("exited", "timeout") and each.timeout_s == runs[0].timeout_s]
     if len(runs) < _LEAST_RUNS:
@@ -157,11 +160,12 @@ def _judge_limit(agent: str, runs: list[PastRun]) -> Iterator[Check]:
     better_s = suggest_limit(usual_s)
     hint = f'say timeout = {better_s} under [agents."{agent}"] in remit.toml'
     if late >= _OFTEN_LATE * len(runs):
-        told = f"{agent} ran out of its {_tell(limit_s)} in {late} of {len(runs)} runs"
-        yield Check("limits", "warning", told, hint)
+        told = f"{agent} ran out of its {_format_seconds(limit_s)} in {late} of {len(runs)} runs"
+        yield HealthCheck("limits", "warning", told, hint)
     elif usual_s < _HARDLY_USED * limit_s and better_s < limit_s:
-        told = f"{agent} may take {_tell(limit_s)}, and 19 of 20 runs take {_tell(usual_s)}: a hang is noticed late"
-        yield Check("limits", "warning", told, hint)
+        limit, usual = _format_seconds(limit_s), _format_seconds(usual_s)
+        told = f"{agent} may take {limit}, and 19 of 20 runs take {usual}: a hang is noticed late"
+        yield HealthCheck("limits", "warning", told, hint)
 
 
 def find_usual(seconds: list[float]) -> float:
@@ -177,7 +181,7 @@ def suggest_limit(usual_s: float) -> int:
     return math.ceil(wanted / step) * step
 
 
-def _judge_returns(agent: str, runs: list[PastRun]) -> Iterator[Check]:
+def _judge_returns(agent: str, runs: list[PastRun]) -> Iterator[HealthCheck]:
     """Whether an agent's returns hold, and what is most often wrong with them."""
     said = [each for each in runs if each.stop_reason == "exited"]
     wrong = [each for each in said if each.verdict not in (*ACCEPTABLE, "unproven")]  # that one is no agent's fault
@@ -192,10 +196,10 @@ def _judge_returns(agent: str, runs: list[PastRun]) -> Iterator[Check]:
         kinds = ", ".join(_rank([each.verdict for each in wrong]))
         told = f"{len(wrong)} of {len(said)} returns of {agent} did not hold ({kinds}){often}"
         hint = f"see: remit show {(made_up or wrong)[0].session_id}; what to change: {explain}"
-        yield Check("returns", "warning", told, hint)
+        yield HealthCheck("returns", "warning", told, hint)
     elif len(asked) >= _OFTEN_ASKED * len(said):
         told = f"{len(asked)} of {len(said)} returns of {agent} held only when it was asked again{often}"
-        yield Check("returns", "warning", told, f"each costs another turn; what to change: {explain}")
+        yield HealthCheck("returns", "warning", told, f"each costs another turn; what to change: {explain}")
 
 
 def _rank(words: list[str]) -> list[str]:
@@ -206,7 +210,7 @@ def _rank(words: list[str]) -> list[str]:
 # --- tasks ------------------------------------------------------------------------------------------------------------
 
 
-def _find_stuck(home: Home, patient: Patient) -> Iterator[Check]:
+def _find_stuck(home: Home, patient: DoctorContext) -> Iterator[HealthCheck]:
     """Tasks that look as if somebody worked on them. Those that no work was ever delegated for are people's own."""
     from remit.ledger.queries import count_by_task
     from remit.tasks.moves import OWN_COMMAND
@@ -222,12 +226,12 @@ def _find_stuck(home: Home, patient: Patient) -> Iterator[Check]:
             if is_at_work and delegated.get(task.number, (1, 1))[0] == 0:
                 told = f"task {task.number} is {task.marker}, and nobody works on it"
                 hint = f"go on with it: remit {OWN_COMMAND[task.marker or '']} {task.number}"
-                yield Check("tasks at work", "warning", told, hint)
+                yield HealthCheck("tasks at work", "warning", told, hint)
     finally:
         tasks.home.close()
 
 
-def _tell(seconds: float) -> str:
+def _format_seconds(seconds: float) -> str:
     whole = max(0, round(seconds))
     if whole < 120:  # noqa: PLR2004 - two minutes
         return f"{whole} s"

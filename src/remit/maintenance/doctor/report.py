@@ -9,12 +9,12 @@ if TYPE_CHECKING:
 
     from remit.config import Settings
 
-    Look = Callable[["Patient"], Iterable["Check"]]
+    Look = Callable[["DoctorContext"], Iterable["HealthCheck"]]
 
 Condition = Literal["ok", "warning", "problem"]
 
 
-class Check(NamedTuple):
+class HealthCheck(NamedTuple):
     """One thing that was looked at: how it is, in a sentence, and what to do about it."""
 
     name: str
@@ -23,18 +23,18 @@ class Check(NamedTuple):
     hint: str = ""
 
 
-class Patient(NamedTuple):
+class DoctorContext(NamedTuple):
     """What is looked at: a workspace, and what it has set."""
 
     root: str
     settings: Settings
 
 
-class Health(NamedTuple):
+class DoctorReport(NamedTuple):
     """Everything that was looked at."""
 
     root: str
-    checks: tuple[Check, ...]
+    checks: tuple[HealthCheck, ...]
 
     @property
     def is_well(self) -> bool:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from remit.maintenance.doctor.report import Check
+from remit.maintenance.doctor.report import HealthCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from remit.agent_files.discovery import AgentFile
-    from remit.maintenance.doctor.report import Patient
+    from remit.maintenance.doctor.report import DoctorContext
 
 _MANIFEST_BYTES = 32 * 1024 * 1024
 
 
-def _look_at_trust(patient: Patient) -> Iterator[Check]:
+def _look_at_trust(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.errors import ConfigError
     from remit.runs.consent import check_trust, get_executing
 
@@ -24,31 +24,31 @@ def _look_at_trust(patient: Patient) -> Iterator[Check]:
     try:
         check_trust(patient.root, patient.settings)
     except ConfigError as error:
-        yield Check("trust", "warning", error.message, error.hint)
+        yield HealthCheck("trust", "warning", error.message, error.hint)
         return
     told = "you have trusted the programs of the settings" if executing.commands else "no setting runs a program"
-    yield Check("trust", "ok", told)
+    yield HealthCheck("trust", "ok", told)
 
 
-def _look_at_agents(patient: Patient) -> Iterator[Check]:
+def _look_at_agents(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.agent_files.discovery import search_agent_files
 
     found, unread, plain = search_agent_files((), root=patient.root, exclude=patient.settings.lint.exclude)
     folders = sorted({each.path.rpartition("/")[0] or "." for each in found})
     if plain and not found:
-        yield Check("agents", "ok", f"none: '{plain[0]}' has no frontmatter, so it is not one; see remit lint")
+        yield HealthCheck("agents", "ok", f"none: '{plain[0]}' has no frontmatter, so it is not one; see remit lint")
     elif not found:
-        yield Check("agents", "ok", "none yet; remit agent new makes one")
+        yield HealthCheck("agents", "ok", "none yet; remit agent new makes one")
     else:
         more = f" and {len(folders) - 3} more" if len(folders) > 3 else ""  # noqa: PLR2004 - as many as fit on a line
-        yield Check("agents", "ok", f"{len(found)} in {', '.join(folders[:3])}{more}")
+        yield HealthCheck("agents", "ok", f"{len(found)} in {', '.join(folders[:3])}{more}")
     for folder in unread:
         hint = "make it readable, or name it in lint.exclude of remit.toml"
-        yield Check("agents", "warning", f"'{folder}' cannot be read, and agents in it are not seen", hint)
+        yield HealthCheck("agents", "warning", f"'{folder}' cannot be read, and agents in it are not seen", hint)
     yield from _look_at_standard_agents(found)
 
 
-def _look_at_standard_agents(found: Sequence[AgentFile]) -> Iterator[Check]:
+def _look_at_standard_agents(found: Sequence[AgentFile]) -> Iterator[HealthCheck]:
     """One row for each harness that reads agents of the standard, whose keys it doesn't know."""
     from remit.agent_files.discovery import load_agent_file
     from remit.agents.document import parse_document
@@ -66,22 +66,22 @@ def _look_at_standard_agents(found: Sequence[AgentFile]) -> Iterator[Check]:
             "for opencode, which ignores the keys it doesn't know and sends them to the model provider; to avoid that, "
             "keep the files in agents/ and run remit agent build --to opencode"
         )
-        yield Check("agents", "ok", f"{_count_agents(tools['opencode'])} {told}")
+        yield HealthCheck("agents", "ok", f"{_count_agents(tools['opencode'])} {told}")
     tables = [value for value in tools["claude"] if isinstance(value, dict)]
     if tables:
         told = "for Claude Code with a table of tools, from which Claude Code reads no tools"
         hint = "keep the files in agents/, and run: remit agent build --to claude"
-        yield Check("agents", "warning", f"{_count_agents(tables)} {told}", hint)
+        yield HealthCheck("agents", "warning", f"{_count_agents(tables)} {told}", hint)
     elif tools["claude"]:
         told = "for Claude Code, which ignores the keys it doesn't know"
-        yield Check("agents", "ok", f"{_count_agents(tools['claude'])} {told}")
+        yield HealthCheck("agents", "ok", f"{_count_agents(tools['claude'])} {told}")
 
 
 def _count_agents(found: Sequence[object]) -> str:
     return f"{len(found)} {'agent' if len(found) == 1 else 'agents'} of the standard"
 
 
-def _look_at_formats(patient: Patient) -> Iterator[Check]:
+def _look_at_formats(patient: DoctorContext) -> Iterator[HealthCheck]:
     """The format of each agent, and what declares it (D3)."""
     from remit.runs.choose_agent import list_agents
     from remit.runs.formats import list_formats
@@ -89,10 +89,10 @@ def _look_at_formats(patient: Patient) -> Iterator[Check]:
     agents = list_agents(patient.root, exclude=patient.settings.lint.exclude)
     for name, declared in list_formats(agents, patient.settings, root=patient.root).items():
         format = declared.format or "any, instructed as standard"
-        yield Check("format", "ok", f"{name}: {format} ({declared.why})")
+        yield HealthCheck("format", "ok", f"{name}: {format} ({declared.why})")
 
 
-def _look_at_tasks(patient: Patient) -> Iterator[Check]:
+def _look_at_tasks(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.tasks.tasks_command import Tasks, check_sync
 
     tasks = Tasks(patient.root)
@@ -101,19 +101,19 @@ def _look_at_tasks(patient: Patient) -> Iterator[Check]:
     finally:
         tasks.home.close()  # here: SQLite lets nobody close it in another thread
     if checked is None:
-        yield Check("tasks", "ok", "none yet; remit task new makes the first")
+        yield HealthCheck("tasks", "ok", "none yet; remit task new makes the first")
         return
     if checked.differences:
         counted = f"{checked.differences} {'difference' if checked.differences == 1 else 'differences'}"
         told = f"state.json and TODO.md do not agree: {counted}"
-        yield Check(
+        yield HealthCheck(
             "tasks", "problem", told, "see them with remit task sync --check, end them with remit task sync --repair"
         )
     else:
-        yield Check("tasks", "ok", f"{checked.tasks} in {checked.folder}, state.json and TODO.md agree")
+        yield HealthCheck("tasks", "ok", f"{checked.tasks} in {checked.folder}, state.json and TODO.md agree")
 
 
-def _look_at_manifest(patient: Patient) -> Iterator[Check]:
+def _look_at_manifest(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.ledger.home import Home
     from remit.manifest.counts import count_quickly
     from remit.manifest.findings_command import place_manifest
@@ -122,7 +122,7 @@ def _look_at_manifest(patient: Patient) -> Iterator[Check]:
     path = place_manifest(patient.root, patient.settings)
     check_open(f"{patient.root}/{path}")
     if not os.path.lexists(f"{patient.root}/{path}"):
-        yield Check(
+        yield HealthCheck(
             "manifest", "ok", "none yet; it begins with: remit findings add --title TEXT --finding TEXT --write-file"
         )
         return
@@ -134,28 +134,34 @@ def _look_at_manifest(patient: Patient) -> Iterator[Check]:
     part = "" if seen.is_whole else f" in the first {_MANIFEST_BYTES // 1024 // 1024} MB, which is what was looked at"
     if seen.bad_lines:
         lines = "1 line is" if seen.bad_lines == 1 else f"{seen.bad_lines:,} lines are"
-        yield Check("manifest", "problem", f"{lines} no entry{part}", "see them with: remit findings validate")
+        yield HealthCheck("manifest", "problem", f"{lines} no entry{part}", "see them with: remit findings validate")
     if seen.doubled_ids:
         ids = "1 id is" if seen.doubled_ids == 1 else f"{seen.doubled_ids:,} ids are"
         hint = "see them with: remit findings validate, and give each entry an id of its own"
-        yield Check("manifest", "problem", f"{ids} on several lines, and only the first is found by it{part}", hint)
+        yield HealthCheck(
+            "manifest", "problem", f"{ids} on several lines, and only the first is found by it{part}", hint
+        )
     if not (seen.bad_lines or seen.doubled_ids):
-        yield Check("manifest", "ok", f"{seen.entries:,} {'entry' if seen.entries == 1 else 'entries'} in {path}{part}")
+        yield HealthCheck(
+            "manifest", "ok", f"{seen.entries:,} {'entry' if seen.entries == 1 else 'entries'} in {path}{part}"
+        )
 
 
-def _look_at_errors(patient: Patient) -> Iterator[Check]:
+def _look_at_errors(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.errorlog.errors_command import load_errors
 
     del patient
     found = load_errors(only_open=True)
     if found.findings:
         hint = "see it with remit errors list; the next error that is recorded puts it right, and keeps the original"
-        yield Check("errors", "problem", found.findings[0].message, hint)
+        yield HealthCheck("errors", "problem", found.findings[0].message, hint)
     if found.records:
         causes = f"{len(found.groups)} {'cause' if len(found.groups) == 1 else 'causes'}"
-        yield Check("errors", "warning", f"{len(found.records)} open, of {causes}", "see them with: remit errors list")
+        yield HealthCheck(
+            "errors", "warning", f"{len(found.records)} open, of {causes}", "see them with: remit errors list"
+        )
     elif not found.findings:
-        yield Check("errors", "ok", "none open")
+        yield HealthCheck("errors", "ok", "none open")
 
 
 LOOKS = (

@@ -28,7 +28,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _DRAWN = 6
 
 
-class Asked(NamedTuple):
+class AdmissionRequest(NamedTuple):
     """What is asked for."""
 
     agent: str
@@ -79,7 +79,9 @@ class Admitted(NamedTuple):
     budget: Budget
 
 
-def admit(asked: Asked, caller: Caller | None, *, session_id: str, now_ms: int, max_depth: int = MAX_DEPTH) -> Admitted:
+def admit(
+    asked: AdmissionRequest, caller: Caller | None, *, session_id: str, now_ms: int, max_depth: int = MAX_DEPTH
+) -> Admitted:
     """Admit a delegation or refuse it. No caller: a person asks.
 
     `max_depth` narrows, as an agent's own does: no setting and no file allows more than the standard's three.
@@ -109,14 +111,14 @@ def admit(asked: Asked, caller: Caller | None, *, session_id: str, now_ms: int, 
     )
 
 
-def _find_timeout(asked: Asked, caller: Caller | None) -> float:
+def _find_timeout(asked: AdmissionRequest, caller: Caller | None) -> float:
     """The time that is asked for, within what the caller's file gives to the agents that it calls (D10)."""
     usual, most = (None, None) if caller is None else (caller.timeout_default_s, caller.timeout_max_s)
     timeout_s = check_timeout(asked.timeout_s if asked.timeout_s is not None else usual or asked.usual_s)
     return timeout_s if most is None else min(timeout_s, most)
 
 
-def _find_path(asked: Asked, caller: Caller | None) -> tuple[str, ...]:
+def _find_path(asked: AdmissionRequest, caller: Caller | None) -> tuple[str, ...]:
     """The path up to the agent. Work that has no agent of its own is named after its command, which is there once."""
     if caller is not None:
         return caller.path

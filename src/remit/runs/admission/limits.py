@@ -40,7 +40,7 @@ class Budget(NamedTuple):
     """How many may be made below it, at any depth. It does not count itself, so with 0 it works alone."""
 
 
-class Spent(NamedTuple):
+class SpentBudget(NamedTuple):
     """What was used, as far as it is known."""
 
     tokens: int = 0
@@ -93,7 +93,7 @@ def clamp(asked: Budget, *others: Budget) -> Budget:
     return Budget(*(min((limit for limit in column if limit is not None), default=None) for column in columns))
 
 
-def left(budget: Budget, spent: Spent) -> Budget:
+def left(budget: Budget, spent: SpentBudget) -> Budget:
     """What is left of a budget; never less than nothing."""
     return Budget(
         budget.max_seconds,

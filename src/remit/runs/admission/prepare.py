@@ -25,7 +25,7 @@ from remit.result import MIN_TOKENS
 from remit.returns.formats import MANIFEST, get_dialect
 from remit.runners.command import command_missing
 from remit.runners.registry import get_runner
-from remit.runs.admission.guard import Asked, admit, check_named, make_session_id
+from remit.runs.admission.guard import AdmissionRequest, admit, check_named, make_session_id
 from remit.runs.admission.inputs import check_inputs, fill_inputs
 from remit.runs.admission.limits import Budget, check_held, clamp, find_timeout
 from remit.runs.admission.run_config import BUILT_IN, RunConfig, name_work, read_run_config
@@ -34,7 +34,7 @@ from remit.runs.admission.tickets import CARRIED, TICKET, find_caller, hash_tick
 from remit.runs.admission.trace_context import find_incoming
 from remit.runs.admission.tree_usage import load_tree
 from remit.runs.choose_agent import (
-    Agent,
+    ChosenAgent,
     choose_runner,
     describe_permissions,
     drop_missing,
@@ -45,10 +45,10 @@ from remit.runs.choose_agent import (
 )
 from remit.runs.consent import check_trust
 from remit.runs.formats import find_format
-from remit.runs.instructions import Assignment, Submit, fill_tokens, list_tokens, render_briefing
+from remit.runs.instructions import InstructionFacts, Submit, fill_tokens, list_tokens, render_briefing
 from remit.runs.manifest_tokens import check_tokens, list_blanks, list_given
 from remit.runs.request import render_request
-from remit.runs.supervisor.output_reader import hear_callers
+from remit.runs.supervisor.output_reader import read_callers_usage
 from remit.storage.checkouts import mark_checkout
 from remit.storage.context_files import LoadedContext, load_context, render_context
 
@@ -67,7 +67,7 @@ _MAX_PROMPT_BYTES = 4 * 1024 * 1024
 _COMPLETE = "{{TASK_COMPLETE_CMD}}"
 
 
-class Setting(NamedTuple):
+class AdmissionContext(NamedTuple):
     """Where a request is prepared: a workspace, what it has set, and the environment of whoever asks."""
 
     home: Home
@@ -82,18 +82,18 @@ class Setting(NamedTuple):
     """Finds the caller at a time, if a harness names it; otherwise the environment does."""
 
 
-class Prepared(NamedTuple):
+class AdmittedRun(NamedTuple):
     """A delegation that is in the ledger, and what there is to say of the request."""
 
     row: Run
     findings: tuple[Diagnostic, ...]
 
 
-class _Work(NamedTuple):
+class _RequestFacts(NamedTuple):
     """A request, and who will do it."""
 
     request: Request
-    agent: Agent
+    agent: ChosenAgent
     runner: str
     inputs: Inputs
     context: LoadedContext
@@ -116,8 +116,8 @@ class _Work(NamedTuple):
 class Draft(NamedTuple):
     """A request that could be admitted: all that there is to read for it was read."""
 
-    work: _Work
-    asked: Asked
+    work: _RequestFacts
+    asked: AdmissionRequest
     config: RunConfig
     findings: tuple[Diagnostic, ...]
     heard: Mapping[str, Usage] = NOTHING
@@ -127,7 +127,7 @@ class Draft(NamedTuple):
     """The folder to work in that was checked out for it, and the session that this is named after."""
 
 
-def draft(request: Request, setting: Setting) -> Draft:
+def draft(request: Request, setting: AdmissionContext) -> Draft:
     """Read what there is to read for a request. Raises where it cannot be done; nothing is written."""
     settings = setting.settings
     own = find_agent_settings(settings.delegation.agents, request.agent or "")
@@ -145,17 +145,17 @@ def draft(request: Request, setting: Setting) -> Draft:
     if request.function is None:
         get_runner(runner, setting.own_runners)  # refuses what nobody knows
         _check_runs(request, runner, setting)
-    agent = agent if agent.definition is not None else Agent(get_label(request, runner))
+    agent = agent if agent.definition is not None else ChosenAgent(get_label(request, runner))
     request, denied = _check_place(request, agent, setting)
     inputs = Inputs() if agent.document is None else read_inputs(agent.document)
-    work = _Work(request, agent, runner, inputs, LoadedContext())
+    work = _RequestFacts(request, agent, runner, inputs, LoadedContext())
     findings = check_inputs(inputs, request.inputs, answers=work.answers)
     _refuse_errors(findings, agent.name)
     if agent.document is not None:
         context = load_context(setting.home.root, plan_context(agent.document), forbidden=inputs.forbidden)
         work = work._replace(context=context)
     if request.handed:
-        work = work._replace(context=_hand_on(work, setting.home.root))
+        work = work._replace(context=_load_context(work, setting.home.root))
     budget = clamp(request.budget, Budget(*settings.delegation.budget))
     asked = _find_asked(request, agent, own, settings)._replace(budget=budget, known=known)
     config = _make_config(work, own, setting)
@@ -168,11 +168,13 @@ def draft(request: Request, setting: Setting) -> Draft:
         body = _read_body(agent)
         findings = check_tokens(_assign(work, config), body, findings)
         _refuse_errors(findings, agent.name)
-    heard = hear_callers(setting.home, {**setting.environ, **CARRIED.get()}, setting.own_runners)
+    heard = read_callers_usage(setting.home, {**setting.environ, **CARRIED.get()}, setting.own_runners)
     return Draft(work, asked, config, (*told, *denied, *findings, *work.context.findings), heard)
 
 
-def _check_place(request: Request, agent: Agent, setting: Setting) -> tuple[Request, tuple[Diagnostic, ...]]:
+def _check_place(
+    request: Request, agent: ChosenAgent, setting: AdmissionContext
+) -> tuple[Request, tuple[Diagnostic, ...]]:
     """The request without a place for its artifact that the agent's own permissions deny (D9)."""
     if agent.definition is None or not request.artifact_path:
         return request, ()
@@ -190,7 +192,7 @@ def _check_place(request: Request, agent: Agent, setting: Setting) -> tuple[Requ
     return request._replace(artifact_path=""), (place_denied(agent.name, request.artifact_path, decision.rule),)
 
 
-def _draft_built_in(request: Request, agent: Agent, setting: Setting) -> Draft:
+def _draft_built_in(request: Request, agent: ChosenAgent, setting: AdmissionContext) -> Draft:
     """A call of a utility agent that Remit answers itself. Its inputs say what to do; the task is one of them."""
     delegate = setting.settings.delegation.delegate
     if request.task is not None:
@@ -206,12 +208,12 @@ def _draft_built_in(request: Request, agent: Agent, setting: Setting) -> Draft:
         retry_of=request.retry_of,
         batch=request.batch,
     )
-    work = _Work(request._replace(worktree=False), agent, BUILT_IN, Inputs(), LoadedContext())
+    work = _RequestFacts(request._replace(worktree=False), agent, BUILT_IN, Inputs(), LoadedContext())
     budget = clamp(request.budget, Budget(*setting.settings.delegation.budget))
-    return Draft(work, Asked(agent.name, timeout_s, budget), config, ())
+    return Draft(work, AdmissionRequest(agent.name, timeout_s, budget), config, ())
 
 
-def _read_body(agent: Agent) -> str:
+def _read_body(agent: ChosenAgent) -> str:
     """What its file tells the agent; nothing where there is none."""
     if agent.document is None:
         return ""
@@ -239,21 +241,21 @@ def drop(draft: Draft, root: str) -> None:
         remove_worktree(root, draft.session_id)
 
 
-def enter(draft: Draft, setting: Setting) -> Prepared:
+def enter(draft: Draft, setting: AdmissionContext) -> AdmittedRun:
     """Admit a draft that is checked out and write it down, in the transaction that there is or one of its own.
 
     Raises where it may not be, and then nothing is written.
     """
     row = _admit(draft, setting)
     if row.runner == BUILT_IN:
-        return Prepared(row, draft.findings)
+        return AdmittedRun(row, draft.findings)
     budget = Budget(**row.details.get("budget", {}))
     runner = get_runner(row.runner, setting.own_runners)
     held = check_held(budget, runner, name=row.runner, hands_on=bool(draft.config.may_call))
-    return Prepared(row, (*draft.findings, *held))
+    return AdmittedRun(row, (*draft.findings, *held))
 
 
-def _hand_on(work: _Work, root: str) -> LoadedContext:
+def _load_context(work: _RequestFacts, root: str) -> LoadedContext:
     """The files that are handed on with the work, before those that the agent's own file names."""
     first, *others = work.request.handed
     wanted = (ContextPath(first, "required", (first,)), *(ContextPath(each, "optional", (each,)) for each in others))
@@ -267,7 +269,7 @@ def _hand_on(work: _Work, root: str) -> LoadedContext:
     )
 
 
-def _admit(draft: Draft, setting: Setting) -> Run:
+def _admit(draft: Draft, setting: AdmissionContext) -> Run:
     """Decide and write in one transaction, so that no sibling comes in between."""
     work, asked = draft.work, draft.asked
     session_id = draft.session_id or make_session_id(read_clock_ms(), os.urandom(6))
@@ -281,7 +283,7 @@ def _admit(draft: Draft, setting: Setting) -> Run:
                 caller = setting.find_caller(now_ms)
             else:
                 caller = find_caller(setting.home, environ, now_ms=now_ms, heard=draft.heard)
-            asked = _tell_apart(asked, caller, work.request)
+            asked = _identify_caller(asked, caller, work.request)
             admitted = admit(asked, caller, session_id=session_id, now_ms=now_ms)
             limits = {name: limit for name, limit in admitted.budget._asdict().items() if limit is not None}
             trace = find_incoming(environ) if caller is None else ""
@@ -295,7 +297,7 @@ def _admit(draft: Draft, setting: Setting) -> Run:
     return row
 
 
-def _tell_apart(asked: Asked, caller: Caller | None, request: Request) -> Asked:
+def _identify_caller(asked: AdmissionRequest, caller: Caller | None, request: Request) -> AdmissionRequest:
     """Work without an agent file is named after who runs it; below another of that name it is not the same agent."""
     if request.agent is not None or caller is None or asked.agent not in caller.path:
         return asked
@@ -328,10 +330,10 @@ def _check_prompt(prompt: str, result_tokens: int | None, *, may_be_empty: bool)
 
 def _find_agent(
     request: Request, root: str, settings: Settings, own: AgentSettings
-) -> tuple[Agent, frozenset[str] | None, tuple[Diagnostic, ...]]:
+) -> tuple[ChosenAgent, frozenset[str] | None, tuple[Diagnostic, ...]]:
     """The agent, and the names that there are; none are asked for where the work is done without a file."""
     if request.agent is None:
-        return Agent(""), None, ()
+        return ChosenAgent(""), None, ()
     if request.agent == "-":
         raise UsageError("'-' isn't the name of an agent", hint="to run without an agent file, leave the agent out")
     prefer = request.runner or own.runner or settings.delegation.delegate.runner
@@ -342,11 +344,11 @@ def _find_agent(
             from remit.runs.formats import load_plugins  # noqa: PLC0415 - only for an agent of a plugin
 
             is_meant = request.agent in load_plugins(root)
-        return Agent(request.agent), None, () if is_meant else (no_agent_file(request.agent, found.known),)
-    return found.agent or Agent(request.agent), found.known, ()
+        return ChosenAgent(request.agent), None, () if is_meant else (no_agent_file(request.agent, found.known),)
+    return found.agent or ChosenAgent(request.agent), found.known, ()
 
 
-def _check_runs(request: Request, runner: str, setting: Setting) -> None:
+def _check_runs(request: Request, runner: str, setting: AdmissionContext) -> None:
     """What the workspace's own settings would run needs the user's consent; what was typed just now does not."""
     table = setting.settings.delegation.runners.get(runner)
     if table is not None and table.executes and request.command is None:
@@ -363,7 +365,7 @@ def _refuse_errors(findings: Sequence[Diagnostic], agent: str) -> None:
         raise RefusedError(f"{agent} was not started: {told}", code="VALIDATION_FAILED", hint=hint)
 
 
-def _find_asked(request: Request, agent: Agent, own: AgentSettings, settings: Settings) -> Asked:
+def _find_asked(request: Request, agent: ChosenAgent, own: AgentSettings, settings: Settings) -> AdmissionRequest:
     """The agent with its time: as was asked, as is set for the command or the agent, or as its own file says."""
     definition, command = agent.definition, settings.delegation.task.get(request.lifecycle)
     kind = request.kind or (definition.kind if definition is not None else None)
@@ -375,10 +377,10 @@ def _find_asked(request: Request, agent: Agent, own: AgentSettings, settings: Se
     )
     chosen = next((each for each in told if each is not None), None)
     usual = settings.delegation.delegate.timeout or find_timeout(kind)
-    return Asked(agent.name, chosen, usual_s=usual, command=request.lifecycle)
+    return AdmissionRequest(agent.name, chosen, usual_s=usual, command=request.lifecycle)
 
 
-def _make_config(work: _Work, own: AgentSettings, setting: Setting) -> RunConfig:
+def _make_config(work: _RequestFacts, own: AgentSettings, setting: AdmissionContext) -> RunConfig:
     """What holds from now on, as far as it does not depend on who asks."""
     request, agent, runner = work.request, work.agent, work.runner
     delegate = setting.settings.delegation.delegate
@@ -446,7 +448,7 @@ def _make_config(work: _Work, own: AgentSettings, setting: Setting) -> RunConfig
     )
 
 
-def _load_confined_caller(setting: Setting) -> RunConfig | None:
+def _load_confined_caller(setting: AdmissionContext) -> RunConfig | None:
     """The terms of the agent that asks, if it is confined. At admission its ticket is checked once more."""
     token = {**setting.environ, **CARRIED.get()}.get(TICKET, "")
     tree = load_tree(setting.home, ticket=hash_ticket(token)) if token else None
@@ -466,7 +468,7 @@ def _check_below(request: Request, runner: str, caller: RunConfig) -> None:
         raise RefusedError(told, hint="give the nested run a worktree of its own: --worktree")
 
 
-def _choose_confinement(work: _Work, setting: Setting) -> tuple[bool, str]:
+def _choose_confinement(work: _RequestFacts, setting: AdmissionContext) -> tuple[bool, str]:
     """Return whether the kernel limits the agent, and why it doesn't if the agent's file has permissions."""
     request, definition, confine = work.request, work.agent.definition, setting.settings.confine
     has_rules = definition is not None and bool(definition.allow or definition.deny)
@@ -488,7 +490,7 @@ def _choose_confinement(work: _Work, setting: Setting) -> tuple[bool, str]:
     return level.has_files, "" if level.has_files else "; ".join(level.reasons)
 
 
-def _read_file(work: _Work) -> RunConfig:
+def _read_file(work: _RequestFacts) -> RunConfig:
     """What the agent's own file says of it."""
     definition = work.agent.definition
     if definition is None:  # nobody has said whom it may call: depth and budget are what holds it
@@ -521,7 +523,7 @@ def _choose_commits(request: Request, *, setting: bool | None) -> bool:
     return told[0] if told else request.task is not None
 
 
-def _place(draft: Draft, setting: Setting) -> RunConfig:
+def _place(draft: Draft, setting: AdmissionContext) -> RunConfig:
     """Where the work is done, and what lies there already."""
     config, request = draft.config, draft.work.request
     worktree, root = draft.session_id, draft.worktree or setting.home.root
@@ -540,7 +542,7 @@ def _place(draft: Draft, setting: Setting) -> RunConfig:
     return config._replace(manifest=manifest, manifest_bytes=size, manifest_sha256=digest)
 
 
-def _find_worktree(session_id: str, setting: Setting) -> tuple[str, str]:
+def _find_worktree(session_id: str, setting: AdmissionContext) -> tuple[str, str]:
     """The worktree of a delegation that is taken up again: its harness knows the session only there."""
     row = load_run(setting.home.ledger, session_id)
     details: Mapping[str, Any] = {} if row is None else row.details
@@ -550,7 +552,7 @@ def _find_worktree(session_id: str, setting: Setting) -> tuple[str, str]:
     return worktree, root
 
 
-def _brief(work: _Work, admitted: Admitted, config: RunConfig) -> dict[str, bytes]:
+def _brief(work: _RequestFacts, admitted: Admitted, config: RunConfig) -> dict[str, bytes]:
     """The texts that go to the agent."""
     request, agent = work.request, work.agent
     if work.runner == BUILT_IN:
@@ -575,11 +577,11 @@ def _brief(work: _Work, admitted: Admitted, config: RunConfig) -> dict[str, byte
     return {kind: text.encode("utf-8", "surrogatepass") for kind, text in texts.items()}
 
 
-def _assign(work: _Work, config: RunConfig) -> Assignment:
+def _assign(work: _RequestFacts, config: RunConfig) -> InstructionFacts:
     """What an agent is told, as far as it does not depend on who asks."""
     request = work.request
     completes_task = config.format == MANIFEST.name and _COMPLETE in _read_body(work.agent)
-    return Assignment(
+    return InstructionFacts(
         prompt=request.prompt,
         session_id="",
         agent=work.agent.name,
@@ -597,14 +599,14 @@ def _assign(work: _Work, config: RunConfig) -> Assignment:
     )
 
 
-def _offer_submit(work: _Work, config: RunConfig) -> Submit:
+def _offer_submit(work: _RequestFacts, config: RunConfig) -> Submit:
     """How an agent without a return format of its own is offered to hand its return in."""
     if work.agent.has_format or work.request.function is not None or config.format == MANIFEST.name:
         return ""
     return "file" if work.request.confine else "command"  # the ledger is read-only to a confined agent
 
 
-def _write(setting: Setting, work: _Work, admitted: Admitted, config: RunConfig) -> Run:
+def _write(setting: AdmissionContext, work: _RequestFacts, admitted: Admitted, config: RunConfig) -> Run:
     row = Run(
         admitted.session_id,
         admitted.agent,

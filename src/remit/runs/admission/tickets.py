@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from remit.ledger.home import Home
     from remit.runners import Usage
-    from remit.runs.admission.tree_usage import Kin, Tree
+    from remit.runs.admission.tree_usage import RunTree, TreeRow
 
 TICKET = "REMIT_TICKET"
 RETURN_FILE = "REMIT_RETURN_FILE"
@@ -104,7 +104,7 @@ def find_caller(
     return _describe(tree, heard)
 
 
-def check_holder(home: Home, tree: Tree, pid: int | None = None) -> None:
+def check_holder(home: Home, tree: RunTree, pid: int | None = None) -> None:
     """Refuse a ticket that a process shows which belongs to another agent, or may belong to one.
 
     The kernel says which agent a process belongs to. A ticket of an agent below that one is good: a function, or a
@@ -193,7 +193,7 @@ def find_within(
     raise RefusedError(f"one of {len(left)} agents of a harness asks here, and nobody can tell which", hint=hint)
 
 
-def _check_open(own: Kin, now_ms: int) -> None:
+def _check_open(own: TreeRow, now_ms: int) -> None:
     hint = "nothing more is done for this session: a new delegation has a ticket of its own"
     if own.state not in _OPEN:
         raise RefusedError(f"the session {own.session_id} of this ticket is over", hint=hint)
@@ -201,7 +201,7 @@ def _check_open(own: Kin, now_ms: int) -> None:
         raise RefusedError(f"the session {own.session_id} is past its deadline", code="TIMEOUT", hint=hint)
 
 
-def _describe(tree: Tree, heard: Mapping[str, Usage]) -> Caller:
+def _describe(tree: RunTree, heard: Mapping[str, Usage]) -> Caller:
     own = tree.own
     depths = [config.get("max_depth") for config in tree.config.values()]
     config = tree.config[own.session_id]

@@ -31,7 +31,7 @@ _NONE = "ff"
 """The version that W3C forbids."""
 
 
-class Context(NamedTuple):
+class TraceContext(NamedTuple):
     """A place in a trace."""
 
     trace_id: str
@@ -46,7 +46,7 @@ def is_on(environ: Mapping[str, str]) -> bool:
     return not disabled and any(environ.get(name) for name in ENDPOINTS)
 
 
-def parse_traceparent(text: str) -> Context | None:
+def parse_traceparent(text: str) -> TraceContext | None:
     """A context as it is handed on; None where it is none."""
     found = _FORM.fullmatch(text.strip()) if len(text) <= _MOST else None
     if found is None:
@@ -54,7 +54,7 @@ def parse_traceparent(text: str) -> Context | None:
     version, trace_id, span_id, flags, more = found.groups()
     if version == _NONE or (version == "00" and more) or not trace_id.strip("0") or not span_id.strip("0"):
         return None
-    return Context(trace_id, span_id, bool(int(flags, 16) & 1))
+    return TraceContext(trace_id, span_id, bool(int(flags, 16) & 1))
 
 
 def find_incoming(environ: Mapping[str, str]) -> str:
@@ -63,9 +63,9 @@ def find_incoming(environ: Mapping[str, str]) -> str:
     return "" if parse_traceparent(text) is None else text
 
 
-def find_context(root_id: str, trace: str) -> Context:
+def find_context(root_id: str, trace: str) -> TraceContext:
     """The context that a tree hangs in. `trace`: what came in when its first delegation was admitted."""
-    return parse_traceparent(trace) or Context(take_sha256(root_id.encode())[:32], "")
+    return parse_traceparent(trace) or TraceContext(take_sha256(root_id.encode())[:32], "")
 
 
 def make_span_id(name: str) -> str:
@@ -81,7 +81,7 @@ def load_trace(home: Home, row: Run) -> str:
     return "" if first is None else str(first.details.get("trace", ""))
 
 
-def hand_on(environ: Mapping[str, str], row: Run, trace: str) -> dict[str, str]:
+def make_trace_environment(environ: Mapping[str, str], row: Run, trace: str) -> dict[str, str]:
     """What the environment of a delegation's agent has of the trace; nothing where there is none to be in."""
     if not trace and not is_on(environ):
         return {}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import RefusedError, UsageError
 from remit.light_namedtuple import NamedTuple
 from remit.model import MAX_DEPTH, NOTHING
-from remit.runs.admission.limits import Budget, Spent, clamp, find_exhausted, left, read_budget
+from remit.runs.admission.limits import Budget, SpentBudget, clamp, find_exhausted, left, read_budget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,7 @@ _COUNTED = ("max_turns", "max_tokens", "max_usd")
 """The limits that are used up while an agent works."""
 
 
-class Kin(NamedTuple):
+class TreeRow(NamedTuple):
     """What is looked at of each delegation in a tree."""
 
     session_id: str
@@ -60,10 +60,10 @@ FROM runs WHERE root_id = (SELECT root_id FROM line LIMIT 1)
 _BY_TICKET, _BY_SESSION = _TREE.format(column="ticket"), _TREE.format(column="session_id")
 
 
-class Tree:
+class RunTree:
     """Every delegation of a tree, as the ledger has it at one moment, seen from one of them."""
 
-    def __init__(self, rows: Mapping[str, Kin], own: Kin) -> None:
+    def __init__(self, rows: Mapping[str, TreeRow], own: TreeRow) -> None:
         self.rows = rows
         self.own = own
         self.line = _find_line(rows, own)
@@ -100,9 +100,9 @@ class Tree:
         """Whether anybody that the session handed work to is not over yet."""
         return any(row.parent_id == self.own.session_id and row.state != "finished" for row in self.rows.values())
 
-    def _sum_up(self, heard: Mapping[str, Usage]) -> dict[str, Spent]:
+    def _sum_up(self, heard: Mapping[str, Usage]) -> dict[str, SpentBudget]:
         """What each of the line has used, with all that was done below it."""
-        spent = dict.fromkeys(self.line, Spent())
+        spent = dict.fromkeys(self.line, SpentBudget())
         for row in self.rows.values():
             own = _count(row, heard.get(row.session_id))
             at: str | None = row.session_id
@@ -111,7 +111,7 @@ class Tree:
                     break
                 if at in spent:
                     sofar, is_below = spent[at], at != row.session_id
-                    spent[at] = Spent(
+                    spent[at] = SpentBudget(
                         sofar.tokens + own.tokens,
                         sofar.usd + own.usd,
                         sofar.turns + own.turns,
@@ -121,7 +121,7 @@ class Tree:
         return spent
 
 
-def load_tree(home: Home, *, ticket: str = "", session_id: str = "") -> Tree | None:
+def load_tree(home: Home, *, ticket: str = "", session_id: str = "") -> RunTree | None:
     """The tree of the session that has a ticket or an id, in one query; None where nobody has it.
 
     Raises `RefusedError` where the ledger does not know everybody above it, or not their limits.
@@ -130,9 +130,9 @@ def load_tree(home: Home, *, ticket: str = "", session_id: str = "") -> Tree | N
         return None
     with home.ledger.reading() as db:
         found = db.execute(_BY_TICKET if ticket else _BY_SESSION, {"key": ticket or session_id})
-        rows = {row[0]: Kin(*row) for row in found}
+        rows = {row[0]: TreeRow(*row) for row in found}
     own = next((row for row in rows.values() if row.is_sought), None)
-    return None if own is None else Tree(rows, own)
+    return None if own is None else RunTree(rows, own)
 
 
 def is_limited(budget: Budget) -> bool:
@@ -148,17 +148,17 @@ def _spare(budget: Budget, turns: int) -> Budget:
     return budget if budget.max_turns is None else budget._replace(max_turns=budget.max_turns + turns)
 
 
-def _count(row: Kin, heard: Usage | None) -> Spent:
+def _count(row: TreeRow, heard: Usage | None) -> SpentBudget:
     """What one session has used itself: what was heard of it since counts, and nothing becomes less."""
-    known = Spent(row.tokens or 0, row.cost_usd or 0.0, row.turns or 0)
+    known = SpentBudget(row.tokens or 0, row.cost_usd or 0.0, row.turns or 0)
     if heard is None:
         return known
-    return Spent(
+    return SpentBudget(
         max(known.tokens, heard.tokens or 0), max(known.usd, heard.cost_usd or 0.0), max(known.turns, heard.turns or 0)
     )
 
 
-def _find_line(rows: Mapping[str, Kin], own: Kin) -> dict[str, Kin]:
+def _find_line(rows: Mapping[str, TreeRow], own: TreeRow) -> dict[str, TreeRow]:
     """The session and those above it, up to the root."""
     line = {own.session_id: own}
     at = own

@@ -17,11 +17,19 @@ from remit.ledger.texts import load_text
 from remit.manifest.findings_command import place_manifest
 from remit.model import ERROR_CODES, AgentError, Diagnostic
 from remit.runs.admission.run_config import read_run_config
-from remit.runs.finish.steps import Places, Settlement, Step, fail, log_failures, settle, tell_activity
+from remit.runs.finish.steps import (
+    FinishInput,
+    FinishStep,
+    FinishStores,
+    fail,
+    log_failures,
+    report_activity,
+    run_finish_steps,
+)
 from remit.runs.tasks.artifacts import DIAGNOSTICS as ARTIFACT_DIAGNOSTICS
 from remit.runs.tasks.artifacts import check_artifacts
 from remit.runs.tasks.outside_tasks import finish_outside
-from remit.runs.tasks.task_status import leave, open_store, tell_marker
+from remit.runs.tasks.task_status import leave, open_store, report_marker
 from remit.storage.checkouts import mark_checkout
 from remit.storage.context_files import NOT_THERE
 
@@ -41,16 +49,16 @@ _PLAN_COUNTS = {"phases": "phase_count", "total_effort_hours": "estimated_hours"
 """The names that planners use in `plan_metadata`, and the field of state.json for each."""
 
 
-def make_finish(root: str, settings: Settings) -> Callable[[Run, Conclusion], tuple[Step, ...]]:
+def make_finish(root: str, settings: Settings) -> Callable[[Run, Conclusion], tuple[FinishStep, ...]]:
     """A function that settles delegations of a workspace, in any thread: each call opens the ledger for itself."""
 
-    def finish_run(row: Run, conclusion: Conclusion) -> tuple[Step, ...]:
+    def finish_run(row: Run, conclusion: Conclusion) -> tuple[FinishStep, ...]:
         home = Home(root)
         try:
-            finish_steps = make_settlement(row, conclusion, read_run_config(row.details))
+            finish_steps = make_finish_input(row, conclusion, read_run_config(row.details))
             finish_steps = finish_steps._replace(faults=(*finish_steps.faults, *_name_missing_context(home, row)))
             try:
-                steps = _settle(home, settings, row, conclusion, finish_steps)
+                steps = _finish(home, settings, row, conclusion, finish_steps)
             except Exception as error:  # noqa: BLE001 - the work is done: its result is reported, whatever fails now
                 steps = (fail("settle", error),)
             return (*steps, *log_failures(home, finish_steps, find_error_log(root), steps))
@@ -60,22 +68,22 @@ def make_finish(root: str, settings: Settings) -> Callable[[Run, Conclusion], tu
     return finish_run
 
 
-def _settle(
-    home: Home, settings: Settings, row: Run, conclusion: Conclusion, finish_steps: Settlement
-) -> tuple[Step, ...]:
+def _finish(
+    home: Home, settings: Settings, row: Run, conclusion: Conclusion, finish_steps: FinishInput
+) -> tuple[FinishStep, ...]:
     config = read_run_config(row.details)
     first = _keep_worktree(home, row, conclusion, config) if config.worktree else ()
     left = leave(home, settings, row, conclusion)
     finish_steps = finish_steps._replace(stays=left.stays, files=left.files)
     finish_steps, foreign = _refuse_foreign(home.root, finish_steps, config)
-    steps = _tell_uncommitted(config, settle(home, finish_steps, find_places(home, settings)))
+    steps = _report_failed_commit(config, run_finish_steps(home, finish_steps, find_places(home, settings)))
     steps = (*(step for step in steps if not foreign or step.name != "git"), *foreign)
     outside = finish_outside(home, settings, row, conclusion)
-    told = () if left.steps else tell_marker(home, settings, row)
+    told = () if left.steps else report_marker(home, settings, row)
     made = check_artifacts(home, settings, row, conclusion)
     failed = {step.message for step in steps if step.state == "failed"}
     before = (step for step in left.steps if step.message not in failed)  # one cause is reported once
-    return (*first, *before, *_tell_missing(config, steps), *outside, *told, *made)
+    return (*first, *before, *_report_missing_steps(config, steps), *outside, *told, *made)
 
 
 def _name_missing_context(home: Home, row: Run) -> list[AgentError]:
@@ -94,22 +102,24 @@ def _name_missing_context(home: Home, row: Run) -> list[AgentError]:
     ]  # fmt: skip
 
 
-def _refuse_foreign(root: str, finish_steps: Settlement, config: RunConfig) -> tuple[Settlement, tuple[Step, ...]]:
+def _refuse_foreign(
+    root: str, finish_steps: FinishInput, config: RunConfig
+) -> tuple[FinishInput, tuple[FinishStep, ...]]:
     """Commit to no other repository than the one that was there when the work began."""
     if not finish_steps.commits or mark_checkout(root) == config.checkout:
         return finish_steps, ()
     told = "another repository lies there than when the work began, so nothing was committed"
-    return finish_steps._replace(commits=False), (Step("git", "failed", told),)
+    return finish_steps._replace(commits=False), (FinishStep("git", "failed", told),)
 
 
-def make_settlement(row: Run, conclusion: Conclusion, config: RunConfig) -> Settlement:
+def make_finish_input(row: Run, conclusion: Conclusion, config: RunConfig) -> FinishInput:
     """What a delegation leaves behind. What cannot be used is neither linked nor committed; its errors are logged."""
     usable = conclusion.status in _USABLE
     in_worktree = bool(config.worktree)
     told = (*(fault.message for fault in conclusion.faults), *conclusion.next_steps)
     blocked = next((each for each in told if each.strip()), "") if conclusion.status == "blocked" else ""
     format: Any = conclusion.format or config.format
-    return Settlement(
+    return FinishInput(
         session_id=row.session_id,
         status=conclusion.task_status,
         format=format,
@@ -166,7 +176,7 @@ def _is_own_place(path: str, config: RunConfig) -> bool:
     return folder == os.path.dirname(config.manifest) and bool(config.topic) and name.endswith(f"_{config.topic}.md")
 
 
-def find_places(home: Home, settings: Settings) -> Places:
+def find_places(home: Home, settings: Settings) -> FinishStores:
     """Where a workspace keeps what is settled."""
     manifest = f"{home.root}/{place_manifest(home.root, settings)}"
     base = manifest.rpartition("/")[0]
@@ -174,7 +184,7 @@ def find_places(home: Home, settings: Settings) -> Places:
     def look(path: str) -> ArtifactFacts | None:
         return inspect_artifacts((path,), root=home.root, bases=(base, home.root))[path]
 
-    return Places(
+    return FinishStores(
         tasks=open_store(home, settings),
         manifest=manifest,
         error_log=find_error_log(home.root),
@@ -185,7 +195,7 @@ def find_places(home: Home, settings: Settings) -> Places:
     )
 
 
-def _keep_worktree(home: Home, row: Run, conclusion: Conclusion, config: RunConfig) -> tuple[Step, ...]:
+def _keep_worktree(home: Home, row: Run, conclusion: Conclusion, config: RunConfig) -> tuple[FinishStep, ...]:
     """What was made in a worktree becomes a commit on a branch of its own, for whoever wants it.
 
     What the agent has committed itself is on no branch either, or on one that nobody has heard of.
@@ -199,24 +209,24 @@ def _keep_worktree(home: Home, row: Run, conclusion: Conclusion, config: RunConf
     stays, branch = f"stays in {config.root}", f"remit/{row.session_id}"
     try:
         if find_head(root, config.worktree) is None:  # the commit would be one of the repository around it
-            return (Step("worktree", "failed", f"the work {stays}, which is no worktree any more"),)
-        edited = tell_activity(home, row.session_id).files  # before the commit, so that it is in it
+            return (FinishStep("worktree", "failed", f"the work {stays}, which is no worktree any more"),)
+        edited = report_activity(home, row.session_id).files  # before the commit, so that it is in it
         committed = commit_paths(
             config.root, _list_paths(conclusion, config), conclusion.summary[:200] or row.session_id
         )
-        findings = _tell_left(committed, [artifact.path for artifact in conclusion.artifacts])
+        findings = _report_uncommitted(committed, [artifact.path for artifact in conclusion.artifacts])
         head = find_head(root, config.worktree)
         if head is None or is_merged(root, head):
-            return (Step("worktree", "failed", f"the work {stays}", findings),) if findings else ()
+            return (FinishStep("worktree", "failed", f"the work {stays}", findings),) if findings else ()
         name_branch(config.root, branch, head)
     except RemitError as error:
-        return (Step("worktree", "failed", f"the work {stays}: {error}"),)
+        return (FinishStep("worktree", "failed", f"the work {stays}: {error}"),)
     if any(finding.code != "GIT006" for finding in findings):
         told = f"the work {stays}; git merge {branch} brings in what the agent has committed"
-        return (Step("worktree", "failed", told, findings),)
+        return (FinishStep("worktree", "failed", told, findings),)
     told = f"git merge {branch} brings it in"
     told = f"{told}; what git ignores of it {stays}" if findings else told
-    return (Step("worktree", "done", told, findings, edited),)
+    return (FinishStep("worktree", "done", told, findings, edited),)
 
 
 def _list_paths(conclusion: Conclusion, config: RunConfig) -> tuple[str, ...]:
@@ -234,7 +244,7 @@ def _list_paths(conclusion: Conclusion, config: RunConfig) -> tuple[str, ...]:
     return tuple(dict.fromkeys(paths))
 
 
-def _tell_left(committed: Committed, claimed: Sequence[str]) -> tuple[Diagnostic, ...]:
+def _report_uncommitted(committed: Committed, claimed: Sequence[str]) -> tuple[Diagnostic, ...]:
     """What of a worktree is in no commit. Who claims a file says that it is work, so to ignore it is more than a note.
 
     It is not committed all the same: it may be a secret that is ignored for good reason, and whoever merges the branch
@@ -247,7 +257,7 @@ def _tell_left(committed: Committed, claimed: Sequence[str]) -> tuple[Diagnostic
     return (*refused, *left)
 
 
-def _tell_uncommitted(config: RunConfig, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def _report_failed_commit(config: RunConfig, steps: tuple[FinishStep, ...]) -> tuple[FinishStep, ...]:
     """Where a commit was asked for in so many words, a folder without git is more than a note."""
     if not config.must_commit:
         return steps
@@ -259,7 +269,7 @@ def _tell_uncommitted(config: RunConfig, steps: tuple[Step, ...]) -> tuple[Step,
     )
 
 
-def _tell_missing(config: RunConfig, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def _report_missing_steps(config: RunConfig, steps: tuple[FinishStep, ...]) -> tuple[FinishStep, ...]:
     """Where the agent was to do this itself (C19), say what Remit had to do instead."""
     if config.owner != "agent":
         return steps

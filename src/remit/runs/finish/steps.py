@@ -38,7 +38,7 @@ NO_WORDS: Mapping[str, Status] = {}
 NO_COUNTS: Mapping[str, int | float] = {}
 
 
-class Settlement(NamedTuple):
+class FinishInput(NamedTuple):
     """What a delegation leaves behind."""
 
     session_id: str
@@ -75,7 +75,7 @@ class Settlement(NamedTuple):
     """The task's id, if an outside system keeps it."""
 
 
-class Step(NamedTuple):
+class FinishStep(NamedTuple):
     """What became of one step."""
 
     name: str
@@ -111,17 +111,17 @@ _ERRORS = {
 """The type and the code of the error that each failed step is (R2.16)."""
 
 
-def fail(name: str, error: Exception) -> Step:
+def fail(name: str, error: Exception) -> FinishStep:
     """A step that an exception ended."""
     if isinstance(error, RemitError):
-        return Step(name, "failed", error.message, code=error.code, hint=error.hint)
+        return FinishStep(name, "failed", error.message, code=error.code, hint=error.hint)
     from traceback import format_exception  # noqa: PLC0415 - only for a defect
 
     message = f"unexpected {type(error).__name__}: {error}"[:_MAX_SHOWN]
-    return Step(name, "failed", message, trace="".join(format_exception(error)))
+    return FinishStep(name, "failed", message, trace="".join(format_exception(error)))
 
 
-class Places(NamedTuple):
+class FinishStores(NamedTuple):
     """Where a workspace keeps what is settled."""
 
     tasks: TaskStore | None
@@ -134,19 +134,19 @@ class Places(NamedTuple):
     keep_megabytes: int = 1024
 
 
-def settle(home: Home, finish_steps: Settlement, places: Places) -> tuple[Step, ...]:
+def run_finish_steps(home: Home, finish_steps: FinishInput, places: FinishStores) -> tuple[FinishStep, ...]:
     """Do what is missing, in order; what became of each step. One settles at a time: two would not see each other."""
     try:
         with home.lock(FINISHING):
-            return _settle(home, finish_steps, places)
+            return _run_finish_steps(home, finish_steps, places)
     except RemitError as error:  # the lock, or the ledger itself
         return (fail("ledger", error),)
 
 
-def _settle(home: Home, finish_steps: Settlement, places: Places) -> tuple[Step, ...]:
+def _run_finish_steps(home: Home, finish_steps: FinishInput, places: FinishStores) -> tuple[FinishStep, ...]:
     is_left = finish_steps.owner == "agent" and finish_steps.commits and _is_left(home, finish_steps, places)
     settle_task = partial(_finish_task, is_left=is_left)
-    acts: dict[str, Callable[[Home, Settlement, Places], Step]] = {
+    acts: dict[str, Callable[[Home, FinishInput, FinishStores], FinishStep]] = {
         "manifest": _finish_manifest,
         "task": settle_task,
         "errors": _finish_errors,
@@ -163,14 +163,14 @@ def _settle(home: Home, finish_steps: Settlement, places: Places) -> tuple[Step,
     return tuple(steps) if told.state == "done" else (*steps, told)
 
 
-def _attempt(name: str, act: Callable[[], Step]) -> Step:
+def _attempt(name: str, act: Callable[[], FinishStep]) -> FinishStep:
     try:
         return act()
     except (RemitError, OSError) as error:
         return fail(name, error)
 
 
-def _advise(step: Step, finish_steps: Settlement) -> Step:
+def _advise(step: FinishStep, finish_steps: FinishInput) -> FinishStep:
     """A failed step with how to repeat it: what is wrong with the files of the tasks, `remit task sync` repairs."""
     if step.state != "failed" or step.name != "task":
         return step
@@ -181,7 +181,9 @@ def _advise(step: Step, finish_steps: Settlement) -> Step:
     return step._replace(hint=f"Repair the task files with remit task sync --repair{move}")
 
 
-def log_failures(home: Home, finish_steps: Settlement, error_log: str, steps: Sequence[Step]) -> tuple[Step, ...]:
+def log_failures(
+    home: Home, finish_steps: FinishInput, error_log: str, steps: Sequence[FinishStep]
+) -> tuple[FinishStep, ...]:
     """Log the steps that failed (R2.17); a step more if errors.json can't be written."""
     failed = [step for step in steps if step.state == "failed"]
     if not failed or any(step.name == "errors" for step in failed):
@@ -191,7 +193,7 @@ def log_failures(home: Home, finish_steps: Settlement, error_log: str, steps: Se
     return (logged,) if logged.state == "failed" else ()
 
 
-def _record(home: Home, finish_steps: Settlement, places: Places, steps: list[Step]) -> Step:
+def _record(home: Home, finish_steps: FinishInput, places: FinishStores, steps: list[FinishStep]) -> FinishStep:
     """Write down what was done, and forget what is old."""
     from remit.ledger.retention import forget_if_due  # noqa: PLC0415 - as above
 
@@ -199,10 +201,10 @@ def _record(home: Home, finish_steps: Settlement, places: Places, steps: list[St
         _write_steps(db, finish_steps, steps)
         add_event(db, "finish_steps", {step.name: step.state for step in steps}, session_id=finish_steps.session_id)
     forget_if_due(home, days=places.keep_days, megabytes=places.keep_megabytes)
-    return Step("ledger", "done")
+    return FinishStep("ledger", "done")
 
 
-def _write_steps(db: Connection, finish_steps: Settlement, steps: Sequence[Step]) -> None:
+def _write_steps(db: Connection, finish_steps: FinishInput, steps: Sequence[FinishStep]) -> None:
     db.executemany(
         "INSERT OR REPLACE INTO finish_steps (session_id, step, at_ms, result) VALUES (?, ?, ?, ?)",
         [
@@ -212,10 +214,10 @@ def _write_steps(db: Connection, finish_steps: Settlement, steps: Sequence[Step]
     )
 
 
-def _finish_manifest(home: Home, finish_steps: Settlement, places: Places) -> Step:
+def _finish_manifest(home: Home, finish_steps: FinishInput, places: FinishStores) -> FinishStep:
     """One line for this work. One that has its id, or its id with a number, and its file, is this work's."""
     if finish_steps.entry is None:
-        return Step("manifest", "nothing")
+        return FinishStep("manifest", "nothing")
     from remit.manifest.append import Appender  # noqa: PLC0415 - as above
     from remit.manifest.entries import shape_entry  # noqa: PLC0415
     from remit.manifest.index import Index  # noqa: PLC0415
@@ -223,19 +225,19 @@ def _finish_manifest(home: Home, finish_steps: Settlement, places: Places) -> St
 
     entry = shape_entry(finish_steps.entry)
     if not entry.get("id"):
-        return Step("manifest", "failed", "the entry has no id, by which it would be found again")
+        return FinishStep("manifest", "failed", "the entry has no id, by which it would be found again")
     files = _below(home, places.manifest, *_find_findings_file(home, places, entry))
     found = find_own_entry(Index(home, places.manifest), entry)
     if found is not None:
-        return Step("manifest", "there", f"{found.id} is there already", files=files)
+        return FinishStep("manifest", "there", f"{found.id} is there already", files=files)
     appender = Appender(home, places.manifest, look=places.look, words=places.words)
     added = appender.add(entry, day=time.strftime("%Y-%m-%d"))
     if not added.accepted:
-        return Step("manifest", "failed", "the entry is not acceptable", added.findings, code="VALIDATION_FAILED")
-    return Step("manifest", "done", str(added.fields["id"]), added.findings, files, owed=True)
+        return FinishStep("manifest", "failed", "the entry is not acceptable", added.findings, code="VALIDATION_FAILED")
+    return FinishStep("manifest", "done", str(added.fields["id"]), added.findings, files, owed=True)
 
 
-def _find_findings_file(home: Home, places: Places, entry: Mapping[str, Any]) -> list[str]:
+def _find_findings_file(home: Home, places: FinishStores, entry: Mapping[str, Any]) -> list[str]:
     file = entry.get("file")
     if not isinstance(file, str) or "\0" in file:
         return []
@@ -243,19 +245,19 @@ def _find_findings_file(home: Home, places: Places, entry: Mapping[str, Any]) ->
     return [full for base in bases if os.path.isfile(full := os.path.join(base, file))][:1]
 
 
-def _finish_task(home: Home, finish_steps: Settlement, places: Places, *, is_left: bool = False) -> Step:
+def _finish_task(home: Home, finish_steps: FinishInput, places: FinishStores, *, is_left: bool = False) -> FinishStep:
     """The marker that the return moves the task to, the artifacts and the counts, in one change.
 
     If Remit makes no commit (`is_left`), the counts alone don't change state.json after the agent's commit.
     """
     number = finish_steps.task_number
     if number is None:
-        return Step("task", "nothing")
+        return FinishStep("task", "nothing")
     if places.tasks is None:
-        return Step("task", "failed", f"the tasks of this workspace are gone, so task {number} was not moved")
+        return FinishStep("task", "failed", f"the tasks of this workspace are gone, so task {number} was not moved")
     task = places.tasks.get(number)
     if task.closed:
-        return Step("task", "there", f"task {number} is over and put away")
+        return FinishStep("task", "there", f"task {number} is over and put away")
     told = (finish_steps.reason, *(fault.message for fault in finish_steps.faults), finish_steps.summary)
     reason = next((each for each in told if each.strip()), "the agent gave no reason")
     moved = places.tasks.conclude(
@@ -273,13 +275,13 @@ def _finish_task(home: Home, finish_steps: Settlement, places: Places, *, is_lef
         finding.severity == "error" for finding in moved.diagnostics
     ):  # what is broken is for people to look at first
         where = f"the files of the tasks disagree; task {number} is {moved.after or moved.before}"
-        return Step("task", "failed", where, moved.diagnostics)
+        return FinishStep("task", "failed", where, moved.diagnostics)
     has_moved = moved.after is not None and moved.after != moved.before
     where = f"task {number} {'is' if has_moved else 'stays'} {moved.after or moved.before}"
-    return Step("task", state, where, moved.diagnostics, (*tasks, *moved.files), owed=has_moved)
+    return FinishStep("task", state, where, moved.diagnostics, (*tasks, *moved.files), owed=has_moved)
 
 
-def _follow(finish_steps: Settlement, marker: str) -> str | None:
+def _follow(finish_steps: FinishInput, marker: str) -> str | None:
     """The marker that a task gets; None where it keeps the one that it has."""
     if finish_steps.stays:
         return None
@@ -288,7 +290,7 @@ def _follow(finish_steps: Settlement, marker: str) -> str | None:
     return follow_status(marker, finish_steps.status, finish_steps.format, kind=finish_steps.kind)
 
 
-def _link_entry(home: Home, finish_steps: Settlement, places: Places) -> bool:
+def _link_entry(home: Home, finish_steps: FinishInput, places: FinishStores) -> bool:
     """Let the task name the line of the manifest that this work made (R4.9); whether it did not before."""
     if finish_steps.entry is None or places.tasks is None or finish_steps.task_number is None:
         return False
@@ -304,7 +306,7 @@ def is_exploratory(entry: Mapping[str, Any]) -> bool:
     return isinstance(linked, list) and not any(str(each).strip() for each in linked)
 
 
-def _find_own(home: Home, entry: Mapping[str, Any], places: Places) -> ManifestEntry | None:
+def _find_own(home: Home, entry: Mapping[str, Any], places: FinishStores) -> ManifestEntry | None:
     """The line of the manifest that this work made."""
     from remit.manifest.entries import shape_entry  # noqa: PLC0415 - as above
     from remit.manifest.index import Index  # noqa: PLC0415
@@ -313,12 +315,12 @@ def _find_own(home: Home, entry: Mapping[str, Any], places: Places) -> ManifestE
     return find_own_entry(Index(home, places.manifest), shape_entry(entry))
 
 
-def _finish_errors(home: Home, finish_steps: Settlement, places: Places) -> Step:
+def _finish_errors(home: Home, finish_steps: FinishInput, places: FinishStores) -> FinishStep:
     """The faults of the return (R2.17)."""
-    return _log_errors(home, finish_steps, places.error_log) if finish_steps.faults else Step("errors", "nothing")
+    return _log_errors(home, finish_steps, places.error_log) if finish_steps.faults else FinishStep("errors", "nothing")
 
 
-def _log_errors(home: Home, finish_steps: Settlement, error_log: str) -> Step:
+def _log_errors(home: Home, finish_steps: FinishInput, error_log: str) -> FinishStep:
     """Log errors; one that is there already is not written twice."""
     from remit.errorlog.log import record_errors  # noqa: PLC0415 - as above
     from remit.errorlog.records import make_records  # noqa: PLC0415
@@ -338,23 +340,23 @@ def _log_errors(home: Home, finish_steps: Settlement, error_log: str) -> Step:
     if recorded.original is not None:
         name = next(iter(files), error_log)
         message = f"{name} was broken: what it was is kept in {os.path.relpath(recorded.original, home.root)}"
-    return Step("errors", state, message, findings=tuple(recorded.findings), files=files)
+    return FinishStep("errors", state, message, findings=tuple(recorded.findings), files=files)
 
 
-def _finish_activity(home: Home, finish_steps: Settlement, places: Places) -> Step:
+def _finish_activity(home: Home, finish_steps: FinishInput, places: FinishStores) -> FinishStep:
     """What the agent did, in the frontmatter of the files that have one (R3.11)."""
     del places
-    return tell_activity(home, finish_steps.session_id)
+    return report_activity(home, finish_steps.session_id)
 
 
-def tell_activity(home: Home, session_id: str, *, workspace_root: str = "") -> Step:
+def report_activity(home: Home, session_id: str, *, workspace_root: str = "") -> FinishStep:
     """Write into the files what a session did to them, if they don't have it yet.
 
     `workspace_root` is hyper's, for a session that isn't a run: a run has it in its row.
     """
     acts = list_acts(home.ledger, session_id, only_untold=True)
     if not acts:
-        return Step("activity", "nothing")
+        return FinishStep("activity", "nothing")
     from remit.ledger.runs import load_run  # noqa: PLC0415
     from remit.storage.activity_frontmatter import write_activity  # noqa: PLC0415 - as above
 
@@ -374,7 +376,7 @@ def tell_activity(home: Home, session_id: str, *, workspace_root: str = "") -> S
         mark_reported(db, [act for act in acts if act.path not in failed])
     findings = tuple(each.finding for each in noted.values() if each.finding is not None)
     changed = tuple(path for path, each in noted.items() if each.changed)
-    return Step("activity", "failed" if failed else "done" if changed else "there", "", findings, changed)
+    return FinishStep("activity", "failed" if failed else "done" if changed else "there", "", findings, changed)
 
 
 def _make_record(act: FileAct, name: str) -> FileActivity:
@@ -384,7 +386,7 @@ def _make_record(act: FileAct, name: str) -> FileActivity:
     return FileActivity(act.session_id, act.parent_id, act.operation, when, name)
 
 
-def _finish_git(home: Home, finish_steps: Settlement, files: tuple[str, ...]) -> Step:
+def _finish_git(home: Home, finish_steps: FinishInput, files: tuple[str, ...]) -> FinishStep:
     """Commit what the agent made and what was settled; what is committed already changes nothing (S6).
 
     Files in hyper's workspace root outside the project belong to another repository, or to none.
@@ -392,7 +394,7 @@ def _finish_git(home: Home, finish_steps: Settlement, files: tuple[str, ...]) ->
     paths = (*(artifact.path for artifact in finish_steps.artifacts), *finish_steps.files, *files)
     paths = tuple(dict.fromkeys(path for path in paths if not path.startswith("/")))
     if not finish_steps.commits or not paths:
-        return Step("git", "nothing")
+        return FinishStep("git", "nothing")
     from remit.git.commits import commit_paths, render_message  # noqa: PLC0415 - as above
 
     text = finish_steps.summary or finish_steps.status
@@ -400,21 +402,21 @@ def _finish_git(home: Home, finish_steps: Settlement, files: tuple[str, ...]) ->
     message = text[:200] if number is None else render_message(number, text, phase=finish_steps.phase)
     committed = commit_paths(home.root, paths, message)
     if committed.commit is not None:
-        return Step("git", "done", committed.commit, committed.findings, committed.paths, owed=True)
+        return FinishStep("git", "done", committed.commit, committed.findings, committed.paths, owed=True)
     failed = [finding for finding in committed.findings if finding.severity != "note"]
     if failed:
-        return Step("git", "failed", "", committed.findings, hint=failed[0].hint)
+        return FinishStep("git", "failed", "", committed.findings, hint=failed[0].hint)
     is_none = any(finding.code == "GIT002" for finding in committed.findings)
-    return Step("git", "nothing" if is_none else "there", "", committed.findings)
+    return FinishStep("git", "nothing" if is_none else "there", "", committed.findings)
 
 
-def _is_left(home: Home, finish_steps: Settlement, places: Places) -> bool:
+def _is_left(home: Home, finish_steps: FinishInput, places: FinishStores) -> bool:
     """Whether the agent has done and committed all that is its own, so that Remit commits nothing.
 
     It is asked before anything is changed, and remembered: whoever settles after a crash finds what Remit has written
     down meanwhile, and would take it for work that the agent has not committed.
     """
-    left = Step("git", "there")
+    left = FinishStep("git", "there")
     with home.ledger.reading() as db:
         query = "SELECT result FROM finish_steps WHERE session_id = ? AND step = ?"
         row = db.execute(query, (finish_steps.session_id, left.name)).fetchone()
@@ -427,7 +429,7 @@ def _is_left(home: Home, finish_steps: Settlement, places: Places) -> bool:
     return True
 
 
-def _is_owing(home: Home, finish_steps: Settlement, places: Places) -> bool:
+def _is_owing(home: Home, finish_steps: FinishInput, places: FinishStores) -> bool:
     """Whether the agent has left its line of the manifest or its task's marker to Remit; also where nobody can tell."""
     try:
         if finish_steps.entry is not None and _find_own(home, finish_steps.entry, places) is None:
@@ -441,7 +443,7 @@ def _is_owing(home: Home, finish_steps: Settlement, places: Places) -> bool:
         return True
 
 
-def _is_committed(home: Home, finish_steps: Settlement, places: Places) -> bool:
+def _is_committed(home: Home, finish_steps: FinishInput, places: FinishStores) -> bool:
     """Whether the agent has committed all that was there when it ended."""
     from remit.git.commits import find_uncommitted  # noqa: PLC0415 - as above
 
@@ -454,13 +456,13 @@ def _is_committed(home: Home, finish_steps: Settlement, places: Places) -> bool:
     return bool(paths) and not left.paths and not left.findings
 
 
-def _leave_commit(home: Home, files: tuple[str, ...]) -> list[Step]:
+def _leave_commit(home: Home, files: tuple[str, ...]) -> list[FinishStep]:
     """Make no second commit (C19): what only Remit writes down goes with the next one of the task."""
     from remit.git.commits import find_uncommitted  # noqa: PLC0415 - as above
 
     left = find_uncommitted(home.root, tuple(file for file in files if not file.startswith("/"))).paths
     told = f"the agent has committed the rest, and {', '.join(left)} goes with the next commit"
-    return [Step("git", "there"), *([Step("pending", "done", told)] if left else [])]
+    return [FinishStep("git", "there"), *([FinishStep("pending", "done", told)] if left else [])]
 
 
 def _below(home: Home, *files: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.ledger.events import read_clock_ms
 from remit.ledger.runs import AttemptRow, list_attempts
-from remit.runs.judging.judge import Earlier
+from remit.runs.judging.judge import EarlierClaims
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from remit.ledger.runs import Run
     from remit.ledger.store import Ledger
     from remit.model import Diagnostic, JsonRepair, TextSpan
-    from remit.runs.judging.judge import Judgement
+    from remit.runs.judging.judge import AttemptVerdict
 
 _MOST = 50
 """Of findings, repairs and claims each: who needs more has the answer."""
@@ -28,7 +28,7 @@ _NOT_THERE = ("missing", "empty", "unreadable")
 
 
 def describe_attempt(
-    row: Run, number: int, judgement: Judgement | None, *, stop_reason: str, usage: Mapping[str, Any]
+    row: Run, number: int, judgement: AttemptVerdict | None, *, stop_reason: str, usage: Mapping[str, Any]
 ) -> AttemptRow:
     """An attempt that has ended just now, as the ledger keeps it."""
     kept = AttemptRow(
@@ -45,7 +45,7 @@ def describe_attempt(
     )
 
 
-def list_claims(judgement: Judgement) -> list[dict[str, Any]]:
+def list_claims(judgement: AttemptVerdict) -> list[dict[str, Any]]:
     """The files that a return names, and what was found of each."""
     claims, graded = [], [*judgement.grades.items()]
     if len(graded) > _MOST:  # what is not there is remembered first, or a lie could hide behind fifty truths
@@ -57,16 +57,16 @@ def list_claims(judgement: Judgement) -> list[dict[str, Any]]:
     return claims
 
 
-def load_earlier(ledger: Ledger, session_id: str, *, until: int | None = None) -> Earlier:
+def load_earlier(ledger: Ledger, session_id: str, *, until: int | None = None) -> EarlierClaims:
     """What the attempts of a session have claimed and not made. `until`: the last of them that counts."""
     tried = [each for each in list_attempts(ledger, session_id) if until is None or each.number <= until]
     claims = [each.claims for each in tried if each.verdict in _READ]
     missing = [each for each in claims if any(claim["state"] in _NOT_THERE for claim in each)]
     if not missing:
-        return Earlier()
+        return EarlierClaims()
     missed = (claim["path"] for each in missing for claim in each if claim["state"] in _NOT_THERE)
     known = frozenset(claim["path"] for claim in missing[0]) if len(missing[0]) < _MOST else None
-    return Earlier(tuple(dict.fromkeys(missed)), known)
+    return EarlierClaims(tuple(dict.fromkeys(missed)), known)
 
 
 def _shape_finding(finding: Diagnostic) -> dict[str, Any]:

@@ -31,7 +31,7 @@ WHERE session_id IN (SELECT session_id FROM below) AND verdict IN ('accepted', '
 """
 
 
-class HandedOn(NamedTuple):
+class NestedArtifacts(NamedTuple):
     """What was accepted of all below: the git ids of each file, and what Remit itself may have written into since."""
 
     made: Mapping[str, frozenset[str]] = NOTHING
@@ -49,7 +49,7 @@ class HandedOn(NamedTuple):
         return change.path in self.noted and change.path not in (written or ())
 
 
-def load_handed_on(home: Home, sessions: Iterable[str], root: str) -> HandedOn:
+def load_nested_artifacts(home: Home, sessions: Iterable[str], root: str) -> NestedArtifacts:
     """What was accepted of the agents below some sessions, wherever they worked; in doubt they made nothing."""
     tops = [*sessions]
     with home.ledger.reading() as db:
@@ -63,4 +63,6 @@ def load_handed_on(home: Home, sessions: Iterable[str], root: str) -> HandedOn:
             accepted_ms[place] = max(accepted_ms.get(place, 0), ended_ms or 0)
         if where == root:
             noted |= {act.path for act in list_acts(home.ledger, session_id)}
-    return HandedOn({place: frozenset(digests) for place, digests in made.items()}, frozenset(noted), accepted_ms)
+    return NestedArtifacts(
+        {place: frozenset(digests) for place, digests in made.items()}, frozenset(noted), accepted_ms
+    )

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from remit.evidence.changes import Comparison, TreeChange
     from remit.evidence.grades import ArtifactGrade
     from remit.model import Diagnostic, Return, Status
-    from remit.runners import Heard, Usage
-    from remit.runs.judging.judge import Judgement
+    from remit.runners import RunOutput, Usage
+    from remit.runs.judging.judge import AttemptVerdict
 
 MAX_SALVAGED = 20
 _TOGETHER = ("EVD003", "EVD010")
@@ -37,7 +37,7 @@ _BEGINS = 3
 _HOW = "Let its final message be what `remit return prompt --format {}` shows; `remit check` checks it"
 
 
-class Writes(NamedTuple):
+class WrittenFiles(NamedTuple):
     """What the tree and the tool records show about the files of one run."""
 
     changed: Mapping[str, str | None] | None = None
@@ -69,7 +69,7 @@ class Conclusion(NamedTuple):
     """Files that Remit cannot attribute to the agent: reported, and neither linked nor committed."""
     made: tuple[tuple[str, str], ...] = ()
     """What is the agent's for sure: places below the root, each with its git id. Its callers need not name them."""
-    writes: Writes | None = None
+    writes: WrittenFiles | None = None
     """What shows which files it wrote, for the runs that are judged later; None: unknown."""
     extra: Mapping[str, Any] = NOTHING
     """The keys of the return that its format doesn't define."""
@@ -90,14 +90,14 @@ class Conclusion(NamedTuple):
         return "timeout" if self.stop_reason == "timeout" or is_lowered else self.status
 
 
-class Ended(NamedTuple):
+class AttemptEnd(NamedTuple):
     """How the last attempt ended, and all that is known then."""
 
     stop_reason: str
     """exited, crashed (a signal ended it), timeout, cancelled, budget, orphaned or rejected: not what it said."""
     agent: str
-    heard: Heard | None = None
-    judgement: Judgement | None = None
+    heard: RunOutput | None = None
+    judgement: AttemptVerdict | None = None
     comparison: Comparison | None = None
     unclaimed: tuple[TreeChange, ...] = ()
     exit_code: int | None = None
@@ -127,7 +127,7 @@ class Ended(NamedTuple):
     """The format that the agent was asked for."""
 
 
-def conclude(ended: Ended) -> Conclusion:
+def conclude(ended: AttemptEnd) -> Conclusion:
     """What is told the caller, and kept for the runs that are judged later."""
     told = _conclude(ended)._replace(format=_find_format(ended))
     if ended.comparison is not None:
@@ -135,7 +135,7 @@ def conclude(ended: Ended) -> Conclusion:
     return told._replace(made=tuple(_list_made(told))) if told.verdict in ACCEPTABLE else told
 
 
-def _find_format(ended: Ended) -> str:
+def _find_format(ended: AttemptEnd) -> str:
     """The format by which the agent's return was judged, else the one it was asked for; empty if neither is known."""
     verdict = None if ended.judgement is None else ended.judgement.verdict
     if verdict is not None and verdict.returned is not None:
@@ -143,14 +143,14 @@ def _find_format(ended: Ended) -> str:
     return (verdict.format if verdict is not None else None) or ended.format or ""
 
 
-def _gather_writes(ended: Ended, comparison: Comparison) -> Writes:
+def _gather_writes(ended: AttemptEnd, comparison: Comparison) -> WrittenFiles:
     """The files that are not what they were before, claimed or not, and what the records of tools show."""
     changes = (*comparison.created, *comparison.changed, *comparison.doubtful)
     changed = {change.path: change.blob or None for change in changes}
     for grade in () if ended.judgement is None else ended.judgement.grades.values():
         changed |= {place: grade.content for place in grade.places if grade.grade not in ("missing", "unchanged")}
     is_known = len(changed) <= _MOST_KEPT and not comparison.unclear
-    return Writes(changed if is_known else None, ended.seen, ended.is_recorded)
+    return WrittenFiles(changed if is_known else None, ended.seen, ended.is_recorded)
 
 
 def _list_made(told: Conclusion) -> Iterator[tuple[str, str]]:
@@ -163,37 +163,37 @@ def _list_made(told: Conclusion) -> Iterator[tuple[str, str]]:
             yield from ((place, graded.content) for place in graded.places or (artifact.path,))
 
 
-def _conclude(ended: Ended) -> Conclusion:
+def _conclude(ended: AttemptEnd) -> Conclusion:
     returned = None if ended.judgement is None else ended.judgement.returned
     if ended.stop_reason in _SAVED:
-        return _save(ended)
+        return _save_partial(ended)
     cause = ended.heard.cause if ended.heard is not None else ""
     if ended.judgement is not None and returned is not None and ended.stop_reason != "rejected":
-        return _pass_on(ended, ended.judgement, returned)
+        return _accept(ended, ended.judgement, returned)
     if cause in ("turns", "budget"):
-        return _save(ended._replace(stop_reason="budget", reason=ended.heard.trouble if ended.heard else ""))
+        return _save_partial(ended._replace(stop_reason="budget", reason=ended.heard.trouble if ended.heard else ""))
     if ended.stop_reason == "rejected" or cause == "refused":
-        trouble = _tell_trouble(ended, "the agent could not be started")
+        trouble = _describe_trouble(ended, "the agent could not be started")
         kind = "tool_unavailable" if _lacks_tool(ended) else _REFUSALS.get(ended.code, "refused")
         return _fail(ended, "rejected", kind, trouble, advice=_find_hint(ended, trouble))
     if _has_crashed(ended, cause):
-        return _fail(ended, "crashed", "tool_unavailable" if _lacks_tool(ended) else "execution", _tell_exit(ended))
+        return _fail(ended, "crashed", "tool_unavailable" if _lacks_tool(ended) else "execution", _describe_exit(ended))
     return _reject(ended)
 
 
-def _lacks_tool(ended: Ended) -> bool:
+def _lacks_tool(ended: AttemptEnd) -> bool:
     """Whether a shell or `env` says that a program isn't there, or may not be executed."""
     return ended.exit_code in (_NOT_EXECUTABLE, _NOT_FOUND)
 
 
-def _has_crashed(ended: Ended, cause: str) -> bool:
+def _has_crashed(ended: AttemptEnd, cause: str) -> bool:
     """Whether its program failed, rather than what it says: by a signal, without a word, or without a return."""
     if ended.stop_reason == "crashed" or (cause in ("crash", "api", "no_answer") and not _has_words(ended)):
         return True
     return bool(ended.exit_code) and (ended.judgement is None or ended.judgement.name == "missing")
 
 
-def _pass_on(ended: Ended, judgement: Judgement, returned: Return) -> Conclusion:
+def _accept(ended: AttemptEnd, judgement: AttemptVerdict, returned: Return) -> Conclusion:
     """A return that goes to the caller. What was handed back because the time was up says so."""
     cause = ended.heard.cause if ended.heard is not None else ""
     said = returned.status if judgement.claimed is None else judgement.claimed.status
@@ -203,7 +203,7 @@ def _pass_on(ended: Ended, judgement: Judgement, returned: Return) -> Conclusion
     if ended.handed_back and said == "partial":
         kind, sentence, _ = _SAVED["timeout"]
         advice = _advise(ended._replace(stop_reason="timeout"), said)
-        stop_reason, faults = "timeout", (_make_fault(kind, sentence, advice, recoverable=True), *faults)
+        stop_reason, faults = "timeout", (_make_error(kind, sentence, advice, recoverable=True), *faults)
     entry = judgement.verdict.payload if judgement.verdict and returned.format == "manifest" else None
     if judgement.name == "unproven":
         fault = _name_unproven(judgement)
@@ -217,7 +217,7 @@ def _pass_on(ended: Ended, judgement: Judgement, returned: Return) -> Conclusion
     )  # fmt: skip
 
 
-def _name_unproven(judgement: Judgement) -> AgentError:
+def _name_unproven(judgement: AttemptVerdict) -> AgentError:
     """What could not be verified, and what the caller can do about it."""
     shown = ", ".join(judgement.unproven[:_BEGINS])
     more = f" and {len(judgement.unproven) - _BEGINS} more" if len(judgement.unproven) > _BEGINS else ""
@@ -226,36 +226,36 @@ def _name_unproven(judgement: Judgement) -> AgentError:
         advice = "Check what the agent did before you use it"
     if any(finding.code in _TOGETHER for finding in judgement.doubts):
         advice = f"{advice}; to have it verified, run each agent in its own worktree: --worktree"
-    return _make_fault("unproven", _join_messages(judgement.doubts), advice, recoverable=True)
+    return _make_error("unproven", _join_messages(judgement.doubts), advice, recoverable=True)
 
 
-def _has_words(ended: Ended) -> bool:
+def _has_words(ended: AttemptEnd) -> bool:
     return ended.heard is not None and bool((ended.heard.text or "").strip())
 
 
-def _tell_trouble(ended: Ended, otherwise: str) -> str:
+def _describe_trouble(ended: AttemptEnd, otherwise: str) -> str:
     return (ended.heard.trouble if ended.heard is not None else "") or ended.reason or otherwise
 
 
-def _find_hint(ended: Ended, trouble: str) -> str:
+def _find_hint(ended: AttemptEnd, trouble: str) -> str:
     """What to do about a refusal, as it stands behind the sentence."""
     hint = ended.reason.removeprefix(f"{trouble}; ")
     return f"{hint[:1].upper()}{hint[1:]}" if hint != ended.reason else ""
 
 
-def _tell_exit(ended: Ended) -> str:
+def _describe_exit(ended: AttemptEnd) -> str:
     how = f"with exit code {ended.exit_code}" if ended.exit_code else "without an answer"
-    return _tell_trouble(ended, f"its program ended {how}")
+    return _describe_trouble(ended, f"its program ended {how}")
 
 
-def _get_notes(ended: Ended) -> tuple[str, ...]:
+def _get_notes(ended: AttemptEnd) -> tuple[str, ...]:
     return () if ended.heard is None else ended.heard.notes
 
 
 # --- a return that does not hold -------------------------------------------------------------------------------------
 
 
-def _reject(ended: Ended) -> Conclusion:
+def _reject(ended: AttemptEnd) -> Conclusion:
     """An answer that is no acceptable return: failed, with what is wrong with it (R0.13, R2.13)."""
     judgement = ended.judgement
     verdict = judgement.name if judgement is not None else "missing"
@@ -264,9 +264,9 @@ def _reject(ended: Ended) -> Conclusion:
     advice = f"Fix {ended.agent or 'the'} subagent return format"
     if kind == "fabricated":
         advice = "Look at what is there before you count on anything, then try again"
-    message = _tell_findings(findings) or "the final message holds no return"
+    message = _join_diagnostics(findings) or "the final message holds no return"
     if ended.exit_code:
-        message = f"{message}; and {_tell_exit(ended)}"
+        message = f"{message}; and {_describe_exit(ended)}"
     told = _fail(ended, "exited", kind, message, advice=advice)._replace(verdict=verdict, findings=findings)
     told = told._replace(faults=(*told.faults, *_name_missing(ended)))
     if kind == "fabricated":
@@ -274,7 +274,7 @@ def _reject(ended: Ended) -> Conclusion:
     return told._replace(next_steps=(_HOW.format(_find_format(ended) or "standard"),))  # R0.13's words do not say how
 
 
-def _name_missing(ended: Ended) -> tuple[AgentError, ...]:
+def _name_missing(ended: AttemptEnd) -> tuple[AgentError, ...]:
     """The files that a return names and that aren't there, as an error that callers know from the standard (R2.16)."""
     grades = {} if ended.judgement is None else ended.judgement.grades
     missing = sorted(path for path, grade in grades.items() if grade.grade == "missing")
@@ -283,23 +283,23 @@ def _name_missing(ended: Ended) -> tuple[AgentError, ...]:
     more = f" and {len(missing) - _BEGINS} more" if len(missing) > _BEGINS else ""
     message = f"the return names files that aren't there: {', '.join(missing[:_BEGINS])}{more}"
     advice = "Check what the agent wrote, then try again"
-    return (_make_fault("file_not_found", message, advice, recoverable=True),)
+    return (_make_error("file_not_found", message, advice, recoverable=True),)
 
 
-def _doubt_exit(ended: Ended) -> Conclusion:
+def _doubt_exit(ended: AttemptEnd) -> Conclusion:
     """An agent that says `completed` is not believed where its program then fails, or said more than was read."""
     if ended.heard is not None and ended.heard.cause == "cut":
         message = f"the agent said completed, but {ended.heard.trouble}"
         advice = "Let it print less, or write its log to a file, then try again"
         return _fail(ended, "exited", "validation", message, advice=advice)._replace(verdict="ambiguous")
-    message = f"the agent said completed, and then {_tell_exit(ended)}"
+    message = f"the agent said completed, and then {_describe_exit(ended)}"
     told = _fail(ended, "crashed", "execution", message)
     return told._replace(verdict="ambiguous", findings=() if ended.judgement is None else ended.judgement.findings)
 
 
-def _fail(ended: Ended, stop_reason: str, kind: str, message: str, *, advice: str = "") -> Conclusion:
+def _fail(ended: AttemptEnd, stop_reason: str, kind: str, message: str, *, advice: str = "") -> Conclusion:
     advice = advice or _ADVICE.get(kind) or _see_log(ended)
-    fault = _make_fault(kind, message, advice, recoverable=kind not in ("refused", "tool_unavailable"))
+    fault = _make_error(kind, message, advice, recoverable=kind not in ("refused", "tool_unavailable"))
     if ended.trace and stop_reason in ("crashed", "rejected"):
         fault = fault._replace(details=ended.trace)
     verdict = ended.judgement.name if ended.judgement is not None else "missing"
@@ -316,12 +316,12 @@ def _fail(ended: Ended, stop_reason: str, kind: str, message: str, *, advice: st
     )  # fmt: skip
 
 
-def _see_log(ended: Ended) -> str:
+def _see_log(ended: AttemptEnd) -> str:
     where = f"with remit logs {ended.session_id}" if ended.session_id else "in the log"
     return f"See {where} what went wrong, then try again"
 
 
-def _tell_findings(findings: Sequence[Diagnostic]) -> str:
+def _join_diagnostics(findings: Sequence[Diagnostic]) -> str:
     return _join_messages([finding for finding in findings if finding.severity == "error"])
 
 
@@ -347,7 +347,7 @@ _ADVICE = {
 """What to do about an error if it has no hint of its own, by its type."""
 
 
-def _save(ended: Ended) -> Conclusion:
+def _save_partial(ended: AttemptEnd) -> Conclusion:
     """What was cut short: partial, with what is on disk (R2.7). Cancelled with nothing on disk, there is no part."""
     kind, sentence, _ = _SAVED[ended.stop_reason]
     judgement = ended.judgement
@@ -357,7 +357,7 @@ def _save(ended: Ended) -> Conclusion:
     message = f"{sentence[:1].lower()}{sentence[1:]}" + (f": {reason}" if reason else "")
     status: Status = "failed" if ended.stop_reason == "cancelled" and not artifacts else "partial"
     advice = _advise(ended, status)
-    fault = _make_fault(kind, message, advice, recoverable=True)
+    fault = _make_error(kind, message, advice, recoverable=True)
     left = (
         f"{len(artifacts)} changed file{'s' * (len(artifacts) != 1)} left on disk" if artifacts else "nothing is left"
     )
@@ -377,7 +377,7 @@ def _save(ended: Ended) -> Conclusion:
     )  # fmt: skip
 
 
-def _advise(ended: Ended, status: Status) -> str:
+def _advise(ended: AttemptEnd, status: Status) -> str:
     """What can be done now (R0.14): what is partial goes on where its harness can; what failed is begun anew."""
     change = _SAVED[ended.stop_reason][2]
     if status == "partial" and ended.resume:
@@ -389,7 +389,7 @@ def _advise(ended: Ended, status: Status) -> str:
     return f"{what[:1].upper()}{what[1:]}"
 
 
-def _salvage(ended: Ended) -> tuple[Artifact, ...]:
+def _salvage(ended: AttemptEnd) -> tuple[Artifact, ...]:
     """The files that were made or changed meanwhile: those claimed first; where others worked too, only its own."""
     changes = () if ended.comparison is None else (*ended.comparison.created, *ended.comparison.changed)
     changed = {change.path: change for change in changes if change.blob}
@@ -402,7 +402,7 @@ def _salvage(ended: Ended) -> tuple[Artifact, ...]:
     return (*named, *rest)[:MAX_SALVAGED]
 
 
-def _grade_salvaged(ended: Ended, artifacts: tuple[Artifact, ...]) -> dict[str, ArtifactGrade]:
+def _grade_salvaged(ended: AttemptEnd, artifacts: tuple[Artifact, ...]) -> dict[str, ArtifactGrade]:
     """What the tree says of them: they changed, and by whom, where that is known."""
     from remit.evidence.grades import ArtifactGrade  # noqa: PLC0415 - whoever has judged has it already
 
@@ -413,7 +413,7 @@ def _grade_salvaged(ended: Ended, artifacts: tuple[Artifact, ...]) -> dict[str, 
         change.path: ArtifactGrade(
             ArtifactFacts(change.path, "file", change.size_bytes),
             "changed",
-            _tell_maker(ended, change.path),
+            _describe_maker(ended, change.path),
             blob=change.blob,
         )
         for change in changes
@@ -422,7 +422,7 @@ def _grade_salvaged(ended: Ended, artifacts: tuple[Artifact, ...]) -> dict[str, 
     return {**found, **known}
 
 
-def _tell_maker(ended: Ended, path: str) -> str:
+def _describe_maker(ended: AttemptEnd, path: str) -> str:
     """Why a change is not called the agent's; nothing where its own tools made it."""
     if path in (ended.written or ()):
         return ""
@@ -438,7 +438,7 @@ def _name_change(path: str) -> Artifact:
     return Artifact(kind, path, "Left on disk when the work was cut short.", word=word)
 
 
-def _make_fault(kind: str, message: str, advice: str, *, recoverable: bool) -> AgentError:
+def _make_error(kind: str, message: str, advice: str, *, recoverable: bool) -> AgentError:
     return AgentError(kind, message, ERROR_CODES[kind], recoverable, advice)
 
 

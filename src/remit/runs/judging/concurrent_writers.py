@@ -16,7 +16,7 @@ from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING
 from remit.policy import PROTECTED, PathContext, Permissions
 from remit.policy.judge_call import check_switched_on, judge_path
-from remit.runs.judging.conclusion import Writes
+from remit.runs.judging.conclusion import WrittenFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ _WRITING = ("write", "edit", "bash")
 """The tools that can write a file."""
 
 
-class Other(NamedTuple):
+class ConcurrentRun(NamedTuple):
     """Another agent that worked in the same tree at the same time."""
 
     session_id: str
@@ -46,41 +46,41 @@ class Other(NamedTuple):
     is_confined: bool = False
     written: frozenset[str] = frozenset()
     """The files that its tools wrote, by record."""
-    writes: Writes = Writes()
+    writes: WrittenFiles = WrittenFiles()
     recorded_ms: int | None = None
     """Until when its records are complete, if it is still running."""
 
 
-class Nested(NamedTuple):
+class NestedRun(NamedTuple):
     """A run that the agent started, directly or by another, and whose work was not accepted."""
 
     agent: str
-    run: Other
+    run: ConcurrentRun
     is_awaited: bool = False
     """Whether its caller did nothing but wait for it."""
     is_here: bool = True
     """Whether it worked in the same folder as the agent, and not in a worktree of its own."""
 
 
-class MadeEarlier(NamedTuple):
+class EarlierRun(NamedTuple):
     """An earlier run that made a file."""
 
     session_id: str
     is_same_task: bool = False
 
 
-class Site(NamedTuple):
+class SharedTree(NamedTuple):
     """Where and since when the agent worked whose claims are judged, and who else did."""
 
     root: str = ""
     since_ms: int = 0
-    others: tuple[Other, ...] = ()
-    nested: tuple[Nested, ...] = ()
+    others: tuple[ConcurrentRun, ...] = ()
+    nested: tuple[NestedRun, ...] = ()
     made_below: Mapping[str, frozenset[str]] = NOTHING
     """The files that were accepted of nested runs, with their hashes."""
     accepted_ms: Mapping[str, int] = NOTHING
     """When the last nested run ended that was accepted, for each of these files."""
-    find_made: Callable[[], Mapping[str, MadeEarlier]] | None = None
+    find_made: Callable[[], Mapping[str, EarlierRun]] | None = None
     """Finds the files that earlier runs in the same folder made."""
 
 
@@ -96,7 +96,7 @@ def is_recorded(tools: Sequence[ToolUse] | None) -> bool:
     )
 
 
-def find_writers(grade: ArtifactGrade, site: Site, own_seen: Collection[str] = ()) -> list[Other]:
+def find_writers(grade: ArtifactGrade, site: SharedTree, own_seen: Collection[str] = ()) -> list[ConcurrentRun]:
     """The other agents that could have written a file that changed.
 
     `own_seen`: the files that changed while a command of the agent itself ran.
@@ -112,7 +112,7 @@ def find_writers(grade: ArtifactGrade, site: Site, own_seen: Collection[str] = (
     return found
 
 
-def find_undoers(grade: ArtifactGrade, site: Site) -> list[Other]:
+def find_undoers(grade: ArtifactGrade, site: SharedTree) -> list[ConcurrentRun]:
     """The other agents that could have removed a file, or restored what it was before.
 
     None, if nothing happened at that place since the agent began: then there was nothing to undo.
@@ -130,7 +130,7 @@ def find_undoers(grade: ArtifactGrade, site: Site) -> list[Other]:
     ]
 
 
-def find_origin(grade: ArtifactGrade, site: Site, *, is_written: bool) -> Nested | None:
+def find_origin(grade: ArtifactGrade, site: SharedTree, *, is_written: bool) -> NestedRun | None:
     """The nested run that was not accepted and that a file comes from; None if the agent rewrote it since.
 
     A file that changed again since may still have most of that run's work in it. Only a record that a tool of the agent
@@ -147,7 +147,7 @@ def find_origin(grade: ArtifactGrade, site: Site, *, is_written: bool) -> Nested
     return None
 
 
-def _has_changed(run: Other, grade: ArtifactGrade, site: Site) -> bool:
+def _has_changed(run: ConcurrentRun, grade: ArtifactGrade, site: SharedTree) -> bool:
     """Whether a run that has ended changed a file, and no nested run made it that was accepted then or since."""
     if _is_unrecorded(run, grade):
         return False
@@ -159,12 +159,12 @@ def _has_changed(run: Other, grade: ArtifactGrade, site: Site) -> bool:
     )
 
 
-def _is_unrecorded(run: Other, grade: ArtifactGrade) -> bool:
+def _is_unrecorded(run: ConcurrentRun, grade: ArtifactGrade) -> bool:
     """Whether the records of a run are complete and show no write to a file."""
     return run.writes.is_recorded and (run.written | run.writes.seen).isdisjoint(grade.places)
 
 
-def _has_left(run: Other, grade: ArtifactGrade, site: Site) -> bool:
+def _has_left(run: ConcurrentRun, grade: ArtifactGrade, site: SharedTree) -> bool:
     """Whether a run that has ended left a file as it is now, by its tree; if that isn't kept, by the file's time."""
     if _is_unrecorded(run, grade):
         return False
@@ -178,12 +178,12 @@ def _has_left(run: Other, grade: ArtifactGrade, site: Site) -> bool:
     return grade.content in hashes
 
 
-def has_written(other: Other, grade: ArtifactGrade) -> bool:
+def has_written(other: ConcurrentRun, grade: ArtifactGrade) -> bool:
     """Whether a tool of another agent wrote a file, by record."""
     return not other.written.isdisjoint(grade.places)
 
 
-def _find_changed_ms(places: Sequence[str], site: Site) -> int:
+def _find_changed_ms(places: Sequence[str], site: SharedTree) -> int:
     """The latest time at which a file can have got what it contains.
 
     Its time of change is no earlier than that, also if the file was touched later. A file that didn't change since the
@@ -193,7 +193,7 @@ def _find_changed_ms(places: Sequence[str], site: Site) -> int:
     return changed_ms if changed_ms >= site.since_ms else time.time_ns() // 1_000_000
 
 
-def _find_undone_ms(places: Sequence[str], site: Site) -> int | None:
+def _find_undone_ms(places: Sequence[str], site: SharedTree) -> int | None:
     """The time of the last change at a place, if that is since the agent began: of the file, else of its folder."""
     found = None
     for place in places:
@@ -220,7 +220,7 @@ def _read_time_ms(path: str) -> int | None:
     return found
 
 
-def _had_other_content(other: Other, grade: ArtifactGrade) -> bool:
+def _had_other_content(other: ConcurrentRun, grade: ArtifactGrade) -> bool:
     """Whether the file had not changed, or not to what it contains now, when another agent ended."""
     changed = other.writes.changed
     if other.ended_ms is None or changed is None:
@@ -231,20 +231,20 @@ def _had_other_content(other: Other, grade: ArtifactGrade) -> bool:
     return all(each is not None and grade.content is not None and each != grade.content for each in hashes)
 
 
-def _left_changed(other: Other, grade: ArtifactGrade) -> bool:
+def _left_changed(other: ConcurrentRun, grade: ArtifactGrade) -> bool:
     """Whether the work on a file was still there when another agent ended."""
     changed = other.writes.changed
     return other.ended_ms is not None and changed is not None and any(place in changed for place in grade.places)
 
 
-def _is_ruled_out(other: Other, grade: ArtifactGrade, changed_ms: int) -> bool:
+def _is_ruled_out(other: ConcurrentRun, grade: ArtifactGrade, changed_ms: int) -> bool:
     """Whether the records of another agent show that it didn't write a file."""
     if not other.writes.is_recorded or not (other.written | other.writes.seen).isdisjoint(grade.places):
         return False
     return other.ended_ms is not None or changed_ms <= (other.recorded_ms or 0)
 
 
-def _may_write(other: Other, grade: ArtifactGrade, site: Site) -> bool:
+def _may_write(other: ConcurrentRun, grade: ArtifactGrade, site: SharedTree) -> bool:
     """Whether another agent's permissions and confinement let it write one of a file's places."""
     layers = [Permissions(each.get("tools"), each.get("allow", {}), each.get("deny", {})) for each in other.layers]
     if not any(all(check_switched_on(tool, layer) is None for layer in layers) for tool in _WRITING):

@@ -21,8 +21,15 @@ from remit.light_namedtuple import NamedTuple
 from remit.manifest.prefix_check import Beginning, has_kept
 from remit.model import ACCEPTABLE, NOTHING, Diagnostic
 from remit.returns.formats import MANIFEST
-from remit.runs.judging.concurrent_writers import Site, find_origin, find_undoers, find_writers, has_written, list_seen
-from remit.runs.judging.manifest_entry import OwnEntry, find_entry, manifest_outside
+from remit.runs.judging.concurrent_writers import (
+    SharedTree,
+    find_origin,
+    find_undoers,
+    find_writers,
+    has_written,
+    list_seen,
+)
+from remit.runs.judging.manifest_entry import AgentEntry, find_entry, manifest_outside
 from remit.storage.safe_path import find_inside, name_below
 
 if TYPE_CHECKING:
@@ -33,7 +40,7 @@ if TYPE_CHECKING:
     from remit.evidence.tree import WorkTree
     from remit.model import Expectation, Return, Severity, Status, Verdict, VerdictName
     from remit.runners import ToolUse
-    from remit.runs.judging.concurrent_writers import MadeEarlier
+    from remit.runs.judging.concurrent_writers import EarlierRun
 
 _TOO_LONG = "RET030"
 _MADE_EARLIER = "EVD011"
@@ -42,7 +49,7 @@ _NOT_THERE = frozenset({"RET051", _EMPTY, "RET089"})
 """A file that is claimed is missing or empty."""
 
 
-class Earlier(NamedTuple):
+class EarlierClaims(NamedTuple):
     """What was claimed in earlier attempts of the same session and was not there."""
 
     missed: tuple[str, ...] = ()
@@ -50,14 +57,14 @@ class Earlier(NamedTuple):
     """All that was claimed in the first attempt that missed a file: it stands in no other's place. None if too many."""
 
 
-class Scene(NamedTuple):
+class JudgingContext(NamedTuple):
     """Where the agent worked, and what is known of it."""
 
     root: str
     before: WorkTree | None = None
     tools: tuple[ToolUse, ...] | None = None
     """What it used; None where nobody can tell."""
-    site: Site = Site()
+    site: SharedTree = SharedTree()
     """Who else worked in the same tree meanwhile."""
     manifest: str = ""
     manifest_bytes: int = 0
@@ -67,7 +74,7 @@ class Scene(NamedTuple):
     """Agents that it handed work to and that are not back yet."""
     is_lost: bool = False
     """Whether Remit should have a record of the tree before the run, and has none."""
-    earlier: Earlier = Earlier()
+    earlier: EarlierClaims = EarlierClaims()
     manifest_sha256: str = ""
     """The hash of what the manifest held before the work."""
     is_late: bool = False
@@ -83,7 +90,7 @@ class Scene(NamedTuple):
         return bool(self.site.others)
 
 
-class Judgement(NamedTuple):
+class AttemptVerdict(NamedTuple):
     """What is to be thought of an answer."""
 
     name: VerdictName
@@ -126,14 +133,14 @@ class Judgement(NamedTuple):
 
 def judge_answer(
     text: str,
-    scene: Scene,
+    scene: JudgingContext,
     *,
     format: str,
     any_format: bool = False,
     expectation: Expectation,
     words: Mapping[str, Status],
     submitted: Sequence[str] = (),
-) -> Judgement:
+) -> AttemptVerdict:
     """Judge a final message against the tree it was to change.
 
     `format` is the one that the agent was instructed in; with `any_format` it may have used another. `submitted` are
@@ -149,11 +156,11 @@ def judge_answer(
     reading = returns.choose_reading([read(each) for each in (*handed_in, text)])
     if reading.payload is None:
         reading = follow_to_file(reading, root, wanted) or reading
-    entry = find_entry(scene) if reading.dialect is MANIFEST else OwnEntry(None)
+    entry = find_entry(scene) if reading.dialect is MANIFEST else AgentEntry(None)
     returns.attach_entry(reading, entry.line, rival=entry.rival)
     facts = find_facts(reading, root, manifest, scene.workspace_root)
     bases = find_bases(reading, root, manifest, scene.workspace_root)
-    after, failure = _look_again(scene.before) if facts and scene.before is not None else (None, "")
+    after, failure = _take_tree_again(scene.before) if facts and scene.before is not None else (None, "")
     grades = grade_artifacts(
         facts, before=scene.before, after=after, root=scene.root, bases=bases, tool_ledger=_list_writes(scene),
         failure=failure,
@@ -170,7 +177,7 @@ def judge_answer(
     return _name_from_root(judgement) if len(bases) > 1 else judgement
 
 
-def _look_again(before: WorkTree) -> tuple[WorkTree | None, str]:
+def _take_tree_again(before: WorkTree) -> tuple[WorkTree | None, str]:
     """The tree now, or why it can't be read."""
     from remit.evidence.take_tree import take_again  # noqa: PLC0415 - starts git, which a return without claims doesn't need
 
@@ -180,7 +187,7 @@ def _look_again(before: WorkTree) -> tuple[WorkTree | None, str]:
         return None, error.message
 
 
-def _name_from_root(judgement: Judgement) -> Judgement:
+def _name_from_root(judgement: AttemptVerdict) -> AttemptVerdict:
     """The same, with every artifact named from the root (R0.6): some formats name it from elsewhere."""
     names = {path: _find_place(path, grade.places) for path, grade in judgement.grades.items()}
 
@@ -204,8 +211,8 @@ def _find_place(path: str, places: Sequence[str]) -> str:
     return next((place for place in places if f"/{place}".endswith(f"/{path}")), places[0] if places else path)
 
 
-def look_around(
-    scene: Scene,
+def compare_trees(
+    scene: JudgingContext,
     grades: Mapping[str, ArtifactGrade],
     own: Sequence[str] = (),
     is_below: Callable[[TreeChange], bool] | None = None,
@@ -232,7 +239,7 @@ def look_around(
     return comparison, tuple(change for change in unclaimed if is_below is None or not is_below(change))
 
 
-def _list_withdrawn(grades: Mapping[str, ArtifactGrade], scene: Scene, bases: Sequence[str]) -> list[str]:
+def _list_withdrawn(grades: Mapping[str, ArtifactGrade], scene: JudgingContext, bases: Sequence[str]) -> list[str]:
     """The files that were claimed before, are still not there, and have nothing in their place.
 
     Who named the wrong path may name another, one for one. To write any file there proves no less than to write the one
@@ -251,19 +258,19 @@ def _list_withdrawn(grades: Mapping[str, ArtifactGrade], scene: Scene, bases: Se
 def _weigh(
     verdict: Verdict,
     grades: Mapping[str, ArtifactGrade],
-    scene: Scene,
+    scene: JudgingContext,
     withdrawn: Sequence[str],
     undone: Collection[str],
     *,
     is_last: bool,
-) -> Judgement:
+) -> AttemptVerdict:
     errors = [finding for finding in verdict.findings if finding.severity == "error"]
     if not verdict.accepted:
         codes = {finding.code for finding in errors}
         absent = bool(codes) and codes <= _NOT_THERE and codes != {_EMPTY}  # the agent may have made an empty file
         name: VerdictName = "fabricated" if absent else verdict.name
         findings = (*_find_loss(scene, "warning" if scene.shared else "error"), *verdict.findings)
-        return Judgement(name, findings, grades=grades, verdict=verdict)
+        return AttemptVerdict(name, findings, grades=grades, verdict=verdict)
     returned = verdict.returned
     is_done = returned is not None and returned.status == "completed"
     earlier = _find_earlier(grades, scene)
@@ -284,21 +291,21 @@ def _weigh(
     ]
     findings = (*contradictions, *doubts, *listed, *verdict.findings)
     if any(finding.severity == "error" for finding in contradictions):
-        return Judgement("fabricated", findings, claimed=returned, grades=grades, verdict=verdict)
+        return AttemptVerdict("fabricated", findings, claimed=returned, grades=grades, verdict=verdict)
     if foreign and severity == "error":  # the agent can leave them out
-        return Judgement("invalid", findings, claimed=returned, grades=grades, verdict=verdict)
+        return AttemptVerdict("invalid", findings, claimed=returned, grades=grades, verdict=verdict)
     for path, reason in reasons.items():
         grades = {**grades, path: grades[path]._replace(grade="unknown", reason=reason)}
     if doubts and is_done and returned is not None:
         lowered = returned._replace(status="partial")
-        return Judgement(
+        return AttemptVerdict(
             "unproven", findings, lowered, returned, grades, verdict=verdict, unproven=tuple(reasons),
             doubts=tuple(doubts),
         )  # fmt: skip
-    return Judgement(verdict.name, findings, returned, returned, grades, verdict=verdict)
+    return AttemptVerdict(verdict.name, findings, returned, returned, grades, verdict=verdict)
 
 
-def _refuse(judgement: Judgement, finding: Diagnostic) -> Judgement:
+def _refuse(judgement: AttemptVerdict, finding: Diagnostic) -> AttemptVerdict:
     """The same, with one error more."""
     findings = (finding, *judgement.findings)
     name: VerdictName = "invalid" if judgement.is_final else judgement.name
@@ -306,7 +313,7 @@ def _refuse(judgement: Judgement, finding: Diagnostic) -> Judgement:
 
 
 def _find_contradictions(
-    grades: Mapping[str, ArtifactGrade], scene: Scene, severity: Severity
+    grades: Mapping[str, ArtifactGrade], scene: JudgingContext, severity: Severity
 ) -> list[Diagnostic]:  # fmt: skip
     """What shows that a claim is false."""
     told = [
@@ -324,7 +331,7 @@ def _find_contradictions(
     return [*told, *([nested_run_unfinished(scene.below, severity)] if scene.below else [])]
 
 
-def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene) -> tuple[list[Diagnostic], dict[str, str]]:
+def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: JudgingContext) -> tuple[list[Diagnostic], dict[str, str]]:
     """What Remit cannot decide about the claims, and the files that this concerns, each with the reason."""
     lost = _find_loss(scene, "warning") if scene.shared else []  # which of the agents did it is not known
     if scene.is_lost and grades:
@@ -349,7 +356,7 @@ def _find_doubts(grades: Mapping[str, ArtifactGrade], scene: Scene) -> tuple[lis
     return [*doubts, *lost], reasons
 
 
-def _find_earlier(grades: Mapping[str, ArtifactGrade], scene: Scene) -> dict[str, MadeEarlier]:
+def _find_earlier(grades: Mapping[str, ArtifactGrade], scene: JudgingContext) -> dict[str, EarlierRun]:
     """The files that did not change and that an earlier run made, if the agent made another file that it claims.
 
     A later phase of a task may list what the phases before it made.
@@ -361,30 +368,30 @@ def _find_earlier(grades: Mapping[str, ArtifactGrade], scene: Scene) -> dict[str
     return {path: made[place] for path, grade in listed.items() for place in grade.places if place in made}
 
 
-def _attribute(grade: ArtifactGrade, scene: Scene, seen: set[str]) -> ArtifactGrade:
+def _attribute(grade: ArtifactGrade, scene: JudgingContext, seen: set[str]) -> ArtifactGrade:
     """The grade of a file that changed while a command of the agent ran: its own work, if records rule others out."""
     is_seen = grade.grade == "changed" and not seen.isdisjoint(grade.places)
     return grade._replace(grade="attributed") if is_seen and not find_writers(grade, scene.site, seen) else grade
 
 
-def _may_predate(grade: ArtifactGrade, scene: Scene) -> bool:
+def _may_predate(grade: ArtifactGrade, scene: JudgingContext) -> bool:
     """Whether a file that seems unchanged may be work that the agent did before Remit saw it."""
     return scene.is_late and grade.grade == "unchanged"
 
 
-def _is_taken(grade: ArtifactGrade, scene: Scene) -> bool:
+def _is_taken(grade: ArtifactGrade, scene: JudgingContext) -> bool:
     """Whether another agent wrote a file that changed, and the records show that this one did not."""
     is_known = grade.grade == "changed" and _is_unwritten(grade, scene)
     return is_known and any(has_written(other, grade) for other in scene.site.others)
 
 
-def _may_be_undone(grade: ArtifactGrade, scene: Scene) -> bool:
+def _may_be_undone(grade: ArtifactGrade, scene: JudgingContext) -> bool:
     """Whether the tree contradicts a claim only because another agent may have undone the work since."""
     is_contradicted = grade.grade in CONTRADICTED and grade.facts.state in ("file", "missing", "empty")
     return is_contradicted and not _is_unwritten(grade, scene) and bool(find_undoers(grade, scene.site))
 
 
-def _is_unwritten(grade: ArtifactGrade, scene: Scene) -> bool:
+def _is_unwritten(grade: ArtifactGrade, scene: JudgingContext) -> bool:
     """Whether the records of the agent's own tools show that it didn't write a file."""
     own = None if scene.tools is None else [use for use in scene.tools if _may_have_written(use)]
     if own is None or any(use.path is None or use.operation not in ("write", "run") for use in own):
@@ -393,14 +400,14 @@ def _is_unwritten(grade: ArtifactGrade, scene: Scene) -> bool:
     return {*grade.places}.isdisjoint(named)
 
 
-def _name_below_root(paths: Sequence[str], scene: Scene) -> set[str]:
+def _name_below_root(paths: Sequence[str], scene: JudgingContext) -> set[str]:
     """What files that tools name are called below the root."""
     taken_ns = 0 if scene.before is None else scene.before.taken_ns
     found = (find_way(scene.root, path, taken_ns) for path in paths)
     return {path for path in found if path}
 
 
-def _find_loss(scene: Scene, severity: Severity) -> list[Diagnostic]:
+def _find_loss(scene: JudgingContext, severity: Severity) -> list[Diagnostic]:
     """Whether the manifest still has what it had. Nobody claims that file, so no grade would tell."""
     if not scene.manifest or find_inside(scene.root, scene.manifest) is None:
         return []
@@ -414,7 +421,7 @@ def _may_have_written(use: ToolUse) -> bool:
     return use.operation != "read" and (not use.failed or (use.operation == "run" and use.ran))
 
 
-def _list_writes(scene: Scene) -> dict[str, tuple[str, ...]] | None:
+def _list_writes(scene: JudgingContext) -> dict[str, tuple[str, ...]] | None:
     """The files that the agent's own tools wrote, as they are called below the root."""
     if scene.tools is None:
         return None

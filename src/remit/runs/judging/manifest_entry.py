@@ -17,10 +17,10 @@ from remit.storage.files import load_appended
 from remit.storage.safe_path import find_inside, name_below
 
 if TYPE_CHECKING:
-    from remit.runs.judging.judge import Scene
+    from remit.runs.judging.judge import JudgingContext
 
 
-class OwnEntry(NamedTuple):
+class AgentEntry(NamedTuple):
     """A line of the manifest, and what stands against it."""
 
     line: str | None
@@ -31,25 +31,25 @@ class OwnEntry(NamedTuple):
     """Why the entry doesn't count: its id is that of an older entry, or the manifest lies elsewhere."""
 
 
-def find_entry(scene: Scene) -> OwnEntry:
+def find_entry(scene: JudgingContext) -> AgentEntry:
     """The line that this work appended: the last of its topic or task; else the last, where nobody else wrote."""
     if not scene.manifest:
-        return OwnEntry(None)
+        return AgentEntry(None)
     if find_inside(scene.root, scene.manifest) is None:
-        return OwnEntry("", refused=manifest_outside(name_below(scene.root, scene.manifest) or scene.manifest))
+        return AgentEntry("", refused=manifest_outside(name_below(scene.root, scene.manifest) or scene.manifest))
     try:
         text = load_appended(scene.manifest, scene.manifest_bytes)
     except InputError:  # a folder, a pipe: whatever it is, nothing was appended to it
-        return OwnEntry("")
+        return AgentEntry("")
     lines = [line for line in text.split("\n") if line.strip()]
     entries = [_read(line) for line in lines]
     own = [at for at, entry in enumerate(entries) if _is_own(entry, scene)]
     if not own and (not lines or (scene.shared and len(lines) > 1)):
-        return OwnEntry("")
+        return AgentEntry("")
     at = own[-1] if own else -1
     chosen = entries[at]
     rivals = [entry["status"] for entry in entries if _contradicts(entry, chosen)]
-    return OwnEntry(lines[at], rivals[-1] if rivals else "", _find_taken(scene.manifest, chosen))
+    return AgentEntry(lines[at], rivals[-1] if rivals else "", _find_taken(scene.manifest, chosen))
 
 
 def _read(line: str) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _read(line: str) -> dict[str, Any]:
     return read_aliases(entry)[0] if isinstance(entry, dict) else {}
 
 
-def _is_own(entry: dict[str, Any], scene: Scene) -> bool:
+def _is_own(entry: dict[str, Any], scene: JudgingContext) -> bool:
     tasks = entry.get("linked_tasks")
     of_task = scene.task_number is not None and isinstance(tasks, list) and str(scene.task_number) in map(str, tasks)
     return of_task or bool(scene.topic and str(entry.get("id", "")).startswith(f"{scene.topic}-"))

@@ -46,7 +46,7 @@ _NUMBER = 2
 """How many tokens more the number itself may take if it is larger than the budget."""
 
 
-class _Step(NamedTuple):
+class _Shortening(NamedTuple):
     """One thing that is shortened: a list to so many items, a text to so many characters, or other parts as a whole."""
 
     label: str
@@ -56,27 +56,27 @@ class _Step(NamedTuple):
 
 
 _STEPS = (
-    _Step("unclaimed files", "items", 0, (f"{KEY}/unclaimed/paths",)),
-    _Step("diagnostics", "items", 3, (f"{KEY}/diagnostics",)),
-    _Step("hashes", "chars", 0, (f"{KEY}/grades/*/sha256", f"{KEY}/answer")),
-    _Step("notes", "items", 0, (f"{KEY}/notes",)),
-    _Step("key points", "items", 3, ("artifacts/*/key_points", "key_points", "key_findings")),
-    _Step(_OTHER, "keys", 0),
-    _Step("grades of changed files", "grades", 0),
-    _Step(
+    _Shortening("unclaimed files", "items", 0, (f"{KEY}/unclaimed/paths",)),
+    _Shortening("diagnostics", "items", 3, (f"{KEY}/diagnostics",)),
+    _Shortening("hashes", "chars", 0, (f"{KEY}/grades/*/sha256", f"{KEY}/answer")),
+    _Shortening("notes", "items", 0, (f"{KEY}/notes",)),
+    _Shortening("key points", "items", 3, ("artifacts/*/key_points", "key_points", "key_findings")),
+    _Shortening(_OTHER, "keys", 0),
+    _Shortening("grades of changed files", "grades", 0),
+    _Shortening(
         "artifact summaries", "chars", 40,
         ("artifacts/*/summary", "artifacts/*/key_points/*", "key_points/*", "key_findings/*",
          f"{KEY}/grades/*/reason"),
     ),
-    _Step("next steps", "items", 1, ("next_steps",)),
-    _Step("errors", "items", 1, ("errors", "needs_followup", f"{KEY}/failed_steps", f"{KEY}/diagnostics")),
-    _Step(
+    _Shortening("next steps", "items", 1, ("next_steps",)),
+    _Shortening("errors", "items", 1, ("errors", "needs_followup", f"{KEY}/failed_steps", f"{KEY}/diagnostics")),
+    _Shortening(
         "error messages", "chars", 60,
         ("errors/*/message", "errors/*/recommendation", "error/message", "error/details", "needs_followup/*",
          "next_steps", "next_steps/*", f"{KEY}/failed_steps/*/message", f"{KEY}/failed_steps/*/recommendation",
          f"{KEY}/diagnostics/*/message"),
     ),
-    _Step("summary", "chars", 60, ("summary", "title")),
+    _Shortening("summary", "chars", 60, ("summary", "title")),
 )  # fmt: skip
 """In this order, each down to its least before the next."""
 
@@ -141,7 +141,9 @@ def _measure(shaped: dict[str, Any], cut: list[str], max_tokens: int) -> _Measur
     return _Measured(counted, fits=count <= max_tokens)
 
 
-def _raise_again(shaped: dict[str, Any], step: _Step, found: _Measured, cut: list[str], max_tokens: int) -> _Measured:
+def _raise_again(
+    shaped: dict[str, Any], step: _Shortening, found: _Measured, cut: list[str], max_tokens: int
+) -> _Measured:
     """As much of the last part as there is room for."""
     low, high = step.least, {"chars": _MAX_SUMMARY, "items": _MAX_ITEMS, "grades": _MAX_ITEMS}.get(step.unit, 0)
     while high - low > 1:
@@ -151,7 +153,7 @@ def _raise_again(shaped: dict[str, Any], step: _Step, found: _Measured, cut: lis
     return found
 
 
-def _apply(shaped: dict[str, Any], step: _Step, limit: int) -> dict[str, Any]:
+def _apply(shaped: dict[str, Any], step: _Shortening, limit: int) -> dict[str, Any]:
     if step.unit == "keys":
         return {**_drop_unknown({key: value for key, value in shaped.items() if key != KEY}), KEY: shaped[KEY]}
     if step.unit == "grades":

@@ -16,7 +16,7 @@ from remit.light_hash import take_sha256
 from remit.model import AgentError, Artifact, Diagnostic
 from remit.result import FailedStep, Result, ResultArtifact, ResultUsage
 from remit.runs.admission.run_config import read_run_config
-from remit.runs.judging.conclusion import Conclusion, Writes
+from remit.runs.judging.conclusion import Conclusion, WrittenFiles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from remit.ledger.runs import Run
     from remit.runners import Usage
     from remit.runs.admission.run_config import RunConfig
-    from remit.runs.finish.steps import Step
+    from remit.runs.finish.steps import FinishStep
 
 _MOST_UNCLAIMED = 200
 _NOTED = ("worktree", "preflight", "follow-ups", "outside", "pending", "phases", "status", "summary", "errors")
 """The steps of settling that the caller wants to know of, also where they went well."""
 
 
-class Told(Protocol):
+class AttemptsSummary(Protocol):
     """What is told of the attempts of a delegation by whoever followed them."""
 
     @property
@@ -57,7 +57,7 @@ class Told(Protocol):
         ...
 
 
-def make_report(row: Run, drive: Told | None, conclusion: Conclusion, *, ended_ms: int) -> Result:
+def make_report(row: Run, drive: AttemptsSummary | None, conclusion: Conclusion, *, ended_ms: int) -> Result:
     """The whole result of a run, before the finish steps."""
     from remit.runners.protocol import Usage  # noqa: PLC0415
     from remit.runs.results.build_return import write_return  # noqa: PLC0415 - whoever has judged has it already
@@ -130,7 +130,7 @@ def _name_paths(artifacts: Sequence[ResultArtifact], config: RunConfig, format: 
     return tuple(named)
 
 
-def add_steps(report: Result, steps: Sequence[Step], *, root: str = "") -> Result:
+def add_steps(report: Result, steps: Sequence[FinishStep], *, root: str = "") -> Result:
     """The report of a run with its finish steps: what failed is reported, and changes nothing about the work.
 
     Sizes and hashes of artifacts that a step wrote into are those after it (D17).
@@ -202,7 +202,7 @@ def load_report(home: Home, session_id: str) -> tuple[Result, Conclusion]:
     """The report of a delegation whose agent has ended, and what is settled of it."""
     kept = _load_kept(home, session_id)
     if kept is None:
-        raise _tell_nothing_kept(home, session_id)
+        raise _make_missing_error(home, session_id)
     return read_report(kept)
 
 
@@ -229,7 +229,7 @@ def _read_unclaimed(told: list[Any]) -> tuple[TreeChange, ...]:
     return tuple(TreeChange(path, kind) for path, kind in told)
 
 
-def _tell_nothing_kept(home: Home, session_id: str) -> StateError:
+def _make_missing_error(home: Home, session_id: str) -> StateError:
     from remit.ledger.runs import load_run  # noqa: PLC0415 - only to say why
 
     row = load_run(home.ledger, session_id)
@@ -245,14 +245,14 @@ def load_made(home: Home, session_id: str) -> tuple[tuple[str, str], ...]:
     return () if kept is None else _read_made(kept)
 
 
-def load_writes(home: Home, session_id: str) -> Writes:
+def load_writes(home: Home, session_id: str) -> WrittenFiles:
     """What shows which files an agent wrote that has ended; unknown if that isn't kept."""
     return _read_writes(_load_kept(home, session_id) or {})
 
 
-def _read_writes(kept: dict[str, Any]) -> Writes:
+def _read_writes(kept: dict[str, Any]) -> WrittenFiles:
     changed, seen, is_recorded = kept.get("writes", (None, (), False))
-    return Writes(changed, frozenset(seen), is_recorded)
+    return WrittenFiles(changed, frozenset(seen), is_recorded)
 
 
 def _load_kept(home: Home, session_id: str) -> Any:  # noqa: ANN401 - JSON

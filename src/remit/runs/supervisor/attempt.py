@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.attempts.output import OUT_CAP_BYTES, feed_output, read_out
-from remit.runners import Heard
+from remit.runners import RunOutput
 from remit.runs.supervisor.output_reader import PIECE_BYTES
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from remit.attempts.results import ShimResult
     from remit.errors import RemitError
     from remit.runners import Listener
-    from remit.runs.judging.judge import Judgement
+    from remit.runs.judging.judge import AttemptVerdict
 
 HANDBACK, BUDGET, TIMEOUT, ANSWERED = "handback", "budget", "timeout", "answered"
 """Why the supervisor stops an agent; answered: its program only waits for commands that it left in the background."""
@@ -28,37 +28,37 @@ _STUCK = "the agent left a process that can't be ended yet (frozen, or waiting f
 _INCOMPLETE = "a part of its stored output is missing, so its answer is unknown"
 
 
-class Turn(NamedTuple):
+class AttemptResult(NamedTuple):
     """One attempt that is over."""
 
     number: int
     stop_reason: str
     """exited, crashed, timeout, cancelled, handback, budget, orphaned or refused."""
-    heard: Heard
+    heard: RunOutput
     exit_code: int | None = None
     reason: str = ""
-    judgement: Judgement | None = None
+    judgement: AttemptVerdict | None = None
     code: str = ""
     """Of the error that kept it from beginning."""
     trace: str = ""
     """The end of its stack trace, or of what its program printed on standard error before it failed."""
 
 
-def refuse(number: int, error: RemitError) -> Turn:
+def refuse(number: int, error: RemitError) -> AttemptResult:
     """An attempt that could not begin."""
-    heard = Heard(cause="refused", trouble=error.message)
-    return Turn(number, "rejected", heard, reason=str(error), code=error.code)
+    heard = RunOutput(cause="refused", trouble=error.message)
+    return AttemptResult(number, "rejected", heard, reason=str(error), code=error.code)
 
 
-def make_turn(number: int, result: ShimResult, heard: Heard) -> Turn:
+def make_result(number: int, result: ShimResult, heard: RunOutput) -> AttemptResult:
     """An attempt whose shim reports how it ended."""
     if result.stuck:
         heard = heard._replace(notes=(*heard.notes, _STUCK))
-    turn = Turn(number, _name_stop_reason(result), heard, result.exit_code, result.reason)
+    turn = AttemptResult(number, _name_stop_reason(result), heard, result.exit_code, result.reason)
     if result.stop_reason != "crashed":
         return turn
     code = None if result.signal is None else 128 + result.signal
-    return turn._replace(heard=_tell_signal(heard, result.signal), exit_code=code)
+    return turn._replace(heard=_describe_signal(heard, result.signal), exit_code=code)
 
 
 def _name_stop_reason(result: ShimResult) -> str:
@@ -69,7 +69,7 @@ def _name_stop_reason(result: ShimResult) -> str:
     return result.stop_reason
 
 
-def _tell_signal(heard: Heard, number: int | None) -> Heard:
+def _describe_signal(heard: RunOutput, number: int | None) -> RunOutput:
     """What was heard of a program that a signal ended: the signal, and what there is to say besides."""
     from signal import Signals  # noqa: PLC0415 - only where one did
 
@@ -81,7 +81,7 @@ def _tell_signal(heard: Heard, number: int | None) -> Heard:
     return heard._replace(cause=heard.cause or "crash", trouble=trouble)
 
 
-def listen_to(folder: str, listener: Listener, result: ShimResult | None) -> Heard:
+def listen_to(folder: str, listener: Listener, result: ShimResult | None) -> RunOutput:
     """Hear an attempt from its beginning. Output of which a part is missing is no answer."""
     is_whole, offset = True, 0
     if result is not None:
@@ -95,16 +95,16 @@ def listen_to(folder: str, listener: Listener, result: ShimResult | None) -> Hea
     if result is not None and result.out_cut and not result.out_tail_kept:
         lost = f"the disk was full: {result.out_bytes - result.out_kept:,} bytes of its output could not be stored"
         heard = heard._replace(notes=(*heard.notes, lost), trouble=lost if heard.cause else heard.trouble)
-    return heard if is_whole else Heard(usage=heard.usage, cause="no_answer", trouble=_INCOMPLETE)
+    return heard if is_whole else RunOutput(usage=heard.usage, cause="no_answer", trouble=_INCOMPLETE)
 
 
-def list_written(heard: Heard, root: str) -> set[str]:
+def list_written(heard: RunOutput, root: str) -> set[str]:
     """The files below the root that the agent's own tools wrote."""
     uses = [use.path for use in heard.tools or () if use.operation == "write" and use.path and not use.failed]
     return name_below_root(uses, root)
 
 
-def list_written_outside(heard: Heard, root: str, workspace_root: str) -> set[str]:
+def list_written_outside(heard: RunOutput, root: str, workspace_root: str) -> set[str]:
     """The files in hyper's workspace root outside the project that the agent's own tools wrote, by their full names."""
     if not workspace_root:
         return set()

@@ -16,9 +16,17 @@ from remit.ledger.home import Home
 from remit.ledger.hook_runs import GRACE_MS, has_command, list_layers, list_tool_uses
 from remit.ledger.runs import list_runs
 from remit.model import NOTHING
-from remit.runs.judging.child_artifacts import HandedOn, load_handed_on
-from remit.runs.judging.conclusion import Writes
-from remit.runs.judging.concurrent_writers import UNTIL_NOW, MadeEarlier, Nested, Other, Site, is_recorded, list_seen
+from remit.runs.judging.child_artifacts import NestedArtifacts, load_nested_artifacts
+from remit.runs.judging.conclusion import WrittenFiles
+from remit.runs.judging.concurrent_writers import (
+    UNTIL_NOW,
+    ConcurrentRun,
+    EarlierRun,
+    NestedRun,
+    SharedTree,
+    is_recorded,
+    list_seen,
+)
 from remit.runs.results.full_result import load_made, load_report, load_writes
 
 if TYPE_CHECKING:
@@ -63,8 +71,8 @@ _MOST_EARLIER = 200
 
 
 def find_site(
-    home: Home, row: Run, root: str, *, since: Mapping[str, int], live: Mapping[str, Other] = NOTHING
-) -> Site:
+    home: Home, row: Run, root: str, *, since: Mapping[str, int], live: Mapping[str, ConcurrentRun] = NOTHING
+) -> SharedTree:
     """Where an agent worked, and the agents that worked there meanwhile: no caller that only waits, no nested run.
 
     `since`: the sessions that it continues, and when each began. `live`: the records of the runs that this process
@@ -82,20 +90,20 @@ def find_site(
             if session_id not in waiting and row.session_id not in _list_above(tree, session_id)
         ]
         nested = [
-            Nested(agent, _load_other(home, db, tuple(each), began_ms, None), bool(is_awaited), where == root)
+            NestedRun(agent, _load_other(home, db, tuple(each), began_ms, None), bool(is_awaited), where == root)
             for agent, is_awaited, where, *each in db.execute(_NESTED, (row.session_id,))
         ]
-    below = load_handed_on(home, (row.session_id, *since), root) if nested else HandedOn()
+    below = load_nested_artifacts(home, (row.session_id, *since), root) if nested else NestedArtifacts()
     find_made = partial(_find_made, home.root, row, root, began_ms)
-    return Site(root, began_ms, tuple(others), tuple(nested), below.made, below.accepted_ms, find_made)
+    return SharedTree(root, began_ms, tuple(others), tuple(nested), below.made, below.accepted_ms, find_made)
 
 
-def _find_made(workspace: str, row: Run, root: str, began_ms: int) -> dict[str, MadeEarlier]:
+def _find_made(workspace: str, row: Run, root: str, began_ms: int) -> dict[str, EarlierRun]:
     """The files that earlier runs in the same folder made, as far as known; by a run on the same task, if there is one.
 
     A file that an earlier run claimed and that could not be verified counts as another task's: it stays unproven.
     """
-    made: dict[str, MadeEarlier] = {}
+    made: dict[str, EarlierRun] = {}
     with closing(Home(workspace)) as home:  # a run is judged in a thread, which needs a connection of its own
         found = home.ledger.db.execute(_EARLIER, (began_ms, root, _MOST_EARLIER)).fetchall()
         for session_id, task_number, verdict in found:
@@ -104,11 +112,13 @@ def _find_made(workspace: str, row: Run, root: str, began_ms: int) -> dict[str, 
             claimed = load_report(home, session_id)[0].artifacts if is_unproven else ()
             for place in (*(each.path for each in claimed), *(each for each, _ in load_made(home, session_id))):
                 if place not in made or (is_same and not made[place].is_same_task):
-                    made[place] = MadeEarlier(session_id, is_same)
+                    made[place] = EarlierRun(session_id, is_same)
     return made
 
 
-def _load_other(home: Home, db: Connection, found: tuple[Any, ...], began_ms: int, live: Other | None) -> Other:
+def _load_other(
+    home: Home, db: Connection, found: tuple[Any, ...], began_ms: int, live: ConcurrentRun | None
+) -> ConcurrentRun:
     """Another agent, with its permissions and the records of its tools."""
     session_id, started_ms, ended_ms, layers, is_confined = found
     is_by_harness = layers is not None
@@ -116,7 +126,7 @@ def _load_other(home: Home, db: Connection, found: tuple[Any, ...], began_ms: in
         layers = f"[{','.join(list_layers(db, session_id))}]"
     query = "SELECT path FROM activity WHERE session_id = ? AND operation = 'write' AND at_ms >= ?"
     written = frozenset(each[0] for each in db.execute(query, (session_id, began_ms)))
-    other = Other(session_id, started_ms, ended_ms, tuple(json.loads(layers)), bool(is_confined), written)
+    other = ConcurrentRun(session_id, started_ms, ended_ms, tuple(json.loads(layers)), bool(is_confined), written)
     if ended_ms is not None:
         return other._replace(writes=load_writes(home, session_id))
     if live is not None:
@@ -124,7 +134,7 @@ def _load_other(home: Home, db: Connection, found: tuple[Any, ...], began_ms: in
     if not is_by_harness:  # another process drives it, and reports its tools when it has ended
         return other
     used = read_uses(list_tool_uses(db, session_id))
-    writes = Writes(None, frozenset(list_seen(used)), is_recorded(used) and not has_command(db, session_id))
+    writes = WrittenFiles(None, frozenset(list_seen(used)), is_recorded(used) and not has_command(db, session_id))
     return other._replace(writes=writes, recorded_ms=UNTIL_NOW)
 
 

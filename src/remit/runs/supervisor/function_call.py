@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LEFT = "its function could not be ended: it goes on in a thread of this process, and nobody listens to it"
 
 
-class Call:
+class FunctionCall:
     """A function that was called; `answer` is what it says."""
 
     def __init__(self, function: Function, prompt: str) -> None:
@@ -55,14 +55,14 @@ class Call:
             except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
                 told = None, error
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(_tell, done, *told)
+                loop.call_soon_threadsafe(_resolve, done, *told)
 
         self._thread = Thread(target=work, name="remit-function", daemon=True)
         self._thread.start()
         return done
 
 
-def _tell(done: asyncio.Future[Any], answer: Any, error: BaseException | None) -> None:  # noqa: ANN401 - whatever it says
+def _resolve(done: asyncio.Future[Any], answer: Any, error: BaseException | None) -> None:  # noqa: ANN401 - whatever it says
     if done.done():
         return
     if error is None:

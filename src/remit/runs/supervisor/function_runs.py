@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from remit.ledger.events import read_clock_ms
 from remit.ledger.texts import keep_texts
-from remit.runners import Heard
+from remit.runners import RunOutput
 from remit.runners.command import join_prompt
 from remit.runs.admission.tickets import CARRIED
-from remit.runs.supervisor.attempt import Turn
-from remit.runs.supervisor.function_call import Call
+from remit.runs.supervisor.attempt import AttemptResult
+from remit.runs.supervisor.function_call import FunctionCall
 from remit.runs.supervisor.launch import make_order, mint
 from remit.runs.supervisor.watch import LOOK_EVERY_S
 from remit.storage.secrets import redact
@@ -27,30 +27,30 @@ _MOST_FRAMES, _MOST_TRACE_CHARS = -100, 100_000
 """Of an exception's trace: the innermost frames."""
 
 
-async def call(drive: RunLoop, function: Any) -> Turn:  # noqa: ANN401 - whatever can be called
+async def call(drive: RunLoop, function: Any) -> AttemptResult:  # noqa: ANN401 - whatever can be called
     """Call a function with the order; what came of it."""
     order = make_order(drive, 1, {})
     ticket = await drive.supervisor.together.write(lambda _: mint(drive), durable=False)
     CARRIED.set(ticket)  # for this task and what it awaits
-    drive.calling = Call(function, join_prompt(order))
+    drive.calling = FunctionCall(function, join_prompt(order))
     try:
         return await _attend(drive, drive.calling)
     finally:
         drive.calling.cancel()
 
 
-async def _attend(drive: RunLoop, calling: Call) -> Turn:
+async def _attend(drive: RunLoop, calling: FunctionCall) -> AttemptResult:
     """Wait for a function, as long as it may take and nobody has cancelled it."""
     answer = calling.answer
     while not answer.done():
         seconds = ((drive.row.deadline_ms or 0) - read_clock_ms()) / 1000
         if seconds <= 0:
-            return Turn(1, "timeout", Heard(notes=calling.notes))
+            return AttemptResult(1, "timeout", RunOutput(notes=calling.notes))
         await asyncio.wait({answer}, timeout=min(seconds, LOOK_EVERY_S))
         if not answer.done() and drive.supervisor.is_cancelled(drive.row.session_id):
-            return Turn(1, "cancelled", Heard(notes=calling.notes), reason=drive.cancelling)
+            return AttemptResult(1, "cancelled", RunOutput(notes=calling.notes), reason=drive.cancelling)
     if answer.cancelled():
-        return Turn(1, "cancelled", Heard(notes=calling.notes), reason=drive.cancelling)
+        return AttemptResult(1, "cancelled", RunOutput(notes=calling.notes), reason=drive.cancelling)
     error = answer.exception()
     if error is not None and not isinstance(error, Exception):
         raise error
@@ -59,11 +59,11 @@ async def _attend(drive: RunLoop, calling: Call) -> Turn:
         texts = {"trace": trace.encode("utf-8", "surrogatepass")}
         keep = partial(keep_texts, drive.home, drive.row.session_id, texts, durable=False)
         await drive.supervisor.together.write(lambda db: keep(db=db), durable=False)
-        heard = Heard(cause="crash", trouble=f"{type(error).__name__}: {str(error)[:300]}")
-        return Turn(1, "exited", heard, trace=trace)
-    heard = Heard(answer.result())
+        heard = RunOutput(cause="crash", trouble=f"{type(error).__name__}: {str(error)[:300]}")
+        return AttemptResult(1, "exited", heard, trace=trace)
+    heard = RunOutput(answer.result())
     await drive.supervisor.together.write(partial(drive.keep_answer, heard, 1), durable=False)
-    return Turn(1, "exited", heard, 0, judgement=await drive.judge(heard))
+    return AttemptResult(1, "exited", heard, 0, judgement=await drive.judge(heard))
 
 
 def _render_trace(error: Exception) -> str:

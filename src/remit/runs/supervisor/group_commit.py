@@ -26,7 +26,7 @@ _MOST_SECONDS = 0.05
 """Other processes wait meanwhile: what takes longer is written in several transactions."""
 
 
-class _Part(NamedTuple):
+class _QueuedWrite(NamedTuple):
     work: Work
     context: Context
     """That of the task: who asks is read from it."""
@@ -34,12 +34,12 @@ class _Part(NamedTuple):
     done: asyncio.Future[Any]
 
 
-class Together:
+class GroupCommit:
     """The writes of a process."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._parts: list[_Part] = []
+        self._parts: list[_QueuedWrite] = []
 
     async def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
         """Do something in a transaction, all or nothing, and wait until it is on disk; what the work gave.
@@ -50,7 +50,7 @@ class Together:
         if not self._parts:
             loop.call_soon(self._flush)
         done: asyncio.Future[T] = loop.create_future()
-        self._parts.append(_Part(work, copy_context(), durable, done))
+        self._parts.append(_QueuedWrite(work, copy_context(), durable, done))
         return await done
 
     def _flush(self) -> None:
@@ -58,7 +58,7 @@ class Together:
         waiting = [part for part in self._parts if not part.done.done()]  # who was cancelled wants it no more
         self._parts.clear()
         while waiting:
-            written: list[tuple[_Part, Any]] = []
+            written: list[tuple[_QueuedWrite, Any]] = []
             try:
                 durable = any(part.durable for part in waiting)
                 with self._home.ledger.transaction(durable=durable) as db:
@@ -82,7 +82,7 @@ class Together:
                     part.done.set_result(told)
 
 
-def _do(ledger: Ledger, db: Connection, part: _Part) -> Any:  # noqa: ANN401 - whatever the work gives
+def _do(ledger: Ledger, db: Connection, part: _QueuedWrite) -> Any:  # noqa: ANN401 - whatever the work gives
     """Do one part; what it gave, or what it raised, and then nothing of it is written."""
     db.execute("SAVEPOINT part")
     try:

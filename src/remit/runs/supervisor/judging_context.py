@@ -17,15 +17,15 @@ from remit.ledger.runs import count_attempts, load_run
 from remit.ledger.texts import keep_texts, load_text
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.attempt_record import load_earlier
-from remit.runs.judging.child_artifacts import HandedOn, load_handed_on
-from remit.runs.judging.concurrent_writers import Site
-from remit.runs.judging.judge import Scene
+from remit.runs.judging.child_artifacts import NestedArtifacts, load_nested_artifacts
+from remit.runs.judging.concurrent_writers import SharedTree
+from remit.runs.judging.judge import JudgingContext
 from remit.runs.supervisor.attempt import listen_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from remit.runners import Heard, ToolUse
+    from remit.runners import RunOutput, ToolUse
     from remit.runs.supervisor.run_loop import RunLoop
 
 _NOTICED_MS = 200
@@ -34,7 +34,7 @@ _NOTICED_MS = 200
 # --- before -----------------------------------------------------------------------------------------------------------
 
 
-async def look_before(drive: RunLoop) -> Before:
+async def load_tree_before(drive: RunLoop) -> Before:
     """The tree before the run; for a run that another process began, or that is resumed, as it was then."""
     config = drive.config
     if not config.evidence:
@@ -62,7 +62,7 @@ def _keep_before(drive: RunLoop, before: Before) -> Before:
     return before
 
 
-def hear_earlier(drive: RunLoop) -> Iterator[tuple[ToolUse, ...] | None]:
+def list_earlier_tools(drive: RunLoop) -> Iterator[tuple[ToolUse, ...] | None]:
     """The tools that were used in what this goes on with; None where nobody can tell any more."""
     home, earlier, known = drive.home, drive.config.resume_of, {""}
     while earlier not in known:
@@ -81,15 +81,15 @@ def hear_earlier(drive: RunLoop) -> Iterator[tuple[ToolUse, ...] | None]:
 # --- afterwards -------------------------------------------------------------------------------------------------------
 
 
-def make_scene(drive: RunLoop, heard: Heard) -> Scene:
+def make_context(drive: RunLoop, heard: RunOutput) -> JudgingContext:
     """What is known of the agent's work: the tools of all its attempts, unless one of them did not tell."""
     row, config, before = drive.row, drive.config, drive.before
     told = [*drive.earlier_tools, *(turn.heard.tools for turn in drive.turns), heard.tools]
     tools = None if any(each is None for each in told) else tuple(use for each in told for use in each or ())
     is_asked = before is not None or bool(config.manifest)  # else nothing is told by what changed
     since = _list_resumed(drive)
-    site = drive.supervisor.find_site(row, config.root, since=since) if is_asked else Site(config.root)
-    return Scene(
+    site = drive.supervisor.find_site(row, config.root, since=since) if is_asked else SharedTree(config.root)
+    return JudgingContext(
         config.root, before, tools, site, config.manifest, config.manifest_bytes, config.topic, row.task_number,
         drive.supervisor.list_below(row.session_id), config.evidence and before is None,
         load_earlier(drive.home.ledger, row.session_id, until=len(drive.turns)), config.manifest_sha256,
@@ -97,11 +97,11 @@ def make_scene(drive: RunLoop, heard: Heard) -> Scene:
     )  # fmt: skip
 
 
-def find_handed_on(drive: RunLoop) -> HandedOn:
+def find_nested_artifacts(drive: RunLoop) -> NestedArtifacts:
     """What was accepted of those below it. All that is in a worktree of its own becomes its commit, and is its."""
     if drive.before is None or drive.config.worktree:
-        return HandedOn()
-    return load_handed_on(drive.home, (drive.row.session_id, *_list_resumed(drive)), drive.config.root)
+        return NestedArtifacts()
+    return load_nested_artifacts(drive.home, (drive.row.session_id, *_list_resumed(drive)), drive.config.root)
 
 
 def _list_resumed(drive: RunLoop) -> dict[str, int]:

@@ -22,11 +22,11 @@ from remit.policy import PathContext, Permissions
 from remit.policy.paths import is_below
 from remit.policy.protected_paths import GIT_PLACES, list_places
 from remit.returns.formats import MANIFEST
-from remit.runners import Order
+from remit.runners import AttemptOrder
 from remit.runners.registry import STATE_PLACES
 from remit.runs.admission.runner_environment import fill_values
 from remit.runs.admission.tickets import RETURN_FILE, SESSION, SOCKET, TICKET
-from remit.runs.admission.trace_context import hand_on, load_trace
+from remit.runs.admission.trace_context import load_trace, make_trace_environment
 from remit.storage.model_ports import find_model_ports
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def start(drive: RunLoop, number: int, message: str | None) -> Started:
         environ[SOCKET] = f"{drive.find_folder(number)}/{NAME}"
     if drive.config.format != MANIFEST.name:
         environ[RETURN_FILE] = find_return_file(drive.find_folder(number))
-    environ |= hand_on(supervisor.environ, drive.row, load_trace(home, drive.row))
+    environ |= make_trace_environment(supervisor.environ, drive.row, load_trace(home, drive.row))
     order = make_order(drive, number, environ)._replace(settings=_fill_settings(drive))
     launch = _make_launch(drive, order, message)
     attempt = make_attempt(home, session_id, number)
@@ -68,10 +68,10 @@ def mint(drive: RunLoop) -> dict[str, str]:
     return {TICKET: ticket.token, SESSION: drive.row.session_id}
 
 
-def make_order(drive: RunLoop, number: int, environ: dict[str, str]) -> Order:
+def make_order(drive: RunLoop, number: int, environ: dict[str, str]) -> AttemptOrder:
     """What a runner is told of an attempt."""
     row, config, budget = drive.row, drive.config, drive.allowance.find_left(drive.usage)
-    return Order(
+    return AttemptOrder(
         row.session_id, row.agent, drive.load_text("prompt"), config.root, drive.find_folder(number),
         drive.load_text("instructions"), config.is_native, config.description, config.model, config.tools,
         budget.max_turns, budget.max_usd, environ, config.settings, tuple(config.words),
@@ -85,7 +85,7 @@ def _fill_settings(drive: RunLoop) -> dict[str, Any]:
     return fill_values(drive.config.settings, now, runner=drive.row.runner)
 
 
-def _make_launch(drive: RunLoop, order: Order, message: str | None) -> Launch:
+def _make_launch(drive: RunLoop, order: AttemptOrder, message: str | None) -> Launch:
     runner, harness_id = drive.runner, drive.harness_id
     if message is None:
         is_resumed = bool(drive.config.harness_id)

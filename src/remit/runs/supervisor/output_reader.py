@@ -13,7 +13,7 @@ from remit.attempts.folders import find_folder
 from remit.attempts.output import OUT_CAP_BYTES, read_out
 from remit.errors import RefusedError, RunnerError
 from remit.ledger.runs import count_attempts
-from remit.runners import Order, Usage
+from remit.runners import AttemptOrder, Usage
 from remit.runners.registry import get_runner
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.admission.tickets import TICKET, hash_ticket
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from remit.ledger.home import Home
-    from remit.runners import Heard, Listener, Runner
+    from remit.runners import Listener, Runner, RunOutput
 
 PIECE_BYTES = 1024 * 1024
 
 
-class Hearing:
+class OutputReader:
     """One attempt that is listened to, from its beginning and as it goes on."""
 
     def __init__(self, folder: str, listener: Listener) -> None:
@@ -47,7 +47,7 @@ class Hearing:
         return bool(data)
 
 
-def sum_usage(heards: Iterable[Heard], *, counts_thread: bool) -> Usage:
+def sum_usage(heards: Iterable[RunOutput], *, counts_thread: bool) -> Usage:
     """What all attempts have used. Where one counts its whole session, that stands for the earlier ones, too."""
     by_session: dict[str | None, list[Usage]] = {}
     for heard in heards:
@@ -61,7 +61,7 @@ def sum_usage(heards: Iterable[Heard], *, counts_thread: bool) -> Usage:
     return total
 
 
-def hear_callers(home: Home, environ: Mapping[str, str], own_runners: Mapping[str, str]) -> dict[str, Usage]:
+def read_callers_usage(home: Home, environ: Mapping[str, str], own_runners: Mapping[str, str]) -> dict[str, Usage]:
     """What the session that an environment belongs to and those above it have used by now.
 
     Nothing is listened to where nobody has a limit. Whether they may call at all is another question.
@@ -78,17 +78,17 @@ def hear_callers(home: Home, environ: Mapping[str, str], own_runners: Mapping[st
             base = read_run_config(tree.config[session_id]).base
             runner = get_runner(row.runner, {**own_runners, row.runner: base} if base else own_runners)
             if row.state == "running" and runner.tells_usage:
-                heard[session_id] = _hear_attempts(home, session_id, runner, tree.config[session_id])
+                heard[session_id] = _read_attempts_usage(home, session_id, runner, tree.config[session_id])
     return heard
 
 
-def _hear_attempts(home: Home, session_id: str, runner: Runner, details: Mapping[str, object]) -> Usage:
+def _read_attempts_usage(home: Home, session_id: str, runner: Runner, details: Mapping[str, object]) -> Usage:
     settings = read_run_config(details).settings
     heards = []
     for number in range(1, count_attempts(home.ledger, session_id) + 1):
         folder = find_folder(home, session_id, number)
-        listener = runner.listen(Order(session_id, "", "", home.root, folder, settings=settings))
-        hearing = Hearing(folder, listener)
+        listener = runner.listen(AttemptOrder(session_id, "", "", home.root, folder, settings=settings))
+        hearing = OutputReader(folder, listener)
         while hearing.go_on():
             pass
         heards.append(listener.tell())

@@ -12,25 +12,25 @@ from remit.errors import RefusedError
 from remit.ledger.events import read_clock_ms
 from remit.ledger.runs import set_usage
 from remit.runners import Usage
-from remit.runs.admission.limits import Budget, Spent, find_exhausted, left
+from remit.runs.admission.limits import Budget, SpentBudget, find_exhausted, left
 from remit.runs.admission.tree_usage import is_limited, load_tree
 
 if TYPE_CHECKING:
     from remit.ledger.home import Home
     from remit.ledger.store import Connection
-    from remit.runs.admission.tree_usage import Tree
+    from remit.runs.admission.tree_usage import RunTree
 
 _TREE_EVERY_MS = 1000
 
 
-class Allowance:
+class RemainingBudget:
     """What one delegation may still use. It is told what that has used by now."""
 
     def __init__(self, home: Home, session_id: str, budget: Budget) -> None:
         self._home = home
         self._session_id = session_id
         self._budget = budget
-        self._tree: Tree | None = None
+        self._tree: RunTree | None = None
         self._tree_ms = 0
 
     def is_exhausted(self, usage: Usage, *, is_running: bool) -> bool:
@@ -46,7 +46,7 @@ class Allowance:
             return self._budget
         tree = self._look_at_tree(every_ms=_TREE_EVERY_MS if is_running else 0)
         if tree is None:
-            return left(self._budget, Spent(usage.tokens or 0, usage.cost_usd or 0.0, usage.turns or 0))
+            return left(self._budget, SpentBudget(usage.tokens or 0, usage.cost_usd or 0.0, usage.turns or 0))
         return tree.find_left({self._session_id: usage}, spare_turns=spare_turns)
 
     def tell_exhausted(self, usage: Usage) -> str:
@@ -63,7 +63,7 @@ class Allowance:
         if usage != Usage():
             set_usage(db, self._session_id, tokens=usage.tokens, cost_usd=usage.cost_usd, turns=usage.turns)
 
-    def _look_at_tree(self, *, every_ms: int = 0) -> Tree | None:
+    def _look_at_tree(self, *, every_ms: int = 0) -> RunTree | None:
         """What all of its tree have used, as the ledger has it; while it runs, not asked for at every look."""
         now_ms = read_clock_ms()
         if not 0 <= now_ms - self._tree_ms < every_ms:

@@ -24,30 +24,35 @@ from remit.ledger.hook_runs import add_act
 from remit.ledger.runs import count_attempts, record_attempt
 from remit.ledger.texts import keep_texts, load_text
 from remit.model import Expectation
-from remit.runners import Heard, Usage
+from remit.runners import RunOutput, Usage
 from remit.runs.admission.limits import Budget, check_held
 from remit.runs.admission.run_config import find_retry, read_run_config
 from remit.runs.instructions import render_handback, render_reask
 from remit.runs.judging.attempt_record import describe_attempt
-from remit.runs.judging.conclusion import Ended, Writes, conclude
-from remit.runs.judging.concurrent_writers import Other, is_recorded, list_seen
-from remit.runs.judging.judge import judge_answer, look_around, protected_name
+from remit.runs.judging.conclusion import AttemptEnd, WrittenFiles, conclude
+from remit.runs.judging.concurrent_writers import ConcurrentRun, is_recorded, list_seen
+from remit.runs.judging.judge import compare_trees, judge_answer, protected_name
 from remit.runs.supervisor.attempt import (
     BUDGET,
     HANDBACK,
     OWN_END,
-    Turn,
+    AttemptResult,
     list_written,
     list_written_outside,
     listen_to,
-    make_turn,
+    make_result,
     name_below_root,
     refuse,
 )
-from remit.runs.supervisor.judging_context import find_handed_on, hear_earlier, look_before, make_scene
+from remit.runs.supervisor.judging_context import (
+    find_nested_artifacts,
+    list_earlier_tools,
+    load_tree_before,
+    make_context,
+)
 from remit.runs.supervisor.launch import CONFINED, make_order, start
 from remit.runs.supervisor.output_reader import sum_usage
-from remit.runs.supervisor.remaining_budget import Allowance
+from remit.runs.supervisor.remaining_budget import RemainingBudget
 from remit.runs.supervisor.watch import watch
 from remit.storage.secrets import redact
 
@@ -64,8 +69,8 @@ if TYPE_CHECKING:
     from remit.runners import Listener, Runner, ToolUse
     from remit.runs.admission.run_config import RunConfig
     from remit.runs.judging.conclusion import Conclusion
-    from remit.runs.judging.judge import Judgement, Scene
-    from remit.runs.supervisor.function_call import Call
+    from remit.runs.judging.judge import AttemptVerdict, JudgingContext
+    from remit.runs.supervisor.function_call import FunctionCall
     from remit.runs.supervisor.supervisor import Supervisor
 
 T = TypeVar("T")
@@ -84,14 +89,14 @@ class RunLoop:
         self.row = row
         self.config: RunConfig = read_run_config(row.details)
         self.runner: Runner = supervisor.get_runner(row.runner, self.config.base)
-        self.turns: list[Turn] = []
-        self.live = Heard()
+        self.turns: list[AttemptResult] = []
+        self.live = RunOutput()
         """What is heard of the attempt that runs now."""
         self.live_ms = 0
         """When its output was last read."""
         self.cancelling = ""
         self.started: Started | None = None
-        self.calling: Call | None = None
+        self.calling: FunctionCall | None = None
         """A function of this process that runs."""
         self.report: Result | None = None
         """What is told of it, where another has said that already."""
@@ -101,7 +106,7 @@ class RunLoop:
         """Why there is none."""
         self.earlier_tools: tuple[tuple[ToolUse, ...] | None, ...] = ()
         """What was used in the sessions that it goes on with."""
-        self.allowance = Allowance(self.home, row.session_id, Budget(**self.config.budget))
+        self.allowance = RemainingBudget(self.home, row.session_id, Budget(**self.config.budget))
 
     @property
     def usage(self) -> Usage:
@@ -137,16 +142,17 @@ class RunLoop:
         told = [heard.tools for heard in heards]
         return None if not told or None in told else tuple(use for each in told for use in each or ())
 
-    def describe(self) -> Other:
+    def describe(self) -> ConcurrentRun:
         """What its records show of the files that it wrote so far, for the runs beside it."""
         written, seen = (frozenset(each) for each in self._list_files(self.used))
-        return Other(self.row.session_id, written=written, writes=Writes(None, seen, is_recorded(self.used)),
+        writes = WrittenFiles(None, seen, is_recorded(self.used))
+        return ConcurrentRun(self.row.session_id, written=written, writes=writes,
                      recorded_ms=self.live_ms)  # fmt: skip
 
     def _list_files(self, tools: Sequence[ToolUse] | None) -> tuple[set[str], set[str]]:
         """The files below the root that tools wrote, and those that changed while commands ran."""
         root = self.config.root
-        return list_written(Heard(tools=tuple(tools or ())), root), name_below_root(list_seen(tools), root)
+        return list_written(RunOutput(tools=tuple(tools or ())), root), name_below_root(list_seen(tools), root)
 
     def load_text(self, kind: str) -> str:
         """A text that is kept of this delegation."""
@@ -169,8 +175,8 @@ class RunLoop:
     async def run(self) -> Conclusion:
         """Take the delegation to the end of its agent's work. It has its slot."""
         try:
-            self.before, self.lost = await look_before(self)
-            self.earlier_tools = tuple(hear_earlier(self))
+            self.before, self.lost = await load_tree_before(self)
+            self.earlier_tools = tuple(list_earlier_tools(self))
         except RemitError as error:
             if count_attempts(self.home.ledger, self.row.session_id):
                 raise  # its agent has begun
@@ -180,14 +186,14 @@ class RunLoop:
             turn = await self._call(function)
         elif self.config.settings.get("in_process"):  # its function went with the process that had it
             reason = "the process that ran it has ended, or could not write down what it said"
-            turn = Turn(1, "orphaned", Heard(), reason=reason)
+            turn = AttemptResult(1, "orphaned", RunOutput(), reason=reason)
         else:
             turn = await self._work()
         return await self._conclude(turn)
 
     # --- attempts -----------------------------------------------------------------------------------------------------
 
-    async def _call(self, function: Any) -> Turn:  # noqa: ANN401 - whatever can be called
+    async def _call(self, function: Any) -> AttemptResult:  # noqa: ANN401 - whatever can be called
         """The one attempt of a function."""
         from remit.runs.supervisor.function_runs import call  # noqa: PLC0415 - threads, and only for functions
 
@@ -196,7 +202,7 @@ class RunLoop:
         await self.supervisor.together.write(partial(self._record, turn), durable=False)
         return turn
 
-    async def _work(self) -> Turn:
+    async def _work(self) -> AttemptResult:
         """Attempt after attempt, from the last one that was begun."""
         number = count_attempts(self.home.ledger, self.row.session_id)
         if number > 1 and not self._was_begun(number):  # what the agent was to be told comes from the one before
@@ -204,7 +210,7 @@ class RunLoop:
         for earlier in range(1, number):
             self.turns.append(await self._examine(earlier))
         if number == 0 and self.config.boot_id != load_boot_id() and self.config.retry != "safe":
-            return Turn(1, "orphaned", Heard(), reason="the machine was started anew meanwhile")
+            return AttemptResult(1, "orphaned", RunOutput(), reason="the machine was started anew meanwhile")
         message, goes_on = None, False
         while True:
             if goes_on or number == 0 or not self._was_begun(number):
@@ -215,7 +221,7 @@ class RunLoop:
             await watch(self, number)
             turn = await self._examine(number)
             self.turns.append(turn)
-            self.live, self.live_ms = Heard(), 0
+            self.live, self.live_ms = RunOutput(), 0
             message = self._find_message(turn)
             goes_on = message is not None or self._may_run_again(turn)
             if not goes_on:
@@ -230,13 +236,13 @@ class RunLoop:
         state = find_state(folder, boot_id=self.config.boot_id)
         return state != "none" or not os.path.isdir(folder)
 
-    def _start(self, number: int, message: str | None) -> Turn | None:
+    def _start(self, number: int, message: str | None) -> AttemptResult | None:
         """Start an attempt, with a message to an agent that has ended; what there is to say if that cannot be."""
         if self.cancelling or self.supervisor.is_cancelled(self.row.session_id):
-            return Turn(number, "cancelled", Heard(), reason=self.cancelling)
+            return AttemptResult(number, "cancelled", RunOutput(), reason=self.cancelling)
         is_used_up = message is None and self.allowance.is_exhausted(self.usage, is_running=False)
         if is_used_up:  # by others, since it was admitted
-            return Turn(number, BUDGET, Heard(), reason=BUDGET)
+            return AttemptResult(number, BUDGET, RunOutput(), reason=BUDGET)
         try:
             self.started = start(self, number, message)
         except RemitError as error:  # nothing of it runs, and so it must not be begun later by another
@@ -244,7 +250,7 @@ class RunLoop:
         self.supervisor.note(self.row.session_id, "started", {"attempt": number})
         return None
 
-    def _record(self, turn: Turn, _: object = None) -> None:
+    def _record(self, turn: AttemptResult, _: object = None) -> None:
         """Write the attempt down, and what its tools did to files."""
         usage = turn.heard.usage._asdict()
         attempt = describe_attempt(self.row, turn.number, turn.judgement, stop_reason=turn.stop_reason, usage=usage)
@@ -259,7 +265,7 @@ class RunLoop:
 
     # --- what came of one ---------------------------------------------------------------------------------------------
 
-    async def _examine(self, number: int) -> Turn:
+    async def _examine(self, number: int) -> AttemptResult:
         """What came of an attempt that is over, read from its folder."""
         folder = self.find_folder(number)
         result = load_result(folder)
@@ -269,7 +275,7 @@ class RunLoop:
             return self._examine_lost(number, heard)
         if result.errno is not None:  # the program could not be executed at all
             return refuse(number, self._tell_missing(number, result.errno))
-        turn = make_turn(number, result, heard)
+        turn = make_result(number, result, heard)
         if result.exit_code != 0:
             turn = turn._replace(trace=redact(read_err_end(folder, result).decode("utf-8", "replace")))
         # Before anyone interprets it. It is on disk with the result; until then the attempt's folder has it.
@@ -281,13 +287,13 @@ class RunLoop:
         # A summary that is too long is sent back once: later it is shortened.
         return turn._replace(judgement=await self.judge(turn.heard, number, shortens=bool(self.turns)))
 
-    def _examine_lost(self, number: int, heard: Heard) -> Turn:
+    def _examine_lost(self, number: int, heard: RunOutput) -> AttemptResult:
         """What ended an attempt that could not say it any more: its time, somebody's wish, or nobody knows what."""
         if read_clock_ms() >= (self.row.deadline_ms or 0):
-            return Turn(number, "timeout", heard)
+            return AttemptResult(number, "timeout", heard)
         if self.supervisor.is_cancelled(self.row.session_id):
-            return Turn(number, "cancelled", heard, reason=self.supervisor.find_reason(self.row.session_id))
-        return Turn(number, "orphaned", heard, reason="its shim ended without a result")
+            return AttemptResult(number, "cancelled", heard, reason=self.supervisor.find_reason(self.row.session_id))
+        return AttemptResult(number, "orphaned", heard, reason="its shim ended without a result")
 
     def _tell_missing(self, number: int, code: int) -> RunnerError:
         """Why the program could not be executed."""
@@ -298,19 +304,19 @@ class RunLoop:
         hint = "see whether it is on the path" if code == ENOENT else "see whether it is a program that may be run"
         return RunnerError(f"{program} cannot be started: {os.strerror(code).lower()}", hint=hint)
 
-    def keep_answer(self, heard: Heard, number: int, db: Connection | None = None) -> None:
+    def keep_answer(self, heard: RunOutput, number: int, db: Connection | None = None) -> None:
         """Keep what an agent said, word for word; `db` is the transaction of a group commit."""
         if (heard.text or "").strip():
             data = (heard.text or "").encode("utf-8", "surrogatepass")
             keep_texts(self.home, self.row.session_id, {f"answer-{number}": data}, db=db, durable=False)
 
-    async def _shorten(self, turn: Turn) -> Turn:
+    async def _shorten(self, turn: AttemptResult) -> AttemptResult:
         """The last attempt, judged again if its return is used because it can't be sent back."""
         if turn.judgement is None or not turn.judgement.is_usable_at_last:
             return turn
         return turn._replace(judgement=await self.judge(turn.heard, turn.number, shortens=True))
 
-    async def judge(self, heard: Heard, number: int = 1, *, shortens: bool = False) -> Judgement | None:
+    async def judge(self, heard: RunOutput, number: int = 1, *, shortens: bool = False) -> AttemptVerdict | None:
         """Judge what an agent returned in an attempt; None if it returned nothing."""
         text, submitted = heard.text or "", self._load_submitted(number)
         if not text.strip() and not submitted:
@@ -321,7 +327,7 @@ class RunLoop:
         )  # fmt: skip
         words: Any = self.config.words
         judge = partial(
-            judge_answer, text, make_scene(self, heard), format=self.config.format, any_format=self.config.any_format,
+            judge_answer, text, make_context(self, heard), format=self.config.format, any_format=self.config.any_format,
             expectation=expectation, words=words, submitted=submitted,
         )  # fmt: skip
         return await asyncio.to_thread(judge)  # it may hash gigabytes of claimed files
@@ -333,7 +339,7 @@ class RunLoop:
 
     # --- what next ----------------------------------------------------------------------------------------------------
 
-    def _find_message(self, turn: Turn) -> str | None:
+    def _find_message(self, turn: AttemptResult) -> str | None:
         """What the agent is told now; None where it is over."""
         seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
         can_resume = self.runner.can_resume and bool(self.harness_id)
@@ -347,13 +353,13 @@ class RunLoop:
         used = None if turn.judgement is None else turn.judgement.format
         return render_reask(findings, format=used or self.config.format, session_id=self.row.session_id)
 
-    def _may_run_again(self, turn: Turn) -> bool:
+    def _may_run_again(self, turn: AttemptResult) -> bool:
         """Whether an attempt that was lost is made once more: where its work may be done twice, and there is time."""
         seconds = ((self.row.deadline_ms or 0) - read_clock_ms()) / 1000
         is_left = seconds >= _LEAST_LEFT_S and len(self.turns) <= self.config.reasks
         return turn.stop_reason == "orphaned" and self.config.retry == "safe" and is_left
 
-    def _may_ask_again(self, turn: Turn, *, can_resume: bool) -> bool:
+    def _may_ask_again(self, turn: AttemptResult, *, can_resume: bool) -> bool:
         """Whether an answer that does not hold is sent back: an agent that could not answer is not asked again."""
         if turn.stop_reason not in OWN_END or (turn.judgement is not None and turn.judgement.is_final):
             return False
@@ -365,18 +371,18 @@ class RunLoop:
 
     # --- what became of it --------------------------------------------------------------------------------------------
 
-    async def _conclude(self, turn: Turn) -> Conclusion:
-        scene = make_scene(self, Heard(tools=()))
+    async def _conclude(self, turn: AttemptResult) -> Conclusion:
+        scene = make_context(self, RunOutput(tools=()))
         written = None if scene.tools is None else frozenset(
             path for each in self.turns for path in list_written(each.heard, self.config.root)
         )  # fmt: skip
         tools = None if any(each is None for each in self.earlier_tools) else self.used
-        handed_on = find_handed_on(self)
+        handed_on = find_nested_artifacts(self)
         comparison, unclaimed = await self._compare(scene, turn, partial(handed_on.has, written=written))
         handed_back = any(earlier.stop_reason == HANDBACK for earlier in self.turns[:-1])
         stop_reason = "timeout" if turn.stop_reason == HANDBACK else turn.stop_reason
         concluded = conclude(
-            Ended(
+            AttemptEnd(
                 stop_reason, self.row.agent, turn.heard, turn.judgement, comparison, unclaimed, turn.exit_code,
                 self._find_reason(turn, stop_reason), written, scene.shared, handed_back, self._find_resume(),
                 find_retry(self.row), frozenset(handed_on.made), self.row.session_id,
@@ -392,7 +398,7 @@ class RunLoop:
         return concluded._replace(notes=notes, findings=(*concluded.findings, *new))
 
     async def _compare(
-        self, scene: Scene, turn: Turn, is_below: Callable[..., bool]
+        self, scene: JudgingContext, turn: AttemptResult, is_below: Callable[..., bool]
     ) -> tuple[Comparison | None, tuple[TreeChange, ...]]:
         """What has changed since before the work, and what of it nobody claims."""
         if scene.before is None:
@@ -401,10 +407,10 @@ class RunLoop:
         after = None if turn.judgement is None else turn.judgement.after
         with suppress(RemitError):  # the folder is gone: there is nothing to report of it
             own = self.supervisor.list_own_files()
-            return await asyncio.to_thread(look_around, scene, grades, own, is_below, after)
+            return await asyncio.to_thread(compare_trees, scene, grades, own, is_below, after)
         return None, ()
 
-    def _find_reason(self, turn: Turn, stop_reason: str) -> str:
+    def _find_reason(self, turn: AttemptResult, stop_reason: str) -> str:
         """Why it ended so, where somebody has said it."""
         reason = turn.reason or (self.supervisor.find_reason(self.row.session_id) if stop_reason == "cancelled" else "")
         return self.allowance.tell_exhausted(self.usage) if stop_reason == BUDGET and reason == BUDGET else reason

@@ -37,7 +37,7 @@ class _Waiter(NamedTuple):
     """Empty where it may begin; else why it never did: cancelled or timeout."""
 
 
-class Line:
+class SlotQueue:
     """Those who wait for a slot."""
 
     def __init__(self, supervisor: Supervisor) -> None:
@@ -86,7 +86,7 @@ class Line:
             raise
         except BaseException as error:
             for waiter in self._waiters.values():
-                _tell(waiter, error)
+                _resolve(waiter, error)
             if not isinstance(error, Exception):
                 raise
 
@@ -96,7 +96,7 @@ class Line:
             self._called.clear()
             told = await self._supervisor.together.write(self._look)
             for waiter, word in told:
-                _tell(waiter, word)
+                _resolve(waiter, word)
             pause = _LOOK_S[0] if told else min(pause * 1.5, _LOOK_S[1])
             waited = 0.0 if told else waited + pause
             if waited >= _RECOVER_EVERY_S:  # what holds the slots may be dead
@@ -150,7 +150,7 @@ class Line:
         self._gives_way_ms = (self._gives_way_ms or now_ms) if is_needed else None
 
 
-def _tell(waiter: _Waiter, word: str | BaseException) -> None:
+def _resolve(waiter: _Waiter, word: str | BaseException) -> None:
     if waiter.ended.done():
         return
     if isinstance(word, BaseException):

@@ -24,34 +24,34 @@ from remit.ledger.runs import advance, count_attempts, list_branch, list_runs, l
 from remit.ledger.slots import Slots, claim, set_deadline, set_ticket, take_slot
 from remit.ledger.texts import keep_texts
 from remit.model import ERROR_CODES, NOTHING
-from remit.runners import Heard
+from remit.runners import RunOutput
 from remit.runners.registry import get_runner
 from remit.runs.admission.run_config import BUILT_IN, find_retry, read_run_config
 from remit.runs.admission.tickets import RANDOM_BYTES, Ticket, mint
-from remit.runs.judging.conclusion import Ended, conclude
+from remit.runs.judging.conclusion import AttemptEnd, conclude
 from remit.runs.results.full_result import add_steps, load_report, make_report, render_report
 from remit.runs.supervisor.concurrent_runs import find_site, list_below
-from remit.runs.supervisor.group_commit import Together
+from remit.runs.supervisor.group_commit import GroupCommit
 from remit.runs.supervisor.run_loop import RunLoop
-from remit.runs.supervisor.slot_queue import Line, find_deadline
+from remit.runs.supervisor.slot_queue import SlotQueue, find_deadline
 from remit.storage.supervisors import Presence, clear_departed, is_present
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from remit.cluster.caller.client import Afar
-    from remit.cluster.caller.remote_run import Errand
+    from remit.cluster.caller.client import ClusterClient
+    from remit.cluster.caller.remote_run import RemoteRun
     from remit.ledger.home import Home
     from remit.ledger.runs import Run
     from remit.ledger.store import Connection
     from remit.result import Result
     from remit.runners import Runner
-    from remit.runs.finish.steps import Step
+    from remit.runs.finish.steps import FinishStep
     from remit.runs.judging.conclusion import Conclusion
-    from remit.runs.judging.concurrent_writers import Site
+    from remit.runs.judging.concurrent_writers import SharedTree
 
     Begin = Callable[[Run], None]
-    Settle = Callable[[Run, Conclusion], tuple[Step, ...]]
+    Settle = Callable[[Run, Conclusion], tuple[FinishStep, ...]]
     Answer = Callable[[Run], Conclusion]
 
 NO_LIMITS = Slots()
@@ -89,13 +89,13 @@ class Supervisor:
         """Functions that run in this process, by session."""
         self.variables: Mapping[str, Mapping[str, str]] = NOTHING
         """What the workspace sets in the environment of each runner."""
-        self.afar: Afar | None = None
+        self.afar: ClusterClient | None = None
         """Where delegations go that are not done on this machine."""
         self.mint: Callable[[Run], Ticket] = lambda _: mint(os.urandom(RANDOM_BYTES))
         """Makes the ticket of an agent."""
-        self.drives: dict[str, RunLoop | Errand] = {}
-        self.together = Together(home)
-        self.line = Line(self)
+        self.drives: dict[str, RunLoop | RemoteRun] = {}
+        self.together = GroupCommit(home)
+        self.line = SlotQueue(self)
         self._own_runners = own_runners or {}
         self._runners: dict[tuple[str, str], Runner] = {}
         self._driving: set[str] = set()
@@ -144,10 +144,10 @@ class Supervisor:
         except RemitError as error:
             if session_id not in self._reports:
                 raise
-            from remit.runs.finish.steps import Step  # noqa: PLC0415 - as below
+            from remit.runs.finish.steps import FinishStep  # noqa: PLC0415 - as below
 
             hint = f"repeat the finish steps: remit wait {session_id}"
-            step = Step("ledger", "failed", error.message, code=error.code, hint=hint)
+            step = FinishStep("ledger", "failed", error.message, code=error.code, hint=hint)
             return add_steps(self._reports[session_id], (step,))
         finally:
             self._driving.discard(session_id)
@@ -212,7 +212,7 @@ class Supervisor:
             del self.drives[session_id]
         return await self._finish(row, drive, conclusion)
 
-    async def _send(self, afar: Afar, row: Run) -> Result:
+    async def _send(self, afar: ClusterClient, row: Run) -> Result:
         """Have a delegation done by another machine. What comes before and after is done on this one, as always."""
         early = await self._begin(row)
         if early is not None:
@@ -231,7 +231,7 @@ class Supervisor:
         while number and is_alive(find_folder(self.home, row.session_id, number)) and time.monotonic() < last:
             self.tell_end(row.session_id)
             await asyncio.sleep(_ENDING_S)
-        return conclude(Ended("orphaned", row.agent, reason=error.message, retry=find_retry(row)))
+        return conclude(AttemptEnd("orphaned", row.agent, reason=error.message, retry=find_retry(row)))
 
     def _load(self, session_id: str) -> Run:
         row = load_run(self.home.ledger, session_id)
@@ -247,7 +247,7 @@ class Supervisor:
         reason = "no slot was free in its caller's time"
         if stop_reason == "cancelled":
             reason = self.find_reason(row.session_id) or "it had not begun"
-        return conclude(Ended(stop_reason, row.agent, reason=reason, retry=find_retry(row)))
+        return conclude(AttemptEnd(stop_reason, row.agent, reason=reason, retry=find_retry(row)))
 
     def _find_limit(self, row: Run) -> int | None:
         """When the caller's own time is up."""
@@ -263,20 +263,20 @@ class Supervisor:
     async def _begin(self, row: Run) -> Conclusion | None:
         """Do what comes before the work on a task, as often as needed; what became of it where it may not begin."""
         if read_run_config(row.details).is_harness_run:  # begun by a harness, and nothing of it can be heard here
-            return conclude(Ended("orphaned", row.agent, reason="its harness ended without a word of it"))
+            return conclude(AttemptEnd("orphaned", row.agent, reason="its harness ended without a word of it"))
         if self.begin is None or row.details.keys().isdisjoint(("working", "phase", "outside")):
             return None
         try:
             await asyncio.to_thread(self.begin, row)
         except RefusedError as error:
-            return conclude(Ended("rejected", row.agent, reason=str(error)))
+            return conclude(AttemptEnd("rejected", row.agent, reason=str(error)))
         except RemitError as error:
             code = error.code if error.code == RunnerError.code else ERROR_CODES["status_sync"]
-            heard = Heard(trouble=error.message)
-            return conclude(Ended("rejected", row.agent, heard, reason=str(error), code=code))
+            heard = RunOutput(trouble=error.message)
+            return conclude(AttemptEnd("rejected", row.agent, heard, reason=str(error), code=code))
         return None
 
-    async def _finish(self, row: Run, drive: RunLoop | Errand | None, conclusion: Conclusion) -> Result:
+    async def _finish(self, row: Run, drive: RunLoop | RemoteRun | None, conclusion: Conclusion) -> Result:
         """Write down what became of it, then settle."""
         await self._end_below(row)
         self.functions.pop(row.session_id, None)  # not when somebody stops waiting: it may not have begun
@@ -328,7 +328,7 @@ class Supervisor:
     async def _settle(self, row: Run) -> Result:
         """Do on disk what follows from it, as often as needed: each step does only what is missing."""
         report, conclusion = load_report(self.home, row.session_id)
-        steps: tuple[Step, ...] = ()
+        steps: tuple[FinishStep, ...] = ()
         if self.settle is not None and read_run_config(row.details).finishes:
             try:
                 steps = await asyncio.to_thread(self.settle, row, conclusion)
@@ -375,7 +375,7 @@ class Supervisor:
         event = load_last_event(self.home.ledger, session_id, "cancel")
         return "" if event is None else str(event.details.get("reason") or "")
 
-    def find_site(self, row: Run, root: str, *, since: Mapping[str, int]) -> Site:
+    def find_site(self, row: Run, root: str, *, since: Mapping[str, int]) -> SharedTree:
         """Who else worked in the same folder meanwhile. `since`: the sessions that the run continues."""
         drives = [each for each in self.drives.values() if isinstance(each, RunLoop) and each.config.root == root]
         live = {each.row.session_id: each.describe() for each in drives}

@@ -16,7 +16,7 @@ from remit.errors import RemitError
 from remit.ledger.events import read_clock_ms
 from remit.runs.supervisor.attempt import ANSWERED, BUDGET, HANDBACK, TIMEOUT
 from remit.runs.supervisor.confined_calls import open_calls
-from remit.runs.supervisor.output_reader import PIECE_BYTES, Hearing
+from remit.runs.supervisor.output_reader import PIECE_BYTES, OutputReader
 from remit.storage.secrets import redact
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class _Watcher:
     def __init__(self, drive: RunLoop, folder: str) -> None:
         self.drive = drive
         self.folder = folder
-        self.hearing = Hearing(folder, drive.listen(1))
+        self.hearing = OutputReader(folder, drive.listen(1))
         self.heard_ms = self.told_ms = read_clock_ms()
         self.told = ""
         self.stopped = False

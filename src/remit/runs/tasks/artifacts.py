@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from remit.errors import RemitError
 from remit.model import Diagnostic
 from remit.runs.admission.run_config import read_run_config
-from remit.runs.finish.steps import Step
+from remit.runs.finish.steps import FinishStep
 from remit.runs.tasks.task_status import open_store
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _ONE_FILE = ("research", "planning")
 """The kinds whose work is their artifact; that of the others are files all over the project, and a summary beside."""
 
 
-def check_artifacts(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> tuple[Step, ...]:
+def check_artifacts(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> tuple[FinishStep, ...]:
     """What there is to say of the artifacts of a command that is completed and settled."""
     config = read_run_config(row.details)
     if not config.command or not config.artifact_path or config.worktree or conclusion.status != "completed":
@@ -39,24 +39,24 @@ def check_artifacts(home: Home, settings: Settings, row: Run, conclusion: Conclu
     try:
         return tuple(_check(home, settings, row, conclusion))
     except RemitError as error:
-        return (Step("artifact", "failed", str(error)),)
+        return (FinishStep("artifact", "failed", str(error)),)
 
 
-def _check(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> Iterator[Step]:
+def _check(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> Iterator[FinishStep]:
     config = read_run_config(row.details)
     paths = [artifact.path for artifact in conclusion.artifacts]
     if config.artifact_path not in paths:
-        yield _tell_place(config, paths)
+        yield _report_place(config, paths)
     store = open_store(home, settings) if config.kind == "planning" else None
     plan = None if store is None or row.task_number is None else store.load_plan(row.task_number)
     if plan is not None and plan.path in paths and not plan.phases:
-        yield Step("plan", "nothing", "", (no_phases(plan.path),))
+        yield FinishStep("plan", "nothing", "", (no_phases(plan.path),))
 
 
-def _tell_place(config: RunConfig, paths: list[str]) -> Step:
+def _report_place(config: RunConfig, paths: list[str]) -> FinishStep:
     if config.kind not in _ONE_FILE:
-        return Step("summary", "done", f"none is at {config.artifact_path}")
-    return Step("artifact", "nothing", "", (made_elsewhere(paths[0] if paths else "", config.artifact_path),))
+        return FinishStep("summary", "done", f"none is at {config.artifact_path}")
+    return FinishStep("artifact", "nothing", "", (made_elsewhere(paths[0] if paths else "", config.artifact_path),))
 
 
 def made_elsewhere(path: str, wanted: str) -> Diagnostic:

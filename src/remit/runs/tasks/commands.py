@@ -22,7 +22,7 @@ from remit.runs.results.fit_budget import fit_result
 from remit.runs.tasks.outside_tasks import list_outside, show_outside
 from remit.runs.tasks.task_commands import (
     Candidate,
-    Command,
+    TaskCommand,
     choose_agent,
     fill_path,
     find_version,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from remit.result import Result
-    from remit.runs.admission.prepare import Prepared
+    from remit.runs.admission.prepare import AdmittedRun
     from remit.runs.instructions import TaskFacts as Told
     from remit.runs.workspace import Workspace
     from remit.tasks.plan import Phase
@@ -54,7 +54,7 @@ _USUAL_PLACES = {"research": "reports/research-", "summary": "summaries/"}
 _SYNC_FAILED = ERROR_CODES["status_sync"]
 
 
-class Wish(NamedTuple):
+class TaskRequest(NamedTuple):
     """Work on a task, as somebody asks for it."""
 
     command: str
@@ -66,10 +66,10 @@ class Wish(NamedTuple):
     """Of the request: runner, command, timeout_s, inputs, budget …"""
 
 
-class Ready(NamedTuple):
+class TaskRun(NamedTuple):
     """Work on a task that can be handed on: the whole of it, or one phase."""
 
-    wish: Wish
+    wish: TaskRequest
     request: Request
     before: str
     """The marker that the task has until then."""
@@ -79,10 +79,10 @@ class Ready(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class Part(NamedTuple):
+class FinishedTaskRun(NamedTuple):
     """A delegation of it that is over: all of it, or one phase."""
 
-    ready: Ready
+    ready: TaskRun
     result: Result
     """Of the last part, how the work ended: partial where phases are left."""
     left: tuple[str, ...] = ()
@@ -96,20 +96,20 @@ class Part(NamedTuple):
         return "completed" if self.left else self.result.status
 
 
-async def work(ws: Workspace, wish: Wish) -> list[Part]:
+async def work(ws: Workspace, wish: TaskRequest) -> list[FinishedTaskRun]:
     """Work on a task to the end: phase after phase where it has a plan, up to the first that does not complete."""
-    parts: list[Part] = []
+    parts: list[FinishedTaskRun] = []
     ready = get_ready(ws, wish)
-    taken: tuple[Ready, Prepared] | None = (ready, take_up(ws, ready))
+    taken: tuple[TaskRun, AdmittedRun] | None = (ready, start_task_run(ws, ready))
     while taken is not None:
         ready, prepared = taken
         await ws.backend.submit(prepared.row.session_id)
-        parts.append(Part(ready, await ws.wait(prepared.row.session_id)))
-        taken = go_on(ws, parts)
+        parts.append(FinishedTaskRun(ready, await ws.wait(prepared.row.session_id)))
+        taken = start_next_phase(ws, parts)
     return close(ws, parts)
 
 
-def get_ready(ws: Workspace, wish: Wish) -> Ready:
+def get_ready(ws: Workspace, wish: TaskRequest) -> TaskRun:
     """Everything that the work needs. Raises where it may not begin, and then nothing has changed."""
     command = find_command(ws, wish.command)
     if list_outside(ws.root, ws.settings):
@@ -134,23 +134,23 @@ def get_ready(ws: Workspace, wish: Wish) -> Ready:
         "handed": _find_handed(store, task, command, plan),
     }
     request = _make_request(ws, wish, command, facts, asked)
-    notes = (*_tell_state(task, command), *(_tell_plan(plan) if command.is_phased else ()))
+    notes = (*_describe_state(task, command), *(_describe_plan(plan) if command.is_phased else ()))
     left = len(plan.open) if plan is not None and phase is not None else 0
-    return Ready(wish, request, task.marker or "", phase, left, notes)
+    return TaskRun(wish, request, task.marker or "", phase, left, notes)
 
 
-def _get_outside(ws: Workspace, wish: Wish, command: Command) -> Ready:
+def _get_outside(ws: Workspace, wish: TaskRequest, command: TaskCommand) -> TaskRun:
     """Work on a task that an outside system keeps: it has no marker here, and no plan."""
     from remit.manifest.entries import make_slug  # noqa: PLC0415 - only for this
 
     task_id = str(wish.number)
     facts = show_outside(ws.root, ws.settings, task_id)
     asked = {"outside": task_id, "topic": make_slug(f"{task_id} {command.name}")}
-    return Ready(wish, _make_request(ws, wish, command, facts, asked), "")
+    return TaskRun(wish, _make_request(ws, wish, command, facts, asked), "")
 
 
 def _make_request(
-    ws: Workspace, wish: Wish, command: Command, facts: Told, asked: Mapping[str, Any]
+    ws: Workspace, wish: TaskRequest, command: TaskCommand, facts: Told, asked: Mapping[str, Any]
 ) -> Request:  # fmt: skip
     agent = wish.agent or _choose_agent(ws, wish, command, facts.language)
     given: dict[str, Any] = {
@@ -163,7 +163,7 @@ def _make_request(
     return Request(**{**given, **asked, **wish.fields})
 
 
-def find_command(ws: Workspace, name: str) -> Command:
+def find_command(ws: Workspace, name: str) -> TaskCommand:
     """A command of this workspace by its name."""
     commands = make_commands(ws.settings.delegation.task)
     if name not in commands:
@@ -174,12 +174,12 @@ def find_command(ws: Workspace, name: str) -> Command:
     return commands[name]
 
 
-def _brings_agent(wish: Wish) -> bool:
+def _brings_agent(wish: TaskRequest) -> bool:
     """Whether whoever asks hands over what does the work; then it is called like the command."""
     return wish.fields.get("command") is not None or wish.fields.get("function") is not None
 
 
-def _choose_agent(ws: Workspace, wish: Wish, command: Command, language: str) -> str:
+def _choose_agent(ws: Workspace, wish: TaskRequest, command: TaskCommand, language: str) -> str:
     found = [agent.definition for agent in list_agents(ws.root, exclude=ws.settings.lint.exclude)]
     candidates = [Candidate(each.name, each.kind, each.command) for each in found if each is not None]
     routes = ws.settings.delegation.route
@@ -195,7 +195,7 @@ def _choose_agent(ws: Workspace, wish: Wish, command: Command, language: str) ->
 # --- the task --------------------------------------------------------------------------------------------------------
 
 
-def _find_task(store: TaskStore, command: Command, number: int | str) -> StoredTask:
+def _find_task(store: TaskStore, command: TaskCommand, number: int | str) -> StoredTask:
     """A task that may be worked on."""
     if not isinstance(number, int):
         raise UsageError(f"'{number[:80]}' isn't the number of a task", hint="remit task list shows them")
@@ -212,7 +212,7 @@ def _find_task(store: TaskStore, command: Command, number: int | str) -> StoredT
     return task
 
 
-def _refuse(task: StoredTask, command: Command) -> RefusedError | None:
+def _refuse(task: StoredTask, command: TaskCommand) -> RefusedError | None:
     refusal = check_move(task.marker, command.working, command=OWN_COMMAND.get(command.working))
     if refusal is None:
         return None
@@ -228,7 +228,7 @@ def get_reason(task: StoredTask) -> str:
     return " ".join(reason.split())[:200] if isinstance(reason, str) else ""
 
 
-def _tell_state(task: StoredTask, command: Command) -> list[str]:
+def _describe_state(task: StoredTask, command: TaskCommand) -> list[str]:
     """What whoever asks should know of the task as it is found."""
     why = get_reason(task)
     told = [f"task {task.number} was {task.marker}: {why}"] if why else []
@@ -237,7 +237,7 @@ def _tell_state(task: StoredTask, command: Command) -> list[str]:
     return told
 
 
-def _tell_plan(plan: PlanFacts | None) -> list[str]:
+def _describe_plan(plan: PlanFacts | None) -> list[str]:
     """Why work on a task that has a plan does not go by it."""
     if plan is None or plan.resume is not None:
         return []
@@ -245,14 +245,14 @@ def _tell_plan(plan: PlanFacts | None) -> list[str]:
     return [f"{plan.path}: {why}, and the task is done as a whole"]
 
 
-def take_up(ws: Workspace, ready: Ready) -> Prepared:
+def start_task_run(ws: Workspace, ready: TaskRun) -> AdmittedRun:
     """Admit the work, unless somebody works on the task already."""
     with ws.home.lock(TAKING):
         _check_free(ws, ready)
         return ws.prepare(ready.request)
 
 
-def leave_to_itself(ws: Workspace, ready: Ready) -> Prepared:
+def leave_to_itself(ws: Workspace, ready: TaskRun) -> AdmittedRun:
     """Admit the work, and leave it to a process of its own."""
     if ready.left > 1:
         told = f"{ready.left} phases are open, and each is begun when the one before it is done"
@@ -264,7 +264,7 @@ def leave_to_itself(ws: Workspace, ready: Ready) -> Prepared:
         return detach(ws, ready.request)
 
 
-def _check_free(ws: Workspace, ready: Ready) -> None:
+def _check_free(ws: Workspace, ready: TaskRun) -> None:
     if not ready.request.working:
         return
     refusal = find_holder(ws.home, ready.request.task.number if ready.request.task is not None else 0)
@@ -272,7 +272,7 @@ def _check_free(ws: Workspace, ready: Ready) -> None:
         raise refusal
 
 
-def get_state(ws: Workspace, ready: Ready) -> tuple[str, str]:
+def get_state(ws: Workspace, ready: TaskRun) -> tuple[str, str]:
     """The marker that a task has now, and why, where it is blocked; none where an outside system keeps it."""
     store, number = open_store(ws.home, ws.settings), ready.wish.number
     if store is None or not isinstance(number, int) or ready.request.outside:
@@ -297,20 +297,20 @@ def _check_open(plan: PlanFacts, number: int) -> None:
         raise RefusedError(told, code=StateError.code, hint=hint)
 
 
-def go_on(ws: Workspace, parts: list[Part]) -> tuple[Ready, Prepared] | None:
+def start_next_phase(ws: Workspace, parts: list[FinishedTaskRun]) -> tuple[TaskRun, AdmittedRun] | None:
     """Admit the phase that follows those that are done; None if there is none, or it can't begin.
 
     The last part then has the reason: the work that is done is reported, whatever is in the way of the rest.
     """
     try:
         ready = _get_next(ws, parts)
-        return None if ready is None else (ready, take_up(ws, ready))
+        return None if ready is None else (ready, start_task_run(ws, ready))
     except RemitError as error:
         parts[-1] = parts[-1]._replace(trouble=error)
         return None
 
 
-def _get_next(ws: Workspace, parts: list[Part]) -> Ready | None:
+def _get_next(ws: Workspace, parts: list[FinishedTaskRun]) -> TaskRun | None:
     """The phase that follows those that are done; None where there is none, or the last one was not completed.
 
     None as well where the task is not what it was meanwhile: who has moved it, or lost a phase, did so for a reason.
@@ -334,7 +334,7 @@ def _list_trouble(result: Result) -> list[str]:
     return [each.message for each in result.failed_steps if each.code == _SYNC_FAILED]
 
 
-def close(ws: Workspace, parts: list[Part]) -> list[Part]:
+def close(ws: Workspace, parts: list[FinishedTaskRun]) -> list[FinishedTaskRun]:
     """The parts of work that is over. Where something is left, the last one does not say that all was completed."""
     last = parts[-1]
     store, number = open_store(ws.home, ws.settings), last.ready.wish.number
@@ -356,7 +356,7 @@ def close(ws: Workspace, parts: list[Part]) -> list[Part]:
     return [*parts[:-1], last._replace(result=result, left=tuple(unknown or left))]
 
 
-def _list_left(store: TaskStore, number: int, last: Part) -> list[str]:
+def _list_left(store: TaskStore, number: int, last: FinishedTaskRun) -> list[str]:
     """What the plan and the task say is left."""
     plan = store.load_plan(number)
     left = [format_phases((each,)) for each in (() if plan is None else plan.open)]
@@ -384,7 +384,9 @@ def _explain_left(left: Sequence[str], again: str, trouble: RemitError | None) -
 # --- what it is given, and what it makes -----------------------------------------------------------------------------
 
 
-def _answer(store: TaskStore, task: StoredTask, wish: Wish, phase: Phase | None, artifact_path: str) -> dict[str, str]:
+def _answer(
+    store: TaskStore, task: StoredTask, wish: TaskRequest, phase: Phase | None, artifact_path: str
+) -> dict[str, str]:
     """What a command answers of its agent's inputs beside the task itself (D15)."""
     answers = dict.fromkeys(FROM_PROMPT, wish.prompt.strip()) if wish.prompt.strip() else {}
     answers["project_path"] = f"{store.folder}/{find_task_folder(store, task)}"
@@ -399,7 +401,7 @@ def _answer(store: TaskStore, task: StoredTask, wish: Wish, phase: Phase | None,
     return answers
 
 
-def place_artifact(store: TaskStore, task: StoredTask, command: Command, phase: Phase | None) -> str:
+def place_artifact(store: TaskStore, task: StoredTask, command: TaskCommand, phase: Phase | None) -> str:
     """Where the artifact belongs (R1.20), below the root: the next version that is free."""
     template = command.part if phase is not None and command.part else command.artifact
     if not template:
@@ -427,7 +429,7 @@ def find_task_folder(store: TaskStore, task: StoredTask) -> str:
 
 
 def _find_handed(
-    store: TaskStore, task: StoredTask, command: Command, plan: PlanFacts | None
+    store: TaskStore, task: StoredTask, command: TaskCommand, plan: PlanFacts | None
 ) -> tuple[str, ...]:  # fmt: skip
     """What was made for the task before, as far as the command wants it, the most important first."""
     found = (

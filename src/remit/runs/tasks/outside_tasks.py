@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from remit.errors import RemitError
 from remit.ledger.events import add_event, load_events
 from remit.runs.admission.run_config import read_run_config
-from remit.runs.finish.steps import Step, fail, is_exploratory
+from remit.runs.finish.steps import FinishStep, fail, is_exploratory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +62,7 @@ def focus_outside(home: Home, settings: Settings, row: Run) -> None:
         _run_once(home, settings, row, "focus", task_id)
 
 
-def finish_outside(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> tuple[Step, ...]:
+def finish_outside(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> tuple[FinishStep, ...]:
     """Complete and link a task whose work is done; what is blocked or failed stays open (R4.12, R4.13).
 
     What the task shows as done isn't done again: an agent may have completed and linked it as its own file says.
@@ -89,7 +89,7 @@ def finish_outside(home: Home, settings: Settings, row: Run, conclusion: Conclus
             return (failed._replace(message=f"{name}: {failed.message}"),)
         told += [name] if ran else []
     done = {"complete": f"task {config.outside} is completed", "link": f"linked to {entry}"}
-    return (Step(OUTSIDE, "done" if told else "there", ", ".join(done[name] for name in told)),)
+    return (FinishStep(OUTSIDE, "done" if told else "there", ", ".join(done[name] for name in told)),)
 
 
 def _read_task(root: str, settings: Settings, task_id: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from remit.ledger.events import load_last_event
 from remit.light_namedtuple import NamedTuple
 from remit.runs.admission.run_config import read_run_config
-from remit.runs.finish.steps import Step
+from remit.runs.finish.steps import FinishStep
 from remit.runs.tasks.task_owner import list_moved
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ _USABLE = ("completed", "partial")
 """What could complete a task; everything else leaves it open by itself."""
 
 
-class Rest(NamedTuple):
+class OpenPhases(NamedTuple):
     """What is left of a plan."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[FinishStep, ...] = ()
     stays: bool = False
     """Whether the task may not become what the status of the return would make it."""
     ends: bool = False
@@ -50,7 +50,7 @@ def find_phase(store: TaskStore, number: int, phase: int | str) -> Phase | None:
     return _index(store.load_plan(number)).get(str(phase).upper())
 
 
-def check_rest(home: Home, store: TaskStore, row: Run, status: str) -> Rest:
+def check_rest(home: Home, store: TaskStore, row: Run, status: str) -> OpenPhases:
     """What is left of the plan once work has ended so; a phase that was closed without being done is opened again.
 
     Whoever has lost a phase, or the plan, does not know what is left. So nobody goes on by himself: a person looks.
@@ -62,20 +62,20 @@ def check_rest(home: Home, store: TaskStore, row: Run, status: str) -> Rest:
     plan = store.load_plan(number)
     lost = [name for name in before.open if name not in _index(plan)]
     if lost:
-        steps.append(Step("phase", "failed", _tell_lost(number, lost, plan)))
-    rest = Rest(tuple(steps), files=() if plan is None or config.phase is None else (plan.path,))
+        steps.append(FinishStep("phase", "failed", _describe_lost_phases(number, lost, plan)))
+    rest = OpenPhases(tuple(steps), files=() if plan is None or config.phase is None else (plan.path,))
     left = () if plan is None else plan.open
     if status not in _USABLE or not (lost or left):
         return rest
     is_whole = bool(config.command) and config.phase is None  # nobody has begun to go from phase to phase
     resumes = plan is not None and plan.resume is not None and status == "completed" and not is_whole
     if not lost and not resumes and status == "completed":
-        told = Step(PHASES, "done", f"task {number} is not done: {format_phases(left)}")
+        told = FinishStep(PHASES, "done", f"task {number} is not done: {format_phases(left)}")
         rest = rest._replace(steps=(*rest.steps, told))
     return rest._replace(stays=True, ends=bool(lost) or not resumes)
 
 
-class _Before(NamedTuple):
+class _PlanBefore(NamedTuple):
     """What a plan was when the work began."""
 
     open: dict[str, str | None]
@@ -84,15 +84,15 @@ class _Before(NamedTuple):
     """The number of the event that noted it."""
 
 
-def _load_before(home: Home, row: Run) -> _Before:
+def _load_before(home: Home, row: Run) -> _PlanBefore:
     from remit.tasks.moves import ENDS  # noqa: PLC0415 - only with a task
 
     own, noted = read_run_config(row.details).phase, load_last_event(home.ledger, row.session_id, PREFLIGHT)
     known: dict[str, str | None] = {} if own is None else {str(own).upper(): None}
     if noted is None:
-        return _Before(known)
+        return _PlanBefore(known)
     listed = {name.upper(): marker for name, marker in noted.details.get(PHASES, ()) if marker not in ENDS}
-    return _Before(known | listed, noted.number)
+    return _PlanBefore(known | listed, noted.number)
 
 
 def _index(plan: PlanFacts | None) -> dict[str, Phase]:
@@ -100,13 +100,13 @@ def _index(plan: PlanFacts | None) -> dict[str, Phase]:
     return {} if plan is None else {phase.number.upper(): phase for phase in reversed(plan.phases)}
 
 
-def _tell_lost(number: int, lost: list[str], plan: PlanFacts | None) -> str:
+def _describe_lost_phases(number: int, lost: list[str], plan: PlanFacts | None) -> str:
     if plan is None:
         return f"the plan of task {number} is gone, so nobody knows what is left of it"
     return f"the plan of task {number} has no phase {' and no phase '.join(lost[:5])} any more"
 
 
-def _open_again(home: Home, store: TaskStore, row: Run, before: _Before) -> list[Step]:
+def _open_again(home: Home, store: TaskStore, row: Run, before: _PlanBefore) -> list[FinishStep]:
     """Give phases that were closed in the plan itself their marker back. What a command closed, a person did."""
     from remit.tasks.moves import ENDS  # noqa: PLC0415 - only with a task
 
@@ -120,5 +120,5 @@ def _open_again(home: Home, store: TaskStore, row: Run, before: _Before) -> list
         if (name, marker) not in moved:
             store.move_phase(number, name, again)
             told = f"phase {now[name].number} was made {marker} in the plan while {row.agent} was to do phase {own}"
-            steps.append(Step(PHASES, "done", f"{told}; it is {again} again"))
+            steps.append(FinishStep(PHASES, "done", f"{told}; it is {again} again"))
     return steps

@@ -30,7 +30,7 @@ _ITEM = lazy(r"(?:[-*+\u2022]|\(?[0-9]{1,3}[.)])[ \t]{1,8}(?=\S)")
 _SENTENCE = lazy(r"[.!?][ \t\n]")
 
 
-class Command(NamedTuple):
+class TaskCommand(NamedTuple):
     """A command that works on a task."""
 
     name: str
@@ -71,7 +71,7 @@ _PLAN_FORM = (
 )
 
 COMMANDS = {
-    "research": Command(
+    "research": TaskCommand(
         "research", "research", "RESEARCHING", "reports/research-{version:03d}.md",
         reads=("research",),
         asks="Find out what has to be known before task {number} can be planned, and write a report.",
@@ -81,7 +81,7 @@ COMMANDS = {
         like="research",
         help="Have a task researched: a report comes back.",
     ),
-    "plan": Command(
+    "plan": TaskCommand(
         "plan", "planning", "PLANNING", "plans/implementation-{version:03d}.md",
         reads=("research", "plan"),
         asks="Write the plan by which task {number} can be implemented.",
@@ -91,7 +91,7 @@ COMMANDS = {
         like="plan",
         help="Have a task planned, with what its research found.",
     ),
-    "revise": Command(
+    "revise": TaskCommand(
         "revise", "planning", "REVISING", "plans/implementation-{version:03d}.md",
         reads=("plan", "research"),
         asks="Write a new version of the plan of task {number}; phases that are done stay as they are.",
@@ -100,7 +100,7 @@ COMMANDS = {
         like="revise",
         help="Have the plan of a task revised.",
     ),
-    "implement": Command(
+    "implement": TaskCommand(
         "implement", "implementation", "IMPLEMENTING", "summaries/implementation-summary-{date}.md",
         "summaries/phase-{phase}-summary-{date}.md",
         reads=("plan", "research"),
@@ -111,7 +111,7 @@ COMMANDS = {
         like="implement",
         help="Have a task implemented, phase by phase.",
     ),
-    "review": Command(
+    "review": TaskCommand(
         "review", "review", "", "summaries/review-summary-{date}.md",
         reads=("plan", "summary", "research"),
         asks="Review what was made for task {number}. Give next_steps as a list: each entry is one piece of work that "
@@ -130,13 +130,13 @@ DEFAULT_LIKE = "research"
 # --- those of a workspace ---------------------------------------------------------------------------------------------
 
 
-def make_commands(settings: Mapping[str, TaskCommandSettings]) -> dict[str, Command]:
+def make_commands(settings: Mapping[str, TaskCommandSettings]) -> dict[str, TaskCommand]:
     """Every command that there is: those of the standards as the workspace has set them, then its own."""
     own = {name: make_command(name, given) for name, given in settings.items()}
     return {name: own.pop(name, command) for name, command in COMMANDS.items()} | own
 
 
-def make_command(name: str, given: TaskCommandSettings) -> Command:
+def make_command(name: str, given: TaskCommandSettings) -> TaskCommand:
     """A command as a workspace has set it. What it does not say is as for the one that it is like."""
     like = given.like or (name if name in COMMANDS else DEFAULT_LIKE)
     base = COMMANDS.get(like)
@@ -189,7 +189,7 @@ class Candidate(NamedTuple):
 
 
 def choose_agent(
-    command: Command,
+    command: TaskCommand,
     candidates: Iterable[Candidate],
     routes: Mapping[str, Mapping[str, str]],
     *,
@@ -211,13 +211,13 @@ def choose_agent(
     for found in map(sorted, (serving, alike, usual)):
         named = [name for name in command.names if name in found]
         if len(found) > 1 and not named:
-            raise _tell_several(command, found)
+            raise _describe_ambiguity(command, found)
         if found:
             return named[0] if named else found[0]
     return ""
 
 
-def _tell_several(command: Command, names: Sequence[str]) -> UsageError:
+def _describe_ambiguity(command: TaskCommand, names: Sequence[str]) -> UsageError:
     more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
     told = f"several agents could do it: {', '.join(names[:_MOST_LISTED])}{more}"
     line = f'[route.{command.name}] default = "{names[0]}"'
@@ -227,7 +227,9 @@ def _tell_several(command: Command, names: Sequence[str]) -> UsageError:
 # --- what it is told --------------------------------------------------------------------------------------------------
 
 
-def render_work(command: Command, number: int | str, prompt: str = "", *, phase: str = "", taught: bool = False) -> str:
+def render_work(
+    command: TaskCommand, number: int | str, prompt: str = "", *, phase: str = "", taught: bool = False
+) -> str:
     """The work in words: what the command is for, what whoever calls it adds, and how it is done if nobody knows."""
     asks = command.asks.replace("{number}", str(number))
     if phase:

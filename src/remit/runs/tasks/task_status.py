@@ -16,7 +16,7 @@ from remit.ledger.home import FINISHING, Home
 from remit.light_namedtuple import NamedTuple
 from remit.model import ACCEPTABLE
 from remit.runs.admission.run_config import read_run_config
-from remit.runs.finish.steps import Step, fail
+from remit.runs.finish.steps import FinishStep, fail
 from remit.runs.tasks.phases import PHASES, PREFLIGHT, check_rest, find_phase, note_phases
 from remit.runs.tasks.task_owner import list_holders, list_moved
 from remit.storage.spec_root import find_folder
@@ -123,10 +123,10 @@ def _goes_by_plan(config: RunConfig) -> bool:
 # --- afterwards ------------------------------------------------------------------------------------------------------
 
 
-class Left(NamedTuple):
+class TaskFinish(NamedTuple):
     """What was done to the task before the rest is settled."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[FinishStep, ...] = ()
     stays: bool = False
     """Whether the task keeps its marker: it went back, or there is more to do."""
     files: tuple[str, ...] = ()
@@ -134,32 +134,32 @@ class Left(NamedTuple):
     """Whether nobody goes on by himself with a task that stays."""
 
 
-def leave(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> Left:
+def leave(home: Home, settings: Settings, row: Run, conclusion: Conclusion) -> TaskFinish:
     """What a lifecycle command leaves behind besides the task's marker. Looks first, and does only what is missing."""
     config = read_run_config(row.details)
     if row.task_number is None:
-        return Left()
+        return TaskFinish()
     try:
         store = open_store(home, settings)
         if store is None:
-            return Left()
+            return TaskFinish()
         with home.lock(FINISHING):
             return _leave(home, store, row, conclusion)
     except RemitError as error:  # a task whose phases are in doubt is not done
-        return Left((fail("lifecycle", error),), stays=_goes_by_plan(config))
+        return TaskFinish((fail("lifecycle", error),), stays=_goes_by_plan(config))
 
 
-def _leave(home: Home, store: TaskStore, row: Run, conclusion: Conclusion) -> Left:
+def _leave(home: Home, store: TaskStore, row: Run, conclusion: Conclusion) -> TaskFinish:
     config = read_run_config(row.details)
     if conclusion.stop_reason == "rejected":
-        step = _give_back(home, store, row, config)
-        return Left((step,) if step is not None else (), stays=True)
-    left = Left()
+        step = _reset_task(home, store, row, config)
+        return TaskFinish((step,) if step is not None else (), stays=True)
+    left = TaskFinish()
     if not config.command and not _took_up(home, row):
-        left = Left(stays=True)
+        left = TaskFinish(stays=True)
     elif _goes_by_plan(config):
         left = _finish_plan(home, store, row, conclusion)
-    left = left._replace(steps=(*left.steps, *_hold_open(home, store, row, conclusion, left)))
+    left = left._replace(steps=(*left.steps, *_keep_task_open(home, store, row, conclusion, left)))
     if config.command and config.kind == "review" and _is_own_word(conclusion):
         left = left._replace(steps=(*left.steps, _make_tasks(store, row, conclusion)))
     return left
@@ -173,7 +173,7 @@ def _took_up(home: Home, row: Run) -> bool:
     )
 
 
-def tell_marker(home: Home, settings: Settings, row: Run) -> tuple[Step, ...]:
+def report_marker(home: Home, settings: Settings, row: Run) -> tuple[FinishStep, ...]:
     """What became of the task of work that no command asked for; a command tells it itself."""
     config, number, store = read_run_config(row.details), row.task_number, open_store(home, settings)
     if number is None or store is None or config.command:
@@ -184,11 +184,11 @@ def tell_marker(home: Home, settings: Settings, row: Run) -> tuple[Step, ...]:
         return ()
     before = None if noted is None else noted.details["task"]
     if before is not None and before != after:
-        return (Step("status", "done", f"task {number} was {before} and is {after}"),)
+        return (FinishStep("status", "done", f"task {number} was {before} and is {after}"),)
     why = f"it is not this agent's to make {config.working}" if config.working and noted is None else ""
     if not config.working:
         why = f"this work moves none; remit task research, plan or implement {number} does"
-    return (Step("status", "done", f"task {number} stays {after}{f': {why}' if why else ''}"),)
+    return (FinishStep("status", "done", f"task {number} stays {after}{f': {why}' if why else ''}"),)
 
 
 def _is_own_word(conclusion: Conclusion) -> bool:
@@ -197,7 +197,7 @@ def _is_own_word(conclusion: Conclusion) -> bool:
     return held and conclusion.status in ("completed", "partial")
 
 
-def _give_back(home: Home, store: TaskStore, row: Run, config: RunConfig) -> Step | None:
+def _reset_task(home: Home, store: TaskStore, row: Run, config: RunConfig) -> FinishStep | None:
     """Nobody has begun: the task and its phase are again what they were."""
     noted = load_last_event(home.ledger, row.session_id, PREFLIGHT)
     number = row.task_number or 0
@@ -211,19 +211,21 @@ def _give_back(home: Home, store: TaskStore, row: Run, config: RunConfig) -> Ste
     if marker != config.working or before["task"] in (None, marker):
         return None
     store.put_back(number, before["task"], before.get("dates"))
-    return Step("preflight", "done", f"task {number} is {before['task']} again")
+    return FinishStep("preflight", "done", f"task {number} is {before['task']} again")
 
 
-def _finish_plan(home: Home, store: TaskStore, row: Run, conclusion: Conclusion) -> Left:
+def _finish_plan(home: Home, store: TaskStore, row: Run, conclusion: Conclusion) -> TaskFinish:
     """Move the phase on; the task is done only when no phase is left."""
     config, number = read_run_config(row.details), row.task_number or 0
     status = conclusion.task_status
     steps = () if config.phase is None else _finish_phase(store, number, config.phase, status)
     rest = check_rest(home, store, row, status)
-    return Left((*steps, *rest.steps), rest.stays, rest.files, rest.ends)
+    return TaskFinish((*steps, *rest.steps), rest.stays, rest.files, rest.ends)
 
 
-def _hold_open(home: Home, store: TaskStore, row: Run, conclusion: Conclusion, left: Left) -> list[Step]:
+def _keep_task_open(
+    home: Home, store: TaskStore, row: Run, conclusion: Conclusion, left: TaskFinish
+) -> list[FinishStep]:
     """Keep a task open that is not done: PARTIAL where nobody goes on, and never what its files were made to say.
 
     Who edits a file while an agent is at work may be the agent. So a task that is called done there is not, unless the
@@ -256,20 +258,20 @@ def _hold_open(home: Home, store: TaskStore, row: Run, conclusion: Conclusion, l
     if before not in done - told:
         return []
     why = f"while {row.agent} was at work, and what it returned does not say so"
-    return [Step("status", "done", f"the files called task {number} {before} {why}")]
+    return [FinishStep("status", "done", f"the files called task {number} {before} {why}")]
 
 
-def _finish_phase(store: TaskStore, number: int, name: int | str, status: str) -> tuple[Step, ...]:
+def _finish_phase(store: TaskStore, number: int, name: int | str, status: str) -> tuple[FinishStep, ...]:
     from remit.runs.tasks.task_commands import follow_phase  # noqa: PLC0415 - only with a task
 
     phase, wanted = find_phase(store, number, name), follow_phase(status)
     if phase is None or wanted in (None, phase.marker):
         return ()
     store.move_phase(number, phase.number, wanted)
-    return (Step("phase", "done", f"phase {phase.number} is {wanted}"),)
+    return (FinishStep("phase", "done", f"phase {phase.number} is {wanted}"),)
 
 
-def _make_tasks(store: TaskStore, row: Run, conclusion: Conclusion) -> Step:
+def _make_tasks(store: TaskStore, row: Run, conclusion: Conclusion) -> FinishStep:
     """A task for everything that a review asks for (R1.30); what is a task already becomes no second one."""
     from remit.runs.tasks.task_commands import read_follow_ups  # noqa: PLC0415 - only with a task
     from remit.tasks.markdown import clean_title  # noqa: PLC0415
@@ -288,4 +290,4 @@ def _make_tasks(store: TaskStore, row: Run, conclusion: Conclusion) -> Step:
             known.add(title.casefold())
             moved = store.add(title, language=language, description=f"{wanted.text} {origin}")
             made.append(f"{moved.number} ({title})")
-    return Step("follow-ups", "done" if made else "nothing", ", ".join(made))
+    return FinishStep("follow-ups", "done" if made else "nothing", ", ".join(made))

@@ -20,7 +20,7 @@ _LAST_MS = 253_402_300_799_000
 """The end of the year 9999: no calendar here goes further."""
 
 
-class Look(NamedTuple):
+class StatusBadge(NamedTuple):
     """A word, a mark for it, and the class of its colour."""
 
     word: str
@@ -33,27 +33,27 @@ _STANDINGS = {
     "running": ("▶", "live"), "waiting": ("…", "wait"), "queued": ("○", "wait"), "starting": ("…", "wait"),
     "finishing": ("…", "live"), "abandoned": ("!", "bad"),
 }  # fmt: skip
-_STOP_REASONS = {"timeout": Look("timed out", "◷", "warn"), "cancelled": Look("cancelled", "⊘", "off")}
-_LIED = Look("lied", "⚑", "lied")
-_UNPROVEN = Look("unproven", "?", "warn")
+_STOP_REASONS = {"timeout": StatusBadge("timed out", "◷", "warn"), "cancelled": StatusBadge("cancelled", "⊘", "off")}
+_LIED = StatusBadge("lied", "⚑", "lied")
+_UNPROVEN = StatusBadge("unproven", "?", "warn")
 _STATES = {
-    "missing": Look("claimed, not there", "⚑", "lied"),
-    "outside": Look("claimed, outside the root", "⚑", "lied"),
-    "empty": Look("claimed, but empty", "✗", "bad"),
-    "special": Look("claimed, but no plain file", "✗", "bad"),
-    "unreadable": Look("claimed, cannot be read", "✗", "bad"),
+    "missing": StatusBadge("claimed, not there", "⚑", "lied"),
+    "outside": StatusBadge("claimed, outside the root", "⚑", "lied"),
+    "empty": StatusBadge("claimed, but empty", "✗", "bad"),
+    "special": StatusBadge("claimed, but no plain file", "✗", "bad"),
+    "unreadable": StatusBadge("claimed, cannot be read", "✗", "bad"),
 }
 _GRADES = {
-    "missing": Look("claimed, no such artifact", "✗", "bad"),
-    "unchanged": Look("there, but not changed", "!", "warn"),
-    "unknown": Look("there, not verified", "?", "warn"),
-    "changed": Look("there, changed since dispatch", "✓", "good"),
-    "attributed": Look("there, written by this agent", "✓", "good"),
+    "missing": StatusBadge("claimed, no such artifact", "✗", "bad"),
+    "unchanged": StatusBadge("there, but not changed", "!", "warn"),
+    "unknown": StatusBadge("there, not verified", "?", "warn"),
+    "changed": StatusBadge("there, changed since dispatch", "✓", "good"),
+    "attributed": StatusBadge("there, written by this agent", "✓", "good"),
 }
 _SEVERITIES = {"error": ("✗", "bad"), "warning": ("!", "warn"), "note": ("i", "live")}
 
 
-def describe(row: Mapping[str, Any]) -> Look:
+def describe(row: Mapping[str, Any]) -> StatusBadge:
     """How a delegation stands."""
     standing = str(row["standing"])
     mark, tone = _STANDINGS.get(standing, ("·", "off"))
@@ -64,68 +64,68 @@ def describe(row: Mapping[str, Any]) -> Look:
             return _UNPROVEN
         if standing != "completed" and row["stop_reason"] in _STOP_REASONS:
             return _STOP_REASONS[row["stop_reason"]]
-    return Look(standing, mark, tone)
+    return StatusBadge(standing, mark, tone)
 
 
-def describe_attempt(attempt: Mapping[str, Any]) -> Look:
+def describe_attempt(attempt: Mapping[str, Any]) -> StatusBadge:
     """What came of one try."""
     if attempt["ended_ms"] is None:
-        return Look("at work", "▶", "live")
+        return StatusBadge("at work", "▶", "live")
     word = str(attempt["verdict"] or attempt["stop_reason"] or "ended")
     if word == "fabricated":
         return _LIED
     if word == "unproven":
         return _UNPROVEN
     if word in ACCEPTABLE:
-        return Look(word, "✓", "good")
-    return _STOP_REASONS.get(word, Look(word, "✗", "bad"))
+        return StatusBadge(word, "✓", "good")
+    return _STOP_REASONS.get(word, StatusBadge(word, "✗", "bad"))
 
 
-def describe_claim(claim: Mapping[str, Any]) -> Look:
+def describe_claim(claim: Mapping[str, Any]) -> StatusBadge:
     """What was found of a file that an agent says it made."""
     found = _STATES.get(str(claim.get("state"))) or _GRADES.get(str(claim.get("grade")))
-    return found or Look(str(claim.get("grade") or claim.get("state") or "claimed"), "!", "warn")
+    return found or StatusBadge(str(claim.get("grade") or claim.get("state") or "claimed"), "!", "warn")
 
 
-def describe_severity(finding: Mapping[str, Any]) -> Look:
+def describe_severity(finding: Mapping[str, Any]) -> StatusBadge:
     """How bad a finding is."""
     severity = str(finding.get("severity"))
     mark, tone = _SEVERITIES.get(severity, ("·", "off"))
-    return Look(severity, mark, tone)
+    return StatusBadge(severity, mark, tone)
 
 
 # --- times and sums --------------------------------------------------------------------------------------------------
 
 
-def tell_time(at_ms: int | None) -> str:
+def format_time(at_ms: int | None) -> str:
     """A moment, the same for every reader: `2026-11-16 10:54:31 UTC`."""
     if at_ms is None:
         return ""
     return f"{datetime.fromtimestamp(max(0, min(at_ms, _LAST_MS)) / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def tell_span(begin_ms: int | None, end_ms: int | None) -> str:
+def format_span(begin_ms: int | None, end_ms: int | None) -> str:
     """How long it was from one moment to another; nothing where one of them is not known."""
     return "" if begin_ms is None or end_ms is None else format_duration(max(0, end_ms - begin_ms) / 1000)
 
 
-def tell_spent(told: Mapping[str, Any]) -> str:
+def format_usage(told: Mapping[str, Any]) -> str:
     """Tokens and money, as far as they are known."""
     tokens, cost = told.get("tokens"), told.get("cost_usd")
     parts = ["" if tokens is None else f"{tokens:,} tokens", "" if cost is None else f"${cost:,.2f}"]
     return ", ".join(part for part in parts if part)
 
 
-def tell_head(report: Mapping[str, Any]) -> str:
+def format_headline(report: Mapping[str, Any]) -> str:
     """What the run is, in one line."""
     totals = report["totals"]
     words = ", ".join(f"{number} {word}" for word, number in totals["standings"].items())
     return f"{count(totals['delegations'], 'delegation')}: {words}"
 
 
-def tell_as_of(report: Mapping[str, Any]) -> str:
+def format_as_of(report: Mapping[str, Any]) -> str:
     """When it was so."""
-    told = tell_time(report["made_ms"])
+    told = format_time(report["made_ms"])
     return f"The run is not over: all of this is as of {told}." if report["open"] else f"The run is over; as of {told}."
 
 
@@ -139,11 +139,11 @@ def list_facts(report: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[t
         ("Task", standing["task_number"]),
         ("Runner", ", ".join(str(each) for each in (standing["runner"], config["model"]) if each)),
         ("Kind", config["kind"]),
-        ("Asked", tell_time(standing["created_ms"])),
-        ("Begun", tell_time(standing["started_ms"])),
-        ("Took", tell_span(standing["started_ms"], end_ms)),
+        ("Asked", format_time(standing["created_ms"])),
+        ("Begun", format_time(standing["started_ms"])),
+        ("Took", format_span(standing["started_ms"], end_ms)),
         ("Time given", format_duration(config["timeout_s"]) if config["timeout_s"] else ""),
-        ("Spent", tell_spent(standing)),
+        ("Spent", format_usage(standing)),
         ("Budget", ", ".join(f"{name} {value}" for name, value in (config["budget"] or {}).items())),
         ("Resumes", config["resume_of"]),
         ("Retries", config["retry_of"]),
@@ -158,12 +158,12 @@ def list_claims(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> list[Map
     return attempt["claims"] or graded
 
 
-def tell_cut(told: Mapping[str, Any], name: str) -> str:
+def format_cut(told: Mapping[str, Any], name: str) -> str:
     """What is said below a long text that is not shown whole."""
     return f"Cut: {len(told['text']):,} of {told['characters']:,} characters of the {name}." if told["cut"] else ""
 
 
-def tell_finding(finding: Mapping[str, Any]) -> str:
+def format_diagnostic(finding: Mapping[str, Any]) -> str:
     """The sentence of a finding, where it is, and what helps."""
     place = finding.get("place")
     where = f" (line {place[0]})" if place else f" ({finding['pointer']})" if finding.get("pointer") else ""
@@ -171,7 +171,7 @@ def tell_finding(finding: Mapping[str, Any]) -> str:
     return f"{finding.get('message', '')}{where}{hint}"
 
 
-def tell_context(context: Iterable[Mapping[str, Any]]) -> list[str]:
+def format_context(context: Iterable[Mapping[str, Any]]) -> list[str]:
     """What an agent was given to read: the name of each, and how long it is or why it was not there."""
     told = []
     for each in context:
@@ -180,7 +180,7 @@ def tell_context(context: Iterable[Mapping[str, Any]]) -> list[str]:
     return told
 
 
-def tell_steps(steps: Iterable[Mapping[str, Any]]) -> list[str]:
+def format_steps(steps: Iterable[Mapping[str, Any]]) -> list[str]:
     """What was done after the work, as far as there was something to do."""
     return [
         f"{each['name']}: {each['state']}{', ' if each['message'] else ''}{each['message']}"
@@ -189,7 +189,7 @@ def tell_steps(steps: Iterable[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def tell_fault(fault: Mapping[str, Any]) -> str:
+def format_error(fault: Mapping[str, Any]) -> str:
     """What went wrong, and what helps."""
     advice = fault.get("recommendation")
     return f"{fault.get('code') or fault.get('type')}: {fault.get('message', '')}{f' ({advice})' if advice else ''}"

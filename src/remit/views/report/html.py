@@ -40,19 +40,19 @@ def render_html(report: Mapping[str, Any]) -> str:
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
 
 
-def _render_look(look: content.Look) -> Markup:
+def _render_look(look: content.StatusBadge) -> Markup:
     return element("span", f"{look.mark} {look.word}", class_=f"tone {look.tone}")
 
 
 def _render_head(report: Mapping[str, Any]) -> Iterator[Markup]:
     root, totals = report["tree"][0], report["totals"]
-    took = content.tell_span(totals["started_ms"], totals["ended_ms"] or report["made_ms"])
-    facts = (content.tell_head(report), took and f"{took} in all", content.tell_spent(totals))
+    took = content.format_span(totals["started_ms"], totals["ended_ms"] or report["made_ms"])
+    facts = (content.format_headline(report), took and f"{took} in all", content.format_usage(totals))
     yield element("h1", root["agent"], " ", _render_look(content.describe(root)))
     yield element("p", root["work"])
     yield element("p", " · ".join(fact for fact in facts if fact), class_="soft")
     yield element("p", f"Project {report['project']}, run ", element("code", report["root_id"]), class_="soft")
-    yield element("p", content.tell_as_of(report), class_="note")
+    yield element("p", content.format_as_of(report), class_="note")
     if report["left_out"]:
         yield element("p", " ".join(report["left_out"]), class_="note")
 
@@ -84,7 +84,7 @@ def _render_row(report: Mapping[str, Any], row: Mapping[str, Any], number: int |
         element("td", _render_look(content.describe(row))),
         element("td", name, class_=f"l{min(row['level'], _DEEPEST)}"),
         element("td", row["work"]),
-        element("td", content.tell_span(row["started_ms"], end_ms), class_="number"),
+        element("td", content.format_span(row["started_ms"], end_ms), class_="number"),
         element("td", "" if tokens is None else f"{tokens:,}", class_="number"),
         element("td", "" if cost is None else f"${cost:,.2f}", class_="number"),
     )
@@ -122,7 +122,7 @@ def _render_node(report: Mapping[str, Any], node: Mapping[str, Any], number: int
         _render_result(node["result"]) if node["result"] else _render_open(standing),
         [_render_attempt(node, attempt) for attempt in node["attempts"]],
         _render_list("Changed, but not named", [f"{each['path']} ({each['kind']})" for each in node["unclaimed"]]),
-        _render_list("Settled", content.tell_steps(node["steps"])),
+        _render_list("Settled", content.format_steps(node["steps"])),
         left_out if node["left_out"] else None,
         id=f"n{number}",
     )
@@ -135,7 +135,7 @@ def _render_list(title: str, lines: Sequence[str | Markup]) -> Markup | None:
 def _render_long(told: Mapping[str, Any], name: str) -> Iterator[Markup]:
     yield element("pre", told["text"])
     if told["cut"]:
-        yield element("p", content.tell_cut(told, name), class_="soft")
+        yield element("p", content.format_cut(told, name), class_="soft")
 
 
 def _render_asked(asked: Mapping[str, Any]) -> Iterator[Markup | None]:
@@ -143,7 +143,7 @@ def _render_asked(asked: Mapping[str, Any]) -> Iterator[Markup | None]:
         yield element("h4", "Asked")
         yield join(_render_long(asked, "prompt"))
     yield _render_list("Inputs", [f"{name} = {value}" for name, value in asked["inputs"].items()])
-    yield _render_list("Given to read", content.tell_context(asked["context"]))
+    yield _render_list("Given to read", content.format_context(asked["context"]))
 
 
 def _render_open(standing: Mapping[str, Any]) -> Iterator[Markup]:
@@ -160,18 +160,18 @@ def _render_result(result: Mapping[str, Any]) -> Iterator[Markup | None]:
         join(element("code", each.get("path", "")), f" {each.get('summary', '')}") for each in result["artifacts"] or ()
     ]
     yield _render_list("Files", artifacts)
-    yield _render_list("Errors", [content.tell_fault(each) for each in result.get("errors", ())])
+    yield _render_list("Errors", [content.format_error(each) for each in result.get("errors", ())])
     yield _render_list("Next", [result["next_steps"]] if result.get("next_steps") else [])
     yield _render_list("Notes", [str(each) for each in result["remit"].get("notes", ())])
 
 
 def _render_attempt(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> Iterator[Markup | None]:
-    span = content.tell_span(attempt["started_ms"], attempt["ended_ms"])
+    span = content.format_span(attempt["started_ms"], attempt["ended_ms"])
     yield element("h4", f"Attempt {attempt['number']}")
     yield element("p", _render_look(content.describe_attempt(attempt)), f" {span}")
     findings = [
         join(_render_look(content.describe_severity(each)), " ", element("code", each.get("code", "")),
-             f" {content.tell_finding(each)}")
+             f" {content.format_diagnostic(each)}")
         for each in attempt["findings"]
     ]  # fmt: skip
     yield element("ul", [element("li", each) for each in findings]) if findings else None

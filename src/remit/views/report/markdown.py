@@ -67,7 +67,7 @@ def _list(title: str, lines: Iterable[str]) -> Iterator[str]:
         yield from ("", f"**{title}**", "", *shown)
 
 
-def _look(look: content.Look) -> str:
+def _render_badge(look: content.StatusBadge) -> str:
     return f"{look.mark} {quote(look.word)}"
 
 
@@ -76,14 +76,14 @@ def _look(look: content.Look) -> str:
 
 def _render_head(report: Mapping[str, Any]) -> Iterator[str]:
     root, totals = report["tree"][0], report["totals"]
-    took = content.tell_span(totals["started_ms"], totals["ended_ms"] or report["made_ms"])
-    facts = (content.tell_head(report), took and f"{took} in all", content.tell_spent(totals))
-    yield f"# {quote(root['agent'])}: {_look(content.describe(root))}"
+    took = content.format_span(totals["started_ms"], totals["ended_ms"] or report["made_ms"])
+    facts = (content.format_headline(report), took and f"{took} in all", content.format_usage(totals))
+    yield f"# {quote(root['agent'])}: {_render_badge(content.describe(root))}"
     yield ""
     yield from (quote(root["work"]), "") if root["work"] else ()
     yield from (f"- {quote(fact)}" for fact in facts if fact)
     yield f"- Project {quote(report['project'])}, run {code(report['root_id'])}"
-    yield f"- {quote(content.tell_as_of(report))}"
+    yield f"- {quote(content.format_as_of(report))}"
     yield from (f"- {quote(told)}" for told in report["left_out"])
 
 
@@ -91,11 +91,11 @@ def _render_tree(report: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", "## The run", "")
     for row in report["tree"]:
         end_ms = report["made_ms"] if row["ended_ms"] is None else row["ended_ms"]
-        facts = (content.tell_span(row["started_ms"], end_ms), content.tell_spent(row))
+        facts = (content.format_span(row["started_ms"], end_ms), content.format_usage(row))
         told = ", ".join(fact for fact in facts if fact)
         lead = "  " * min(row["level"], _DEEPEST)
         name = f"**{quote(row['agent'])}**{f' ({quote(told)})' if told else ''}"
-        yield f"{lead}- {_look(content.describe(row))} {name}{': ' if row['work'] else ''}{quote(row['work'])}"
+        yield f"{lead}- {_render_badge(content.describe(row))} {name}{': ' if row['work'] else ''}{quote(row['work'])}"
 
 
 # --- one delegation --------------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def _render_nodes(report: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", "## Delegations")
     for node in report["nodes"]:
         standing = node["standing"]
-        yield from ("", f"### {quote(standing['agent'])}: {_look(content.describe(standing))}", "")
+        yield from ("", f"### {quote(standing['agent'])}: {_render_badge(content.describe(standing))}", "")
         yield from (f"- {name}: {quote(value)}" for name, value in content.list_facts(report, node))
         yield from _render_asked(node["asked"])
         yield from _render_result(node["result"]) if node["result"] else _render_open(standing)
@@ -113,7 +113,7 @@ def _render_nodes(report: Mapping[str, Any]) -> Iterator[str]:
             yield from _render_attempt(node, attempt)
         unclaimed = (f"{code(each['path'])} {quote(each['kind'])}" for each in node["unclaimed"])
         yield from _list("Changed, but not named", unclaimed)
-        yield from _list("Settled", map(quote, content.tell_steps(node["steps"])))
+        yield from _list("Settled", map(quote, content.format_steps(node["steps"])))
         if node["left_out"]:
             yield from ("", f"Not everything is shown: {quote(', '.join(node['left_out']))}.")
 
@@ -121,7 +121,7 @@ def _render_nodes(report: Mapping[str, Any]) -> Iterator[str]:
 def _render_long(told: Mapping[str, Any], name: str) -> Iterator[str]:
     yield from fence(told["text"])
     if told["cut"]:
-        yield quote(content.tell_cut(told, name))
+        yield quote(content.format_cut(told, name))
 
 
 def _render_asked(asked: Mapping[str, Any]) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _render_asked(asked: Mapping[str, Any]) -> Iterator[str]:
         yield from ("", "**Asked**")
         yield from _render_long(asked, "prompt")
     yield from _list("Inputs", (f"{code(name)} = {quote(value)}" for name, value in asked["inputs"].items()))
-    yield from _list("Given to read", map(quote, content.tell_context(asked["context"])))
+    yield from _list("Given to read", map(quote, content.format_context(asked["context"])))
 
 
 def _render_open(standing: Mapping[str, Any]) -> Iterator[str]:
@@ -142,22 +142,26 @@ def _render_result(result: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", "**Handed back**", "", quote(result["summary"] or "It has no summary."))
     artifacts = result["artifacts"] or ()
     yield from _list("Files", (f"{code(each.get('path', ''))} {quote(each.get('summary', ''))}" for each in artifacts))
-    yield from _list("Errors", (quote(content.tell_fault(each)) for each in result.get("errors", ())))
+    yield from _list("Errors", (quote(content.format_error(each)) for each in result.get("errors", ())))
     yield from _list("Next", map(quote, [result["next_steps"]] if result.get("next_steps") else ()))
     yield from _list("Notes", map(quote, result["remit"].get("notes", ())))
 
 
 def _render_attempt(node: Mapping[str, Any], attempt: Mapping[str, Any]) -> Iterator[str]:
-    span = content.tell_span(attempt["started_ms"], attempt["ended_ms"])
-    yield from ("", f"#### Attempt {attempt['number']}: {_look(content.describe_attempt(attempt))} {span}".rstrip())
+    span = content.format_span(attempt["started_ms"], attempt["ended_ms"])
+    yield from (
+        "",
+        f"#### Attempt {attempt['number']}: {_render_badge(content.describe_attempt(attempt))} {span}".rstrip(),
+    )
     findings = (
-        f"{_look(content.describe_severity(each))} {code(each.get('code', ''))} {quote(content.tell_finding(each))}"
+        f"{_render_badge(content.describe_severity(each))} {code(each.get('code', ''))} "
+        f"{quote(content.format_diagnostic(each))}"
         for each in attempt["findings"]
     )
     yield from _list("Findings", findings)
     yield from _list("Repaired", (quote(each.get("message", "")) for each in attempt["repairs"]))
     claims = (
-        f"{code(each.get('path', ''))}: {_look(content.describe_claim(each))}"
+        f"{code(each.get('path', ''))}: {_render_badge(content.describe_claim(each))}"
         + (f" ({quote(each['reason'])})" if each.get("reason") else "")
         for each in content.list_claims(node, attempt)
     )

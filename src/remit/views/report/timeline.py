@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from remit.sentences import format_duration
-from remit.views.report.content import describe, tell_span
+from remit.views.report.content import describe, format_span
 from remit.views.report.markup import Markup, element
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _draw_row(row: Mapping[str, Any], number: int, report: Mapping[str, Any], fi
     indent = min(row["level"], 6) * 10
     return element(
         "g",
-        element("title", f"{row['agent']}: {look.word}, {tell_span(row['started_ms'], _find_end(row, report))}"),
+        element("title", f"{row['agent']}: {look.word}, {format_span(row['started_ms'], _find_end(row, report))}"),
         element("text", _shorten(str(row["agent"])), class_="name", x=indent, y=y + 14),
         element("rect", class_="queue", x=created, y=y + 7, width=round(max(0.0, begun - created), 1), height=6),
         element(
