@@ -31,15 +31,15 @@ class Ignore(NamedTuple):
 
 
 def unused_ignore(ignore: Ignore, codes: Sequence[str]) -> Diagnostic:
-    """An ignore silences nothing.
+    """An ignore comment has no effect.
 
-    Why: the fault it was written for is gone, or the code is misspelt; the next fault would be silenced unseen.
+    Why: the problem is fixed, or the code is misspelled. The comment would hide the next problem.
 
-    Bad: `<!-- remit: ignore[AGT122] -->` above a line that has no finding.
+    Bad: `<!-- remit: ignore[AGT122] -->` above a line without a diagnostic.
 
     Good: remove it.
 
-    Fix (safe): removes the comment, where none of its codes is needed.
+    Fix (safe): removes the comment if none of its codes is needed.
     """
     whole = len(codes) == len(ignore.codes)
     strange = _find_strange(codes)
@@ -71,9 +71,9 @@ def _find_strange(codes: Sequence[str]) -> list[str]:
 
 
 def ignore_without_code(ignore: Ignore) -> Diagnostic:
-    """An ignore names no code.
+    """An ignore comment names no code.
 
-    Why: it silences every finding on its line, also those that nobody has seen yet.
+    Why: it hides all diagnostics on its line, including future ones.
 
     Bad: `<!-- remit: ignore -->`
 

@@ -30,7 +30,7 @@ _TITLE, _SECTION, _CATEGORY = 1, 2, 3
 def title_missing(place: TextSpan) -> Diagnostic:
     """The findings file has no title.
 
-    Why: it is what people see in a list of files, and what the entry's title should say.
+    Why: lists of files show the title, and the entry's title should match it.
 
     Bad: a page that begins with `## Summary`
 
@@ -40,9 +40,9 @@ def title_missing(place: TextSpan) -> Diagnostic:
 
 
 def section_missing(name: str, place: TextSpan) -> Diagnostic:
-    """The findings file lacks one of its sections.
+    """The findings file lacks a required section.
 
-    Why: agents that come later read it by section: they look for the recommendations, not for the story.
+    Why: later agents read single sections, such as the recommendations.
 
     Bad: a page with Summary and Findings only.
 
@@ -52,13 +52,13 @@ def section_missing(name: str, place: TextSpan) -> Diagnostic:
 
 
 def section_empty(name: str, place: TextSpan) -> Diagnostic:
-    """A section of the findings file says nothing.
+    """A section of the findings file is empty.
 
-    Why: a heading alone looks like an answer and is none.
+    Why: an empty section looks complete and says nothing.
 
-    Bad: `## Sources`, and the next heading below it.
+    Bad: `## Sources`, directly followed by the next heading.
 
-    Good: what there is, or a sentence that there is nothing and why.
+    Good: the sources, or a sentence that there are none and why.
     """
     return Diagnostic(
         "MAN012",
@@ -70,9 +70,9 @@ def section_empty(name: str, place: TextSpan) -> Diagnostic:
 
 
 def summary_length(sentences: int, place: TextSpan) -> Diagnostic:
-    """The summary of the findings file is not two or three sentences.
+    """The summary of the findings file doesn't have two or three sentences.
 
-    Why: it is read to decide whether the rest is worth reading.
+    Why: readers decide by the summary whether to read the rest.
 
     Bad: a page of it, or `Done.`
 
@@ -83,9 +83,9 @@ def summary_length(sentences: int, place: TextSpan) -> Diagnostic:
 
 
 def placeholder_left(text: str, place: TextSpan) -> Diagnostic:
-    """A blank of the template was not filled in.
+    """A placeholder of the template wasn't filled in.
 
-    Why: whoever reads on takes it for an answer, or copies it.
+    Why: a reader takes it for an answer, or copies it.
 
     Bad: `- Task: {{TASK_ID}}`
 
@@ -95,7 +95,7 @@ def placeholder_left(text: str, place: TextSpan) -> Diagnostic:
 
 
 def no_categories(place: TextSpan) -> Diagnostic:
-    """The findings are not divided into categories.
+    """The findings have no categories.
 
     Why: later readers look for one kind of finding, such as costs or risks.
 

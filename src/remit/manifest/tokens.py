@@ -40,13 +40,13 @@ _MAX_DEPTH = 20
 
 
 def unknown_token(name: str) -> Diagnostic:
-    """A text holds a token that is not declared.
+    """A text contains an unknown token.
 
-    Why: nothing would fill it, and the agent would read, or write, the blank itself.
+    Why: nothing replaces it, so the agent would read or write the token itself.
 
     Bad: `{{TOPIC}}`
 
-    Good: `{{TOPIC_SLUG}}`, or a value that is given for it.
+    Good: `{{TOPIC_SLUG}}`, or a value for the token.
     """
     meant = find_similar(name, (*REQUIRED, *OPTIONAL))
     hint = f"Did you mean {meant}?" if meant else "Give it a value, or take it out."
@@ -54,11 +54,11 @@ def unknown_token(name: str) -> Diagnostic:
 
 
 def token_missing(name: str) -> Diagnostic:
-    """A token that has to be given was not.
+    """A required token has no value.
 
-    Why: the task, the day and the topic are different each time; nobody can guess them.
+    Why: the task, the date and the topic differ in each run and can't be derived.
 
-    Bad: a text with `{{TASK_ID}}` in it, and no task.
+    Bad: a text with `{{TASK_ID}}` in it, in a run without a task.
 
     Good: a value for TASK_ID, DATE and TOPIC_SLUG.
     """
@@ -66,13 +66,13 @@ def token_missing(name: str) -> Diagnostic:
 
 
 def recursive_token(name: str) -> Diagnostic:
-    """A token's default leads back to the token, or grows without end.
+    """A token's default refers to the token itself, or expands without end.
 
-    Why: it would never be a value.
+    Why: it never results in a value.
 
     Bad: `OUTPUT_DIR = "{{MANIFEST_PATH}}/.."` and `MANIFEST_PATH = "{{OUTPUT_DIR}}/MANIFEST.jsonl"`
 
-    Good: defaults that lead to a value.
+    Good: defaults that result in a value.
     """
     message = f"{name} leads back to itself, or to more than {MAX_VALUE_CHARS:,} characters"
     return Diagnostic("MAN022", "error", message, f"Give {name} a value.")

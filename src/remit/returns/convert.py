@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 def lost(pointer: str, what: str) -> Diagnostic:
-    """Something has no place in the target format and was left out.
+    """The target format has no field for a value, which was left out.
 
-    Why: formats differ in what they can say. The caller should know what a reader of the converted return cannot.
+    Why: formats have different fields. The caller should know what is missing from the converted return.
 
     Bad: relying on the session id after converting to `hyper`, which has none.
 
-    Good: keeping the original beside the converted return.
+    Good: keeping the original with the converted return.
     """
     return Diagnostic(
         "CNV001",
@@ -42,25 +42,26 @@ def lost(pointer: str, what: str) -> Diagnostic:
 
 
 def changed(pointer: str, message: str) -> Diagnostic:
-    """Something was said with the nearest word that the target format has, or derived from what was there.
+    """A value was converted to the closest value of the target format, or derived from others.
 
-    Why: `blocked` becomes `error` in `hyper`, a list becomes a text, a summary is put together from captions.
+    Why: `blocked` becomes `error` in `hyper`, a list becomes a text, a summary is built from captions.
 
-    Bad: taking a derived value for the agent's own.
+    Bad: treating a derived value as the agent's own.
 
-    Good: reading the finding before relying on the field.
+    Good: checking the field before relying on it.
     """
     return Diagnostic("CNV002", "warning", message, "Check that the meaning is still right.", pointer)
 
 
 def unknown_field(pointer: str, option: str) -> Diagnostic:
-    """The target format requires something that the source does not say.
+    """The target format requires a value that the source doesn't have.
 
-    Why: a session id, a depth, a duration or a date cannot be made up.
+    Why: Remit doesn't invent a session id, a depth, a duration or a date.
 
     Bad: converting `hyper` to `standard` without a session id.
 
-    Good: `remit return convert --to standard --session sess_1763200000_k3x9qz --depth 1 --path orchestrator,planner`
+    Good: `remit return convert --to standard --session sess_1763200000_k3x9qz --depth 1 --path
+    orchestrator,planner`
     """
     name = pointer.rpartition("/")[2]
     return Diagnostic("CNV003", "error", f"{name} is required and not known", f"Give it with {option}.", pointer)

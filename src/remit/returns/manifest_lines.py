@@ -37,9 +37,10 @@ _MAX_ON_LINE = 50
 
 
 def line_too_long(number: int) -> Diagnostic:
-    """A line is longer than an entry may be (1 MiB), and was not read.
+    """A line is longer than the limit for an entry (1 MiB); Remit didn't read it.
 
-    Why: an entry is a few sentences that point to a file. A line of megabytes is that file, or an accident.
+    Why: an entry has a few sentences and points to a file. A line of several megabytes is that file, or an
+    accident.
 
     Bad: the whole report in `key_findings`.
 
@@ -55,26 +56,26 @@ def line_too_long(number: int) -> Diagnostic:
 
 
 def truncated_last_line(place: TextSpan, reason: str) -> Diagnostic:
-    """The last line is cut off: it is no JSON, and no line feed ends it.
+    """The last line is cut off: it isn't valid JSON, and has no newline.
 
-    Why: whoever wrote it was stopped in the middle. The next entry would be glued to it, and both would be lost.
+    Why: its writer was interrupted. The next entry would be appended to the same line, and both would be lost.
 
     Bad: `{"id":"auth-2026-01-19","file":"2026-01-` at the end of the file.
 
-    Good: the entry written in one piece, with the line feed; a torn one is completed or removed.
+    Good: an entry that is written at once, with its newline. Complete or remove a cut-off entry.
     """
     message = f"the last line was cut off: {reason}"
     return Diagnostic("MAN002", "error", message, "Complete the entry, or remove the line.", place=place)
 
 
 def no_final_newline(place: TextSpan) -> Diagnostic:
-    """No line feed ends the last entry.
+    """The last entry has no newline at its end.
 
-    Why: the next program that appends an entry puts it on the same line, and then neither can be read.
+    Why: the next program appends its entry to the same line, and neither can be read.
 
     Bad: a file that ends with `}`
 
-    Good: a file that ends with `}` and a line feed.
+    Good: a file that ends with `}` and a newline.
     """
     return Diagnostic(
         "MAN003", "warning", "no line feed ends the last entry", "Add one at the end of the file.", place=place
@@ -84,7 +85,7 @@ def no_final_newline(place: TextSpan) -> Diagnostic:
 def duplicate_id(entry_id: str, first_line: int, free: str, place: TextSpan | None) -> Diagnostic:
     """Two entries have the same id.
 
-    Why: the id is how an entry is looked up and what a task links to. Of two, one is never found again.
+    Why: tasks and searches refer to an entry by its id. One of the two is never found.
 
     Bad: two entries with `"id": "auth-2026-01-19"`
 
@@ -101,9 +102,9 @@ def duplicate_id(entry_id: str, first_line: int, free: str, place: TextSpan | No
 
 
 def alias_used(key: str, field: str, place: TextSpan | None) -> Diagnostic:
-    """A field has another name than the standard gives it; it is read all the same. Told once for each name.
+    """A field has an alias instead of its standard name. Remit reads it, and reports each alias once.
 
-    Why: manifests in the wild have `task_id`, `output_file`, `timestamp` and the like. Remit reads them, other programs
+    Why: existing manifests have `task_id`, `output_file`, `timestamp` and others. Remit reads them, other programs
     may not.
 
     Bad: `"output_file": "2026-01-19_auth.md"`
@@ -115,9 +116,9 @@ def alias_used(key: str, field: str, place: TextSpan | None) -> Diagnostic:
 
 
 def not_utf8(place: TextSpan) -> Diagnostic:
-    """A line is not UTF-8.
+    """A line isn't valid UTF-8.
 
-    Why: JSON is. What cannot be decoded is read differently by every program, or not at all.
+    Why: JSON is UTF-8. Programs decode other bytes differently, or not at all.
 
     Bad: an entry written in Latin-1.
 

@@ -79,7 +79,7 @@ def left_out(document: AgentDocument, pointer: str, to: str, names: str) -> Diag
 
 
 def built_in(document: AgentDocument, pointer: str, to: str, names: str) -> Diagnostic:
-    """An agent that may be called is built into Remit: the harness has no agent of that name.
+    """An agent in `can_delegate_to` is built into Remit: the harness has no agent of that name.
 
     Why: Remit's hooks answer such a call. In a harness without the hooks the call fails, unless the project has an
     agent file of that name.
@@ -136,8 +136,7 @@ def outdated(document: AgentDocument, path: str, *, missing: bool) -> Diagnostic
 def left_over(document: AgentDocument, origin: str) -> Diagnostic:
     """A compiled file has lost its source: the source was removed, or its agent has another name now.
 
-    Why: the harness still loads the file, with the permissions at the time of its compilation. Remit removes nothing
-    without a request.
+    Why: the harness still loads the file, with its old permissions. Remit removes nothing without a request.
 
     Bad: `.claude/agents/planner.md`, generated from an `agents/planner.md` that does not exist any more.
 

@@ -35,11 +35,12 @@ MAX_LINES = 400
 def no_sections(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The body has none of the standard's sections.
 
-    Why: the file says that it follows the standard, yet nothing in it can be found: no inputs, no steps, no return.
+    Why: the file claims to follow the standard, but has no inputs, steps, or return format.
 
     Bad: a body of plain paragraphs.
 
-    Good: `<context>`, `<role>`, `<task>`, `<inputs_required>`, `<process_flow>`, `<return_format>`, `<error_handling>`
+    Good: `<context>`, `<role>`, `<task>`, `<inputs_required>`, `<process_flow>`, `<return_format>`,
+    `<error_handling>`
     """
     document = case.document
     if document.unclosed_frontmatter:
@@ -54,13 +55,13 @@ def no_sections(case: AgentFileContext) -> Iterator[AgentViolation]:
 def title_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The body has no title.
 
-    Why: the title tells a reader, and a model, who is speaking before the sections begin.
+    Why: the title tells a reader, and the model, which agent the sections describe.
 
     Bad: no `# Planner` above the sections
 
     Good: `# Planner`, then `<context>`.
 
-    Fix (safe): makes a title from the agent's name.
+    Fix (safe): adds a title with the agent's name.
     """
     document = case.document
     if document.outline.title is not None or document.outline.is_bare:
@@ -91,9 +92,9 @@ _SIGN = lazy(r"\S")
 
 @agent_rule("AGT102", severity="warning", fix="unsafe")
 def title_not_first(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """Something stands before the title.
+    """Text precedes the title.
 
-    Why: the title opens the body; what stands above it belongs to nothing.
+    Why: text above the title belongs to no section.
 
     Bad: the `<role>`, and `# Planner` below it.
 
@@ -120,15 +121,15 @@ def title_not_first(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT103", fix="safe")
 def section_misspelled(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The name of a section is misspelt.
+    """A section's name is misspelled.
 
-    Why: whoever looks for the section does not find it.
+    Why: programs and agents that look for the section don't find it.
 
     Bad: `<return_fromat>`, `<proces_flow>`
 
     Good: `<return_format>`, `<process_flow>`
 
-    Fix (safe): corrects the name where the section opens and where it closes.
+    Fix (safe): corrects the opening and the closing tag.
     """
     for slip in case.document.outline.slips:
         slash = "/" if slip.closes else ""
@@ -150,10 +151,10 @@ _NAMED = ("parameter", "delegate_to", "error_type", "artifact")
 
 @agent_rule("AGT105", severity="warning")
 def placeholder_left(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A blank of a template is not filled in.
+    """A placeholder of a template isn't filled in.
 
-    Why: the agent reads the blank as its instruction. Blanks in paths and in the structure of the return are meant for
-    the agent and stay.
+    Why: the agent reads the placeholder as its instruction. Placeholders in paths and in the structure of the
+    return are meant for the agent, and aren't reported.
 
     Bad: `<role>{Detailed role description}</role>`, `description: "{detailed description}"`
 
@@ -182,9 +183,9 @@ def placeholder_left(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT117")
 def input_required_and_forbidden(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """An input is asked for and forbidden at once.
+    """An input is both required and forbidden.
 
-    Why: no delegation can satisfy both, so every one is refused.
+    Why: no run can satisfy both, so every run is refused.
 
     Bad: `<parameter name="full_system_state" type="string">All of it.</parameter>` and
     `<forbidden>full_system_state</forbidden>`
@@ -201,13 +202,15 @@ def input_required_and_forbidden(case: AgentFileContext) -> Iterator[AgentViolat
 
 @agent_rule("AGT118", severity="warning")
 def delegation_patterns_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The agent may delegate, and nothing says how.
+    """The agent can call other agents, and nothing says how.
 
-    Why: an agent that may call others needs to know when, with which context, and what to do with the answer.
+    Why: an agent that calls others needs to know when to call them, with which context, and what to do with the
+    result.
 
     Bad: `can_delegate_to: ["status-sync-manager"]` and no `<delegation_patterns>`
 
-    Good: a `<delegate_to name="status-sync-manager">` with `<when>`, `<context>`, `<expected_return>`, `<integration>`
+    Good: a `<delegate_to name="status-sync-manager">` with `<when>`, `<context>`, `<expected_return>`,
+    `<integration>`
     """
     document = case.document
     named = document.get("delegation", "can_delegate_to")
@@ -225,8 +228,8 @@ def delegation_patterns_missing(case: AgentFileContext) -> Iterator[AgentViolati
 def file_size(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The file has fewer than 150 lines or more than 400.
 
-    Why: a short file leaves out how the work is done; a long one fills the agent's context before the work begins.
-    200 to 300 lines are wanted, up to 400 are fine.
+    Why: a short file leaves out how to do the work; a long file fills the agent's context before the work begins.
+    The standard asks for 200 to 300 lines; up to 400 are accepted.
 
     Bad: an agent of 700 lines.
 
@@ -254,11 +257,11 @@ def file_size(case: AgentFileContext) -> Iterator[AgentViolation]:
 def final_status_unmentioned(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The body doesn't contain the status in which a run of this kind ends.
 
-    Why: a plan that is written and a task that does not say [PLANNED] is the most common way for work to be lost.
-    Lint looks for the standard's word: PLANNED or RESEARCHED in any case, COMPLETED in capitals, because the return has
-    a `completed` of its own.
+    Why: a plan without a task that says [PLANNED] is the most common way to lose work. Lint looks for the
+    standard's word: PLANNED or RESEARCHED in any case, COMPLETED in capitals, because the return has a `completed`
+    of its own.
 
-    Bad: a planning agent that nowhere says [PLANNED].
+    Bad: a planning agent that doesn't mention [PLANNED].
 
     Good: `Ask status-sync-manager to update the status to [PLANNED].`
     """
@@ -280,13 +283,13 @@ def final_status_unmentioned(case: AgentFileContext) -> Iterator[AgentViolation]
 
 @agent_rule("AGT139")
 def sections_hidden(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A code fence or a comment is opened and never closed, and sections stand behind it.
+    """A code fence or a comment that is never closed hides sections.
 
-    Why: everything that follows is code or comment, so the sections in it are not there.
+    Why: everything that follows is code or comment, so its sections don't count.
 
     Bad: a line of three backticks in a step, and no second one before `<return_format>`.
 
-    Good: each fence closed where its code ends.
+    Good: a closing fence after each code block.
     """
     document, outline = case.document, case.document.outline
     if document.body.hidden is None or not outline.hidden:

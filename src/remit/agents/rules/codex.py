@@ -102,9 +102,9 @@ _NICKNAME = lazy(r"[A-Za-z0-9 _-]{1,200}\Z")
 
 @agent_rule("AGT404", profiles=("codex",))
 def codex_nickname_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """`nickname_candidates` is empty, or has a name that is blank, given twice, or of other signs than it may have.
+    """`nickname_candidates` is empty or has a blank, duplicate or invalid name.
 
-    Why: Codex drops the agent. Nicknames are of letters without accents, digits, spaces, hyphens and underscores.
+    Why: Codex drops the agent. Nicknames can have letters without accents, digits, spaces, hyphens and underscores.
 
     Bad: `nickname_candidates = []`, `nickname_candidates = ["R2/D2"]`
 

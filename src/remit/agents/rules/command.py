@@ -85,15 +85,16 @@ def _classify(name: str) -> str | None:
 def command_stage_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A command's workflow lacks one of the five stages: prepare, invoke, receive, validate, process.
 
-    Why: what a workflow does not name is not done. A command that does not receive takes the end of the call for its
-    success; one that does not validate takes prose for a result. Each stage counts once, by the first word of its
-    `name`, its tag or its heading; preflight, delegate, await, verify and relay are accepted, too. Sentences in a stage
-    don't count. Files without `<workflow_execution>` are checked only if their stages are those of a delegation.
+    Why: agents skip what a workflow doesn't name. A command without a receive stage takes the end of the call for
+    success; one without a validate stage takes prose for a result. Each stage counts once, by the first word of its
+    `name`, its tag or its heading; preflight, delegate, await, verify and relay are accepted, too. Sentences in a
+    stage don't count. Files without `<workflow_execution>` are checked only if their stages are those of a
+    delegation.
 
     Bad: `<stage_1 name="Invoke">` and `<stage_2 name="Report">`
 
-    Good: `<stage_1 name="Prepare">`, `<stage_2 name="Invoke">`, `<stage_3 name="Receive">`,
-    `<stage_4 name="Validate">`, `<stage_5 name="Process">`
+    Good: `<stage_1 name="Prepare">`, `<stage_2 name="Invoke">`, `<stage_3 name="Receive">`, `<stage_4
+    name="Validate">`, `<stage_5 name="Process">`
     """
     workflow = _find_workflow(case.document)
     if workflow is None or not workflow.stages:
@@ -110,7 +111,7 @@ def command_stage_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
 def command_workflow_empty(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A command's `<workflow_execution>` has no stages.
 
-    Why: a workflow in plain sentences is easily skipped in parts; stages are not.
+    Why: agents skip parts of a workflow in prose more easily than stages.
 
     Bad: `<workflow_execution>Call the planner.</workflow_execution>`
 

@@ -50,11 +50,10 @@ def _read_form(pattern: str) -> _Form:
 def permission_not_enforceable(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The kernel enforces a permission differently from how it is written.
 
-    Why: the kernel knows files and folders, and no patterns. Remit compares each tool call with the pattern. The
-    commands of a confined agent are limited by the kernel: it opens the whole folder in front of a star that is
-    allowed, it protects and hides only the files that match when the agent starts, it doesn't limit reading to what is
-    allowed, and a program can't replace a file that is allowed by its name (`sed -i`, `git checkout`). An agent
-    without bash isn't reported.
+    Why: the kernel knows files and folders, but no patterns. Remit compares each tool call with the pattern. For
+    the commands of a confined agent, the kernel allows the whole folder before a star, protects and hides only
+    files that exist when the agent starts, doesn't limit reading to the allowed files, and lets no program replace
+    a file that is allowed by its name (`sed -i`, `git checkout`). An agent without bash isn't reported.
 
     Bad: `allow: [{write: ["docs/**/*.md"]}]`
 

@@ -28,11 +28,11 @@ def _get_table(document: AgentDocument) -> dict[str, Any]:
 
 @agent_rule("AGT074")
 def context_file_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A context file does not exist.
+    """A context file doesn't exist.
 
-    Why: the agent begins without what its author counted on, and says nothing of it. Paths are looked for below the
-    folder of the index, then below the workspace's root. A required file that is missing is an error, an optional
-    one or the index a warning.
+    Why: the agent starts without the information that its author expected. Paths are relative to the index's
+    folder, then to the workspace root. A missing required file is an error; a missing optional file or index is a
+    warning.
 
     Bad: `required: ["core/fromat.md"]`
 
@@ -51,14 +51,14 @@ def context_file_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT075", severity="warning")
 def context_too_large(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The context files together are larger than what may be loaded.
+    """The context files together exceed the size limit.
 
-    Why: something is cut off or left out, and nobody knows what. Counted is what is on disk now: what is required
-    and, with the strategy eager, what is optional; a file that is named twice counts once.
+    Why: a file is cut off or left out without a message. The total counts the current size of required files and,
+    with the eager strategy, optional files. A file that is listed twice counts once.
 
     Bad: three required files of 20,000 bytes each and `max_context_size: 50000`
 
-    Good: files that fit; a long one as an optional file of a lazy agent
+    Good: files that fit, or a long file that is optional in a lazy agent
     """
     document = case.document
     table = _get_table(document)
@@ -79,15 +79,15 @@ def context_too_large(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT076", severity="warning", fix="safe")
 def context_file_duplicate(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A context file is named twice.
+    """A context file is listed twice.
 
-    Why: it is loaded twice, or the reader wonders which other file was meant.
+    Why: it is loaded twice, or one of the two should be another file.
 
     Bad: `required: ["core/state.md", "core/state.md"]`
 
     Good: `required: ["core/state.md"]`
 
-    Fix (safe): removes the later one.
+    Fix (safe): removes the second one.
     """
     document = case.document
     seen: dict[str, str] = {}
@@ -109,9 +109,9 @@ def context_file_duplicate(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT077")
 def context_outside(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A context file lies outside of the workspace.
+    """A context file is outside of the workspace.
 
-    Why: the path exists on one machine only, or reaches what belongs to others. Remit does not look there.
+    Why: the path exists on one machine only, or reaches other people's files. Remit doesn't read it.
 
     Bad: `required: ["/home/me/notes.md", "../../secrets.md"]`
 
@@ -129,9 +129,9 @@ def context_outside(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT078", severity="warning")
 def context_not_a_file(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A context file is a folder or a pattern.
+    """A context path is a folder or a pattern.
 
-    Why: files are loaded, one by one. What a folder or a pattern holds changes, and nobody counts it.
+    Why: Remit loads single files. The content of a folder changes, and nothing would limit its size.
 
     Bad: `required: ["docs/context/", "core/**/*.md"]`
 

@@ -33,15 +33,15 @@ def _list_own_names(document: AgentDocument) -> set[str]:
 
 @agent_rule("AGT082", fix="safe")
 def target_is_self(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The agent may call itself.
+    """The agent lists itself as an agent that it can call.
 
-    Why: an agent that calls itself goes on until the depth or the money is gone; such a call is refused.
+    Why: an agent that calls itself repeats until the depth or the budget is used up, so such a call is refused.
 
     Bad: `can_delegate_to: ["planner"]` in `planner.md`
 
     Good: the names of other agents
 
-    Fix (safe): removes it, since the call would be refused.
+    Fix (safe): removes the name, since the call would be refused.
     """
     document = case.document
     own = _list_own_names(document)
@@ -54,15 +54,15 @@ def target_is_self(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT083", severity="warning", fix="safe")
 def target_duplicate(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """An agent stands twice in the list of those that may be called.
+    """The list of agents that can be called has a name twice.
 
-    Why: whoever removes one of them believes that the call is no longer allowed.
+    Why: removing one of them seems to forbid the call, but the other one still allows it.
 
     Bad: `can_delegate_to: ["git-workflow-manager", "git-workflow-manager"]`
 
     Good: each name once
 
-    Fix (safe): removes the later one.
+    Fix (safe): removes the second one.
     """
     document = case.document
     seen: set[str] = set()
@@ -76,15 +76,15 @@ def target_duplicate(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT085", fix="unsafe")
 def timeout_default_over_max(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A call may usually take longer than it may at most.
+    """The default timeout of a call is longer than the maximum.
 
-    Why: one of the two numbers is wrong, and every call is cut short by the other.
+    Why: one of the two numbers is wrong, and the maximum cuts every call short.
 
     Bad: `timeout_default: 900` and `timeout_max: 600`
 
     Good: `timeout_default: 300` and `timeout_max: 600`
 
-    Fix (unsafe): lowers the usual timeout to the longest.
+    Fix (unsafe): lowers the default to the maximum.
     """
     document = case.document
     table = _get_table(document)
@@ -99,9 +99,9 @@ def timeout_default_over_max(case: AgentFileContext) -> Iterator[AgentViolation]
 
 @agent_rule("AGT086", severity="warning")
 def timeout_max_over_own(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A call may take as long as the agent itself, or longer.
+    """A call can take as long as the agent itself, or longer.
 
-    Why: the agent runs out of time while it waits, and what its helper did is lost with it.
+    Why: the agent's own time runs out while it waits, and the work of the agent that it called is lost.
 
     Bad: `timeout: 1800` and `timeout_max: 1800`
 
@@ -132,13 +132,13 @@ def _list_patterns(document: AgentDocument) -> list[tuple[str, tuple[int, int]]]
 
 @agent_rule("AGT087", severity="warning")
 def pattern_for_target_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The agent may call another one, and its delegation patterns do not say how.
+    """The agent can call another agent, and its delegation patterns don't say how.
 
-    Why: without them it calls too often or never, leaves out what the other one needs, and loses its answer.
+    Why: without instructions, the agent calls too often or never, leaves out information, and ignores the result.
 
     Bad: `can_delegate_to: ["git-workflow-manager"]` and no `<delegate_to name="git-workflow-manager">`
 
-    Good: one `<delegate_to>` for each agent that may be called
+    Good: one `<delegate_to>` for each agent in `can_delegate_to`
     """
     document = case.document
     described = {name for name, _ in _list_patterns(document)}
@@ -160,15 +160,15 @@ def pattern_for_target_missing(case: AgentFileContext) -> Iterator[AgentViolatio
 
 @agent_rule("AGT088", fix="unsafe")
 def pattern_without_target(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The delegation patterns tell the agent to call one that it may not call.
+    """The delegation patterns name an agent that this agent can't call.
 
-    Why: the call is refused while it works.
+    Why: the call is refused during the run.
 
     Bad: `<delegate_to name="reviewer">` and no `reviewer` in `can_delegate_to`
 
     Good: `reviewer` in both
 
-    Fix (unsafe): adds it to the agents that may be called.
+    Fix (unsafe): adds the name to `can_delegate_to`.
     """
     document = case.document
     named = _get_table(document).get("can_delegate_to")

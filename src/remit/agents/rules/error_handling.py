@@ -53,10 +53,10 @@ def find_error_types(document: AgentDocument) -> list[ErrorType]:
 
 @agent_rule("AGT132", fix="unsafe")
 def timeout_unhandled(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """No type of error is called timeout.
+    """The error handling doesn't cover timeouts.
 
-    Why: every delegation has a time limit. An agent that does not plan for it loses its work, instead of saving it
-    and returning partial. In a section without types of errors, lint looks for the word `timeout`.
+    Why: every run has a time limit. An agent without a plan for it loses its work instead of saving it and
+    returning partial. In a section without error types, lint looks for the word `timeout`.
 
     Bad: an `<error_handling>` without `timeout`
 
@@ -100,9 +100,9 @@ def read_error_names(document: AgentDocument) -> set[str]:
 
 @agent_rule("AGT134", severity="warning")
 def error_part_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A type of error lacks its detection, handling, recovery or logging.
+    """An error type lacks its detection, handling, recovery or logging.
 
-    Why: detection and handling are for the agent, recovery is for the user, logging is for whoever looks afterwards.
+    Why: the agent needs detection and handling, the user needs recovery, and logging helps with later analysis.
 
     Bad: `<error_type name="timeout">Return partial.</error_type>`
 
@@ -141,15 +141,15 @@ def _is_error_part(tag: Tag) -> bool:
 
 @agent_rule("AGT136", severity="note", fix="safe")
 def error_type_as_tag(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The types of errors are written as tags of their own.
+    """Error types are written as tags of their own.
 
-    Why: `<timeout>` is understood as `<error_type name="timeout">`, other tools look for the latter.
+    Why: Remit reads `<timeout>` as `<error_type name="timeout">`; other tools look for the latter.
 
     Bad: `<timeout>Return partial.</timeout>` in `<error_handling>`
 
     Good: `<error_type name="timeout">Return partial.</error_type>`
 
-    Fix (safe): writes them as error types.
+    Fix (safe): rewrites them as error types.
     """
     named = [each for each in find_error_types(case.document) if each.tag.closed and each.tag.name != "error_type"]
     named = [each for each in named if not is_misspelt(each.tag.name, "error_type") and each.name]

@@ -83,13 +83,13 @@ def _place_of_edge(agent: Definition, name: str) -> TextSpan:
 
 @graph_rule("GRF001")
 def cycle(graph: Graph) -> Iterator[GraphViolation]:
-    """Agents may call each other in a circle.
+    """Agents can call each other in a cycle.
 
-    Why: a delegation to an ancestor is refused when it happens, and until then the circle costs one run per agent.
+    Why: Remit refuses a call to an ancestor during the run; until then, the cycle costs one run per agent.
 
-    Bad: `planner` may call `researcher`, and `researcher` may call `planner`.
+    Bad: `planner` can call `researcher`, and `researcher` can call `planner`.
 
-    Good: both call a third one that calls nobody.
+    Good: both call a third agent that calls no other agent.
     """
     for names in graph.cycles:
         agent = graph.agents[names[0]]
@@ -101,10 +101,10 @@ def cycle(graph: Graph) -> Iterator[GraphViolation]:
 
 @graph_rule("GRF002")
 def too_deep(graph: Graph) -> Iterator[GraphViolation]:
-    """A chain of calls is longer than the limit allows.
+    """A chain of calls is longer than the depth limit.
 
-    Why: the fourth level is refused when it is reached, after everything above it has been paid for. A chain whose
-    first agent no command calls counts, too: a user can run that agent by its name.
+    Why: Remit refuses the fourth level during the run, after all levels above it have used time and budget. A chain
+    counts even if no command calls its first agent, because a user can run that agent by name.
 
     Bad: an agent calls a second, that one a third, that one a fourth.
 
@@ -126,9 +126,10 @@ def too_deep(graph: Graph) -> Iterator[GraphViolation]:
 
 @graph_rule("GRF003", fix="unsafe")
 def target_unknown(graph: Graph) -> Iterator[GraphViolation]:
-    """An agent may call one that does not exist.
+    """`can_delegate_to` names an agent that doesn't exist.
 
-    Why: the call fails when it is made. The utility agents of the standard need no file: Remit answers for them.
+    Why: the call fails during the run. The standard's utility agents need no file, because they are built into
+    Remit.
 
     Bad: `can_delegate_to: [reseacher]`
 
@@ -156,9 +157,9 @@ def _is_plain(name: str) -> bool:
 def unreachable(graph: Graph) -> Iterator[GraphViolation]:
     """No command and no primary agent reaches this agent.
 
-    Why: it is dead, or the agent that should call it does not know it.
+    Why: the agent is unused, or its intended caller doesn't list it.
 
-    Bad: a standard agent without `lifecycle.command` that nobody has in `can_delegate_to`.
+    Bad: a standard agent without `lifecycle.command` that is in no `can_delegate_to`.
 
     Good: `command: "/plan"`, or its name in a caller's `can_delegate_to`.
     """
@@ -179,14 +180,14 @@ def _edges(graph: Graph) -> Iterator[tuple[Definition, Definition]]:
 
 @graph_rule("GRF005", severity="warning")
 def wider_child(graph: Graph) -> Iterator[GraphViolation]:
-    """An agent may call one that has wider permissions than itself.
+    """An agent can call an agent with wider permissions than its own.
 
-    Why: what an agent may not do it can have done, so its own limits say nothing. The utility agents
-    of the standard are not meant: they do for others what those may not.
+    Why: the caller can have done what it isn't allowed to do itself, so its own limits have no effect. The
+    standard's utility agents don't count: they exist to do this work for others.
 
-    Bad: `reviewer` has `write: false` and may call `implementer`, which may write everywhere.
+    Bad: `reviewer` has `write: false` and can call `implementer`, which can write everywhere.
 
-    Good: a child that may do no more than its caller.
+    Good: a called agent with the same permissions as its caller, or fewer.
     """
     for caller, child in _edges(graph):
         wider = _find_wider(caller, child) if child.name not in UTILITY_AGENTS else None
@@ -215,13 +216,13 @@ def _find_wider(caller: Definition, child: Definition) -> str | None:
 
 @graph_rule("GRF006", severity="warning")
 def child_outlives_caller(graph: Graph) -> Iterator[GraphViolation]:
-    """An agent may call one whose timeout is not shorter than its own.
+    """An agent can call an agent whose timeout isn't shorter than its own.
 
-    Why: the caller runs out of time while it waits, and what the child found is lost with it.
+    Why: the caller's time runs out while it waits, and the work of the agent that it called is lost.
 
-    Bad: `planner` has 1800 seconds and may call `researcher` with 3600.
+    Bad: `planner` has 1800 seconds and can call `researcher` with 3600.
 
-    Good: the child has less time than its caller.
+    Good: a shorter timeout for the called agent.
     """
     for caller, child in _edges(graph):
         if caller.timeout_s and child.timeout_s and child.timeout_s >= caller.timeout_s:
@@ -232,9 +233,9 @@ def child_outlives_caller(graph: Graph) -> Iterator[GraphViolation]:
 
 @graph_rule("GRF007", severity="warning")
 def may_start_any_agent(graph: Graph) -> Iterator[GraphViolation]:
-    """An agent has a tool with which it can start any agent, itself among them.
+    """An agent has a tool that can start any agent, including itself.
 
-    Why: an agent that starts itself does so until the money is gone. Nothing but a list of names prevents it.
+    Why: an agent that starts itself repeats until the budget is used up. Only a list of names prevents that.
 
     Bad: `tools: Read, Agent` (Claude Code), `permission: {task: allow}` (opencode)
 
@@ -252,13 +253,13 @@ def may_start_any_agent(graph: Graph) -> Iterator[GraphViolation]:
 
 @graph_rule("GRF008")
 def duplicate_name(graph: Graph) -> Iterator[GraphViolation]:
-    """Two files define an agent of the same name.
+    """Two files define agents of the same name.
 
-    Why: a harness takes one of them, and nobody can tell which.
+    Why: a harness loads one of them, and which one isn't defined.
 
     Bad: `.claude/agents/review/planner.md` and `.claude/agents/plan/planner.md`
 
-    Good: a name of its own for each.
+    Good: a different name for each.
     """
     for first, second in graph.twins:
         yield GraphViolation(

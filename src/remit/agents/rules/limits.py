@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @agent_rule("AGT069", severity="note")
 def temperature_unsupported(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The agent sets a temperature, and the harness that reads its file has no such setting.
+    """The agent sets a temperature, and its harness has no such setting.
 
-    Why: Claude Code has no option for the temperature, so a run there uses the harness's own. `max_tokens` is passed on
-    to Claude Code and to opencode, `temperature` to opencode. Codex and Gemini CLI have an option for neither.
+    Why: Claude Code has no option for the temperature and uses its own. Remit passes `max_tokens` to Claude Code
+    and opencode, and `temperature` to opencode. Codex and Gemini CLI have no option for either.
 
     Bad: `temperature: 0.2` in `.claude/agents/planner.md`, and the results vary more than expected
 
@@ -93,9 +93,9 @@ def _tidy(seconds: float) -> float:
 
 @agent_rule("AGT036", fix="safe")
 def timeout_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The timeout is not a number of seconds.
+    """The timeout isn't a number of seconds.
 
-    Why: a timeout that cannot be read limits nothing.
+    Why: a timeout that can't be parsed has no effect.
 
     Bad: `timeout: 30m`
 
@@ -115,15 +115,15 @@ def timeout_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT037", fix="unsafe")
 def timeout_unlimited(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The agent may take for ever.
+    """The timeout sets no limit.
 
-    Why: one agent that hangs holds up everybody above it, and nobody can tell whether it still works.
+    Why: an agent that hangs blocks all its callers, and they can't tell whether it still works.
 
     Bad: `timeout: 0`, `timeout: none`
 
     Good: `timeout: 3600`
 
-    Fix (unsafe): writes what agents of its type are given: 3600 seconds for research and review, 1800 for planning,
+    Fix (unsafe): writes the default for the agent's type: 3600 seconds for research and review, 1800 for planning,
     7200 for implementation, 300 for a utility.
     """
     document, value = case.document, case.get("timeout")
@@ -136,16 +136,16 @@ def timeout_unlimited(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT038", severity="warning", fix="unsafe")
 def timeout_too_long(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The timeout is longer than what agents of this type are given.
+    """The timeout is longer than the default for agents of this type.
 
-    Why: an agent that hangs is noticed that much later, and those who called it may have given up before. Given are
-    3600 seconds for research and review, 1800 for planning, 7200 for implementation, 300 for a utility.
+    Why: an agent that hangs is noticed later, and its callers may have timed out before. Defaults are 3600 seconds
+    for research and review, 1800 for planning, 7200 for implementation, 300 for a utility.
 
     Bad: `timeout: 7200` with `agent_type: planning`
 
     Good: `timeout: 1800`
 
-    Fix (unsafe): writes what its type is given, or a thousandth where milliseconds were probably meant.
+    Fix (unsafe): writes the default, or a thousandth of the value if it was probably meant as milliseconds.
     """
     document = case.document
     kind, found = get_kind(document), _read_timeout(case.get("timeout"))

@@ -54,16 +54,16 @@ _TASK_FOLDER = lazy(r"/[^/]{1,120}/")
 
 @agent_rule("AGT123", severity="warning", fix="unsafe")
 def artifact_path(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A plan, report or summary is written to another place than its usual one.
+    """The path of a plan, report or summary isn't the standard's path.
 
-    Why: status, resume and review look for plans, reports and summaries in the folder of their task. A summary without
-    a date is only a note: it is found, and overwritten by the next one. Code and documents may lie anywhere.
+    Why: status, resume and review look for plans, reports and summaries in the task's folder. A summary without a
+    date is only a note: it is found, but the next one overwrites it. Code and documents can be anywhere.
 
     Bad: `<path>docs/plan.md</path>`
 
     Good: `<path>specs/{number}_{slug}/plans/implementation-{version:03d}.md</path>`
 
-    Fix (unsafe): writes the usual path.
+    Fix (unsafe): writes the standard's path.
     """
     document = case.document
     for tag in find_artifacts(document):
@@ -114,15 +114,15 @@ def _find_structure(document: AgentDocument) -> Tag | None:
 
 @agent_rule("AGT126", fix="unsafe")
 def structure_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The format of the return has no structure.
+    """The return format has no structure.
 
-    Why: the structure is what the agent fills in; a description of it is filled in by every model differently.
+    Why: the agent fills in the structure; each model interprets a description of it differently.
 
     Bad: `<return_format>Return a JSON object.</return_format>`
 
     Good: `<return_format><structure>{"status": "completed", …}</structure></return_format>`
 
-    Fix (unsafe): puts `<structure>` around an object that is already there, else adds the standard's.
+    Fix (unsafe): wraps an existing object in `<structure>`; otherwise, adds the standard's structure.
     """
     document = case.document
     section, structure = document.outline.get("return_format"), _find_structure(document)
@@ -152,7 +152,7 @@ def structure_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
 def return_field_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The structure of the return lacks a required field.
 
-    Why: a return without it is refused, however well the work was done.
+    Why: a return without the field is refused, even if the work is good.
 
     Bad: `<structure>{"status": "completed", "summary": "It is done. It is short."}</structure>`
 
@@ -186,7 +186,7 @@ _OTHER_STATUSES = {
 
 @agent_rule("AGT128", fix="unsafe")
 def return_status_word(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The structure of the return names a status that is none.
+    """The structure of the return has an unknown status.
 
     Why: a return's status is completed, partial, failed or blocked, in lower case; any other word is refused.
 
@@ -194,7 +194,7 @@ def return_status_word(case: AgentFileContext) -> Iterator[AgentViolation]:
 
     Good: `"status": "completed|partial|failed|blocked"`
 
-    Fix (unsafe): writes the word that was meant, where there is one.
+    Fix (unsafe): writes the matching status, if there is one.
     """
     document = case.document
     structure = _find_structure(document)

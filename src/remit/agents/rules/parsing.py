@@ -25,7 +25,7 @@ _MARKDOWN: tuple[Profile, ...] = ("standard", "claude", "opencode", "command")
 def file_unreadable(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The file cannot be read as text.
 
-    Why: a harness drops such a file, or reads something else than its author wrote.
+    Why: a harness skips such a file, or reads something other than its author wrote.
 
     Bad: a file in UTF-16, with NUL bytes, of more than 1 MiB, a pipe, a link to itself.
 
@@ -41,14 +41,15 @@ def file_unreadable(case: AgentFileContext) -> Iterator[AgentViolation]:
 def frontmatter_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The file has no frontmatter.
 
-    Why: without `name` and `description` no harness takes it for an agent; it is passed over in silence.
+    Why: without `name` and `description`, no harness recognizes the file as an agent, and it skips the file without
+    a message.
 
     Bad: a file that begins with `# Planner`.
 
     Good: a file that begins with `---`, keys and values, and `---`.
 
-    Fix (unsafe): puts a frontmatter with the file's name and its title on top, which makes an agent of it. Where a
-    frontmatter stands below blank lines or spaces, it is safe: only these are removed.
+    Fix (unsafe): puts a frontmatter with the file's name and title at the top, which makes the file an agent. If
+    the frontmatter only follows blank lines or spaces, the fix removes them and is safe.
     """
     document = case.document
     if document.frontmatter is not None or document.fault is not None:
@@ -78,13 +79,13 @@ _LATE_HEAD = lazy(
 
 @agent_rule("AGT003", profiles=_MARKDOWN, fix="unsafe")
 def frontmatter_unclosed(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The frontmatter is opened and never closed.
+    """The frontmatter has no closing `---`.
 
-    Why: the whole file is then taken for YAML, or for text.
+    Why: parsers then read the whole file as YAML, or as text.
 
-    Bad: one line of `---`, at the top.
+    Bad: a single line of `---`, at the top.
 
-    Good: a line of `---` above and one below.
+    Good: a line of `---` above the frontmatter and one below.
 
     Fix (unsafe): closes it before the first heading or tag.
     """
@@ -109,16 +110,16 @@ def _list_problems(case: AgentFileContext, *kinds: ProblemKind) -> Iterator[Fron
 
 @agent_rule("AGT004", profiles=ALL, fix="safe")
 def frontmatter_syntax(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The frontmatter is not valid YAML (for Codex: the file is not valid TOML).
+    """The frontmatter isn't valid YAML (for Codex: the file isn't valid TOML).
 
-    Why: some harnesses read such a file line by line and go on, others drop the agent; every other tool fails. Remit
-    reads what it can, key by key.
+    Why: some harnesses read such a file line by line, others drop the agent; every other tool fails. Remit reads
+    the keys that it can.
 
     Bad: `description: Use this agent when: the build fails`
 
     Good: `description: "Use this agent when: the build fails"`
 
-    Fix (safe): puts the text that YAML stumbles over between quotes; it stays the same text.
+    Fix (safe): quotes the text that YAML rejects; the text stays the same.
     """
     if case.document.unclosed_frontmatter:
         return  # the body is taken for YAML then
@@ -147,13 +148,13 @@ def _quote_around(document: AgentDocument, at: int) -> tuple[edits.Change, ...]:
 def duplicate_key(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A key is given twice.
 
-    Why: one of the two is silently lost, and which one depends on the reader.
+    Why: YAML keeps one of the two without a message, and which one depends on the parser.
 
     Bad: `timeout: 300` and, further down, `timeout: 3600`
 
     Good: each key once.
 
-    Fix (unsafe): removes the later one where both say the same, and leaves the choice to you where they do not.
+    Fix (unsafe): removes the second one if both have the same value. If the values differ, the choice is yours.
     """
     for problem in _list_problems(case, "duplicate"):
         yield AgentViolation(problem.message, "Give each key once.", (problem.start, problem.end), problem.pointer,
@@ -174,9 +175,10 @@ def _cut_repeated(document: AgentDocument, problem: FrontmatterProblem) -> tuple
 
 @agent_rule("AGT006", profiles=ALL)
 def frontmatter_too_complex(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The frontmatter is larger, deeper or refers to itself more than any honest one.
+    """The frontmatter is larger, deeper, or has more aliases than Remit reads.
 
-    Why: a few lines of aliases can unfold into gigabytes, and deep nesting ends parsers. Remit reads no further.
+    Why: a few lines of aliases can expand to gigabytes, and deep nesting crashes parsers. Remit stops reading
+    there.
 
     Bad: `a: &a [*a, *a]`
 
@@ -188,13 +190,13 @@ def frontmatter_too_complex(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT007", profiles=_MARKDOWN)
 def yaml_object_tag(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The frontmatter asks for an object to be built (`!!python/object`, `!include`).
+    """The frontmatter asks a parser to build an object (`!!python/object`, `!include`).
 
-    Why: a careless reader would run code for it. Remit takes the text and builds nothing.
+    Why: an unsafe YAML loader would run code for it. Remit reads the text and builds nothing.
 
     Bad: `hook: !!python/object/apply:os.system ["id"]`
 
-    Good: plain texts, numbers and lists.
+    Good: plain strings, numbers, and lists.
     """
     for problem in _list_problems(case, "tag"):
         yield AgentViolation(problem.message, "Remove the tag.", (problem.start, problem.end), problem.pointer)
@@ -215,16 +217,16 @@ def _is_part(tag: Tag) -> bool:
 
 @agent_rule("AGT010", profiles=("standard", "opencode", "command"), fix="unsafe")
 def tag_unclosed(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A section is opened and never closed.
+    """A section has no closing tag.
 
-    Why: a model takes everything that follows for a part of it.
+    Why: a model reads everything that follows as part of the section.
 
     Bad: `<role>` and no `</role>`
 
     Good: `<role>A planner.</role>`
 
-    Fix (unsafe): closes it before the next section or step, where the section around it ends, or at the end of its line
-    if it began there.
+    Fix (unsafe): closes the section before the next section or step, where its parent ends, or at the end of its
+    line if it began there.
     """
     document = case.document
     misspelt = {id(slip.tag): slip for slip in document.outline.slips if slip.closes}
@@ -264,15 +266,15 @@ def _find_end(tag: Tag) -> int:
 
 @agent_rule("AGT011", profiles=("standard", "opencode", "command"), fix="unsafe")
 def tag_unopened(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A section is closed that was never opened.
+    """A closing tag has no opening tag.
 
-    Why: its opening tag is misspelt or lost, and the section with it.
+    Why: the opening tag is misspelled or missing, so the section is missing, too.
 
     Bad: `<rolle>A planner.</role>`
 
     Good: `<role>A planner.</role>`
 
-    Fix (unsafe): corrects the opening tag where that is misspelt, else removes the closing tag.
+    Fix (unsafe): corrects the opening tag if it is misspelled; otherwise, removes the closing tag.
     """
     document = case.document
     slips = document.outline.slips
@@ -292,9 +294,9 @@ def tag_unopened(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT012", profiles=_MARKDOWN)
 def too_many_tags(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The file has more tags than anybody reads.
+    """The file has more tags than Remit reads.
 
-    Why: Remit stops counting, so that no file can keep it busy.
+    Why: Remit stops there, so that no file can use up its time.
 
     Bad: a hundred thousand tags.
 

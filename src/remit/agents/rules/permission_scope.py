@@ -46,10 +46,10 @@ def _can_be_read(document: AgentDocument) -> bool:
 
 @agent_rule("AGT061", severity="warning")
 def bash_unrestricted(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """Bash is switched on and nothing says which commands may be run.
+    """Bash is on, and no list limits its commands.
 
-    Why: a shell can do whatever the user can, past every rule on reading and writing. What is not denied can be run,
-    and no list of denials is complete.
+    Why: a shell can do everything that the user can, regardless of the rules for reading and writing. Every command
+    that isn't denied can be run, and no deny list is complete.
 
     Bad: `tools: {bash: true}` and no `bash` under `allow`, or `allow: [{bash: ["*"]}]`
 
@@ -98,16 +98,16 @@ def _list_protected(document: AgentDocument) -> Iterator[ProtectedSample]:
 
 @agent_rule("AGT062", severity="warning", fix="unsafe")
 def protected_path_writable(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The agent may change what runs it or rules it.
+    """The agent can write to files that control agents.
 
-    Why: whoever may write a git hook, an agent's file, Remit's files or the harness's settings can give itself every
-    other right.
+    Why: an agent that can write a git hook, an agent file, Remit's files or the harness's settings can give itself
+    any other permission.
 
     Bad: `allow: [{write: ["**/*"]}]` and `deny: [{bash: ["rm"]}]`
 
     Good: `allow: [{write: ["**/*"]}]` and `deny: [{write: [".git/**/*", "remit.toml", …]}]`
 
-    Fix (unsafe): denies these places.
+    Fix (unsafe): denies writing to these paths.
     """
     document = case.document
     if not isinstance(document.get_section("permissions"), dict) or not _can_be_read(document):
@@ -164,10 +164,10 @@ def add_denials(document: AgentDocument, tool: str, denied: list[str]) -> tuple[
 
 @agent_rule("AGT063", severity="warning")
 def pattern_outside_workspace(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """What is allowed lies outside of the workspace.
+    """An allowed pattern is outside of the workspace.
 
-    Why: patterns are relative to the workspace's root. An absolute path means another place on every machine, and one
-    that climbs out reaches what belongs to others.
+    Why: patterns are relative to the workspace root. An absolute path is different on every machine, and a path
+    with `..` reaches other projects.
 
     Bad: `read: ["/etc/**"]`, `write: ["../**"]`
 
@@ -208,18 +208,19 @@ def _read_bash(document: AgentDocument) -> tuple[list[PermissionEntry], list[Per
 
 @agent_rule("AGT064", severity="warning", fix="unsafe")
 def deny_rule_bypassable(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A command is denied, and a part of what is allowed.
+    """A deny rule covers only some spellings of a command that is allowed.
 
-    Why: a bash pattern is the beginning of a command, by words. The same command can be written in another way: its
-    flags apart, in another order, in full or further back, a program by its path or through another one. No list of
-    denials is complete. What is not on the list of what is allowed can't be run in any spelling. If Remit confines the
-    agent, it compares each program with the rules when it starts; that finds other programs, not other flags.
+    Why: a bash pattern is the beginning of a command, word by word. The same command has other spellings: flags
+    apart, in another order, in their long form or further back; the program by its path or through another program.
+    No deny list is complete. A command that isn't on the allow list can't be run in any spelling. If Remit confines
+    the agent, it also compares each program with the rules when it starts, which catches other programs but not
+    other flags.
 
     Bad: `allow: [{bash: ["git"]}]` and `deny: [{bash: ["git push --force"]}]`: `git push -f` does the same
 
     Good: `allow: [{bash: ["git status", "git diff"]}]` and `deny: [{bash: ["git push"]}]`
 
-    Fix (unsafe): denies the command whatever its flags are. Without an allow list there is no fix: write one.
+    Fix (unsafe): denies the command with any flags. Without an allow list, there is no fix: write one.
     """
     document = case.document
     denied, allowed = _read_bash(document)
@@ -261,17 +262,18 @@ _HARMLESS_REST = {"find": ["find *-exec", "find *-execdir", "find *-ok", "find *
 
 @agent_rule("AGT065", severity="warning", fix="unsafe")
 def allowed_program_runs_others(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A program is allowed that runs any other program.
+    """The allow list has a program that can run any other program.
 
-    Why: whoever may run `bash`, `python`, `env`, `xargs` or `find` may run everything, through it. Neither the allow
-    list nor any denial stops that, unless Remit confines the agent and compares each program with the rules when it
-    starts. It is told once for the list.
+    Why: an agent that can run `bash`, `python`, `env`, `xargs` or `find` can run every program through it. Neither
+    the allow list nor a deny list prevents that, unless Remit confines the agent and compares each program with the
+    rules when it starts. Reported once per list.
 
     Bad: `bash: ["grep", "find"]`
 
-    Good: `bash: ["grep", "ls"]`, or find with what runs others denied
+    Good: `bash: ["grep", "ls"]`, or `find` with the flags denied that run programs
 
-    Fix (unsafe): denies the flags through which it runs others, where that is enough, or takes it from the list.
+    Fix (unsafe): denies the flags that run other programs if that is enough; otherwise, removes the program from
+    the list.
     """
     document = case.document
     denied, allowed = _read_bash(document)
@@ -302,13 +304,13 @@ def allowed_program_runs_others(case: AgentFileContext) -> Iterator[AgentViolati
 def pattern_negated(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A pattern begins with an exclamation mark.
 
-    Why: patterns know no "not". What is meant to be excluded stays allowed.
+    Why: patterns have no negation. What should be excluded stays allowed.
 
     Bad: `write: ["**/*", "!.git/**/*"]` under `allow`
 
     Good: `write: ["**/*"]` under `allow`, `write: [".git/**/*"]` under `deny`
 
-    Fix (unsafe): moves it to what is denied.
+    Fix (unsafe): moves the pattern to `deny`, without the exclamation mark.
     """
     document = case.document
     for tool, entries in list_entries(document, "allow").items():

@@ -37,16 +37,16 @@ MAX_PATTERNS = 100
 
 @agent_rule("AGT050", fix="safe")
 def tools_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The tools are not a table of names with true or false.
+    """`tools` isn't a table of names with true or false.
 
-    Why: a table also says what is switched off. A list is accepted, with a note; a reader that expects a table may
-    switch nothing on.
+    Why: a table also says which tools are off. Remit accepts a list, with a note; a program that expects a table
+    may turn no tool on.
 
     Bad: `tools: [read, grep]`
 
     Good: `tools: {read: true, grep: true}`
 
-    Fix (safe): makes a table of a list, with true for each of its tools.
+    Fix (safe): turns a list into a table, with true for each tool.
     """
     document = case.document
     value = document.get_section("tools")
@@ -90,16 +90,16 @@ def _rewrite_items(document: AgentDocument, names: list[str]) -> tuple[edits.Cha
 
 @agent_rule("AGT051", fix="unsafe")
 def tool_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A tool is switched on or off that does not exist.
+    """`tools` names a tool that doesn't exist.
 
-    Why: the name is passed over in silence, and the tool that was meant stays as it is. A name that resembles none is
-    a warning, a tool that only one harness has a note.
+    Why: harnesses ignore an unknown name, and the intended tool keeps its default. A name that resembles no tool is
+    a warning, and a tool of a single harness is a note.
 
     Bad: `tools: {reed: true}`
 
     Good: `tools: {read: true}`
 
-    Fix (unsafe): gives the tool the name that was probably meant.
+    Fix (unsafe): writes the tool that was probably meant.
     """
     document = case.document
     value = document.get_section("tools")
@@ -144,15 +144,15 @@ _SPOKEN = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no
 
 @agent_rule("AGT052", fix="safe")
 def tool_not_boolean(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A tool is neither true nor false.
+    """A tool's value is neither true nor false.
 
-    Why: a text is true to one reader and nothing to the next, `"false"` too.
+    Why: some programs treat a string as true, even `"false"`, and others ignore it.
 
     Bad: `write: "false"`
 
     Good: `write: false`
 
-    Fix (safe): takes the quotes from "true" and "false".
+    Fix (safe): removes the quotes from "true" and "false".
     """
     document = case.document
     value = document.get_section("tools")
@@ -179,15 +179,15 @@ _EMPTY_SIDES = {
 
 @agent_rule("AGT053", fix="unsafe")
 def permissions_side_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The permissions lack what is allowed, or what is denied.
+    """The permissions lack `allow` or `deny`.
 
-    Why: what nobody wrote down is decided by each harness in its own way.
+    Why: each harness has its own default for what the file doesn't say.
 
     Bad: a `permissions` without `deny`
 
     Good: `permissions: {allow: [{read: ["**/*"]}], deny: [{write: [".git/**/*"]}]}`
 
-    Fix (unsafe): adds the missing side: to read everything and write nothing, or not to write into .git.
+    Fix (unsafe): adds the missing side: allow reading everything and writing nothing, or deny writing to .git.
     """
     from remit.agents.rules.field_shapes import is_missing  # noqa: PLC0415
     from remit.agents.rules.fields import TABLE  # noqa: PLC0415 - only standard files have these fields
@@ -212,16 +212,16 @@ def permissions_side_missing(case: AgentFileContext) -> Iterator[AgentViolation]
 
 @agent_rule("AGT054", profiles=_READ, fix="safe")
 def permissions_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A permission is not written as a list of tools with their patterns.
+    """A permission isn't a list of tools with their patterns.
 
-    Why: what nobody can read is not enforced. Remit then refuses the agent its tools, rather than allow what was to be
-    denied. A rule in Claude Code's form (`Bash(git push:*)`) is understood, with a warning.
+    Why: Remit can't enforce a permission that it can't parse. It then denies the agent all tools. A rule in Claude
+    Code's syntax (`Bash(git push:*)`) is accepted, with a warning.
 
     Bad: `deny: {bash: rm}`
 
     Good: `deny: [{bash: ["rm"]}]`
 
-    Fix (safe): makes a list of a table, and of a single text.
+    Fix (safe): turns a table or a single string into a list.
     """
     document = case.document
     table = document.get_section("permissions")
@@ -335,16 +335,16 @@ def _column_of(document: AgentDocument, at: int) -> int:
 
 @agent_rule("AGT055", profiles=_READ, fix="unsafe")
 def permission_tool_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A permission is given or denied to a tool that does not exist.
+    """A permission names a tool that doesn't exist.
 
-    Why: what the rule denies is not denied. Where a tool was probably meant, Remit refuses the agent its tools until
-    that is put right.
+    Why: the rule denies nothing. If another tool was probably meant, Remit denies the agent all tools until the
+    name is corrected.
 
     Bad: `deny: [{bahs: ["rm"]}]`
 
     Good: `deny: [{bash: ["rm"]}]`
 
-    Fix (unsafe): gives the tool the name that was probably meant.
+    Fix (unsafe): writes the tool that was probably meant.
     """
     document = case.document
     for side in ("allow", "deny"):
@@ -355,10 +355,10 @@ def permission_tool_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT056", severity="warning", fix="unsafe")
 def permission_for_disabled_tool(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """Something is allowed to a tool that is switched off.
+    """A permission allows something for a tool that is turned off.
 
-    Why: one of the two is a mistake: either the agent lacks a tool it needs, or the permission is left over. A tool
-    that is only misspelt under `tools` counts as named there.
+    Why: one of the two is a mistake: the agent lacks a tool that it needs, or the permission is left over. A tool
+    that is only misspelled in `tools` counts as turned off or on there.
 
     Bad: `tools: {write: false}` and `allow: [{write: ["docs/**"]}]`
 
@@ -434,15 +434,15 @@ def _list_pairs(document: AgentDocument) -> Iterator[tuple[PermissionEntry, Perm
 
 @agent_rule("AGT057", fix="unsafe")
 def permission_conflict(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The same pattern is allowed and denied.
+    """The same pattern is in `allow` and in `deny`.
 
-    Why: deny wins, so the permission never takes effect; a reader may think that it does.
+    Why: deny wins, so the permission never takes effect. A reader may think that it does.
 
     Bad: `allow: [{bash: ["git"]}]` and `deny: [{bash: ["git"]}]`
 
     Good: `allow: [{bash: ["git"]}]` and `deny: [{bash: ["rm"]}]`
 
-    Fix (unsafe): removes it from what is allowed, since it is denied either way.
+    Fix (unsafe): removes the pattern from `allow`, since it is denied in any case.
     """
     for entry, denial in _list_pairs(case.document):
         if entry.pattern == denial.pattern:
@@ -454,7 +454,7 @@ def permission_conflict(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT058", severity="warning", fix="unsafe")
 def permission_without_effect(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """What is allowed is denied by a wider rule.
+    """A wider `deny` rule covers an allowed pattern.
 
     Why: deny wins, so the permission never takes effect.
 
@@ -462,7 +462,7 @@ def permission_without_effect(case: AgentFileContext) -> Iterator[AgentViolation
 
     Good: `allow: [{write: ["specs/plan.md"]}]` and `deny: [{write: ["docs/**"]}]`
 
-    Fix (unsafe): removes the permission, since it is denied either way.
+    Fix (unsafe): removes the permission, since it is denied in any case.
     """
     for entry, denial in _list_pairs(case.document):
         if entry.pattern != denial.pattern:
@@ -478,15 +478,15 @@ def permission_without_effect(case: AgentFileContext) -> Iterator[AgentViolation
 
 @agent_rule("AGT059", severity="note", fix="safe")
 def permission_redundant(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """What is allowed is allowed by a wider pattern too.
+    """A wider `allow` pattern covers this one.
 
-    Why: whoever removes the narrow one believes that the agent may no longer; the wide one still lets it.
+    Why: removing the narrow pattern seems to remove a permission, but the wide one still grants it.
 
     Bad: `read: ["**/*", "docs/**"]`
 
     Good: `read: ["**/*"]`
 
-    Fix (safe): removes the narrow pattern; the agent may do as much as before.
+    Fix (safe): removes the narrow pattern; the agent's permissions stay the same.
     """
     document = case.document
     denied = {entry.pointer for entry, _ in _list_pairs(document)}
@@ -515,15 +515,15 @@ def _makes_redundant(other: PermissionEntry, entry: PermissionEntry, entries: li
 
 @agent_rule("AGT060", severity="warning", fix="safe")
 def permission_duplicate(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A pattern stands twice in the same list.
+    """A list has the same pattern twice.
 
-    Why: whoever removes one of them believes that the rule is gone.
+    Why: removing one of them seems to remove the rule, but the other one still applies.
 
     Bad: `bash: ["rm", "sudo", "rm"]`
 
     Good: `bash: ["rm", "sudo"]`
 
-    Fix (safe): removes the later one.
+    Fix (safe): removes the second one.
     """
     document = case.document
     for side in ("allow", "deny"):

@@ -35,13 +35,13 @@ def _find_headings(document: AgentDocument) -> list[tuple[int, int]]:
 def process_flow_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The process flow is missing or empty.
 
-    Why: the steps are what the agent does; without them it makes up its own.
+    Why: without steps, the agent invents its own.
 
     Bad: no `<process_flow>`
 
     Good: `<process_flow>` with `<step_0_preflight>`, `<step_1>` …
 
-    Fix (unsafe): puts `<process_flow>` around steps that stand by themselves.
+    Fix (unsafe): puts existing steps into a `<process_flow>`.
     """
     document, outline = case.document, case.document.outline
     flow = outline.get("process_flow")
@@ -89,16 +89,16 @@ def _rename(step: ProcessStep, number: int) -> tuple[edits.Change, ...]:
 
 @agent_rule("AGT144", fix="safe")
 def stage_name(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """Steps are called stages.
+    """Steps are named stages.
 
-    Why: agents skipped a preflight that was called `stage_1_preflight`, and began to work on tasks whose status had
-    not moved. A `step_0_preflight` is not skipped. No other mistake in naming has cost as much.
+    Why: agents skipped a preflight named `stage_1_preflight` and started to work on tasks without updating their
+    status. Agents don't skip a `step_0_preflight`.
 
     Bad: `<stage_1_preflight>`
 
     Good: `<step_0_preflight>`
 
-    Fix (safe): calls them steps; where the preflight was stage 1, all of them are counted from 0.
+    Fix (safe): renames stages to steps; if the preflight is stage 1, the numbers start at 0.
     """
     for group in case.document.outline.groups:
         stages = [step for step in group if step.word in ("stage", "phase")]
@@ -171,14 +171,15 @@ def _add_step(document: AgentDocument, role: Role, kind: str, last: int) -> tupl
 def preflight_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The process flow has no preflight.
 
-    Why: without it the agent works with inputs that nobody looked at, on a task whose status says that nobody works
-    on it. For a utility this is a warning; a file with `owner: remit` leaves the status to Remit and needs none.
+    Why: without a preflight, the agent doesn't check its inputs, and the task's status doesn't show that work has
+    started. For a utility this is a warning. A file with `owner: remit` leaves the status to Remit and needs no
+    preflight.
 
     Bad: no `<step_0_preflight>`
 
     Good: a flow that begins with `<step_0_preflight>`
 
-    Fix (unsafe): adds a preflight in general words.
+    Fix (unsafe): adds a generic preflight.
     """
     if not _is_settled_elsewhere(case.document):
         yield from _report_missing_step(case, "preflight")
@@ -188,14 +189,14 @@ def preflight_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
 def postflight_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The process flow has no postflight.
 
-    Why: work that is done and a status that did not move is work that will be done again. For a utility this is a
-    warning; a file with `owner: remit` leaves status and commit to Remit and needs none.
+    Why: if work is done and its status doesn't change, the work is done again. For a utility this is a warning. A
+    file with `owner: remit` leaves status and commit to Remit and needs no postflight.
 
     Bad: no `<step_3_postflight>`
 
     Good: `<step_3_postflight>`, then `<step_4_return>`
 
-    Fix (unsafe): adds a postflight in general words.
+    Fix (unsafe): adds a generic postflight.
     """
     if not _is_settled_elsewhere(case.document):
         yield from _report_missing_step(case, "postflight")
@@ -205,28 +206,28 @@ def postflight_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
 def return_step_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The process flow has no return step.
 
-    Why: an agent that is not told to format and validate its return ends with a paragraph of prose.
+    Why: an agent without the instruction to format and validate its return ends with prose.
 
     Bad: no `<step_4_return>`
 
     Good: `<step_3_postflight>`, then `<step_4_return>`
 
-    Fix (unsafe): adds a return step in general words.
+    Fix (unsafe): adds a generic return step.
     """
     yield from _report_missing_step(case, "return")
 
 
 @agent_rule("AGT148", fix="unsafe")
 def preflight_not_first(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The preflight is not the first step, or not number 0.
+    """The preflight isn't the first step, or its number isn't 0.
 
-    Why: 0 says that it comes before the work begins; any other number lets the agent defer it.
+    Why: 0 says that the step precedes the work. With any other number, agents postpone it.
 
     Bad: `<step_1_preflight>`
 
     Good: `<step_0_preflight>` before all other steps
 
-    Fix (unsafe): counts the steps from 0, where the preflight is the first of them.
+    Fix (unsafe): numbers the steps from 0, if the preflight is the first.
     """
     for group in case.document.outline.groups:
         for index, step in enumerate(group):
@@ -253,15 +254,15 @@ def _renumber(group: list[ProcessStep]) -> tuple[edits.Change, ...]:
 
 @agent_rule("AGT149", severity="warning", fix="unsafe")
 def step_numbers(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The steps are not numbered one after the other.
+    """The steps aren't numbered consecutively.
 
-    Why: a gap reads like a missing step, and of two steps with one number the second is taken for another version.
+    Why: a gap looks like a missing step, and two steps with one number look like two versions of it.
 
     Bad: two `<step_1>`, or `<step_4>` after `<step_2>`
 
     Good: each number once, from `<step_0_preflight>` on
 
-    Fix (unsafe): counts them anew; texts that refer to a step by its number stay as they are.
+    Fix (unsafe): renumbers the steps; text that refers to a step by its number stays as it is.
     """
     for group in case.document.outline.groups:
         if any(step.word in ("stage", "phase") for step in group) or (group[0].role == "preflight" and group[0].number):
@@ -283,15 +284,15 @@ def step_numbers(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT150", severity="note", fix="safe")
 def step_number_letter(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A step is numbered with a letter, as in a template.
+    """A step's number is a letter, as in a template.
 
-    Why: N and N+1 are understood; the step's own number is clearer to the agent.
+    Why: Remit understands N and N+1; a number is clearer to the agent.
 
     Bad: `<step_N_postflight>`, `<step_N+1_return>`
 
     Good: `<step_3_postflight>`, `<step_4_return>`
 
-    Fix (safe): writes the numbers that are meant.
+    Fix (safe): writes the numbers.
     """
     for group in case.document.outline.groups:
         letters = [step for step in group if step.letter]
@@ -308,9 +309,9 @@ def step_number_letter(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT151", severity="warning", fix="unsafe")
 def step_name(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A step is not named as the standard names steps.
+    """A step's name doesn't follow the standard.
 
-    Why: the order of the steps is in their names; `<step>` and `<step1>` are found by nobody who looks for `step_1`.
+    Why: names give the order of the steps, and programs look for `step_1`, not `<step>` or `<step1>`.
 
     Bad: `<step name="Read">`, `<step1>`, `<preflight>Check.</preflight>` in `<process_flow>`
 
@@ -335,9 +336,9 @@ def step_name(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT152", severity="warning", fix="safe")
 def step_role_unnamed(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The name of a preflight, postflight or return step does not say so.
+    """The name of a preflight, postflight or return step lacks that word.
 
-    Why: the name is what the agent remembers when the step's turn comes.
+    Why: the name reminds the agent of the step's purpose.
 
     Bad: `<step_4><action>Return: format the result</action></step_4>`
 
@@ -363,13 +364,13 @@ def step_role_unnamed(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT156", severity="warning")
 def minimal_flow(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The process flow says hardly anything.
+    """The process flow has hardly any instructions.
 
-    Why: the agent is the one who does the work. What its steps leave out it makes up, each time differently.
+    Why: the agent invents what its steps leave out, differently in each run.
 
     Bad: one step whose process is `Do the thing, return the result.`
 
-    Good: steps that say what is read, what is decided by what, what is written, and how it is checked.
+    Good: steps that say what to read, how to decide, what to write, and how to check it.
     """
     document = case.document
     flow, steps = document.outline.get("process_flow"), document.outline.steps
@@ -396,11 +397,11 @@ def minimal_flow(case: AgentFileContext) -> Iterator[AgentViolation]:
 def process_empty(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The action, process or checkpoint of a step is empty.
 
-    Why: a step that says nothing is skipped, or filled with something.
+    Why: an agent skips an empty step, or invents its content.
 
     Bad: `<process></process>`
 
-    Good: `<process>1. Read the entry of the task. 2. List what is not known.</process>`
+    Good: `<process>1. Read the task's entry. 2. List open questions.</process>`
     """
     document = case.document
     for step in document.outline.steps:
@@ -414,13 +415,13 @@ def process_empty(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT158")
 def steps_in_headings(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The steps are headings, not tags.
+    """The steps are headings instead of tags.
 
-    Why: where a heading's step ends is anybody's guess, and nothing can tell its action from its checkpoint.
+    Why: a heading doesn't show where its step ends, and nothing separates its action from its checkpoint.
 
     Bad: `### Stage 1: Preflight` and `### Stage 2: Plan` and no `<process_flow>`
 
-    Good: `<step_0_preflight>` … `</step_0_preflight>` inside of `<process_flow>`
+    Good: `<step_0_preflight>` … `</step_0_preflight>` inside `<process_flow>`
     """
     document, outline = case.document, case.document.outline
     headings = _find_headings(document)

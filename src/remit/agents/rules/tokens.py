@@ -96,12 +96,12 @@ _SHORT, _ALIKE = 8, 0.9
 
 @agent_rule("AGT090", severity="warning", profiles=_MARKDOWN, fix="unsafe")
 def token_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A token is not one of the manifest protocol.
+    """A token isn't part of the manifest protocol.
 
-    Why: nothing is put in its place, and the agent reads the braces. One that resembles a known token is an error;
-    another one may be filled in by somebody else, and is a warning. Known are TASK_ID, DATE, TOPIC_SLUG, EPIC_ID,
-    SESSION_ID, OUTPUT_DIR, MANIFEST_PATH, TITLE, NEXT_TASK_IDS, RESEARCH_ID, TASK_SHOW_CMD, TASK_FOCUS_CMD,
-    TASK_COMPLETE_CMD and TASK_LINK_CMD.
+    Why: Remit doesn't replace it, so the agent reads the braces. A name that resembles a known token is an error.
+    Any other name is a warning, because another program may replace it. Known are TASK_ID, DATE, TOPIC_SLUG,
+    EPIC_ID, SESSION_ID, OUTPUT_DIR, MANIFEST_PATH, TITLE, NEXT_TASK_IDS, RESEARCH_ID, TASK_SHOW_CMD,
+    TASK_FOCUS_CMD, TASK_COMPLETE_CMD and TASK_LINK_CMD.
 
     Bad: `{{TASKID}}`
 
@@ -128,15 +128,15 @@ def token_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT091", severity="error", profiles=_MARKDOWN, fix="safe")
 def token_format(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A token is not written with two braces on both sides and nothing between them and the name.
+    """A token isn't written as a name directly between two pairs of braces.
 
-    Why: it is looked for to the letter; what is written otherwise stays as it is.
+    Why: Remit replaces exact matches only. Any other spelling stays as it is.
 
     Bad: `{TASK_ID}`, `{{ TASK_ID }}`, `{{TASK_ID}`
 
     Good: `{{TASK_ID}}`
 
-    Fix (safe): writes it with two braces. Names that mean something elsewhere too, as DATE does, and small letters
+    Fix (safe): writes the token with two braces. Names that have other meanings, such as DATE, and lowercase names
     are corrected with unsafe fixes only.
     """
     document = case.document
@@ -189,15 +189,15 @@ def _is_program(document: AgentDocument, at: int) -> bool:
 
 @agent_rule("AGT092", profiles=_MARKDOWN, fix="unsafe")
 def token_unclosed(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A token is opened and not closed.
+    """A token isn't closed.
 
-    Why: nothing is put in its place, and what follows may be taken for a part of it.
+    Why: Remit doesn't replace it, and the text that follows may be read as part of it.
 
     Bad: `cleo show {{TASK_ID`
 
     Good: `cleo show {{TASK_ID}}`
 
-    Fix (unsafe): closes it after the name.
+    Fix (unsafe): closes the token after its name.
     """
     document = case.document
     for blank in _list_blanks(document):
@@ -217,13 +217,13 @@ def token_unclosed(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT093", severity="note", profiles=_MARKDOWN)
 def token_unused(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The file appends to the manifest and never uses a token that the protocol requires.
+    """The file appends to the manifest without a token that the protocol requires.
 
-    Why: the agent makes up what it is not told: its task, today's date, or the topic in the file's name.
+    Why: the agent invents what it isn't given: its task, today's date, or the topic in the file name.
 
     Bad: `Append one line to {{MANIFEST_PATH}}.` and no `{{DATE}}`
 
-    Good: `Write to {{OUTPUT_DIR}}/{{DATE}}_{{TOPIC_SLUG}}.md`, and `{{TASK_ID}}` where the task is read
+    Good: `Write to {{OUTPUT_DIR}}/{{DATE}}_{{TOPIC_SLUG}}.md`, and `{{TASK_ID}}` for the task
     """
     document = case.document
     blanks = _list_blanks(document)

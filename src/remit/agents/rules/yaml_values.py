@@ -105,16 +105,15 @@ def _is_refused(document: AgentDocument, pointer: str) -> bool:
 
 @agent_rule("AGT039", profiles=_MARKDOWN, severity="warning", fix="unsafe")
 def value_cut_by_comment(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A value, or a part of it, is a comment, because it begins with `#`.
+    """A `#` turns the rest of a value into a comment.
 
-    Why: YAML drops everything from a `#` that has a space before it; the field is empty or cut short, and nobody says
-    so.
+    Why: YAML drops everything after a `#` that follows a space. The field is empty or cut short, without a message.
 
     Bad: `color: #ff8800`, `description: Closes issue #12 and its tests`
 
     Good: `color: "#ff8800"`, `description: "Closes issue #12 and its tests"`
 
-    Fix (unsafe): puts the whole value between quotes; that is safe for a color.
+    Fix (unsafe): quotes the whole value; the fix is safe for a color.
     """
     document = case.document
     for pointer in ("/color", "/description", "/argument-hint"):
@@ -155,17 +154,17 @@ _NOT_PLAIN = ("'", '"', "|", ">", "&", "!", "[", "{")
 
 @agent_rule("AGT040", profiles=_MARKDOWN, severity="warning", fix="safe")
 def unquoted_number(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A number stands where a text is expected.
+    """An unquoted number is used as a string.
 
-    Why: a number has no last zero: the version 1.10 becomes 1.1. Other readers stop at a number where they expect a
-    text. It is an error where something is lost, where the standard asks for a text, and where the harness refuses the
-    file: opencode does not start, Claude Code drops the agent.
+    Why: a number loses its trailing zero: the version 1.10 becomes 1.1. Parsers that expect a string fail. It is an
+    error if a digit is lost, if the standard requires a string, or if the harness rejects the file: opencode
+    doesn't start, and Claude Code drops the agent.
 
     Bad: `version: 1.10`
 
     Good: `version: "1.10.0"`
 
-    Fix (safe): puts it between quotes.
+    Fix (safe): quotes the value.
     """
     document = case.document
     for word in _find_words(document, "int", "float"):
@@ -184,16 +183,16 @@ def unquoted_number(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT041", profiles=_MARKDOWN, severity="warning", fix="safe")
 def sexagesimal_number(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """Numbers with colons between them, without quotes.
+    """An unquoted value such as `1:30` is a base-60 number in YAML 1.1.
 
-    Why: YAML 1.1 counts in sixties, so that `1:30` is the number 90; YAML 1.2 reads the same as a text.
+    Why: YAML 1.1 reads `1:30` as the number 90, YAML 1.2 as a string.
 
     Bad: `timeout: 1:30`
 
-    Good: `timeout: 90`, or quotes where a text is meant
+    Good: `timeout: 90`, or quotes if a string is meant
 
-    Fix (safe): puts it between quotes where a text is expected. With unsafe fixes, it writes the number where a number
-    is expected, and quotes anywhere else.
+    Fix (safe): quotes the value if the field is a string. Unsafe fixes write the number if the field is a number,
+    and quote any other value.
     """
     document = case.document
     for word in _find_words(document, "int", "float"):
@@ -211,15 +210,15 @@ def sexagesimal_number(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT042", profiles=_MARKDOWN, severity="warning", fix="safe")
 def unquoted_date(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A date stands without quotes where a text is expected.
+    """An unquoted date is used as a string.
 
-    Why: many readers make a date of it, with a time and a zone that nobody wrote, or stop.
+    Why: many parsers turn it into a date with a time and a time zone, or fail.
 
     Bad: `version: 2025-12-29`
 
     Good: `version: "2025.12.29"`
 
-    Fix (safe): puts it between quotes.
+    Fix (safe): quotes the value.
     """
     document = case.document
     for word in _find_words(document, "timestamp"):
@@ -232,15 +231,15 @@ def unquoted_date(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT043", profiles=_MARKDOWN, severity="warning", fix="safe")
 def unquoted_boolean(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A word such as no, yes, on, off or true stands without quotes where a text is expected.
+    """An unquoted word such as no, yes, on, off or true is used as a string.
 
-    Why: YAML 1.1 reads yes and on as true, no and off as false; the text is lost.
+    Why: YAML 1.1 reads yes and on as true, no and off as false, and the string is lost.
 
     Bad: `language: no`
 
     Good: `language: "no"`
 
-    Fix (safe): puts it between quotes.
+    Fix (safe): quotes the value.
     """
     document = case.document
     for word in _find_words(document, "bool"):
@@ -261,11 +260,11 @@ _WORDS = {
 
 @agent_rule("AGT044", profiles=_MARKDOWN, severity="warning", fix="safe")
 def boolean_spelling(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A truth value is written as a text, a number, or as yes, no, on or off.
+    """A boolean is written as a string, a number, or as yes, no, on or off.
 
-    Why: `"false"` is a text, and a text that is not empty counts as true to some. `yes` is true to YAML 1.1 and a text
-    to YAML 1.2. A tool may be on that was meant to be off. `disable` and `hidden` are errors where opencode reads the
-    file: it does not start then.
+    Why: `"false"` is a string, and some programs treat any non-empty string as true. `yes` is true in YAML 1.1 and
+    a string in YAML 1.2. A tool could be on that should be off. In a file that opencode reads, `disable` and
+    `hidden` are errors: opencode doesn't start.
 
     Bad: `hidden: "false"`, `hidden: no`
 
@@ -313,16 +312,16 @@ _ODD_NUMBER = lazy(r"[-+]?(?:(?P<octal>0[0-7]{1,400})|0b[01_]{1,400}|\d[\d._]{0,
 
 @agent_rule("AGT045", profiles=_MARKDOWN, severity="warning", fix="safe")
 def number_spelling(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A number begins with 0, or has underscores.
+    """A number begins with 0 or contains underscores.
 
-    Why: YAML 1.1 reads `0755` as 493 and `4_000` as 4000; YAML 1.2 reads them as 755 and as a text.
+    Why: YAML 1.1 reads `0755` as 493 and `4_000` as 4000. YAML 1.2 reads them as 755 and as a string.
 
     Bad: `timeout: 0600`, `max_tokens: 4_000`
 
-    Good: `timeout: 600`, `max_tokens: 4000`, or quotes where a text is meant
+    Good: `timeout: 600`, `max_tokens: 4000`, or quotes if a string is meant
 
-    Fix (safe): writes `4_000` as 4000. With unsafe fixes, removes the zeros where a number is expected, and puts it
-    between quotes anywhere else.
+    Fix (safe): writes `4_000` as 4000. Unsafe fixes remove leading zeros if the field is a number, and quote any
+    other value.
     """
     document = case.document
     for word in _find_words(document, "int", "float"):

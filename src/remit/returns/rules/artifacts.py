@@ -27,12 +27,12 @@ def _claimed(case: ReturnContext) -> list[tuple[str, str]]:
 
 @return_rule("RET050")
 def path_outside_project(case: ReturnContext) -> Iterator[ReturnViolation]:
-    r"""A path leads out of the project, or could.
+    r"""A path is outside the project, or isn't a plain relative path.
 
-    Why: whatever follows (linking, committing, showing) takes the path at its word.
+    Why: later steps (link, commit, show) use the path as it is.
 
-    Bad: `"path": "/etc/passwd"`, `"path": "../notes.md"`, `"path": "~/notes.md"`, `"path": "C:/notes.md"`,
-    `"path": "file:///notes.md"`
+    Bad: `"path": "/etc/passwd"`, `"path": "../notes.md"`, `"path": "~/notes.md"`, `"path": "C:/notes.md"`, `"path":
+    "file:///notes.md"`
 
     Good: `"path": "docs/notes.md"`
     """
@@ -51,13 +51,13 @@ def _on_disk(case: ReturnContext, *states: FileState) -> Iterator[tuple[str, str
 
 @return_rule("RET051")
 def artifact_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """A claimed file is not there.
+    """A claimed file doesn't exist.
 
-    Why: "completed" and no file is the oldest lie of agents. For other statuses it is a warning.
+    Why: agents often report files that they didn't write. For other statuses than completed, this is a warning.
 
-    Bad: a completed return that names `specs/7_x/plans/implementation-001.md`, which nobody wrote.
+    Bad: a completed return that names `specs/7_x/plans/implementation-001.md`, which doesn't exist.
 
-    Good: write the file first, then report it.
+    Good: write the file first, then claim it.
     """
     for pointer, path, severity in _on_disk(case, "missing", "unreadable"):
         yield ReturnViolation(f"{path} is not there", _SEPARATE if "\\" in path else _WRITE, pointer, severity)
@@ -65,11 +65,11 @@ def artifact_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET052")
 def artifact_link_outside(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """A claimed file lies outside the project once links are followed.
+    """A claimed file is a link to a file outside the project.
 
     Why: a link inside the project can point anywhere.
 
-    Bad: `docs/notes.md` that is a link to `/tmp/notes.md`.
+    Bad: `docs/notes.md`, a link to `/tmp/notes.md`.
 
     Good: a file of the project.
     """
@@ -81,7 +81,7 @@ def artifact_link_outside(case: ReturnContext) -> Iterator[ReturnViolation]:
 def artifact_not_a_file(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A claimed file is a folder, a device or a pipe.
 
-    Why: an artifact is a file that somebody can read.
+    Why: an artifact is a file that others can read.
 
     Bad: `docs/`
 
@@ -95,11 +95,11 @@ def artifact_not_a_file(case: ReturnContext) -> Iterator[ReturnViolation]:
 def artifact_empty(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A claimed file is empty.
 
-    Why: a file that was touched and never written passes every check for existence.
+    Why: an empty file passes a check for its existence.
 
     Bad: a report of 0 bytes.
 
-    Good: a report.
+    Good: a report with content.
     """
     for pointer, path, severity in _on_disk(case, "empty"):
         yield ReturnViolation(f"{path} is empty", _WRITE, pointer, severity)
@@ -107,14 +107,14 @@ def artifact_empty(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET055")
 def completed_without_artifacts(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The work is completed and no file was made.
+    """The status is completed, and no file is claimed.
 
-    Why: planning, research and implementation end in files. For utility agents, and where the agent's kind is not
-    known, it is a warning.
+    Why: planning, research and implementation produce files. For utility agents, and for agents of unknown type,
+    this is a warning.
 
     Bad: `{"status": "completed", "artifacts": [], …}` from a planner.
 
-    Good: the plan among the artifacts.
+    Good: the plan as an artifact.
     """
     if case.is_dialect("standard") and case.status == "completed" and case.get("artifacts") == []:
         known = case.expectation.kind not in (None, "utility")
@@ -128,9 +128,10 @@ def completed_without_artifacts(case: ReturnContext) -> Iterator[ReturnViolation
 
 @return_rule("RET056", severity="warning")
 def artifacts_without_success(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The work failed or is blocked, and yet files are given.
+    """The status is failed or blocked, and files are claimed.
 
-    Why: failed means that nothing usable was left. If something was, it is `partial`, and can be resumed.
+    Why: failed means that the work produced nothing usable. If it did, the status is `partial`, and the run can be
+    resumed.
 
     Bad: `{"status": "failed", "artifacts": [{…}], …}`
 
@@ -143,9 +144,9 @@ def artifacts_without_success(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET057", severity="warning")
 def artifact_duplicate(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The same file is claimed twice.
+    """A file is claimed twice.
 
-    Why: it is counted, linked and committed twice, or the second path was meant to be another.
+    Why: it would be counted, linked and committed twice, or the second path should be another.
 
     Bad: `"artifacts": [{"type": "plan", "path": "docs/a.md"}, {"type": "plan", "path": "./docs/a.md"}]`
 
@@ -161,7 +162,7 @@ def artifact_duplicate(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET058", severity="warning")
 def artifact_type_mismatch(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """An artifact's type does not fit its file name (`hyper`).
+    """An artifact's type doesn't match its file name (`hyper`).
 
     Why: Markdown is a document, JSON and YAML are data, source files are code.
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @return_rule("RET060")
 def error_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The work did not complete, and no error says why.
+    """The work isn't completed, and no error says why.
 
-    Why: the caller decides by the error whether to retry, to resume or to ask a person.
+    Why: the caller uses the error to decide whether to retry, resume or ask a user.
 
     Bad: `{"status": "failed", "errors": [], …}`
 
@@ -37,9 +37,9 @@ def error_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
 def completed_with_errors(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The status is completed, and an error is reported.
 
-    Why: either the work isn't done or the error isn't one, and only the agent knows which. A failed commit or status
-    update (`GIT_COMMIT_FAILED`, `STATUS_SYNC_FAILED`, or a type that stands for them) happens after the work: it is
-    a warning, and the work counts.
+    Why: either the work isn't done or the error isn't one, and only the agent knows which. A failed commit or
+    status update (`GIT_COMMIT_FAILED`, `STATUS_SYNC_FAILED`, or a type that means the same) happens after the work:
+    it is a warning, and the return is accepted.
 
     Bad: `"status": "completed"` and `"errors": [{"type": "build_error", "message": "It does not build.",
     "recoverable": true, "recommendation": "Fix line 3."}]`
@@ -64,9 +64,10 @@ def completed_with_errors(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET062", severity="warning")
 def error_code_format(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """An error's code is not in capitals.
+    """An error's code isn't in upper case.
 
-    Why: codes are for programs. The list is open, the form is not: `TIMEOUT`, `BUILD_ERROR`, `MCP_CONNECTION_FAILED`.
+    Why: programs compare codes. The list is open, the form isn't: `TIMEOUT`, `BUILD_ERROR`,
+    `MCP_CONNECTION_FAILED`.
 
     Bad: `"code": "the build failed"`
 

@@ -16,9 +16,9 @@ KEY_POINTS = (3, 5)
 
 @return_rule("RET070", severity="warning")
 def markers_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The block does not stand between the output markers.
+    """The return isn't between the output markers.
 
-    Why: the markers tell the report from every other block of JSON in the message.
+    Why: the markers distinguish the return from other JSON in the message.
 
     Bad: a bare fenced block.
 
@@ -31,13 +31,13 @@ def markers_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET071", severity="warning")
 def key_point_count(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """An artifact does not have three to five key points.
+    """An artifact doesn't have three to five key points.
 
-    Why: they are what the orchestrator reads instead of the file.
+    Why: the orchestrator reads the key points instead of the file.
 
     Bad: `"key_points": ["It works"]`
 
-    Good: three points, each worth knowing.
+    Good: three specific points.
     """
     if not case.is_dialect("hyper"):
         return
@@ -55,7 +55,7 @@ def key_point_count(case: ReturnContext) -> Iterator[ReturnViolation]:
 def artifact_summary_too_long(case: ReturnContext) -> Iterator[ReturnViolation]:
     """An artifact's summary has more than two sentences.
 
-    Why: it is a caption; the key points and the file say the rest.
+    Why: it is a caption; the key points and the file have the details.
 
     Bad: a paragraph.
 
@@ -72,9 +72,9 @@ def artifact_summary_too_long(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET074")
 def partial_without_next_steps(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The work is partial, and the next steps do not say what is left.
+    """The status is partial, and the next steps don't say what is left.
 
-    Why: they are the only place where this format can say it.
+    Why: this format has no other field for it.
 
     Bad: `"status": "partial"` and `"next_steps": []`
 

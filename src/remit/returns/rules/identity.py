@@ -18,14 +18,14 @@ _SESSION_FORM = lazy(r"sess_\d{8,}_[a-z0-9]{6}\Z")
 
 @return_rule("RET040", verdict="missing")
 def wrong_session(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The session id is not the one that was issued.
+    """The session id isn't the issued one.
 
-    Why: agents make ids up, copy them from an example, or repeat an earlier return. Equality with the issued id is
-    what binds a return to its delegation.
+    Why: agents invent ids, copy them from an example, or repeat an earlier return. Only the issued id links a
+    return to its run.
 
-    Bad: `"session_id": "sess_1735460684_a1b2c3"` where `sess_1763200000_k3x9qz` was issued.
+    Bad: `"session_id": "sess_1735460684_a1b2c3"`, with `sess_1763200000_k3x9qz` issued.
 
-    Good: the issued id, copied as it is.
+    Good: an exact copy of the issued id.
     """
     issued = case.expectation.session_id
     if issued is None or not case.is_dialect("standard"):
@@ -40,13 +40,13 @@ def wrong_session(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET041", verdict="ambiguous")
 def conflicting_session_ids(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The session id at the top and the one in metadata differ.
+    """The session ids at the top and in metadata differ.
 
-    Why: both places are read; two answers to "whose return is this" are none.
+    Why: Remit reads both, and two ids don't identify one run.
 
     Bad: one id as `session_id` at the top, another in metadata.
 
-    Good: once, in metadata.
+    Good: one id, in metadata.
     """
     if not case.is_dialect("standard"):
         return
@@ -59,9 +59,10 @@ def conflicting_session_ids(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET042", severity="warning")
 def session_id_format(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The session id does not have the usual form `sess_{time}_{6 of a-z0-9}`.
+    """The session id doesn't have the usual form `sess_{time}_{6 of a-z0-9}`.
 
-    Why: ids are opaque and any form works; an odd one is often made up. Nothing is said where the caller issued it.
+    Why: ids are opaque and can have any form, but an unusual one is often invented. An id that the caller issued
+    isn't reported.
 
     Bad: `"session_id": "my-session"`
 
@@ -79,10 +80,10 @@ def session_id_format(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET043")
 def wrong_agent(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The return names another agent than the one that was asked.
+    """The return names another agent than the expected one.
 
-    Why: in `hyper`, which has no session id, the name is what tells an agent's own answer from one it quotes. Elsewhere
-    a different name is a warning, and the caller's name counts.
+    Why: `hyper` has no session id, so the name distinguishes an agent's own answer from one that it quotes. In
+    other formats, a different name is a warning, and the caller's name counts.
 
     Bad: `"agent_type": "researcher"` from the agent `planner`.
 
@@ -101,15 +102,15 @@ def wrong_agent(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET044", severity="warning")
 def wrong_call_chain(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """Depth or path differ from what the caller knows, or the depth is beyond the limit.
+    """The depth or path differs from the caller's, or the depth exceeds the limit.
 
-    Why: the caller's values win, so this is a warning; but an agent that is wrong about where it stands may delegate
-    further than it should.
+    Why: Remit uses the caller's values, so this is a warning. An agent with a wrong depth may start more nested
+    runs than it should.
 
     Bad: `"delegation_depth": 7`
 
-    Good: the depth and path that came with the delegation. The command in a path may be left out, or be written as
-    `research`, `/research` or `research-command`.
+    Good: the depth and path from the instructions. The command in a path can be left out, or written as `research`,
+    `/research` or `research-command`.
     """
     depth, path = case.get("metadata", "delegation_depth"), case.get("metadata", "delegation_path")
     known = case.expectation

@@ -38,12 +38,11 @@ def _is_file_name(name: str) -> bool:
 
 @return_rule("RET080", on_reading=True)
 def extra_text_in_reply(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """Anti-pattern "returning full content": the reply has several lines beside its one sentence.
+    """The reply has several lines besides its one sentence.
 
-    Why: the reply goes into the orchestrator's context; the findings belong into the file. One line of prose is
-    tolerated.
+    Why: the reply fills the orchestrator's context; the findings belong in the file. One extra line is accepted.
 
-    Bad: a reply with the findings in three paragraphs, and then the sentence.
+    Bad: a reply with three paragraphs of findings, then the sentence.
 
     Good: `Research complete. See MANIFEST.jsonl for summary.`
     """
@@ -52,11 +51,11 @@ def extra_text_in_reply(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET081", verdict="missing", on_reading=True)
 def entry_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """Anti-pattern "missing manifest entry": the sentence points to a manifest that has no entry, or to none.
+    """The reply names a manifest that doesn't exist or lacks the entry.
 
-    Why: without the line nobody finds the work; and a sentence alone proves nothing.
+    Why: without its entry the work isn't found, and the sentence alone proves nothing.
 
-    Bad: the sentence, and a manifest that does not exist.
+    Bad: the sentence, without a manifest.
 
     Good: append the line first, then reply.
     """
@@ -65,9 +64,9 @@ def entry_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET082", verdict="malformed", on_reading=True)
 def line_not_json(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """Anti-pattern "pretty-printed JSON": a line of the manifest is not one JSON object.
+    """A line of the manifest isn't one JSON object.
 
-    Why: a manifest is read line by line. An object over several lines is several broken entries.
+    Why: programs read a manifest line by line. A pretty-printed object is several broken entries.
 
     Bad: an object printed with indentation.
 
@@ -78,14 +77,14 @@ def line_not_json(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET083", verdict="ambiguous")
 def status_mismatch(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The sentence says one status, the manifest's entry another.
+    """The reply and the manifest's entry have different statuses.
 
-    Why: either the entry is somebody else's, or one of the two is not true. The same holds where the work has two
-    entries, whichever of them comes last; a reply that says less than complete is then only told so.
+    Why: the entry belongs to other work, or one of the two is wrong. The same applies to work with two entries. A
+    reply that reports less than complete is only a warning.
 
     Bad: `Research complete. …` and an entry with `"status": "blocked"`.
 
-    Good: one entry, and the same word in both.
+    Good: one entry, and the same status in both.
     """
     for report in case.tell("rival"):
         yield report._replace(severity=None if case.status == "completed" else "warning")
@@ -96,13 +95,13 @@ def status_mismatch(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET084", severity="warning")
 def entry_id_format(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The entry's id is not `{topic-slug}-{date}`.
+    """The entry's id isn't `{topic-slug}-{date}`.
 
-    Why: the id is how the entry is looked up, and what a task links to.
+    Why: tasks and searches refer to an entry by its id.
 
     Bad: `"id": "Auth research"`
 
-    Good: `"id": "auth-research-2026-01-19"` and `"date": "2026-01-19"`; a second one on that day ends in `-2`.
+    Good: `"id": "auth-research-2026-01-19"` and `"date": "2026-01-19"`; the second entry of that day ends in `-2`.
     """
     if not case.is_dialect("manifest"):
         return
@@ -115,9 +114,9 @@ def entry_id_format(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET085")
 def entry_date_invalid(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The entry's date is not a day of the calendar, written YYYY-MM-DD.
+    """The entry's date isn't a valid date in the form YYYY-MM-DD.
 
-    Why: entries are found by date, and other spellings do not sort.
+    Why: entries are found by date, and other forms don't sort.
 
     Bad: `"date": "19.1.2026"`, `"date": "2026-02-31"`
 
@@ -130,9 +129,9 @@ def entry_date_invalid(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET086", severity="warning")
 def key_findings_count(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The key findings are not three to seven single sentences.
+    """The key findings aren't three to seven single sentences.
 
-    Why: agents that decide what to do next read them instead of the file.
+    Why: agents read them instead of the file to decide what to do next.
 
     Bad: `"key_findings": ["Sessions are stored twice. The second store is never read."]`
 
@@ -151,9 +150,9 @@ def key_findings_count(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET087", severity="warning")
 def findings_file_name(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The findings file is not named `{date}_{topic-slug}.md`.
+    """The findings file isn't named `{date}_{topic-slug}.md`.
 
-    Why: people look for it by day and topic.
+    Why: users look for the file by date and topic.
 
     Bad: `"file": "notes.md"`
 
@@ -166,11 +165,12 @@ def findings_file_name(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET088")
 def reason_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """Partial or blocked work has no reason in needs_followup, or complete work names a blocker there.
+    """A partial or blocked entry has no reason in needs_followup, or a complete entry has a blocker there.
 
-    Why: it is the only place where this format can say it.
+    Why: this format has no other field for it.
 
-    Bad: `{"status": "blocked", "needs_followup": [], …}`, `{"status": "complete", "needs_followup": ["BLOCKED:…"], …}`
+    Bad: `{"status": "blocked", "needs_followup": [], …}`, `{"status": "complete", "needs_followup": ["BLOCKED:…"],
+    …}`
 
     Good: `{"status": "blocked", "needs_followup": ["BLOCKED:no access to the staging database"], …}`
     """
@@ -186,14 +186,14 @@ def reason_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET089")
 def findings_file_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """Anti-pattern "incomplete checklist": the entry is there, the findings file is not.
+    """The entry exists, but its findings file doesn't.
 
-    Why: the checklist before the reply exists because the file is what gets forgotten. For partial and blocked work it
-    is a warning, as every missing file is.
+    Why: agents often append the entry and forget the file. For partial and blocked work, this is a warning, like
+    every missing file.
 
-    Bad: an entry whose `file` nobody wrote.
+    Bad: an entry whose `file` doesn't exist.
 
-    Good: write the file, then the line, then reply.
+    Good: write the file, append the entry, then reply.
     """
     facts = case.evidence.get(case.text_at("file")) if case.is_dialect("manifest") else None
     if facts is not None and facts.state in ("missing", "empty", "unreadable"):
@@ -209,7 +209,7 @@ def findings_file_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
 def findings_file_incomplete(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The findings file lacks a title or one of its sections.
 
-    Why: agents that come later read it by section.
+    Why: later agents read single sections.
 
     Bad: a page of notes.
 

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 @return_rule("RET001", verdict="missing", on_reading=True)
 def no_return(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The message holds no return.
+    """The message has no return.
 
-    Why: prose cannot be checked. A caller that takes "I have finished the work" for success will one day build on
-    work that was never done.
+    Why: prose can't be verified. A caller that accepts "I have finished the work" builds on work that may not
+    exist.
 
     Bad: `I looked at the parser and fixed it. All done!`
 
-    Good: the same sentence, followed by the JSON object that the format asks for.
+    Good: the same sentence, followed by the JSON object of the format.
     """
     yield from case.tell("absent")
 
@@ -28,7 +28,7 @@ def no_return(case: ReturnContext) -> Iterator[ReturnViolation]:
 def empty_message(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The message is empty.
 
-    Why: an agent that was stopped, refused or crashed often ends with nothing at all, and with exit code 0.
+    Why: an agent that was stopped, refused or crashed often ends without a message, and with exit code 0.
 
     Bad: an empty final message.
 
@@ -39,23 +39,23 @@ def empty_message(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET003", verdict="malformed", on_reading=True)
 def message_too_large(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The message or the object in it is larger, deeper or more cluttered than a return may be.
+    """The message or its object exceeds a size, depth or count limit.
 
-    Why: a return is a short report. What is over the caps is refused before any parser is let loose on it.
+    Why: a return is a short report. Remit checks the limits before it parses anything.
 
     Bad: a return with the whole log in its summary.
 
-    Good: the log in a file, and the file among the artifacts.
+    Good: the log in a file, and the file as an artifact.
     """
     yield from case.tell("too_big")
 
 
 @return_rule("RET004", verdict="malformed", on_reading=True)
 def unreadable(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """There is something like a return, but it is not JSON and cannot be repaired without guessing.
+    """The message has something like a return, but it isn't valid JSON and can't be repaired without guessing.
 
-    Why: Remit repairs what has one reading (a trailing comma, a comment, single quotes, a missing bracket) and
-    refuses the rest: a repairer that guesses turns prose into data.
+    Why: Remit repairs errors with one possible meaning (a trailing comma, a comment, single quotes, a missing
+    bracket) and refuses all others. Guessing would turn prose into data.
 
     Bad: `{"status" is completed, "summary": ...`
 
@@ -66,14 +66,14 @@ def unreadable(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET005", verdict="malformed", on_reading=True)
 def truncated(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The return was cut off inside something that decides what it means.
+    """The return is cut off inside a field that decides its meaning.
 
-    Why: the model ran out of tokens. Half of a summary, a path or a list of files is not what the agent meant to
-    say; what came after it may have been an error.
+    Why: the model ran out of tokens. Half of a summary, a path or a list of files isn't what the agent wanted to
+    say, and the missing rest may contain an error.
 
     Bad: `{"status": "completed", "summary": "Fixed the par`
 
-    Good: a shorter return that fits.
+    Good: a shorter return.
     """
     yield from case.tell("cut")
 
@@ -82,39 +82,40 @@ def truncated(case: ReturnContext) -> Iterator[ReturnViolation]:
 def non_finite_number(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A number is NaN or infinite.
 
-    Why: JSON has no such numbers; the next program that reads the return will fail or, worse, carry on.
+    Why: JSON has no such numbers. The next program that reads the return may fail.
 
     Bad: `"duration_seconds": NaN`
 
-    Good: `"duration_seconds": 0`, or leave the key out.
+    Good: `"duration_seconds": 0`, or no such key.
     """
     yield from case.tell("nonfinite")
 
 
 @return_rule("RET007", verdict="ambiguous", on_reading=True)
 def conflicting_keys(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """One object says two things: one key with two values, be it in another spelling, or a member denies the status.
+    """Keys of one object conflict: one key has two values, perhaps in another spelling, or a field denies the status.
 
-    Why: most parsers take the last one without a warning. `failed` followed by `completed` would pass as success. Of
-    members that say how the work ended (`success`, `partial`, `blocked`, `error`, `exit_code` and the like), only those
-    at the top of the return count; in metadata they may count tests.
+    Why: most parsers use the last one without a warning, so `failed` followed by `completed` would count as
+    success. Of fields that say how the work ended (`success`, `partial`, `blocked`, `error`, `exit_code` and
+    similar), only those at the top of the return count; in metadata they may count tests.
 
-    Bad: `"status": "failed", "status": "completed"`; `"status": "completed", "STATUS": "failed"`;
-    `"status": "completed", "success": "no"`
+    Bad: `"status": "failed", "status": "completed"`; `"status": "completed", "STATUS": "failed"`; `"status":
+    "completed", "success": "no"`
 
-    Good: each key once, and one word on how the work ended.
+    Good: each key once, and one statement of how the work ended.
     """
     yield from case.tell("conflict")
 
 
 @return_rule("RET008", verdict="ambiguous", on_reading=True)
 def contradictory_returns(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The message holds two returns that contradict each other in status, artifacts or agent.
+    """The message has two returns that contradict each other in status, artifacts or agent.
 
-    Why: taking the first one falls for drafts, taking the last one falls for appendices. If an id was issued, only
-    returns that carry it count. Words around a return don't change that.
+    Why: the first may be a draft, the last an appendix, and Remit doesn't guess. If a session id was issued, only
+    returns with that id count. Text around a return doesn't change that.
 
-    Bad: a block with `"status": "failed"` and, further down, one with `"status": "completed"` and the same session id.
+    Bad: a block with `"status": "failed"` and, further down, one with `"status": "completed"` and the same session
+    id.
 
     Good: one block, at the end.
     """
@@ -123,9 +124,9 @@ def contradictory_returns(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET009", verdict="missing", on_reading=True)
 def only_in_thinking(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The only return stands inside thinking text.
+    """The only return is inside thinking text.
 
-    Why: what a model considers saying is not what it said.
+    Why: thinking text is a draft, not the agent's answer.
 
     Bad: `<think>I could return {"status": "completed", …}</think> I will check first.`
 
@@ -136,22 +137,22 @@ def only_in_thinking(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET010", verdict="missing", on_reading=True)
 def only_quoted(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The only return stands on lines that are quoted with `>`.
+    """The only return is on lines that are quoted with `>`.
 
-    Why: agents quote what others returned.
+    Why: agents quote the returns of others.
 
     Bad: `> {"status": "completed", …}`
 
-    Good: the agent's own return, below the quotation.
+    Good: the agent's own return, after the quotation.
     """
     yield from case.tell("quoted")
 
 
 @return_rule("RET011", verdict="degenerate", on_reading=True)
 def unfilled_template(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The return is a template that nobody filled in.
+    """The return is a template with placeholders.
 
-    Why: agents echo the format they were given. It has every key and means nothing.
+    Why: agents repeat the format from their instructions. It has all keys and no content.
 
     Bad: `"status": "completed|partial|failed|blocked"`, `"summary": "..."`, `"path": "<path>"`, `{{TASK_ID}}`
 
@@ -162,27 +163,27 @@ def unfilled_template(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET012", verdict="invalid", on_reading=True)
 def other_format(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """There is a return, but of another format than the one that was asked for.
+    """The return is in another format than the expected one.
 
-    Why: the caller would read its words with the wrong dictionary.
+    Why: the same words mean different things in different formats.
 
-    Bad: a report of the format `hyper` where `standard` was asked for.
+    Bad: a `hyper` return, with `standard` expected.
 
-    Good: the format that the instructions describe; or ask for the one that the agent speaks.
+    Good: the format in the instructions, or a declared format that the agent uses.
     """
     yield from case.tell("dialect")
 
 
 @return_rule("RET013", severity="note")
 def text_after_return(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The message goes on after the return.
+    """Text follows the return.
 
-    Why: the return counts, whatever the text after it says. Its first sentence is shown, so that a reader sees it if
-    the agent takes something back.
+    Why: the return counts, whatever the text says. The diagnostic shows its first sentence, in case the agent
+    corrects itself there.
 
     Bad: a return with status `completed`, and then `Two tests still fail.`
 
-    Good: the return last, with `partial` and the error in it.
+    Good: the return at the end, with `partial` and the error.
     """
     sentence = " ".join((case.text[slice(*case.after)] if case.after else case.final).split())
     if sentence:
@@ -192,12 +193,12 @@ def text_after_return(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET014", severity="note")
 def undeclared_format(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """Nothing declares the agent's format, and it used another one than its instructions offer.
+    """The agent's format isn't declared, and the return is in another format than the instructed one.
 
-    Why: the return is judged by the format that it is written in. If the format is declared, the agent gets the right
-    instructions, and a return in another format is refused.
+    Why: Remit validates the return in its own format. If the format is declared, the agent gets matching
+    instructions, and Remit refuses a return in another format.
 
-    Bad: a `hyper` return of an agent without a declared format, which was instructed to send `standard`.
+    Bad: a `hyper` return of an agent without a declared format, with `standard` instructed.
 
     Good: the same with `[agents.NAME] format = "hyper"` in remit.toml, or `return: hyper` in the agent's file.
     """

@@ -23,11 +23,11 @@ def _problems(case: ReturnContext, kind: ProblemKind, *, ending: str = "") -> It
 def missing_field(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A required field is missing.
 
-    Why: the caller acts on these fields.
+    Why: callers rely on required fields.
 
     Bad: no `"artifacts"`
 
-    Good: `"artifacts": []`, where there are none
+    Good: `"artifacts": []`, if there are none
     """
     yield from _problems(case, "missing")
     if case.is_dialect("standard") and case.get("session_id") is None and case.get("metadata", "session_id") is None:
@@ -38,7 +38,7 @@ def missing_field(case: ReturnContext) -> Iterator[ReturnViolation]:
 def wrong_type(case: ReturnContext) -> Iterator[ReturnViolation]:
     """A field has the wrong type.
 
-    Why: nothing is coerced. `"1"` is not 1, `"true"` is not true: a reader that guesses here guesses elsewhere.
+    Why: Remit converts nothing: `"1"` isn't 1, and `"true"` isn't true.
 
     Bad: `"delegation_depth": "1"`
 
@@ -49,11 +49,10 @@ def wrong_type(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET022")
 def unknown_status(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The status is not one of the format's words.
+    """The status isn't a status of the format.
 
-    Why: the list of words is closed. `success` and `done` have been taken for `completed` by one program and for an
-    error by the next. Another case (`Completed`) is repaired. A workspace that has words of its own maps them in
-    `remit.toml`.
+    Why: the list is closed. Some programs read `success` and `done` as `completed`, others as an error. Remit
+    repairs another case (`Completed`). A workspace can map its own words in `remit.toml`.
 
     Bad: `"status": "success"`
 
@@ -64,9 +63,9 @@ def unknown_status(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET023")
 def unknown_artifact_type(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """An artifact's type is not one of the format's words.
+    """An artifact's type isn't a type of the format.
 
-    Why: what happens to a file next (link a plan, index a report) hangs on it.
+    Why: the type decides what happens to the file next, such as linking a plan or indexing a report.
 
     Bad: `"type": "file"`
 
@@ -77,9 +76,9 @@ def unknown_artifact_type(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET024")
 def empty_text(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """A text that must say something is empty.
+    """A required text is empty.
 
-    Why: an empty summary is how an agent that did nothing reports it.
+    Why: agents that did nothing often return an empty summary.
 
     Bad: `"summary": ""`
 
@@ -90,9 +89,9 @@ def empty_text(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET025", severity="warning")
 def misspelled_key(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """A key that Remit does not know looks like one that is missing.
+    """A key is misspelled: a similar key is missing.
 
-    Why: unknown keys survive, so a misspelt one is lost without a sound.
+    Why: Remit keeps unknown keys, so the value of a misspelled key is lost without a message.
 
     Bad: `"artefacts": []` and no `"artifacts"`
 
@@ -134,10 +133,10 @@ def number_out_of_range(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET027", severity="warning")
 def recommended_field_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """A field that one standard requires and another leaves open is not there.
+    """A recommended field is missing: one standard requires it, another doesn't.
 
-    Why: a duration helps to set better limits, a file's summary saves the caller from opening it. In a run, Remit
-    knows the agent, the depth and the path, and its own values count.
+    Why: durations help to set limits, and a file's summary saves the caller from opening it. In a run, Remit knows
+    the agent, the depth and the path, and uses its own values.
 
     Bad: an artifact without `summary`, metadata without `agent_type`.
 
@@ -148,9 +147,9 @@ def recommended_field_missing(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET028", verdict="ambiguous")
 def mixed_formats(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The object speaks two formats, and its two statuses differ.
+    """The object mixes two formats, and their statuses differ.
 
-    Why: whichever reader comes first would decide whether the work is done.
+    Why: the result would depend on which format is read first.
 
     Bad: `{"status": "completed", "meta": {"status": "partial", …}, …}`
 

@@ -26,13 +26,13 @@ _EMOJI = lazy("[\u2600-\u27bf\u2b50\u2b55\U0001f000-\U0001faff]")
 def summary_too_long(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The summary has more than 500 characters or more than 100 tokens.
 
-    Why: the summary lands in the caller's context, with those of every other agent. A run and the hooks send it back
-    once; then they shorten it, and the work counts. Tokens are counted with a real tokenizer if one is installed
-    (`pip install '.[tokens]'`), else only characters are.
+    Why: summaries of all agents fill the caller's context. A run and the hooks send a long summary back once; then
+    they shorten it and accept the return. Tokens are counted only if a tokenizer is installed (`pip install
+    '.[tokens]'`).
 
-    Bad: a summary that retells the work.
+    Bad: a summary that describes each step of the work.
 
-    Good: outcomes in the summary, the story in an artifact.
+    Good: results in the summary, details in an artifact.
     """
     for problem in case.problems:
         if problem.kind == "long":
@@ -48,11 +48,11 @@ def summary_too_long(case: ReturnContext) -> Iterator[ReturnViolation]:
 def summary_above_target(case: ReturnContext) -> Iterator[ReturnViolation]:
     """The summary has more than 400 characters.
 
-    Why: that is what the standards ask for; up to 500 characters are let through.
+    Why: the standards ask for 400 characters at most; Remit accepts up to 500.
 
-    Bad: 450 characters.
+    Bad: a summary of 450 characters.
 
-    Good: 250.
+    Good: a summary of 250 characters.
     """
     summary = case.text_at("summary") if case.is_dialect("standard") else ""
     if WANTED_CHARS < len(summary) <= MAX_CHARS:
@@ -79,9 +79,9 @@ def shorten(summary: str) -> str:
 
 @return_rule("RET032", severity="warning")
 def summary_sentences(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The summary is not two to five sentences long.
+    """The summary doesn't have two to five sentences.
 
-    Why: one sentence seldom says both what was done and what it means for the caller.
+    Why: one sentence rarely says both what was done and what it means for the caller.
 
     Bad: `"summary": "Done."`
 
@@ -96,9 +96,9 @@ def summary_sentences(case: ReturnContext) -> Iterator[ReturnViolation]:
 
 @return_rule("RET033", severity="warning")
 def summary_markup(case: ReturnContext) -> Iterator[ReturnViolation]:
-    """The summary has markup or emoji in it.
+    """The summary contains markup or emoji.
 
-    Why: it is shown in terminals, logs and other agents' prompts, where markup is noise.
+    Why: terminals, logs and prompts show the summary as plain text.
 
     Bad: `"summary": "✅ **Done!** The plan is written."`
 

@@ -435,28 +435,26 @@ def _list_writes(scene: JudgingContext) -> dict[str, tuple[str, ...]] | None:
 
 
 def unchanged(path: str, reason: str, severity: Severity) -> Diagnostic:
-    """A file that the agent claims did not change since the delegation began.
+    """A file that the agent claims didn't change during the run.
 
-    Why: a file that was there before is nobody's work. Agents report what they meant to write as often as what they
-    wrote.
+    Why: a file that existed before isn't this agent's work. Agents report planned files as often as written ones.
 
     Bad: `completed` with a report that another agent wrote last week.
 
-    Good: every artifact was made or changed in this delegation; what was only read is not claimed.
+    Good: artifacts that this run created or changed. Don't claim files that were only read.
     """
     message = f"'{path[:200]}' is claimed and not borne out: {reason}"
     return Diagnostic("EVD001", severity, message, "Write the file, or do not claim it.", pointer="/artifacts")
 
 
 def no_writing_tool_used(count: int, severity: Severity) -> Diagnostic:
-    """The agent claims files, and its harness says that no tool that it used could have made any.
+    """The agent claims files, and its harness reports no tool call that could have written them.
 
-    Why: without a tool nothing is written, and who only reads writes nothing. Whatever is there, this agent did not
-    make it.
+    Why: an agent that calls no writing tool writes no file, so another process wrote the files.
 
-    Bad: an answer in one turn, with a list of files.
+    Bad: an answer without tool calls, with a list of files.
 
-    Good: the files are written with the harness's tools, then claimed.
+    Good: write the files with the harness's tools, then claim them.
     """
     what = "a file" if count == 1 else f"{count} files"
     message = f"the agent claims {what} and used no tool that could have made any"
@@ -480,13 +478,13 @@ def author_unknown(paths: list[str]) -> Diagnostic:
 
 
 def nested_run_unfinished(agents: Sequence[str], severity: Severity) -> Diagnostic:
-    """The agent handed work on, and says that all is done before that work is.
+    """The agent returns `completed` before its nested runs have ended.
 
-    Why: what an agent starts ends with it. Whoever does not wait for a part of the work does not know what came of it.
+    Why: nested runs end with their caller. A caller that doesn't wait can't know their results.
 
-    Bad: `completed` while an agent below still runs.
+    Bad: `completed` while a nested run is still running.
 
-    Good: wait for every return, look at it, and then say what came of the whole.
+    Good: wait for all nested runs, check their results, then return.
     """
     more = f" and {len(agents) - 1} more" if len(agents) > 1 else ""
     message = f"{agents[0][:200]}{more} was handed work and is not back"
@@ -509,14 +507,13 @@ def starting_tree_lost(reason: str = "") -> Diagnostic:
 
 
 def claim_withdrawn(paths: Sequence[str]) -> Diagnostic:
-    """The agent claimed a file that is not there, was sent back, and now says that all is done without it.
+    """The agent claimed a missing file, was sent back, and now returns `completed` without it.
 
-    Why: what had to be made did not come to be by not being named any more. An agent that is told of its lie finds that
-    the shortest way out.
+    Why: removing the claim doesn't create the file. Agents that are sent back often choose this way out.
 
-    Bad: `completed` with `report.md`, which is not there; then `completed` with no artifact at all.
+    Bad: `completed` with `report.md`, which doesn't exist; then `completed` without artifacts.
 
-    Good: write the file and claim it, claim the one that was meant, or say `partial` or `failed`.
+    Good: write the file and claim it, correct its path, or return `partial` or `failed`.
     """
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     message = f"'{paths[0][:200]}'{more} was claimed before, is still not there, and nothing is claimed in its place"
@@ -527,14 +524,13 @@ def claim_withdrawn(paths: Sequence[str]) -> Diagnostic:
 
 
 def manifest_rewritten(path: str, severity: Severity) -> Diagnostic:
-    """The manifest does not begin any more with what it held before the work.
+    """The manifest no longer begins with its content from before the run.
 
-    Why: a manifest only grows. Whoever writes it anew can lose the entries of everybody else, and nobody would miss
-    them until they are looked for.
+    Why: a manifest is append-only. An agent that rewrites it can lose entries of other agents.
 
-    Bad: the manifest is written with the agent's own entry alone, or with the older lines sorted or tidied up.
+    Bad: a manifest with only the agent's own entry, or with its older lines sorted or cleaned up.
 
-    Good: the older lines are put back as they were, and the entry is appended below them, as `remit findings add` does.
+    Good: restore the older lines and append the entry below them, as `remit findings add` does.
     """
     message = f"'{path[:200]}' does not begin any more with what it held before: entries were removed or changed"
     hint = "Put back what was there, byte for byte, and only append your entry."
@@ -606,16 +602,16 @@ def made_by_earlier_run(path: str, session_id: str, severity: Severity) -> Diagn
 def protected_name(sentence: str) -> Diagnostic:
     """A file or folder appeared at a protected name while the agent worked, or a protected file was changed.
 
-    Why: such a name decides what agents may do or what a program starts: settings of a harness, agent files, hooks of
-    git. The kernel protects those that exist. A new one is found after the command or at the return. Remit moves it to
-    `.remit/quarantine` if nobody else is known who can have made it; otherwise it only reports it. If the kernel didn't
-    limit the command, Remit also compares the files that exist with their kept bytes and restores them. Nothing is
-    deleted.
+    Why: such a name controls what agents can do or what a program starts: settings of a harness, agent files, git
+    hooks. The kernel protects files that exist. Remit detects a new file after the command or at the return. If no
+    other known process can have created it, Remit moves it to `.remit/quarantine`; otherwise, it only reports the
+    file. If the kernel didn't limit the command, Remit also compares existing files with their saved content and
+    restores them. Nothing is deleted.
 
     Bad: a command of the agent writes `.mcp.json`, or changes `remit.toml`.
 
-    Good: the agent says in its return which setting it needs, and the user makes it. If a file in `.remit/quarantine`
-    is yours, move it back.
+    Good: the agent says in its return which setting it needs, and the user makes it. If a file in
+    `.remit/quarantine` is yours, move it back.
     """
     return Diagnostic("EVD013", "warning", sentence, "Check it before you start a harness or git there.")
 

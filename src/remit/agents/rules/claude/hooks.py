@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @agent_rule("AGT210", profiles=CLAUDE, fix="safe")
 def claude_hooks_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """`hooks` is not a table of events.
+    """`hooks` isn't a table of events.
 
-    Why: Claude Code ignores every hook in the file then, and tells its log only. An agent that is given as JSON, and
-    a file in older versions, is dropped whole. An empty list is the usual way there.
+    Why: Claude Code then ignores all hooks in the file and reports it in its log only. It drops an agent that is
+    passed as JSON, and older versions drop the file. An empty list is the usual case.
 
     Bad: `hooks: []`
 
     Good: no `hooks` at all, or `hooks:` with `PreToolUse:` under it
 
-    Fix (safe): removes an empty list; without it the file means the same.
+    Fix (safe): removes an empty list; the meaning stays the same.
     """
     hooks = case.get("hooks")
     if hooks is None or isinstance(hooks, dict) or (isinstance(hooks, str) and not hooks):
@@ -44,9 +44,9 @@ def claude_hooks_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT211", profiles=CLAUDE, fix="unsafe")
 def claude_hook_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A hook has a form that Claude Code does not read.
+    """Claude Code can't read a hook.
 
-    Why: one event that it does not know, or one hook of the wrong form, and it ignores all hooks of the agent.
+    Why: one unknown event, or one hook that can't be read, makes Claude Code ignore all hooks of the agent.
 
     Bad: `hooks: {preToolUse: []}`, `hooks: {PreToolUse: [{hooks: [{command: ./check}]}]}`
 

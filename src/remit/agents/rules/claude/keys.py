@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 @agent_rule("AGT205", profiles=CLAUDE, fix="unsafe")
 def claude_restriction_ignored(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """What the agent may use is said under a key that Claude Code does not read.
+    """The agent's tools are restricted by a key that Claude Code doesn't read.
 
-    Why: Claude Code ignores the key in silence, so the agent has every tool there is. `allowed-tools` is a key of
-    commands and skills, `permission` one of opencode. `permissions` hold where Claude Code's hooks call Remit, and only
-    there: that is a warning.
+    Why: Claude Code ignores the key without a message, so the agent has every tool. `allowed-tools` is a key of
+    commands and skills, `permission` is a key of opencode. `permissions` is only enforced where Claude Code's hooks
+    call Remit, and is a warning.
 
     Bad: `allowed-tools: Read, Grep`
 
     Good: `tools: Read, Grep`
 
-    Fix (unsafe): gives the key the name that Claude Code reads.
+    Fix (unsafe): renames the key to the one that Claude Code reads.
     """
     document = case.document
     if "permissions" in case.values:
@@ -66,8 +66,8 @@ _NOT_IN_PLUGINS = ("permissionMode", "hooks", "mcpServers")
 def claude_plugin_key_ignored(case: AgentFileContext) -> Iterator[AgentViolation]:
     """An agent of a plugin sets `permissionMode`, `hooks` or `mcpServers`.
 
-    Why: Claude Code ignores these three in the agents of a plugin. An `agents` folder outside of `.claude` is taken
-    for that of a plugin.
+    Why: Claude Code ignores these three keys in the agents of a plugin. An `agents` folder outside of `.claude`
+    counts as a plugin's.
 
     Bad: `permissionMode: plan` in `agents/reviewer.md`
 
@@ -85,12 +85,12 @@ def claude_plugin_key_ignored(case: AgentFileContext) -> Iterator[AgentViolation
 def claude_bypasses_permissions(case: AgentFileContext) -> Iterator[AgentViolation]:
     """The agent runs without permission checks.
 
-    Why: `bypassPermissions` lets it run every command and write every file without asking, and so may whoever gets a
-    sentence into what it reads.
+    Why: with `bypassPermissions`, the agent runs every command and writes every file without asking. A prompt
+    injection in a file that it reads can do the same.
 
     Bad: `permissionMode: bypassPermissions`
 
-    Good: `permissionMode: acceptEdits`, and permission rules for what it needs
+    Good: `permissionMode: acceptEdits`, and permission rules for the tools that it needs
     """
     if case.get("permissionMode") == claude.FREE_MODE and is_own_folder(case.document):
         yield AgentViolation("the agent runs without any permission check", "Allow what it needs, and no more.",
@@ -99,13 +99,13 @@ def claude_bypasses_permissions(case: AgentFileContext) -> Iterator[AgentViolati
 
 @agent_rule("AGT204", profiles=CLAUDE, severity="warning")
 def claude_prompt_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """Nothing follows the frontmatter.
+    """The file has no prompt.
 
-    Why: the body is the agent's prompt. Without one it knows only its description.
+    Why: the body is the agent's prompt. Without it, the agent has only its description.
 
     Bad: a file that ends with the second `---`
 
-    Good: what the agent should do, below the frontmatter.
+    Good: instructions below the frontmatter.
     """
     document = case.document
     if document.has_head and document.values and not document.text[document.body_start :].strip():

@@ -71,8 +71,8 @@ def _split(document: AgentDocument, pointer: str, text: str) -> Iterator[_Entry]
 def claude_tools_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
     """`tools` or `disallowedTools` is a table.
 
-    Why: Claude Code expects names. From a table it reads none: an agent with a table of tools has no tools at all, and
-    a table of what is denied denies nothing.
+    Why: Claude Code expects names and reads none from a table: the agent has no tools at all, and a table in
+    `disallowedTools` denies nothing.
 
     Bad: `tools: {read: true, bash: false}`
 
@@ -102,15 +102,15 @@ def _translate(tools: dict[str, object]) -> str:
 
 @agent_rule("AGT213", profiles=CLAUDE, severity="warning", fix="safe")
 def claude_tools_empty(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """`tools` stands there without a value.
+    """`tools` has no value.
 
-    Why: the agent then has no tools at all. Without the key it would have every tool.
+    Why: the agent has no tools at all. Without the key, it would have all tools.
 
     Bad: `tools:`
 
-    Good: `tools: Read, Grep`; no `tools` for every tool; `tools: []` where none is meant
+    Good: `tools: Read, Grep`; no `tools` for all tools; `tools: []` for none
 
-    Fix (safe): writes `tools: []`, which says the same and shows it.
+    Fix (safe): writes `tools: []`, which means the same and is explicit.
     """
     value = case.get("tools")
     if "tools" in case.values and is_absent(value):
@@ -126,16 +126,16 @@ def claude_tools_empty(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT214", profiles=CLAUDE, severity="warning", fix="unsafe")
 def claude_tool_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A tool is named that Claude Code does not have.
+    """Claude Code has no tool of this name.
 
-    Why: names are case-sensitive, and one that is unknown is passed over: the agent lacks the tool, or keeps one that
-    was denied. Tools of an MCP server are called `mcp__server__tool`.
+    Why: names are case-sensitive, and Claude Code ignores unknown names: the agent lacks the tool, or keeps a tool
+    that should be denied. Tools of an MCP server are named `mcp__server__tool`.
 
     Bad: `tools: read, Grepp`
 
     Good: `tools: Read, Grep`
 
-    Fix (unsafe): writes the name that was probably meant; the agent can use that tool then.
+    Fix (unsafe): writes the name that was probably meant; the agent can then use that tool.
     """
     for key in ("tools", "disallowedTools"):
         for entry in _list_entries(case.document, key)[:MAX_REPORTS]:
@@ -158,15 +158,15 @@ def _hint_at_tool(name: str, meant: str | None) -> str:
 
 @agent_rule("AGT215", profiles=CLAUDE, severity="warning", fix="safe")
 def claude_tool_conflict(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A tool is both given and taken away.
+    """A tool is in both `tools` and `disallowedTools`.
 
-    Why: what `disallowedTools` names is taken away first, so the agent does not have it, whatever `tools` says.
+    Why: `disallowedTools` wins, so the agent doesn't have the tool.
 
     Bad: `tools: Read, Bash` and `disallowedTools: Bash`
 
     Good: `tools: Read`
 
-    Fix (safe): removes it from `tools`, unless nothing would be left there.
+    Fix (safe): removes it from `tools`, unless that would leave `tools` empty.
     """
     document = case.document
     denied = {entry.name for entry in _list_entries(document, "disallowedTools") if not entry.pattern}
@@ -203,14 +203,14 @@ _WITH_NAMES = frozenset({*claude.DELEGATING, claude.OTHER_NAMES["skill"]})
 
 @agent_rule("AGT216", profiles=CLAUDE, severity="warning")
 def claude_tool_pattern(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A tool is named with a pattern, such as `Bash(git:*)`.
+    """A tool has a pattern, such as `Bash(git:*)`.
 
-    Why: in an agent's file Claude Code looks at the name alone. In `tools` the agent gets the whole tool, in
-    `disallowedTools` it loses the whole tool. Patterns work in the permissions of the settings.
+    Why: in an agent file, Claude Code reads only the name. In `tools`, the agent gets the whole tool; in
+    `disallowedTools`, it loses the whole tool. Patterns work in the permissions of the settings.
 
     Bad: `tools: Read, Bash(git:*)`
 
-    Good: `tools: Read, Bash`, and a permission rule or a `PreToolUse` hook for what it may run
+    Good: `tools: Read, Bash`, and a permission rule or a `PreToolUse` hook for its commands
     """
     for key, told in (("tools", "may use all of"), ("disallowedTools", "loses all of")):
         for entry in _list_entries(case.document, key)[:MAX_REPORTS]:
@@ -228,14 +228,14 @@ _NOT_FOR_SUBAGENTS = frozenset({"AskUserQuestion", "EnterPlanMode", "ExitPlanMod
 
 @agent_rule("AGT217", profiles=CLAUDE, severity="note")
 def claude_tool_unavailable(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A tool is named that subagents are never given.
+    """Subagents never get this tool.
 
-    Why: a subagent cannot ask the user or switch the mode of the session, whatever its file says. It can when it is
-    started with `--agent`.
+    Why: a subagent can't ask the user or switch the mode of the session, whatever its file says. An agent that is
+    started with `--agent` can.
 
     Bad: `tools: Read, AskUserQuestion`
 
-    Good: an agent that returns its question to whoever called it
+    Good: an agent that returns its question to its caller
     """
     for entry in _list_entries(case.document, "tools"):
         if entry.name in _NOT_FOR_SUBAGENTS and (entry.name, case.get("permissionMode")) != ("ExitPlanMode", "plan"):

@@ -39,10 +39,10 @@ def _find_faults(rights: dict[str, object]) -> Iterator[tuple[tuple[str, ...], o
 
 @agent_rule("AGT320", profiles=OPENCODE, fix="unsafe")
 def opencode_permission_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A permission is none of allow, ask and deny.
+    """A permission is neither allow, ask nor deny.
 
-    Why: opencode does not start. `question`, `webfetch`, `websearch` and `doom_loop` take no patterns, only one of the
-    three words.
+    Why: opencode doesn't start. `question`, `webfetch`, `websearch` and `doom_loop` take one of the three words and
+    no patterns.
 
     Bad: `permission: {bash: true}`, `permission: {edit: denied}`
 
@@ -81,14 +81,14 @@ def _find_action(action: object) -> tuple[str, str]:
 def opencode_permission_ignored(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A permission is set for `write`, `patch` or `multiedit`.
 
-    Why: opencode asks for the permission `edit` whenever a file is changed, by whatever tool. A permission with another
-    of these names is never looked at: `write: deny` denies nothing.
+    Why: opencode checks the permission `edit` for every change to a file, whichever tool makes it. It never reads a
+    permission with another of these names: `write: deny` denies nothing.
 
     Bad: `permission: {write: deny}`
 
     Good: `permission: {edit: deny}`
 
-    Fix (unsafe): renames it to `edit`, where that is not given.
+    Fix (unsafe): renames it to `edit`, if there is none.
     """
     document = case.document
     rights = case.get("permission")
@@ -109,10 +109,10 @@ def opencode_permission_ignored(case: AgentFileContext) -> Iterator[AgentViolati
 
 @agent_rule("AGT322", profiles=OPENCODE, severity="warning", fix="unsafe")
 def opencode_tool_misspelled(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A tool is misspelt.
+    """A tool's name is misspelled.
 
-    Why: names are case-sensitive, and one that no tool has is never looked at: `Bash: deny` denies nothing. Names that
-    resemble none are left alone; they may be tools of an MCP server.
+    Why: names are case-sensitive, and opencode never reads a permission for an unknown tool: `Bash: deny` denies
+    nothing. Names that resemble no tool aren't reported; they may be tools of an MCP server.
 
     Bad: `permission: {Bash: deny}`
 
@@ -142,9 +142,9 @@ def opencode_tool_misspelled(case: AgentFileContext) -> Iterator[AgentViolation]
 
 @agent_rule("AGT323", profiles=OPENCODE, severity="warning")
 def opencode_permission_overridden(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The rule for everything stands after other rules.
+    """The rule for `"*"` follows other rules.
 
-    Why: of all rules that match, the last one wins. A `"*"` at the end overrules what stands above it.
+    Why: the last matching rule wins, so a `"*"` at the end overrides all rules above it.
 
     Bad: `bash: {"git push *": deny, "*": allow}`
 
@@ -173,8 +173,8 @@ def opencode_permission_overridden(case: AgentFileContext) -> Iterator[AgentViol
 def opencode_permission_asks(case: AgentFileContext) -> Iterator[AgentViolation]:
     """A permission is `ask`.
 
-    Why: where nobody can answer, in `opencode run` for one, what is asked is refused, and the run still ends as a
-    success. In the terminal it is what it says.
+    Why: if no user can answer, as in `opencode run`, opencode rejects the call, and the run still ends with
+    success. In the terminal, the user is asked.
 
     Bad: `permission: {bash: ask}` for an agent that a script starts
 
@@ -200,11 +200,11 @@ def _find_asks(rights: dict[str, object]) -> Iterator[tuple[str, ...]]:
 
 @agent_rule("AGT327", profiles=OPENCODE, severity="warning")
 def opencode_deny_rule_bypassable(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """A command is denied to bash, and other spellings of it are allowed.
+    """A deny rule for bash covers only some spellings of a command.
 
-    Why: a pattern is compared with the whole command, `*` stands for anything, and of all patterns that match, the last
-    one wins. Flags can be written apart, in another order or in full, a program by its path or through another one.
-    Where everything else is allowed, no list of denials is complete. It is told once.
+    Why: opencode compares a pattern with the whole command, `*` matches anything, and the last matching pattern
+    wins. The same command has other spellings: flags apart, in another order or in their long form; the program by
+    its path or through another program. If everything else is allowed, no deny list is complete. Reported once.
 
     Bad: `bash: {"*": allow, "rm -rf *": deny}`: `rm -r -f` does the same
 

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @agent_rule("AGT325", profiles=("opencode", "standard"), fix="unsafe")
 def opencode_tools_invalid(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """`tools` is not a table of true and false, in a file that opencode reads.
+    """`tools` isn't a table of true and false, in a file that opencode reads.
 
-    Why: opencode does not start. A list of names is how Claude Code has it.
+    Why: opencode doesn't start. A list of names is Claude Code's syntax.
 
     Bad: `tools: Read, Grep`
 
     Good: `permission: {"*": deny, read: allow, grep: allow}`
 
-    Fix (unsafe): makes permissions of a list: what it names is allowed, anything else denied.
+    Fix (unsafe): turns a list into permissions: allow for its tools, deny for all others.
     """
     document = case.document
     tools = case.get("tools")
@@ -75,14 +75,14 @@ def _make_permission(document: AgentDocument, tools: object) -> tuple[edits.Chan
 def opencode_tools_deprecated(case: AgentFileContext) -> Iterator[AgentViolation]:
     """`tools` is deprecated.
 
-    Why: since version 1.1 `permission` says which tools an agent has. opencode still makes permissions of `tools`, and
-    what `permission` says of the same tool wins.
+    Why: since version 1.1, `permission` controls the tools of an agent. opencode still converts `tools` to
+    permissions; `permission` wins for the same tool.
 
     Bad: `tools: {write: false, bash: true}`
 
     Good: `permission: {edit: deny, bash: allow}`
 
-    Fix (unsafe): makes permissions of it, as opencode does; versions before 1.1 read only some of them.
+    Fix (unsafe): converts it to permissions, as opencode does; versions before 1.1 read only some of them.
     """
     document = case.document
     tools = case.get("tools")

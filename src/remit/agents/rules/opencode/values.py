@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 def opencode_steps_renamed(case: AgentFileContext) -> Iterator[AgentViolation]:
     """`maxSteps` is the old name of `steps`.
 
-    Why: it is deprecated; where both are given, `steps` wins.
+    Why: `maxSteps` is deprecated; if both are set, `steps` wins.
 
     Bad: `maxSteps: 20`
 
     Good: `steps: 20`
 
-    Fix (safe): renames it, or removes it where `steps` is given.
+    Fix (safe): renames it, or removes it if `steps` is set.
     """
     if "maxSteps" in case.values:
         both = "steps" in case.values
@@ -47,16 +47,16 @@ _BY_NAME = {
 
 @agent_rule("AGT307", profiles=OPENCODE, fix="unsafe")
 def opencode_color_unknown(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The color is neither `#` with six digits nor a color of the theme.
+    """The color is neither a hex color with six digits nor a color of the theme.
 
-    Why: opencode does not start. The theme has primary, secondary, accent, success, warning, error and info; names of
-    colors, which Claude Code takes, are none.
+    Why: opencode doesn't start. The theme has primary, secondary, accent, success, warning, error and info. Color
+    names, as in Claude Code, aren't valid.
 
     Bad: `color: red`, `color: "#f00"`
 
     Good: `color: "#ff0000"`, `color: accent`
 
-    Fix (unsafe): writes the color in six digits; that is safe for one of three.
+    Fix (unsafe): writes the color with six digits; for one with three digits, the fix is safe.
     """
     document = case.document
     color = case.get("color")
@@ -82,16 +82,16 @@ _IDS = (("claude-", "anthropic"), ("gpt-", "openai"), ("gemini-", "google"))
 
 @agent_rule("AGT308", profiles=OPENCODE, fix="unsafe")
 def opencode_provider_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The model has no provider before it.
+    """The model lacks a provider.
 
-    Why: opencode takes what stands before the slash for the provider; `sonnet` is a provider without a model to it,
+    Why: opencode reads the part before the slash as the provider. It reads `sonnet` as a provider without a model,
     and the agent fails at its first request.
 
     Bad: `model: claude-sonnet-4-5`
 
     Good: `model: anthropic/claude-sonnet-4-5`
 
-    Fix (unsafe): writes the maker of the model as its provider, and removes `inherit`, which is the default.
+    Fix (unsafe): adds the model's maker as its provider, and removes `inherit`, which is the default.
     """
     document = case.document
     model = case.get("model")
@@ -113,15 +113,15 @@ def opencode_provider_missing(case: AgentFileContext) -> Iterator[AgentViolation
 
 @agent_rule("AGT310", profiles=OPENCODE, severity="warning", fix="safe")
 def opencode_prompt_ignored(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """The frontmatter has a `prompt`.
+    """The frontmatter has a `prompt`, which opencode ignores in a Markdown file.
 
-    Why: in a Markdown file the body is the prompt, even an empty one; `prompt` is read in `opencode.json` only.
+    Why: in a Markdown file the body is the prompt, even if it is empty. `prompt` works in `opencode.json` only.
 
     Bad: `prompt: You review code.`
 
-    Good: the same below the frontmatter
+    Good: the same text below the frontmatter
 
-    Fix (safe): removes it where the body says something.
+    Fix (safe): removes the key if the body has text.
     """
     document = case.document
     if "prompt" in case.values:
@@ -138,13 +138,13 @@ def opencode_prompt_ignored(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT311", profiles=OPENCODE, severity="warning")
 def opencode_prompt_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """Nothing follows the frontmatter.
+    """The file has no prompt.
 
-    Why: the body is the agent's prompt. Without one it does what any agent does.
+    Why: the body is the agent's prompt. Without it, the agent has only the default instructions.
 
     Bad: a file that ends with the second `---`
 
-    Good: what the agent should do, below the frontmatter.
+    Good: instructions below the frontmatter.
     """
     document = case.document
     is_used = bool(document.values) and case.get("disable") is not True and "prompt" not in case.values
@@ -155,15 +155,16 @@ def opencode_prompt_missing(case: AgentFileContext) -> Iterator[AgentViolation]:
 
 @agent_rule("AGT312", profiles=OPENCODE, fix="unsafe")
 def opencode_restriction_ignored(case: AgentFileContext) -> Iterator[AgentViolation]:
-    """What the agent may do is said under a key that opencode does not read.
+    """The agent's permissions are under a key that opencode doesn't read.
 
-    Why: nothing of it holds, and the key is sent to the model provider. opencode reads `permission`, without an s.
+    Why: opencode enforces none of them, and sends the key to the model provider. The key that opencode reads is
+    `permission`, without an s.
 
     Bad: `permissions: {bash: {"*": deny}}`
 
     Good: `permission: {bash: {"*": deny}}`
 
-    Fix (unsafe): renames `permissions` where opencode can read what stands there.
+    Fix (unsafe): renames `permissions` if opencode can read its value.
     """
     document = case.document
     for key in RESTRICTIONS:
