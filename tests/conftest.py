@@ -9,10 +9,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.amounts import IS_WHOLE, choose
-from tests.support.joining import join
 from tests.support.paths import ROOT
 
-pytest_plugins = ["tests.support.fixtures"]
+pytest_plugins = ["tests.support.fixtures", "tests.support.timeouts"]
 
 settings.register_profile(
     "any machine",
@@ -26,22 +25,12 @@ settings.register_profile("quick", settings.get_profile("any machine"), max_exam
 settings.load_profile("any machine")
 
 
-TWICE = "tests/hooks/", "[program"
-"""Flows that are run inside the process and again by the program."""
-PROGRAM = (
-    "test_what_holds_is_accepted", "test_one_that_was_sent_back", "let_through_as_rejected", "test_every_event_twice",
-    "test_a_task_is_moved_and_its_work", "test_two_that_settle_at_once", "test_a_settling_that_was_killed",
-    "test_agents_at_work_at_once",
-)  # fmt: skip
-"""Of the latter `make test` runs these."""
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what would make the run of every day too long, unless it is asked for; join what is too many."""
-    left_out = [] if IS_WHOLE else [item for item in items if _is_thorough(item) or _is_second(item.nodeid)]
-    config.hook.pytest_deselected(items=left_out)
-    dropped = set(left_out)
-    items[:] = join([item for item in items if item not in dropped])
+    """Leave out what would make the run of every day too long, unless it is asked for."""
+    if not IS_WHOLE:
+        left_out = [item for item in items if _is_thorough(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not _is_thorough(item)]
 
 
 def pytest_collection_finish() -> None:
@@ -55,10 +44,6 @@ def _is_thorough(item: pytest.Item) -> bool:
     case = item.name.partition("[")[2]
     marks = item.iter_markers("thorough")
     return any(not mark.args or any(part in case for part in mark.args) for mark in marks)
-
-
-def _is_second(name: str) -> bool:
-    return all(part in name for part in TWICE) and not any(part in name for part in PROGRAM)
 
 
 CACHE = ROOT / ".pytest_cache"

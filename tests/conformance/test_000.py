@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.cases import for_each
 from tests.support.conformance_project import ISSUED, codes, errors, judge
 from tests.support.return_samples import DROP, fault, fenced, pretty, standard, stopped
 
@@ -18,13 +18,14 @@ conforms = pytest.mark.conforms
 
 
 @conforms("000-03", "000-22")
-@for_each(("completed", "partial", "failed", "blocked"))
-def test_four_status_words_are_accepted_and_no_other(word: str) -> None:
-    assert judge(stopped(word) if word != "completed" else standard()).accepted
-    for other in (f"{word}!", "success", "complete", "", 1, None):
-        refused = judge(standard({"/status": other}))
-        assert not refused.accepted
-        assert "/status" in errors(refused)
+def test_four_status_words_are_accepted_and_no_other(subtests: pytest.Subtests) -> None:
+    for word in ("completed", "partial", "failed", "blocked"):
+        with subtests.test(word=word):
+            assert judge(stopped(word) if word != "completed" else standard()).accepted
+            for other in (f"{word}!", "success", "complete", "", 1, None):
+                refused = judge(standard({"/status": other}))
+                assert not refused.accepted
+                assert "/status" in errors(refused)
 
 
 @conforms("000-04")
@@ -40,20 +41,22 @@ def test_what_can_follow_depends_on_the_status(project: Project) -> None:
 
 
 @conforms("000-05")
-@for_each((DROP, 7, None, ["text"], ""))
-def test_the_summary_is_text(value: object) -> None:
-    refused = judge(standard({"/summary": value}))
-    assert not refused.accepted
-    assert any(place in ("/summary", "") for place in errors(refused))
+def test_the_summary_is_text(subtests: pytest.Subtests) -> None:
+    for value in (DROP, 7, None, ["text"], ""):
+        with subtests.test(value=value):
+            refused = judge(standard({"/summary": value}))
+            assert not refused.accepted
+            assert any(place in ("/summary", "") for place in errors(refused))
 
 
 @conforms("000-07")
-@for_each((1, 2, 5, 6))
-def test_a_summary_has_2_to_5_sentences(count: int) -> None:
+def test_a_summary_has_2_to_5_sentences(subtests: pytest.Subtests) -> None:
     """R0.4: another number is a warning."""
-    verdict = judge(standard({"/summary": " ".join(f"Part {each} is done." for each in range(count))}))
-    assert verdict.accepted
-    assert ("RET032" in codes(verdict)) is (count not in range(2, 6))
+    for count in (1, 2, 5, 6):
+        with subtests.test(count=count):
+            verdict = judge(standard({"/summary": " ".join(f"Part {each} is done." for each in range(count))}))
+            assert verdict.accepted
+            assert ("RET032" in codes(verdict)) is (count not in range(2, 6))
 
 
 @conforms("000-08")
@@ -70,11 +73,12 @@ answer(*paths, next_steps=" ".join(steps))
 
 
 @conforms("000-09")
-@for_each((DROP, {}, "report.md", None))
-def test_artifacts_is_a_list(value: object) -> None:
-    refused = judge(standard({"/artifacts": value}))
-    assert not refused.accepted
-    assert errors(refused)
+def test_artifacts_is_a_list(subtests: pytest.Subtests) -> None:
+    for value in (DROP, {}, "report.md", None):
+        with subtests.test(value=value):
+            refused = judge(standard({"/artifacts": value}))
+            assert not refused.accepted
+            assert errors(refused)
 
 
 @conforms("000-11")
@@ -86,35 +90,39 @@ def test_an_artifact_has_one_of_the_listed_types() -> None:
 
 
 @conforms("000-12")
-@for_each(("/etc/passwd", "../notes.md", "a/../../b.md", "~/x.md"))
-def test_an_artifacts_path_stays_in_the_project(path: str) -> None:
-    assert errors(judge(standard({"/artifacts/0/path": path}))) == ["/artifacts/0/path"]
-    assert judge(standard({"/artifacts/0/path": ".opencode/specs/1_x/plans/implementation-001.md"})).accepted
+def test_an_artifacts_path_stays_in_the_project(subtests: pytest.Subtests) -> None:
+    for path in ("/etc/passwd", "../notes.md", "a/../../b.md", "~/x.md"):
+        with subtests.test(path=path):
+            assert errors(judge(standard({"/artifacts/0/path": path}))) == ["/artifacts/0/path"]
+            assert judge(standard({"/artifacts/0/path": ".opencode/specs/1_x/plans/implementation-001.md"})).accepted
 
 
 @conforms("000-14")
-@for_each(("session_id", "agent_type", "delegation_depth", "delegation_path"))
-def test_metadata_names_session_agent_depth_and_path(key: str) -> None:
+def test_metadata_names_session_agent_depth_and_path(subtests: pytest.Subtests) -> None:
     """R0.7: a missing one is named."""
-    told = [each for each in judge(standard({f"/metadata/{key}": DROP})).findings if key in each.message]
-    assert told
-    wrong = judge(standard({f"/metadata/{key}": {"not": "this"}}))
-    assert errors(wrong) == [f"/metadata/{key}"]
+    for key in ("session_id", "agent_type", "delegation_depth", "delegation_path"):
+        with subtests.test(key=key):
+            told = [each for each in judge(standard({f"/metadata/{key}": DROP})).findings if key in each.message]
+            assert told
+            wrong = judge(standard({f"/metadata/{key}": {"not": "this"}}))
+            assert errors(wrong) == [f"/metadata/{key}"]
 
 
 @conforms("000-16")
-@for_each(("partial", "failed", "blocked"), (DROP, [], None))
-def test_work_that_is_not_completed_says_why(status: str, value: object) -> None:
-    refused = judge(stopped(status, {"/errors": value}))
-    assert not refused.accepted
+def test_work_that_is_not_completed_says_why(subtests: pytest.Subtests) -> None:
+    for status, value in product(("partial", "failed", "blocked"), (DROP, [], None)):
+        with subtests.test(status=status, value=value):
+            refused = judge(stopped(status, {"/errors": value}))
+            assert not refused.accepted
 
 
 @conforms("000-17")
-@for_each(("type", "message", "recoverable", "recommendation"))
-def test_an_error_has_its_four_fields(key: str) -> None:
-    assert judge(stopped()).accepted
-    assert not judge(stopped(changes={"/errors": [fault({f"/{key}": DROP})]})).accepted
-    assert not judge(stopped(changes={"/errors": [fault({"/recoverable": "yes"})]})).accepted
+def test_an_error_has_its_four_fields(subtests: pytest.Subtests) -> None:
+    for key in ("type", "message", "recoverable", "recommendation"):
+        with subtests.test(key=key):
+            assert judge(stopped()).accepted
+            assert not judge(stopped(changes={"/errors": [fault({f"/{key}": DROP})]})).accepted
+            assert not judge(stopped(changes={"/errors": [fault({"/recoverable": "yes"})]})).accepted
 
 
 @conforms("000-18")

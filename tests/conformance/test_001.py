@@ -9,7 +9,6 @@ import pytest
 
 from tests.agents.rules.samples_sections import only, without
 from tests.support.agent_samples import STANDARD, change, lint
-from tests.support.cases import for_each
 from tests.support.conformance_project import codes, judge
 from tests.support.return_samples import standard
 from tests.support.standard_examples import list_examples
@@ -172,13 +171,14 @@ def test_lint_names_what_the_standard_asks_for(code: str, bad: list[str]) -> Non
 
 
 @conforms("001-62")
-@for_each(("Lazy Loading (Most Common)", "Eager Loading", "Minimal Loading"))
-def test_the_three_ways_to_load_context_are_read(title: str) -> None:
+def test_the_three_ways_to_load_context_are_read(subtests: pytest.Subtests) -> None:
     """Only the blanks are named."""
-    (block,) = (each.text for each in list_examples("agent part") if each.title == title)
-    first, last = STANDARD.index("context_loading:"), STANDARD.index("delegation:\n")
-    found = lint(f"{STANDARD[:first]}{block.rstrip()}\n{STANDARD[last:]}", "agents/planner.md", sizes={})
-    assert [each.message for each in found if "'{" not in each.message] == []
+    for title in ("Lazy Loading (Most Common)", "Eager Loading", "Minimal Loading"):
+        with subtests.test(title=title):
+            (block,) = (each.text for each in list_examples("agent part") if each.title == title)
+            first, last = STANDARD.index("context_loading:"), STANDARD.index("delegation:\n")
+            found = lint(f"{STANDARD[:first]}{block.rstrip()}\n{STANDARD[last:]}", "agents/planner.md", sizes={})
+            assert [each.message for each in found if "'{" not in each.message] == []
 
 
 # --- when the agent runs ----------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conformance.test_001 import DONE, prepare
-from tests.support.cases import for_each
 from tests.support.conformance_project import ISSUED, codes, errors, judge
 from tests.support.return_samples import DROP, fault, standard, stopped
 
@@ -136,12 +135,13 @@ def test_a_timeout_gives_back_what_is_on_disk(project: Project) -> None:
 
 
 @conforms("002-14")
-@for_each(("Completed", "COMPLETED"))
-def test_another_case_of_a_status_word_is_repaired_and_recorded(word: str) -> None:
+def test_another_case_of_a_status_word_is_repaired_and_recorded(subtests: pytest.Subtests) -> None:
     """R2.9."""
-    verdict = judge(standard({"/status": word}))
-    assert not verdict.accepted or verdict.repairs
-    assert judge(standard()).repairs == ()
+    for word in ("Completed", "COMPLETED"):
+        with subtests.test(word=word):
+            verdict = judge(standard({"/status": word}))
+            assert not verdict.accepted or verdict.repairs
+            assert judge(standard()).repairs == ()
 
 
 @conforms("002-15")
@@ -175,8 +175,8 @@ def test_an_errors_code_is_kept_or_derived_from_its_type() -> None:
 
 
 @conforms("002-25")
-@for_each(
-    [
+def test_each_rule_of_stage_4_refuses_what_breaks_it(subtests: pytest.Subtests) -> None:
+    messages: list[str | dict[str, Any]] = [
         "All done.",
         "[1, 2]",
         standard({"/metadata/session_id": "sess_1763200000_zzzzzz"}),
@@ -185,10 +185,10 @@ def test_an_errors_code_is_kept_or_derived_from_its_type() -> None:
         standard({"/artifacts/0/path": "../plan.md"}),
         stopped("failed", {"/errors": []}),
     ]
-)
-def test_each_rule_of_stage_4_refuses_what_breaks_it(message: str | dict[str, Any]) -> None:
-    assert judge(standard(), session_id=ISSUED).accepted
-    assert not judge(message, session_id=ISSUED).accepted
+    for message in messages:
+        with subtests.test(message=message):
+            assert judge(standard(), session_id=ISSUED).accepted
+            assert not judge(message, session_id=ISSUED).accepted
 
 
 @conforms("002-26")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 
 import remit
-from tests.support.cases import for_each
 from tests.support.conformance_project import codes, errors, judge
 from tests.support.hook_session import Stage, make_workspace
 from tests.support.return_samples import DROP, fenced, hyper, marked, pretty
@@ -31,15 +31,13 @@ def check(changes: dict[str, object]) -> Verdict:
 
 
 @conforms("003-04")
-@for_each(
-    ("agent_name", "status", "execution_time_ms"),
-    (DROP, {"not": "this"}),
-)
-def test_meta_has_a_name_a_status_and_a_time(key: str, value: object) -> None:
-    assert check({}).findings == ()
-    refused = check({f"/meta/{key}": value})
-    assert not refused.accepted
-    assert any(key in place or key in each.message for each in refused.findings for place in errors(refused))
+def test_meta_has_a_name_a_status_and_a_time(subtests: pytest.Subtests) -> None:
+    for key, value in product(("agent_name", "status", "execution_time_ms"), (DROP, {"not": "this"})):
+        with subtests.test(key=key, value=value):
+            assert check({}).findings == ()
+            refused = check({f"/meta/{key}": value})
+            assert not refused.accepted
+            assert any(key in place or key in each.message for each in refused.findings for place in errors(refused))
 
 
 @conforms("003-05")
@@ -75,10 +73,11 @@ def test_an_artifact_has_a_summary_of_1_or_2_sentences() -> None:
 
 
 @conforms("003-10")
-@for_each((0, 2, 3, 5, 6))
-def test_an_artifact_has_3_to_5_key_points(count: int) -> None:
-    verdict = check({"/artifacts/0/key_points": [f"Point {each}" for each in range(count)]})
-    assert bool(verdict.findings) is (count not in range(3, 6))
+def test_an_artifact_has_3_to_5_key_points(subtests: pytest.Subtests) -> None:
+    for count in (0, 2, 3, 5, 6):
+        with subtests.test(count=count):
+            verdict = check({"/artifacts/0/key_points": [f"Point {each}" for each in range(count)]})
+            assert bool(verdict.findings) is (count not in range(3, 6))
 
 
 @conforms("003-11")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.cases import for_each
 from tests.support.conformance_project import codes, judge
 from tests.support.return_rule_samples import Message
 from tests.support.return_samples import DROP, entry, line, pretty, sentence
@@ -110,8 +109,8 @@ def test_an_id_is_a_slug_and_a_date() -> None:
 
 
 @conforms("004-09", "004-11", "004-12", "004-13")
-@for_each(
-    [
+def test_each_field_has_its_type(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[str, object, bool]] = [
         ("file", DROP, True),
         ("title", DROP, True),
         ("status", "completed", True),
@@ -123,27 +122,28 @@ def test_an_id_is_a_slug_and_a_date() -> None:
         ("topics", DROP, False),
         ("actionable", "yes", True),
     ]
-)
-def test_each_field_has_its_type(case: tuple[str, object, bool]) -> None:
-    key, value, is_refused = case
-    verdict = check({f"/{key}": value}, reply=sentence())
-    assert verdict.accepted is not is_refused
-    assert any(key in each.message or key in str(each.pointer) for each in verdict.findings)
+    for key, value, is_refused in cases:
+        with subtests.test(key=key, value=value):
+            verdict = check({f"/{key}": value}, reply=sentence())
+            assert verdict.accepted is not is_refused
+            assert any(key in each.message or key in str(each.pointer) for each in verdict.findings)
 
 
 @conforms("004-10")
-@for_each(("19.01.2026", "2026-02-30", "2026-13-01", "yesterday"))
-def test_a_date_is_a_day_of_the_calendar(date: str) -> None:
-    assert "RET085" in codes(check({"/date": date}))
+def test_a_date_is_a_day_of_the_calendar(subtests: pytest.Subtests) -> None:
+    for date in ("19.01.2026", "2026-02-30", "2026-13-01", "yesterday"):
+        with subtests.test(date=date):
+            assert "RET085" in codes(check({"/date": date}))
 
 
 @conforms("004-14")
-@for_each((2, 3, 7, 8))
-def test_an_entry_has_3_to_7_findings_of_one_sentence(count: int) -> None:
-    verdict = check({"/key_findings": ["Alert on the lag."] * count})
-    assert ("RET086" in codes(verdict)) is (count not in range(3, 8))
-    long = check({"/key_findings": ["Alert on it. It lags.", "Drop it.", "Test it."]})
-    assert "RET086" in codes(long)
+def test_an_entry_has_3_to_7_findings_of_one_sentence(subtests: pytest.Subtests) -> None:
+    for count in (2, 3, 7, 8):
+        with subtests.test(count=count):
+            verdict = check({"/key_findings": ["Alert on the lag."] * count})
+            assert ("RET086" in codes(verdict)) is (count not in range(3, 8))
+            long = check({"/key_findings": ["Alert on it. It lags.", "Drop it.", "Test it."]})
+            assert "RET086" in codes(long)
 
 
 @conforms("004-22", "004-24", "004-26")

@@ -1,7 +1,7 @@
-"""What the tests of the hooks need: a real repository with agents, and a session of Claude Code in it.
+"""A real repository with agents, and a session of Claude Code in it.
 
-Every test runs twice: with the events answered in this process, and by the program as harnesses start it, which takes
-its time.
+Every test can run twice: with the events answered in this process, and by the program as harnesses start it, which
+takes its time. Only `make test-all` runs the second, but for tests that are marked with `also_by_program`.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ def root(tmp_path: Path) -> Path:
     return make_workspace(tmp_path / "project")
 
 
-@pytest.fixture(params=["inside", pytest.param("program", marks=pytest.mark.slow)])
+@pytest.fixture(params=["inside", pytest.param("program", marks=[pytest.mark.slow, pytest.mark.thorough])])
 def quick(request: pytest.FixtureRequest) -> bool:
     return bool(request.param == "inside")
 

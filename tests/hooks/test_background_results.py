@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.hooks.test_hand_over_result import lie
+from tests.support.hook_session import also_by_program
 
 if TYPE_CHECKING:
     from tests.support.hook_session import Child, Stage
@@ -135,6 +136,7 @@ def hand_back(child: Child, kind: str, tool: str, **given: Any) -> dict[str, Any
 
 
 @pytest.mark.parametrize("tool", ["SubagentHandback", "StructuredOutput"])
+@also_by_program
 def test_a_return_by_a_tool_is_denied_twice_and_then_let_through_as_rejected(stage: Stage, tool: str) -> None:
     child = launch(stage)
     text = child.report("never.md")

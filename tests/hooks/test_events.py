@@ -2,6 +2,7 @@
 
 import json
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ import pytest
 
 from remit.hooks.events import HookEvent
 from remit.hooks.main import respond
-from tests.support.cases import for_each
 from tests.support.hook_session import check_shape, make_workspace
 
 PAYLOADS = Path(__file__).parent / "payloads"
@@ -90,14 +90,16 @@ def test_what_starts_nobody_is_known(tool: str) -> None:
     assert not HookEvent({"hook_event_name": "PreToolUse", "tool_name": tool}, "codex").is_delegating
 
 
-@for_each(
-    ["session_id", "agent_id", "agent_type", "tool_name", "tool_input", "tool_use_id", "cwd", "transcript_path",
-     "hook_event_name", "stop_hook_active", "error"],
-    [None, 7, [], {}, True, "x" * 10_000],
-)  # fmt: skip
-def test_whatever_stands_there_is_read(key: str, value: object) -> None:
-    event = HookEvent({"hook_event_name": "PreToolUse", key: value}, "codex")
-    assert len(event.session) <= 300
-    assert len(event.agent_id) <= 300
-    assert len(event.agent) <= 200
-    assert isinstance(event.target, str)
+def test_whatever_stands_there_is_read(subtests: pytest.Subtests) -> None:
+    keys = [
+        "session_id", "agent_id", "agent_type", "tool_name", "tool_input", "tool_use_id", "cwd", "transcript_path",
+        "hook_event_name", "stop_hook_active", "error",
+    ]  # fmt: skip
+    values: list[object] = [None, 7, [], {}, True, "x" * 10_000]
+    for key, value in product(keys, values):
+        with subtests.test(key=key, value=value):
+            event = HookEvent({"hook_event_name": "PreToolUse", key: value}, "codex")
+            assert len(event.session) <= 300
+            assert len(event.agent_id) <= 300
+            assert len(event.agent) <= 200
+            assert isinstance(event.target, str)

@@ -11,7 +11,7 @@ from remit.ledger.home import Home
 from remit.tasks.store import TaskStore
 from remit.tasks.tasks_command import Tasks
 from tests.runs.finish.test_finish_errors import spoil_ledger
-from tests.support.hook_session import Child, Stage, add_agent, git
+from tests.support.hook_session import Child, Stage, add_agent, also_by_program, git
 
 ENTRY = {
     "id": "uploads-2026-11-16", "file": "uploads.md", "title": "Uploads", "date": "2026-11-16", "status": "complete",
@@ -47,6 +47,7 @@ def begin(stage: Stage) -> Child:
     return child
 
 
+@also_by_program
 def test_a_task_is_moved_and_its_work_committed(tasked: Stage, root: Path) -> None:
     child = begin(tasked)
     assert child.row.task_number == 1
@@ -134,6 +135,7 @@ def test_whoever_writes_the_manifest_anew_is_sent_back(stage: Stage, root: Path)
 
 
 @pytest.mark.slow
+@also_by_program
 def test_two_that_settle_at_once_settle_once(tasked: Stage, root: Path) -> None:
     """The caller's side, and a session that begins elsewhere and recovers."""
     tasked.quick = False
@@ -156,6 +158,7 @@ def test_two_that_settle_at_once_settle_once(tasked: Stage, root: Path) -> None:
 
 
 @pytest.mark.slow
+@also_by_program
 def test_a_settling_that_was_killed_is_done_by_the_next_session(tasked: Stage, root: Path) -> None:
     tasked.quick = False
     child = begin(tasked)

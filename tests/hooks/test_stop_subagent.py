@@ -10,7 +10,7 @@ import pytest
 from remit.errors import RefusedError
 from remit.runs.submit_return import submit_own
 from remit.runs.workspace import Workspace
-from tests.support.hook_session import Child, Stage
+from tests.support.hook_session import Child, Stage, also_by_program
 
 
 def hand_over(child: Child, answer: str | None) -> dict[str, Any]:
@@ -22,6 +22,7 @@ def hand_over(child: Child, answer: str | None) -> dict[str, Any]:
     return result
 
 
+@also_by_program
 def test_what_holds_is_accepted(child: Child) -> None:
     child.write("plan.md")
     assert child.stop(child.report("plan.md")) == {}
@@ -43,6 +44,7 @@ def test_what_is_meant_well_is_repaired(child: Child) -> None:
     assert hand_over(child, answer)["remit"]["verdict"] == "repaired"
 
 
+@also_by_program
 def test_what_does_not_hold_is_sent_back_and_then_let_through_as_rejected(child: Child) -> None:
     for _ in range(2):
         said = child.stop("It is all done, trust me.")
@@ -85,6 +87,7 @@ def test_how_often_is_set(stage: Stage, root: Path, blocks: int) -> None:
     assert hand_over(child, "No.")["status"] == "failed"
 
 
+@also_by_program
 def test_one_that_was_sent_back_is_corrected(child: Child) -> None:
     child.write("plan.md")
     assert child.stop("Done.")["decision"] == "block"
@@ -401,6 +404,7 @@ def test_what_was_rejected_and_settled_is_not_made_good(stage: Stage) -> None:
     assert child.row.status == "failed"
 
 
+@also_by_program
 def test_every_event_twice_changes_nothing(child: Child) -> None:
     child.start()
     child.write("plan.md")

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.hook_session import keep_timer
-from tests.support.joining import TIMEOUT
 from tests.support.paths import ROOT
 
 HANGING = """
@@ -31,23 +30,19 @@ def test_reads_a_stream_that_is_closed(tmp_path):
 def test_that_runs_afterwards():
     pass
 """
-JOINED = """
-import pytest
-from tests.support import joining
-
-joining.MANY = 0
-
-def pytest_collection_modifyitems(items):
-    items[:] = joining.join(items)
-"""
-MANY_HANG = """
+SEVERAL_HANG = """
 import threading
-import pytest
 
-@pytest.mark.parametrize("number", range(4))
-def test_each_hangs(number):
-    threading.Event().wait()
+def test_each_hangs(subtests):
+    for number in range(3):
+        with subtests.test(number=number):
+            threading.Event().wait()
+
+def test_that_runs_afterwards():
+    pass
 """
+TIMEOUT = "from pytest-timeout"
+"""How the message of a timeout ends."""
 
 
 def run_pytest(folder: Path, text: str, *options: str) -> str:
@@ -71,12 +66,9 @@ def test_a_test_that_hangs_fails_and_the_next_one_runs(options: tuple[str, ...],
 
 
 @pytest.mark.slow
-@pytest.mark.thorough
-def test_cases_that_run_as_one_item_have_one_timeout(tmp_path: Path) -> None:
-    (tmp_path / "conftest.py").write_text(JOINED, encoding="utf-8")
-    printed = run_pytest(tmp_path, MANY_HANG)
-    assert "test_each_hangs[all]" in printed
-    assert f"Timeout (>1.0s) {TIMEOUT}" in printed
+def test_each_subtest_that_hangs_fails(tmp_path: Path) -> None:
+    printed = run_pytest(tmp_path, SEVERAL_HANG, "-p", "tests.support.timeouts")
+    assert "4 failed, 1 passed" in printed  # three subtests, and the test that has them
 
 
 def test_every_test_has_a_timeout(request: pytest.FixtureRequest) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import tracemalloc
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +17,6 @@ from remit.runners.gemini import GeminiRunner
 from remit.runners.opencode import OpencodeRunner
 from remit.runners.protocol import AttemptOrder
 from remit.runners.streams import MAX_LINE_BYTES, MAX_TOOLS, LineBuffer, find_program, read_errors, show
-from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,18 +94,19 @@ def test_a_line_of_very_many_values_costs_little() -> None:
     )
 
 
-@for_each(RUNNERS, [0, 1, None], [*GARBAGE, b"".join(GARBAGE)])
-def test_garbage_is_no_answer_and_no_error_of_ours(runner: Runner, exit_code: int | None, garbage: bytes) -> None:
-    listener = runner.listen(ORDER)
-    for at in range(0, len(garbage), 4096):
-        listener.feed(garbage[at : at + 4096])
-        listener.tell()
-    heard = listener.finish(errors=b"\xff\x1b[31mbad\x1b[0m", exit_code=exit_code)
-    assert heard.text is None
-    assert heard.cause
-    assert heard.trouble
-    assert heard.trouble.isprintable()
-    assert heard.usage.cost_usd is None or heard.usage.cost_usd >= 0
+def test_garbage_is_no_answer_and_no_error_of_ours(subtests: pytest.Subtests) -> None:
+    for runner, exit_code, garbage in product(RUNNERS, [0, 1, None], [*GARBAGE, b"".join(GARBAGE)]):
+        with subtests.test(runner=runner, exit_code=exit_code, garbage=garbage):
+            listener = runner.listen(ORDER)
+            for at in range(0, len(garbage), 4096):
+                listener.feed(garbage[at : at + 4096])
+                listener.tell()
+            heard = listener.finish(errors=b"\xff\x1b[31mbad\x1b[0m", exit_code=exit_code)
+            assert heard.text is None
+            assert heard.cause
+            assert heard.trouble
+            assert heard.trouble.isprintable()
+            assert heard.usage.cost_usd is None or heard.usage.cost_usd >= 0
 
 
 @pytest.mark.parametrize("runner", RUNNERS, ids=lambda runner: runner.name)

@@ -22,6 +22,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pytest
+
 from remit.hooks.main import respond
 from remit.hooks.tool_calls import list_patched
 from remit.ledger.home import Home
@@ -33,6 +35,10 @@ if TYPE_CHECKING:
 
 PROGRAM = (sys.executable, "-I", "-S", str(SOURCE / "remit" / "hooks" / "entry.py"), "claude")
 PATIENCE_S = 90
+also_by_program = pytest.mark.parametrize(
+    "quick", ["inside", pytest.param("program", marks=pytest.mark.slow)], indirect=True
+)
+"""Marks a test whose events the program answers, too, whenever it runs."""
 _STEERING = ("REMIT_", "CLAUDE", "CODEX")
 _KNOWN = {"systemMessage", "decision", "reason", "hookSpecificOutput"}
 _KNOWN_INSIDE = {
@@ -115,13 +121,13 @@ def add_agent(root: Path, name: str, *targets: str, kind: str = "utility", more:
 def keep_timer() -> Iterator[None]:
     """Restore the alarm of the test's own timeout: an event that is answered in this process sets another."""
     began, handler = time.monotonic(), signal.getsignal(signal.SIGALRM)
-    seconds, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+    seconds, interval = signal.setitimer(signal.ITIMER_REAL, 0)
     try:
         yield
     finally:
         signal.signal(signal.SIGALRM, handler)
         if seconds:
-            signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds - (time.monotonic() - began)))
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds - (time.monotonic() - began)), interval)
 
 
 def check_shape(answer: dict[str, Any], event: str) -> None:

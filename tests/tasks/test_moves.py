@@ -1,13 +1,13 @@
 """The legal moves, against a second statement of S3."""
 
 import itertools
+from itertools import product
 
 import pytest
 from inline_snapshot import snapshot
 
 from remit.tasks.moves import check_move, follow_status, list_moves
 from remit.tasks.values import MARKERS
-from tests.support.cases import for_each
 
 LETTERS = {
     "ns": "NOT STARTED", "ip": "IN PROGRESS", "b": "BLOCKED", "a": "ABANDONED", "c": "COMPLETED", "rg": "RESEARCHING",
@@ -31,15 +31,16 @@ def _is_legal(source: str, target: str) -> bool:
     return source != target and ((source, target) in arrows or to_or_from)
 
 
-@for_each(MARKERS, MARKERS)
-def test_every_move_is_legal_or_refused(source: str, target: str) -> None:
+def test_every_move_is_legal_or_refused(subtests: pytest.Subtests) -> None:
     """S3."""
-    refusal = check_move(source, target, reason="because")
-    assert (refusal is None) == _is_legal(source, target)
-    assert (target in list_moves(source)) == _is_legal(source, target)
-    if refusal is not None:
-        assert all(marker in refusal.hint for marker in list_moves(source))
-        assert refusal.hint.endswith(".")
+    for source, target in product(MARKERS, MARKERS):
+        with subtests.test(source=source, target=target):
+            refusal = check_move(source, target, reason="because")
+            assert (refusal is None) == _is_legal(source, target)
+            assert (target in list_moves(source)) == _is_legal(source, target)
+            if refusal is not None:
+                assert all(marker in refusal.hint for marker in list_moves(source))
+                assert refusal.hint.endswith(".")
 
 
 @pytest.mark.parametrize(("source", "target"), list(itertools.product(MARKERS, ("BLOCKED", "ABANDONED"))))

@@ -1,5 +1,6 @@
 """The rules on fields and values: what odd values do to them, and what they take for the same."""
 
+from itertools import product
 from time import process_time
 
 import pytest
@@ -8,7 +9,6 @@ from remit.agents.document import parse_document
 from remit.model import Diagnostic
 from tests.support.agent_samples import CLAUDE, CLAUDE_PATH, STANDARD, change, fix_until_stable, lint
 from tests.support.amounts import choose
-from tests.support.cases import for_each
 
 HOME = "prompts/planner.md"
 FIELDS = {
@@ -45,29 +45,32 @@ def test_a_good_file_has_none() -> None:
     assert tell(STANDARD, "agents/planner.md") == []
 
 
-@for_each(FIELDS, ODD[:: choose(2, 1)])
-def test_no_value_breaks_a_rule_or_a_fix(key: str, value: str) -> None:
-    fixed = fix(put(key, value), unsafe=True)
-    read = parse_document(HOME, fixed).frontmatter
-    assert read is not None
-    assert read.whole
-    assert read.values["description"] == "Writes phased implementation plans from research findings."
-    assert fix(fixed, unsafe=True) == fixed
+def test_no_value_breaks_a_rule_or_a_fix(subtests: pytest.Subtests) -> None:
+    for key, value in product(FIELDS, ODD[:: choose(2, 1)]):
+        with subtests.test(key=key, value=value):
+            fixed = fix(put(key, value), unsafe=True)
+            read = parse_document(HOME, fixed).frontmatter
+            assert read is not None
+            assert read.whole
+            assert read.values["description"] == "Writes phased implementation plans from research findings."
+            assert fix(fixed, unsafe=True) == fixed
 
 
-@for_each(["tools", "permissions", "context_loading", "delegation", "lifecycle", "description", "color"], ODD)
-@pytest.mark.thorough
-def test_no_value_of_a_table_breaks_a_rule(key: str, value: str) -> None:
-    text = f"---\nname: planner\nversion: 1.0.0\nagent_type: planning\n{key}: {value}\n---\n"
-    for path in (HOME, CLAUDE_PATH, ".opencode/agent/planner.md", ".claude/commands/planner.md"):
-        assert isinstance(fix(text, path, unsafe=True), str)
+def test_no_value_of_a_table_breaks_a_rule(subtests: pytest.Subtests) -> None:
+    for key, value in product(
+        ["tools", "permissions", "context_loading", "delegation", "lifecycle", "description", "color"], ODD
+    ):
+        with subtests.test(key=key, value=value):
+            text = f"---\nname: planner\nversion: 1.0.0\nagent_type: planning\n{key}: {value}\n---\n"
+            for path in (HOME, CLAUDE_PATH, ".opencode/agent/planner.md", ".claude/commands/planner.md"):
+                assert isinstance(fix(text, path, unsafe=True), str)
 
 
-@for_each(["stage", "command", "return_format", "stages"], ODD[:: choose(2, 1)])
-@pytest.mark.thorough
-def test_no_value_of_the_lifecycle_breaks_a_rule(key: str, value: str) -> None:
-    text = change("lifecycle:\n", f"lifecycle:\n  {key}: {value}\n".replace("\n  a\n  b", "\n    a\n    b"))
-    assert isinstance(fix(text, unsafe=True), str)
+def test_no_value_of_the_lifecycle_breaks_a_rule(subtests: pytest.Subtests) -> None:
+    for key, value in product(["stage", "command", "return_format", "stages"], ODD[:: choose(2, 1)]):
+        with subtests.test(key=key, value=value):
+            text = change("lifecycle:\n", f"lifecycle:\n  {key}: {value}\n".replace("\n  a\n  b", "\n    a\n    b"))
+            assert isinstance(fix(text, unsafe=True), str)
 
 
 @pytest.mark.parametrize(

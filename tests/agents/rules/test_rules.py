@@ -3,8 +3,11 @@
 import re
 import subprocess
 import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 from remit.agents import rules
 from remit.agents.fixes import apply_fixes
@@ -12,7 +15,6 @@ from remit.agents.rules.register import MODULES, load_all_rules
 from remit.agents.rules.retired import RETIRED
 from remit.model import Diagnostic
 from tests.support.agent_samples import Sample, fix_until_stable, lint
-from tests.support.cases import for_each
 
 HERE = Path(__file__).parent
 PAGES = Path(rules.__path__[0]).parent / "pages"
@@ -36,12 +38,13 @@ print(*(code for code, rule in AGENT_RULES.items() if sys.argv[1] in rule.profil
 """
 
 
-@for_each(MODULES)
-def test_every_rule_of_a_profile_is_loaded_for_it(profile: str) -> None:
-    loaded = subprocess.run([sys.executable, "-c", LOAD, profile], check=True, capture_output=True, text=True)
-    assert sorted(loaded.stdout.split()) == sorted(
-        code for code, rule in AGENT_RULES.items() if profile in rule.profiles
-    )
+def test_every_rule_of_a_profile_is_loaded_for_it(subtests: pytest.Subtests) -> None:
+    for profile in MODULES:
+        with subtests.test(profile=profile):
+            loaded = subprocess.run([sys.executable, "-c", LOAD, profile], check=True, capture_output=True, text=True)
+            assert sorted(loaded.stdout.split()) == sorted(
+                code for code, rule in AGENT_RULES.items() if profile in rule.profiles
+            )
 
 
 def test_every_module_with_rules_is_loaded() -> None:
@@ -65,55 +68,57 @@ def test_every_rule_has_a_sample() -> None:
     assert sorted(SAMPLES) == sorted(AGENT_RULES)
 
 
-@for_each(sorted(SAMPLES))
-def test_the_bad_file_is_reported(code: str) -> None:
-    sample = SAMPLES[code]
-    findings = find(sample.bad, code, sample)
-    assert findings
-    lines = sample.bad.split("\n")
-    for finding in findings:
-        assert finding.place is not None
-        assert 1 <= finding.place.line <= len(lines)
-        assert 1 <= finding.place.column <= len(lines[finding.place.line - 1]) + 1
-        assert finding.message
-        assert finding.hint[0].isupper()
-        assert finding.hint.endswith((".", "?", ")"))
+def test_the_bad_file_is_reported(subtests: pytest.Subtests) -> None:
+    for code in sorted(SAMPLES):
+        with subtests.test(code=code):
+            sample = SAMPLES[code]
+            findings = find(sample.bad, code, sample)
+            assert findings
+            lines = sample.bad.split("\n")
+            for finding in findings:
+                assert finding.place is not None
+                assert 1 <= finding.place.line <= len(lines)
+                assert 1 <= finding.place.column <= len(lines[finding.place.line - 1]) + 1
+                assert finding.message
+                assert finding.hint[0].isupper()
+                assert finding.hint.endswith((".", "?", ")"))
 
 
-@for_each(sorted(SAMPLES))
-def test_the_good_file_is_not(code: str) -> None:
-    sample = SAMPLES[code]
-    assert not find(sample.good, code, sample)
+def test_the_good_file_is_not(subtests: pytest.Subtests) -> None:
+    for code in sorted(SAMPLES):
+        with subtests.test(code=code):
+            sample = SAMPLES[code]
+            assert not find(sample.good, code, sample)
 
 
-@for_each(FIXED)
-def test_a_fix_puts_it_right(code: str) -> None:
-    sample = SAMPLES[code]
-    findings = find(sample.bad, code, sample)
-    assert any(finding.fix for finding in findings), "the rule promises a fix, its bad file gets none"
-    once = apply_fixes(findings, sample.bad, unsafe=True)
-    assert len(find(once.text, code, sample)) < len(findings)
-    if sample.fixed is not None:
-        assert once.text == sample.fixed
+def test_a_fix_puts_it_right(subtests: pytest.Subtests) -> None:
+    for code in FIXED:
+        with subtests.test(code=code):
+            sample = SAMPLES[code]
+            findings = find(sample.bad, code, sample)
+            assert any(finding.fix for finding in findings), "the rule promises a fix, its bad file gets none"
+            once = apply_fixes(findings, sample.bad, unsafe=True)
+            assert len(find(once.text, code, sample)) < len(findings)
+            if sample.fixed is not None:
+                assert once.text == sample.fixed
 
 
-@for_each(FIXED)
-def test_fixing_twice_changes_nothing_more(code: str) -> None:
-    sample = SAMPLES[code]
-
-    def check(text: str) -> list[Diagnostic]:
-        return lint(text, sample.path, sizes=sample.sizes)
-
-    fixed = fix_until_stable(sample.bad, check, unsafe=True)
-    assert fixed.applied
-    assert not apply_fixes(check(fixed.text), fixed.text, unsafe=True).applied
+def test_fixing_twice_changes_nothing_more(subtests: pytest.Subtests) -> None:
+    for code in FIXED:
+        with subtests.test(code=code):
+            sample = SAMPLES[code]
+            check = partial(lint, path=sample.path, sizes=sample.sizes)
+            fixed = fix_until_stable(sample.bad, check, unsafe=True)
+            assert fixed.applied
+            assert not apply_fixes(check(fixed.text), fixed.text, unsafe=True).applied
 
 
-@for_each(sorted(AGENT_RULES))
-def test_a_rule_is_documented(code: str) -> None:
-    each = AGENT_RULES[code]
-    paragraphs = [part.strip() for part in each.documentation.split("\n\n")]
-    assert paragraphs[0].endswith(".")
-    for word in ("Why: ", "Bad: ", "Good: "):
-        assert any(part.startswith(word) for part in paragraphs), f"{code} does not say {word}"
-    assert bool(each.fix) == any(part.startswith("Fix (") for part in paragraphs)
+def test_a_rule_is_documented(subtests: pytest.Subtests) -> None:
+    for code in sorted(AGENT_RULES):
+        with subtests.test(code=code):
+            each = AGENT_RULES[code]
+            paragraphs = [part.strip() for part in each.documentation.split("\n\n")]
+            assert paragraphs[0].endswith(".")
+            for word in ("Why: ", "Bad: ", "Good: "):
+                assert any(part.startswith(word) for part in paragraphs), f"{code} does not say {word}"
+            assert bool(each.fix) == any(part.startswith("Fix (") for part in paragraphs)
