@@ -59,6 +59,8 @@ SCRIPTS = {
         call("bash", command="echo fine > allowed"),
         hand("allowed"),
     ],
+    "unsure": [ask("doubt", "keeper", run_in_background=False), say("All is done.")],
+    "doubt": [call("bash", command="ssh -o ConnectTimeout=1 nowhere.invalid 'touch x'"), hand("")],
     "chat": [say("Just an answer.")],
     "alone": [ask("work"), say("All is done.")],
     "deep": [ask("one", "first"), say("All is done.")],
@@ -170,6 +172,16 @@ def check_denied(stage: Stage, row: Run) -> None:
         (told,) = list_results(stage, "reach", step)
         assert "Remit" in told, step
     assert (row.agent, row.status) == ("keeper", "completed")
+
+
+@pytest.mark.thorough
+def test_without_a_user_the_model_reads_what_to_do_instead(stage: Stage) -> None:
+    compile_agents(stage, keeper="nobody")
+    converse(stage, "unsure")
+    (told,) = list_results(stage, "doubt", 1)
+    assert told.endswith("Allow it?")
+    (asked,) = stage.asked("doubt", 1)
+    assert "If this call is refused: " in asked
 
 
 def check_looked_on(stage: Stage, row: Run) -> None:

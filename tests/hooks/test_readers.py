@@ -37,9 +37,14 @@ def begin(root: Path, harness: str, *, quick: bool) -> Child:
 
 
 def use(child: Child, given: dict[str, Any]) -> tuple[str, str]:
-    own = {name: value for name, value in given.items() if name != "tool"}
-    said = child.use(given["tool"], **own)["hookSpecificOutput"]
+    said = answer(child, given)
     return said["permissionDecision"], said["permissionDecisionReason"]
+
+
+def answer(child: Child, given: dict[str, Any]) -> dict[str, Any]:
+    own = {name: value for name, value in given.items() if name != "tool"}
+    said: dict[str, Any] = child.use(given["tool"], **own)["hookSpecificOutput"]
+    return said
 
 
 def is_for_user(text: str) -> bool:
@@ -52,9 +57,12 @@ def is_for_model(text: str) -> bool:
 
 @pytest.mark.parametrize("given", [*UNKNOWN_TO_REMIT, *IN_DOUBT], ids=json.dumps)
 def test_claude_code_asks_the_user_in_the_users_words(root: Path, given: dict[str, Any], *, quick: bool) -> None:
-    decision, text = use(begin(root, "claude", quick=quick), given)
-    assert decision == "ask"
-    assert is_for_user(text), text
+    said = answer(begin(root, "claude", quick=quick), given)
+    assert said["permissionDecision"] == "ask"
+    assert is_for_user(said["permissionDecisionReason"]), said
+    # The model of a session without a user reads this, too.
+    assert said["additionalContext"].startswith("If this call is refused: ")
+    assert is_for_model(said["additionalContext"]), said
 
 
 @pytest.mark.parametrize("given", [*UNKNOWN_TO_REMIT, *IN_DOUBT], ids=json.dumps)

@@ -170,7 +170,7 @@ def compile_agents(stage: Stage, text: str = STANDARD, **targets: str) -> None:
         for place in _PLACES.values():
             (stage.root / place.format(name=name)).unlink(missing_ok=True)  # what it has not made, it does not replace
         stage.write_agent(f"agents/{name}.md", text.format(name=name, target=target))
-    run_remit(stage, "compile", "--to", stage.cli)
+    run_remit(stage, "agent", "build", "--to", stage.cli)
 
 
 def converse(

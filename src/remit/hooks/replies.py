@@ -26,8 +26,13 @@ def deny(reason: str) -> Answer:
 
 
 def answer(decision: Decision, *, can_ask: bool) -> Answer:
-    """Give each reader its own text: the user reads a question in the permission prompt, the model reads a denial."""
-    return _decide("ask", decision.question) if can_ask and decision.answer == "ask" else deny(decision.reason)
+    """Give each reader its own text: the user a question in the permission prompt, the model what to do instead.
+
+    A session without a user, such as `claude -p`, refuses what it should ask. Its model reads the context as well.
+    """
+    if not can_ask or decision.answer != "ask":
+        return deny(decision.reason)
+    return _decide("ask", decision.question, {claude.CONTEXT_KEY: f"If this call is refused: {decision.reason}."})
 
 
 def rewrite(tool_input: Mapping[str, Any]) -> Answer:
