@@ -26,10 +26,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
 from remit.ledger.events import add_event, follow_events
 from remit.ledger.home import MANIFEST, Home
+from remit.runs.tasks.workspace_tasks import Tasks
 from remit.storage.files import append_line
 from remit.tasks.drift import check_drift
 from remit.tasks.state import parse_state
-from remit.tasks.tasks_command import Tasks
 from remit.tasks.todo import parse_todo
 from torture.tally import tell
 from torture.workspaces import find_damage

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.tasks.tasks_command import Tasks
+from remit.runs.tasks.workspace_tasks import Tasks
 from remit.testing.agent import ScriptedAgent
 
 if TYPE_CHECKING:

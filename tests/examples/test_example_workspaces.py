@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.agent_files.lint import LintRequest, lint
-from remit.manifest.findings_command import validate_findings_files, validate_manifest
+from remit.runs.tasks.workspace_tasks import check_sync
 from remit.runs.workspace import Workspace
-from remit.tasks.tasks_command import check_sync
+from remit.runs.workspace_findings import validate_findings_files, validate_manifest
 from remit.testing import ScriptedModel, call, say
 from tests.support.harness_hooks import converse, find_results, get_report, hand, list_runs
 from tests.support.harness_stage import give, make_stage

@@ -8,8 +8,8 @@ import pytest
 
 from remit.errorlog.errors_command import find_error_log
 from remit.ledger.home import Home
+from remit.runs.tasks.workspace_tasks import Tasks
 from remit.tasks.store import TaskStore
-from remit.tasks.tasks_command import Tasks
 from tests.runs.finish.test_finish_errors import spoil_ledger
 from tests.support.hook_session import Child, Stage, add_agent, also_by_program, git
 

@@ -7,9 +7,10 @@ import pytest
 
 from remit.hooks import guard
 from remit.hooks.events import HookEvent
-from remit.hooks.guard import judge_event, make_ground
+from remit.hooks.guard import judge_event
 from remit.ledger.hook_runs import HookRun
 from remit.policy import Decision, Permissions
+from remit.storage.protected_files import make_path_context
 
 
 def ask(root: Path, command: str) -> Decision:
@@ -19,7 +20,7 @@ def ask(root: Path, command: str) -> Decision:
         {"hook_event_name": "PreToolUse", "cwd": str(root), "tool_name": "Bash", "tool_input": given}, "claude"
     )
     own = HookRun("sess_1_a", "claude", "s", "scribe")
-    return judge_event(event, own, [Permissions()], make_ground(str(root), str(root), str(root), os.environ))
+    return judge_event(event, own, [Permissions()], make_path_context(str(root), str(root), str(root), os.environ))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ def test_a_command_for_a_server_is_asked_about_if_it_names_a_protected_file(tmp_
     payload = {"hook_event_name": "PreToolUse", "cwd": str(tmp_path), "tool_name": "mcp__shell__run"}
     event = HookEvent({**payload, "tool_input": given}, "claude")
     own = HookRun("sess_1_a", "claude", "s", "scribe")
-    ground = make_ground(str(tmp_path), str(tmp_path), str(tmp_path), os.environ)
+    ground = make_path_context(str(tmp_path), str(tmp_path), str(tmp_path), os.environ)
     assert judge_event(event, own, [Permissions()], ground).answer == "ask"
     given["command"] = "ls src > out.txt"
     assert judge_event(event, own, [Permissions()], ground).answer == "allow"

@@ -20,8 +20,8 @@ from remit.mcp.resources import list_resources, read_resource
 from remit.mcp.tools import Call, call
 from remit.runs.consent import TrustRequest, get_executing, grant_trust
 from remit.runs.hosted_runs import HostedRuns
+from remit.runs.tasks.workspace_tasks import Tasks
 from remit.storage.settings import load_settings
-from remit.tasks.tasks_command import Tasks
 
 if TYPE_CHECKING:
     from pathlib import Path

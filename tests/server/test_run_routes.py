@@ -13,9 +13,9 @@ import pytest
 
 from remit.confine import find_level
 from remit.runs.consent import TrustRequest, get_executing, grant_trust
+from remit.runs.tasks.workspace_tasks import Tasks
 from remit.server import stream_routes
 from remit.storage.settings import load_settings
-from remit.tasks.tasks_command import Tasks
 from remit.testing.agent import ScriptedAgent
 from tests.support.http_server import API, HOST, Served, Told, run_server
 from tests.support.program_runs import list_rows, wait_until

@@ -7,10 +7,10 @@ from time import process_time
 
 import pytest
 
-from remit.hooks.guard import make_ground
 from remit.policy import PROTECTED, Permissions, ToolCall, judge
 from remit.storage import hard_links
 from remit.storage.hard_links import make_search
+from remit.storage.protected_files import make_path_context
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def answer(root: Path, call: ToolCall, rules: Permissions) -> str:
-    return judge(call, [rules], make_ground(str(root), str(root), str(root.parent / "home"), {})).answer
+    return judge(call, [rules], make_path_context(str(root), str(root), str(root.parent / "home"), {})).answer
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from remit.runs.consent import TrustRequest, get_executing, grant_trust
+from remit.runs.tasks.workspace_tasks import Tasks
 from remit.storage.settings import load_settings
-from remit.tasks.tasks_command import Tasks
 from remit.testing.agent import ScriptedAgent
 from tests.support.paths import ROOT
 

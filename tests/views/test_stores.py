@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.errors import RemitError, UsageError
+from remit.runs.tasks.workspace_tasks import Tasks
 from remit.storage.settings import load_settings
-from remit.tasks.tasks_command import Tasks
 from remit.views import agents, stores
 from tests.support.ledger_rows import Kept, answer, insert, name, opened, run
 

@@ -275,10 +275,14 @@ def _check_codes(codes: Iterable[str]) -> None:
     unsure = [code for code in codes if code.upper() not in ("ALL", *_FAMILIES)]
     if not unsure:
         return
-    from remit.agents.rules.retired import RETIRED  # noqa: PLC0415 - only where somebody chooses
-    from remit.views.explanations import explain_all  # noqa: PLC0415
+    from remit.agents import compile as compilation  # noqa: PLC0415 - only if codes are chosen
+    from remit.agents import ignores  # noqa: PLC0415
+    from remit.agents.rules.graph import GRAPH_RULES  # noqa: PLC0415
+    from remit.agents.rules.register import load_all_rules  # noqa: PLC0415
+    from remit.agents.rules.retired import RETIRED  # noqa: PLC0415
 
-    known = [*RETIRED, *(each.code for each in explain_all() if each.code.startswith(_FAMILIES))]
+    codes_of_rules = (*load_all_rules(), *GRAPH_RULES, *ignores.DIAGNOSTICS, *compilation.DIAGNOSTICS)
+    known = [*RETIRED, *sorted(code for code in codes_of_rules if code.startswith(_FAMILIES))]
     for code in unsure:
         if not code or not any(each.startswith(code.upper()) for each in known):
             meant = find_similar(code.upper(), known)

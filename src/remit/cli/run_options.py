@@ -12,7 +12,7 @@ import click
 
 from remit.cli import options
 from remit.errors import StateError, UsageError
-from remit.tasks.numbers import parse_task
+from remit.runs.tasks.task_numbers import parse_task
 from remit.views.render import COULD_NOT_RUN
 
 if TYPE_CHECKING:

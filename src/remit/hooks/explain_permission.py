@@ -10,13 +10,14 @@ from remit.agents.profiles import TOOLS
 from remit.errors import InputError, UsageError
 from remit.harnesses import claude
 from remit.hooks.events import HookEvent
-from remit.hooks.guard import judge_event, make_ground
+from remit.hooks.guard import judge_event
 from remit.hooks.roster import compile_roster
 from remit.hooks.shell_limits import find_limits
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import HookRun
 from remit.policy import Permissions, ToolCall, judge
 from remit.spelling import did_you_mean, find_similar
+from remit.storage.protected_files import make_path_context
 from remit.storage.settings import find_workspace
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def explain_call(agent: str, tool: str, subject: str, *, harness: str = "claude"
     ]
     call = ToolCall(tool, () if tool == "bash" or not subject else (subject,), subject if tool == "bash" else "")
     cwd = os.getcwd()
-    ground = make_ground(home.root, cwd, os.path.expanduser("~"), os.environ)
+    ground = make_path_context(home.root, cwd, os.path.expanduser("~"), os.environ)
     if not subject:  # the tool as such
         return PermissionAnswer(agent, tool, subject, judge(call, layers, ground))
     own = HookRun(_SESSION, harness, "", agent)

@@ -10,20 +10,21 @@ import os
 import time
 
 from remit.commands import is_open_to_agents
-from remit.harnesses import claude, codex, opencode
+from remit.harnesses import claude, codex
+from remit.harnesses.tool_names import KNOWN, get_operation
 from remit.hooks import replies
 from remit.hooks.command_tickets import load_limits
 from remit.hooks.new_protected_names import note_names
 from remit.hooks.restore_protected import note_files
 from remit.hooks.session_lookup import MAIN, find_agent_path, find_recipient
 from remit.hooks.shell_limits import confine_command, judges_programs
-from remit.hooks.tool_calls import KNOWN, WRITING, get_operation, list_patched, list_values, make_call
+from remit.hooks.tool_calls import WRITING, list_patched, list_values, make_call
 from remit.lazy_regex import lazy
 from remit.ledger.hook_runs import begin_command, find_by_agent, list_layers, note_use
 from remit.light_json import parse_json
-from remit.policy import PROTECTED, Decision, PathContext, Permissions, ToolCall, judge
+from remit.policy import Decision, PathContext, Permissions, ToolCall, judge
 from remit.policy.decision import ALLOWED, ask_user, deny, shorten
-from remit.storage.hard_links import make_search
+from remit.storage.protected_files import make_path_context
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
@@ -67,8 +68,6 @@ _OWN_TOOLS = frozenset(
 _SENDING = claude.SENDING
 """Tools that let an agent go on which was started before."""
 _GIT_WORDS = ("clean", "stash")
-_ELSEWHERE = (claude.FOLDER_VARIABLE, codex.FOLDER_VARIABLE, opencode.FOLDER_VARIABLE)
-"""Where the environment says that a harness keeps its settings."""
 _SIGNS = str.maketrans("<>|&;()=\"'", " " * 10)
 MAX_WORDS = 500
 """So many words of a command for a tool that Remit doesn't know are compared with the names of files."""
@@ -359,24 +358,7 @@ def _find_ground(event: HookEvent, root: str, environ: Mapping[str, str]) -> Pat
     cwd, folder = event.cwd or root, event.tool_input.get(codex.WORKDIR_KEY)
     if isinstance(folder, str) and folder and "\0" not in folder:
         cwd = os.path.join(cwd, folder)
-    return make_ground(root, cwd, home, environ)
-
-
-def make_ground(root: str, cwd: str, home: str, environ: Mapping[str, str]) -> PathContext:
-    """What calls are judged on: places that no agent writes to, and where paths really lead."""
-    protected = list_protected(root, environ)
-    return PathContext(root, cwd, home, os.path.realpath, protected, make_search(root, home, protected))
-
-
-def list_protected(root: str, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The places that no agent writes to: those of every workspace, this Remit, and settings that lie elsewhere.
-
-    `.git` is one of them if it is a file, as in a worktree.
-    """
-    own = [f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/**"]
-    own += [f"{environ[name].rstrip('/')}/**" for name in _ELSEWHERE if environ.get(name, "").startswith("/")]
-    own += [".git"] if os.path.isfile(f"{root}/.git") else []
-    return (*PROTECTED, *own)
+    return make_path_context(root, cwd, home, environ)
 
 
 def _load_ask(db: Connection) -> str:

@@ -15,10 +15,9 @@ from remit.evidence.saved_tree import BEFORE, Before, read_before
 from remit.harnesses import claude, codex
 from remit.hooks import restore_protected
 from remit.hooks.finish_subagent import load_usage
-from remit.hooks.new_protected_names import QUARANTINED, check_left, list_created
+from remit.hooks.new_protected_names import QUARANTINED, check_left
 from remit.hooks.resume_subagent import list_resumed
 from remit.hooks.session_lookup import find_transcript, read_agent_id
-from remit.hooks.tool_calls import read_uses
 from remit.ledger.events import add_event, load_last_event, read_clock_ms
 from remit.ledger.hook_runs import end_commands, list_tool_uses
 from remit.ledger.runs import advance, begin_attempt, count_attempts, load_run, record_attempt
@@ -30,10 +29,11 @@ from remit.runs.admission.run_config import read_run_config
 from remit.runs.judging.attempt_record import describe_attempt, load_earlier
 from remit.runs.judging.child_artifacts import NestedArtifacts, load_nested_artifacts
 from remit.runs.judging.conclusion import AttemptEnd, conclude
-from remit.runs.judging.concurrent_writers import is_recorded, list_seen
+from remit.runs.judging.concurrent_writers import is_recorded, list_seen, read_tool_uses
 from remit.runs.judging.judge import JudgingContext, compare_trees, judge_answer, protected_name
 from remit.runs.results.full_result import load_report, make_report, render_report
 from remit.runs.supervisor.concurrent_runs import find_site, list_below
+from remit.storage.protected_files import list_new_protected
 from remit.storage.transcripts import load_beginning
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _list_new_names(home: Home, row: Run, root: str, comparison: Comparison | No
         query = "SELECT json_extract(details, '$.sentence') FROM events WHERE session_id = ? AND kind = ?"
         known = [sentence for (sentence,) in db.execute(query, (row.session_id, QUARANTINED))]
     created = [] if comparison is None else [change.path for change in comparison.created]
-    new = list_created(created, root, agent=row.agent, known="".join(known))
+    new = list_new_protected(created, root, agent=row.agent, known="".join(known))
     return tuple(map(protected_name, (*known, *new)))
 
 
@@ -141,7 +141,7 @@ def _list_tools(home: Home, row: Run, event: HookEvent | None) -> tuple[ToolUse,
 
 def _list_used(home: Home, sessions: Iterable[str]) -> tuple[ToolUse, ...]:
     with home.ledger.reading() as db:
-        return tuple(use for session_id in sessions for use in read_uses(list_tool_uses(db, session_id)))
+        return tuple(use for session_id in sessions for use in read_tool_uses(list_tool_uses(db, session_id)))
 
 
 def _has_used(event: HookEvent) -> bool:

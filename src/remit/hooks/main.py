@@ -355,7 +355,7 @@ def _after_tool(event: HookEvent, root: str, environ: Mapping[str, str]) -> dict
 
 def _note_user_tool(event: HookEvent, root: str) -> None:
     """Note when the user's own session uses a tool that may write: what changes meanwhile may be the user's."""
-    from remit.hooks.tool_calls import get_operation
+    from remit.harnesses.tool_names import get_operation
     from remit.hooks.user_tools import begin_user_tool, end_user_tool, has_begun
 
     if not event.tool_use_id or get_operation(event.tool) not in {"run", "write", "other"}:
@@ -376,7 +376,7 @@ def _note_user_tool(event: HookEvent, root: str) -> None:
 
 def _check_names(event: HookEvent, root: str) -> str:
     """What an enforced agent is told of protected names that appeared while its command ran."""
-    from remit.hooks.tool_calls import get_operation
+    from remit.harnesses.tool_names import get_operation
 
     if not event.tool_use_id or get_operation(event.tool) != "run":
         return ""
@@ -435,8 +435,9 @@ def _find_own(event: HookEvent, root: str) -> HookRun | None:
 
 def _observe(event: HookEvent, root: str) -> HookRun | None:
     """Write down that an agent used a tool."""
+    from remit.harnesses.tool_names import get_operation
     from remit.hooks.session_lookup import find_own
-    from remit.hooks.tool_calls import find_changed, find_outside, find_seen, find_written, get_operation
+    from remit.hooks.tool_calls import find_changed, find_outside, find_seen, find_written
     from remit.ledger.hook_runs import end_commands, find_command_ticket, load_last_use, note_use, open_quickly
 
     db = open_quickly(f"{root}/.remit/ledger.db") or _open_home(root).ledger.db

@@ -18,8 +18,6 @@ from remit.storage.quarantine import find_changes, read_time, record_names
 
 TYPE_CHECKING = False  # typing itself would cost 6 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from remit.ledger.store import Connection
     from remit.storage.quarantine import ProtectedChange
 
@@ -72,28 +70,6 @@ def check_left(db: Connection, session_id: str, root: str, *, agent: str) -> lis
         if f"'{change.path}'" not in known + "".join(sentences):
             sentences.append(_handle(db, session_id, root, change, when=f"while '{agent}' ran", doubt=doubt))
     return sentences
-
-
-def list_created(paths: Iterable[str], root: str, *, agent: str, known: str = "") -> list[str]:
-    """Return a sentence for each new file, relative to a root, whose name is protected in whichever folder it is.
-
-    `known`: the sentences that there are. Remit moves none of them: in the time of a whole run anyone can have made it.
-    """
-    from remit.policy import PROTECTED, PathContext
-    from remit.policy.paths import YES, covers
-
-    words = {part for pattern in PROTECTED for part in pattern.split("/") if "*" not in part}
-    ground = PathContext(root, root, os.path.expanduser("~"), os.path.realpath)
-    likely = [path for path in paths if not words.isdisjoint(path.split("/"))]
-    found = [path for path in likely if any(covers(each, (f"{root}/{path}",), ground) == YES for each in PROTECTED)]
-    new = [path for path in found if not any(f"'{each}'" in known for each in _list_above(path))]
-    return [f"the protected name '{path}' is new; it appeared while '{agent}' ran: check it" for path in new]
-
-
-def _list_above(path: str) -> list[str]:
-    """Return a path and the folders that it is in."""
-    parts = path.split("/")
-    return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
 
 def _find_doubt(db: Connection, root: str, path: str, since_ns: int) -> str:

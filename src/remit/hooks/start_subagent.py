@@ -468,7 +468,7 @@ def _place(config: RunConfig, root: str, environ: Mapping[str, str]) -> RunConfi
         config = config._replace(workspace_root=find_workspace_root(root, environ))
     if config.format != "manifest" and not config.any_format:
         return config
-    from remit.manifest.findings_command import place_manifest
+    from remit.manifest.places import place_manifest
     from remit.manifest.prefix_check import take_beginning
     from remit.storage.settings import load_settings
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from remit.harnesses import claude, codex, opencode
+from remit.harnesses.tool_names import OPERATIONS, get_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,16 +18,8 @@ if TYPE_CHECKING:
 
     from remit.hooks.events import HookEvent
     from remit.policy import ToolCall
-    from remit.runners.protocol import ToolUse
 
-_NAMES = {
-    **claude.TOOLS,
-    **codex.TOOLS,
-    **opencode.TOOLS,
-}
 WRITING = ("write", "edit")
-KNOWN = frozenset(_NAMES)
-"""The tools of harnesses whose input is understood here."""
 MAX_VALUES = 2000
 """So many values of a tool's input are checked; a call with more is refused."""
 _SCRIPT_KEYS = frozenset({"command", "commands", "cmd", "cmds", "commandline", "shell", "bash", "script"})
@@ -37,30 +30,6 @@ _FILES = (*claude.PATH_KEYS, *opencode.PATH_KEYS, "path", "filename")
 _COMMANDS = (*dict.fromkeys((claude.COMMAND_KEY, opencode.COMMAND_KEY, *codex.COMMAND_KEYS, "script")),)
 _PATCHES = (*codex.PATCH_KEYS, opencode.PATCH_KEY)
 _PATCHED = (*codex.PATCH_MARKS, "+++ b/", "--- a/")
-_OPERATIONS = {"write": "write", "edit": "write", "bash": "run", "read": "read", "grep": "read", "glob": "read"}
-
-
-def get_name(tool: str) -> str:
-    """The standard's name of a tool; of one that it has none for, its own."""
-    return _NAMES.get(tool, tool)
-
-
-def get_operation(tool: str) -> str:
-    """What a tool does, as the runners call it."""
-    name = get_name(tool)
-    is_delegating = tool in (*claude.DELEGATING, opencode.DELEGATING) or codex.split_tool(tool)[1] == codex.SPAWN
-    return "delegate" if is_delegating else _OPERATIONS.get(name, "other")
-
-
-def read_uses(told: list[tuple[str, str | None, bool]]) -> list[ToolUse]:
-    """The tools that an agent used, as the ledger has them: name, file, and whether it failed."""
-    from remit.runners.protocol import ToolUse
-
-    found: list[ToolUse] = []
-    for tool, path, failed in told:
-        operation: Any = get_operation(tool)
-        found.append(ToolUse(tool, operation, path, failed, ran=failed))
-    return found
 
 
 def list_files(tool: str, given: Mapping[str, Any]) -> list[str]:
@@ -121,7 +90,7 @@ def make_call(event: HookEvent) -> ToolCall:
 
     name, given = get_name(event.tool), event.tool_input
     command = _find_command(given)
-    if command and name not in _OPERATIONS and not name.startswith("mcp__"):  # a tool that is not known here runs it
+    if command and name not in OPERATIONS and not name.startswith("mcp__"):  # a tool that is not known here runs it
         name = "bash"
     if isinstance(given.get("code"), str) and name == "bash":
         command = f"{command}\nnode -e {_join([given['code']])}"

@@ -156,7 +156,7 @@ def find_half_written(root: str, settings: Settings, failures: list[str]) -> lis
     from remit.agent_files.discovery import find_agent_files
     from remit.ledger.home import Home
     from remit.maintenance.leftovers import find_half_written
-    from remit.manifest.findings_command import place_manifest
+    from remit.manifest.places import place_manifest
     from remit.storage.spec_root import FOLDERS
 
     try:

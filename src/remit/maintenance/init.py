@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from remit.config import Settings
 from remit.errors import InputError, RemitError, StorageError
-from remit.manifest.findings_command import CLEO_FOLDER, find_manifest, place_manifest
+from remit.manifest.places import CLEO_FOLDER, find_manifest, place_manifest
 from remit.storage.settings import find_workspace, is_inside, load_settings
 
 if TYPE_CHECKING:

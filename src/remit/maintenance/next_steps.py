@@ -122,7 +122,7 @@ def offer_sessions() -> list[tuple[str, str]]:
 
 def offer_tasks() -> list[tuple[str, str]]:
     """The tasks that are open, each with its title."""
-    from remit.tasks.tasks_command import Tasks
+    from remit.runs.tasks.workspace_tasks import Tasks
 
     with suppress(RemitError):
         tasks = Tasks()

@@ -59,7 +59,8 @@ def _list_agents() -> Iterator[dict[str, Any]]:
 
 
 def _list_entries() -> Iterator[dict[str, Any]]:
-    from remit.manifest.findings_command import Manifest, find_manifest, make_query
+    from remit.manifest.places import find_manifest
+    from remit.runs.workspace_findings import Manifest, make_query
 
     if find_manifest() is None:
         return
@@ -132,7 +133,7 @@ def _read_agent(name: str, page: int) -> tuple[str, str]:
 
 
 def _read_entry(entry_id: str, page: int) -> tuple[str, str]:
-    from remit.manifest.findings_command import Manifest
+    from remit.runs.workspace_findings import Manifest
     from remit.views.json_shapes import shape_entry
 
     _check_single(page)
@@ -146,7 +147,7 @@ def _read_entry(entry_id: str, page: int) -> tuple[str, str]:
 
 
 def _read_findings_file(entry_id: str, page: int) -> tuple[str, str]:
-    from remit.manifest.findings_command import Manifest
+    from remit.runs.workspace_findings import Manifest
     from remit.storage.files import load_bytes
 
     opened = Manifest()

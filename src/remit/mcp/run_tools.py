@@ -60,7 +60,7 @@ def _ask(ws: Workspace, given: Mapping[str, Any]) -> Request:
     fields = {name: given[name] for name in names if name in given}
     if "task" in given:
         from remit.runs.tasks.task_facts import find_task
-        from remit.tasks.numbers import parse_task
+        from remit.runs.tasks.task_numbers import parse_task
 
         fields |= find_task(ws.home, ws.settings, parse_task(str(given["task"])))
     budget = check_budget(Budget(**given.get("budget", {})))

@@ -15,7 +15,7 @@ from remit.views.render import SEVERITIES
 
 if TYPE_CHECKING:
     from remit.mcp.tools import Call
-    from remit.tasks.tasks_command import ShownTask
+    from remit.runs.tasks.workspace_tasks import ShownTask
 
 _USUAL_ENTRIES = 10
 _LISTS = ("topics", "key_findings", "needs_followup", "linked_tasks")
@@ -25,7 +25,8 @@ _SINGLE = ("title", "status", "actionable", "file", "date")
 def find_findings(asked: Call) -> dict[str, Any]:
     """Find entries of the manifest."""
     from remit.manifest.field_values import parse_day
-    from remit.manifest.findings_command import Manifest, find_manifest, make_query
+    from remit.manifest.places import find_manifest
+    from remit.runs.workspace_findings import Manifest, make_query
     from remit.views.json_shapes import shape_entry
 
     given, page = asked.given, asked.given.get("page", 1)
@@ -53,7 +54,7 @@ def add_finding(asked: Call) -> dict[str, Any]:
     from datetime import datetime
 
     from remit.manifest.field_values import parse_day, parse_slug
-    from remit.manifest.findings_command import Manifest, make_page
+    from remit.runs.workspace_findings import Manifest, make_page
 
     given = dict(asked.given)
     if "date" in given:
@@ -91,8 +92,8 @@ def _name_below(file: str, root: str) -> str:
 
 def task_show(asked: Call) -> dict[str, Any]:
     """Show a task."""
-    from remit.tasks.numbers import parse_number
-    from remit.tasks.tasks_command import Tasks
+    from remit.runs.tasks.task_numbers import parse_number
+    from remit.runs.tasks.workspace_tasks import Tasks
 
     tasks, task_id = Tasks(), str(asked.given["task"])
     try:
@@ -126,8 +127,8 @@ def _shape_task(shown: ShownTask) -> dict[str, Any]:
 
 def task_move(asked: Call) -> dict[str, Any]:
     """Move a task."""
-    from remit.tasks.numbers import parse_number
-    from remit.tasks.tasks_command import Tasks
+    from remit.runs.tasks.task_numbers import parse_number
+    from remit.runs.tasks.workspace_tasks import Tasks
 
     given = asked.given
     number, tasks = parse_number(str(given["number"])), Tasks()

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from remit.runners.protocol import Runner
 
 RUNNERS = {
-    "command": "Command",
-    "claude": "Claude",
-    "opencode": "Opencode",
-    "codex": "Codex",
-    "gemini": "Gemini",
-    "python": "Python",
+    "command": "CommandRunner",
+    "claude": "ClaudeRunner",
+    "opencode": "OpencodeRunner",
+    "codex": "CodexRunner",
+    "gemini": "GeminiRunner",
+    "python": "PythonRunner",
 }
 """The class of each; its module has its name."""
 

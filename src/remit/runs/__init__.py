@@ -7,5 +7,5 @@
     reporting    report: all that is told of it → result: what its caller gets · fitting it into a budget
 
 Three ways to have it done: `local` is this machine, under the `shim`; `cluster` is many; in `hooks` a harness runs
-its own agents, and Remit admits, guards and judges them. The first two are an `backend`.
+its own agents, and Remit admits, guards and judges them. The first two are backends.
 """

@@ -30,10 +30,10 @@ from remit.runs.request import read_request
 from remit.runs.tasks.outside_tasks import list_outside
 from remit.runs.tasks.task_owner import find_holder_above
 from remit.runs.tasks.task_status import open_store
+from remit.runs.tasks.workspace_tasks import parse_marker
 from remit.storage.spec_root import STATE, TODO
 from remit.tasks.moves import NEED_REASON, OWN_COMMAND, check_move
 from remit.tasks.outside_system import fill
-from remit.tasks.tasks_command import parse_marker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

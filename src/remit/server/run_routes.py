@@ -143,7 +143,7 @@ def _read_task(given: Mapping[str, Any]) -> dict[str, Any]:
     """The same with the task as the command line reads it."""
     if "task" not in given:
         return dict(given)
-    from remit.tasks.numbers import parse_task
+    from remit.runs.tasks.task_numbers import parse_task
 
     return {**given, "task": parse_task(str(given["task"]))}
 

@@ -44,7 +44,7 @@ def list_tasks(asked: Asked) -> dict[str, Any]:
 
 def get_task(asked: Asked) -> dict[str, Any]:
     """One task."""
-    from remit.tasks.numbers import parse_number
+    from remit.runs.tasks.task_numbers import parse_number
     from remit.views.stores import load_outside_task, load_task
 
     task_id = str(asked.path["number"])
@@ -54,7 +54,7 @@ def get_task(asked: Asked) -> dict[str, Any]:
 
 def move_task(asked: Asked) -> dict[str, Any]:
     """Give a task another marker."""
-    from remit.tasks.numbers import parse_number
+    from remit.runs.tasks.task_numbers import parse_number
     from remit.views import stores
 
     check_person(asked)

@@ -111,7 +111,7 @@ def load_overview() -> Overview:
 
 
 def _load_tasks() -> tuple[TaskOverview | None, tuple[str, ...]]:
-    from remit.tasks.tasks_command import Tasks, check_sync
+    from remit.runs.tasks.workspace_tasks import Tasks, check_sync
 
     tasks = Tasks()
     if not tasks.is_begun:
@@ -150,7 +150,7 @@ def _load_runs(home: Home) -> tuple[tuple[Standing, ...], tuple[Run, ...]]:
 
 
 def _load_manifest(home: Home, settings: Settings) -> ManifestOverview | None:
-    from remit.manifest.findings_command import place_manifest
+    from remit.manifest.places import place_manifest
 
     path = place_manifest(home.root, settings)
     check_open(f"{home.root}/{path}")

@@ -16,10 +16,11 @@ from remit.errors import UsageError
 from remit.git.head import find_branch
 from remit.ledger.queries import RunFilter, count_by_state, count_by_task, list_page
 from remit.manifest.entries import is_pending
-from remit.manifest.findings_command import Manifest, find_manifest, make_query
+from remit.manifest.places import find_manifest
+from remit.runs.tasks.workspace_tasks import Tasks, check_sync, parse_marker
+from remit.runs.workspace_findings import Manifest, make_query
 from remit.storage.settings import find_workspace
 from remit.storage.spec_root import LINKS
-from remit.tasks.tasks_command import Tasks, check_sync, parse_marker
 from remit.tasks.values import MARKERS
 from remit.views.json_shapes import shape_finding
 from remit.views.live import find_last

@@ -21,8 +21,8 @@ from remit.ledger import Ledger
 from remit.ledger.home import Home
 from remit.maintenance.doctor import check_health
 from remit.maintenance.doctor.report import DoctorContext, HealthCheck
+from remit.runs.tasks.workspace_tasks import Tasks
 from remit.storage.machine import FreeSpace, Mount
-from remit.tasks.tasks_command import Tasks
 from tests.cli.commands.test_init import MANIFEST
 from tests.cli.commands.test_lint import git, put
 from tests.storage.test_locks import end, start_holder

@@ -10,8 +10,8 @@ import pytest
 from remit.result import Result
 from remit.runs.instructions import TaskFacts
 from remit.runs.request import Request
+from remit.runs.tasks.workspace_tasks import Tasks
 from remit.runs.workspace import Workspace
-from remit.tasks.tasks_command import Tasks
 from remit.testing import ScriptedAgent
 
 

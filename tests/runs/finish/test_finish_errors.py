@@ -14,8 +14,8 @@ import pytest
 from remit.errorlog.errors_command import find_error_log
 from remit.runs.request import Request
 from remit.runs.tasks.commands import TaskRequest, get_ready, start_task_run
+from remit.runs.tasks.workspace_tasks import Tasks
 from remit.runs.workspace import Workspace
-from remit.tasks.tasks_command import Tasks
 from remit.testing import ScriptedAgent
 from tests.runs.tasks.test_phases import FOLDER, PLAN
 from tests.runs.tasks.test_task_status import make_worker

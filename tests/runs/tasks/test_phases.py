@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from remit.runs.tasks.task_status import open_store
+from remit.runs.tasks.workspace_tasks import Tasks
 from remit.runs.workspace import Workspace
 from remit.tasks.store import TaskStore
-from remit.tasks.tasks_command import Tasks
 from tests.runs.tasks.test_task_status import make_worker
 
 if TYPE_CHECKING:

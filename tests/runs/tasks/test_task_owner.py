@@ -15,9 +15,9 @@ from remit.mcp.workspace_tools import task_move
 from remit.runs.admission.tickets import CARRIED
 from remit.runs.hosted_runs import HostedRuns
 from remit.runs.tasks.task_status import open_store
+from remit.runs.tasks.workspace_tasks import Tasks
 from remit.runs.workspace import Workspace
 from remit.tasks.store import TaskStore
-from remit.tasks.tasks_command import Tasks
 from tests.runs.tasks.test_phases import as_person, ask
 from tests.runs.tasks.test_task_status import make_worker
 

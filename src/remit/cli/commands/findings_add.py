@@ -16,7 +16,7 @@ from remit.views.render import ACCEPTED, NOT_ACCEPTED, count_findings, render_lo
 
 if TYPE_CHECKING:
     from remit.manifest.append import Added
-    from remit.manifest.findings_command import Manifest
+    from remit.runs.workspace_findings import Manifest
 
 _LISTS = {"topics": "topics", "findings": "key_findings", "followups": "needs_followup", "tasks": "linked_tasks"}
 """Options that can be given several times, and the field that each is."""
@@ -67,7 +67,7 @@ def add(
     `remit findings validate`: an error keeps it out. A follow-up that is no task id is written as BLOCKED:reason. Exit
     code 0: added, 1: not added, 2: could not run.
     """
-    from remit.manifest.findings_command import Manifest, load_entry, make_page
+    from remit.runs.workspace_findings import Manifest, load_entry, make_page
 
     if source is None and given["title"] is None:
         raise UsageError("there is nothing to add", hint=_FIRST)

@@ -14,7 +14,7 @@ from remit.manifest.field_values import parse_day
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from remit.manifest.findings_command import Manifest
+    from remit.runs.workspace_findings import Manifest
 
 MAX_LIMIT = 1000
 _BAD_LINES_SHOWN = 3

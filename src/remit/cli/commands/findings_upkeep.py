@@ -37,7 +37,7 @@ def reindex(*, manifest: str | None, output_format: str) -> int:
     indexed is compared with it, and where that has changed the index is made anew. Only a change within one tick of the
     system's clock after an entry was added could go unnoticed. Exit code 0: made, 2: could not run.
     """
-    from remit.manifest.findings_command import Manifest
+    from remit.runs.workspace_findings import Manifest
 
     opened = Manifest(manifest)
     done = opened.rebuild()
@@ -57,7 +57,7 @@ def stats(*, manifest: str | None, output_format: str) -> int:
 
     Exit code 0: counted, 2: could not run.
     """
-    from remit.manifest.findings_command import Manifest
+    from remit.runs.workspace_findings import Manifest
 
     opened = Manifest(manifest)
     counted = opened.count()
@@ -111,7 +111,7 @@ def export(*, form: str, output: str | None, as_json: bool, manifest: str | None
     In CSV, items of a list stand on lines of their own, and a text that a spreadsheet would take for a formula gets an
     apostrophe in front. Exit code 0: written, 2: could not run.
     """
-    from remit.manifest.findings_command import Manifest, make_query, write_export
+    from remit.runs.workspace_findings import Manifest, make_query, write_export
 
     form = "json" if as_json else form
     if form not in FORMS:

@@ -15,7 +15,7 @@ from remit.views.render import ACCEPTED, COULD_NOT_RUN, NOT_ACCEPTED, count
 
 if TYPE_CHECKING:
     from remit.cli.diagnostics_output import Show
-    from remit.manifest.findings_command import Validated
+    from remit.runs.workspace_findings import Validated
 
 
 @click.command(cls=options.Command)
@@ -32,11 +32,11 @@ def validate(files: tuple[str, ...], *, with_pages: bool, baseline: str | None, 
     --baseline, a manifest that is only appended to can be checked from now on: the first run writes what is wrong today
     into FILE, and later runs report the rest. Exit code 0: no errors, 1: errors, 2: could not run.
     """
-    from remit.manifest import findings_command
-    from remit.manifest.findings_command import Validated
+    from remit.manifest.places import find_manifest
+    from remit.runs.workspace_findings import Validated
 
     show = SHOWS[output_format]()
-    found = files or tuple(file for file in (findings_command.find_manifest(here=True),) if file is not None)
+    found = files or tuple(file for file in (find_manifest(here=True),) if file is not None)
     validated = None if baseline is None else Validated()
     unreadable = 0
     for file in found:
@@ -76,12 +76,12 @@ def _subtract(validated: Validated, baseline: str, show: Show) -> str:
 
 
 def _validate(file: str, show: Show, *, with_pages: bool) -> None:
-    from remit.manifest import findings_command
-    from remit.manifest.findings_command import validate_findings_files
+    from remit.runs import workspace_findings
+    from remit.runs.workspace_findings import validate_findings_files
     from remit.views.excerpt import ExcerptSpan
 
     name = name_file(file)
-    for finding, text, first_line in findings_command.validate_manifest(file):
+    for finding, text, first_line in workspace_findings.validate_manifest(file):
         show.add(finding, name, ExcerptSpan(text, first_line))
     for page in validate_findings_files(file) if with_pages else ():
         for finding in page.findings:

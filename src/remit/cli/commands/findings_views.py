@@ -24,8 +24,8 @@ from remit.views.render import ACCEPTED
 
 if TYPE_CHECKING:
     from remit.manifest.entries import ManifestEntry
-    from remit.manifest.findings_command import Shown
     from remit.manifest.search import EntryPage
+    from remit.runs.workspace_findings import Shown
     from remit.terminal import Paint
 
 _STYLES = {"complete": "good", "completed": "good", "partial": "warning", "blocked": "error"}
@@ -43,7 +43,7 @@ def show(entry_id: str | None, *, line: int | None, manifest: str | None, output
 
     Exit code 0: shown, 2: could not run.
     """
-    from remit.manifest.findings_command import Manifest
+    from remit.runs.workspace_findings import Manifest
 
     opened = Manifest(manifest)
     if (entry_id is None) == (line is None):
@@ -75,7 +75,7 @@ def list_findings(words: tuple[str, ...], *, pending: bool, **asked: Any) -> int
 
     Exit code 0: listed, also if nothing matches, 2: could not run.
     """
-    from remit.manifest.findings_command import Manifest, make_query
+    from remit.runs.workspace_findings import Manifest, make_query
 
     opened = Manifest(asked["manifest"])
     query = make_query(words=words, pending=pending, **{name: asked[name] for name in FILTERS})

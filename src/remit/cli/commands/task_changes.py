@@ -9,7 +9,7 @@ import click
 from remit.cli import options
 from remit.cli.commands import completion
 from remit.cli.output import get_paint, name_file, say, say_json
-from remit.tasks.numbers import parse_number
+from remit.runs.tasks.task_numbers import parse_number
 from remit.terminal import escape, quote
 from remit.views.render import ACCEPTED, count, render_line, shape_finding
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from remit.ledger.journal import Interrupted
+    from remit.runs.tasks.workspace_tasks import Tasks
     from remit.tasks.store import Moved
-    from remit.tasks.tasks_command import Tasks
 
 _MAX_TOLD = 3
 _reason = click.option("--reason", metavar="TEXT", help="Why; needed for BLOCKED and ABANDONED.")
@@ -141,7 +141,7 @@ def archive(numbers: tuple[int, ...], *, output_format: str) -> int:
 
 
 def _open() -> Tasks:
-    from remit.tasks.tasks_command import Tasks
+    from remit.runs.tasks.workspace_tasks import Tasks
 
     return Tasks()
 

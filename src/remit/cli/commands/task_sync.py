@@ -18,8 +18,8 @@ from remit.views.render import ACCEPTED, NOT_ACCEPTED, count, shape_finding
 if TYPE_CHECKING:
     from remit.cli.diagnostics_output import Show
     from remit.model import Diagnostic
+    from remit.runs.tasks.workspace_tasks import How
     from remit.tasks.sync import SyncResult
-    from remit.tasks.tasks_command import How
 
 _SIDES = ("todo", "state")
 _MAX_DONE = 50
@@ -59,7 +59,7 @@ def sync(*, checking: bool, repairing: bool, side: str | None, output_format: st
         raise UsageError("--check changes nothing, and --repair and --from do", hint="give one of them")
     if checking:
         return _check(output_format)
-    from remit.tasks.tasks_command import Tasks
+    from remit.runs.tasks.workspace_tasks import Tasks
 
     how: How = "take in"
     if side is not None:
@@ -71,11 +71,11 @@ def sync(*, checking: bool, repairing: bool, side: str | None, output_format: st
 
 
 def _check(output_format: str) -> int:
+    from remit.runs.tasks import workspace_tasks
     from remit.storage.spec_root import FOLDERS
-    from remit.tasks import tasks_command
 
     show = SHOWS[output_format]()
-    checked = tasks_command.check_sync()
+    checked = workspace_tasks.check_sync()
     if checked is None:
         show.close(f"no tasks found in {', '.join(FOLDERS[:-1])} or {FOLDERS[-1]}: nothing to compare")
         return ACCEPTED

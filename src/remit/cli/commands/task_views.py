@@ -12,17 +12,17 @@ from remit.cli.commands import completion
 from remit.cli.commands.task_changes import ask_outside, tell_drift, tell_interrupted
 from remit.cli.output import get_paint, say, say_json
 from remit.errors import InputError, StateError
+from remit.runs.tasks.task_numbers import parse_number
 from remit.storage.spec_root import LINKS
-from remit.tasks.numbers import parse_number
 from remit.terminal import count_columns, escape, measure, quote
 from remit.views.render import ACCEPTED, count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from remit.runs.tasks.workspace_tasks import ShownTask, Tasks
     from remit.tasks.plan import Phase
     from remit.tasks.store import StoredTask
-    from remit.tasks.tasks_command import ShownTask, Tasks
 
 _MAX_TITLE, _MAX_MARKER = 1_000, 40
 _STYLES = {"COMPLETED": "good", "BLOCKED": "error", "PARTIAL": "warning", "ABANDONED": "frame"}
@@ -52,7 +52,7 @@ def list_tasks(*, status: str | None, priority: str | None, everything: bool, ou
 
     Exit code 0: listed, 2: could not run.
     """
-    from remit.tasks.tasks_command import Tasks, parse_marker
+    from remit.runs.tasks.workspace_tasks import Tasks, parse_marker
 
     marker = None if status is None else parse_marker(status)
     tasks = Tasks()
@@ -123,7 +123,7 @@ def show(task_id: str, *, output_format: str) -> int:
 
     Exit code 0: shown, 2: could not run.
     """
-    from remit.tasks.tasks_command import Tasks
+    from remit.runs.tasks.workspace_tasks import Tasks
 
     tasks = Tasks()
     if ask_outside(tasks, "show", task_id, output_format):
@@ -170,7 +170,7 @@ def phases(number: int, *, output_format: str) -> int:
 
     Exit code 0: shown, 2: could not run.
     """
-    from remit.tasks.tasks_command import Tasks
+    from remit.runs.tasks.workspace_tasks import Tasks
 
     plan = Tasks().load_plan(number)
     if output_format == "json":

@@ -11,7 +11,7 @@ from remit.cli.commands import completion
 from remit.cli.output import get_paint, say, say_json
 from remit.cli.result_output import get_result_code, render_result_line, say_result
 from remit.runs.tasks.task_commands import COMMANDS
-from remit.tasks.numbers import parse_task
+from remit.runs.tasks.task_numbers import parse_task
 from remit.terminal import escape, quote
 from remit.views.json_shapes import shape_result
 

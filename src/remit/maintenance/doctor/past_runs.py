@@ -213,8 +213,8 @@ def _rank(words: list[str]) -> list[str]:
 def _find_stuck(home: Home, patient: DoctorContext) -> Iterator[HealthCheck]:
     """Tasks that look as if somebody worked on them. Those that no work was ever delegated for are people's own."""
     from remit.ledger.queries import count_by_task
+    from remit.runs.tasks.workspace_tasks import Tasks
     from remit.tasks.moves import OWN_COMMAND
-    from remit.tasks.tasks_command import Tasks
 
     delegated = count_by_task(home.ledger)
     tasks = Tasks(patient.root)

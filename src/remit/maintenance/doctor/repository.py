@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from remit.errors import RemitError
 from remit.maintenance.doctor.report import HealthCheck
-from remit.manifest.findings_command import place_manifest
+from remit.manifest.places import place_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -93,7 +93,7 @@ def _look_at_formats(patient: DoctorContext) -> Iterator[HealthCheck]:
 
 
 def _look_at_tasks(patient: DoctorContext) -> Iterator[HealthCheck]:
-    from remit.tasks.tasks_command import Tasks, check_sync
+    from remit.runs.tasks.workspace_tasks import Tasks, check_sync
 
     tasks = Tasks(patient.root)
     try:
@@ -116,7 +116,7 @@ def _look_at_tasks(patient: DoctorContext) -> Iterator[HealthCheck]:
 def _look_at_manifest(patient: DoctorContext) -> Iterator[HealthCheck]:
     from remit.ledger.home import Home
     from remit.manifest.counts import count_quickly
-    from remit.manifest.findings_command import place_manifest
+    from remit.manifest.places import place_manifest
     from remit.storage.settings import check_open
 
     path = place_manifest(patient.root, patient.settings)

@@ -18,7 +18,7 @@ from remit.git.head import find_commit
 from remit.ledger.events import add_event, read_clock_ms
 from remit.ledger.runs import Run, add_run, load_run
 from remit.ledger.texts import keep_texts
-from remit.manifest.findings_command import place_manifest
+from remit.manifest.places import place_manifest
 from remit.manifest.prefix_check import take_beginning
 from remit.model import NOTHING
 from remit.result import MIN_TOKENS
@@ -178,14 +178,14 @@ def _check_place(
     """The request without a place for its artifact that the agent's own permissions deny (D9)."""
     if agent.definition is None or not request.artifact_path:
         return request, ()
-    from remit.hooks.guard import make_ground  # noqa: PLC0415
     from remit.policy import Permissions  # noqa: PLC0415
     from remit.policy.judge_call import judge_path  # noqa: PLC0415
     from remit.runs.tasks.artifacts import place_denied  # noqa: PLC0415 - only for the work on a task
+    from remit.storage.protected_files import make_path_context  # noqa: PLC0415
 
     root, told = setting.home.root, describe_permissions(agent.definition)
     own = Permissions(None, told.get("allow", {}), told.get("deny", {}))
-    ground = make_ground(root, root, os.path.expanduser("~"), setting.environ)
+    ground = make_path_context(root, root, os.path.expanduser("~"), setting.environ)
     decision = judge_path(request.artifact_path, "write", [own], ground)
     if decision.answer != "deny":
         return request, ()

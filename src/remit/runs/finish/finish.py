@@ -14,7 +14,7 @@ from remit.errors import RemitError
 from remit.evidence import inspect_artifacts
 from remit.ledger.home import Home
 from remit.ledger.texts import load_text
-from remit.manifest.findings_command import place_manifest
+from remit.manifest.places import place_manifest
 from remit.model import ERROR_CODES, AgentError, Diagnostic
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.finish.steps import (

@@ -12,6 +12,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
+from remit.harnesses.tool_names import get_operation
 from remit.light_namedtuple import NamedTuple
 from remit.model import NOTHING
 from remit.policy import PROTECTED, PathContext, Permissions
@@ -82,6 +83,17 @@ class SharedTree(NamedTuple):
     """When the last nested run ended that was accepted, for each of these files."""
     find_made: Callable[[], Mapping[str, EarlierRun]] | None = None
     """Finds the files that earlier runs in the same folder made."""
+
+
+def read_tool_uses(rows: list[tuple[str, str | None, bool]]) -> list[ToolUse]:
+    """The tools that an agent used, as the ledger has them: name, file, and whether it failed."""
+    from remit.runners.protocol import ToolUse  # noqa: PLC0415 - only for the ledger's records
+
+    found: list[ToolUse] = []
+    for tool, path, failed in rows:
+        operation: Any = get_operation(tool)
+        found.append(ToolUse(tool, operation, path, failed, ran=failed))
+    return found
 
 
 def list_seen(tools: Iterable[ToolUse] | None) -> list[str]:

@@ -11,7 +11,6 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from remit.hooks.tool_calls import read_uses
 from remit.ledger.home import Home
 from remit.ledger.hook_runs import GRACE_MS, has_command, list_layers, list_tool_uses
 from remit.ledger.runs import list_runs
@@ -26,6 +25,7 @@ from remit.runs.judging.concurrent_writers import (
     SharedTree,
     is_recorded,
     list_seen,
+    read_tool_uses,
 )
 from remit.runs.results.full_result import load_made, load_report, load_writes
 
@@ -133,7 +133,7 @@ def _load_other(
         return other._replace(written=written | live.written, writes=live.writes, recorded_ms=live.recorded_ms)
     if not is_by_harness:  # another process drives it, and reports its tools when it has ended
         return other
-    used = read_uses(list_tool_uses(db, session_id))
+    used = read_tool_uses(list_tool_uses(db, session_id))
     writes = WrittenFiles(None, frozenset(list_seen(used)), is_recorded(used) and not has_command(db, session_id))
     return other._replace(writes=writes, recorded_ms=UNTIL_NOW)
 

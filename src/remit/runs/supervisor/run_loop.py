@@ -18,7 +18,6 @@ from remit.attempts.folders import find_folder, load_return_file
 from remit.attempts.output import measure_out, read_err_end
 from remit.attempts.results import find_state, load_boot_id, load_result
 from remit.errors import RemitError, RunnerError
-from remit.hooks.new_protected_names import list_created
 from remit.ledger.events import read_clock_ms
 from remit.ledger.hook_runs import add_act
 from remit.ledger.runs import count_attempts, record_attempt
@@ -54,6 +53,7 @@ from remit.runs.supervisor.launch import CONFINED, make_order, start
 from remit.runs.supervisor.output_reader import sum_usage
 from remit.runs.supervisor.remaining_budget import RemainingBudget
 from remit.runs.supervisor.watch import watch
+from remit.storage.protected_files import list_new_protected
 from remit.storage.secrets import redact
 
 if TYPE_CHECKING:
@@ -393,7 +393,7 @@ class RunLoop:
         if self.config.unconfined:
             differing = [f"the agent's permissions weren't enforced by the kernel: {self.config.unconfined}"]
         created = [change.path for change in comparison.created] if comparison and self.config.confine else []
-        new = [protected_name(each) for each in list_created(created, self.config.root, agent=self.row.agent)]
+        new = [protected_name(each) for each in list_new_protected(created, self.config.root, agent=self.row.agent)]
         notes = (*concluded.notes, *(f"confine: {each}" for each in differing))
         return concluded._replace(notes=notes, findings=(*concluded.findings, *new))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from remit.errors import InputError, RemitError, UsageError
 from remit.light_namedtuple import NamedTuple
+from remit.manifest.places import find_manifest, place_manifest
 from remit.model import ArtifactFacts
 from remit.spelling import find_similar
 from remit.storage.settings import find_root, find_workspace, is_inside, load_settings
@@ -15,7 +16,6 @@ from remit.storage.settings import find_root, find_workspace, is_inside, load_se
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from remit.config import Settings
     from remit.ledger.home import Home
     from remit.manifest.append import Added
     from remit.manifest.counts import BadLine, Statistics
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from remit.returns.manifest_lines import LineDiagnostic
     from remit.storage.baselines import Weighed
 
-NAME = "MANIFEST.jsonl"
-PLACES = (f"claudedocs/agent-outputs/{NAME}", NAME)
-CLEO_FOLDER = ".cleo"
-_CLEO_OUTPUTS = f"{CLEO_FOLDER}/agent-outputs"
 _MAX_FINDINGS_BYTES = 1024 * 1024
 _PAGES = ("docs", "doc", "research", "findings", "reports", "notes")
 """Folders for pages that people read."""
@@ -39,49 +35,6 @@ _STEERING = frozenset({
     "skill.md",
 })  # fmt: skip
 """Names that harnesses and Remit take for more than a page."""
-
-
-def find_manifest(*, here: bool = False) -> str | None:
-    """The workspace's manifest, or with `here` that of this checkout, where it is a linked worktree; None if none."""
-    root = find_root() if here else find_workspace()
-    settings = load_settings(root).manifest
-    return _find_below(root, settings.path, settings.output_dir)
-
-
-def _find_below(root: str, path: str | None, output_dir: str | None) -> str | None:
-    places = _list_places(root, path, output_dir)
-    found = next((file for file in places if os.path.isfile(file)), None)
-    if found is not None and not is_inside(found, root):
-        raise InputError(f"'{found}' leads out of the workspace through a link", hint="put the file itself there")
-    return found
-
-
-def _list_places(root: str, path: str | None, output_dir: str | None) -> list[str]:
-    """Where a workspace's manifest can be: where the settings say, else at the usual places."""
-    if path is not None:
-        return [f"{root}/{path}"]
-    own = [f"{output_dir}/{NAME}"] if output_dir is not None else []
-    return [f"{root}/{place}" for place in (*own, *PLACES, f"{_CLEO_OUTPUTS}/{NAME}")]
-
-
-def place_manifest(root: str, settings: Settings) -> str:
-    """Where the workspace's manifest is, or will be with its first entry, below the root."""
-    return find_place(root, settings.manifest.path, settings.manifest.output_dir)
-
-
-def find_place(root: str, path: str | None, output_dir: str | None) -> str:
-    """The same, from what is set: the manifest's own path, or the folder of outputs that it lies in."""
-    from remit.storage.safe_path import name_below  # noqa: PLC0415 - only for this
-
-    if path is not None:
-        return path
-    here = _find_below(root, path, output_dir)
-    known = None if here is None else name_below(root, here)
-    if known is not None:
-        return known
-    if output_dir is not None:
-        return f"{output_dir}/{NAME}"
-    return f"{_CLEO_OUTPUTS}/{NAME}" if os.path.isdir(f"{root}/{CLEO_FOLDER}") else PLACES[0]
 
 
 def validate_manifest(file: str) -> Iterator[LineDiagnostic]:
@@ -362,7 +315,7 @@ class Manifest:
 
     def _find_linked_tasks(self, entry_id: str) -> tuple[tuple[int, ...], str]:
         """The tasks that name the entry; where they cannot be read, the entry can be shown all the same."""
-        from remit.tasks.tasks_command import Tasks  # noqa: PLC0415 - only for this
+        from remit.runs.tasks.workspace_tasks import Tasks  # noqa: PLC0415 - only for this
 
         try:
             tasks = Tasks(self.root)

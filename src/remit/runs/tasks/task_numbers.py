@@ -11,7 +11,7 @@ def parse_number(value: str) -> int:
     """The number of a task, with or without a `#`."""
     plain = value.removeprefix("#")
     if not (plain.isascii() and plain.isdigit() and len(plain) < MAX_DIGITS):
-        from remit.tasks.tasks_command import Tasks  # noqa: PLC0415 - only for the error
+        from remit.runs.tasks.workspace_tasks import Tasks  # noqa: PLC0415 - only for the error
 
         Tasks().check_own()  # an outside system's tasks may have such names
         raise UsageError(f"'{value}' isn't the number of a task", hint="remit task list shows them")

@@ -159,7 +159,7 @@ class Tasks:
 
     def link(self, number: int, entry_id: str) -> Moved:
         """Link a task to an entry of the manifest, which must be there."""
-        from remit.manifest.findings_command import check_entry_is_there  # noqa: PLC0415 - only for this
+        from remit.runs.workspace_findings import check_entry_is_there  # noqa: PLC0415 - only for this
 
         self._check_begun()
         check_entry_is_there(entry_id)
@@ -298,6 +298,6 @@ def _check_plans(store: TaskStore, state: State | None, data: bytes | None) -> I
 
 def _find_entries(home: Home, number: int) -> tuple[str, ...]:
     """The entries of the manifest that name a task."""
-    from remit.manifest.findings_command import find_entries_of_task  # noqa: PLC0415 - only for this
+    from remit.runs.workspace_findings import find_entries_of_task  # noqa: PLC0415 - only for this
 
     return find_entries_of_task(home, number)

@@ -1,0 +1,57 @@
+"""Protected files: what no agent writes in a workspace, as the policy is asked about it.
+
+Hooks load this on every tool call, so it imports little.
+"""
+
+from __future__ import annotations
+
+import os
+
+from remit.harnesses import claude, codex, opencode
+from remit.policy import PROTECTED, PathContext
+from remit.storage.hard_links import make_search
+
+TYPE_CHECKING = False  # typing itself would cost 6 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_FOLDER_VARIABLES = (claude.FOLDER_VARIABLE, codex.FOLDER_VARIABLE, opencode.FOLDER_VARIABLE)
+"""Where the environment says that a harness keeps its settings."""
+
+
+def make_path_context(root: str, cwd: str, home: str, environ: Mapping[str, str]) -> PathContext:
+    """Return what paths are judged on: the protected patterns, and where each path really leads."""
+    protected = _list_patterns(root, environ)
+    return PathContext(root, cwd, home, os.path.realpath, protected, make_search(root, home, protected))
+
+
+def _list_patterns(root: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the patterns of all workspaces, of this installation of Remit, and of settings that lie elsewhere.
+
+    `.git` is protected if it is a file, as in a worktree.
+    """
+    own = [f"{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}/**"]
+    own += [f"{environ[name].rstrip('/')}/**" for name in _FOLDER_VARIABLES if environ.get(name, "").startswith("/")]
+    own += [".git"] if os.path.isfile(f"{root}/.git") else []
+    return (*PROTECTED, *own)
+
+
+def list_new_protected(paths: Iterable[str], root: str, *, agent: str, known: str = "") -> list[str]:
+    """Return a sentence for each new file, relative to a root, whose name is protected in whichever folder it is.
+
+    `known`: the sentences that there are. Remit moves none of them: in the time of a whole run anyone can have made it.
+    """
+    from remit.policy.paths import YES, covers  # noqa: PLC0415 - only for this
+
+    words = {part for pattern in PROTECTED for part in pattern.split("/") if "*" not in part}
+    ground = PathContext(root, root, os.path.expanduser("~"), os.path.realpath)
+    likely = [path for path in paths if not words.isdisjoint(path.split("/"))]
+    found = [path for path in likely if any(covers(each, (f"{root}/{path}",), ground) == YES for each in PROTECTED)]
+    new = [path for path in found if not any(f"'{each}'" in known for each in _list_above(path))]
+    return [f"the protected name '{path}' is new; it appeared while '{agent}' ran: check it" for path in new]
+
+
+def _list_above(path: str) -> list[str]:
+    """Return a path and the folders that it is in."""
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
