@@ -173,7 +173,7 @@ def test_texts_that_steer_and_halves_of_characters_come_through_as_data(peer: Pe
 def test_a_failure_has_code_sentence_and_hint(peer: Peer) -> None:
     error = peer.fail("task_move", number=3, marker="RESEARCHED")
     assert error == {
-        "code": "USAGE", "message": "this workspace keeps no tasks", "hint": "remit task new TITLE makes the first",
+        "code": "USAGE", "message": "this workspace has no tasks", "hint": "remit task new TITLE makes the first",
         "recoverable": False, "data": {},
     }  # fmt: skip
 

@@ -92,7 +92,7 @@ def test_archived_numbers_are_taken() -> None:
     """C13."""
     archive = parse_archive(ARCHIVE.replace("12", "40"))
     in_state = check_drift(parse_state(STATE), parse_todo(TODO), archive).in_state
-    assert [(each.code, each.hint) for each in in_state] == [("SYN006", "Make it 41 with: remit task sync --repair.")]
+    assert [(each.code, each.hint) for each in in_state] == [("SYN006", "Set it to 41 with: remit task sync --repair.")]
     assert list_taken(parse_state(STATE), parse_todo(TODO), archive) == {7, 12, 13, 40}
     assert list_taken(None, None) == set()
     wraps = parse_state(make_state(project_numbering={"policy": "increment_modulo_1000"}))
@@ -117,7 +117,7 @@ def test_a_plan_may_wait_while_its_task_is_prepared() -> None:
     for marker in ("NOT STARTED", "PLANNED", None, "DONE"):
         assert not list(check_plans(parse_state(STATE), {12: marker}))
     (finding,) = check_plans(parse_state(STATE), {12: "IMPLEMENTING", 99: "COMPLETED"})
-    assert "planned here and its plan is [IMPLEMENTING]" in finding.message
+    assert "planned here, but its plan is [IMPLEMENTING]" in finding.message
 
 
 def test_both_values_are_told() -> None:
@@ -126,7 +126,7 @@ def test_both_values_are_told() -> None:
     assert "[IMPLEMENTING]" in finding.message
     assert "planned in state.json (line 7)" in finding.message
     assert finding.hint == snapshot(
-        "If planned is true: remit task sync --from state. If [IMPLEMENTING] is: remit task sync --from todo."
+        "If planned is right: remit task sync --from state. If [IMPLEMENTING] is right: remit task sync --from todo."
     )
 
 
@@ -153,18 +153,16 @@ def test_a_priority_that_is_the_same_or_none_is_no_drift(value: str) -> None:
 def test_a_status_that_is_no_marker_is_told_with_the_one_that_is_meant() -> None:
     todo = TODO.replace("[PLANNED]", "[DONE]")
     _, (differs, unknown) = check(todo=todo)
-    correct = (
-        "is not a marker (did you mean 'COMPLETED'?): write one in its place by hand, then run: remit task sync --"
-    )
+    correct = "isn't a marker (did you mean 'COMPLETED'?): replace it with one by hand, then run: remit task sync --"
     assert unknown.hint == snapshot("Did you mean 'COMPLETED'?")
-    assert differs.hint == f"If planned is true: remit task sync --from state. [DONE] {correct}from todo."
+    assert differs.hint == f"If planned is right: remit task sync --from state. [DONE] {correct}from todo."
     state = make_state(active_projects=[{**PROJECTS[0], "status": "finished"}, PROJECTS[1]])
     assert (
-        check(state)[1][0].hint == f"If [PLANNED] is true: remit task sync --from todo. finished {correct}from state."
+        check(state)[1][0].hint == f"If [PLANNED] is right: remit task sync --from todo. finished {correct}from state."
     )
     assert check(state, todo)[1][0].hint == snapshot("Neither is a marker: write one into both files by hand.")
     lone = check(make_state(active_projects=PROJECTS[1:]), todo)[1][0]
-    assert (lone.code, lone.hint) == ("SYN003", f"[DONE] {correct}repair; or take it out of TODO.md.")
+    assert (lone.code, lone.hint) == ("SYN003", f"[DONE] {correct}repair; or remove it from TODO.md.")
 
 
 def test_the_next_number_is_above_the_numbers_of_both_files() -> None:
@@ -172,7 +170,7 @@ def test_the_next_number_is_above_the_numbers_of_both_files() -> None:
     more = TODO + "\n### 20. Another\n- **Status**: [PLANNED]\n"
     in_state, in_todo = check(STATE, more)
     assert [finding.code for finding in in_state + in_todo] == ["SYN006", "SYN003"]
-    assert in_state[0].hint == snapshot("Make it 21 with: remit task sync --repair.")
+    assert in_state[0].hint == snapshot("Set it to 21 with: remit task sync --repair.")
 
 
 def test_numbers_that_start_again_need_only_be_free() -> None:
@@ -180,10 +178,13 @@ def test_numbers_that_start_again_need_only_be_free() -> None:
     todo = TODO.partition("# TODO")[2]
     assert codes(make_state(next_project_number=3, project_numbering=wraps), todo) == []
     (taken,), _ = check(make_state(next_project_number=7, project_numbering=wraps), todo)
-    assert (taken.code, taken.message) == ("SYN006", snapshot("the next number is 7, and 7 is taken already"))
-    assert taken.hint == snapshot("Make it 8 with: remit task sync --repair.")
+    assert (taken.code, taken.message) == ("SYN006", snapshot("the next number is 7, but 7 is already used"))
+    assert taken.hint == snapshot("Set it to 8 with: remit task sync --repair.")
     _, (differs,) = check(make_state(next_project_number=3, project_numbering=wraps))
-    assert (differs.code, differs.hint) == ("SYN009", snapshot("Make it 3 in both with: remit task sync --repair."))
+    assert (differs.code, differs.hint) == (
+        "SYN009",
+        snapshot("Set it to 3 in both files with: remit task sync --repair."),
+    )
 
 
 @pytest.mark.parametrize(

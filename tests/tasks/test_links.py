@@ -167,8 +167,8 @@ def test_links_that_differ_are_told_and_repaired() -> None:
     told = [each.message for each in check_drift(parse_state(state), parse_todo(todo)).in_todo]
     assert [each.split(" (line")[0] for each in told] == [
         f"the plan of task 7 is '{PLAN}' here and '{newer}' in state.json",
-        f"the report '{REPORT}' of task 7 is linked here and not in state.json",
-        f"the summary '{SUMMARY}' of task 7 is in state.json and isn't linked here",
+        f"the report '{REPORT}' of task 7 is linked here but not in state.json",
+        f"the summary '{SUMMARY}' of task 7 is in state.json but isn't linked here",
     ]
     for prefer, plan in (("newest", newer), ("state", newer), ("todo", PLAN)):
         done = plan_repair(state, todo, prefer=prefer)  # type: ignore[arg-type] # one of three words

@@ -104,7 +104,7 @@ def test_a_task_goes_where_the_other_side_has_it() -> None:
 
 def test_what_is_left_out_beside_tasks_is_counted() -> None:
     text = TODO.replace("# TODO\n", "<<<<<<< a\n# TODO\n=======\n# Our tasks\n\nRead me.\n>>>>>>> b\n")
-    assert join_sides(text).done[-1].startswith("2 lines outside of tasks")
+    assert join_sides(text).done[-1].startswith("left out 2 lines")
     counter = TODO.replace(
         "next_project_number: 14\n",
         "<<<<<<< a\nnext_project_number: 15\n=======\nnext_project_number: 16\n>>>>>>> b\n",
@@ -176,7 +176,7 @@ def test_tasks_of_both_sides_are_there_and_one_number_stays_with_each() -> None:
     text = conflict("    {", ours, theirs).replace('"next_project_number": 14', '"next_project_number": 15')
     joined = join_states(text)
     assert joined is not None
-    assert "task 14 of state.json came from the side that was merged in" in joined.done
+    assert "took task 14 of state.json from the merged branch" in joined.done
     done = plan_repair(joined.text, TODO)
     assert not done.left
     found = {task["project_number"]: task["project_name"] for task in json.loads(done.state)["active_projects"]}
@@ -189,7 +189,7 @@ def test_the_rest_of_state_json_is_ours_with_what_only_the_other_side_has() -> N
     joined = join_states(text)
     assert joined is not None
     assert json.loads(joined.text) == {**json.loads(STATE), "next_project_number": 20, "a": 1, "b": [3]}
-    assert joined.done[-1] == "a of the side merged in differed, and were left out"
+    assert joined.done[-1] == "left out a of the merged branch, which differed in state.json"
 
 
 @pytest.mark.parametrize("text", [STATE, STATE[:-5], conflict('"planned"', "", "1"), "<<<<<<< a\n=======\n>>>>>>> b\n"])

@@ -74,10 +74,10 @@ def test_the_program_gets_the_ids_as_words_and_runs_in_the_workspace(tmp_path: P
      "\udcff", "\u202e1", "1|2", "1>x", "#1", "x" * 201],
 )  # fmt: skip
 def test_what_is_no_id_is_never_run(tmp_path: Path, tool: str, task_id: str) -> None:
-    with pytest.raises(UsageError, match="is not the id of a task"):
+    with pytest.raises(UsageError, match="isn't a valid task id"):
         run(f"{tool} echo {{id}}", tmp_path, task_id)
     if task_id:
-        with pytest.raises(UsageError, match="is not the id of an entry"):
+        with pytest.raises(UsageError, match="isn't a valid finding id"):
             run(f"{tool} echo {{id}} {{research}}", tmp_path, "1", research=task_id)
 
 
@@ -90,28 +90,28 @@ def test_ids_of_all_kinds_of_systems_are_ids(task_id: str) -> None:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("tool 'show {id}", "cannot be split into words"),
-        ("{id}", "names no program"),
-        ("./{id}.sh", "names no program"),
-        ("", "names no program"),
-        ("tool\0 {id}", "names no program"),
+        ("tool 'show {id}", "into words"),
+        ("{id}", "has no program"),
+        ("./{id}.sh", "has no program"),
+        ("", "has no program"),
+        ("tool\0 {id}", "has no program"),
     ],
 )
 def test_a_command_that_cannot_be_run_is_told(tmp_path: Path, command: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=f"tasks.show {said}"):
+    with pytest.raises(ConfigError, match=f"tasks.show.* {said}"):
         run(command, tmp_path)
 
 
 def test_a_command_that_is_not_set_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no command for link"):
+    with pytest.raises(ConfigError, match="no command to link"):
         run_outside({"show": "x {id}"}, "link", task_id="1", folder=str(tmp_path))
 
 
 def test_a_failure_is_one_sentence_with_what_was_said(tmp_path: Path, tool: str) -> None:
     with pytest.raises(OutsideError) as caught:
         run(f"{tool} fail {{id}}", tmp_path)
-    assert caught.value.message.endswith("fail T1` ended with 1 and said: no such task ['T1']")
-    with pytest.raises(OutsideError, match="ended with 3 and said: nothing"):
+    assert caught.value.message.endswith("fail T1` failed with exit code 1: no such task ['T1']")
+    with pytest.raises(OutsideError, match="failed with exit code 3: no output"):
         run(f"{tool} mute {{id}}", tmp_path)
     with pytest.raises(OutsideError, match="was ended by signal 9 and said: nothing"):
         run(f"{tool} die {{id}}", tmp_path)
@@ -123,9 +123,9 @@ def test_a_failure_is_one_sentence_with_what_was_said(tmp_path: Path, tool: str)
 )
 def test_a_program_that_is_not_there_is_told(tmp_path: Path, program: str, reason: str) -> None:
     (tmp_path / "text").write_text("text")
-    with pytest.raises(OutsideError, match=f"cannot be run: {reason}") as caught:
+    with pytest.raises(OutsideError, match=f"can't run .*: {reason}") as caught:
         run(f"{program} {{id}}", tmp_path)
-    assert caught.value.hint == snapshot("install it, or change tasks.show")
+    assert caught.value.hint == snapshot("install the program, or change tasks.show in remit.toml")
 
 
 def test_bytes_that_are_no_text_do_no_harm(tmp_path: Path, tool: str) -> None:
@@ -150,7 +150,7 @@ def list_living(group: str) -> list[str]:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 def test_a_program_that_hangs_ends_with_its_children(tmp_path: Path) -> None:
     began = time.monotonic()
-    with pytest.raises(OutsideError, match="did not end within 2 s"):
+    with pytest.raises(OutsideError, match="timed out after 2 s"):
         run("sh -c 'sleep 60 & echo $$ > pid; sleep 60' {id}", tmp_path, seconds=2)
     assert time.monotonic() - began < 20
     group = (tmp_path / "pid").read_text().strip()
@@ -162,7 +162,7 @@ def test_a_program_that_hangs_ends_with_its_children(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["talk", "close"])
 def test_a_program_that_only_talks_or_says_nothing_ends_in_time(tmp_path: Path, tool: str, name: str) -> None:
-    with pytest.raises(OutsideError, match=r"did not end within 0\.5 s"):
+    with pytest.raises(OutsideError, match=r"timed out after 0\.5 s"):
         run(f"{tool} {name} {{id}}", tmp_path, seconds=0.5)
 
 

@@ -111,9 +111,9 @@ def test_what_cannot_be_set_is_told() -> None:
         set_phase(PLAN, 7, "COMPLETED")
     with pytest.raises(UsageError, match="2 phases 1"):
         set_phase("## Phase 1: A\n## Phase 1: B\n", 1, "COMPLETED")
-    with pytest.raises(UsageError, match=r"'FINISHED\] x' is not a marker"):
+    with pytest.raises(UsageError, match=r"'FINISHED\] x' isn't a marker"):
         set_phase(PLAN, 1, "FINISHED] x")
-    with pytest.raises(UsageError, match="is not a marker"):
+    with pytest.raises(UsageError, match="isn't a marker"):
         set_plan_status(PLAN, "")
 
 

@@ -70,7 +70,7 @@ def test_the_last_version_comes_back_word_for_word(broken: str, tmp_path: Path) 
     commit(tmp_path)
     synced = run(tmp_path, state=BROKEN[broken])
     assert synced.agree
-    assert "it was restored from commit " in synced.done[0]
+    assert "restored it from commit " in synced.done[0]
     assert load(tmp_path) == odd
 
 
@@ -82,7 +82,7 @@ def test_without_a_version_it_is_reported_and_nothing_changes(broken: str, tmp_p
     for has_git in (False, True) if broken == "cut off" else (False,):
         if has_git:
             commit(tmp_path)
-        with pytest.raises(StateError, match="and git has no version of it that is JSON") as raised:
+        with pytest.raises(StateError, match="and git has no version that is valid JSON") as raised:
             repair(store)
         assert raised.value.hint is not None
         assert "remit task sync --repair" in raised.value.hint

@@ -54,7 +54,7 @@ EDITED = TODO.replace("[PLANNED]", "[IMPLEMENTING]")
 def test_without_a_baseline_the_list_follows_the_state() -> None:
     done = repair(todo=EDITED)
     assert (done.state, done.todo) == (STATE, TODO)
-    assert done.done == ("task 12 was [IMPLEMENTING] in TODO.md, and is [PLANNED] now, as in state.json",)
+    assert done.done == ("set task 12 to [PLANNED] in TODO.md, as in state.json (it was [IMPLEMENTING])",)
 
 
 @pytest.mark.parametrize("prefer", ["state", "todo"])
@@ -79,10 +79,10 @@ def test_what_both_changed_is_left_and_told_with_both_values() -> None:
     (finding,) = done.left
     assert finding.code == "SYN017"
     assert finding.message == snapshot(
-        "task 12 was RESEARCHED, is [IMPLEMENTING] here now and planned in state.json (line 7)"
+        "task 12 was RESEARCHED, but is [IMPLEMENTING] here and planned in state.json (line 7)"
     )
     assert finding.hint == snapshot(
-        "If planned is true: remit task sync --from state. If [IMPLEMENTING] is: remit task sync --from todo."
+        "If planned is right: remit task sync --from state. If [IMPLEMENTING] is right: remit task sync --from todo."
     )
 
 
@@ -91,7 +91,7 @@ def test_a_move_that_is_not_legal_is_left_and_told() -> None:
     done = plan_repair(STATE, TODO.replace("[PLANNED]", "[COMPLETED]"), baseline={12: "PLANNED"})
     (finding,) = done.left
     assert (done.state, finding.code) == (STATE, "SYN018")
-    assert "a task that is PLANNED cannot become COMPLETED" in finding.message
+    assert "a task that is PLANNED can't become COMPLETED" in finding.message
 
 
 def test_what_needs_a_reason_is_taken_in_with_one() -> None:
@@ -163,7 +163,7 @@ def test_a_task_that_was_put_away_comes_back_where_the_list_is_followed() -> Non
 def test_a_file_that_is_not_there_is_written_from_the_other(missing: str) -> None:
     done = repair(None, TODO) if missing == "state" else repair(STATE, None)
     assert {12, 13} <= {number for number, (known, listed) in statuses(done).items() if known == listed}
-    assert f"{'state.json' if missing == 'state' else 'TODO.md'} was not there" in done.done[0]
+    assert f"{'state.json' if missing == 'state' else 'TODO.md'} was missing" in done.done[0]
     assert json.loads(done.state)["next_project_number"] == 14
 
 
@@ -191,8 +191,7 @@ def test_two_branches_that_took_one_number_are_parted_in_both_files() -> None:
     wanted = (TODO + SECTION).replace("13. Search", "14. Search").replace("number: 14", "number: 15")
     assert done.todo == wanted
     assert done.done[0] == (
-        "number 13 was given twice: 'login_page' keeps it, and 'search_box', the later one, is 14 now in state.json "
-        "and TODO.md"
+        "two tasks had number 13: 'login_page' keeps it, and the later 'search_box' is now 14 in state.json and TODO.md"
     )
 
 
@@ -240,9 +239,7 @@ def test_of_two_copies_in_the_list_the_one_that_the_state_knows_is_kept() -> Non
     copy = TODO[TODO.index("### 13.") :]
     done = repair(todo=TODO.replace("[NOT STARTED]", "[BLOCKED]") + "\n" + copy)
     assert statuses(done)[13] == ("NOT STARTED", "NOT STARTED")
-    assert done.done == (
-        "task 13 stood in TODO.md twice: one copy was removed ([NOT STARTED] was kept, [BLOCKED] was not)",
-    )
+    assert done.done == ("task 13 was in TODO.md twice: removed one copy (kept [NOT STARTED], not [BLOCKED])",)
 
 
 def test_a_number_that_very_many_have_is_left_alone() -> None:
@@ -266,7 +263,7 @@ def test_two_versions_of_a_task_are_joined_without_losing_a_field() -> None:
     done = repair(make_state(active_projects=[PROJECTS[0], old, new]))
     assert json.loads(done.state)["active_projects"] == [PROJECTS[0], {**new, "notes": "old"}]
     assert statuses(done)[13] == ("PLANNED", "PLANNED")
-    assert "(planned, researched): they were joined, and planned was kept as the newer" in done.done[0]
+    assert "(planned, researched): joined them, and kept planned as the newer one" in done.done[0]
 
 
 def test_a_task_in_two_versions_of_the_list_needs_a_person() -> None:
@@ -284,7 +281,7 @@ def test_a_heading_that_a_merge_has_doubled_goes(bare: str) -> None:
         at = TODO.index(f"### {number}.")
         done = repair(todo=TODO[:at] + bare + TODO[at:])
         assert (done.state, done.todo) == (STATE, TODO)
-        assert done.done == ("the heading of task 13 stood in TODO.md again, alone: it was removed",)
+        assert done.done == ("removed a second, empty heading of task 13 from TODO.md",)
 
 
 @pytest.mark.parametrize("odd", ["### 13. Another page\n", "### 13. Login page\n\nSome words.\n"])
@@ -312,8 +309,8 @@ def test_the_folder_stays_with_the_task_that_keeps_its_number() -> None:
         assert done.renumbered == ((name, 12, 14),)
         (told,) = (each for each in done.done if "folder" in each)
         assert told == (
-            f"the folder '012_search_box' stays with 'export_button': if files of '{name}' are in it, move them to a "
-            "folder of number 14, and correct the paths that name them"
+            f"the folder '012_search_box' stays with 'export_button': if it has files of '{name}', move them to a "
+            "folder with number 14, and correct the paths that name them"
         )
 
 
@@ -366,7 +363,7 @@ def test_a_task_that_was_archived_after_the_commit_does_not_come_back() -> None:
     archive = json.dumps({"archived_projects": [PROJECTS[1]]})
     done = restore(STATE, TODO[: TODO.index("### 13.")], archive_text=archive)
     assert [task["project_number"] for task in json.loads(done.state)["active_projects"]] == [12]
-    assert done.done == ("task 13 is in the archive, and was taken out of state.json",)
+    assert done.done == ("removed task 13 from state.json: it is archived",)
 
 
 def test_a_number_that_only_the_broken_file_names_is_not_given_again() -> None:
@@ -378,8 +375,8 @@ def test_a_number_that_only_the_broken_file_names_is_not_given_again() -> None:
 def test_entries_of_the_manifest_are_told_as_far_as_a_line_goes() -> None:
     task = Renumbered("search_box", 12, 14)
     assert describe_entries(task, ("a", "b")) == snapshot(
-        "entries of the manifest that name task 12 were left as they are ('a', 'b'): where 'search_box' is meant, run "
-        "remit task link 14 ENTRY, and correct linked_tasks by hand"
+        "findings that name task 12 were not changed ('a', 'b'): if they mean 'search_box', run "
+        "remit task link 14 FINDING, and correct linked_tasks by hand"
     )
     assert "('a', 'b', 'c' and 2 more)" in describe_entries(task, tuple("abcde"))
 
@@ -479,7 +476,7 @@ def test_a_heading_without_a_title_gets_one() -> None:
 def test_a_plan_that_is_late_is_told() -> None:
     done = plan_repair(STATE, TODO, plans={12: "NOT STARTED", 13: "COMPLETED"})
     assert (done.plans, done.state) == ({13: "NOT STARTED"}, STATE)
-    assert done.done == ("the plan of task 13 is [NOT STARTED] now, as in state.json",)
+    assert done.done == ("set the plan of task 13 to [NOT STARTED], as in state.json",)
 
 
 # Very many

@@ -43,7 +43,7 @@ def test_older_files_keep_tasks_elsewhere_and_numbers_as_texts() -> None:
         (STATE.replace('"planned",', '"planned"'), "not JSON", 8),
         ("", "empty", None),
         (" \n", "empty", None),
-        ("[1]", "not an object", 1),
+        ("[1]", "isn't a JSON object", 1),
         ("nothing", "not JSON", 1),
         ("[" * 100_000, "nested too deeply|cut off", None),
     ],
@@ -64,9 +64,9 @@ def test_what_is_no_json_is_told_with_its_place(text: str, part: str, line: int 
         (make_state(active_projects=[{"project_name": "x"}]), "no project_number"),
         (make_state(active_projects=[{"project_number": True}]), "no project_number"),
         (make_state(active_projects=[7, None]), "no project_number"),
-        (make_state(active_projects={"12": {}}), "not a list"),
-        (make_state(next_project_number="many"), "not a number"),
-        (make_state().replace('"completed_projects"', '"active_projects"'), "given twice"),
+        (make_state(active_projects={"12": {}}), "isn't a list"),
+        (make_state(next_project_number="many"), "isn't a number"),
+        (make_state().replace('"completed_projects"', '"active_projects"'), "duplicate key"),
     ],
 )
 def test_what_is_no_task_is_a_flaw_with_a_place(text: str, part: str) -> None:
@@ -98,15 +98,15 @@ def test_no_value_breaks_it(value: dict[str, object], indent: int | None) -> Non
         (
             '"planned"',
             '"planned",\n "status":  "blocked"',
-            """task 12 gives 'status' twice: "planned" and "blocked\"""",
+            """task 12 has 'status' twice: "planned" and "blocked\"""",
         ),
         (
             '"planned"',
             '"planned", "\\u0073tatus": "planned"',
-            """task 12 gives 'status' twice: "planned" and "planned\"""",
+            """task 12 has 'status' twice: "planned" and "planned\"""",
         ),
-        ('"high"', '"high", "plan": [{"a": 1, "a": 2, "a": 3}]', "task 12 gives 'a' twice within 'plan'"),
-        ('"high"', '"high", "n": 1, "n": {"a": 1}', """task 12 gives 'n' twice: 1 and {"a": 1}"""),
+        ('"high"', '"high", "plan": [{"a": 1, "a": 2, "a": 3}]', "task 12 has 'a' twice within 'plan'"),
+        ('"high"', '"high", "n": 1, "n": {"a": 1}', """task 12 has 'n' twice: 1 and {"a": 1}"""),
     ],
 )
 def test_a_key_that_a_task_gives_twice_is_told_at_the_second(old: str, new: str, told: str) -> None:

@@ -205,7 +205,7 @@ def test_many_tasks_are_added_in_one_pass_as_one_by_one() -> None:
 def test_a_number_that_is_given_twice_is_not_guessed() -> None:
     """S9."""
     twice = STATE.replace(": 13,", ": 12,")
-    with pytest.raises(UsageError, match="given to 2 tasks"):
+    with pytest.raises(UsageError, match=r"2 tasks in state.json have"):
         set_fields(twice, 12, {"status": "x"})
     first, second = find_tasks(twice, 12)
     assert set_fields(twice, second, {"project_number": 13}) == STATE
@@ -226,7 +226,7 @@ def test_a_broken_file_is_not_touched(text: str) -> None:
 def test_what_is_not_there_is_told() -> None:
     with pytest.raises(UsageError, match="no task 99"):
         find_task(STATE, 99)
-    with pytest.raises(InputError, match=r"active_projects in .* is not a list"):
+    with pytest.raises(InputError, match=r"active_projects in .* isn't a list"):
         add_task('{"active_projects": {}}', {"project_number": 1})
 
 

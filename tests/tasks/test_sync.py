@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from remit.tasks.sync import SyncResult
 
-NOW = "task 1 was not_started in state.json, and is PLANNING now, as in TODO.md"
+NOW = "set task 1 to PLANNING in state.json, as in TODO.md (it was not_started)"
 EDITING = """
 import sys
 from remit.ledger.home import Home
@@ -58,7 +58,7 @@ def test_an_edit_is_taken_in_by_whatever_comes_next(tmp_path: Path) -> None:
     assert store.add("Four").absorbed == ()
     edit(tmp_path, "state.json", '"planning"', '"planned"')
     assert store.move(1, "REVISING").absorbed == (
-        "task 1 was [PLANNING] in TODO.md, and is [PLANNED] now, as in state.json",
+        "set task 1 to [PLANNED] in TODO.md, as in state.json (it was [PLANNING])",
     )
     assert store.check() == []
 
@@ -85,7 +85,7 @@ def test_without_anything_agreed_nothing_is_guessed(tmp_path: Path) -> None:
     synced = absorb_edits(make(tmp_path))
     assert (synced.done, list_codes(synced)) == ((), [("specs/TODO.md", "SYN004")])
     assert repair(make(tmp_path)).done == (
-        "task 1 was [PLANNING] in TODO.md, and is [NOT STARTED] now, as in state.json",
+        "set task 1 to [NOT STARTED] in TODO.md, as in state.json (it was [PLANNING])",
     )
 
 
@@ -94,7 +94,7 @@ def test_a_reason_by_hand_is_a_reason(tmp_path: Path) -> None:
     edit(tmp_path, "TODO.md", "[NOT STARTED]", "[BLOCKED]", 2)
     edit(tmp_path, "TODO.md", "[BLOCKED]\n", "[BLOCKED]\n- **Blocked Reason**: no key\n")
     synced = absorb_edits(store)
-    assert synced.done == ("task 1 was not_started in state.json, and is BLOCKED now, as in TODO.md",)
+    assert synced.done == ("set task 1 to BLOCKED in state.json, as in TODO.md (it was not_started)",)
     assert list_codes(synced) == [("specs/TODO.md", "SYN018")]
 
 
@@ -119,10 +119,10 @@ def test_what_is_told_after_a_change_stands_where_it_says(tmp_path: Path) -> Non
 def test_an_edit_by_hand_is_not_moved_over(tmp_path: Path) -> None:
     store = make(tmp_path, "One")
     edit(tmp_path, "TODO.md", "[NOT STARTED]", "[PARTIAL]")
-    with pytest.raises(StateError, match=r"task 1 is \[PARTIAL\] in TODO.md, by hand"):
+    with pytest.raises(StateError, match=r"task 1 was set to \[PARTIAL\] in TODO.md by hand"):
         store.move(1, "IMPLEMENTING")
     edit(tmp_path, "state.json", '"not_started"', '"implementing"')
-    with pytest.raises(StateError, match=r"task 1 was NOT STARTED, is \[PARTIAL\] in TODO.md now and implementing"):
+    with pytest.raises(StateError, match=r"task 1 was NOT STARTED, but is \[PARTIAL\] in TODO.md and implementing"):
         store.move(1, "COMPLETED")
     assert read_markers(tmp_path) == ({1: "IMPLEMENTING"}, {1: "PARTIAL"})
 
@@ -157,7 +157,7 @@ def test_plans_follow_in_the_same_change(tmp_path: Path) -> None:
     plan = give_plan(tmp_path)
     edit(tmp_path, "state.json", '"not_started"', '"completed"')
     synced = repair(store)
-    assert "the plan of task 1 is [COMPLETED] now, as in state.json" in synced.done
+    assert "set the plan of task 1 to [COMPLETED], as in state.json" in synced.done
     assert "- **Status**: [COMPLETED]" in plan.read_text()
     assert synced.files == ("specs/TODO.md", "specs/001_x/plans/implementation-001.md")
 

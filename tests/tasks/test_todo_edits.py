@@ -68,7 +68,7 @@ def test_a_status_keeps_its_spelling(line: str, wanted: str, line_break: str) ->
 
 def test_what_is_no_marker_gets_into_no_status() -> None:
     for word in ("DONE", "", "PLANNED]\n### 9. New [PLANNED"):
-        with pytest.raises(UsageError, match="is not a marker"):
+        with pytest.raises(UsageError, match="isn't a marker"):
             set_status(TODO, 12, word)
 
 
@@ -102,7 +102,7 @@ def test_an_example_in_a_fence_is_not_edited() -> None:
 def test_a_number_that_is_given_twice_is_not_guessed() -> None:
     """S9."""
     twice = TODO.replace("### 13.", "### 12.")
-    with pytest.raises(UsageError, match="given to 2 tasks"):
+    with pytest.raises(UsageError, match=r"2 tasks in TODO.md have"):
         set_status(twice, 12, "BLOCKED")
     assert renumber(twice, find_tasks(twice, 12)[1], 13) == TODO
     assert renumber(TODO, find_task(TODO, 12), 12) == TODO
@@ -207,12 +207,12 @@ def test_what_is_given_stays_on_its_line(text: str) -> None:
 
 
 def test_what_makes_no_title_or_name_is_refused() -> None:
-    with pytest.raises(UsageError, match="needs a title"):
+    with pytest.raises(UsageError, match="no title"):
         add_task(TODO, 20, "## \n- \x00", {})
     for name in ("", "a**: b", "a\nb"):
-        with pytest.raises(UsageError, match="name of a field"):
+        with pytest.raises(UsageError, match="valid field name"):
             set_field(TODO, 12, name, "x")
-        with pytest.raises(UsageError, match="name of a field"):
+        with pytest.raises(UsageError, match="valid field name"):
             add_task(TODO, 20, "A", {name: "x"})
 
 

@@ -1,6 +1,10 @@
-"""Tasks: what state.json and TODO.md say of them, read as values, and where the two disagree.
+"""Tasks of a workspace: state.json, TODO.md and the plans of tasks, and how they stay consistent.
 
-Owns the reading of both files' dialects. Pure: texts come in, tasks and findings go out.
+This package alone writes these files. state.json is the source of truth, and TODO.md is its rendering for users.
+
+- `store.py` has the operations on tasks, `transaction.py` writes all files of a change or none, and `check_files.py`
+  absorbs manual edits before each change.
+- `state.py`, `todo.py` and `plan.py` parse the files; `state_edits.py`, `todo_edits.py` and `plan.py` edit their text.
+- `drift.py` reports differences (SYN…); `sync.py` repairs them with `repair.py`, `duplicates.py`, `merge_sides.py` and
+  `recover.py`.
 """
-
-from __future__ import annotations

@@ -1,6 +1,6 @@
-"""archive/state.json as the numbers that are taken in it, and which number is the next.
+"""The numbers of archived tasks (archive/state.json), and the next free task number.
 
-Owns the reading of the archive, whose lists have other names in every workspace: whatever list there holds tasks.
+The lists of the archive have different names in each workspace, so every list counts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NO_TASKS: Mapping[int, str] = {}
 
 
 def parse_archive(text: str | None) -> Mapping[int, str]:
-    """The archived tasks, name by number; none where the archive is not there or cannot be read."""
+    """Return the names of the archived tasks by number; none if the archive is missing or can't be parsed."""
     try:
         value = load_json(text) if text else None
     except (ValueError, RecursionError):
@@ -36,7 +36,7 @@ def parse_archive(text: str | None) -> Mapping[int, str]:
 
 
 def list_taken(state: State | None, todo: Todo | None, archive: Mapping[int, str] = NO_TASKS) -> set[int]:
-    """The numbers that a new task may not get. Where numbers start again, those of archived tasks are free."""
+    """Return the numbers that a new task may not get. If the numbering wraps around, archived numbers are free."""
     taken = {task.number for task in state.tasks} if state is not None else set()
     if todo is not None:
         taken |= {task.number for task in todo.tasks if not task.bare or task.number in taken}
@@ -44,15 +44,15 @@ def list_taken(state: State | None, todo: Todo | None, archive: Mapping[int, str
 
 
 def find_next_number(counters: Iterable[int], taken: set[int], *, wraps: range = NO_WRAP) -> int:
-    """The number of the next task."""
+    """Return the number of the next task."""
     return next(walk_free_numbers(counters, taken, wraps=wraps))
 
 
 def walk_free_numbers(counters: Iterable[int], taken: set[int], *, wraps: range = NO_WRAP) -> Iterator[int]:
-    """The numbers of the next tasks: from the highest that a file gives, unless it is taken or below one that is.
+    """Yield the numbers of the next tasks: from the highest counter, or above all used numbers if that is higher.
 
-    A number that TODO.md could not hold counts for nothing. Where numbers start again, higher is not later: the first
-    of the counters counts, which is that of state.json, and after the last number come the lowest that are free.
+    Numbers with too many digits for TODO.md are ignored. If the numbering wraps around, a higher number isn't a later
+    one: the first counter counts (that of state.json), and after the last number come the lowest free ones.
     """
     given = [each for each in counters if each < TOO_HIGH]
     above = max((each for each in taken if each < TOO_HIGH), default=0) + 1
@@ -60,6 +60,6 @@ def walk_free_numbers(counters: Iterable[int], taken: set[int], *, wraps: range 
         return count(max([*given, *((above,) if taken or not given else ())]))
     start = given[0] if given else above
     start = start if start in wraps else wraps.start
-    rest = range(max(above, wraps.stop), TOO_HIGH)  # all of them are in use, and a task needs a number
+    rest = range(max(above, wraps.stop), TOO_HIGH)  # used if every number of the range is taken
     numbers = chain(range(start, wraps.stop), range(wraps.start, start), rest)
     return (number for number in numbers if number not in taken)

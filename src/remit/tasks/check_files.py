@@ -1,7 +1,7 @@
-"""Examining the desk: whether state.json and TODO.md can be worked on, and still say the same.
+"""Checks of state.json and TODO.md before and after every change.
 
-Owns what happens before every change. Most of the time the two are, byte for byte, what they were when they last
-agreed, and nothing needs to be read. Else the edits of one side are taken in; what both sides changed is told.
+If both files still have the bytes from when they last agreed, nothing is parsed. Otherwise unambiguous manual edits of
+one file are copied into the other, and conflicting edits become diagnostics.
 """
 
 from __future__ import annotations
@@ -30,68 +30,68 @@ if TYPE_CHECKING:
 _BY_HAND = {"SYN017", "SYN018", "SYN020"}
 
 
-def prepare_files(desk: TaskFiles, *, may_begin: bool = False) -> None:
-    """See that both files are there and readable, and take in what was edited in one of them."""
-    _check_there(desk, may_begin=may_begin)
-    if load_agreed(desk.home, desk.folder) == desk.take_hash():
+def prepare_files(files: TaskFiles, *, may_begin: bool = False) -> None:
+    """Check that both files exist and can be parsed, and absorb unambiguous edits. Raise `StateError` otherwise."""
+    _check_there(files, may_begin=may_begin)
+    if load_agreed(files.home, files.folder) == files.take_hash():
         return
-    broken = parse_state(desk.state).broken
+    broken = parse_state(files.state).broken
     if broken is not None:
         raise StateError(broken.message, hint=RESTORE)
-    unmerged = check_merged(desk.todo)
+    unmerged = check_merged(files.todo)
     if unmerged is not None:
         raise StateError(unmerged.message, hint=f"{unmerged.hint[:1].lower()}{unmerged.hint[1:].rstrip('.')}")
-    baseline = load_agreed_markers(desk.home, desk.folder)
-    apply_repair(desk, plan_absorb(desk.state, desk.todo, baseline))
+    baseline = load_agreed_markers(files.home, files.folder)
+    apply_repair(files, plan_absorb(files.state, files.todo, baseline))
 
 
-def _check_there(desk: TaskFiles, *, may_begin: bool) -> None:
-    there = [name for name in (STATE, TODO) if desk.load(name) is not None]
+def _check_there(files: TaskFiles, *, may_begin: bool) -> None:
+    there = [name for name in (STATE, TODO) if files.load(name) is not None]
     if not there:
         if not may_begin:
-            raise UsageError("this workspace keeps no tasks", hint="remit task new TITLE makes the first")
-        desk.put(STATE, render_empty_state())
-        desk.put(TODO, render_empty_todo())
+            raise UsageError("this workspace has no tasks", hint="create the first one with: remit task new TITLE")
+        files.put(STATE, render_empty_state())
+        files.put(TODO, render_empty_todo())
     elif len(there) == 1:
         raise missing_file_error(TODO if there[0] == STATE else STATE, there[0])
 
 
 def missing_file_error(missing: str, other: str) -> StateError:
-    """What to say where only one of the two files is there."""
+    """Return the error for one missing file."""
     return StateError(
-        f"{missing} is not there, and {other} is", hint="remit task sync --repair makes it from the other"
+        f"{missing} is missing, but {other} exists", hint=f"create it from {other} with: remit task sync --repair"
     )
 
 
-def apply_repair(desk: TaskFiles, repair: RepairPlan) -> None:
-    """Put what was worked out on the desk."""
-    desk.put(STATE, repair.state)
-    desk.put(TODO, repair.todo)
-    desk.absorbed += repair.done
-    desk.agrees = not repair.left
+def apply_repair(files: TaskFiles, repair: RepairPlan) -> None:
+    """Put a planned repair into the files, and note what is left for the user."""
+    files.put(STATE, repair.state)
+    files.put(TODO, repair.todo)
+    files.absorbed += repair.done
+    files.agrees = not repair.left
     state, todo = parse_state(repair.state), parse_todo(repair.todo)
-    _record_left(desk, repair.left, state, todo)
+    _record_left(files, repair.left, state, todo)
     kinds = classify_drift(state, todo, None)
-    # Where they disagree, what they last agreed on is kept: it tells later which of them was edited.
-    desk.markers = {
+    # For tasks that differ, keep the marker from when the files last agreed: it shows later which file was edited.
+    files.markers = {
         task.number: task.marker for task in state.tasks if task.marker and kinds.get(task.number) == "same"
     }
 
 
-def recheck(desk: TaskFiles) -> None:
-    """After a change, look again at what was left: the change may have put it right, and has moved its place."""
-    if desk.diagnostics:
-        baseline = load_agreed_markers(desk.home, desk.folder) | desk.markers
-        again = plan_absorb(desk.state, desk.todo, baseline)
-        _record_left(desk, again.left, parse_state(desk.state), parse_todo(desk.todo))
-        desk.agrees = not again.left and (again.state, again.todo) == (desk.state, desk.todo)
+def recheck(files: TaskFiles) -> None:
+    """Compute the remaining diagnostics again after a change: it may have fixed them, and has moved their places."""
+    if files.diagnostics:
+        baseline = load_agreed_markers(files.home, files.folder) | files.markers
+        again = plan_absorb(files.state, files.todo, baseline)
+        _record_left(files, again.left, parse_state(files.state), parse_todo(files.todo))
+        files.agrees = not again.left and (again.state, again.todo) == (files.state, files.todo)
 
 
-def _record_left(desk: TaskFiles, left: tuple[Diagnostic, ...], state: State, todo: Todo) -> None:
-    """Note what is left to a person, which file it is about, and which tasks were edited by hand."""
-    in_state = set(check_drift(state, todo, parse_archive(desk.load(ARCHIVE))).in_state) if left else set()
-    desk.diagnostics = list(left)
-    desk.diagnostic_files = [STATE if finding in in_state else TODO for finding in left]
+def _record_left(files: TaskFiles, left: tuple[Diagnostic, ...], state: State, todo: Todo) -> None:
+    """Store the diagnostics that the user has to decide, the file of each, and the tasks that were edited by hand."""
+    in_state = set(check_drift(state, todo, parse_archive(files.load(ARCHIVE))).in_state) if left else set()
+    files.diagnostics = list(left)
+    files.diagnostic_files = [STATE if finding in in_state else TODO for finding in left]
     edited = {finding.place: finding for finding in left if finding.code in _BY_HAND}
     places = [(task.number, place) for task in todo.tasks for place in (task.marker_place, task.place)]
-    desk.doubts = {number: edited[place] for number, place in places if place in edited}
+    files.doubts = {number: edited[place] for number, place in places if place in edited}

@@ -1,8 +1,8 @@
-"""Drift: where state.json and TODO.md disagree.
+"""Diagnostics about differences between state.json and TODO.md (SYN…).
 
-Owns the findings about the two (SYN…). The documentation of each is the docstring of the function that makes it.
-state.json is the truth, TODO.md is its rendering: what differs is told at the place that has to change, with both
-values and the one command that puts it right.
+The documentation of a code is the docstring of the function that makes its diagnostic. state.json is the source of
+truth and TODO.md its rendering: a diagnostic is placed at the text that has to change, and names both values and the
+command that fixes it.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ _STAGES = {
     **dict.fromkeys(("NOT STARTED", "RESEARCHING", "RESEARCHED", "PLANNING", "PLANNED", "REVISING", "REVISED"), 1),
     **dict.fromkeys(("IMPLEMENTING", "IN PROGRESS", "PARTIAL"), 2),
 }
-"""What a task and its plan may each call the same: nothing of the plan is done yet, or some of it."""
+"""Markers that a task and its plan may use for the same stage: 1 means no phase has started, 2 means some have."""
 
 
 class Drift(NamedTuple):
-    """What there is to say about each of the two files."""
+    """The diagnostics of each of the two files."""
 
     in_state: tuple[Diagnostic, ...]
     in_todo: tuple[Diagnostic, ...]
 
 
 def state_broken(flaw: ParseProblem) -> Diagnostic:
-    """state.json is not JSON.
+    """state.json isn't valid JSON.
 
-    Why: it is the truth about every task. Whoever writes it next, starting from nothing, loses all of them.
+    Why: it is the source of truth for every task. A program that starts over with an empty file loses all tasks.
 
     Bad: two objects one after the other, a file that was cut off, the marks of a merge.
 
@@ -55,45 +55,45 @@ def state_broken(flaw: ParseProblem) -> Diagnostic:
 
 
 def only_in_state(task: Task) -> Diagnostic:
-    """A task is in state.json and not in TODO.md.
+    """A task is in state.json but not in TODO.md.
 
-    Why: people and agents look into TODO.md for what is to be done; what is not there is not done.
+    Why: users and agents read TODO.md to see what to do. A task that isn't listed there doesn't get done.
 
     Bad: project 12 among the active projects, and no `### 12.` in TODO.md.
 
-    Good: the task in both, or among completed_projects once it is over.
+    Good: the task in both files, or in completed_projects once it has ended.
     """
     over = task.marker in ENDS
     way = "Move it to completed_projects with" if over else "Write it into TODO.md with"
     if not is_known(task):
-        way = f"Its status {task.word[:_SHOWN]!r} is not a marker: give it one in state.json by hand, then run"
+        way = f"Its status {task.word[:_SHOWN]!r} isn't a marker: give it one in state.json by hand, then run"
     return Diagnostic(
         "SYN002",
         "error",
-        f"task {task.number} is {f'{task.word} ' if over else ''}in state.json and not in TODO.md",
+        f"task {task.number} is {f'{task.word} ' if over else ''}in state.json but not in TODO.md",
         f"{way}: remit task sync --repair.",
         place=task.place,
     )
 
 
 def only_in_todo(task: Task) -> Diagnostic:
-    """A task is in TODO.md and not in state.json.
+    """A task is in TODO.md but not in state.json.
 
-    Why: state.json gives out the numbers and is what commands move tasks in. A task that it does not know cannot be
-    worked on, and its number may be given to another.
+    Why: state.json allocates the numbers, and commands change tasks there. Commands can't work on a task that it
+    doesn't have, and may give its number to another task.
 
     Bad: the heading `### 12. Export button` in TODO.md, and no project 12 in state.json.
 
-    Good: the task in both.
+    Good: the task in both files.
     """
-    hint = "Take it into state.json with: remit task sync --repair; or take it out of TODO.md."
+    hint = "Add it to state.json with: remit task sync --repair; or remove it from TODO.md."
     if not is_known(task):
-        right = _correct(task, f"[{task.word[:_SHOWN]}]")
-        hint = f"{right}, then run: remit task sync --repair; or take it out of TODO.md."
+        fix = _correct(task, f"[{task.word[:_SHOWN]}]")
+        hint = f"{fix}, then run: remit task sync --repair; or remove it from TODO.md."
     return Diagnostic(
         "SYN003",
         "error",
-        f"task {task.number} is in TODO.md and not in state.json",
+        f"task {task.number} is in TODO.md but not in state.json",
         hint,
         place=task.place,
     )
@@ -102,11 +102,11 @@ def only_in_todo(task: Task) -> Diagnostic:
 def status_differs(todo: Task, state: Task) -> Diagnostic:
     """A task has one status in TODO.md and another in state.json.
 
-    Why: a status move changes both or neither. Where they differ a move was half done, or somebody edited one of them.
+    Why: a status change writes both files or neither. If they differ, a change was interrupted or one file was edited.
 
     Bad: `- **Status**: [PLANNED]` and `"status": "implementing"`
 
-    Good: `- **Status**: [IMPLEMENTING]` and `"status": "implementing"`; case, spaces and underscores do not matter.
+    Good: `- **Status**: [IMPLEMENTING]` and `"status": "implementing"`; case, spaces and underscores don't matter.
     """
     line = (state.marker_place or state.place).line
     says = state.word or "completed"
@@ -120,35 +120,34 @@ def status_differs(todo: Task, state: Task) -> Diagnostic:
 
 
 def _suggest_sync(todo: Task, state: Task) -> str:
-    """What to do about two statuses. One that is not a marker is followed by no command."""
+    """Return the hint for two statuses that differ. No command copies a status that isn't a marker."""
     here, there = f"[{todo.word[:_SHOWN]}]", (state.word or "completed")[:_SHOWN]
+    use_state, use_todo = "remit task sync --from state", "remit task sync --from todo"
     if not is_known(todo) and not is_known(state):
         return "Neither is a marker: write one into both files by hand."
     if not is_known(todo):
-        right = _correct(todo, here)
-        return f"If {there} is true: remit task sync --from state. {right}, then run: remit task sync --from todo."
+        return f"If {there} is right: {use_state}. {_correct(todo, here)}, then run: {use_todo}."
     if not is_known(state):
-        right = _correct(state, there)
-        return f"If {here} is true: remit task sync --from todo. {right}, then run: remit task sync --from state."
-    return f"If {there} is true: remit task sync --from state. If {here} is: remit task sync --from todo."
+        return f"If {here} is right: {use_todo}. {_correct(state, there)}, then run: {use_state}."
+    return f"If {there} is right: {use_state}. If {here} is right: {use_todo}."
 
 
 def _correct(task: Task, shown: str) -> str:
-    """What to do with a status that is not a marker."""
+    """Return the hint for a status that isn't a marker."""
     meant = suggest_marker((task.marker or "")[:_SHOWN])
-    return f"{shown} is not a marker{f' ({meant})' if meant.endswith('?') else ''}: write one in its place by hand"
+    return f"{shown} isn't a marker{f' ({meant})' if meant.endswith('?') else ''}: replace it with one by hand"
 
 
 def is_known(task: Task) -> bool:
-    """Whether the status of a task, if it has one, is a marker."""
+    """True if the status of a task is a marker, or if it has none."""
     return task.marker is None or task.marker in MARKERS
 
 
 def duplicate_number(task: Task, first: Task) -> Diagnostic:
     """A number is given to two tasks of one file.
 
-    Why: a number is how a task is found, in commands, folders and commits. Two branches that each took the next number
-    leave this after a merge.
+    Why: commands, folders and commits name a task by its number. Merging two branches that each took the next number
+    causes this.
 
     Bad: `### 12. Export button` and, further down, `### 12. Login page`
 
@@ -158,16 +157,16 @@ def duplicate_number(task: Task, first: Task) -> Diagnostic:
     return Diagnostic(
         "SYN005",
         "error",
-        f"number {task.number} is taken on line {first.place.line} already ({both})",
+        f"number {task.number} is already used on line {first.place.line} ({both})",
         "Give one of them the next free number, or remove the copy, with: remit task sync --repair.",
         place=task.place,
     )
 
 
 def next_number_taken(counter: Counter, taken: int, free: int) -> Diagnostic:
-    """next_project_number is not above the numbers that are taken; where numbers start again, it is one of them.
+    """next_project_number isn't above all used numbers; if the numbering wraps around, it is a used number.
 
-    Why: the next task would get a number that another one has, or had.
+    Why: the next task would get the number of another task.
 
     Bad: `"next_project_number": 12` while there is a task 14.
 
@@ -176,17 +175,17 @@ def next_number_taken(counter: Counter, taken: int, free: int) -> Diagnostic:
     return Diagnostic(
         "SYN006",
         "error",
-        f"the next number is {counter.number}, and {taken} is taken already",
-        f"Make it {free} with: remit task sync --repair.",
+        f"the next number is {counter.number}, but {taken} is already used",
+        f"Set it to {free} with: remit task sync --repair.",
         "/next_project_number",
         counter.place,
     )
 
 
 def unknown_marker(task: Task) -> Diagnostic:
-    """A task has no status, or one that is not a marker.
+    """A task has no status, or a status that isn't a marker.
 
-    Why: what may follow is decided by the marker; from an unknown one no command knows the way.
+    Why: the marker decides which statuses may follow. Commands can't change an unknown status.
 
     Bad: `- **Status**: [DONE]`
 
@@ -195,28 +194,28 @@ def unknown_marker(task: Task) -> Diagnostic:
     if task.marker is None:
         message, hint = f"task {task.number} has no status", "Give it one, such as [NOT STARTED]."
     else:
-        message = f"task {task.number} has the status {task.word[:_SHOWN]!r}, which is not a marker"
+        message = f"task {task.number} has the status {task.word[:_SHOWN]!r}, which isn't a marker"
         hint = as_sentence(suggest_marker(task.marker[:_SHOWN]))
     return Diagnostic("SYN007", "warning", message, hint, place=task.marker_place or task.place)
 
 
 def file_missing(name: str, other: str) -> Diagnostic:
-    """One of the two files is not there.
+    """One of the two files is missing.
 
-    Why: state.json without TODO.md shows nobody what is to be done; TODO.md without state.json gives out no numbers.
+    Why: without TODO.md, users and agents don't see what to do. Without state.json, no numbers can be allocated.
 
-    Bad: a folder of specs with TODO.md alone.
+    Bad: a folder of specs with only TODO.md.
 
-    Good: both.
+    Good: both files.
     """
-    hint = f"Restore it, or write it from {other} with: remit task sync --repair."
-    return Diagnostic("SYN008", "error", f"{name} is not there, and {other} is", hint)
+    hint = f"Restore it from git, or create it from {other} with: remit task sync --repair."
+    return Diagnostic("SYN008", "error", f"{name} is missing, but {other} exists", hint)
 
 
 def next_number_differs(todo: Counter, state: Counter, free: int) -> Diagnostic:
-    """The header of TODO.md gives another next number than state.json.
+    """The header of TODO.md and state.json have different next numbers.
 
-    Why: whoever reads the header takes a number that is taken, or leaves a gap.
+    Why: an agent that reads the header takes a number that is already used, or leaves a gap.
 
     Bad: `next_project_number: 12` in the header, `"next_project_number": 15` in state.json.
 
@@ -226,15 +225,15 @@ def next_number_differs(todo: Counter, state: Counter, free: int) -> Diagnostic:
         "SYN009",
         "error",
         f"the next number is {todo.number} here and {state.number} in state.json (line {state.place.line})",
-        f"Make it {free} in both with: remit task sync --repair.",
+        f"Set it to {free} in both files with: remit task sync --repair.",
         place=todo.place,
     )
 
 
 def not_a_task(flaw: ParseProblem) -> Diagnostic:
-    """A part of state.json is not what it should be: a list of tasks, a task with a number, the next number.
+    """A part of state.json has the wrong shape: a list of tasks, a task with a number, or the next number.
 
-    Why: what cannot be read as a task is left out of every answer, and nobody notices.
+    Why: Remit can't read it as a task, so the task is silently missing from every list.
 
     Bad: `{"project_name": "export_button", "status": "planned"}`
 
@@ -244,29 +243,29 @@ def not_a_task(flaw: ParseProblem) -> Diagnostic:
 
 
 def also_archived(task: Task, file: str) -> Diagnostic:
-    """A task is open and in the archive at once.
+    """A task is both open and archived.
 
-    Why: whoever looks it up gets one of two answers. An archived number is taken for good; an open task that has it
-    was archived by half, or is another one.
+    Why: a lookup returns one of two tasks. An archived number is never used again, so an open task with this number
+    was only partly archived, or is a different task.
 
     Bad: project 12 among the active projects of state.json and among those of archive/state.json.
 
-    Good: the task in one of them.
+    Good: the task in one of the two files.
     """
     word = f"[{task.word[:_SHOWN]}]" if file == "TODO.md" else task.word[:_SHOWN]
     return Diagnostic(
         "SYN011",
         "error",
         f"task {task.number} is {f'{word} ' if task.word else ''}here and in archive/state.json too",
-        f"If it is over, take it out of {file}; if it is another task, give it the next free number.",
+        f"If it has ended, remove it from {file}; if it is another task, give it the next free number.",
         place=task.place,
     )
 
 
 def plan_differs(task: Task, marker: str) -> Diagnostic:
-    """The plan of a task has another status than the task.
+    """A task and its plan have different statuses.
 
-    Why: a status move changes TODO.md, state.json and the plan together. Work resumes at what the plan says.
+    Why: a status change writes TODO.md, state.json and the plan together. Work resumes where the plan says.
 
     Bad: a plan with `- **Status**: [NOT STARTED]`, of a task that is `completed`.
 
@@ -275,8 +274,8 @@ def plan_differs(task: Task, marker: str) -> Diagnostic:
     return Diagnostic(
         "SYN012",
         "warning",
-        f"task {task.number} is {task.word[:_SHOWN]} here and its plan is [{marker[:_SHOWN]}]",
-        "Make the plan follow with: remit task sync --repair.",
+        f"task {task.number} is {task.word[:_SHOWN]} here, but its plan is [{marker[:_SHOWN]}]",
+        "Copy the status into the plan with: remit task sync --repair.",
         place=task.marker_place or task.place,
     )
 
@@ -284,131 +283,133 @@ def plan_differs(task: Task, marker: str) -> Diagnostic:
 def task_lost(number: int, place: TextSpan) -> Diagnostic:
     """A broken state.json names a task that neither its restored version nor TODO.md has.
 
-    Why: the task was made after the commit that state.json was restored from. Its number is not given again.
+    Why: the task was added after the commit that state.json was restored from. Its number isn't used again.
 
-    Bad: a state.json that was cut off, with a task 12 that was never committed and is not in TODO.md.
+    Bad: a truncated state.json with a task 12 that was never committed and isn't in TODO.md.
 
     Good: every task in TODO.md as well.
     """
     return Diagnostic(
         "SYN013",
         "warning",
-        f"task {number} is named here, and neither the restored state.json nor TODO.md has it",
-        "Copy what is whole of it into state.json, then run: remit task sync --repair.",
+        f"task {number} is named here, but neither the restored state.json nor TODO.md has it",
+        "Copy its readable parts into state.json, then run: remit task sync --repair.",
         place=place,
     )
 
 
 def changed_in_both(todo: Task, state: Task, before: str) -> Diagnostic:
-    """The status of a task was changed in TODO.md and in state.json, each to something else.
+    """The status of a task was changed in both TODO.md and state.json, to different values.
 
-    Why: both were edited since they last agreed, so neither can be taken for the older one.
+    Why: both files were edited since they last agreed, so Remit can't tell which status is the newer one.
 
     Bad: a task that was planned is `[BLOCKED]` in TODO.md and `implementing` in state.json.
 
-    Good: a status that is changed with `remit task set-status`, or in one of the files.
+    Good: a status that was changed with `remit task set-status`, or in one of the files.
     """
     line = (state.marker_place or state.place).line
     says = state.word or "completed"
     return Diagnostic(
         "SYN017",
         "error",
-        f"task {todo.number} was {before}, is [{todo.word}] here now and {says[:_SHOWN]} in state.json (line {line})",
+        f"task {todo.number} was {before}, but is [{todo.word}] here and {says[:_SHOWN]} in state.json (line {line})",
         _suggest_sync(todo, state),
         place=todo.marker_place or todo.place,
     )
 
 
 def move_not_legal(todo: Task, state: Task, refusal: str) -> Diagnostic:
-    """The status of a task was changed in TODO.md by hand to one that may not follow.
+    """The status of a task was changed by hand in TODO.md, to a status that may not follow.
 
-    Why: a hand edit is taken into state.json where the move is one that a command could have made. Another may be a
-    slip, so somebody has to say that it is meant.
+    Why: Remit copies a manual edit into state.json if a command could have made the same change. Any other edit may
+    be a mistake, so you have to confirm it.
 
     Bad: `[NOT STARTED]` changed to `[COMPLETED]`.
 
     Good: `[IMPLEMENTING]` changed to `[COMPLETED]`.
     """
     says = state.word or "completed"
-    ways = f"If [{todo.word}] is meant: remit task sync --from todo. If not: remit task sync --from state."
+    ways = f"If [{todo.word}] is right: remit task sync --from todo. If not: remit task sync --from state."
     return Diagnostic(
         "SYN018",
         "error",
-        f"task {todo.number} is [{todo.word}] here, by hand, and {says[:_SHOWN]} in state.json: {refusal}",
+        f"task {todo.number} was set to [{todo.word}] here by hand, but is {says[:_SHOWN]} in state.json: {refusal}",
         ways if is_known(todo) and is_known(state) else _suggest_sync(todo, state),
         place=todo.marker_place or todo.place,
     )
 
 
 def todo_unmerged(place: TextSpan) -> Diagnostic:
-    """TODO.md holds the marks of a merge that was not finished.
+    """TODO.md contains the conflict markers of an unfinished merge.
 
-    Why: between the marks the file says two things at once. Whoever edits it there takes one for the other.
+    Why: between the markers the file has two versions of the same text. An edit there may change the wrong one.
 
     Bad: `<<<<<<< HEAD`, `=======` and `>>>>>>> branch` among the tasks.
 
-    Good: the tasks of both branches, each with a number of its own.
+    Good: the tasks of both branches, each with its own number.
     """
-    hint = "Finish the merge; or join both sides, with the original kept, with: remit task sync --repair."
-    return Diagnostic("SYN019", "error", "TODO.md holds the marks of an unfinished merge", hint, place=place)
+    hint = "Finish the merge; or join both sides and keep a copy of the file with: remit task sync --repair."
+    return Diagnostic(
+        "SYN019", "error", "TODO.md contains the conflict markers of an unfinished merge", hint, place=place
+    )
 
 
 def another_task(todo: Task, state: Task) -> Diagnostic:
-    """A number stands for one task in TODO.md and, it seems, for another in state.json: their titles share no word.
+    """A number seems to belong to different tasks in TODO.md and in state.json: their titles share no word.
 
-    Why: two branches each gave the number to a task of theirs, and of the merge one file was kept from each side. A
-    move of one would then be a move of the other.
+    Why: two branches used the same number for different tasks, and the merge kept one file from each side. A status
+    change of one task would then also change the other.
 
     Bad: `### 2. Pay invoices` and `"project_number": 2, "project_name": "delete_backups"`
 
-    Good: each of them with a number of its own, in both files.
+    Good: each task with its own number, in both files.
     """
     both = f"{todo.title[:_SHOWN]!r} here and {state.title[:_SHOWN]!r} in state.json (line {state.place.line})"
     hint = (
-        "If it is one task, say which title holds: remit task sync --from todo or --from state. If they are two, give "
+        "If it is one task, choose its title with: remit task sync --from todo or --from state. If they are two, give "
         f"this one a free number instead of {todo.number} in TODO.md, then run: remit task sync --repair."
     )
     return Diagnostic("SYN020", "error", f"task {todo.number} is {both}", hint, place=todo.place)
 
 
 def title_differs(todo: Task, state: Task) -> Diagnostic:
-    """A task is called one thing in TODO.md and another in state.json.
+    """A task has different titles in TODO.md and in state.json.
 
-    Why: somebody has changed the title in one of them; whoever reads the other looks for the old one.
+    Why: the title was changed in one file only, so readers of the other file search for the old title.
 
     Bad: `### 12. Pay all invoices` and `"title": "Pay invoices"`
 
     Good: one title in both.
     """
     both = f"{todo.title[:_SHOWN]!r} here and {state.title[:_SHOWN]!r} in state.json (line {state.place.line})"
-    hint = "Say which holds: remit task sync --from todo or --from state."
+    hint = "Choose one with: remit task sync --from todo or --from state."
     return Diagnostic("SYN021", "warning", f"task {todo.number} is called {both}", hint, place=todo.place)
 
 
 def priority_differs(todo: Task, state: Task) -> Diagnostic:
-    """A task has one priority in TODO.md and another in state.json.
+    """A task has different priorities in TODO.md and in state.json.
 
-    Why: somebody has changed it in one of them; whoever reads the other takes up the wrong task first.
+    Why: the priority was changed in one file only, so readers of the other file start the wrong task first.
 
     Bad: `- **Priority**: Low` and `"priority": "high"`
 
-    Good: `- **Priority**: High` and `"priority": "high"`; case does not matter.
+    Good: `- **Priority**: High` and `"priority": "high"`; case doesn't matter.
     """
     both = f"{todo.priority[:_SHOWN]!r} here and {state.priority[:_SHOWN]!r} in state.json (line {state.place.line})"
     return Diagnostic(
         "SYN022",
         "warning",
         f"task {todo.number} has the priority {both}",
-        "Say which holds: remit task sync --from todo or --from state.",
+        "Choose one with: remit task sync --from todo or --from state.",
         place=todo.priority_place or todo.place,
     )
 
 
 def key_given_twice(flaw: ParseProblem) -> Diagnostic:
-    """A task of state.json gives one key twice.
+    """A task in state.json has the same key twice.
 
-    Why: most readers, Remit too, see the last and others the first; so two of them may see two statuses of one task.
-    A merge that kept the lines of both sides leaves this, and it is valid JSON.
+    Why: most JSON readers, including Remit, use the last value, and others use the first. Two programs may then see
+    different statuses of one task. A merge that kept the lines of both sides causes this, and it is valid JSON.
 
     Bad: `{"project_number": 12, "status": "blocked", "status": "completed"}`
 
@@ -418,9 +419,9 @@ def key_given_twice(flaw: ParseProblem) -> Diagnostic:
 
 
 def link_differs(todo: Task, state: Task, kind: str, listed: str, known: str) -> Diagnostic:
-    """A plan, a report or a summary of a task is linked in one of TODO.md and state.json and not in the other.
+    """A plan, report or summary of a task is linked in only one of TODO.md and state.json.
 
-    Why: people and agents look for it in either file. Who finds no link to the plan works without it.
+    Why: users and agents search either file. An agent that finds no link to the plan works without it.
 
     Bad: `"plan_path": "specs/12_export/plans/implementation-002.md"`, and TODO.md links `implementation-001.md`
 
@@ -430,15 +431,15 @@ def link_differs(todo: Task, state: Task, kind: str, listed: str, known: str) ->
     named = {"research": "report"}.get(kind, kind)
     line = state.place.line
     if listed and known:
-        told = f"the {named} of task {todo.number} is '{listed[-_PATH:]}' here and '{known[-_PATH:]}' in state.json"
+        message = f"the {named} of task {todo.number} is '{listed[-_PATH:]}' here and '{known[-_PATH:]}' in state.json"
     elif listed:
-        told = f"the {named} '{listed[-_PATH:]}' of task {todo.number} is linked here and not in state.json"
+        message = f"the {named} '{listed[-_PATH:]}' of task {todo.number} is linked here but not in state.json"
     else:
-        told = f"the {named} '{known[-_PATH:]}' of task {todo.number} is in state.json and isn't linked here"
-    hint = "Say which is current: remit task sync --from todo or --from state."
+        message = f"the {named} '{known[-_PATH:]}' of task {todo.number} is in state.json but isn't linked here"
+    hint = "Choose the current one with: remit task sync --from todo or --from state."
     if not (listed and known):
         hint = "Link it in both files with: remit task sync --repair."
-    return Diagnostic("SYN024", "warning", f"{told} (line {line})", hint, place=todo.place)
+    return Diagnostic("SYN024", "warning", f"{message} (line {line})", hint, place=todo.place)
 
 
 DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
@@ -467,9 +468,9 @@ DIAGNOSTICS: dict[str, tuple[Callable[..., Diagnostic], Severity]] = {
 
 
 def check_drift(state: State | None, todo: Todo | None, archive: Mapping[int, str] = NO_TASKS) -> Drift:
-    """Compare the two files; None is one that is not there. Of a broken state.json only that is told.
+    """Return the diagnostics about the two files; None is a missing file. A broken state.json gets no other diagnostic.
 
-    `archive` are the tasks of archive/state.json, name by number: their numbers are taken, too.
+    `archive` has the names of the tasks in archive/state.json by number: their numbers are used as well.
     """
     in_state: list[Diagnostic] = []
     in_todo: list[Diagnostic] = []
@@ -512,13 +513,13 @@ def _check_state(state: State, todo: Todo | None, archive: Mapping[int, str]) ->
 
 
 def _find_next(state: State, todo: Todo | None, taken: set[int]) -> int:
-    """The number that a repair would make the next one."""
+    """Return the next number that a repair would set."""
     counters = (each.next_number for each in (state, todo) if each is not None)
     return find_next_number([each.number for each in counters if each is not None], taken, wraps=state.wraps)
 
 
 def is_archived(task: Task, archive: Mapping[int, str], *, wraps: range) -> bool:
-    """Whether a task is in the archive. Where numbers start again, one with another name is another task."""
+    """True if a task is archived. If the numbering wraps around, an archived task with another name is another task."""
     return task.number in archive and (not wraps or archive[task.number] == task.title)
 
 
@@ -548,7 +549,7 @@ def _check_todo(todo: Todo, state: State | None, archive: Mapping[int, str]) -> 
 
 
 def _check_title(todo: Task, state: Task) -> Iterator[Diagnostic]:
-    """Compare titles as far as that tells anything: a project's name is often a shorter form of its title."""
+    """Compare titles by their words, because a project's name is often a short form of its title."""
     here, there = list_words(todo.title), list_words(state.title)
     if here and there and not state.closed:
         if not here & there:
@@ -563,7 +564,7 @@ def _check_links(todo: Task, state: Task) -> Iterator[Diagnostic]:
 
 
 def walk_links(todo: Task, state: Task) -> Iterator[tuple[str, str, str]]:
-    """Each kind of link that differs: its path in TODO.md and in state.json, empty in the file that doesn't have it."""
+    """Yield each kind of link that differs, with its path in TODO.md and in state.json; "" if it isn't linked."""
     if state.closed or todo.bare:
         return
     listed = {each.kind: each.path for each in find_unlinked(todo.number, todo.links, state.links)}
@@ -574,18 +575,18 @@ def walk_links(todo: Task, state: Task) -> Iterator[tuple[str, str, str]]:
 
 
 def _has_one_priority(todo: Task, state: Task) -> bool:
-    """Whether two tasks have one priority. Where a file gives none, there is nothing to compare."""
+    """True if both tasks have the same priority, or if a file gives none."""
     return state.closed or not (todo.priority and state.priority) or todo.priority == state.priority
 
 
 def list_words(title: str) -> set[str]:
-    """The words of a title that say something, however it is spelt."""
+    """Return the significant words of a title: numbers, and words of three letters or more, in lower case."""
     words = "".join(char if char.isalnum() else " " for char in title[:400].casefold()).split()
     return {word for word in words if len(word) >= _WORD_LENGTH or word.isdigit()}
 
 
 def _check_tasks(tasks: Iterable[Task]) -> Iterator[Diagnostic]:
-    """What can be said of one file alone."""
+    """Yield the diagnostics that need only one of the files."""
     first: dict[int, Task] = {}
     for task in tasks:
         if task.number in first:
@@ -597,7 +598,7 @@ def _check_tasks(tasks: Iterable[Task]) -> Iterator[Diagnostic]:
 
 
 def check_plans(state: State, plans: Mapping[int, str | None]) -> Iterator[Diagnostic]:
-    """Compare tasks with the statuses of their plans, by number. A plan may wait while its task is prepared."""
+    """Compare tasks with the statuses of their plans, by number. A plan may be behind while its task is prepared."""
     for task in state.tasks:
         marker = plans.get(task.number)
         stages = [_STAGES.get(each or "", each) for each in (task.marker, marker)]
@@ -606,12 +607,12 @@ def check_plans(state: State, plans: Mapping[int, str | None]) -> Iterator[Diagn
 
 
 def is_difference(finding: Diagnostic) -> bool:
-    """Whether a finding says that the two files differ; a warning about a plan or a marker does not."""
+    """True if a diagnostic says that the two files differ; a warning about a plan or a marker doesn't."""
     return finding.severity == "error" or finding.code in ("SYN021", "SYN022", "SYN024")
 
 
 def agrees(todo: Task, state: Task) -> bool:
-    """Whether two tasks have one status. One among the completed may go without a word for how it ended."""
+    """True if both tasks have the same status. A task in completed_projects may have no status of its own."""
     if todo.marker is None or (state.marker is None and not state.closed):
-        return True  # that one of them says nothing is told by itself
+        return True  # a missing status has its own diagnostic
     return todo.marker == state.marker if state.marker is not None else todo.marker in ENDS

@@ -1,7 +1,7 @@
-"""Numbers that several tasks have: the first task keeps it, the later ones get the next free ones, in both files.
+"""Duplicate task numbers: the oldest task keeps its number, later ones get the next free numbers in both files.
 
-Owns who keeps a number after a merge of two branches that each took it, and what becomes of a task that stands in a
-file twice. Pure: texts come in, texts and sentences go out. Every change is worked out from one reading of the two.
+This happens after a merge of two branches that each used a number. Two copies of one task in a file are joined. No
+side effects: texts come in, texts and sentences go out. All changes are computed from one parse of both texts.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ _STATUS = re.compile(r"[ \t]{0,8}(?:[-*+][ \t]{1,4})?\*\*Status(?:\*\*[ \t]{0,4}
 _SHOWN = 60
 _MAX_NAMED = 3
 _MAX_SHARED = 50
-"""A number that more tasks have than a merge could leave is no matter for a repair."""
+"""A number with more tasks than this doesn't come from a merge, and isn't repaired."""
 _DATES = ("created", "created_at", "added")
-_LATE = "9"  # above every date: a task that does not say when it was made is not the older one
+_LATE = "9"  # sorts after every date: a task without a date isn't the older one
 
 
 class SplitNumbers(NamedTuple):
-    """Both texts, each number given once, and what was done."""
+    """Both texts with unique numbers, and what changed."""
 
     state: str
     todo: str
     done: tuple[str, ...]
     renumbered: tuple[Renumbered, ...] = ()
     has_dropped: bool = False
-    """Whether a value of state.json is gone: of two versions of a task one gives it differently."""
+    """True if a value of state.json is lost: two versions of a task had different values."""
 
 
 class Renumbered(NamedTuple):
-    """A task that has another number now."""
+    """A task that got a new number."""
 
     name: str
     old: int
@@ -53,14 +53,14 @@ class Renumbered(NamedTuple):
 
 
 class _Owner(NamedTuple):
-    """A task with a number that others have too: what each file says of it, as far as it does."""
+    """A task with a duplicate number: its entry in state.json and its section in TODO.md, if it has them."""
 
     entry: state_edits.StateEntry | None
     section: todo_edits.TodoSection | None
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the task."""
         if self.entry is not None:
             return _name(self.entry)
         return "" if self.section is None else self.section.title
@@ -69,9 +69,10 @@ class _Owner(NamedTuple):
 def split_numbers(
     state: str, todo: str, archive: Mapping[int, str], folders: Mapping[int, list[str]] = NO_FOLDERS
 ) -> SplitNumbers:
-    """Give each task a number of its own. Where no number is given twice, both texts stay as they are.
+    """Give each task a unique number. Without duplicates, both texts stay as they are.
 
-    `folders` are those of tasks, by number. None is renamed: it stays with the task that keeps its number.
+    `folders` has the folders of tasks by number. They aren't renamed: a folder stays with the task that keeps its
+    number.
     """
     work = _Splitting(state, todo, archive, folders)
     for number in work.find_shared():
@@ -86,17 +87,17 @@ def split_numbers(
 
 
 def describe_entries(task: Renumbered, ids: Sequence[str]) -> str:
-    """Say of entries of the manifest, which name the old number of a task, what to do with them."""
+    """Return a sentence about the findings that name the old number of a task, and how to change them."""
     some = ", ".join(repr(each[:_SHOWN]) for each in ids[:_MAX_NAMED])
     more = f" and {len(ids) - _MAX_NAMED} more" if len(ids) > _MAX_NAMED else ""
     return (
-        f"entries of the manifest that name task {task.old} were left as they are ({some}{more}): where "
-        f"{task.name[:_SHOWN]!r} is meant, run remit task link {task.new} ENTRY, and correct linked_tasks by hand"
+        f"findings that name task {task.old} were not changed ({some}{more}): if they mean {task.name[:_SHOWN]!r}, "
+        f"run remit task link {task.new} FINDING, and correct linked_tasks by hand"
     )
 
 
 class _Splitting:
-    """Both texts while numbers are given out."""
+    """Both texts while duplicate numbers are resolved."""
 
     def __init__(self, state: str, todo: str, archive: Mapping[int, str], folders: Mapping[int, list[str]]) -> None:
         self.state = state_edits.StateEdits(state)
@@ -156,18 +157,14 @@ class _Splitting:
         different = any(kept.value.get(key) != value for key, value in copy.value.items())
         self.has_dropped |= different
         self.state.remove(copy)
-        how = (
-            f"they were joined, and {_describe_entry(kept)} was kept as the newer"
-            if different
-            else "one copy was removed"
-        )
+        how = f"joined them, and kept {_describe_entry(kept)} as the newer one" if different else "removed one copy"
         self.done.append(
-            f"task {kept.number} stood in state.json twice ({_describe_entry(kept)}, {_describe_entry(copy)}): {how}"
+            f"task {kept.number} was in state.json twice ({_describe_entry(kept)}, {_describe_entry(copy)}): {how}"
         )
         return kept._replace(value={**kept.value, **{k: v for k, v in copy.value.items() if k not in kept.value}})
 
     def join_sections(self, number: int, entries: list[state_edits.StateEntry]) -> list[todo_edits.TodoSection]:
-        """Of a section that stands in TODO.md twice, with one status or two, one goes."""
+        """Remove one of two copies of a section in TODO.md that differ at most in their status."""
         markers = {read_marker(str(entry.value.get("status") or "")) for entry in entries}
         kept: dict[tuple[str, ...], todo_edits.TodoSection] = {}
         for section in self.list_sections(number):
@@ -179,13 +176,13 @@ class _Splitting:
             copy = 0 if [read_marker(word) in markers for word in statuses] == [False, True] else 1
             kept[words] = pair[1 - copy]
             self.todo.remove(pair[copy])
-            changed = f"[{statuses[1 - copy]}] was kept, [{statuses[copy]}] was not"
-            how = "word for word" if statuses[0] == statuses[1] else changed
-            self.done.append(f"task {number} stood in TODO.md twice: one copy was removed ({how})")
+            changed = f"kept [{statuses[1 - copy]}], not [{statuses[copy]}]"
+            how = "they were identical" if statuses[0] == statuses[1] else changed
+            self.done.append(f"task {number} was in TODO.md twice: removed one copy ({how})")
         return sorted(kept.values(), key=lambda section: section.start)
 
     def _read_words(self, section: todo_edits.TodoSection) -> tuple[str, ...]:
-        """What a section says, but for its status."""
+        """Return the normalized lines of a section without its status."""
         lines = self.todo.text[section.start : section.end].rstrip("- \t\r\n").split("\n")
         return tuple(" ".join(line.split()) for line in lines if line.strip() and not _STATUS.match(line))
 
@@ -195,7 +192,7 @@ class _Splitting:
     def part(
         self, number: int, entries: Sequence[state_edits.StateEntry], sections: Sequence[todo_edits.TodoSection]
     ) -> None:
-        """Let the older task keep the number, or the first, and give the others new ones in both files."""
+        """Let the oldest task keep the number, and give the others new numbers in both files."""
         owners = self._find_owners(entries, sections)
         keeper = owners[0].name[:_SHOWN] if owners else ""
         for owner, new in zip(owners[1:], self.numbers, strict=False):
@@ -208,21 +205,21 @@ class _Splitting:
                 files.append("TODO.md")
             self.renumbered.append(Renumbered(owner.name, number, new))
             self.done.append(
-                f"number {number} was given twice: {keeper!r} keeps it, and {name!r}, the later one, is {new} now in "
+                f"two tasks had number {number}: {keeper!r} keeps it, and the later {name!r} is now {new} in "
                 f"{' and '.join(files)}"
             )
             self.done += [
-                f"the folder {folder!r} stays with {keeper!r}: if files of {name!r} are in it, move them to a folder "
-                f"of number {new}, and correct the paths that name them"
+                f"the folder {folder!r} stays with {keeper!r}: if it has files of {name!r}, move them to a folder "
+                f"with number {new}, and correct the paths that name them"
                 for folder in self.folders.get(number, ())
             ]
 
     def _find_owners(
         self, entries: Sequence[state_edits.StateEntry], sections: Sequence[todo_edits.TodoSection]
     ) -> list[_Owner]:
-        """The tasks of one number, the older before the later: first those of state.json, each with its section.
+        """Return the tasks with one number, oldest first: those of state.json with their sections, then the rest.
 
-        That is the section of its name, else the first with a title that shares a word with it.
+        A task's section is the one with its name, or else the first whose title shares a word with it.
         """
         left = sorted(sections, key=self._read_date)
         found: dict[int, todo_edits.TodoSection] = {}
@@ -234,11 +231,11 @@ class _Splitting:
                 if section is not None:
                     found[entry.start] = section
                     left.remove(section)
-        # The number is that of a section, too. If it is another task, drift says so.
+        # The section has the same number. If it is another task, check_drift reports SYN020.
         if ordered and left and ordered[0].start not in found:
             found[ordered[0].start] = left.pop(0)
         names = {make_name(section.title) for section in found.values()}
-        alone = [section for section in left if make_name(section.title) not in names]  # else for a person
+        alone = [section for section in left if make_name(section.title) not in names]  # the user decides the others
         return [_Owner(each, found.get(each.start)) for each in ordered] + [_Owner(None, each) for each in alone]
 
     def _read_date(self, section: todo_edits.TodoSection) -> tuple[str, int]:
@@ -246,13 +243,13 @@ class _Splitting:
         return (field.value if field is not None else "") or _LATE, section.start
 
     def drop_headings(self, number: int) -> None:
-        """Of the headings of a task those go that have nothing below them, where another one has its title."""
+        """Remove headings of a task with nothing below them, if another section has the same title."""
         sections = sorted(self.sections[number], key=lambda section: section.bare)
         titles = {make_name(section.title): section for section in reversed(sections)}
         for section in sections:
             if section.bare and len(self._read_words(section)) == 1 and titles[make_name(section.title)] is not section:
                 self.todo.remove(section)
-                self.done.append(f"the heading of task {number} stood in TODO.md again, alone: it was removed")
+                self.done.append(f"removed a second, empty heading of task {number} from TODO.md")
 
 
 def _name(entry: state_edits.StateEntry) -> str:
@@ -260,7 +257,7 @@ def _name(entry: state_edits.StateEntry) -> str:
 
 
 def _read_date(entry: state_edits.StateEntry) -> str:
-    """When a task was made."""
+    """Return the date when a task was created."""
     return next((str(entry.value[key]) for key in _DATES if entry.value.get(key)), _LATE)
 
 

@@ -1,7 +1,4 @@
-"""A task that only TODO.md knows, as state.json would tell of it.
-
-Owns which of its fields are taken over. What is not taken stays where it is, in TODO.md.
-"""
+"""Convert a task that is only in TODO.md to fields for state.json. Other fields stay only in TODO.md."""
 
 from __future__ import annotations
 
@@ -26,13 +23,13 @@ _NOT_STARTED = "NOT STARTED"
 
 
 def make_name(title: str) -> str:
-    """A title as the name of a project: small letters, digits and underscores."""
+    """Return a title as the name of a project: lower-case letters, digits and underscores."""
     name = "_".join(re.findall(r"\w+", title.lower().replace("_", " ")))
     return name[:_MAX_NAME].rstrip("_") or "task"
 
 
 def read_fields(text: str, tasks: Iterable[Task]) -> Iterator[tuple[Task, dict[str, object]]]:
-    """What state.json should say of tasks of TODO.md, each in the order of its keys."""
+    """Yield the fields for state.json of tasks in TODO.md, in the order of their keys."""
     text = text.removeprefix("\ufeff")
     headings = {task.place.line: task for task in tasks}
     fences, line, counted, priority = find_fences(text), 1, 0, ""

@@ -1,7 +1,7 @@
-"""Links of a task to its plan, its reports and its summaries: found in TODO.md and in state.json, and written to both.
+"""Links of a task to its plan, reports and summaries: read from TODO.md and state.json, and written to TODO.md.
 
-Owns the forms that projects give to them: `- **Plan**: [path]`, `- **Research**: [name](path), [name](path)`, and a
-list below `- **Research Artifacts**:`. Pure: texts come in, texts go out.
+Accepts the forms that projects use: `- **Plan**: [path]`, `- **Research**: [name](path), [name](path)`, and a list
+below `- **Research Artifacts**:`. No side effects.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _FIELDS = {
     "reports": "research", "summary": "summary", "implementation summary": "summary",
     "artifacts": "", "research artifacts": "", "implementation artifacts": "",
 }  # fmt: skip
-"""The fields that hold links, in lower case, and of which kind; where that is empty, the path says it."""
+"""The fields with links, in lower case, and their kind; if the kind is empty, the path decides it."""
 _LABELS = {"plan": ("Plan", "Implementation Plan"), "research": ("Research", "Research Report"),
            "summary": ("Summary", "Implementation Summary")}  # fmt: skip
-"""What a new field is called, and what it is called if a field of the first name holds prose."""
+"""The name of a new field, and its name if a field of the first name has prose."""
 _WORDS = {"plan": "plan", "research": "research", "report": "research", "summary": "summary"}
 """The types of artifacts in state.json that are linked."""
 _FOLDERS = {"plans": "plan", "summaries": "summary"}
@@ -41,27 +41,27 @@ _EMPTY = ("", "-", "—", "none", "n/a", "tbd", "not yet", "pending")
 
 
 class Link(NamedTuple):
-    """A link in TODO.md, and how it is written."""
+    """A link in TODO.md, and its form."""
 
     kind: str
     path: str
-    """As the file has it."""
+    """The path as the file gives it."""
     start: int
     end: int
     written: str
-    """The whole of it."""
+    """The text of the whole link."""
     field: Field
     lead: str = ""
-    """What stands before it on a line below its field; empty on the field's own line."""
+    """The text before it on a line below its field; "" on the field's own line."""
 
     @property
     def is_listed(self) -> bool:
-        """Whether its field is for artifacts of several kinds."""
+        """True if its field lists artifacts of several kinds."""
         return not _FIELDS[self.field.name.strip().lower()]
 
 
 def find_kind(path: str, word: str = "") -> str:
-    """What a linked file is, by what it is called or by its folder (R1.20); empty for other files."""
+    """Return the kind of a linked file, by its type or its folder (R1.20); "" for other files."""
     if word in _WORDS:
         return _WORDS[word]
     *_, folder, name = ("", *path.split("/"))
@@ -71,7 +71,7 @@ def find_kind(path: str, word: str = "") -> str:
 
 
 def read_state_links(fields: Mapping[str, Any]) -> tuple[Linked, ...]:
-    """The links of a task of state.json, the current one of each kind last: its artifacts, then its `plan_path`."""
+    """Return the links of a task in state.json, the current one of each kind last: its artifacts, then `plan_path`."""
     listed = fields.get("artifacts")
     found = []
     for each in listed if isinstance(listed, list) else ():
@@ -84,7 +84,7 @@ def read_state_links(fields: Mapping[str, Any]) -> tuple[Linked, ...]:
 
 
 def find_links(text: str, start: int, end: int, fences: list[Span]) -> Iterator[Link]:
-    """The links of a task in TODO.md, in their order. `start` is where the line below its heading begins."""
+    """Yield the links of a task in TODO.md, in their order. `start` is the line below its heading."""
     for field in walk_fields(text, start, end, fences):
         kind = _FIELDS.get(field.name.strip().lower())
         if kind is None:
@@ -96,7 +96,7 @@ def find_links(text: str, start: int, end: int, fences: list[Span]) -> Iterator[
 
 
 def walk_below(text: str, field: Field, end: int) -> Iterator[Span]:
-    """The lines that are indented below a field."""
+    """Yield the lines that are indented below a field."""
     indent = len(field.prefix) - len(field.prefix.lstrip())
     for start, stop in walk_lines(text, find_line_end(text, field.start, end) + 1, end):
         line = text[start:stop]
@@ -106,7 +106,7 @@ def walk_below(text: str, field: Field, end: int) -> Iterator[Span]:
 
 
 def _read_line(text: str, start: int, end: int, kind: str, field: Field) -> Iterator[Link]:
-    """The links of a line: in brackets or backticks; or a field's whole value, if that is a path."""
+    """Yield the links on a line: in brackets or backticks, or a field's whole value if it is a path."""
     below = start > field.value_end
     found = [hit for hit in _LINK.finditer(text, start, end) if _is_path(hit["named"] or hit["bare"] or hit["code"])]
     if not found and not below:
@@ -114,7 +114,7 @@ def _read_line(text: str, start: int, end: int, kind: str, field: Field) -> Iter
     for hit in found:
         path = hit[hit.lastgroup or 0]
         chosen = kind or find_kind(path)
-        if chosen == "research" and find_kind(path) == "summary":  # a report and its summary are listed together
+        if chosen == "research" and find_kind(path) == "summary":  # projects list a report with its summary
             chosen = "summary"
         if chosen:
             yield Link(chosen, path, *hit.span(), hit[0], field, text[start : hit.start()] if below else "")
@@ -125,7 +125,7 @@ def _is_path(text: str) -> bool:
 
 
 def name_file(path: str, number: int) -> str:
-    """A path without what files put before it in different ways: from the folder of the task on."""
+    """Return a path from the task's folder on, because files write the part before it in different ways."""
     steps = [step for step in path.strip().split("/") if step not in ("", ".")]
     starts = (f"{number}_", f"{number:03}_")
     at = next((index for index, step in enumerate(steps) if step.startswith(starts)), 0)
@@ -133,11 +133,10 @@ def name_file(path: str, number: int) -> str:
 
 
 def find_unlinked(number: int, links: Iterable[Linked], others: Iterable[Linked]) -> list[Linked]:
-    """The current link of each kind that the other file doesn't have. Older ones may be dropped: they are superseded.
+    """Return the current link of each kind that the other file doesn't have. Older links may be missing.
 
-    There is one plan at a time, so it is compared with the other file's current one. A report or a summary is linked if
-    the other file has it, whatever it calls it. A path that TODO.md could not hold as a link, such as one with spaces,
-    is in state.json alone.
+    A task has one plan, so it is compared with the other file's current plan. A report or summary counts as linked if
+    the other file has it as any kind. Paths that can't be a link in TODO.md, such as those with spaces, are ignored.
     """
     known = [(each.kind, name_file(each.path, number)) for each in others]
     plans = [name for kind, name in known if kind == "plan"][-1:]
@@ -153,17 +152,17 @@ def find_unlinked(number: int, links: Iterable[Linked], others: Iterable[Linked]
 
 
 class Placed(NamedTuple):
-    """Where a link goes: a stretch of TODO.md and what stands there afterwards, or a new field."""
+    """Where a link goes: a span of TODO.md and its new text, or a new field."""
 
     text: str
     start: int = 0
     end: int = 0
     label: str = ""
-    """The name of the new field, after which `text` follows."""
+    """The name of the new field; `text` follows it."""
 
 
 def find_samples(links: Iterable[Link]) -> dict[str, Link]:
-    """How a file links each kind: by the first link in a field for this kind alone, else by the first in a list."""
+    """Return a sample link for each kind: the first one in a field for only this kind, else the first in a list."""
     samples: dict[str, Link] = {}
     for link in links:
         known = samples.get(link.kind)
@@ -173,10 +172,10 @@ def find_samples(links: Iterable[Link]) -> dict[str, Link]:
 
 
 def place_link(text: str, link: Linked, own: list[Link], fields: list[Field], sample: Link | None) -> Placed:
-    """How a link is written into a task of TODO.md: as its other links are, else as those of other tasks.
+    """Return how to write a link into a task of TODO.md: in the style of its other links, else of other tasks.
 
-    `own` are the links of the task, `fields` its fields, and `sample` is a link of this kind in another task.
-    A line break in the answer is one of the file's.
+    `own` are the task's links, `fields` its fields, and `sample` is a link of this kind in another task. A newline in
+    the result stands for the file's own line break.
     """
     alike = [each for each in own if each.kind == link.kind and not each.is_listed]
     if not alike and (sample is None or sample.is_listed):
@@ -211,9 +210,9 @@ def _find_stop(text: str, at: int) -> int:
 
 
 def _render(path: str, like: Link | None) -> str:
-    """A link to a path in the form of another one; Default: as Markdown has it, with the name of the file."""
+    """Return a link to a path in the form of another one. Default: a Markdown link with the file name."""
     path = clean_line(path)
-    if like is not None and _FOLDER.match(like.path):  # written from the spec folder on
+    if like is not None and _FOLDER.match(like.path):  # paths are relative to the spec folder
         found = _FOLDER.search(path)
         path = path if found is None else path[found.start(1) :]
     written = "[]()" if like is None else like.written

@@ -1,6 +1,6 @@
-"""What TODO.md and plans are made of: fences, field lines (`- **Status**: [PLANNED]`), and one line of text as data.
+"""Markdown elements of TODO.md and plans: code fences, field lines (`- **Status**: [PLANNED]`), and escaped text.
 
-Owns the patterns of these and the edits of single lines. Offsets are offsets in the whole text.
+Offsets are offsets in the whole text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Span = tuple[int, int]
 
 _HEADER = re.compile(r"\ufeff?---[^\S\n]*\n(?:(?!---[^\S\n]*(?:\n|\Z))[^\n]*\n)*+---[^\S\n]*(?:\n|\Z)")
 _FENCE = re.compile(r"[ \t]{0,8}(`{3,20}|~{3,20})([^\n]*)")
-_FENCE_BELOW = re.compile("\n" + _FENCE.pattern)  # quicker to look for than the start of a line
+_FENCE_BELOW = re.compile("\n" + _FENCE.pattern)  # faster to search than the start of a line
 _FIELD = re.compile(r"\n([ \t]{0,8}(?:[-*+][ \t]{1,4})?)\*\*([^*:\n]{1,60})(\*\*[ \t]{0,4}:|:\*\*)[ \t]{0,8}")
 BRACKETS = re.compile(r"\[([^\]\[\n]{1,40})\]")
 _KNOWN = re.compile(rf"(?:{'|'.join(MARKERS)})(?![A-Za-z])".replace(" ", "[ _-]"), re.IGNORECASE)
@@ -31,20 +31,20 @@ _BLOCK_MARKS = "#>-*+`~=_| \t"
 
 
 class Field(NamedTuple):
-    """A field line: its name and value, and where they stand. `prefix` and `colon` are how it is written."""
+    """A field line: its name and value with their positions. `prefix` and `colon` are its style."""
 
     name: str
     value: str
     prefix: str
     colon: str
     start: int
-    """Where the line begins."""
+    """The start of the line."""
     value_start: int
     value_end: int
 
 
 class Status(NamedTuple):
-    """A marker as a line gives it, and where it stands, with its brackets."""
+    """A marker as a line gives it, and its position including the brackets."""
 
     word: str
     start: int
@@ -52,7 +52,7 @@ class Status(NamedTuple):
 
 
 def find_fences(text: str) -> list[Span]:
-    """The stretches inside fences, with the lines that open and close them. What is never closed hides nothing."""
+    """Return the spans of code fences with their opening and closing lines. A fence that isn't closed is ignored."""
     if "```" not in text and "~~~" not in text:
         return []
     spans: list[Span] = []
@@ -139,7 +139,7 @@ def find_content_end(text: str, start: int, end: int) -> int:
 
 
 def read_line_break(text: str) -> str:
-    """How lines end in a text, told from the first."""
+    """Return the line break of a text's first line."""
     return "\r\n" if text[: text.find("\n") + 1].endswith("\r\n") else "\n"
 
 

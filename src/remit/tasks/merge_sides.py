@@ -1,7 +1,7 @@
-"""The two sides of a TODO.md or a state.json that a merge left unfinished, joined into one.
+"""Join both sides of a TODO.md or state.json with conflict markers of an unfinished merge. No side effects.
 
-Owns what of each side is kept. Both sides are read as whole files, so a task that both branches have
-added is whole in each of them, wherever git has drawn the line. Pure: a text comes in, a text and sentences go out.
+Each side is parsed as a whole file, so a task that both branches added is complete in each of them, wherever git put
+its conflict markers.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _TASK = re.compile(r"###[ \t]")
 _MAX_MISSING = 200
 _SHOWN = 40
 _JOINED = {*OPEN_LISTS, *CLOSED_LISTS, NEXT_KEY}
-"""The keys of state.json that both sides share."""
+"""The keys of state.json that are joined; other keys are taken from one side."""
 _COUNTER = re.compile(r"next_project_number[ \t]*:")
 
 
 class JoinedText(NamedTuple):
-    """Both sides as one text, and what was done."""
+    """Both sides as one text, and what changed."""
 
     text: str
     done: tuple[str, ...]
 
 
 class _SideSection(NamedTuple):
-    """A task of one side: the heading above it, its number and its text."""
+    """A task on one side: the heading above it, its number and its text."""
 
     above: str
     number: int
@@ -50,7 +50,7 @@ class _SideSection(NamedTuple):
 
 
 def check_merged(text: str) -> Diagnostic | None:
-    """Say where the first conflict of an unfinished merge begins; None where there is none."""
+    """Return a diagnostic at the first conflict of an unfinished merge; None if there is none."""
     found = next(walk_conflicts(text, examples=find_fences(text)), None)
     if found is None:
         return None
@@ -60,20 +60,21 @@ def check_merged(text: str) -> Diagnostic | None:
 
 
 def join_sides(text: str) -> JoinedText:
-    """Take one side, and every task of the other that it has not, word for word."""
+    """Return one side with every task of the other side that it doesn't have, word for word."""
     ours, theirs = split_sides(text, examples=find_fences(text)) or (text, text)
     known = {_read_words(section.text) for section in _walk_tasks(ours)}
     missing = [section for section in _walk_tasks(theirs) if _read_words(section.text) not in known]
     if len(missing) > _MAX_MISSING:
         raise StateError(f"the two sides of TODO.md differ in {len(missing)} tasks", hint="finish the merge with git")
-    told = ["TODO.md held the marks of an unfinished merge, and its two sides were joined"]
+    done = ["joined both sides of an unfinished merge in TODO.md"]
     for section in missing:
         ours = _insert(ours, section)
-        told.append(f"task {section.number} of TODO.md came from the side that was merged in")
+        done.append(f"took task {section.number} of TODO.md from the merged branch")
     lost = _count_left_out(ours, theirs)
     if lost:
-        told.append(f"{lost} {'line' if lost == 1 else 'lines'} outside of tasks, of the side merged in, were left out")
-    return JoinedText(ours, tuple(told))
+        lines = "1 line" if lost == 1 else f"{lost} lines"
+        done.append(f"left out {lines} of the merged branch that belong to no task in TODO.md")
+    return JoinedText(ours, tuple(done))
 
 
 def _walk_tasks(text: str) -> Iterator[_SideSection]:
@@ -88,12 +89,12 @@ def _walk_tasks(text: str) -> Iterator[_SideSection]:
 
 
 def _read_words(text: str) -> tuple[str, ...]:
-    """A text without what a merge may change of its looks: spaces, empty lines, a rule at its end."""
+    """Return the lines of a text without spaces, empty lines and a rule at its end, for comparison."""
     return tuple(" ".join(line.split()) for line in text.rstrip("- \t\r\n").split("\n") if line.strip())
 
 
 def _insert(text: str, section: _SideSection) -> str:
-    """Put a task behind those of its number, else at the end of the part of the file that it stands in."""
+    """Insert a task after tasks of the same number, or else at the end of its section."""
     same = find_tasks(text, section.number)
     if same:
         return _put(text, section.text, find_content_end(text, same[-1].start, same[-1].end))
@@ -114,22 +115,22 @@ def _put(text: str, section: str, at: int) -> str:
 
 
 def _count_left_out(ours: str, theirs: str) -> int:
-    """How many lines only the other side has. The next number is worked out anew."""
+    """Count the lines that only the other side has, without the next number, which is computed later."""
     known = {" ".join(line.split()) for line in ours.split("\n")}
     lines = {" ".join(line.split()) for line in theirs.split("\n")} - known - {""}
     return sum(_COUNTER.match(line) is None for line in lines)
 
 
 def join_states(text: str) -> JoinedText | None:
-    """One side of a state.json, with every task of the other that differs; None unless both sides are JSON.
+    """Return one side of a state.json with every task of the other that differs; None unless both sides are valid JSON.
 
-    Two versions of one task are both in it: whoever gives each number to one task joins them.
+    The result may have two versions of a task; `split_numbers` joins them.
     """
     sides = split_sides(text)
     if sides is None or any(parse_state(side).broken is not None for side in sides):
         return None
     ours, theirs = sides
-    told = ["state.json held the marks of an unfinished merge, and its two sides were joined"]
+    done = ["joined both sides of an unfinished merge in state.json"]
     known: dict[int, list[StateEntry]] = {}
     for entry in list_tasks(ours):
         known.setdefault(entry.number, []).append(entry)
@@ -140,12 +141,12 @@ def join_states(text: str) -> JoinedText | None:
         if any(each.value == entry.value for each in same):
             continue
         source = RawJson(theirs[entry.start : entry.end])
-        if same:  # right behind ours, which keeps the number if these are two tasks
+        if same:  # directly after ours, which keeps the number if these are two tasks
             lead = ours[skip_back(ours, same[-1].start) : same[-1].start]
             changes.append(TextChange(same[-1].end, same[-1].end, f",{lead}{source}"))
         else:
             more.setdefault(entry.home, []).append(source)
-        told.append(f"task {entry.number} of state.json came from the side that was merged in")
+        done.append(f"took task {entry.number} of state.json from the merged branch")
     here, there = _load_object(ours), _load_object(theirs)
     ours = apply(ours, changes)
     for home, tasks in more.items():
@@ -157,8 +158,8 @@ def join_states(text: str) -> JoinedText | None:
     ours = set_file_fields(ours, missing)
     differ = [key[:_SHOWN] for key in there if key in here and key not in _JOINED and there[key] != here[key]]
     if differ:
-        told.append(f"{', '.join(differ[:_SHOWN])} of the side merged in differed, and were left out")
-    return JoinedText(ours, tuple(told))
+        done.append(f"left out {', '.join(differ[:_SHOWN])} of the merged branch, which differed in state.json")
+    return JoinedText(ours, tuple(done))
 
 
 def _load_object(text: str) -> dict[str, Any]:

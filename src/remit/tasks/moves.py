@@ -1,7 +1,4 @@
-"""Moves: which marker may follow which (S3), and where a return takes a task.
-
-Owns the table of legal moves. Pure: markers come in, a refusal or a marker goes out.
-"""
+"""The legal status changes of a task (S3), and the status that follows from a return. No side effects."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ OWN_COMMAND = {
     "IMPLEMENTING": "implement",
     "IN PROGRESS": "focus",
 }
-"""The working markers, and the command of each: it may enter again what it has entered before."""
+"""The markers of a task in progress, with the command that sets each; that command may set it again."""
 
 NEED_REASON = ("BLOCKED", "ABANDONED")
 ENDS = ("COMPLETED", "ABANDONED")
@@ -45,13 +42,13 @@ _TABLE: dict[str, tuple[str, ...]] = {
     "EXPANDED": tuple(marker for marker in _OPEN if marker not in _ASIDE),
     "ON HOLD": tuple(marker for marker in _OPEN if marker not in _ASIDE),
 }
-"""S3, with what it adds in words: a new version, and IN PROGRESS from every working marker."""
+"""The table of S3, with its rules in prose: a new version, and IN PROGRESS from every marker of work in progress."""
 
 _MEANT = {
     **dict.fromkeys(("DONE", "FINISHED", "COMPLETE", "CLOSED"), "COMPLETED"),
     **dict.fromkeys(("TODO", "TO DO", "OPEN", "NEW", "PENDING"), "NOT STARTED"),
 }
-"""What other lists of tasks call a marker, and its letters do not tell."""
+"""Words of other task lists for a marker, which a comparison of letters wouldn't find."""
 
 _DONE = {
     "RESEARCHING": "RESEARCHED",
@@ -63,44 +60,44 @@ _DONE = {
 
 
 class Refusal(NamedTuple):
-    """Why a task may not move: one sentence, and what to do instead."""
+    """Why a status change is illegal, in one sentence, and a hint."""
 
     message: str
     hint: str
 
 
 def list_moves(current: str) -> tuple[str, ...]:
-    """The markers that may follow a marker; those set aside (EXPANDED, ON HOLD) come last."""
+    """Return the markers that may follow a marker; EXPANDED and ON HOLD come last."""
     marker = read_marker(current.strip("[] \t"))
     aside = _ASIDE if marker in _OPEN else ()
     return _TABLE.get(marker, ()) + tuple(each for each in aside if each != marker)
 
 
 def check_move(current: str | None, wanted: str, *, reason: str = "", command: str | None = None) -> Refusal | None:
-    """Say why a task with one marker may not get another; None where it may.
+    """Return why a task with one marker may not get another; None if it may.
 
-    Markers are taken in any case, with space, underscore or hyphen, with or without brackets. `command` is what asks
-    for the move: a working marker may be entered again by its own command.
+    Markers may be in any case, with spaces, underscores or hyphens, with or without brackets. `command` is the command
+    that changes the status: it may set its own marker again.
     """
     source, target = read_marker((current or "").strip("[] \t")), read_marker(wanted.strip("[] \t"))
     if target not in MARKERS:
-        return Refusal(f"'{wanted[:60]}' is not a marker", as_sentence(suggest_marker(target)))
+        return Refusal(f"'{wanted[:60]}' isn't a marker", as_sentence(suggest_marker(target)))
     if source not in MARKERS:
-        word = f"the status '{(current or '')[:60]}', which is not a marker" if source else "no status"
+        word = f"the status '{(current or '')[:60]}', which isn't a marker" if source else "no status"
         hint = "Give it a marker in state.json and in TODO.md by hand, then run: remit task sync --check."
         return Refusal(f"the task has {word}", hint)
     if source == target:
         return _check_resume(source, command)
     if target not in list_moves(source):
-        return Refusal(f"a task that is {source} cannot become {target}", _list_allowed(source))
+        return Refusal(f"a task that is {source} can't become {target}", _list_allowed(source))
     if target in NEED_REASON and not reason.strip():
-        return Refusal(f"{target} needs a reason", "Say why in one sentence, with: --reason TEXT.")
+        return Refusal(f"{target} needs a reason", "Give it in one sentence with: --reason TEXT.")
     return None
 
 
-@lru_cache(maxsize=128)  # one that a file has often is looked for once
+@lru_cache(maxsize=128)  # a file may repeat one wrong word many times
 def suggest_marker(word: str) -> str:
-    """Name the marker that a word was probably meant for, as the tail of a sentence, or all of them."""
+    """Return a suggestion for a word that isn't a marker: the most similar marker, or all of them."""
     meant = _MEANT.get(read_marker(word))
     return did_you_mean(word, MARKERS) if meant is None else f"did you mean '{meant}'?"
 
@@ -109,26 +106,26 @@ def _check_resume(marker: str, command: str | None) -> Refusal | None:
     own = OWN_COMMAND.get(marker)
     if own is not None and command == own:
         return None
-    hint = f"Only the command {own} enters it again. {_list_allowed(marker)}" if own else _list_allowed(marker)
-    return Refusal(f"the task is {marker} already", hint)
+    hint = f"Only the command {own} can set it again. {_list_allowed(marker)}" if own else _list_allowed(marker)
+    return Refusal(f"the task is already {marker}", hint)
 
 
 def _list_allowed(marker: str) -> str:
     moves = list_moves(marker)
-    return f"From {marker} it can become: {', '.join(moves)}." if moves else f"{marker} is the end of a task."
+    return f"From {marker} it can become: {', '.join(moves)}." if moves else f"A {marker} task can't change."
 
 
 def as_sentence(text: str) -> str:
-    """The tail of a sentence as one of its own."""
+    """Return the end of a sentence as a sentence."""
     return text[:1].upper() + text[1:] + ("" if text.endswith("?") else ".")
 
 
 def follow_status(marker: str, status: str, format: DialectName = "standard", *, kind: str = "") -> str | None:
-    """The marker that a return moves a task to; None where the task stays as it is.
+    """Return the marker that a task gets from a return; None if it doesn't change.
 
-    `status` is the return's (completed, partial, failed, blocked) or timeout. `kind` is the agent's: a review moves no
-    task, and what is merely IN PROGRESS is completed only by an implementation, or in the format of the manifest,
-    whose tasks know no other way (C9).
+    `status` is the return's (completed, partial, failed, blocked) or timeout. `kind` is the agent's: a review changes
+    no task, and only an implementation completes a task that is IN PROGRESS. The manifest format also does, because
+    its tasks have no other markers (C9).
     """
     source = read_marker(marker.strip("[] \t"))
     if kind == "review" or source not in OWN_COMMAND:

@@ -1,8 +1,8 @@
-"""An outside task system: the four commands of R4.11, as the workspace has set them.
+"""Run the commands of an external task system (R4.11), as the workspace configures them.
 
-Owns running them. A command is split into words as a shell would, and the task's id is put into the words afterwards,
-so that no id can become a second word, an option or a command. No shell runs; where a command is a shell itself, no id
-holds what a shell would take for more than a name. What goes wrong is told in a sentence with what the program said.
+A command is split into words like in a shell, and the task id is inserted into the words afterwards, so an id can't
+become a second word, an option or a command. No shell runs. If the command itself is a shell, ids are still safe: they
+may contain only characters without a meaning in a shell.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CLEO = {
     "complete": "cleo complete {id}",
     "link": "cleo research link {id} {research}",
 }
-"""What R4.11 gives as defaults."""
+"""The default commands of R4.11."""
 LIMIT_SECONDS = 60
 _MAX_SHOWN = 400
 _MAX_OUTPUT = 1024 * 1024
@@ -32,18 +32,18 @@ _ID = re.compile(r"\w[\w.:/#@+-]{0,199}")
 
 
 class OutsideError(RemitError):
-    """The outside task system could not be run, or said no."""
+    """The external task system could not be run, or its command failed."""
 
     code = "TOOL_UNAVAILABLE"
 
 
 class CommandOutput(NamedTuple):
-    """What the program printed."""
+    """The output of a command."""
 
     command: str
     output: str
     cut: bool = False
-    """Whether it printed more than is kept."""
+    """True if the output was truncated."""
 
 
 def run_outside(
@@ -55,25 +55,26 @@ def run_outside(
     folder: str,
     seconds: float = LIMIT_SECONDS,
 ) -> CommandOutput:
-    """Run one of the four commands."""
+    """Run one of the four commands, and return its output. Raise `OutsideError` if it fails."""
     template = commands.get(name)
     if template is None:
         hint = f'set it in remit.toml: [tasks] {name} = "…"'
-        raise ConfigError(f"the outside task system has no command for {name}", hint=hint)
+        raise ConfigError(f"no command to {name} a task in the external task system", hint=hint)
     words = fill(template, name, task_id=task_id, research=research)
     shown = shlex.join(words)
     try:
         ran = run_bounded(words, cwd=folder, seconds=seconds, cap=_MAX_OUTPUT)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise OutsideError(f"`{shown}` cannot be run: {reason}", hint=f"install it, or change tasks.{name}") from error
+        hint = f"install the program, or change tasks.{name} in remit.toml"
+        raise OutsideError(f"can't run `{shown}`: {reason}", hint=hint) from error
     if ran.code is None:
-        hint = "try it by hand; it may have done its work or a part of it"
-        raise OutsideError(f"`{shown}` did not end within {seconds:g} s", hint=hint)
+        hint = "run it by hand; it may have made some or all of its changes"
+        raise OutsideError(f"`{shown}` timed out after {seconds:g} s", hint=hint)
     if ran.code:
-        said = " ".join(_decode(ran.err.strip() or ran.out.strip() or b"nothing").split())
-        how = f"ended with {ran.code}" if ran.code > 0 else f"was ended by signal {-ran.code}"
-        raise OutsideError(f"`{shown}` {how} and said: {said[:_MAX_SHOWN]}", hint="try it by hand")
+        output = " ".join(_decode(ran.err.strip() or ran.out.strip() or b"no output").split())
+        how = f"failed with exit code {ran.code}" if ran.code > 0 else f"was killed by signal {-ran.code}"
+        raise OutsideError(f"`{shown}` {how}: {output[:_MAX_SHOWN]}", hint="run it by hand to see the whole output")
     return CommandOutput(shown, _decode(ran.out), cut=ran.is_cut)
 
 
@@ -82,16 +83,16 @@ def _decode(output: bytes) -> str:
 
 
 def fill(template: str, name: str, *, task_id: str, research: str = "") -> list[str]:
-    """The words of a command, with the ids in their places."""
-    for given, kind in ((task_id, "a task"), (research, "an entry")):
-        if _ID.fullmatch(given) is None and (given or kind == "a task"):
-            hint = "an id has letters, digits and . : / # @ + - _ only"
-            raise UsageError(f"'{given[:80]}' is not the id of {kind}", hint=hint)
+    """Return the words of a command with the ids inserted."""
+    for given, kind in ((task_id, "task"), (research, "finding")):
+        if _ID.fullmatch(given) is None and (given or kind == "task"):
+            hint = "use only letters, digits and . : / # @ + - _"
+            raise UsageError(f"'{given[:80]}' isn't a valid {kind} id", hint=hint)
     try:
         words = shlex.split(template)
     except ValueError as error:
-        raise ConfigError(f"tasks.{name} cannot be split into words: {error}", hint="close its quotes") from error
+        raise ConfigError(f"can't split tasks.{name} into words: {error}", hint="close its quotes") from error
     if not words or _PLACE.search(words[0]) or "\0" in template:
-        raise ConfigError(f"tasks.{name} names no program", hint='write it like show = "cleo show {id}"')
+        raise ConfigError(f"tasks.{name} has no program", hint='write it like show = "cleo show {id}"')
     ids = {"{id}": task_id, "{research}": research}
     return [_PLACE.sub(lambda found: ids[found[0]], word) for word in words]

@@ -39,28 +39,28 @@ _PHASE = re.compile(
 )
 _HEADING = re.compile(r"^(#{1,6})[ \t]", re.MULTILINE)
 _LEVELS = 6
-_MOST_TOLD = 5
+_MAX_SHOWN = 5
 _ALIASES = {"COMPLETE": "COMPLETED", "DONE": "COMPLETED"}
 _RESUMED = ("NOT STARTED", "IN PROGRESS", "IMPLEMENTING", "PARTIAL", None)
 
 
 class Phase(NamedTuple):
-    """One phase of a plan."""
+    """A phase of a plan."""
 
     number: str
-    """As the plan has it: 1, 2.5, 3A."""
+    """The number as the plan gives it: 1, 2.5, 3A."""
     name: str
     marker: str | None
-    """As S2 spells it; None where the plan gives none that is known."""
+    """In the spelling of S2; None if the plan gives no known marker."""
     start: int
-    """Where its heading begins."""
+    """The start of its heading."""
     end: int
     status: Status | None = None
-    """Where its marker stands."""
+    """The position of its marker."""
 
 
 class TaskPlan(NamedTuple):
-    """What a plan says."""
+    """A parsed plan."""
 
     marker: str | None
     metadata: tuple[tuple[str, str], ...]
@@ -68,7 +68,7 @@ class TaskPlan(NamedTuple):
 
 
 def parse_plan(text: str) -> TaskPlan:
-    """Read a plan."""
+    """Parse a plan."""
     fences = find_fences(text)
     metadata = list(_walk_metadata(text, fences))
     status = _find_status(text, metadata)
@@ -87,24 +87,24 @@ def find_resume_point(plan: TaskPlan) -> Phase | None:
 
 
 def list_open(phases: Iterable[Phase]) -> tuple[Phase, ...]:
-    """The phases that are not over. One that is blocked or set aside is passed over, and still to be done."""
+    """Return the phases that haven't ended, including those that are blocked or on hold."""
     return tuple(phase for phase in phases if phase.marker not in ENDS)
 
 
 def format_phases(phases: Sequence[Phase]) -> str:
-    """What phases are, for people: phase 2 is BLOCKED, phase 3 is ON HOLD."""
-    told = [f"phase {each.number} is {each.marker or 'without a marker'}" for each in phases[:_MOST_TOLD]]
-    return ", ".join(told) + (f", and {len(phases) - _MOST_TOLD} more" if len(phases) > _MOST_TOLD else "")
+    """Return phases with their markers for users: phase 2 is BLOCKED, phase 3 is ON HOLD."""
+    shown = [f"phase {each.number} is {each.marker or 'without a marker'}" for each in phases[:_MAX_SHOWN]]
+    return ", ".join(shown) + (f", and {len(phases) - _MAX_SHOWN} more" if len(phases) > _MAX_SHOWN else "")
 
 
 def set_phase(text: str, number: int | str, marker: str) -> str:
-    """Set the marker of a phase, where it stands now, or at the end of the heading where it has none."""
+    """Set the marker of a phase in its place, or at the end of the heading if it has none."""
     wanted = _check_marker(marker)
     found = [phase for phase in _walk_phases(text, find_fences(text)) if phase.number.upper() == str(number).upper()]
     if len(found) != 1:
         raise UsageError(
             f"the plan has {len(found) or 'no'} phase{'s' if found else ''} {clean_line(str(number), 20)}",
-            hint="look into the plan: each phase has a heading such as ### Phase 1: Name [NOT STARTED]",
+            hint="check the plan: each phase needs a heading such as ### Phase 1: Name [NOT STARTED]",
         )
     (phase,) = found
     if phase.marker == wanted:
@@ -116,7 +116,7 @@ def set_phase(text: str, number: int | str, marker: str) -> str:
 
 
 def set_plan_status(text: str, marker: str) -> str:
-    """Set the status among the metadata lines. A plan that gives none gets none."""
+    """Set the status among the metadata lines, if the plan has one."""
     wanted = _check_marker(marker)
     status = _find_status(text, _walk_metadata(text, find_fences(text)))
     if status is None or _read_known(status.word) == wanted:
@@ -131,7 +131,7 @@ def _replace(text: str, status: Status, wanted: str) -> str:
 def _check_marker(marker: str) -> str:
     wanted = _read_known(marker.strip("[] \t"))
     if wanted is None:
-        raise UsageError(f"'{clean_line(marker, 60)}' is not a marker", hint=did_you_mean(read_marker(marker), MARKERS))
+        raise UsageError(f"'{clean_line(marker, 60)}' isn't a marker", hint=did_you_mean(read_marker(marker), MARKERS))
     return wanted
 
 
@@ -142,7 +142,7 @@ def _read_known(word: str) -> str | None:
 
 
 def _walk_metadata(text: str, fences: list[Span]) -> Iterator[Field]:
-    """The field lines above the phases."""
+    """Yield the field lines above the phases."""
     start, end = _find_region(text, fences)
     end = start or next((phase.start for phase in _walk_phases(text, fences)), end)
     return walk_fields(text, find_header_end(text) or int(text.startswith("\ufeff")), end, fences)
@@ -154,7 +154,7 @@ def _find_status(text: str, fields: Iterable[Field]) -> Status | None:
 
 
 def _find_region(text: str, fences: list[Span]) -> Span:
-    """Where the phases are: the section that is named after them, else the whole text."""
+    """Return the span of the phases: the section that is named after them, else the whole text."""
     section = next(_search(_SECTION, text, 0, fences), None)
     if section is None:
         return 0, len(text)
@@ -180,7 +180,7 @@ def _walk_phases(text: str, fences: list[Span]) -> Iterator[Phase]:
 
 
 def _find_ends(headings: list[re.Match[str]], stop: int) -> list[int]:
-    """Where what stands below each heading ends: at the next one that is not lower."""
+    """Return the end of the text below each heading: the next heading of the same level or above."""
     following = [stop] * (_LEVELS + 1)
     ends: list[int] = []
     for heading in reversed(headings):
@@ -203,6 +203,6 @@ def _read_phase(text: str, heading: re.Match[str], end: int, fields_end: int, fe
 
 
 def _find_last_marker(text: str, start: int, end: int) -> Status | None:
-    """The last marker in brackets on a heading; other words in brackets belong to the name."""
+    """Return the last marker in brackets on a heading; other words in brackets belong to the name."""
     found = [each for each in BRACKETS.finditer(text, start, end) if _read_known(each[1]) is not None]
     return Status(found[-1][1], *found[-1].span()) if found else None

@@ -1,7 +1,6 @@
-"""A state.json that isn't JSON: the last committed version of it that is.
+"""Recovery of a state.json that isn't valid JSON: load its last valid version from git.
 
-Owns which version is taken. Nothing is guessed from the broken text: if git has no version that can be read, that is
-reported and the files stay as they are.
+Nothing is guessed from the broken text: if git has no valid version, that is an error and the files stay as they are.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _NUMBER = re.compile(rf'"{NUMBER_KEY}"[ \t\r\n]*+:[ \t\r\n]*+"?([0-9]{{1,9}})(?!
 
 
 class RestoredState(NamedTuple):
-    """A state.json that can be read, where it comes from, in sentences, and what a repair of it has to know."""
+    """A valid state.json, sentences about its origin, and facts for the repair."""
 
     text: str
     done: tuple[str, ...]
@@ -33,7 +32,7 @@ class RestoredState(NamedTuple):
 
 
 def load_last_version(root: str, folder: str, text: str, broken: ParseProblem, *, has_todo: bool) -> RestoredState:
-    """The last committed version of a broken state.json that can be read. Raise `StateError` if there is none."""
+    """Return the last committed version of a broken state.json that is valid. Raise `StateError` if there is none."""
     from remit.git.file_history import load_file_at, walk_versions  # noqa: PLC0415 - only for a broken file
 
     place = "" if broken.place is None else f" (line {broken.place.line}, column {broken.place.column})"
@@ -45,14 +44,14 @@ def load_last_version(root: str, folder: str, text: str, broken: ParseProblem, *
             listed = parse_todo("" if beside is None else decode(beside.data)).tasks
             markers = {task.number: task.marker for task in reversed(listed)}
             source = f"commit {version.commit[:12]} of {version.day}"
-            told = f"{broken.message}{place}: it was restored from {source}"
-            return RestoredState(earlier, (told,), Restored(find_named(text), markers))
+            done = f"{broken.message}{place}: restored it from {source}"
+            return RestoredState(earlier, (done,), Restored(find_named(text), markers))
     hint = "correct it by hand, or restore it from a backup"
     if has_todo:
-        hint += "; to write it anew from TODO.md alone, move it away and run: remit task sync --repair"
-    raise StateError(f"{broken.message}{place}, and git has no version of it that is JSON", hint=hint)
+        hint += "; to create it again from TODO.md alone, move it away and run: remit task sync --repair"
+    raise StateError(f"{broken.message}{place}, and git has no version that is valid JSON", hint=hint)
 
 
 def find_named(text: str) -> dict[int, tuple[int, int]]:
-    """The numbers of tasks that a broken state.json names, and where it names each first."""
+    """Return the task numbers that a broken state.json names, with the first span of each."""
     return {int(found[1]): found.span(1) for found in reversed([*_NUMBER.finditer(text)])}

@@ -1,9 +1,8 @@
-"""Repair: state.json and TODO.md made to say the same, and what of it needs a person.
+"""Plans that make state.json and TODO.md agree, and the differences that the user has to decide. No side effects.
 
-Owns which of the two is followed. state.json is the truth; a hand edit of TODO.md that is clear is taken in, and what
-both have changed is left and told with both values. Every change is made by the edits of the two files, so whatever it
-is not about stays as it is. Pure: texts come in, texts, sentences and findings go out. Each step reads the two once and
-changes them in one pass, so that the whole is linear in both.
+state.json is the source of truth. An unambiguous manual edit of TODO.md is copied into it; a status that was changed
+in both files becomes a diagnostic. All changes go through `state_edits` and `todo_edits`, so unrelated text stays as
+it is. Each step parses both texts once and changes them in one pass, so a repair is linear in their size.
 """
 
 from __future__ import annotations
@@ -46,40 +45,40 @@ Kind = Literal["same", "todo_edited", "state_edited", "both", "unknown"]
 _SHOWN = 60
 _SHOWN_FIELDS = ("priority", "language", "type", "effort", "created")
 _NO_MARKERS: Mapping[int, str] = {}
-_BY_HAND = "Give one of them another number, or remove it, by hand: which of them is meant only a person can tell."
+_BY_HAND = "Give one of them another number, or remove it, by hand: Remit can't tell which of them is meant."
 
 
 class Restored(NamedTuple):
-    """What is known about a broken state.json and the earlier version of it that takes its place."""
+    """Facts about a broken state.json and the version from git that replaces it."""
 
     named: Mapping[int, tuple[int, int]]
-    """The numbers of tasks in the broken file, and where it names each first."""
+    """The task numbers in the broken file, with the first offset of each."""
     markers: Mapping[int, str | None] = MappingProxyType({})
-    """What TODO.md said of each task in the commit of that version."""
+    """The marker of each task in TODO.md, in the commit of that version."""
 
 
 class RepairPlan(NamedTuple):
-    """Both files as they should be."""
+    """The new texts of both files, and what changes."""
 
     state: str
     todo: str
     done: tuple[str, ...]
     """One sentence for each change."""
     left: tuple[Diagnostic, ...]
-    """What needs a person; places are in the new texts."""
+    """The errors that the user has to decide; places are in the new texts."""
     plans: Mapping[int, str] = _NO_MARKERS
-    """The marker that the plan of a task should get."""
+    """The new marker of the plans of tasks, by number."""
     renumbered: tuple[Renumbered, ...] = ()
     lost: tuple[int, ...] = ()
     """The tasks of a broken state.json that neither the restored version nor TODO.md has."""
     has_dropped: bool = False
-    """Whether a value of state.json is gone, so that the file has to be kept as it was."""
+    """True if a value of state.json is lost, so the file has to be copied first."""
 
 
 def classify_drift(state: State, todo: Todo, baseline: Mapping[int, str] | None) -> dict[int, Kind]:
-    """Say for each task of both files which of them was edited since they last agreed.
+    """Return for each task in both files which file was edited since they last agreed.
 
-    `baseline` is the marker that each task had then; a task that is not in it is unknown where the two differ.
+    `baseline` has the marker of each task from that time; a difference of any other task is "unknown".
     """
     before = {number: read_marker(marker) for number, marker in (baseline or {}).items()}
     kinds: dict[int, Kind] = {}
@@ -107,12 +106,12 @@ def plan_repair(
     folders: Mapping[int, list[str]] = NO_FOLDERS,
     restored: Restored | None = None,
 ) -> RepairPlan:
-    """Work out how the two files become one again; None is a file that is not there.
+    """Plan how the two files become consistent again; None is a missing file.
 
-    `prefer` says which is followed where they differ: one of them, in status, priority and title; or, as "newest", the
-    one that was edited, by the `baseline`, and state.json where that is not known. `plans` are the statuses of plans,
-    `folders` the names of folders, each by the numbers of their tasks. `restored` is given if state.json is an earlier
-    version of a broken file: then a status that TODO.md has got since is followed, whatever is preferred.
+    `prefer` is the file to follow if status, priority or title differ. "newest" follows the file that was edited since
+    the `baseline`, and state.json if that is unknown. `plans` has the statuses of plans and `folders` the names of
+    task folders, by task number. `restored` is given if state.json comes from an earlier commit: a status that changed
+    in TODO.md since then always wins.
     """
     work = _Repairing(state_text, todo_text, parse_archive(archive_text), restored)
     broken = work.read_state().broken
@@ -130,9 +129,9 @@ def plan_repair(
 
 
 def plan_absorb(state_text: str, todo_text: str, baseline: Mapping[int, str] | None) -> RepairPlan:
-    """Work out what is clear without being asked: a status that was edited in one of the files, and legally.
+    """Plan to absorb unambiguous edits: a legal status change in one file only.
 
-    Everything else stays as it is, and is told.
+    All other differences stay as they are and become diagnostics.
     """
     work = _Repairing(state_text, todo_text, NO_TASKS)
     broken = work.read_state().broken
@@ -143,7 +142,7 @@ def plan_absorb(state_text: str, todo_text: str, baseline: Mapping[int, str] | N
 
 
 def _walk_pairs(state: State, todo: Todo) -> Iterator[tuple[Task, Task]]:
-    """Each task that both files have, as TODO.md and as state.json tell of it: the first of its number in each."""
+    """Yield each task that both files have, from TODO.md and from state.json: the first of its number in each."""
     known = _index(state.tasks)
     listed = _index(todo.tasks) | _index(todo.tasks, bare=False)
     for number in sorted(listed.keys() & known.keys()):
@@ -151,18 +150,18 @@ def _walk_pairs(state: State, todo: Todo) -> Iterator[tuple[Task, Task]]:
 
 
 def _index(tasks: tuple[Task, ...], *, bare: bool = True) -> dict[int, Task]:
-    """The first task of each number, by number; or the first that is more than a heading."""
+    """Return the first task of each number; with `bare=False` the first that is more than a heading."""
     first = {task.number: task for task in reversed(tasks) if bare or not task.bare}
     return {number: first[number] for number in sorted(first)}
 
 
 def _marker(known: Task) -> str | None:
-    """What a task of state.json is. One that is put away without a word is over."""
+    """Return the marker of a task in state.json; one in completed_projects without a status is COMPLETED."""
     return "COMPLETED" if known.closed and known.marker is None else known.marker
 
 
 class _Repairing:
-    """Both texts on their way."""
+    """Both texts during a repair."""
 
     def __init__(
         self, state: str | None, todo: str | None, archive: Mapping[int, str], restored: Restored | None = None
@@ -174,47 +173,47 @@ class _Repairing:
         self.done: list[str] = []
         self.renumbered: tuple[Renumbered, ...] = ()
         self.doubts: dict[int, str] = {}
-        """Why a status is left to a person, by number; empty where both were edited."""
+        """Why the user has to decide a status, by number; "" if both files were edited."""
         self.before: dict[int, str] = {}
         self._reasons: dict[int, list[tuple[str, str]]] | None = None
         if state is None:
-            self.done.append("state.json was not there, and was written from TODO.md")
+            self.done.append("state.json was missing: created it from TODO.md")
         if todo is None:
-            self.done.append("TODO.md was not there, and was written from state.json")
+            self.done.append("TODO.md was missing: created it from state.json")
         self.state = state_edits.render_empty_state() if state is None else state
         self.todo = todo_edits.render_empty_todo() if todo is None else todo
         self._known: tuple[str | None, State] = None, State()
         self._listed: tuple[str | None, Todo] = None, Todo(())
 
     def read_state(self) -> State:
-        """The text of state.json as tasks, read anew only where it has changed."""
+        """Parse state.json, only if its text has changed."""
         if self._known[0] is not self.state:
             self._known = self.state, parse_state(self.state)
         return self._known[1]
 
     def read_todo(self) -> Todo:
-        """The text of TODO.md as tasks, read anew only where it has changed."""
+        """Parse TODO.md, only if its text has changed."""
         if self._listed[0] is not self.todo:
             self._listed = self.todo, parse_todo(self.todo)
         return self._listed[1]
 
     def find_unlike(self) -> set[TextSpan | None]:
-        """Where tasks of TODO.md stand that, by their titles, are others than those of their number in state.json."""
+        """Return the places of tasks in TODO.md whose titles don't match the task of this number in state.json."""
         drift = check_drift(self.read_state(), self.read_todo(), self.archive)
         return {each.place for each in drift.in_todo if each.code == "SYN020"}
 
     def find_entries(self) -> dict[int, state_edits.StateEntry]:
-        """The first task of each number in state.json."""
+        """Return the first task of each number in state.json."""
         return {entry.number: entry for entry in reversed(state_edits.list_tasks(self.state))}
 
     def find_sections(self) -> dict[int, todo_edits.TodoSection]:
-        """The first task of each number in TODO.md that is more than a heading, or the first."""
+        """Return the first task of each number in TODO.md that is more than a heading, or else the first."""
         sections = todo_edits.list_tasks(self.todo)[::-1]
         whole = {section.number: section for section in sections if not section.bare}
         return {section.number: section for section in sections} | whole
 
     def drop_archived(self) -> None:
-        """Take those tasks out of an earlier version that were archived after it, and are open nowhere else."""
+        """Remove tasks from a restored version that were archived after its commit and aren't in TODO.md."""
         if self.restored is None:
             return
         state, listed = self.read_state(), {task.number for task in self.read_todo().tasks}
@@ -225,16 +224,16 @@ class _Repairing:
         }
         gone = [entry for entry in state_edits.list_tasks(self.state) if entry.number in over and not entry.closed]
         self.state = state_edits.remove_tasks(self.state, gone)[0]
-        self.done += [f"task {entry.number} is in the archive, and was taken out of state.json" for entry in gone]
+        self.done += [f"removed task {entry.number} from state.json: it is archived" for entry in gone]
 
     def split_numbers(self, folders: Mapping[int, list[str]]) -> None:
-        """Give each number to one task."""
+        """Make every number unique."""
         parted = split_numbers(self.state, self.todo, self.archive, folders)
-        self.state, self.todo, told, self.renumbered, self.has_dropped = parted
-        self.done += told
+        self.state, self.todo, done, self.renumbered, self.has_dropped = parted
+        self.done += done
 
     def share_tasks(self) -> None:
-        """Write what only one of the files has into the other one."""
+        """Copy tasks that only one of the files has into the other one."""
         state, todo = self.read_state(), self.read_todo()
         listed = {task.number for task in todo.tasks}
         known = _index(state.tasks)
@@ -247,25 +246,25 @@ class _Repairing:
         for task, fields in absorbed:
             marker = task.marker or "NOT STARTED"
             fields["status"] = state_edits.spell_status(self.state, marker)
-            self.done.append(f"task {task.number} was only in TODO.md, and was taken into state.json as {marker}")
+            self.done.append(f"added task {task.number} to state.json as {marker}: it was only in TODO.md")
         self.state = state_edits.add_tasks(self.state, [fields for _, fields in absorbed])
 
     def _list(self, missing: list[Task]) -> None:
-        """Write tasks into TODO.md, and put those away that are over."""
+        """Add tasks to TODO.md, and move those that have ended to completed_projects."""
         entries = self.find_entries()
         over = [task for task in missing if task.marker in ENDS]
-        # The list cannot hold every number, nor a status that is none.
+        # There is no form in TODO.md for very large numbers and for statuses that aren't markers.
         shown = [task for task in missing if task.number < TOO_HIGH and task.marker in (None, *MARKERS)]
         shown = [task for task in shown if task.marker not in ENDS]
         for task in over:
-            self.done.append(f"task {task.number} is {task.word} and not in TODO.md: it went to completed_projects")
+            self.done.append(f"moved task {task.number} to completed_projects: it is {task.word} and not in TODO.md")
         for task in shown:
-            self.done.append(f"task {task.number} was only in state.json, and was written into TODO.md")
+            self.done.append(f"added task {task.number} to TODO.md: it was only in state.json")
         self.todo = todo_edits.add_tasks(self.todo, [_present(task, entries[task.number].value) for task in shown])
         self.state = state_edits.move_tasks(self.state, [entries[task.number] for task in over])
 
     def reconcile_statuses(self, prefer: Prefer | None, baseline: Mapping[int, str] | None) -> None:
-        """Make each task say one status in both files; `prefer` None changes only what is clear."""
+        """Give each task the same status in both files; with `prefer` None only if it is unambiguous."""
         state, todo = self.read_state(), self.read_todo()
         kinds = classify_drift(state, todo, baseline)
         unlike = self.find_unlike() if prefer in ("newest", None) or self.restored is not None else set()
@@ -273,7 +272,7 @@ class _Repairing:
         for listed, known in _walk_pairs(state, todo):
             kind = kinds[known.number]
             if listed.place in unlike:
-                winner = None  # what is true of one task may be false of another
+                winner = None  # the status may belong to another task
             elif kind == "same":
                 winner = self._fill_in(listed, known) if prefer is not None else None
             else:
@@ -285,7 +284,7 @@ class _Repairing:
         self._follow_state(sides["state"])
 
     def _fill_in(self, listed: Task, known: Task) -> str | None:
-        """Where one of the files gives no status, whose is taken."""
+        """Return the file to follow if the other file gives no status."""
         if listed.bare:
             return None
         if listed.marker is None and _marker(known) in MARKERS:
@@ -293,7 +292,7 @@ class _Repairing:
         return "todo" if known.marker is None and not known.closed and listed.marker in MARKERS else None
 
     def _choose(self, listed: Task, known: Task, kind: Kind, prefer: Prefer | None) -> str | None:
-        """Whose status is followed; None where it is left to a person."""
+        """Return the file to follow; None if the user has to decide."""
         chosen: str | None = prefer if prefer in ("state", "todo") else None
         if self.restored is not None:
             is_later = listed.marker != self.restored.markers.get(listed.number)
@@ -314,11 +313,11 @@ class _Repairing:
         real = {"state": _marker(known) in MARKERS, "todo": listed.marker in MARKERS}
         if real[chosen]:
             return chosen
-        # What somebody wrote or chose, and is no marker, does not give way to its opposite.
+        # If the chosen file has an invalid status, don't silently overwrite it with the other one.
         return "todo" if prefer == "newest" and kind == "unknown" and real["todo"] else None
 
     def _find_reason(self, listed: Task) -> str:
-        """The reason that a section gives for its status."""
+        """Return the reason that a section gives for its status; "" if it gives none."""
         if listed.marker not in NEED_REASON:
             return ""
         wanted = {f"{listed.marker.lower()} reason", "reason", "blocking reason"}
@@ -327,7 +326,7 @@ class _Repairing:
         return next((value for name, value in self._reasons.get(listed.number, ()) if name in wanted), "")
 
     def _follow_todo(self, pairs: list[tuple[Task, Task]]) -> None:
-        """Give tasks of state.json the status that TODO.md gives them; one that was put away may come back by it."""
+        """Copy statuses from TODO.md to state.json; a completed task may become active again."""
         entries = self.find_entries() if pairs else {}
         edits = state_edits.StateEdits(self.state)
         reopened = set()
@@ -336,8 +335,8 @@ class _Repairing:
             edits.set_status(entry, marker)
             if entry.closed and marker not in ENDS:
                 reopened.add(known.number)
-            was = known.word[:_SHOWN] or "without a status"
-            self.done.append(f"task {known.number} was {was} in state.json, and is {marker} now, as in TODO.md")
+            was = known.word[:_SHOWN] or "no status"
+            self.done.append(f"set task {known.number} to {marker} in state.json, as in TODO.md (it was {was})")
         self.state = edits.apply()
         if reopened:
             entries = self.find_entries()
@@ -345,18 +344,18 @@ class _Repairing:
             self.state = state_edits.move_tasks(self.state, back, home=OPEN_LISTS[0])
 
     def _follow_state(self, pairs: list[tuple[Task, Task]]) -> None:
-        """Give tasks of TODO.md the status that state.json gives them."""
+        """Copy statuses from state.json to TODO.md."""
         sections = self.find_sections() if pairs else {}
         edits = todo_edits.TodoEdits(self.todo)
         for listed, known in pairs:
             marker = _marker(known) or "NOT STARTED"
             edits.set_status(sections[known.number], marker)
-            was = f"[{listed.word[:_SHOWN]}]" if listed.word else "without a status"
-            self.done.append(f"task {known.number} was {was} in TODO.md, and is [{marker}] now, as in state.json")
+            was = f"[{listed.word[:_SHOWN]}]" if listed.word else "no status"
+            self.done.append(f"set task {known.number} to [{marker}] in TODO.md, as in state.json (it was {was})")
         self.todo = edits.apply()
 
     def reconcile_fields(self, prefer: Prefer) -> None:
-        """Make priority and title follow one of the files, where both give them."""
+        """Copy priorities and titles from the preferred file, if both files have them."""
         tasks = _index(self.read_todo().tasks, bare=False)
         entries = {entry.number: entry for entry in reversed(state_edits.list_tasks(self.state)) if not entry.closed}
         sections, unlike = self.find_sections(), self.find_unlike()
@@ -378,8 +377,8 @@ class _Repairing:
     def reconcile_links(self, prefer: Prefer) -> None:
         """Link the current plan, report and summary of each open task in both files.
 
-        Reports and summaries that one file has are added to the other. A task has one plan: that of the file that is
-        preferred, by default state.json.
+        Reports and summaries of one file are added to the other. A task has one plan: that of the preferred file, by
+        default state.json.
         """
         samples = todo_edits.read_samples(self.todo)
         for listed, known in _walk_pairs(self.read_state(), self.read_todo()):
@@ -387,13 +386,13 @@ class _Repairing:
                 named = {"research": "report"}.get(kind, kind)
                 if here and (not there or kind != "plan" or prefer == "todo"):
                     self.state = state_edits.add_link(self.state, known.number, Linked(kind, here))
-                    self.done.append(f"the {named} '{here}' of task {known.number} is in state.json, too")
+                    self.done.append(f"added the {named} '{here}' of task {known.number} to state.json")
                 if there and (not here or kind != "plan" or prefer != "todo"):
                     self.todo = todo_edits.add_link(self.todo, known.number, Linked(kind, there), samples)
-                    self.done.append(f"the {named} '{there}' of task {known.number} is linked in TODO.md, too")
+                    self.done.append(f"linked the {named} '{there}' of task {known.number} in TODO.md")
 
     def reconcile_next_number(self) -> None:
-        """Raise the next number above all that are taken, and give it alike in both files."""
+        """Set the next number above all used numbers, and to the same value in both files."""
         state, todo = self.read_state(), self.read_todo()
         counters = [each.next_number.number for each in (state, todo) if each.next_number is not None]
         taken = list_taken(state, todo, self.archive)
@@ -404,25 +403,25 @@ class _Repairing:
         self.state = state_edits.set_next_number(self.state, number)
         self.todo = todo_edits.set_next_number(self.todo, number)
         if (self.state, self.todo) != before:
-            self.done.append(f"the next number is {number}")
+            self.done.append(f"set the next number to {number}")
 
     def finish(self, plans: Mapping[int, str | None], *, repaired: bool = False) -> RepairPlan:
-        """What came of it, and what is still wrong."""
+        """Return both texts, with the changes made and the errors that are left."""
         state, todo = self.read_state(), self.read_todo()
         drift = check_drift(state, todo, self.archive)
         better = dict(self._explain_doubts(state, todo))
-        if repaired:  # it has just been tried, so it is no advice any more
+        if repaired:  # the hint of SYN005 is to run the repair that has just failed
             better |= {each: each._replace(hint=_BY_HAND) for each in drift.in_todo if each.code == "SYN005"}
         left = [better.get(each, each) for each in (*drift.in_state, *drift.in_todo) if each.severity == "error"]
         markers = {task.number: task.marker for task in state.tasks if task.marker is not None}
         following = {number: markers[number] for number in _find_late_plans(state, plans)}
         for number, marker in following.items():
-            self.done.append(f"the plan of task {number} is [{marker}] now, as in state.json")
-        told, last = tuple(self.done), (self.renumbered, self.lost, self.has_dropped)
-        return RepairPlan(self.state, self.todo, told, tuple(left), following, *last)
+            self.done.append(f"set the plan of task {number} to [{marker}], as in state.json")
+        done, last = tuple(self.done), (self.renumbered, self.lost, self.has_dropped)
+        return RepairPlan(self.state, self.todo, done, tuple(left), following, *last)
 
     def _explain_doubts(self, state: State, todo: Todo) -> Iterator[tuple[Diagnostic, Diagnostic]]:
-        """Each status that is left to a person, as it is told without a baseline and with one."""
+        """Yield for each status that the user has to decide the general diagnostic, and the better one."""
         for listed, known in _walk_pairs(state, todo):
             doubt = self.doubts.get(known.number)
             if doubt:
@@ -432,7 +431,7 @@ class _Repairing:
 
 
 class _FieldEdits(NamedTuple):
-    """Both files while fields of the one come to follow those of the other."""
+    """The edits of both files while fields are copied from the preferred one."""
 
     prefer: Prefer
     state: state_edits.StateEdits
@@ -441,7 +440,7 @@ class _FieldEdits(NamedTuple):
     def choose(
         self, entry: state_edits.StateEntry, section: todo_edits.TodoSection, key: str, known: str, listed: str
     ) -> list[str]:
-        """Settle one field of a task that has two values; a sentence, if that was to be done."""
+        """Copy one field of a task that has two values; return a sentence about it, if that changed a file."""
         if self.prefer == "todo":
             value = listed.capitalize() if key == "priority" and known[:1].isupper() else listed
             changed = self.state.set_fields(entry, {key: value})
@@ -453,12 +452,12 @@ class _FieldEdits(NamedTuple):
             else:
                 there = self.todo.find_field(section, key) is not None
                 changed = there and self.todo.set_field(section, key, known.capitalize())
-        sentence = f"task {entry.number} had the {key} {old[:_SHOWN]!r} in {where}, and has {now[:_SHOWN]!r}"
+        sentence = f"changed the {key} of task {entry.number} in {where} from {old[:_SHOWN]!r} to {now[:_SHOWN]!r}"
         return [sentence] if changed else []
 
 
 def _find_reasons(todo: str) -> dict[int, list[tuple[str, str]]]:
-    """The fields of each number in TODO.md that may say why it is as it is, in their order."""
+    """Return the fields in TODO.md that may give the reason of a status, by number, in their order."""
     edits = todo_edits.TodoEdits(todo)
     found: dict[int, list[tuple[str, str]]] = {}
     for section in todo_edits.list_tasks(todo):
@@ -468,12 +467,12 @@ def _find_reasons(todo: str) -> dict[int, list[tuple[str, str]]]:
 
 
 def _make_title(name: object) -> str:
-    """The name of a project as a title."""
+    """Return the name of a project as a title."""
     return name.replace("_", " ").capitalize() if isinstance(name, str) else ""
 
 
 def _present(known: Task, value: Mapping[str, object]) -> todo_edits.NewTask:
-    """A task of state.json as TODO.md would tell of it."""
+    """Return a task of state.json as a new task for TODO.md."""
     shown = {"Status": f"[{known.marker or 'NOT STARTED'}]"}
     for key in _SHOWN_FIELDS:
         given = value.get(key)

@@ -1,7 +1,7 @@
-"""state.json as tasks, each with its place.
+"""Parse state.json into tasks with their places.
 
-Owns the file's dialects: where tasks are kept in it, and how their numbers and statuses are spelt. A file that is no
-JSON is told with the place where it breaks and, where that can be seen, with what happened to it.
+Accepts the variants of the file: the names of its lists, and the spelling of numbers and statuses. If the file isn't
+valid JSON, the result has the place of the error and its probable cause.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ NUMBERING_KEY = "project_numbering"
 NEXT_KEY = "next_project_number"
 NUMBER_KEY = "project_number"
 STATUS_KEY = "status"
-RESTORE = "restore it from git and TODO.md, with the original kept: remit task sync --repair"
-"""What to do about a state.json that isn't JSON."""
+RESTORE = "restore it from git and TODO.md, and keep a copy of the file, with: remit task sync --repair"
+"""The hint for a state.json that isn't valid JSON."""
 _MODULO = re.compile(r"modulo[ _-]?([0-9]{1,9})(?![0-9])")
 _MAX_POLICY = 100
 _MAX_REPEATED = 5
@@ -45,20 +45,20 @@ _SHOWN = 60
 
 
 class State(NamedTuple):
-    """What state.json says. `broken` is set where it is no JSON, and then there is nothing else."""
+    """A parsed state.json. If it isn't valid JSON, only `broken` is set."""
 
     tasks: tuple[Task, ...] = ()
     next_number: Counter | None = None
     wraps: range = NO_WRAP
-    """The numbers that are gone through again and again, so that the next need not be the highest; else none."""
+    """The range of numbers if the numbering wraps around, so the next number may be lower; else empty."""
     flaws: tuple[ParseProblem, ...] = ()
     repeated: tuple[ParseProblem, ...] = ()
-    """Keys that a task gives twice."""
+    """Duplicate keys of tasks."""
     broken: ParseProblem | None = None
 
 
 class _Lines:
-    """Offsets as lines and columns, asked for nearly in the order of the text: each is counted from the one before."""
+    """Converts offsets to lines and columns. Counts from the previous offset, so ascending offsets are fast."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -69,7 +69,7 @@ class _Lines:
 
     def _find(self, at: int) -> tuple[int, int]:
         crossed = self.text.count("\n", min(at, self.at), max(at, self.at))
-        if crossed:  # else the line begins where it did: in a file of one line that is far away
+        if crossed:  # otherwise the line start is known; searching it in a file of one line is slow
             self.line += crossed if at > self.at else -crossed
             self.start = self.text.rfind("\n", 0, at) + 1
         self.at = at
@@ -83,11 +83,11 @@ def parse_state(text: str) -> State:
     try:
         value, repeats = _load(text)
     except (ValueError, RecursionError) as error:
-        told = explain_breakage(error, text, "state.json", offset=start)
-        return State(broken=ParseProblem(told.message, told.hint, told.span and lines.locate(*told.span)))
+        broken = explain_breakage(error, text, "state.json", offset=start)
+        return State(broken=ParseProblem(broken.message, broken.hint, broken.span and lines.locate(*broken.span)))
     if not isinstance(value, dict):
         flaw = ParseProblem(
-            "state.json is not an object", "Make it an object with active_projects.", lines.locate(0, 1)
+            "state.json isn't a JSON object", "Make it an object with active_projects.", lines.locate(0, 1)
         )
         return State(broken=flaw)
     state = _read(text, lines, skip_space(text, start))
@@ -95,7 +95,7 @@ def parse_state(text: str) -> State:
 
 
 def _load(text: str) -> tuple[object, bool]:
-    """A text as a JSON value, and whether some object in it may give a key twice."""
+    """Return a text as a JSON value, and whether an object in it may have a duplicate key."""
     try:
         return from_json(text.removeprefix("\ufeff").encode(), cache_mode="keys", catch_duplicate_keys=True), False
     except ValueError:
@@ -103,11 +103,11 @@ def _load(text: str) -> tuple[object, bool]:
 
 
 def load_json(text: str) -> object:
-    """A text as a JSON value. Raise `ValueError` or `RecursionError`, with the place, where it is none."""
+    """Return a text as a JSON value. Raise `ValueError` or `RecursionError`, with the place, if it isn't valid."""
     text = text.removeprefix("\ufeff")
     try:
         return from_json(text.encode(), cache_mode="keys")
-    except ValueError:  # it is the quicker one, but refuses half of a surrogate pair and tells no offset
+    except ValueError:  # jiter is faster, but rejects lone surrogates and gives no offset
         return json.loads(text)
 
 
@@ -120,18 +120,20 @@ def _read(text: str, lines: _Lines, start: int) -> State:
         lists = member.key in OPEN_LISTS or member.key in CLOSED_LISTS
         if member.key in seen and (lists or member.key == NEXT_KEY):
             flaws.append(
-                ParseProblem(f"{member.key} is given twice", "Join the two: most readers see the last.", place)
+                ParseProblem(f"duplicate key {member.key}", "Join the two values: most readers use the last.", place)
             )
         seen.add(member.key)
         if lists and isinstance(member.value, list):
             for item in walk_items(text, member.start):
                 _read_task(item, text, lines, tasks, flaws, closed=member.key in CLOSED_LISTS)
         elif lists and member.value is not None:
-            flaws.append(ParseProblem(f"{member.key} is not a list", "Make it a list of tasks.", place))
+            flaws.append(ParseProblem(f"{member.key} isn't a list", "Make it a list of tasks.", place))
         elif member.key == NEXT_KEY:
             number = read_number(member.value)
             if number is None:
-                flaws.append(ParseProblem(f"{NEXT_KEY} is not a number", "Give the number of the next task.", place))
+                flaws.append(
+                    ParseProblem(f"{NEXT_KEY} isn't a number", "Set it to the number of the next task.", place)
+                )
             else:
                 counter = Counter(number, place)
         elif member.key == NUMBERING_KEY:
@@ -140,9 +142,9 @@ def _read(text: str, lines: _Lines, start: int) -> State:
 
 
 def read_numbering(value: object) -> range:
-    """The numbers that `project_numbering` has tasks go through again and again; none where they only rise.
+    """Return the range of numbers if `project_numbering` wraps around; an empty range if numbers only increase.
 
-    A policy such as increment_modulo_1000 goes from 0 to 999, unless `min` says that it begins later.
+    A policy such as increment_modulo_1000 goes from 0 to 999, unless `min` gives a higher start.
     """
     given = value if isinstance(value, dict) else {}
     policy, first, last = str(given.get("policy"))[:_MAX_POLICY], given.get("min"), given.get("max")
@@ -155,7 +157,7 @@ def read_numbering(value: object) -> range:
 
 
 def read_number(value: object) -> int | None:
-    """The number of a task as state.json gives it; None where it is none."""
+    """Return the number of a task as state.json gives it; None if it isn't a valid number."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= MAX_NUMBER_DIGITS:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
@@ -170,7 +172,8 @@ def _read_task(
     number = read_number(value.get(NUMBER_KEY))
     if given is None or number is None:
         at = item if given is None else given
-        flaws.append(ParseProblem("an entry has no project_number", "Give it one.", lines.locate(at.start, at.end)))
+        place = lines.locate(at.start, at.end)
+        flaws.append(ParseProblem("a task has no project_number", "Add a project_number.", place))
         return
     status = members.get(STATUS_KEY)
     word = status.value if status is not None and isinstance(status.value, str) else ""
@@ -191,16 +194,16 @@ def _read_task(
 
 
 def _find_repeated(text: str) -> Iterator[ParseProblem]:
-    """The keys that tasks give twice. Walked only where some object does."""
+    """Yield the duplicate keys of tasks. Called only if some object has one."""
     lines = _Lines(text)
     for home in walk_members(text, skip_space(text, 1 if text.startswith("\ufeff") else 0)):
         if home.key in (*OPEN_LISTS, *CLOSED_LISTS) and isinstance(home.value, list):
             for item in walk_items(text, home.start):
                 number = read_number(item.value.get(NUMBER_KEY)) if isinstance(item.value, dict) else None
                 found = () if number is None else _walk_repeated(text, item)
-                for member, told in islice(found, _MAX_REPEATED):
+                for member, what in islice(found, _MAX_REPEATED):
                     place = lines.locate(member.key_start, member.end)
-                    yield ParseProblem(f"task {number} gives {told}", "Remove one of the two by hand.", place)
+                    yield ParseProblem(f"task {number} has {what}", "Remove one of the two by hand.", place)
 
 
 def _walk_repeated(text: str, item: Member) -> Iterator[tuple[Member, str]]:

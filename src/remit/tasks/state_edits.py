@@ -1,11 +1,10 @@
-"""state.json changed as a text: tasks, their fields, the next number.
+"""Edit state.json as text, and keep its layout: tasks, their fields, the next number. No side effects.
 
-Owns every edit of that file. An edit changes only what it is about: unknown keys, order, indentation, line ends, the
-spelling of other values and what is given twice stay as they are; an edit that sets what is there already gives the
-same text. Pure: texts come in, texts go out.
+An edit changes only its own values. Unknown keys, order, indentation, line ends, the spelling of other values and
+duplicate keys stay as they are. Edits are idempotent: setting an existing value returns the same text.
 
-A task is named by its number or, where a number is given twice, by the `Entry` that `find_tasks` gives; an entry holds
-for the text it was found in. Many tasks are changed in one pass (`Edits`, and what ends in `_tasks`).
+A task is given by its number or, if the number isn't unique, by the `StateEntry` from `find_tasks`, which is valid only
+for the text it was found in. `StateEdits` and the functions that end in `_tasks` change many tasks in one pass.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ _MAX_SPELLINGS = 32
 
 
 class StateEntry(NamedTuple):
-    """A task in the text of a state.json: what it says, which list it is in, and where it stands."""
+    """A task in the text of a state.json: its value, its list and its position."""
 
     number: int
     value: dict[str, Any]
@@ -64,49 +63,47 @@ class StateEntry(NamedTuple):
 
     @property
     def closed(self) -> bool:
-        """Whether it is kept among the completed ones."""
+        """True if it is in completed_projects."""
         return self.home in CLOSED_LISTS
 
 
 def render_empty_state(next_number: int = 1) -> str:
-    """A state.json without a task."""
+    """Return a state.json without tasks."""
     return json.dumps({NEXT_KEY: next_number, _HOME: [], CLOSED_LISTS[0]: []}, indent=2) + "\n"
 
 
 def find_task(text: str, number: int) -> StateEntry:
-    """The task that has a number: an open one before a closed one. Raise `UsageError` where there is none, or two."""
+    """Return the task with a number, an active one first. Raise `UsageError` if there is none, or more than one."""
     found = find_tasks(text, number)
     chosen = [entry for entry in found if not entry.closed] or list(found[-1:])
     if not chosen:
-        raise UsageError(
-            f"there is no task {number} in state.json", hint="see the tasks that are there with: remit task list"
-        )
+        raise UsageError(f"there is no task {number} in state.json", hint="list the tasks with: remit task list")
     if len(chosen) > 1:
         raise UsageError(
-            f"the number {number} is given to {len(chosen)} tasks in state.json",
+            f"{len(chosen)} tasks in state.json have the number {number}",
             hint="give one of them a new number with: remit task sync --repair",
         )
     return chosen[0]
 
 
 def find_tasks(text: str, number: int) -> tuple[StateEntry, ...]:
-    """Every task that has a number, in the order of the file."""
+    """Return every task with a number, in the order of the file."""
     return tuple(entry for entry in list_tasks(text) if entry.number == number)
 
 
 @remember
 def _load(text: str) -> dict[str, Any]:
-    """The whole file as a value, to look into and never to change. A command asks for the same text several times."""
+    """Return the whole file as a value, which must not be changed. Cached: a command loads the same text many times."""
     try:
         value = load_json(text)
     except (ValueError, RecursionError):
         broken = parse_state(text).broken
         raise InputError(
-            broken.message if broken is not None else "state.json cannot be read",
+            broken.message if broken is not None else "state.json can't be parsed",
             hint="see where it breaks with: remit task sync --check",
         ) from None
     if not isinstance(value, dict):
-        raise InputError("state.json is not an object", hint="make it an object with active_projects")
+        raise InputError("state.json isn't a JSON object", hint="make it an object with active_projects")
     return value
 
 
@@ -121,7 +118,7 @@ def _number(item: object) -> int | None:
 
 @remember
 def list_tasks(text: str) -> tuple[StateEntry, ...]:
-    """Every task, in the order of the file."""
+    """Return every task, in the order of the file."""
     _load(text)
     numbered = (
         (home, item, _number(item.value)) for home in _walk_lists(text) for item in walk_items(text, home.start)
@@ -134,7 +131,7 @@ def list_tasks(text: str) -> tuple[StateEntry, ...]:
 
 
 def _walk_lists(text: str) -> Iterator[Member]:
-    """The lists of tasks; one that is given twice comes twice."""
+    """Yield the lists of tasks, also those with a duplicate key."""
     for member in walk_members(text, _find_top(text)):
         if member.key in _LISTS and isinstance(member.value, list):
             yield member
@@ -145,7 +142,7 @@ def _find_top(text: str) -> int:
 
 
 class StateEdits:
-    """Changes of many tasks: worked out from one reading of the text, and made in one pass."""
+    """Changes to many tasks, computed from one parse of the text and applied in one pass."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -153,21 +150,21 @@ class StateEdits:
         self._gone: set[int] = set()
 
     def set_fields(self, entry: StateEntry, fields: Mapping[str, object]) -> bool:
-        """Set fields of a task; whether that changes it. A field is set once, and all new ones of a task at once."""
+        """Set fields of a task; return whether that changes it. Set each field once, and all new fields together."""
         changes = _set_members(self.text, entry.start, fields)
         self._changes += changes
         return bool(changes)
 
     def set_status(self, entry: StateEntry, marker: str) -> bool:
-        """Set the status of a task, spelt as the file spells it."""
+        """Set the status of a task, in the spelling of the file."""
         return self.set_fields(entry, _want_status(self.text, entry, marker))
 
     def remove(self, entry: StateEntry) -> None:
-        """Take a task out of the file."""
+        """Remove a task from the file."""
         self._gone.add(entry.start)
 
     def apply(self) -> str:
-        """The text with all changes."""
+        """Return the text with all changes."""
         changes = [*self._changes, *self._cut_gone()]
         return apply(self.text, changes) if changes else self.text
 
@@ -182,10 +179,10 @@ class StateEdits:
 
 
 def set_fields(text: str, task: int | StateEntry, fields: Mapping[str, object], *, now: str = "") -> str:
-    """Set fields of a task, or take them away (`REMOVE`). A new field is the last one.
+    """Set fields of a task, or remove them (`REMOVE`). New fields are appended.
 
-    `now` is the time as `2026-01-02T03:04:05Z`. With it, where anything changes, `last_updated` of the task and
-    `_last_updated` of the file follow in the form they have; where they are not there they are not added.
+    `now` is the time as `2026-01-02T03:04:05Z`. If given and anything changes, existing `last_updated` fields of the
+    task and the file are updated in their own format.
     """
     entry = _resolve(text, task)
     changes = _set_members(text, entry.start, fields)
@@ -200,25 +197,25 @@ def set_fields(text: str, task: int | StateEntry, fields: Mapping[str, object], 
 def set_status(
     text: str, task: int | StateEntry, marker: str, fields: Mapping[str, object] | None = None, *, now: str = ""
 ) -> str:
-    """Set the status of a task, spelt as the file spells it, and with it other fields."""
+    """Set the status of a task, in the spelling of the file, together with other fields."""
     entry = _resolve(text, task)
     return set_fields(text, entry, {**_want_status(text, entry, marker), **(fields or {})}, now=now)
 
 
 def _want_status(text: str, entry: StateEntry, marker: str) -> dict[str, object]:
-    """The field that gives a task a marker; none where it has it."""
+    """Return the field that gives a task a marker; none if it has this marker."""
     word = str(entry.value.get(STATUS_KEY) or "")
     return {} if read_marker(word) == marker else {STATUS_KEY: spell_status(text, marker, word)}
 
 
 def spell_status(text: str, marker: str, word: str = "") -> str:
-    """A marker as this state.json spells it: as `word`, the task's present one, then as the other tasks' statuses."""
+    """Return a marker in the spelling of the file: like `word` (the task's current status), else like other tasks."""
     return spell_marker(marker, (word, *_list_spellings(text), "not_started"))
 
 
 @remember
 def _list_spellings(text: str) -> tuple[str, ...]:
-    """The statuses of the file, each once. More of them than there are markers, by far, are no way of spelling them."""
+    """Return the distinct statuses of the file, at most as many as could be markers."""
     value = _load(text)
     words = (item.get(STATUS_KEY) for home in _LISTS for item in _list(value, home) if isinstance(item, dict))
     return tuple(islice(dict.fromkeys(each for each in words if isinstance(each, str)), _MAX_SPELLINGS))
@@ -227,29 +224,29 @@ def _list_spellings(text: str) -> tuple[str, ...]:
 def add_link(
     text: str, task: int | StateEntry, link: Linked, fields: Mapping[str, object] | None = None, *, now: str = ""
 ) -> str:  # fmt: skip
-    """Note a file as an artifact of a task, unless it is one; a plan is the task's plan from then on.
+    """Add a file to the artifacts of a task, if it is missing there; a plan becomes the task's plan.
 
-    `fields` are what the artifact says of itself. A list of artifacts that are mere paths stays such a list.
+    `fields` describe the artifact. A list of plain paths stays a list of paths.
     """
     entry = _resolve(text, task)
     listed = entry.value.get("artifacts")
     artifacts = listed if isinstance(listed, list) else []
     paths = [each.get("path") if isinstance(each, dict) else each for each in artifacts]
     if link.path not in paths:
-        told = {"path": link.path, "type": link.kind, **{key: value for key, value in (fields or {}).items() if value}}
+        item = {"path": link.path, "type": link.kind, **{key: value for key, value in (fields or {}).items() if value}}
         is_plain = bool(artifacts) and all(isinstance(each, str) for each in artifacts)
-        text = append_to_list(text, entry, "artifacts", link.path if is_plain else told, now=now)
+        text = append_to_list(text, entry, "artifacts", link.path if is_plain else item, now=now)
     return set_fields(text, entry.number, {"plan_path": link.path}, now=now) if link.kind == "plan" else text
 
 
 def append_to_list(text: str, task: int | StateEntry, key: str, value: object, *, now: str = "") -> str:
-    """Add a value to a list of a task (artifacts, linkedResearch), unless it is in it. The list is made if needed."""
+    """Add a value to a list of a task (artifacts, linkedResearch), if it is missing. Create the list if needed."""
     entry = _resolve(text, task)
     listed = entry.value.get(key)
     if not listed and listed in (None, []):
         return set_fields(text, entry, {key: [value]}, now=now)
     if not isinstance(listed, list):
-        raise InputError(f"{key} of task {entry.number} in state.json is not a list", hint="make it a list")
+        raise InputError(f"{key} of task {entry.number} in state.json isn't a list", hint="make it a list")
     if any(same(each, value) for each in listed):
         return text
     member = {each.key: each for each in walk_members(text, entry.start)}[key]
@@ -260,21 +257,21 @@ def append_to_list(text: str, task: int | StateEntry, key: str, value: object, *
 
 
 def set_next_number(text: str, number: int, *, now: str = "") -> str:
-    """Set the number that the next task gets."""
+    """Set the number of the next task."""
     if read_number(_load(text).get(NEXT_KEY)) == number:
         return text
     return apply(text, [*_change_top(text, {NEXT_KEY: number}), *_change_stamps(text, now)])
 
 
 def set_file_fields(text: str, fields: Mapping[str, object]) -> str:
-    """Set members of the whole file."""
+    """Set top-level members of the file."""
     return apply(text, _change_top(text, fields)) if fields else text
 
 
 def add_task(text: str, fields: Mapping[str, object], *, next_number: int | None = None, now: str = "") -> str:
-    """Add an open task, first or last as the file has the newest, and set the number of the next one.
+    """Add an active task first or last, wherever the file has the newest one, and set the next number.
 
-    `fields` holds its number. With `now`, `created` and `last_updated` are added in the form other tasks have them.
+    `fields` includes its number. With `now`, `created` and `last_updated` are added in the format of other tasks.
     """
     value = _load(text)
     others = [item for item in _list(value, _HOME) if isinstance(item, dict)]
@@ -286,17 +283,17 @@ def add_task(text: str, fields: Mapping[str, object], *, next_number: int | None
 
 
 def add_tasks(text: str, tasks: Sequence[Mapping[str, object]]) -> str:
-    """Add open tasks, first or last as the file has the newest. They come in the order of their numbers."""
+    """Add active tasks first or last, wherever the file has the newest one, in the order of their numbers."""
     return _insert(text, _HOME, tasks) if tasks else text
 
 
 def insert_tasks(text: str, objects: Sequence[RawJson], *, home: str = CLOSED_LISTS[0], now: str = "") -> str:
-    """Put tasks that were taken out elsewhere into a list, word for word. They come in the order of their numbers."""
+    """Insert tasks that were removed elsewhere into a list, word for word, in the order of their numbers."""
     return _insert(text, home, objects, now=now) if objects else text
 
 
 def remove_tasks(text: str, entries: Sequence[StateEntry], *, now: str = "") -> tuple[str, list[RawJson]]:
-    """Take tasks out of the file. Gives the text without them, and each task's own text."""
+    """Remove tasks from the file. Return the text without them, and the text of each task."""
     edits = StateEdits(text)
     for entry in entries:
         edits.remove(entry)
@@ -306,7 +303,7 @@ def remove_tasks(text: str, entries: Sequence[StateEntry], *, now: str = "") -> 
 
 
 def move_tasks(text: str, entries: Sequence[StateEntry], *, home: str = CLOSED_LISTS[0], now: str = "") -> str:
-    """Move tasks to a list, word for word. They come in the order of their numbers."""
+    """Move tasks to a list, word for word, in the order of their numbers."""
     rest, removed = remove_tasks(text, entries)
     return insert_tasks(rest, removed, home=home, now=now)
 
@@ -316,7 +313,7 @@ def _resolve(text: str, task: int | StateEntry) -> StateEntry:
 
 
 def render_stamp(old: object, now: str) -> str:
-    """The time in the form of another: a date alone, an offset for the Z, or as it is given."""
+    """Return a time in the format of another: a date only, an offset instead of Z, or unchanged."""
     shape = old if isinstance(old, str) else ""
     if len(shape) == _DATE_LENGTH:
         return now[:_DATE_LENGTH]
@@ -324,19 +321,19 @@ def render_stamp(old: object, now: str) -> str:
 
 
 def _change_stamps(text: str, now: str) -> list[TextChange]:
-    """The time of the file's last change, where it gives one."""
+    """Return the changes that update the file's own time of last change, if it has one."""
     value = _load(text)
     known = [key for key in ("_last_updated", "last_updated") if isinstance(value.get(key), str)]
     return _change_top(text, {key: render_stamp(value[key], now) for key in known}) if now and known else []
 
 
 def _change_top(text: str, fields: Mapping[str, object]) -> list[TextChange]:
-    """The changes that set members of the whole file."""
+    """Return the changes that set top-level members."""
     return _set_members(text, _find_top(text), fields)
 
 
 def _set_members(text: str, start: int, fields: Mapping[str, object]) -> list[TextChange]:
-    """The changes that set members. A number that the file writes as a text stays one."""
+    """Return the changes that set members. A number that the file writes as a string stays a string."""
     known = {each.key: each for each in walk_members(text, start)} if {NUMBER_KEY, NEXT_KEY} & fields.keys() else {}
     spelled = {key: _spell_number(known[key], value) if key in known else value for key, value in fields.items()}
     return set_members(text, start, spelled)
@@ -355,11 +352,11 @@ def _insert(
     top: Mapping[str, object] | None = None,
     now: str = "",
 ) -> str:
-    """Put tasks into a list, and set members of the whole file."""
+    """Insert tasks into a list, and set top-level members."""
     listed = _load(text).get(home)
     if listed is not None and not isinstance(listed, list):
         raise InputError(
-            f"{home} in state.json is not a list",
+            f"{home} in state.json isn't a list",
             hint="make it a list of tasks by hand, such as [], then run the command again",
         )
     if not listed:

@@ -1,7 +1,7 @@
-"""The store of tasks: each thing that can be done to them, in state.json, TODO.md and the plan at once.
+"""Operations on tasks, which change state.json, TODO.md and the plan in one transaction.
 
-Owns the folder of tasks. A change is worked out on the texts and written as a whole (`desk`); what it may do, the table
-of moves says (`moves`). A number is taken once: state.json, TODO.md and the archive are asked.
+A change is computed on the texts and written as a whole (`transaction`); the table in `moves` has the legal status
+changes. A task number is allocated once: state.json, TODO.md and the archive are checked.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ PRIORITIES = ("high", "medium", "low")
 _DONE_KEYS = {"RESEARCHED", "PLANNED", "REVISED", "COMPLETED", "BLOCKED", "ABANDONED"}
 _REASONS = {marker: f"{marker.lower()}_reason" for marker in sorted(NEED_REASON)}
 _DATES = ("started", "last_updated", *sorted(key.lower() for key in _DONE_KEYS), *_REASONS.values())
-"""What a move dates in a task, and why it was moved."""
+"""The fields that a status change sets: its dates and its reason."""
 
 
 class StoredTask(NamedTuple):
-    """A task as state.json has it."""
+    """A task as stored in state.json."""
 
     number: int
     title: str
@@ -61,45 +61,45 @@ class StoredTask(NamedTuple):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is left to be done."""
+        """True if the task has ended."""
         return self.closed or self.marker in ENDS
 
     @property
     def priority(self) -> str:
-        """As the file has it."""
+        """The priority as the file gives it."""
         return str(self.fields.get("priority") or "")
 
     @property
     def dates(self) -> dict[str, Any]:
-        """When it was begun, moved and last changed, and why: what is put back where a move is taken back."""
+        """The dates and reasons of status changes, which are restored if a change is undone."""
         return {key: self.fields[key] for key in _DATES if key in self.fields}
 
     @property
     def links(self) -> tuple[str, ...]:
-        """The manifest entries that it is linked to."""
+        """The ids of the findings that it is linked to."""
         given = self.fields.get(LINKS)
         return tuple(each for each in given if isinstance(each, str)) if isinstance(given, list) else ()
 
 
 class Moved(NamedTuple):
-    """What a change did to a task, and what there was to tell on the way."""
+    """What a change did to a task, with the edits and diagnostics found on the way."""
 
     number: int
     before: str | None
     after: str | None
     files: tuple[str, ...]
-    """What was written, below the root."""
+    """The files that were written, below the root."""
     absorbed: tuple[str, ...] = ()
-    """What was edited in one of the files, and is in both now."""
+    """Manual edits of one file that were copied to the other, a sentence each."""
     diagnostics: tuple[Diagnostic, ...] = ()
-    """Where the files still disagree."""
+    """The remaining differences."""
     interrupted: tuple[Interrupted, ...] = ()
     diagnostic_files: tuple[str, ...] = ()
-    """The file that each of these is about, below the root."""
+    """The file of each diagnostic, below the root."""
 
 
 class PlanFacts(NamedTuple):
-    """A task's plan: where it is, its phases, and where work goes on."""
+    """A task's plan: its path, its phases, and the phase where work resumes."""
 
     path: str
     phases: tuple[Phase, ...]
@@ -107,7 +107,7 @@ class PlanFacts(NamedTuple):
 
     @property
     def open(self) -> tuple[Phase, ...]:
-        """The phases that are not over, also those that are set aside."""
+        """The phases that haven't ended, including those that are on hold."""
         return list_open(self.phases)
 
 
@@ -118,12 +118,12 @@ class TaskStore:
         self.home = home
         self.folder = folder
         self.interrupted: list[Interrupted] = []
-        """What a crash had left, and was finished before something was read."""
+        """Changes that a crash had interrupted and that were finished before reading."""
 
     # Reading
 
     def list_tasks(self) -> list[StoredTask]:
-        """Every task of state.json, in its order."""
+        """Return every task of state.json, in its order."""
         self.interrupted += finish_if_interrupted(self.home)
         text = self._load(STATE)
         if text is None and self._load(TODO) is not None:
@@ -131,18 +131,18 @@ class TaskStore:
         return [] if text is None else list(read_tasks(text))
 
     def get(self, number: int) -> StoredTask:
-        """One task; an archived one too."""
+        """Return a task, also an archived one. Raise `UsageError` if there is none."""
         tasks = [task for task in self.list_tasks() if task.number == number]
         chosen = next((task for task in tasks if not task.closed), None) or (tasks[0] if tasks else None)
         archived = None if chosen is not None else self._load(ARCHIVE)
         if archived is not None:
             chosen = next((task._replace(closed=True) for task in read_tasks(archived) if task.number == number), None)
         if chosen is None:
-            raise UsageError(f"there is no task {number}", hint="remit task list shows what there is")
+            raise UsageError(f"there is no task {number}", hint="list the tasks with: remit task list")
         return chosen
 
     def read_section(self, number: int) -> str:
-        """What TODO.md says of a task, or said when it was put away, word for word; empty where that is nothing."""
+        """Return the text of a task in TODO.md, or in the archive, word for word; "" if there is none."""
         for name in (TODO, ARCHIVED_TEXTS):
             text = self._load(name)
             found = () if text is None else todo_edits.find_tasks(text, number)
@@ -151,7 +151,7 @@ class TaskStore:
         return ""
 
     def read_field(self, number: int, name: str) -> str:
-        """The value of a field of a task in TODO.md, with the lines below it, each without its bullet."""
+        """Return a field of a task in TODO.md with the lines below it, without their bullets; "" if there is none."""
         text = self._load(TODO)
         found = () if text is None else todo_edits.find_tasks(text, number)
         if text is None or not found:
@@ -164,20 +164,20 @@ class TaskStore:
         return "\n".join(line for line in (field.value, *lines) if line.strip())
 
     def read_titles(self) -> dict[int, str]:
-        """What TODO.md calls each task: state.json may know it by a short name only."""
+        """Return the titles in TODO.md by number: state.json may have only a short name."""
         text = self._load(TODO)
         tasks = () if text is None else parse_todo(text).tasks
         return {task.number: task.title for task in reversed(tasks) if task.title}
 
     def check(self) -> list[Diagnostic]:
-        """Where the two files disagree at this moment."""
+        """Return the diagnostics about the two files as they are now."""
         state, todo = self._load(STATE), self._load(TODO)
         read_state = None if state is None else parse_state(state)
         drift = check_drift(read_state, None if todo is None else parse_todo(todo))
         return [*drift.in_state, *drift.in_todo]
 
     def load_plan(self, number: int) -> PlanFacts | None:
-        """The plan of a task; None where it has none."""
+        """Return the plan of a task; None if it has none."""
         task = self.get(number)
         path = self.find_plan(task.number, task.fields)
         data = None if path is None else load_file(self.home.root, path)
@@ -194,55 +194,55 @@ class TaskStore:
 
     @retry_if_changed
     def add(self, title: str, *, priority: str = "medium", language: str = "", description: str = "") -> Moved:
-        """Make a task; it gets the next number that nobody has."""
+        """Add a task with the next free number."""
         title = clean_title(title)
         if not title:
-            raise UsageError("the title is empty", hint="say in a few words what is to be done")
+            raise UsageError("the title is empty", hint="describe the task in a few words")
         if priority not in PRIORITIES:
-            raise UsageError(f"'{priority}' is not a priority", hint=f"use one of {', '.join(PRIORITIES)}")
+            raise UsageError(f"'{priority}' isn't a priority", hint=f"available: {', '.join(PRIORITIES)}")
         now = read_clock()
         given = {name: text for name, text in {"language": language, "description": description}.items() if text}
-        with self.change("task added", may_begin=True) as desk:
-            number, following = _choose_numbers(desk)
+        with self.change("task added", may_begin=True) as files:
+            number, following = _choose_numbers(files)
             entry = {"project_number": number, "project_name": make_name(title), "title": title}
-            entry |= {"status": state_edits.spell_status(desk.state, "NOT STARTED"), "priority": priority, **given}
-            desk.put(STATE, state_edits.add_task(desk.state, entry, next_number=following, now=now))
+            entry |= {"status": state_edits.spell_status(files.state, "NOT STARTED"), "priority": priority, **given}
+            files.put(STATE, state_edits.add_task(files.state, entry, next_number=following, now=now))
             shown = {"Status": "NOT STARTED", "Priority": priority.capitalize()}
             shown |= {"Language": language} if language else {}
             shown["Created"] = now[:10]
-            todo = todo_edits.add_task(desk.todo, number, title, shown, priority=priority, description=description)
-            desk.put(TODO, todo_edits.set_next_number(todo, following))
-            desk.markers[number] = "NOT STARTED"
-        return _describe_move(desk, number, None, "NOT STARTED")
+            todo = todo_edits.add_task(files.todo, number, title, shown, priority=priority, description=description)
+            files.put(TODO, todo_edits.set_next_number(todo, following))
+            files.markers[number] = "NOT STARTED"
+        return _describe_move(files, number, None, "NOT STARTED")
 
     @retry_if_changed
     def allocate(self) -> Moved:
-        """Allocate the next number for a task that its caller writes; the number is never allocated again (C13)."""
+        """Allocate the next number for a task that the caller writes; it is never allocated again (C13)."""
         now = read_clock()
-        with self.change("number allocated", may_begin=True) as desk:
-            number, following = _choose_numbers(desk)
-            desk.put(STATE, state_edits.set_next_number(desk.state, following, now=now))
-            desk.put(TODO, todo_edits.set_next_number(desk.todo, following))
-        return _describe_move(desk, number, None, None)
+        with self.change("number allocated", may_begin=True) as files:
+            number, following = _choose_numbers(files)
+            files.put(STATE, state_edits.set_next_number(files.state, following, now=now))
+            files.put(TODO, todo_edits.set_next_number(files.todo, following))
+        return _describe_move(files, number, None, None)
 
     @retry_if_changed
     def move(self, number: int, marker: str, *, reason: str = "", command: str | None = None, by: str = "") -> Moved:
-        """Give a task another marker, in state.json, TODO.md and its plan, if the move is legal.
+        """Change the status of a task in state.json, TODO.md and its plan, if the change is legal.
 
-        `by` is the session that asks for it, where that is at work on the task: the event tells it from others.
+        `by` is the session that asks for it, if it works on the task; it is stored in the event.
         """
         wanted = read_marker(marker.strip("[] \t"))
-        with self.change("task moved", number=number, marker=wanted, by=by) as desk:
-            entry = _find_open(desk, number)
+        with self.change("task moved", number=number, marker=wanted, by=by) as files:
+            entry = _find_open(files, number)
             before = _get_word(entry)
-            _check_undoubted(desk, number)
+            _check_undoubted(files, number)
             refusal = check_move(before, marker, reason=reason, command=command)
             if refusal is not None:
                 raise StateError(f"task {number}: {refusal.message}", hint=as_tail(refusal.hint))
-            self._put_marker(desk, entry, wanted, reason=" ".join(reason.split()))
-        return _describe_move(desk, number, before, wanted)
+            self._put_marker(files, entry, wanted, reason=" ".join(reason.split()))
+        return _describe_move(files, number, before, wanted)
 
-    def _put_marker(self, desk: TaskFiles, entry: StateEntry, marker: str, *, reason: str = "") -> None:
+    def _put_marker(self, files: TaskFiles, entry: StateEntry, marker: str, *, reason: str = "") -> None:
         now, number = read_clock(), entry.number
         stamps: dict[str, object] = {}
         if marker in _DONE_KEYS:
@@ -253,38 +253,38 @@ class TaskStore:
         stamps |= {key: REMOVE for key in old.values() if key in entry.value}
         if reason:
             stamps[f"{marker.lower().replace(' ', '_')}_reason"] = reason
-        desk.put(STATE, state_edits.set_status(desk.state, entry, marker, stamps, now=now))
-        todo = todo_edits.set_status(desk.todo, number, marker)
-        for each in old:  # why it was blocked says nothing of a task that has moved on
+        files.put(STATE, state_edits.set_status(files.state, entry, marker, stamps, now=now))
+        todo = todo_edits.set_status(files.todo, number, marker)
+        for each in old:  # the reason of an earlier status doesn't apply to the new one
             todo = todo_edits.set_field(todo, number, f"{each.capitalize()} Reason", None)
         if reason:
             todo = todo_edits.set_field(todo, number, f"{marker.capitalize()} Reason", reason)
-        desk.put(TODO, todo)
-        self.follow_in_plan(desk, number, entry.value, lambda text: set_plan_status(text, marker))
-        desk.markers[number] = marker
+        files.put(TODO, todo)
+        self.follow_in_plan(files, number, entry.value, lambda text: set_plan_status(text, marker))
+        files.markers[number] = marker
 
-    def follow_in_plan(self, desk: TaskFiles, number: int, fields: dict[str, Any], edit: Callable[[str], str]) -> bool:
-        """Change a task's plan together with it; whether it has one."""
+    def follow_in_plan(self, files: TaskFiles, number: int, fields: dict[str, Any], edit: Callable[[str], str]) -> bool:
+        """Change a task's plan in the same transaction; return whether it has one."""
         path = self.find_plan(number, fields)
         root = os.path.realpath(self.home.root)
-        # The folder may be a link to one of another depth, and then so many steps up from it lead elsewhere.
+        # If the folder is a link to a folder at another depth, a relative path from it would lead elsewhere.
         folder = os.path.realpath(f"{root}/{self.folder}")
         name = None if path is None else os.path.relpath(f"{root}/{path}", folder)
-        text = None if name is None else desk.load(name)
+        text = None if name is None else files.load(name)
         if name is None or text is None:
             return False
-        desk.put(name, edit(text))
+        files.put(name, edit(text))
         return True
 
     def find_plan(self, number: int, fields: dict[str, Any]) -> str | None:
-        """Where a task's plan is, below the root: what state.json or TODO.md links, else the newest in its folder."""
+        """Return the path of a task's plan: the one that state.json or TODO.md links, else the newest in its folder."""
         linked = self.list_linked(number, fields, "plan")
         return self._find_plan(linked) or self._find_plan(self._list_usual_plans(number))
 
     def list_linked(self, number: int, fields: dict[str, Any], kind: str) -> Iterator[str]:
-        """The paths that a task's links of a kind may stand for, below the root, the current one first.
+        """Yield the paths that a task's links of a kind may mean, below the root, the current one first.
 
-        state.json comes before TODO.md. A path is written from the root or from the folder of the tasks.
+        state.json comes before TODO.md. A path is relative to the root or to the folder of the tasks.
         """
         for linked in (read_state_links(fields), self._read_todo_links(number)):
             for each in reversed(linked):
@@ -292,7 +292,7 @@ class TaskStore:
                     yield from (f"{base}{each.path}" for base in ("", f"{self.folder}/"))
 
     def find_linked(self, number: int, fields: dict[str, Any], kind: str) -> list[str]:
-        """The files that a task's links of a kind lead to, below the root, the current one first."""
+        """Return the existing files that a task's links of a kind mean, below the root, the current one first."""
         inside = (find_inside(self.home.root, path) for path in self.list_linked(number, fields, kind))
         return list(dict.fromkeys(path for path in inside if path and os.path.isfile(f"{self.home.root}/{path}")))
 
@@ -307,7 +307,7 @@ class TaskStore:
         return next((place for place in places if place is not None and self._is_plan(place)), None)
 
     def _list_usual_plans(self, number: int) -> list[str]:
-        """The plans in the folder of a task, `{number}_{name}/plans`, the newest first."""
+        """Return the plans in the folder of a task, `{number}_{name}/plans`, the newest first."""
         found = []
         for folder in _list_names(f"{self.home.root}/{self.folder}", (f"{number}_", f"{number:03}_")):
             plans = f"{self.folder}/{folder}/plans"
@@ -315,21 +315,21 @@ class TaskStore:
         return sorted(found, reverse=True)
 
     def _is_plan(self, path: str) -> bool:
-        """Whether a file can be a plan: a text of its own, and none of those that change with the plan."""
+        """True if a file can be a plan: a Markdown file other than TODO.md and the archived tasks."""
         own = {find_inside(self.home.root, f"{self.folder}/{name}") for name in (TODO, ARCHIVED_TEXTS)}
         return path.endswith(".md") and path not in own and os.path.isfile(f"{self.home.root}/{path}")
 
     @retry_if_changed
     def move_phase(self, number: int, phase: str, marker: str, *, by: str = "") -> Moved:
-        """Give a phase of a task's plan another marker; `by` as above."""
+        """Change the status of a phase in a task's plan; `by` as for `move`."""
         wanted = read_marker(marker.strip("[] \t"))
         if wanted not in MARKERS:
-            raise UsageError(f"'{marker}' is not a marker", hint=suggest_marker(wanted))
-        with self.change("phase moved", number=number, phase=phase, marker=wanted, by=by) as desk:
-            entry = state_edits.find_task(desk.state, number)
-            if not self.follow_in_plan(desk, number, entry.value, lambda text: set_phase(text, phase, wanted)):
-                raise UsageError(f"task {number} has no plan", hint="name it as plan_path in state.json")
-        return _describe_move(desk, number, None, wanted)
+            raise UsageError(f"'{marker}' isn't a marker", hint=suggest_marker(wanted))
+        with self.change("phase moved", number=number, phase=phase, marker=wanted, by=by) as files:
+            entry = state_edits.find_task(files.state, number)
+            if not self.follow_in_plan(files, number, entry.value, lambda text: set_phase(text, phase, wanted)):
+                raise UsageError(f"task {number} has no plan", hint="set plan_path in state.json")
+        return _describe_move(files, number, None, wanted)
 
     @retry_if_changed
     def conclude(
@@ -342,79 +342,79 @@ class TaskStore:
         are_counts_extra: bool = False,
         reason: str = "",
     ) -> Moved:
-        """Put down what came of work on a task: its artifacts, what the return counts, and the marker that follows.
+        """Record the result of work on a task: its artifacts, the counts of the return, and the new marker.
 
         Extra counts are written only if a new artifact changes state.json.
         """
-        with self.change("task concluded", number=number) as desk:
-            state = desk.state
-            before = _get_word(_find_open(desk, number))
-            _check_undoubted(desk, number)
+        with self.change("task concluded", number=number) as files:
+            state = files.state
+            before = _get_word(_find_open(files, number))
+            _check_undoubted(files, number)
             marker = follow(before or "")
             now = read_clock()
             for artifact in artifacts:
                 link = Linked(find_kind(artifact.path, artifact.kind) or artifact.kind, artifact.path)
                 points = list(artifact.key_points or ())
-                told = {"type": artifact.word or artifact.kind, "summary": artifact.summary, "key_points": points}
-                desk.put(STATE, state_edits.add_link(desk.state, number, link, told, now=now))
-                self._link_in_todo(desk, number, link)
-            if counts and (not are_counts_extra or desk.state != state):
-                desk.put(STATE, state_edits.set_fields(desk.state, number, counts, now=now))
+                fields = {"type": artifact.word or artifact.kind, "summary": artifact.summary, "key_points": points}
+                files.put(STATE, state_edits.add_link(files.state, number, link, fields, now=now))
+                self._link_in_todo(files, number, link)
+            if counts and (not are_counts_extra or files.state != state):
+                files.put(STATE, state_edits.set_fields(files.state, number, counts, now=now))
             if marker is not None:
-                entry = state_edits.find_task(desk.state, number)
-                self._put_marker(desk, entry, marker, reason=" ".join(reason.split()) if marker in NEED_REASON else "")
-        return _describe_move(desk, number, before, marker)
+                entry = state_edits.find_task(files.state, number)
+                self._put_marker(files, entry, marker, reason=" ".join(reason.split()) if marker in NEED_REASON else "")
+        return _describe_move(files, number, before, marker)
 
-    def _link_in_todo(self, desk: TaskFiles, number: int, link: Linked) -> None:
-        """Link a plan, a report or a summary in TODO.md, unless it is linked there."""
-        if link.kind not in KINDS or not todo_edits.find_tasks(desk.todo, number):
+    def _link_in_todo(self, files: TaskFiles, number: int, link: Linked) -> None:
+        """Link a plan, report or summary in TODO.md, if it isn't linked there."""
+        if link.kind not in KINDS or not todo_edits.find_tasks(files.todo, number):
             return
-        edits = todo_edits.TodoEdits(desk.todo)
-        entry = todo_edits.find_task(desk.todo, number)
+        edits = todo_edits.TodoEdits(files.todo)
+        entry = todo_edits.find_task(files.todo, number)
         linked = [Linked(each.kind, each.path) for each in edits.find_links(entry)]
         if find_unlinked(number, [link], linked):
-            edits.add_link(entry, link, todo_edits.read_samples(desk.todo))
-            desk.put(TODO, edits.apply())
+            edits.add_link(entry, link, todo_edits.read_samples(files.todo))
+            files.put(TODO, edits.apply())
 
     @retry_if_changed
     def put_back(self, number: int, marker: str, dates: Mapping[str, Any] | None) -> Moved:
-        """Give a task the marker and the dates again that it had before work that nobody began.
+        """Restore the marker and the dates that a task had before a run that never started.
 
-        Without dates, of a move that noted none, it is dated as by any other move.
+        Without dates, the change is dated like any other.
         """
-        with self.change("task put back", number=number) as desk:
-            entry = _find_open(desk, number)
+        with self.change("task put back", number=number) as files:
+            entry = _find_open(files, number)
             before = _get_word(entry)
-            _check_undoubted(desk, number)
-            self._put_marker(desk, entry, marker, reason=str((dates or {}).get(_REASONS.get(marker, "")) or ""))
+            _check_undoubted(files, number)
+            self._put_marker(files, entry, marker, reason=str((dates or {}).get(_REASONS.get(marker, "")) or ""))
             if dates is not None:
                 wanted = {key: dates.get(key, REMOVE) for key in _DATES}
-                desk.put(STATE, state_edits.set_fields(desk.state, number, wanted))
-        return _describe_move(desk, number, before, marker)
+                files.put(STATE, state_edits.set_fields(files.state, number, wanted))
+        return _describe_move(files, number, before, marker)
 
     @retry_if_changed
     def link(self, number: int, entry_id: str) -> Moved:
-        """Link a task to an entry of the manifest (R4.9)."""
-        with self.change("task linked", number=number, entry=entry_id) as desk:
-            desk.put(STATE, state_edits.append_to_list(desk.state, number, LINKS, entry_id, now=read_clock()))
-        return _describe_move(desk, number, None, None)
+        """Link a task to a finding in the manifest (R4.9)."""
+        with self.change("task linked", number=number, entry=entry_id) as files:
+            files.put(STATE, state_edits.append_to_list(files.state, number, LINKS, entry_id, now=read_clock()))
+        return _describe_move(files, number, None, None)
 
     @retry_if_changed
     def archive(self, numbers: tuple[int, ...] = ()) -> tuple[list[Moved], Moved]:
-        """Take tasks that are over out of TODO.md and out of the active ones; all of them where none is named.
+        """Move tasks that have ended from TODO.md and the active tasks to the archive. Default: all of them.
 
-        Gives each of them, and what there was to tell on the way, also where none is over.
+        Return a change for each task, and one for the whole operation, also if no task has ended.
         """
-        with self.change("tasks archived", numbers=list(numbers)) as desk:
-            chosen = _choose_ended(desk, numbers)
+        with self.change("tasks archived", numbers=list(numbers)) as files:
+            chosen = _choose_ended(files, numbers)
             if chosen:
-                _put_away(desk, sorted(number for number, _ in chosen))
-        return [_describe_move(desk, number, marker, marker) for number, marker in chosen], _describe_move(
-            desk, 0, None, None
+                _put_away(files, sorted(number for number, _ in chosen))
+        return [_describe_move(files, number, marker, marker) for number, marker in chosen], _describe_move(
+            files, 0, None, None
         )
 
     def change(self, kind: str, *, may_begin: bool = False, **details: object) -> AbstractContextManager[TaskFiles]:
-        """Come to the desk with files that are there and can be read; what disagrees is taken in, or told.
+        """Run a transaction on checked files: unambiguous manual edits are absorbed, others become diagnostics.
 
         Raises `EditedError` at its end if a user has edited a file meanwhile; callers use `retry_if_changed`.
         """
@@ -422,27 +422,27 @@ class TaskStore:
 
 
 def read_clock() -> str:
-    """The time, as the files have it."""
+    """Return the current time in the format of the files."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 @contextmanager
 def _examined(coming: AbstractContextManager[TaskFiles], *, may_begin: bool) -> Iterator[TaskFiles]:
-    with coming as desk:
-        prepare_files(desk, may_begin=may_begin)
-        yield desk
-        recheck(desk)
+    with coming as files:
+        prepare_files(files, may_begin=may_begin)
+        yield files
+        recheck(files)
 
 
 def read_tasks(text: str) -> Iterator[StoredTask]:
-    """The tasks of a state.json, in its order."""
+    """Yield the tasks of a state.json, in its order. Raise `StateError` if it can't be parsed."""
     try:
         value = load_json(text)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         broken = parse_state(text).broken
-        message = broken.message if broken is not None else "state.json cannot be read"
+        message = broken.message if broken is not None else "state.json can't be parsed"
         raise StateError(message, hint=RESTORE)
     for home, items in value.items():
         if home in OPEN_LISTS or home in CLOSED_LISTS:
@@ -455,47 +455,47 @@ def read_tasks(text: str) -> Iterator[StoredTask]:
                     yield StoredTask(number, title, marker or None, home in CLOSED_LISTS, item)
 
 
-def _find_open(desk: TaskFiles, number: int) -> StateEntry:
-    entry = state_edits.find_task(desk.state, number)
+def _find_open(files: TaskFiles, number: int) -> StateEntry:
+    entry = state_edits.find_task(files.state, number)
     if entry.closed:
-        raise StateError(f"task {number} is over and put away", hint="make a new one with: remit task new TITLE")
+        raise StateError(f"task {number} has ended and can't change", hint="add a new one with: remit task new TITLE")
     return entry
 
 
-def _check_undoubted(desk: TaskFiles, number: int) -> None:
-    """What somebody wrote by hand, and could not be taken in, is not written over."""
-    doubt = desk.doubts.get(number)
+def _check_undoubted(files: TaskFiles, number: int) -> None:
+    """Raise `StateError` rather than overwrite a status that was edited by hand and couldn't be absorbed."""
+    doubt = files.doubts.get(number)
     if doubt is not None:
         raise StateError(doubt.message.replace(" here", " in TODO.md", 1), hint=as_tail(doubt.hint))
 
 
 def _get_word(entry: StateEntry) -> str | None:
-    """The status of a task, as the file has it."""
+    """Return the status of a task in the spelling of the file; None if it has none."""
     word = entry.value.get("status")
     return word if isinstance(word, str) else None
 
 
 def _list_names(folder: str, starts: tuple[str, ...]) -> list[str]:
-    """The names in a folder that begin so; none where there is no folder."""
+    """Return the names in a folder with one of these prefixes; none if there is no folder."""
     try:
         return sorted(name for name in os.listdir(folder) if name.startswith(starts))
     except (OSError, ValueError):
         return []
 
 
-def _choose_numbers(desk: TaskFiles) -> tuple[int, int]:
-    """The next number, which is what the files say, above everything that is taken; and the one after it."""
-    state, todo = parse_state(desk.state), parse_todo(desk.todo)
-    taken = list_taken(state, todo, parse_archive(desk.load(ARCHIVE)))
-    if state.wraps:  # a folder that is still there would lend its plan to the new task
-        taken |= list_folders(desk.home.root, desk.folder).keys()
+def _choose_numbers(files: TaskFiles) -> tuple[int, int]:
+    """Return the next number, which is at least the counters and above all used numbers; and the one after it."""
+    state, todo = parse_state(files.state), parse_todo(files.todo)
+    taken = list_taken(state, todo, parse_archive(files.load(ARCHIVE)))
+    if state.wraps:  # the new task would get the plan in an old folder of this number
+        taken |= list_folders(files.home.root, files.folder).keys()
     counters = [each.next_number.number for each in (state, todo) if each.next_number is not None]
     number = find_next_number(counters, taken, wraps=state.wraps)
     return number, find_next_number([number + 1], taken | {number}, wraps=state.wraps)
 
 
 def list_folders(root: str, folder: str) -> dict[int, list[str]]:
-    """The folders of tasks, `{number}_{name}`, by number."""
+    """Return the folders of tasks, `{number}_{name}`, by number."""
     found: dict[int, list[str]] = {}
     for name in _list_names(f"{root}/{folder}", tuple("0123456789")):
         number = read_number(name.partition("_")[0]) if "_" in name else None
@@ -504,42 +504,42 @@ def list_folders(root: str, folder: str) -> dict[int, list[str]]:
     return found
 
 
-def _choose_ended(desk: TaskFiles, numbers: tuple[int, ...]) -> list[tuple[int, str]]:
-    """The tasks to put away: each is over, and each that was named is there."""
-    tasks = {task.number: task for task in read_tasks(desk.state) if not task.closed}
+def _choose_ended(files: TaskFiles, numbers: tuple[int, ...]) -> list[tuple[int, str]]:
+    """Return the tasks to archive. Raise if a given task doesn't exist or hasn't ended."""
+    tasks = {task.number: task for task in read_tasks(files.state) if not task.closed}
     for number in numbers:
         task = tasks.get(number)
         if task is None:
-            raise UsageError(f"there is no active task {number}", hint="remit task list shows what there is")
+            raise UsageError(f"there is no active task {number}", hint="list the tasks with: remit task list")
         if task.marker not in ENDS:
             hint = "complete or abandon it first"
-            raise StateError(f"task {number} is {task.marker or 'without a status'} and not over", hint=hint)
+            raise StateError(f"task {number} hasn't ended: its status is {task.marker or 'missing'}", hint=hint)
     wanted = tuple(dict.fromkeys(numbers)) or tuple(tasks)
     return [(number, task.marker) for number in wanted if (task := tasks[number]).marker in ENDS and task.marker]
 
 
-def _put_away(desk: TaskFiles, numbers: list[int]) -> None:
-    """Take tasks out of TODO.md and the active ones, all in one pass over each file."""
-    now, old = read_clock(), desk.load(ARCHIVE)
-    entries = _index((entry for entry in state_edits.list_tasks(desk.state) if not entry.closed), numbers)
-    tasks = [_only(entries[number]) or state_edits.find_task(desk.state, number) for number in numbers]
+def _put_away(files: TaskFiles, numbers: list[int]) -> None:
+    """Move tasks from TODO.md and the active tasks to the archive, in one pass over each file."""
+    now, old = read_clock(), files.load(ARCHIVE)
+    entries = _index((entry for entry in state_edits.list_tasks(files.state) if not entry.closed), numbers)
+    tasks = [_only(entries[number]) or state_edits.find_task(files.state, number) for number in numbers]
     if old is None:
-        desk.put(STATE, state_edits.move_tasks(desk.state, tasks, now=now))
+        files.put(STATE, state_edits.move_tasks(files.state, tasks, now=now))
     else:
-        rest, removed = state_edits.remove_tasks(desk.state, tasks, now=now)
-        desk.put(STATE, rest)
-        desk.put(ARCHIVE, state_edits.insert_tasks(old, removed, now=now))
-    listed = _index(todo_edits.list_tasks(desk.todo), numbers)
-    found = [_only(listed[number]) or todo_edits.find_task(desk.todo, number) for number in numbers if listed[number]]
+        rest, removed = state_edits.remove_tasks(files.state, tasks, now=now)
+        files.put(STATE, rest)
+        files.put(ARCHIVE, state_edits.insert_tasks(old, removed, now=now))
+    listed = _index(todo_edits.list_tasks(files.todo), numbers)
+    found = [_only(listed[number]) or todo_edits.find_task(files.todo, number) for number in numbers if listed[number]]
     if found:
-        todo, texts = todo_edits.remove_tasks(desk.todo, found)
-        desk.put(TODO, todo)
-        kept = desk.load(ARCHIVED_TEXTS) or "# Archived tasks\n"
-        desk.put(ARCHIVED_TEXTS, "\n\n".join([kept.rstrip(), *(text.strip() for text in texts)]) + "\n")
+        todo, texts = todo_edits.remove_tasks(files.todo, found)
+        files.put(TODO, todo)
+        kept = files.load(ARCHIVED_TEXTS) or "# Archived tasks\n"
+        files.put(ARCHIVED_TEXTS, "\n\n".join([kept.rstrip(), *(text.strip() for text in texts)]) + "\n")
 
 
 def _index(entries: Iterable[_Listed], numbers: list[int]) -> dict[int, list[_Listed]]:
-    """Those of some tasks that have one of these numbers, by number."""
+    """Group tasks by number, only those with one of these numbers."""
     found: dict[int, list[_Listed]] = {number: [] for number in numbers}
     for entry in entries:
         if entry.number in found:
@@ -548,12 +548,14 @@ def _index(entries: Iterable[_Listed], numbers: list[int]) -> dict[int, list[_Li
 
 
 def _only(entries: list[_Listed]) -> _Listed | None:
-    """The one there is. Where there are more, whoever looks for it by its number tells so."""
+    """Return the only item; None if there are several, for which `find_task` raises an error."""
     return entries[0] if len(entries) == 1 else None
 
 
-def _describe_move(desk: TaskFiles, number: int, before: str | None, after: str | None) -> Moved:
-    files = tuple(change.path for change in desk.list_changes() if change.before != change.after)
+def _describe_move(files: TaskFiles, number: int, before: str | None, after: str | None) -> Moved:
+    changed = tuple(change.path for change in files.list_changes() if change.before != change.after)
     marker = None if before is None else read_marker(before)
-    told_in = tuple(f"{desk.folder}/{name}" for name in desk.diagnostic_files)
-    return Moved(number, marker, after, files, desk.absorbed, tuple(desk.diagnostics), tuple(desk.interrupted), told_in)
+    places = tuple(f"{files.folder}/{name}" for name in files.diagnostic_files)
+    return Moved(
+        number, marker, after, changed, files.absorbed, tuple(files.diagnostics), tuple(files.interrupted), places
+    )

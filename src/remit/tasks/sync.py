@@ -1,7 +1,7 @@
-"""Sync: state.json and TODO.md made to say the same again, on disk.
+"""Synchronization of state.json and TODO.md on disk: absorb unambiguous edits, or repair both files.
 
-Owns taking in what one of them was edited to, and the repair of both. A file with the marks of a merge, and a
-state.json that isn't JSON, are kept as they were before anything of them is written anew.
+A file with the conflict markers of a merge, and a state.json that isn't valid JSON, are copied to `.remit/recovered/`
+before they are rewritten.
 """
 
 from __future__ import annotations
@@ -41,58 +41,58 @@ _MAX_LOST = 100
 
 
 class SyncResult(NamedTuple):
-    """What was done to make the two files agree, and what is left."""
+    """What a synchronization changed, and what is left."""
 
     done: tuple[str, ...]
     findings: dict[str, tuple[Diagnostic, ...]]
-    """What is left to a person, also where that can wait, by file below the root."""
+    """The remaining errors and warnings, by file below the root."""
     texts: dict[str, bytes]
-    """What stands in each of these."""
+    """The content of each of these files."""
     files: tuple[str, ...]
-    """What was written."""
+    """The files that were written."""
     recovered: tuple[str, ...] = ()
-    """Where files that could not be read are kept as they were, below the root."""
+    """The copies of files that couldn't be parsed, below the root."""
     interrupted: tuple[Interrupted, ...] = ()
     renumbered: tuple[Renumbered, ...] = ()
-    """The tasks that have another number now."""
+    """The tasks that got a new number."""
 
     @property
     def agree(self) -> bool:
-        """Whether the two files say the same now."""
+        """True if the two files agree now."""
         return not any(is_difference(each) for found in self.findings.values() for each in found)
 
 
 @retry_if_changed
 def absorb_edits(store: TaskStore) -> SyncResult:
-    """Take in what was edited in one of the two files, as far as that is clear."""
-    with store.change("tasks taken in") as desk:
+    """Copy unambiguous edits of one file into the other."""
+    with store.change("tasks taken in") as files:
         pass
-    return _summarize(desk)
+    return _summarize(files)
 
 
 @retry_if_changed
 def repair(store: TaskStore, prefer: Prefer = "newest") -> SyncResult:
-    """Make the two files say the same; where that needs a person, it is told."""
-    with edit_task_files(store.home, store.folder, kind="tasks repaired") as desk:
-        kept, restored = _restore_state(desk)
-        others = _join_todo(desk)
+    """Make the two files agree; what the user has to decide is returned as diagnostics."""
+    with edit_task_files(store.home, store.folder, kind="tasks repaired") as files:
+        kept, restored = _restore_state(files)
+        others = _join_todo(files)
         repaired = plan_repair(
-            desk.load(STATE),
-            desk.load(TODO),
-            archive_text=desk.load(ARCHIVE),
+            files.load(STATE),
+            files.load(TODO),
+            archive_text=files.load(ARCHIVE),
             prefer=prefer,
             baseline=load_agreed_markers(store.home, store.folder),
-            plans=load_plan_statuses(store, desk.load(STATE)),
+            plans=load_plan_statuses(store, files.load(STATE)),
             folders=list_folders(store.home.root, store.folder),
             restored=restored,
         )
         if repaired.has_dropped and not kept:
-            kept = _keep(desk, STATE, desk.state)
-        apply_repair(desk, repaired)
+            kept = _keep(files, STATE, files.state)
+        apply_repair(files, repaired)
         for number, marker in repaired.plans.items():
-            fields = state_edits.find_task(desk.state, number).value
-            store.follow_in_plan(desk, number, fields, partial(set_plan_status, marker=marker))
-    synced = _summarize(desk)._replace(recovered=(*kept, *others), renumbered=repaired.renumbered)
+            fields = state_edits.find_task(files.state, number).value
+            store.follow_in_plan(files, number, fields, partial(set_plan_status, marker=marker))
+    synced = _summarize(files)._replace(recovered=(*kept, *others), renumbered=repaired.renumbered)
     if restored is None or not repaired.lost:
         return synced
     lines = LineIndex("".join(map(decode, kept.values())))
@@ -101,23 +101,23 @@ def repair(store: TaskStore, prefer: Prefer = "newest") -> SyncResult:
     return synced._replace(findings=findings, texts=kept | synced.texts)
 
 
-def _join_todo(desk: TaskFiles) -> dict[str, bytes]:
-    """Join the sides of a TODO.md that a merge left unfinished; the original, by the path where it is kept."""
-    if check_merged(desk.todo) is None:
+def _join_todo(files: TaskFiles) -> dict[str, bytes]:
+    """Join both sides of a TODO.md with conflict markers; return the original by the path of its copy."""
+    if check_merged(files.todo) is None:
         return {}
-    kept = _keep(desk, TODO, desk.todo)
-    joined = join_sides(desk.todo)
-    desk.put(TODO, joined.text)
-    desk.absorbed += joined.done
+    kept = _keep(files, TODO, files.todo)
+    joined = join_sides(files.todo)
+    files.put(TODO, joined.text)
+    files.absorbed += joined.done
     return kept
 
 
-def _restore_state(desk: TaskFiles) -> tuple[dict[str, bytes], Restored | None]:
-    """Put a state.json that can be read in the place of one that can't: both sides of a merge, or the last version.
+def _restore_state(files: TaskFiles) -> tuple[dict[str, bytes], Restored | None]:
+    """Replace a state.json that can't be parsed: by both sides of a merge joined, or by its last version in git.
 
-    Gives the original by the path where it is kept, and what to know about an earlier version.
+    Return the original by the path of its copy, and facts about the restored version.
     """
-    text = desk.load(STATE)
+    text = files.load(STATE)
     broken = None if text is None else parse_state(text).broken
     if text is None or broken is None:
         return {}, None
@@ -125,27 +125,27 @@ def _restore_state(desk: TaskFiles) -> tuple[dict[str, bytes], Restored | None]:
     if joined is not None:
         version = RestoredState(*joined)
     else:
-        has_todo = desk.load(TODO) is not None
-        version = load_last_version(desk.home.root, desk.folder, text, broken, has_todo=has_todo)
-    kept = _keep(desk, STATE, text)
-    desk.put(STATE, version.text)
-    desk.absorbed += version.done
+        has_todo = files.load(TODO) is not None
+        version = load_last_version(files.home.root, files.folder, text, broken, has_todo=has_todo)
+    kept = _keep(files, STATE, text)
+    files.put(STATE, version.text)
+    files.absorbed += version.done
     return kept, version.restored
 
 
-def _keep(desk: TaskFiles, name: str, text: str) -> dict[str, bytes]:
-    """Keep a file as it was; its bytes, by the path below the root."""
+def _keep(files: TaskFiles, name: str, text: str) -> dict[str, bytes]:
+    """Copy a file to `.remit/recovered/`; return its bytes by the path of the copy, below the root."""
     data = encode(text)
-    kept = f"{desk.home.make_folder('recovered')}/{name}.{sha256(data).hexdigest()[:12]}"
+    kept = f"{files.home.make_folder('recovered')}/{name}.{sha256(data).hexdigest()[:12]}"
     try:
         write_bytes(kept, data)
     except OSError as error:
         raise storage_error(kept, error) from error
-    return {os.path.relpath(kept, desk.home.root): data}
+    return {os.path.relpath(kept, files.home.root): data}
 
 
 def load_plan_statuses(store: TaskStore, text: str | None) -> dict[int, str | None]:
-    """The status that the plan of each open task of a state.json has."""
+    """Return the status of the plan of each open task of a state.json, by number."""
     found: dict[int, str | None] = {}
     for task in read_tasks(text) if text is not None else ():
         path = None if task.closed else store.find_plan(task.number, task.fields)
@@ -155,18 +155,18 @@ def load_plan_statuses(store: TaskStore, text: str | None) -> dict[int, str | No
     return found
 
 
-def _summarize(desk: TaskFiles) -> SyncResult:
-    files = tuple(change.path for change in desk.list_changes() if change.before != change.after)
+def _summarize(files: TaskFiles) -> SyncResult:
+    changed = tuple(change.path for change in files.list_changes() if change.before != change.after)
     findings: dict[str, tuple[Diagnostic, ...]] = {}
     texts: dict[str, bytes] = {}
-    state, todo = parse_state(desk.state), parse_todo(desk.todo)
-    drift = check_drift(state, todo, parse_archive(desk.load(ARCHIVE)))
+    state, todo = parse_state(files.state), parse_todo(files.todo)
+    drift = check_drift(state, todo, parse_archive(files.load(ARCHIVE)))
     for name, found in ((STATE, drift.in_state), (TODO, drift.in_todo)):
         about = tuple(
-            each for each, where in zip(desk.diagnostics, desk.diagnostic_files, strict=True) if where == name
+            each for each, where in zip(files.diagnostics, files.diagnostic_files, strict=True) if where == name
         )
         about += tuple(each for each in found if each.severity != "error")
         if about:
-            findings[f"{desk.folder}/{name}"] = about
-            texts[f"{desk.folder}/{name}"] = encode(desk.load(name) or "")
-    return SyncResult(desk.absorbed, findings, texts, files, interrupted=tuple(desk.interrupted))
+            findings[f"{files.folder}/{name}"] = about
+            texts[f"{files.folder}/{name}"] = encode(files.load(name) or "")
+    return SyncResult(files.absorbed, findings, texts, changed, interrupted=tuple(files.interrupted))

@@ -1,7 +1,7 @@
-"""TODO.md as tasks, each with its place.
+"""Parse TODO.md into tasks with their places.
 
-Owns the file's dialects: `### 12. Title` with `- **Status**: [MARKER]` below it, with or without the dash, the
-brackets, and a YAML header. What stands in a fence is an example, not a task.
+Accepts the variants of the file: `### 12. Title` with `- **Status**: [MARKER]` below it, with or without the dash and
+the brackets, and with or without a YAML header. Text in a code fence is an example, not a task.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from remit.tasks.markdown import Field, Span
 
 HEADING = r"###[ \t]+(?:[Tt]ask[ \t]+)?#?({number})[.:)](?:[ \t\r]|(?=\n)|\Z)"
-"""The heading of a task, with the digits of its number to be put in."""
+"""The pattern of a task heading; insert the digits of its number."""
 ANY_HEADING = re.compile(HEADING.replace("{number}", "[0-9]{1,9}"))
 """The heading of any task."""
 SECTION = re.compile(r"\n#{1,3}[ \t]")
-"""Where a section of the first three levels begins: the line break before it."""
+"""The start of a section of the first three levels, with the line break before it."""
 _NEXT = re.compile(r"^next_project_number:[ \t]{0,8}([0-9]{1,9})[ \t\r]*$", re.MULTILINE)
 
 
 class Todo(NamedTuple):
-    """What TODO.md says."""
+    """A parsed TODO.md."""
 
     tasks: tuple[Task, ...]
     next_number: Counter | None = None
@@ -50,7 +50,7 @@ def parse_todo(text: str) -> Todo:
 
 
 def walk_sections(text: str, fences: list[Span]) -> Iterator[Span]:
-    """The headings of the first three levels with what stands below each, outside the header and fences."""
+    """Yield the sections of the first three levels, outside the header and code fences."""
     header = find_header_end(text)
     start = -1
     for found in SECTION.finditer("\n" + text.removeprefix("\ufeff")):
@@ -65,7 +65,7 @@ def walk_sections(text: str, fences: list[Span]) -> Iterator[Span]:
 
 
 def find_counter(text: str) -> Span | None:
-    """Where the header gives the next number."""
+    """Return the span of the next number in the header; None if it gives none."""
     found = _NEXT.search(text, 0, find_header_end(text))
     return found.span(1) if found is not None else None
 
@@ -84,7 +84,7 @@ def _place(line: int, start: int, end: int) -> TextSpan:
 
 
 def _read_task(text: str, heading: re.Match[str], end: int, line: int, fences: list[Span]) -> Task:
-    """A task from its heading and the fields below it; the first of each name is the task's."""
+    """Parse a task from its heading and the fields below it; the first field of each name counts."""
     start = heading.start()
     stop = find_line_end(text, start, end)
     place = _place(line, heading.start(1) - start, heading.end(1) - start)

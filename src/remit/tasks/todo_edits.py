@@ -1,13 +1,13 @@
-"""TODO.md changed as a text: a status, a field, a task more or less, the next number.
+"""Edit TODO.md as text, and keep its style: a status, a field, tasks, the next number. No side effects.
 
-Owns every edit of that file. An edit changes only what it is about and writes as the file does: its bullets, its line
-ends, the newest task first or last, `---` between tasks or not. What users and agents give is data: it comes to stand
-on one line and can make no heading, field or fence of its own. Pure: texts come in, texts go out.
+An edit changes only its own text and follows the style of the file: its bullets, line ends, the newest task first or
+last, `---` between tasks. Text from users and agents is data: it is written on one line, so it can't create a heading,
+a field or a code fence.
 
-A task is named by its number or, where a number is given twice, by the `Entry` that `find_tasks` gives; an entry holds
-for the text it was found in. Many tasks are changed in one pass (`Edits`, `add_tasks`, `remove_tasks`).
+A task is given by its number or, if the number isn't unique, by the `TodoSection` from `find_tasks`, which is valid
+only for the text it was found in. `TodoEdits`, `add_tasks` and `remove_tasks` change many tasks in one pass.
 
-Counts in the header (`task_counts`) belong to whoever writes them: they count what was archived, too, and are left.
+Counts in the header (`task_counts`) are not updated: they also count archived tasks.
 """
 
 from __future__ import annotations
@@ -55,18 +55,18 @@ _NAME = re.compile(r"[^*:\n\r]{1,60}")
 
 
 class TodoSection(NamedTuple):
-    """A task in the text of a TODO.md: from its heading to the next one."""
+    """A task in the text of a TODO.md, from its heading to the next one."""
 
     number: int
     title: str
     start: int
     end: int
     bare: bool
-    """Without a field, so that it may be no task at all."""
+    """It has no field, so perhaps it isn't a task."""
 
 
 class NewTask(NamedTuple):
-    """A task to be written. Its status is NOT STARTED unless a field says otherwise."""
+    """A task to write. Its status is NOT STARTED unless a field gives another."""
 
     number: int
     title: str
@@ -84,7 +84,7 @@ class _Change(NamedTuple):
 
 
 class _TodoStyle(NamedTuple):
-    """How a file writes its fields and its statuses."""
+    """The style of a file's fields and statuses."""
 
     prefix: str = "- "
     colon: str = "**:"
@@ -92,29 +92,28 @@ class _TodoStyle(NamedTuple):
 
 
 def render_empty_todo(next_number: int = 1) -> str:
-    """A TODO.md without a task."""
+    """Return a TODO.md without tasks."""
     sections = "".join(f"\n## {name} Priority\n" for name in PRIORITIES)
     return f"---\nnext_project_number: {next_number}\n---\n\n# TODO\n{sections}"
 
 
 def find_task(text: str, number: int) -> TodoSection:
-    """The task that has a number. Raise `UsageError` where there is none, or two."""
+    """Return the task with a number. Raise `UsageError` if there is none, or more than one."""
     found = find_tasks(text, number)
     chosen = [entry for entry in found if not entry.bare] or list(found)
     if not chosen:
-        raise UsageError(
-            f"there is no task {number} in TODO.md", hint="compare the two files with: remit task sync --check"
-        )
+        hint = "compare it with state.json: remit task sync --check"
+        raise UsageError(f"there is no task {number} in TODO.md", hint=hint)
     if len(chosen) > 1:
         raise UsageError(
-            f"the number {number} is given to {len(chosen)} tasks in TODO.md",
+            f"{len(chosen)} tasks in TODO.md have the number {number}",
             hint="give one of them a new number with: remit task sync --repair",
         )
     return chosen[0]
 
 
 def find_tasks(text: str, number: int) -> tuple[TodoSection, ...]:
-    """Every task that has a number, in the order of the file."""
+    """Return every task with a number, in the order of the file."""
     heading = re.compile(HEADING.replace("{number}", f"0{{0,8}}{number}"))
     hits = [hit for hit in heading.finditer(text) if text[hit.start() - 1 : hit.start()] in ("\n", "\ufeff", "")]
     if not hits:
@@ -132,7 +131,7 @@ def find_tasks(text: str, number: int) -> tuple[TodoSection, ...]:
 
 
 def list_tasks(text: str) -> tuple[TodoSection, ...]:
-    """Every task, in the order of the file."""
+    """Return every task, in the order of the file."""
     fences = find_fences(text)
     found = []
     for start, end in walk_sections(text, fences):
@@ -145,7 +144,7 @@ def list_tasks(text: str) -> tuple[TodoSection, ...]:
 
 
 def _find_end(text: str, start: int, fences: list[Span]) -> int:
-    """Where the next heading begins."""
+    """Return the start of the next heading."""
     for found in SECTION.finditer(text, start):
         if not is_within(found.start() + 1, fences):
             return found.start() + 1
@@ -157,7 +156,7 @@ def _resolve(text: str, task: int | TodoSection) -> TodoSection:
 
 
 class TodoEdits:
-    """Changes of many tasks: worked out from one reading of the text, and made in one pass."""
+    """Changes to many tasks, computed from one parse of the text and applied in one pass."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -177,21 +176,21 @@ class TodoEdits:
         return read_line_break(self.text)
 
     def _find_fences(self, entry: TodoSection) -> list[Span]:
-        """The fences, looked for only where the task has some."""
+        """Return the code fences, which are searched only if the task has one."""
         marked = any(self.text.find(mark, entry.start, entry.end) >= 0 for mark in ("```", "~~~"))
         return self._fences if marked else []
 
     def walk_fields(self, entry: TodoSection) -> Iterator[Field]:
-        """The fields of a task."""
+        """Yield the fields of a task."""
         below = find_line_end(self.text, entry.start, entry.end) + 1
         return walk_fields(self.text, below, entry.end, self._find_fences(entry))
 
     def find_field(self, entry: TodoSection, name: str) -> Field | None:
-        """The first field of a task that has a name."""
+        """Return the first field of a task with a name; None if there is none."""
         return next((each for each in self.walk_fields(entry) if each.name.lower() == name.lower()), None)
 
     def set_status(self, entry: TodoSection, marker: str) -> bool:
-        """Set the status of a task, spelt as it is spelt now. One without a status gets it after its other fields."""
+        """Set the status of a task in its present spelling. A task without one gets it after its other fields."""
         wanted = _read_known(marker)
         field = self.find_field(entry, "status")
         if field is None:
@@ -205,7 +204,7 @@ class TodoEdits:
         return self._put(status.start, status.end, render_status(wanted, self.text[status.start : status.end]))
 
     def set_field(self, entry: TodoSection, name: str, value: str | None) -> bool:
-        """Set a field of a task, or take it away (None); whether that changes it."""
+        """Set a field of a task, or remove it (None); return whether that changes it."""
         field = self.find_field(entry, name)
         if value is None:
             return field is not None and self._cut_field(entry, field)
@@ -221,12 +220,12 @@ class TodoEdits:
         return self._put(start, field.value_end, space + cleaned)
 
     def find_links(self, entry: TodoSection) -> list[Link]:
-        """The links of a task."""
+        """Return the links of a task."""
         below = find_line_end(self.text, entry.start, entry.end) + 1
         return list(find_links(self.text, below, entry.end, self._find_fences(entry)))
 
     def add_link(self, entry: TodoSection, link: Linked, samples: Mapping[str, Link]) -> bool:
-        """Link a file in a task, as the task links others, else as `samples` of other tasks do."""
+        """Link a file in a task, in the style of its other links, else in the style of `samples` from other tasks."""
         own, fields = self.find_links(entry), list(self.walk_fields(entry))
         placed = place_link(self.text, link, own, fields, samples.get(link.kind))
         text = placed.text.replace("\n", self._line_break)
@@ -235,7 +234,7 @@ class TodoEdits:
         return self._put(placed.start, placed.end, text)
 
     def set_title(self, entry: TodoSection, title: str) -> bool:
-        """Give a task another title; whether that changes it."""
+        """Change the title of a task; return whether that changes it."""
         stop = find_line_end(self.text, entry.start, entry.end)
         end = entry.start + len(self.text[entry.start : stop].rstrip())
         start = end - len(entry.title)
@@ -244,16 +243,16 @@ class TodoEdits:
         return bool(cleaned) and cleaned != entry.title and self._put(start, end, space + cleaned)
 
     def renumber(self, entry: TodoSection, new: int) -> bool:
-        """Give a task another number. What else names the old number is not touched: it may mean another task."""
+        """Change the number of a task. Other mentions of the old number stay: they may mean another task."""
         found = ANY_HEADING.match(self.text, entry.start)
         return found is not None and int(found[1]) != new and self._put(*found.span(1), str(new))
 
     def remove(self, entry: TodoSection) -> None:
-        """Take a task out of the file, with the `---` that kept it apart."""
+        """Remove a task from the file, with its `---` separator."""
         self._gone.append(entry)
 
     def apply(self) -> str:
-        """The text with all changes."""
+        """Return the text with all changes."""
         changes = [*self._changes, *self._cut_gone()]
         pieces: list[str] = []
         at = 0
@@ -267,23 +266,23 @@ class TodoEdits:
         return True
 
     def _add_field(self, entry: TodoSection, name: str, value: str) -> bool:
-        """A field more, after the ones that are there and in their style."""
+        """Add a field after the existing ones, in their style."""
         return self._add_line(entry, name, f" {value}")
 
     def _add_line(self, entry: TodoSection, name: str, rest: str) -> bool:
-        """A field more, with what follows its name."""
+        """Add a field with the text after its name."""
         if _NAME.fullmatch(name) is None:
-            raise UsageError(f"'{clean_line(name, 60)}' cannot be the name of a field", hint="use a few plain words")
+            raise UsageError(f"'{clean_line(name, 60)}' isn't a valid field name", hint="use a few plain words")
         first = next(self.walk_fields(entry), None)
         style = self._style if first is None else _TodoStyle(first.prefix, first.colon)
         tail = ""
-        if first is not None and not style.prefix.strip():  # two spaces at its end break a line that has no bullet
+        if first is not None and not style.prefix.strip():  # without bullets, two trailing spaces break a line
             tail = self.text[first.value_end : find_line_end(self.text, first.start, entry.end)].rstrip("\r")
         at = self._find_fields_end(entry, first)
         return self._put(at, at, f"{self._line_break}{style.prefix}**{name}{style.colon}{rest}{tail}")
 
     def _find_fields_end(self, entry: TodoSection, field: Field | None) -> int:
-        """Where a new field goes: below the lines that begin with the first field, or below the heading."""
+        """Return the end of the block of fields, or of the heading: a new field goes there."""
         text, fences = self.text, self._find_fences(entry)
         at = first = entry.start if field is None else field.start
         for start, stop in walk_lines(text, first, entry.end):
@@ -295,7 +294,7 @@ class TodoEdits:
         return at
 
     def _cut_field(self, entry: TodoSection, field: Field) -> bool:
-        """Take a field away, with the lines that are indented below it."""
+        """Remove a field, with the lines that are indented below it."""
         text, indent = self.text, len(field.prefix) - len(field.prefix.lstrip())
         end = field.start
         for start, stop in walk_lines(text, field.start, entry.end):
@@ -308,7 +307,7 @@ class TodoEdits:
         return self._put(before - (text[before - 1] == "\r"), end, "")
 
     def _cut_gone(self) -> Iterator[_Change]:
-        """The changes that take tasks out. Those that follow each other go as one, up to what stands above them all."""
+        """Yield the changes that remove tasks. Adjacent tasks are removed by one change."""
         if not self._gone:
             return
         above = {stop: start for start, stop in walk_sections(self.text, self._fences)}
@@ -321,8 +320,8 @@ class TodoEdits:
 
 
 def _cut(text: str, start: int, end: int, above: int | None) -> _Change:
-    """The change that takes a stretch of tasks out; `above` is where the section above it begins."""
-    if ANY_HEADING.match(text, end) is not None:  # another task follows, and takes its place
+    """Return the change that removes a span of tasks; `above` is the start of the section above it."""
+    if ANY_HEADING.match(text, end) is not None:  # another task follows
         return _Change(start, end, "")
     first = above or 0
     stop, before = find_content_end(text, start, end), find_content_end(text, first, start)
@@ -336,7 +335,7 @@ def _cut(text: str, start: int, end: int, above: int | None) -> _Change:
 
 
 def set_status(text: str, task: int | TodoSection, marker: str) -> str:
-    """Set the status of a task, spelt as it is spelt now. One without a status gets it after its other fields."""
+    """Set the status of a task in its present spelling. A task without one gets it after its other fields."""
     edits = TodoEdits(text)
     edits.set_status(_resolve(text, task), marker)
     return edits.apply()
@@ -345,14 +344,14 @@ def set_status(text: str, task: int | TodoSection, marker: str) -> str:
 def _read_known(marker: str) -> str:
     wanted = read_marker(marker.strip("[] \t"))
     if wanted not in MARKERS:
-        raise UsageError(f"'{clean_line(marker, 60)}' is not a marker", hint=suggest_marker(wanted))
+        raise UsageError(f"'{clean_line(marker, 60)}' isn't a marker", hint=suggest_marker(wanted))
     return wanted
 
 
 def set_field(text: str, task: int | TodoSection, name: str, value: str | None) -> str:
-    """Set a field of a task, or take it away (None), with the lines that are indented below it.
+    """Set a field of a task, or remove it (None) with the lines that are indented below it.
 
-    A new field comes after the ones that are there. What stands below a field stays when its line changes.
+    A new field is added after the existing ones. Lines below a field stay if its value changes.
     """
     edits = TodoEdits(text)
     edits.set_field(_resolve(text, task), name, value)
@@ -360,20 +359,20 @@ def set_field(text: str, task: int | TodoSection, name: str, value: str | None) 
 
 
 def add_link(text: str, task: int | TodoSection, link: Linked, samples: Mapping[str, Link]) -> str:
-    """Link a file in a task, as the task links others, else as `samples` of other tasks do."""
+    """Link a file in a task, in the style of its other links, else in the style of `samples` from other tasks."""
     edits = TodoEdits(text)
     edits.add_link(_resolve(text, task), link, samples)
     return edits.apply()
 
 
 def read_samples(text: str) -> dict[str, Link]:
-    """How the file links a plan, a report and a summary."""
+    """Return sample links of the file: how it links a plan, a report and a summary."""
     edits = TodoEdits(text)
     return find_samples(link for entry in list_tasks(text) for link in edits.find_links(entry))
 
 
 def _read_style(text: str) -> _TodoStyle:
-    """How the file writes a status, told from the first."""
+    """Return the style in which the file writes its first status."""
     found = _STATUS_STYLE.search(text)
     return _TodoStyle(found[1], found[2], found[3]) if found is not None else _TodoStyle()
 
@@ -383,7 +382,7 @@ def _render_field(style: _TodoStyle, name: str, value: str) -> str:
 
 
 def set_next_number(text: str, number: int) -> str:
-    """Set the next number in the header, where it gives one."""
+    """Set the next number in the header, if it has one."""
     span = find_counter(text)
     if span is None or int(text[slice(*span)]) == number:
         return text
@@ -399,29 +398,29 @@ def add_task(
     priority: str = "",
     description: str = "",
 ) -> str:
-    """Add a task to the section of its priority, to `## Tasks`, or to where the tasks are, as the file has it.
+    """Add a task to the section of its priority, to `## Tasks`, or next to the other tasks.
 
-    The status is NOT STARTED unless `fields` says otherwise. An empty text becomes a new file.
+    The status is NOT STARTED unless `fields` gives another. An empty text becomes a new file.
     """
     return add_tasks(text or render_empty_todo(number), [NewTask(number, title, fields, priority, description)])
 
 
 def add_tasks(text: str, tasks: Iterable[NewTask]) -> str:
-    """Add tasks, each to where its priority belongs. They come in the order of their numbers."""
+    """Add tasks, each to the section of its priority, in the order of their numbers."""
     style = _read_style(text)
     return place_tasks(text, [(task.priority, _render_task(task, style)) for task in tasks])
 
 
 def _render_task(task: NewTask, style: _TodoStyle) -> list[str]:
-    """The lines of a task."""
+    """Return the lines of a task."""
     named = clean_title(task.title)
     if not named:
-        raise UsageError("a task needs a title", hint="say in a few words what is to be done")
+        raise UsageError("the task has no title", hint="describe the task in a few words")
     lines = [f"### {task.number}. {named}"]
     status = render_status(_read_known(task.fields.get("Status", "NOT STARTED")), style.status)
     for name, value in {**({} if "Status" in task.fields else {"Status": ""}), **task.fields}.items():
         if _NAME.fullmatch(name) is None:
-            raise UsageError(f"'{clean_line(name, 60)}' cannot be the name of a field", hint="use a few plain words")
+            raise UsageError(f"'{clean_line(name, 60)}' isn't a valid field name", hint="use a few plain words")
         lines.append(_render_field(style, name, status if name == "Status" else clean_line(value)))
     if task.description:
         lines += ["", f"**Description**: {clean_line(task.description, _MAX_DESCRIPTION)}"]
@@ -429,7 +428,7 @@ def _render_task(task: NewTask, style: _TodoStyle) -> list[str]:
 
 
 def remove_tasks(text: str, entries: Iterable[TodoSection]) -> tuple[str, list[str]]:
-    """Take tasks out of the file, with the `---` that kept them apart. Gives the text without them, and their own."""
+    """Remove tasks with their `---` separators. Return the text without them, and the text of each task."""
     edits, removed = TodoEdits(text), []
     for entry in entries:
         edits.remove(entry)
@@ -438,5 +437,5 @@ def remove_tasks(text: str, entries: Iterable[TodoSection]) -> tuple[str, list[s
 
 
 def read_section(text: str, entry: TodoSection) -> str:
-    """What the file says of a task, word for word."""
+    """Return the text of a task, word for word."""
     return text[entry.start : find_content_end(text, entry.start, entry.end)]

@@ -1,7 +1,6 @@
-"""Where new tasks come to stand in TODO.md.
+"""Insert new tasks into TODO.md in the file's own style. No side effects.
 
-Owns the section that they go to, whether the newest come first or last in it, and the `---` between tasks: each as the
-file has it. Pure: a text and the lines of tasks come in, a text goes out.
+The style is the section for a priority, the order of tasks (newest first or last), and a `---` between tasks.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ Lines = list[str]
 
 
 def place_tasks(text: str, tasks: Iterable[tuple[str, Lines]]) -> str:
-    """Put tasks, each given by its priority and its lines, where they belong. They come in the order of their numbers.
+    """Insert tasks, each given by its priority and its lines, in the order of their numbers.
 
-    That is the section of their priority, `## Tasks`, or where the tasks are.
+    They go to the section of their priority, to `## Tasks`, or next to the other tasks.
     """
     sections = list(walk_sections(text, find_fences(text)))
     known = {name for name, _ in _list_priorities(text, sections)}
@@ -46,7 +45,7 @@ def place_tasks(text: str, tasks: Iterable[tuple[str, Lines]]) -> str:
 
 
 def _place(text: str, tasks: list[Lines], wanted: str) -> str:
-    """Put tasks of one priority, or of several that share a section, where they belong."""
+    """Insert tasks of one priority, or of several priorities that share a section."""
     sections = list(walk_sections(text, find_fences(text)))
     known = _list_priorities(text, sections)
     home = next((index for name, index in known if name == wanted), None)

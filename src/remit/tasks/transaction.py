@@ -1,8 +1,7 @@
-"""The desk: state.json and TODO.md under the lock, as they are and as they shall be.
+"""Transactions on state.json, TODO.md and plans: load under the lock, change texts, write all files or none.
 
-Owns loading the two and writing them together. Whoever comes to the desk first finishes what a crash left, then looks
-whether the two still say what they said when they last agreed. An edit of one of them that is clear is taken in; what
-is not is told with both values, and nothing is overwritten in silence.
+A transaction first finishes a change that a crash interrupted. It then checks whether the two files still have the
+content from when they last agreed, so that manual edits are never overwritten silently.
 """
 
 from __future__ import annotations
@@ -29,22 +28,22 @@ if TYPE_CHECKING:
 
 
 class TaskFiles:
-    """The files while they are changed. What is put on it is written when the work at the desk ends well."""
+    """The task files within a transaction. `put` texts are written if the transaction ends without an exception."""
 
     def __init__(self, home: Home, folder: str) -> None:
         self.home = home
         self.folder = folder
         self.interrupted: list[Interrupted] = []
         self.absorbed: tuple[str, ...] = ()
-        """What one of the files said and the other follows now, a sentence each."""
+        """Edits that were copied from one file to the other, a sentence each."""
         self.diagnostics: list[Diagnostic] = []
-        """Where they disagree, and a person has to say what is true."""
+        """Differences that the user has to decide."""
         self.diagnostic_files: list[str] = []
-        """The file that each of these is about."""
+        """The file of each diagnostic."""
         self.doubts: dict[int, Diagnostic] = {}
-        """Of these, the tasks whose status was edited by hand and could not be taken in."""
+        """The diagnostic of each task whose status was edited by hand and couldn't be absorbed, by number."""
         self.markers: dict[int, str] = {}
-        """What both files will say of tasks, as far as that is new."""
+        """The new marker of tasks on which both files agree, by number."""
         self.agrees = True
         self._before: dict[str, bytes | None] = {}
         self._read: dict[str, str | None] = {}
@@ -53,7 +52,7 @@ class TaskFiles:
         self._hashes: dict[str, bytes | None] = {}
 
     def load(self, name: str) -> str | None:
-        """A file of the folder, as it will be."""
+        """Return the text of a file in the folder with the changes so far; None if it is missing."""
         if name in self._after:
             return self._after[name]
         if name not in self._before:
@@ -62,7 +61,7 @@ class TaskFiles:
         return self._read[name]
 
     def put(self, name: str, text: str) -> None:
-        """Say what a file shall become."""
+        """Set the new text of a file."""
         self.load(name)
         self._after[name] = text
 
@@ -77,14 +76,14 @@ class TaskFiles:
         return self.load(TODO) or ""
 
     def list_changes(self) -> list[FileChange]:
-        """What there is to write, the true file first."""
+        """Return the changes to write; state.json comes first, because it decides whether a change happened."""
         names = sorted(self._after, key=lambda name: (name != STATE, name != TODO, name))
         return [self._make_change(name) for name in names]
 
     def _make_change(self, name: str) -> FileChange:
         after = self._after[name]
         known = self._changes.get(name)
-        if known is None or known[0] is not after:  # its hashes are worked out once
+        if known is None or known[0] is not after:  # compute its hashes only once
             change = FileChange(
                 f"{self.folder}/{name}", self._before[name], encode(after), hash_before=self._hash_before(name)
             )
@@ -92,7 +91,7 @@ class TaskFiles:
         return known[1]
 
     def take_hash(self) -> bytes:
-        """What the two files are known by together, as they will be."""
+        """Return one hash of both files with the changes so far."""
         return sha256(b"".join(self._hash(name) or b"-" for name in (STATE, TODO))).digest()
 
     def _hash(self, name: str) -> bytes | None:
@@ -106,27 +105,29 @@ class TaskFiles:
 
 
 def load_file(root: str, path: str) -> bytes | None:
-    """A file of tasks, named from the root; None where there is none."""
-    if find_inside(root, path) is None:  # before anything else: where nothing is yet, something would be written
-        raise StateError(f"'{path}' leads out of the workspace through a link", hint="put the file itself there")
+    """Return the bytes of a task file, named from the root; None if it is missing."""
+    if find_inside(root, path) is None:  # check first, because a missing file would be created there
+        raise StateError(f"'{path}' leads out of the workspace through a link", hint="replace the link with the file")
     file = f"{root}/{path}"
     if not os.path.lexists(file):
         return None
     if os.path.exists(file) and not os.path.isfile(file):
-        raise InputError(f"'{path}' is not a file", hint="move it away, or restore it from git")
+        raise InputError(f"'{path}' isn't a file", hint="move it away, or restore the file from git")
     data = load_bytes(file, max_bytes=MAX_BYTES)
     if len(data) > MAX_BYTES:
-        raise StateError(f"'{path}' has more than {MAX_BYTES:,} bytes", hint="archive old tasks")
+        raise StateError(
+            f"'{path}' has more than {MAX_BYTES:,} bytes", hint="archive old tasks with: remit task archive"
+        )
     return data
 
 
 def decode(data: bytes) -> str:
-    """Bytes as a text from which the same bytes can be made again."""
+    """Decode bytes so that `encode` restores them exactly, even if they aren't UTF-8."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def encode(text: str) -> bytes:
-    """The bytes of a text that was read here."""
+    """Return the bytes of a text that `decode` returned."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -134,20 +135,20 @@ def encode(text: str) -> bytes:
 def edit_task_files(
     home: Home, folder: str, *, kind: str, details: dict[str, Any] | None = None
 ) -> Iterator[TaskFiles]:
-    """Work at the desk, alone; at the end everything that was put on it is written, or nothing is."""
+    """Run a transaction under the tasks lock: at its end all changed files are written, or none."""
     with home.lock(TASKS):
-        desk = TaskFiles(home, folder)
-        desk.interrupted = finish_interrupted(home)
-        yield desk
+        files = TaskFiles(home, folder)
+        files.interrupted = finish_interrupted(home)
+        yield files
 
-        def conclude(db: Connection) -> None:  # only then: whoever finishes it after a crash finds out by looking
-            save_agreed(db, folder, desk.take_hash() if desk.agrees else b"", desk.markers)
+        def conclude(db: Connection) -> None:  # only after all files are written; recovery compares the files instead
+            save_agreed(db, folder, files.take_hash() if files.agrees else b"", files.markers)
 
-        write_together(home, desk.list_changes(), kind=kind, details=details or {}, conclude=conclude)
+        write_together(home, files.list_changes(), kind=kind, details=details or {}, conclude=conclude)
 
 
 def finish_if_interrupted(home: Home) -> list[Interrupted]:
-    """Finish what a crash left, before anything is read. What another process is just doing is waited for."""
+    """Finish a change that a crash interrupted; wait for a change that another process is making."""
     if not os.path.exists(home.ledger_file) or not has_unfinished(home):
         return []
     with home.lock(TASKS):
@@ -155,20 +156,20 @@ def finish_if_interrupted(home: Home) -> list[Interrupted]:
 
 
 def load_agreed(home: Home, folder: str) -> bytes | None:
-    """What the two files were known by when they last agreed; None where that is not known."""
+    """Return the hash of both files from when they last agreed; None if unknown."""
     with home.ledger.reading() as db:
         row = db.execute("SELECT hash FROM agreed WHERE path = ?", (folder,)).fetchone()
     return None if row is None else row[0]
 
 
 def load_agreed_markers(home: Home, folder: str) -> dict[int, str]:
-    """The marker of each task when the two files last agreed on it."""
+    """Return the marker of each task from when the two files last agreed on it."""
     with home.ledger.reading() as db:
         return dict(db.execute("SELECT number, marker FROM agreed_markers WHERE path = ?", (folder,)))
 
 
 def save_agreed(db: Connection, folder: str, known_by: bytes, markers: dict[int, str]) -> None:
-    """Remember what the two files say, now that they agree."""
+    """Store the hash and the markers on which the two files agree now."""
     db.execute("INSERT OR REPLACE INTO agreed (path, hash) VALUES (?, ?)", (folder, known_by))
     rows = [(folder, number, marker) for number, marker in markers.items()]
     db.executemany("INSERT OR REPLACE INTO agreed_markers (path, number, marker) VALUES (?, ?, ?)", rows)

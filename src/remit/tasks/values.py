@@ -1,4 +1,4 @@
-"""A task as a file tells of it, and the markers that it can carry (S2)."""
+"""Tasks as values, and the markers of their status (S2)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MARKERS = (
 )  # fmt: skip
 MAX_NUMBER_DIGITS = 9
 TOO_HIGH = 10**MAX_NUMBER_DIGITS
-"""The first number that TODO.md cannot hold."""
+"""The first number that has too many digits for TODO.md."""
 NO_WRAP = range(0)
 _MAX_PRIORITY = 400
 
@@ -30,39 +30,39 @@ class Linked(NamedTuple):
 
 
 class Task(NamedTuple):
-    """One task in one of the files."""
+    """A task as one of the two files describes it."""
 
     number: int
     title: str
     marker: str | None
-    """As S2 spells it, whatever the file does; None where the file gives none."""
+    """In the spelling of S2; None if the file gives none."""
     word: str
-    """The marker as the file has it."""
+    """The marker as the file spells it."""
     place: TextSpan
-    """Where its number stands."""
+    """The position of its number."""
     marker_place: TextSpan | None = None
     closed: bool = False
-    """Kept among the completed ones: it need not be in TODO.md any more."""
+    """It is in completed_projects, so it doesn't have to be in TODO.md."""
     bare: bool = False
-    """A heading of TODO.md without a field below it, which may be no task at all."""
+    """A heading in TODO.md without any field below it, so perhaps not a task."""
     titled: bool = False
-    """Its title is one, and not only the name of its project."""
+    """It has a title, not only a project name."""
     priority: str = ""
-    """In small letters; empty where the file gives none of its own."""
+    """In lower case; "" if the file gives none for this task."""
     priority_place: TextSpan | None = None
     links: tuple[Linked, ...] = ()
-    """To its plan, reports and summaries, the current one of each kind last."""
+    """Its plan, reports and summaries; the last of each kind is the current one."""
 
 
 class Counter(NamedTuple):
-    """The number that the next task gets, as a file gives it."""
+    """The number of the next task, as a file gives it."""
 
     number: int
     place: TextSpan
 
 
 class ParseProblem(NamedTuple):
-    """Something in a file that is no task, where one was expected."""
+    """A part of a file that can't be read as a task."""
 
     message: str
     hint: str
@@ -70,17 +70,17 @@ class ParseProblem(NamedTuple):
 
 
 def read_priority(value: object) -> str:
-    """A priority in small letters; what is no text is none."""
+    """Return a priority in lower case; "" if it isn't a string."""
     return value[:_MAX_PRIORITY].strip().lower() if isinstance(value, str) else ""
 
 
 def read_marker(word: str) -> str:
-    """A marker as S2 spells it: capitals, one space between words; case, `_` and `-` do not matter."""
+    """Return a marker in the spelling of S2: upper case, one space between words. Accepts `_` and `-` for spaces."""
     return " ".join(word.translate(_SPACES).upper().split())
 
 
 def spell_marker(marker: str, words: Iterable[str]) -> str:
-    """A marker spelt as other words: case as in the first of them, `_`, `-` or space as in the first that has one."""
+    """Return a marker in the style of other words: the case of the first, the separator of the first that has one."""
     case, between = None, ""
     for word in words:
         letters = word.strip()

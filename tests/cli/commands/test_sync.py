@@ -62,7 +62,7 @@ def test_a_difference_is_shown_with_both_values(workspace: Inside) -> None:
         "11 | - **Status**: [COMPLETED]\n"
         "   |               ^^^^^^^^^^^\n"
         "   |\n"
-        "   = help: If planned is true: remit task sync --from state. If [COMPLETED] is: remit task sync --from todo.\n"
+        "   = help: If planned is right: remit task sync --from state. If [COMPLETED] is right: remit task sync --from todo.\n"
         "   = see: remit explain SYN004\n"
         "\n"
         "✗ specs: 3 tasks · state.json and TODO.md do not agree · 1 error\n"
@@ -105,7 +105,9 @@ def test_a_file_that_cannot_be_read_is_told(workspace: Inside) -> None:
     (workspace.folder / "specs/TODO.md").mkdir()
     ended = workspace("task", "sync", "--check")
     assert ended.code == 2
-    assert smooth(ended.complaint) == snapshot("'specs/TODO.md' is not a file; move it away, or restore it from git")
+    assert smooth(ended.complaint) == snapshot(
+        "'specs/TODO.md' isn't a file; move it away, or restore the file from git"
+    )
 
 
 @pytest.mark.parametrize("code", DIAGNOSTICS)
@@ -172,7 +174,7 @@ def test_a_status_edited_in_todo_is_taken_in(repository: Inside) -> None:
     ended = repository("task", "sync")
     assert (ended.code, ended.err) == (0, b"")
     assert ended.text == snapshot(
-        "✓ task 12 was planned in state.json, and is IMPLEMENTING now, as in TODO.md\n✓ state.json and TODO.md agree\n"
+        "✓ set task 12 to IMPLEMENTING in state.json, as in TODO.md (it was planned)\n✓ state.json and TODO.md agree\n"
     )
     assert read(repository, "TODO.md") == todo
     assert read(repository, "state.json") == STATE.replace('"planned"', '"implementing"')
@@ -192,14 +194,14 @@ def test_a_status_edited_illegally_is_told_with_both_values_and_the_command(repo
         ended = repository("task", "sync", *args)
         assert ended.code == 1
         assert ended.text == snapshot(
-            "error[SYN018]: task 13 is [COMPLETED] here, by hand, and not_started in state.json: "
-            "a task that is NOT STARTED cannot become COMPLETED\n"
+            "error[SYN018]: task 13 was set to [COMPLETED] here by hand, but is not_started in state.json: "
+            "a task that is NOT STARTED can't become COMPLETED\n"
             "  --> specs/TODO.md:20:15\n"
             "   |\n"
             "20 | - **Status**: [COMPLETED]\n"
             "   |               ^^^^^^^^^^^\n"
             "   |\n"
-            "   = help: If [COMPLETED] is meant: remit task sync --from todo. If not: remit task sync --from state.\n"
+            "   = help: If [COMPLETED] is right: remit task sync --from todo. If not: remit task sync --from state.\n"
             "   = see: remit explain SYN018\n"
             "\n"
             "✗ state.json and TODO.md do not agree · 1 error\n"
@@ -224,7 +226,7 @@ def test_a_status_edited_in_both_is_for_a_person(repository: Inside, side: str, 
     for args in ((), ("--repair",)):
         ended = repository("task", "sync", *args)
         assert ended.code == 1
-        assert "task 12 was PLANNED, is [BLOCKED] here now and implementing in state.json (line 7)\n" in ended.text
+        assert "task 12 was PLANNED, but is [BLOCKED] here and implementing in state.json (line 7)\n" in ended.text
     ended = repository("task", "sync", "--from", side)
     assert (ended.code, list_statuses(repository)[12]) == (0, marker)
     assert_settled(repository, ended)
@@ -245,7 +247,7 @@ def test_a_task_typed_into_todo_is_taken_into_state(repository: Inside) -> None:
     put(repository, "specs/TODO.md", TODO + new)
     assert repository("task", "sync").code == 1
     ended = repository("task", "sync", "--repair")
-    assert "✓ task 14 was only in TODO.md, and was taken into state.json as RESEARCHED\n" in ended.text
+    assert "✓ added task 14 to state.json as RESEARCHED: it was only in TODO.md\n" in ended.text
     assert_settled(repository, ended)
     assert list_statuses(repository)[14] == "RESEARCHED"
     assert "\n    14  [RESEARCHED]     Write docs\n" in repository("task", "list").text
@@ -265,7 +267,7 @@ def test_a_task_taken_out_of_todo_comes_back(repository: Inside) -> None:
     put(repository, "specs/TODO.md", TODO.partition("### 13.")[0])
     ended = repository("task", "sync")
     assert ended.code == 1
-    assert "task 13 is in state.json and not in TODO.md" in ended.text
+    assert "task 13 is in state.json but not in TODO.md" in ended.text
     ended = repository("task", "sync", "--repair")
     assert_settled(repository, ended)
     assert "### 13. Login page\n- **Status**: [NOT STARTED]\n" in read(repository, "TODO.md")
@@ -277,7 +279,7 @@ def test_a_file_that_is_gone_is_made_from_the_other(repository: Inside, missing:
     for args in (("task", "sync"), ("task", "new", "x"), ("task", "start", "13")):
         ended = repository(*args)
         assert ended.code == 1
-        assert ended.complaint.startswith(f"{missing} is not there, and ")
+        assert ended.complaint.startswith(f"{missing} is missing, but ")
     ended = repository("task", "sync", "--repair")
     assert ended.code == 0
     assert_settled(repository, ended)
@@ -411,7 +413,7 @@ def test_a_broken_state_is_recovered_and_the_original_kept(
         ended = repository(*args)
         assert ended.code == (2 if "list" in args else 1)
         assert re.search(said, ended.complaint)
-        assert ended.complaint.endswith("with the original kept: remit task sync --repair")
+        assert ended.complaint.endswith("and keep a copy of the file, with: remit task sync --repair")
     assert read(repository, "state.json") == broken
     ended = repository("task", "sync", "--repair")
     assert ended.code == 0
@@ -437,7 +439,7 @@ def test_without_a_version_in_git_a_broken_state_is_only_reported(inside: Inside
     ended = inside("task", "sync", "--repair")
     assert (ended.code, ended.out) == (1, b"")
     assert "was cut off: it ends in the middle (line " in ended.complaint
-    assert "git has no version of it that is JSON; correct it by hand" in ended.complaint
+    assert "git has no version that is valid JSON; correct it by hand" in ended.complaint
     assert (read(inside, "state.json"), read(inside, "TODO.md")) == (STATE[:-30], TODO)
 
 
@@ -448,8 +450,8 @@ def test_a_plan_follows_its_task(repository: Inside) -> None:
     put(repository, "specs/TODO.md", TODO.replace("[PLANNED]", "[PLANNED]\n- **Plan**: [specs/012_x/plan.md]", 1))
     checked = repository("task", "sync", "--check", "--output-format", "concise")
     assert checked.code == 0
-    assert "SYN012 warning task 12 is planned here and its plan is [COMPLETED]\n" in checked.text
-    assert "✓ the plan of task 12 is [PLANNED] now, as in state.json\n" in repository("task", "sync", "--repair").text
+    assert "SYN012 warning task 12 is planned here, but its plan is [COMPLETED]\n" in checked.text
+    assert "✓ set the plan of task 12 to [PLANNED], as in state.json\n" in repository("task", "sync", "--repair").text
     assert read(repository, "012_x/plan.md") == "# Plan\n\n- **Status**: [PLANNED]\n"
 
 
@@ -466,7 +468,7 @@ def test_many_changes_are_shown_in_part(repository: Inside) -> None:
     tasks = "".join(f"\n### {number}. Task {number}\n- **Status**: [PLANNED]\n" for number in numbers)
     put(repository, "specs/TODO.md", TODO + tasks)
     ended = repository("task", "sync", "--repair")
-    assert ended.text.count("✓ task ") == 50
+    assert ended.text.count("✓ added task ") == 50
     assert "… and 31 more\n" in ended.text
     assert len(list_statuses(repository)) == 82
 

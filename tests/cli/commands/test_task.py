@@ -129,7 +129,7 @@ def test_a_task_goes_its_way(workspace: Inside) -> None:
     assert workspace("task", "list", "--all").text.endswith("     1  [COMPLETED]      Export button\n2 tasks\n")
     shown = workspace("task", "show", "1").text
     assert shown.startswith("1. Export button  [COMPLETED]\n- **Status**: [COMPLETED]\n")
-    assert shown.endswith("It is over and put away.\n")
+    assert shown.endswith("It has ended and can't change.\n")
     assert workspace("task", "start", "1").complaint == snapshot("task 1 is over; remit task list shows what is open")
     assert workspace("task", "sync", "--check").code == 0
 
@@ -192,7 +192,7 @@ def test_a_list_can_be_narrowed(workspace: Inside) -> None:
     )
     assert workspace("task", "list", "--status", "[blocked]").text == "0 of 2 tasks\n"
     assert workspace("task", "list", "--status", "blockd").complaint == snapshot(
-        "'blockd' is not a marker; did you mean 'BLOCKED'?"
+        "'blockd' isn't a marker; did you mean 'BLOCKED'?"
     )
     workspace("task", "archive")
     for number in "12":
@@ -312,7 +312,7 @@ def test_without_tasks_only_new_can_begin(repository: Inside) -> None:
     for args in (*CHANGES[1:], *VIEWS[:3], ("link", "1", "a")):
         ended = repository("task", *args)
         assert ended.code == 2
-        assert ended.complaint == snapshot("this workspace keeps no tasks; remit task new TITLE makes the first")
+        assert ended.complaint == snapshot("this workspace has no tasks; remit task new TITLE makes the first")
     assert repository("task", "start").code == 0
     assert [path.name for path in repository.folder.iterdir()] == [".git"]
 
@@ -691,7 +691,7 @@ def test_an_edit_by_hand_is_taken_in_and_told(workspace: Inside) -> None:
     ended = workspace("task", "new", "Three")
     assert (ended.code, ended.text) == (0, snapshot("✓ task 3 made: Three\n"))
     assert ended.err.decode() == snapshot(
-        "note: task 1 was not_started in state.json, and is PLANNING now, as in TODO.md\n"
+        "note: set task 1 to PLANNING in state.json, as in TODO.md (it was not_started)\n"
     )
     assert load_state(workspace)["active_projects"][0]["status"] == "planning"
     assert workspace("task", "list").err == b""

@@ -278,7 +278,7 @@ def test_what_blocks_is_named(inside: Inside, worker: Worker, tmp_path: Path) ->
     refused = inside("task", "revise", "1", *worker())
     assert refused.code == 2
     assert smooth(refused.complaint) == snapshot(
-        "task 1: a task that is BLOCKED cannot become REVISING (it is BLOCKED: The key of the service is missing.); from BLOCKED it can become: RESEARCHING, PLANNING, IMPLEMENTING, IN PROGRESS, ABANDONED, EXPANDED, ON HOLD"
+        "task 1: a task that is BLOCKED can't become REVISING (it is BLOCKED: The key of the service is missing.); from BLOCKED it can become: RESEARCHING, PLANNING, IMPLEMENTING, IN PROGRESS, ABANDONED, EXPANDED, ON HOLD"
     )
     again = inside("task", "plan", "1", *worker())
     assert again.code == 0
@@ -452,7 +452,7 @@ def test_a_move_that_may_not_be_is_refused_with_those_that_may(inside: Inside, w
     ended = inside("task", "revise", "1", *worker())
     assert ended.code == 2
     assert ended.complaint == snapshot(
-        "task 1: a task that is NOT STARTED cannot become REVISING; from NOT STARTED it can become: RESEARCHING, "
+        "task 1: a task that is NOT STARTED can't become REVISING; from NOT STARTED it can become: RESEARCHING, "
         "PLANNING, IMPLEMENTING, IN PROGRESS, BLOCKED, EXPANDED, ON HOLD"
     )
     assert worker.runs == []
