@@ -113,7 +113,7 @@ def test_a_failure_is_one_sentence_with_what_was_said(tmp_path: Path, tool: str)
     assert caught.value.message.endswith("fail T1` failed with exit code 1: no such task ['T1']")
     with pytest.raises(OutsideError, match="failed with exit code 3: no output"):
         run(f"{tool} mute {{id}}", tmp_path)
-    with pytest.raises(OutsideError, match="was ended by signal 9 and said: nothing"):
+    with pytest.raises(OutsideError, match="was killed by signal 9: no output"):
         run(f"{tool} die {{id}}", tmp_path)
 
 

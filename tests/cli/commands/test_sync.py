@@ -351,7 +351,7 @@ def test_what_else_carries_an_old_number_is_told(repository: Inside) -> None:
     put(repository, "claudedocs/agent-outputs/MANIFEST.jsonl", json.dumps(entry) + "\n")
     done = json.loads(repository("task", "sync", "--repair", "--json").out)["done"]
     assert sum("the folder '012_send_letters' stays with" in each and "number 14" in each for each in done) == 1
-    assert sum("('letters-2026-01-02')" in each and "remit task link 14 ENTRY" in each for each in done) == 1
+    assert sum("('letters-2026-01-02')" in each and "remit task link 14 FINDING" in each for each in done) == 1
     assert repository("task", "link", "14", "letters-2026-01-02").code == 0
     assert json.loads(repository("task", "sync", "--repair", "--json").out)["done"] == []
 

@@ -158,13 +158,13 @@ def test_a_phase_moves_in_the_plan(workspace: Inside) -> None:
     assert "### Phase 2: Walls [COMPLETED]" in plan.read_text()
     assert workspace("task", "phases", "1").text.endswith("every phase is over\n")
     assert smooth(workspace("task", "set-status", "1", "--phase", "9", "completed").complaint) == snapshot(
-        "the plan has no phase 9; look into the plan: each phase has a heading such as ### Phase 1: Name [NOT STARTED]"
+        "the plan has no phase 9; check the plan: each phase needs a heading such as ### Phase 1: Name [NOT STARTED]"
     )
     assert smooth(workspace("task", "set-status", "2", "--phase", "1", "completed").complaint) == snapshot(
-        "task 2 has no plan; name it as plan_path in state.json"
+        "task 2 has no plan; set plan_path in state.json"
     )
     assert smooth(workspace("task", "phases", "2").complaint) == snapshot(
-        "task 2 has no plan that is there; remit task plan 2 has one made; one that is there already is named as plan_path in state.json"
+        "task 2 has no plan; create one with: remit task plan 2; or set plan_path in state.json"
     )
 
 
@@ -240,7 +240,7 @@ def test_what_is_no_marker_is_refused(workspace: Inside, word: str) -> None:
         give_plan(workspace)
         ended = workspace("task", "set-status", "1", *phase, "--", word)
         assert ended.code in {1, 2}
-        assert "is not a marker" in ended.complaint
+        assert "isn't a marker" in ended.complaint
         assert len(ended.complaint) < 1000
         assert "\x1b" not in ended.complaint
 
@@ -294,12 +294,12 @@ def test_what_is_missing_is_named(workspace: Inside, args: tuple[str, ...]) -> N
     ("args", "said"),
     [
         (("nwe",), "there is no command 'task nwe'; did you mean 'remit task new'?"),
-        (("new", "x", "--priority", "urgent"), "'urgent' is not a priority; use one of high, medium, low"),
+        (("new", "x", "--priority", "urgent"), "'urgent' isn't a priority; available: high, medium, low"),
         (("new", "x", "--priority", ""), "--priority is empty; leave it out, or say what it is"),
         (("block", "1", "--reason", " "), "--reason is empty; leave it out, or say what it is"),
         (("list", "--status", ""), "--status is empty; leave it out, or say what it is"),
-        (("archive", "1"), "task 1 is NOT STARTED and not over; complete or abandon it first"),
-        (("archive", "9"), "there is no active task 9; remit task list shows what there is"),
+        (("archive", "1"), "task 1 hasn't ended: its status is NOT STARTED; complete or abandon it first"),
+        (("archive", "9"), "there is no active task 9; list the tasks with: remit task list"),
     ],
 )
 def test_a_slip_is_answered(workspace: Inside, args: tuple[str, ...], said: str) -> None:
@@ -312,7 +312,9 @@ def test_without_tasks_only_new_can_begin(repository: Inside) -> None:
     for args in (*CHANGES[1:], *VIEWS[:3], ("link", "1", "a")):
         ended = repository("task", *args)
         assert ended.code == 2
-        assert ended.complaint == snapshot("this workspace has no tasks; remit task new TITLE makes the first")
+        assert ended.complaint == snapshot(
+            "this workspace has no tasks; create the first one with: remit task new TITLE"
+        )
     assert repository("task", "start").code == 0
     assert [path.name for path in repository.folder.iterdir()] == [".git"]
 
@@ -345,7 +347,7 @@ def test_a_title_is_one_line_whatever_it_holds(workspace: Inside, title: str, ke
     ended = workspace("task", "new", "--", title)
     if kept is None:
         assert ended.code == 2
-        assert ended.complaint == snapshot("the title is empty; say in a few words what is to be done")
+        assert ended.complaint == snapshot("the title is empty; describe the task in a few words")
         return
     assert (ended.code, ended.text) == (0, f"✓ task 3 made: {kept}\n")
     assert f"\n### 3. {kept}\n" in read_todo(workspace)
@@ -418,8 +420,8 @@ def spoil_with_size(file: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (spoil_with_fifo, "is not a file"),
-        (spoil_with_folder, "is not a file"),
+        (spoil_with_fifo, "isn't a file"),
+        (spoil_with_folder, "isn't a file"),
         (spoil_with_nothing, "cannot be read: no such file"),
         (spoil_with_itself, "cannot be read: too many levels"),
         (spoil_with_way_out, "leads out of the workspace through a link"),
@@ -465,7 +467,7 @@ def test_a_folder_that_leads_out_gets_nothing(inside: Inside) -> None:
     (inside.folder / "root/specs").symlink_to("../away")
     (inside.folder / "root/remit.toml").touch()
     assert smooth(inside("task", "new", "One").complaint) == snapshot(
-        "'specs/state.json' leads out of the workspace through a link; put the file itself there"
+        "'specs/state.json' leads out of the workspace through a link; replace the link with the file"
     )
     (inside.folder / "root/specs").unlink()
     assert inside("task", "new", "One").code == 0
@@ -473,7 +475,7 @@ def test_a_folder_that_leads_out_gets_nothing(inside: Inside) -> None:
     inside("task", "start", "1")
     inside("task", "done", "1")
     assert smooth(inside("task", "archive").complaint) == snapshot(
-        "'specs/archive/state.json' leads out of the workspace through a link; put the file itself there"
+        "'specs/archive/state.json' leads out of the workspace through a link; replace the link with the file"
     )
     assert list((inside.folder / "away").iterdir()) == []
 
@@ -718,13 +720,12 @@ def test_an_edit_by_hand_that_is_not_legal_is_not_written_over(workspace: Inside
     ended = workspace("task", "set-status", "1", "PLANNING")
     assert ended.code == 1
     assert ended.complaint == snapshot(
-        "task 1 is [COMPLETED] in TODO.md, by hand, and not_started in state.json: a task that is NOT STARTED cannot "
-        "become COMPLETED; if [COMPLETED] is meant: remit task sync --from todo. If not: remit task sync --from state"
+        "task 1 was set to [COMPLETED] in TODO.md by hand, but is not_started in state.json: a task that is NOT STARTED can't become COMPLETED; if [COMPLETED] is right: remit task sync --from todo. If not: remit task sync --from state"
     )
     assert list_files(workspace.folder / "specs") == before
     other = workspace("task", "set-status", "2", "PLANNING")
     assert other.code == 0
-    assert b"TODO.md:10:15: SYN018 error task 1 is [COMPLETED] here" in other.err
+    assert b"TODO.md:10:15: SYN018 error task 1 was set to [COMPLETED] here" in other.err
     assert workspace("task", "sync", "--from", "state").code == 0
     assert workspace("task", "set-status", "1", "PLANNING").err == b""
 
@@ -783,17 +784,17 @@ def test_an_outside_system_does_the_four_things(outside: Inside) -> None:
     assert (outside.folder / "seen").read_text() == "link 7 auth-2026-01-19 "
     ended = outside("task", "done", "7")
     assert (ended.code, ended.complaint) == (
-        2, snapshot("`./tool complete 7` ended with 3 and said: no task 7; try it by hand")
+        2, snapshot('`./tool complete 7` failed with exit code 3: no task 7; run it by hand to see the whole output')
     )  # fmt: skip
     assert smooth(outside("task", "done", "--", "-7").complaint) == snapshot(
-        "'-7' is not the id of a task; an id has letters, digits and . : / # @ + - _ only"
+        "'-7' isn't a valid task id; use only letters, digits and . : / # @ + - _"
     )
     assert smooth(outside("task", "show", "7; touch x").complaint) == snapshot(
-        "'7; touch x' is not the id of a task; an id has letters, digits and . : / # @ + - _ only"
+        "'7; touch x' isn't a valid task id; use only letters, digits and . : / # @ + - _"
     )
     (outside.folder / "tool").unlink()
     assert smooth(outside("task", "show", "7").complaint) == snapshot(
-        "`./tool show 7` cannot be run: no such file or directory; install it, or change tasks.show"
+        "can't run `./tool show 7`: no such file or directory; install the program, or change tasks.show in remit.toml"
     )
     assert not (outside.folder / "x").exists()
 
@@ -801,8 +802,7 @@ def test_an_outside_system_does_the_four_things(outside: Inside) -> None:
 def test_an_outside_system_keeps_its_tasks_to_itself(outside: Inside) -> None:
     for args in (("new", "x"), ("list",), ("set-status", "1", "PLANNING"), ("archive",), ("phases", "1")):
         assert outside("task", *args).complaint == snapshot(
-            "the tasks of this workspace are kept by `./tool`; "
-            "only show, focus, complete, link are passed on to it; ask it for the rest"
+            "the tasks of this workspace are in `./tool`; Remit passes only show, focus, complete, link on to it; use it directly for the rest"
         )
     assert not (outside.folder / "specs").exists()
 

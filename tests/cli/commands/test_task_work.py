@@ -441,7 +441,8 @@ def test_tasks_that_cannot_be_read_let_no_work_begin(
     assert ended.code == 2
     told = "state.json was cut off: it ends in the middle"
     assert (
-        ended.complaint == f"{told}; restore it from git and TODO.md, with the original kept: remit task sync --repair"
+        ended.complaint
+        == f"{told}; restore it from git and TODO.md, and keep a copy of the file, with: remit task sync --repair"
     )
     ended = inside(*args, *worker(), "--json")
     assert (ended.code, ended.error["message"]) == (2, told)

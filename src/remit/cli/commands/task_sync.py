@@ -67,7 +67,7 @@ def sync(*, checking: bool, repairing: bool, side: str | None, output_format: st
     elif repairing:
         how = "newest"
     tasks = Tasks()
-    return _tell(tasks.sync(how), tasks.root, output_format)
+    return _report(tasks.sync(how), tasks.root, output_format)
 
 
 def _check(output_format: str) -> int:
@@ -81,10 +81,8 @@ def _check(output_format: str) -> int:
         return ACCEPTED
     for file, findings in checked.findings.items():
         _show(show, findings, name_file(file), checked.texts[file])
-    mark = show.paint("error", "✗") if checked.differences else show.paint("good", "✓")
-    verdict = f"state.json and TODO.md {'do not agree' if checked.differences else 'agree'}"
-    told = f" · {show.count()}" if show.count() else ""
-    show.close(f"{mark} {name_file(checked.folder)}: {count(checked.tasks, 'task')} · {verdict}{told}")
+    where = f"{name_file(checked.folder)}: {count(checked.tasks, 'task')} · "
+    show.close(_render_verdict(show, agree=not checked.differences, where=where))
     return NOT_ACCEPTED if checked.differences else ACCEPTED
 
 
@@ -96,7 +94,7 @@ def _show(show: Show, findings: tuple[Diagnostic, ...], filename: str, data: byt
         show.add(finding, filename, text)
 
 
-def _tell(synced: SyncResult, root: str, output_format: str) -> int:
+def _report(synced: SyncResult, root: str, output_format: str) -> int:
     names = {file: name_file(f"{root}/{file}") for file in synced.findings}
     code = ACCEPTED if synced.agree else NOT_ACCEPTED
     if output_format == "json":
@@ -124,13 +122,15 @@ def _tell(synced: SyncResult, root: str, output_format: str) -> int:
     show.flush()
     for file in synced.recovered:
         say(f"the original is kept in {escape(name_file(f'{root}/{file}'))}")
-    show.close(_sum_up(synced, show))
+    close = _render_verdict(show, agree=synced.agree)
+    show.close(close if synced.files or not synced.agree or show.count() else f"{close}: nothing to do")
     return code
 
 
-def _sum_up(synced: SyncResult, show: Show) -> str:
-    mark = show.paint("good", "✓") if synced.agree else show.paint("error", "✗")
-    told = f" · {show.count()}" if show.count() else ""
-    if not synced.agree:
-        return f"{mark} state.json and TODO.md do not agree{told}"
-    return f"{mark} state.json and TODO.md agree{told}{'' if synced.files else ': nothing to do'}"
+def _render_verdict(show: Show, *, agree: bool, where: str = "") -> str:
+    """Return the last line: whether the two files agree, marked as a success only if there are no warnings either."""
+    if not agree:
+        return f"{show.paint('error', '✗')} {where}state.json and TODO.md do not agree · {show.count()}"
+    if show.count():
+        return f"{show.paint('warning', '!')} {where}state.json and TODO.md agree, but see {show.count()}"
+    return f"{show.paint('good', '✓')} {where}state.json and TODO.md agree"

@@ -156,7 +156,7 @@ def _say_shown(shown: ShownTask) -> None:
             where = f"goes on at phase {resume.number}, {escape(resume.name)}"
         say(f"Plan: {escape(shown.plan.path)}: {where}")
     if facts.closed:
-        say("It is over and put away.")
+        say("It has ended and can't change.")
     else:
         say(f"Can become: {', '.join(shown.moves)}" if shown.moves else "It is over.")
 

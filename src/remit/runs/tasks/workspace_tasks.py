@@ -201,23 +201,21 @@ class Tasks:
         self._check_begun()
         plan = self.store.load_plan(number)
         if plan is None:
-            hint = (
-                f"remit task plan {number} has one made; one that is there already is named as plan_path in state.json"
-            )
-            raise InputError(f"task {number} has no plan that is there", hint=hint)
+            hint = f"create one with: remit task plan {number}; or set plan_path in state.json"
+            raise InputError(f"task {number} has no plan", hint=hint)
         return plan
 
     def check_own(self) -> None:
         """Raise if an outside system keeps the tasks: it is asked only to show, focus, complete and link them."""
         if not self.is_begun and self.outside:
-            told = f"the tasks of this workspace are kept by `{next(iter(self.outside.values())).split()[0]}`"
+            message = f"the tasks of this workspace are in `{next(iter(self.outside.values())).split()[0]}`"
             known = ", ".join(self.outside)
-            raise UsageError(told, hint=f"only {known} are passed on to it; ask it for the rest")
+            raise UsageError(message, hint=f"Remit passes only {known} on to it; use it directly for the rest")
 
     def _check_begun(self) -> None:
         self.check_own()
         if not self.is_begun:
-            raise UsageError("this workspace keeps no tasks", hint="remit task new TITLE makes the first")
+            raise UsageError("this workspace has no tasks", hint="create the first one with: remit task new TITLE")
 
 
 def _name(task: StoredTask, listed: str | None) -> StoredTask:
@@ -231,7 +229,7 @@ def parse_marker(word: str) -> str:
 
     marker = read_marker(word.strip("[] "))
     if marker not in MARKERS:
-        raise UsageError(f"'{word}' is not a marker", hint=suggest_marker(marker))
+        raise UsageError(f"'{word}' isn't a marker", hint=suggest_marker(marker))
     return marker
 
 
