@@ -784,7 +784,7 @@ def test_an_outside_system_does_the_four_things(outside: Inside) -> None:
     assert (outside.folder / "seen").read_text() == "link 7 auth-2026-01-19 "
     ended = outside("task", "done", "7")
     assert (ended.code, ended.complaint) == (
-        2, snapshot('`./tool complete 7` failed with exit code 3: no task 7; run it by hand to see the whole output')
+        2, snapshot("`./tool complete 7` failed with exit code 3: no task 7; run it by hand to see the whole output")
     )  # fmt: skip
     assert smooth(outside("task", "done", "--", "-7").complaint) == snapshot(
         "'-7' isn't a valid task id; use only letters, digits and . : / # @ + - _"
