@@ -9,8 +9,6 @@ FUZZ_SECONDS ?= 20
 FUZZERS      := extractor dialects frontmatter tags manifest bash_policy hook http_api
 
 BIN     := .venv/bin
-# The part that must stay covered.
-COVERED := */remit/*.py,*/remit/config/*,*/remit/returns/*,*/remit/agents/*,*/remit/policy/*,*/remit/storage/*,*/remit/tasks/*,*/remit/manifest/*,*/remit/errorlog/*,*/remit/ledger/*,*/remit/git/*,*/remit/attempts/*,*/remit/runners/*
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -68,9 +66,9 @@ lint: setup ## ruff: rules and formatting; import-linter: which package may impo
 types: setup ## mypy, strict
 	@$(BIN)/mypy
 
-cover: setup ## the tests of `make test`, with at least 90 % of the lines of stores and judgement covered
+cover: setup ## the tests of `make test`, and which lines and branches of the package they cover; the floor is in pyproject.toml
 	@$(BIN)/pytest -n $(JOBS) --cov --cov-report=
-	@$(BIN)/coverage report --include='$(COVERED)' --fail-under=90
+	@$(BIN)/coverage report
 
 docs: setup ## build the reference into docs/reference: commands, rules, settings, codes and schemas
 	@$(BIN)/python -m tools.reference
