@@ -28,7 +28,7 @@ import pytest
 
 from remit.confine.profile import Profile
 from remit.testing.agent import ScriptedAgent
-from tests.confine import test_escapes, test_writes
+from tests.support import escape_attempts, protected_writes
 from tests.support.confined_users import PATH, Caller, make_caller
 from torture.ordinary import SETUP, WORK, Work, write_project
 from torture.tally import tell
@@ -67,17 +67,17 @@ def list_callers() -> Iterator[Caller]:
 
 def try_writes(only: str) -> Iterator[Told]:
     """Run every script bare and confined, each in workspaces of its own."""
-    rows = [row for row in test_writes.ROWS if test_writes.has_tools(row) and only in row["script"]]
+    rows = [row for row in protected_writes.ROWS if protected_writes.has_tools(row) and only in row["script"]]
     for caller in list_callers():
-        bare, confined = test_writes.prepare(caller, rows)
-        environ = {**test_writes.ENVIRON, "HOME": str(caller.make_folder("home")), "PATH": PATH}
+        bare, confined = protected_writes.prepare(caller, rows)
+        environ = {**protected_writes.ENVIRON, "HOME": str(caller.make_folder("home")), "PATH": PATH}
         export = "export " + " ".join(f"{name}='{value}'" for name, value in environ.items())
         protect = tuple(confined.list_protected())
         profile = Profile(write=(str(confined.folder), environ["HOME"]), protect=protect)
         verdicts = []
         for places in (bare, confined):
             before = places.read()
-            script = f"{export}; set -- {places.folder}; {test_writes.RUN_ALL}"
+            script = f"{export}; set -- {places.folder}; {protected_writes.RUN_ALL}"
             words = ["bash", "-c", f"{script}\ntouch $1/000/src/end"]
             words = [*caller.prefix, *words] if places is bare else caller.make_words(profile, words)
             subprocess.run(words, env={"PATH": PATH}, check=True, stdin=subprocess.DEVNULL, timeout=LIMIT_S)
@@ -109,15 +109,15 @@ def try_escapes(only: str) -> Iterator[Told]:
         caller.own(outside)
         words = [*caller.prefix, "bash", "-c", "exec 9>> file; exec sleep 3600"]
         with subprocess.Popen(words, cwd=outside) as process:
-            place = test_escapes.Place(work, outside, process)
-            for name, script in test_escapes.ATTEMPTS.items():
-                for form in ("bash {}", *test_escapes.NESTED):
+            place = escape_attempts.Place(work, outside, process)
+            for name, script in escape_attempts.ATTEMPTS.items():
+                for form in ("bash {}", *escape_attempts.NESTED):
                     if only in name:
                         yield Told(f"{caller.name}: {name}: {form}", _escape(caller, place, script, form))
             process.kill()
 
 
-def _escape(caller: Caller, place: test_escapes.Place, script: str, form: str) -> str:
+def _escape(caller: Caller, place: escape_attempts.Place, script: str, form: str) -> str:
     """Make one attempt; what it achieved."""
     (caller.folder / "attempt").write_text(script, encoding="utf-8")
     before = place.read()

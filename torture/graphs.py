@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 
 from remit.runs.admission import guard
-from tests.runs.admission.test_guard import check_graph, make_chance, walk_at_random
+from tests.support.run_graphs import check_graph, make_chance, walk_at_random
 from torture.tally import tell
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run by path
 from remit.cli import run
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
-from tests.storage.test_secrets import NAMED, STARTS
+from tests.support.secret_samples import NAMED, STARTS
 from torture.stage import spread
 from torture.tally import tell
 

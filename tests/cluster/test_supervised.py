@@ -18,7 +18,7 @@ from remit.config.cluster import ClusterSettings
 from remit.errors import BusyError, StorageError
 from remit.ledger.home import Home
 from remit.ledger.runs import Run, load_run
-from tests.cluster.worker.test_worker import until
+from tests.support.cluster_callers import until
 from tests.support.cluster_rows import make, meet
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 
 from remit.confine.launcher import END, HEADER
 from remit.confine.profile import Profile
-from tests.support.confined_users import LAUNCHER, PATH, USER
+from tests.support.confined_users import FAIL, LAUNCHER, PATH, USER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -438,22 +438,6 @@ def test_a_profile_that_isnt_there(caller: Caller) -> None:
     assert refuse(ran).startswith("the profile can't be read")
     ran = subprocess.run(words[:-3], capture_output=True, text=True, check=False)
     assert refuse(ran).startswith("usage:")
-
-
-# Runs a command under a filter that lets one system call fail with an error, as a kernel without it would.
-FAIL = """
-import ctypes, os, struct, sys
-number, error, argument, value = map(int, sys.argv[1:5])
-code = [(0x20, 0, 0, 0), (0x15, 0, 3, number)]
-code += [(0x20, 0, 0, 16 + 8 * argument), (0x15, 0, 1, value)] if argument >= 0 else [(0, 0, 0, 0), (0, 0, 0, 0)]
-code += [(6, 0, 0, 0x50000 | error), (6, 0, 0, 0x7FFF0000)]
-data = b"".join(struct.pack("HBBI", *each) for each in code)
-program = ctypes.create_string_buffer(data)
-c = ctypes.CDLL(None)
-assert c.prctl(38, 1, 0, 0, 0) == 0
-assert c.prctl(22, 2, struct.pack("HxxxxxxQ", len(code), ctypes.addressof(program))) == 0
-os.execv(sys.argv[5], sys.argv[5:])
-"""
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers of system calls are those of x86-64")

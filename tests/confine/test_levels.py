@@ -20,8 +20,8 @@ import pytest
 
 from remit.confine import find_level
 from remit.testing.agent import ScriptedAgent
-from tests.cli.commands.test_lint import git
-from tests.confine.test_launcher import FAIL
+from tests.support.confined_users import FAIL
+from tests.support.git_command import git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,6 +9,7 @@ import pytest
 
 from tests.agents.rules.samples_sections import only, without
 from tests.support.agent_samples import STANDARD, change, lint
+from tests.support.conformance_agents import DONE, prepare
 from tests.support.conformance_project import codes, judge
 from tests.support.return_samples import standard
 from tests.support.standard_examples import list_examples
@@ -183,7 +184,6 @@ def test_the_three_ways_to_load_context_are_read(subtests: pytest.Subtests) -> N
 
 # --- when the agent runs ----------------------------------------------------------------------------------------------
 
-DONE = "answer(write(artifact, session))\n"
 CONTEXT = """\
 context_loading:
   strategy: {strategy}
@@ -289,16 +289,8 @@ def test_inputs_are_checked_before_the_agent_starts(project: Project, given: lis
     assert len(program.prompts) == (code == 0)
 
 
-TASKS = {"researcher": "research", "planner": "planning", "implementer": "implementation", "reviewer": "review"}
 PHASES = "# Plan\\n\\n- **Status**: [PLANNED]\\n\\n## Implementation Phases\\n\\n"
 PLAN = f"answer(write(artifact, '{PHASES}### Phase 1: One [NOT STARTED]\\n\\n### Phase 2: Two [NOT STARTED]\\n'))\n"
-
-
-def prepare(project: Project) -> None:
-    """A task, and an agent for each kind of work."""
-    project.add_task()
-    for name, kind in TASKS.items():
-        project.add_agent(name, kind)
 
 
 @conforms("001-46", "001-47")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.conformance.test_001 import DONE, prepare
+from tests.support.conformance_agents import DONE, prepare
 from tests.support.conformance_project import ISSUED, codes, errors, judge
 from tests.support.return_samples import DROP, fault, standard, stopped
 

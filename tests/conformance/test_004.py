@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.cleo_manifest import FINDINGS, record
 from tests.support.conformance_project import codes, judge
 from tests.support.return_rule_samples import Message
 from tests.support.return_samples import DROP, entry, line, pretty, sentence
@@ -18,36 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from remit.model import Verdict
-    from tests.support.conformance_project import Program, Project
+    from tests.support.conformance_project import Project
 
 conforms = pytest.mark.conforms
 MANIFEST = "manifest"
-FINDINGS = """\
-# How fresh the search index is
-
-## Summary
-
-The index lags by five minutes. Nobody is alerted.
-
-## Findings
-
-### Lag
-
-The queue is drained once in five minutes.
-
-## Recommendations
-
-- Alert on the lag.
-
-## Sources
-
-- docs/search.md
-
-## Linked Tasks
-
-- Epic: T300
-- Task: T312
-"""
 
 
 def check(changes: dict[str, object] | None = None, *, reply: str | None = None, tail: str | None = None) -> Verdict:
@@ -169,20 +144,6 @@ def test_tokens_are_filled(project: Project) -> None:
 
 # --- with a task system -----------------------------------------------------------------------------------------------
 
-RECORD = r"""
-status = STATUS
-day = time.strftime("%Y-%m-%d")
-folder = (re.search(r"(\S+/agent-outputs)/", prompt) or ["", "claudedocs/agent-outputs"])[1].strip("`'\"(")
-topic = (re.search(r"([a-z0-9-]+)-\d{4}-\d\d-\d\d", prompt) or ["", "uploads"])[1]
-file = day + "_" + topic + ".md"
-write(folder + "/" + file, FINDINGS)
-line = {"id": topic + "-" + day, "file": file, "title": "Uploads", "date": day, "status": status, "topics": ["cache"],
-        "key_findings": ["Cache the uploads.", "Drop guests.", "Keep names."], "actionable": True,
-        "needs_followup": [] if status == "complete" else ["BLOCKED:no key"], "linked_tasks": ["T1234"]}
-write(folder + "/MANIFEST.jsonl", json.dumps(line) + "\n", "a")
-tail = {"complete": "summary", "partial": "details", "blocked": "blocker details"}[status]
-print("Research " + status + ". See MANIFEST.jsonl for " + tail + ".")
-"""
 CLEO = """\
 #!{python}
 import json, os, sys
@@ -191,11 +152,6 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "cleo.log"), 
 if sys.argv[1] == "show":
     print(json.dumps({{"id": sys.argv[2], "title": "Cache the uploads", "linkedResearch": []}}))
 """
-
-
-def record(project: Project, status: str) -> Program:
-    """An agent that follows the protocol to the letter."""
-    return project.program(RECORD.replace("STATUS", repr(status)).replace("FINDINGS", repr(FINDINGS)))
 
 
 class Cleo:

@@ -3,8 +3,8 @@
 import re
 
 from remit.hooks.tried_versions import TRIED
-from tests.harnesses import test_caller_effects_claude as claude
-from tests.harnesses import test_caller_effects_codex as codex
+from tests.support import caller_effects_claude as claude
+from tests.support import caller_effects_codex as codex
 from tests.support.paths import ROOT
 
 PAGE = (ROOT / "docs" / "harnesses.md").read_text()

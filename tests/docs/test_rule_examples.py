@@ -12,7 +12,7 @@ import pytest
 
 from remit.model import Expectation
 from remit.views.explanations import Explanation, explain_all
-from tests.agents.rules.test_rules import SAMPLES as FILES
+from tests.support.agent_rule_samples import SAMPLES as FILES
 from tests.support.agent_samples import STANDARD, lint
 from tests.support.docs import agent_edits, return_edits, task_edits
 from tests.support.docs.rule_examples import Move, Shown, read_shown

@@ -7,9 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.conformance_project import Project
-from tests.support.paths import ROOT
-
-EXAMPLES = ROOT / "examples"
+from tests.support.paths import EXAMPLES
 
 
 @pytest.fixture

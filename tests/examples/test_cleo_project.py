@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.conformance.test_004 import record
+from tests.support.cleo_manifest import record
 from tests.support.hook_session import Stage
 
 if TYPE_CHECKING:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from remit import check
 from tests.support.hook_session import Stage
+from tests.support.hyper_plugin import AGENT, DOCUMENT, NOTE, VALUE
 from tests.support.return_samples import marked
 
 if TYPE_CHECKING:
@@ -17,22 +18,6 @@ if TYPE_CHECKING:
 
     from tests.support.conformance_project import Project
     from tests.support.hook_session import Child
-
-AGENT = "hyper:repo-research-analyst"
-DOCUMENT = "projects/sessions/resources/research/codebase-analysis.md"
-NOTE = "---\ntype: resource\ncategory: research\ntitle: Codebase analysis\nproject: sessions\n---\n\n# Sessions\n"
-VALUE: dict[str, Any] = {
-    "meta": {"agent_name": "repo-research-analyst", "status": "complete", "execution_time_ms": 1520},
-    "artifacts": [
-        {
-            "type": "document",
-            "path": DOCUMENT,
-            "summary": "How sessions expire.",
-            "key_points": ["A session lasts an hour", "No token is renewed", "One doctest covers it"],
-        }
-    ],
-    "next_steps": ["Plan the renewal of tokens"],
-}
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ import pytest
 
 from remit import check
 from remit.testing import SESSION_ID, ScriptedModel, call, say
-from tests.conformance.test_004 import FINDINGS
-from tests.examples.conftest import EXAMPLES
-from tests.examples.test_hyper_plugin import AGENT, DOCUMENT, NOTE, VALUE
-from tests.examples.test_opencode_project import REPORT, SPECS
+from tests.support.cleo_manifest import FINDINGS
 from tests.support.harness_hooks import converse, install, list_results, list_runs, run_remit
 from tests.support.harness_stage import give, make_stage
+from tests.support.hyper_plugin import AGENT, DOCUMENT, NOTE, VALUE
+from tests.support.opencode_project import REPORT, SPECS
+from tests.support.paths import EXAMPLES
 from tests.support.return_samples import line, marked
 
 if TYPE_CHECKING:

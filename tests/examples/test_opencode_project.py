@@ -9,14 +9,13 @@ import pytest
 
 from remit import check
 from tests.support.hook_session import Stage
+from tests.support.opencode_project import REPORT, SPECS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.support.conformance_project import Project
 
-SPECS = ".opencode/specs"
-REPORT = f"{SPECS}/13_round_amounts_to_what_a_scale_can_weigh/reports/research-001.md"
 OBEY = """
 def call(agent, **inputs):
     done = remit("run", agent, json.dumps(dict(inputs, session_id=session)), "--json")

@@ -6,11 +6,12 @@ Rows: multi-agent v1 and v2, follow-ups, callers that wait, work on, end or call
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 
 from remit.testing import call, say
+from tests.support.caller_effects_codex import HONEST, LIARS, V1, V2, Row
 from tests.support.harness_hooks import TRUSTING, compile_agents, converse, get_report, hand, list_runs, set_up
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-V1, V2 = "scripted", "gpt-6.1-sol"
-"""A model that Codex does not know gets multi-agent v1, this one v2 and code mode."""
 REPORT = call("bash", command="echo '# Report' > report.md")
 MORE = call("bash", command="echo '# More' > more.md")
 LIE = "never.md"
@@ -68,34 +67,6 @@ def make_scripts(model: str) -> dict[str, list[ScriptedTurn]]:
         "more": [MORE, hand("more.md")],
         "liar": [call("bash", command="true"), hand(LIE)],
     }
-
-
-class Row(NamedTuple):
-    """A way in which a caller gets the answer of its agents."""
-
-    model: str
-    script: str
-    caller: str = ""
-    """Whose requests count: those of the script itself, or of one that it starts."""
-
-
-LIARS = {
-    "v1": Row(V1, "waits-liar"),
-    "v1 caller that works on": Row(V1, "works-liar"),
-    "v1 caller that ends": Row(V1, "ends-liar"),
-    "v1 more input": Row(V1, "input-liar"),
-    "v2": Row(V2, "waits-liar"),
-    "v2 caller that works on": Row(V2, "works-liar"),
-    "v2 caller that ends": Row(V2, "ends-liar"),
-    "v2 follow-up": Row(V2, "again-liar"),
-    "v2 nested": Row(V2, "nested", "lead"),
-}
-HONEST = {
-    "v1": (Row(V1, "waits-honest"), ["report.md"]),
-    "v1 more input": (Row(V1, "input-honest"), ["report.md", "more.md"]),
-    "v2": (Row(V2, "waits-honest"), ["report.md"]),
-    "v2 follow-up": (Row(V2, "again-honest"), ["report.md", "more.md"]),
-}
 
 
 @pytest.fixture(name="play")

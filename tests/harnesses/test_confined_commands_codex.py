@@ -12,7 +12,7 @@ from remit.hooks.command_tickets import FOLDER
 from remit.hooks.install import render_command
 from remit.testing import call, say
 from remit.testing.model_protocols import collect_texts
-from tests.harnesses.test_hooks_codex import CHILD, WAIT, ask
+from tests.support.codex_subagents import CHILD, WAIT, ask
 from tests.support.harness_confined import LIMITED, check_kernel, find_tickets, list_made, write_scripts
 from tests.support.harness_hooks import TRUSTING, compile_agents, converse, hand, list_runs, run_remit, set_up
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from remit.testing import ScriptedModel, say
-from tests.harnesses.test_hooks_claude import SCRIPTS
+from tests.support.claude_scripts import SCRIPTS
 from tests.support.harness_hooks import ask, converse, find_results, install, list_runs, register, write_native
 from tests.support.harness_stage import make_stage
 

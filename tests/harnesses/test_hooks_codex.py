@@ -14,6 +14,7 @@ import pytest
 from remit.runners.codex import CodexRunner
 from remit.runners.protocol import AttemptOrder
 from remit.testing import call, find_cli, say
+from tests.support.codex_subagents import CHILD, WAIT, ask
 from tests.support.harness_hooks import (
     STANDARD,
     TRUSTING,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from remit.testing import ScriptedTurn
 
 pytestmark = pytest.mark.slow
 
@@ -40,13 +40,6 @@ REPORT = call("bash", command="echo '# Report' > report.md")
 PATCH = "apply_patch <<'END'\n*** Begin Patch\n*** Add File: remit.toml\n+[hooks]\n*** End Patch\nEND"
 
 
-def ask(script: str, agent: str = "scribe") -> ScriptedTurn:
-    """A call of a subagent that plays a script."""
-    return call("spawn_agent", agent_type=agent, message=f"[[play {script}]] Write the report.")
-
-
-CHILD = r'"agent_id":\s*"([^"]+)"'
-WAIT = call("wait_agent", targets=["${child}"], timeout_ms=60_000).grab(child=CHILD)
 SCRIPTS = {
     "main": [ask("work"), WAIT, say("All is done.")],
     "work": [REPORT, say("It is all done."), hand()],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.hooks.test_hand_over_result import lie
+from tests.support.hook_lies import lie
 from tests.support.hook_session import also_by_program
 
 if TYPE_CHECKING:

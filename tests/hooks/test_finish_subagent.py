@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from remit.errorlog.errors_command import find_error_log
-from remit.ledger.home import Home
 from remit.runs.tasks.workspace_tasks import Tasks
-from remit.tasks.store import TaskStore
-from tests.runs.finish.test_finish_errors import spoil_ledger
-from tests.support.hook_session import Child, Stage, add_agent, also_by_program, git
+from tests.support.hook_session import Stage, add_agent, also_by_program, git
+from tests.support.hook_tasks import begin, get_marker, list_commits
+from tests.support.spoiled_ledger import spoil_ledger
 
 ENTRY = {
     "id": "uploads-2026-11-16", "file": "uploads.md", "title": "Uploads", "date": "2026-11-16", "status": "complete",
@@ -27,24 +26,6 @@ def tasked(stage: Stage, root: Path) -> Stage:
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "task")
     return stage
-
-
-def get_marker(root: Path) -> str | None:
-    home = Home(str(root))
-    try:
-        return TaskStore(home, "specs").get(1).marker
-    finally:
-        home.close()
-
-
-def list_commits(root: Path) -> list[str]:
-    return git(root, "log", "--format=%s").splitlines()
-
-
-def begin(stage: Stage) -> Child:
-    child = stage.call("scout", "Look into it.\ntask_number: 1\n")
-    child.start()
-    return child
 
 
 @also_by_program

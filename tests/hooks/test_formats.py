@@ -11,8 +11,8 @@ import yaml
 
 from remit.ledger.home import Home
 from remit.runs.results.full_result import load_report
-from tests.runs.test_agent_formats import PATH, make_block
 from tests.support.hook_session import Stage, make_workspace
+from tests.support.hyper_format import PATH, make_block
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,17 +1,7 @@
 """A caller that gets an answer as it is, because nobody can replace it there, hears that it does not hold."""
 
+from tests.support.hook_lies import lie
 from tests.support.hook_session import Stage
-
-
-def lie(stage: Stage) -> str:
-    """A subagent in the background that claims a file it never made, as often as it is asked; its session."""
-    child = stage.call("writer", run_in_background=True)
-    child.start()
-    for _ in range(4):
-        if not child.stop(child.report("never.md")):
-            break
-    assert child.row.status == "failed"
-    return child.session_id
 
 
 def test_the_caller_hears_with_its_next_tool_and_only_once(stage: Stage) -> None:

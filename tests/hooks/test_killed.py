@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from remit.runs.tasks.workspace_tasks import Tasks
-from tests.hooks.test_finish_subagent import begin, get_marker, list_commits
 from tests.support.amounts import choose
 from tests.support.hook_session import PROGRAM, Refused, Stage, add_agent, git
+from tests.support.hook_tasks import begin, get_marker, list_commits
 
 pytestmark = pytest.mark.slow
 

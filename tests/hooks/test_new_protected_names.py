@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from remit.hooks import command_tickets as tickets
-from tests.support.hook_session import Child, Stage
+from tests.support.hook_commands import begin, end, list_quarantine
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.support.hook_session import Child
 
 
 def run(child: Child, *made: str, call: str = "toolu_x") -> str:
@@ -20,27 +22,9 @@ def run(child: Child, *made: str, call: str = "toolu_x") -> str:
     return end(child, call)
 
 
-def begin(child: Child | Stage, call: str, tool: str = "Bash") -> None:
-    given = {"tool_name": tool, "tool_input": {"command": "make"}, "tool_use_id": call}
-    stage = child.stage if isinstance(child, Child) else child
-    assert stage.send(child.event("PreToolUse", **given)) == {}
-
-
-def end(child: Child | Stage, call: str, tool: str = "Bash") -> str:
-    given = {"tool_name": tool, "tool_input": {"command": "make"}, "tool_use_id": call}
-    stage = child.stage if isinstance(child, Child) else child
-    answer: dict[str, Any] = stage.send(child.event("PostToolUse", **given, tool_response={"stdout": ""}))
-    return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
-
-
 def make(root: Path, name: str) -> None:
     (root / name).parent.mkdir(parents=True, exist_ok=True)
     (root / name).write_text("evil\n")
-
-
-def list_quarantine(root: Path) -> list[str]:
-    folder = root / ".remit" / "quarantine"
-    return sorted(each.name.split("-", 2)[2] for each in folder.iterdir()) if folder.exists() else []
 
 
 def test_what_appears_during_a_command_is_moved_and_told(child: Child, root: Path) -> None:

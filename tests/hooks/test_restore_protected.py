@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.confine.level import find_level, probe_level
-from tests.hooks.test_new_protected_names import begin, end, list_quarantine
+from tests.support.hook_commands import begin, end, list_quarantine
 from tests.support.hook_session import Stage, add_agent, make_workspace
 from tests.support.paths import ROOT
 

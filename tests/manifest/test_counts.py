@@ -10,8 +10,8 @@ import pytest
 from remit.errors import InputError
 from remit.ledger.home import Home
 from remit.manifest.counts import BadLine, count_entries, count_quickly, find_bad_lines, find_doubles
-from tests.manifest.conftest import Desk
 from tests.support.manifest_entries import make_line
+from tests.support.manifest_workspace import Desk
 
 
 def test_a_manifest_in_numbers(desk: Desk) -> None:

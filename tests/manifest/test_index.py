@@ -14,10 +14,8 @@ from remit.manifest.counts import find_bad_lines
 from remit.manifest.index import Index
 from remit.manifest.search import Query, find_entry, walk_entries
 from remit.returns.manifest_lines import MAX_LINE_BYTES
-from tests.manifest.conftest import Desk, replace, rewrite_in_place
-from tests.support.manifest_entries import make_line
-
-TOO_LONG = f"the line has more than {MAX_LINE_BYTES:,} bytes"
+from tests.support.manifest_entries import TOO_LONG, make_line
+from tests.support.manifest_workspace import Desk, replace, rewrite_in_place
 
 
 def find_line(desk: Desk, entry_id: str) -> int | None:

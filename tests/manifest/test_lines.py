@@ -5,9 +5,8 @@ import pytest
 from remit.manifest.counts import count_entries, find_bad_lines
 from remit.manifest.lines import explain_bad_line, list_columns, list_words, name_topic, write_items
 from remit.returns.manifest_lines import MAX_LINE_BYTES
-from tests.manifest.conftest import Desk
-from tests.manifest.test_index import TOO_LONG
-from tests.support.manifest_entries import make_entry, make_line
+from tests.support.manifest_entries import TOO_LONG, make_entry, make_line
+from tests.support.manifest_workspace import Desk
 
 BAD: dict[str, tuple[bytes, str]] = {
     "nonsense": (b"nonsense\n", "the line is not JSON: "),

@@ -21,9 +21,9 @@ from remit.manifest.search import (
     walk_entries,
     write_match,
 )
-from tests.manifest.conftest import Desk
 from tests.support.amounts import choose
 from tests.support.manifest_entries import make_line
+from tests.support.manifest_workspace import Desk
 
 
 @pytest.fixture

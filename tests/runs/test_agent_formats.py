@@ -11,14 +11,13 @@ import pytest
 from remit.ledger.runs import load_run
 from remit.runs.admission.run_config import read_run_config
 from remit.runs.workspace import Workspace
+from tests.support.hyper_format import PATH, make_block
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from remit.result import Result
-
-PATH = "projects/auth/resources/analysis.md"
 
 
 @pytest.fixture
@@ -28,17 +27,6 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     (tmp_path / "project" / ".git").mkdir(parents=True)
     return tmp_path / "project"
-
-
-def make_block(*paths: str, status: str = "complete") -> str:
-    """A return as hyper's agents send it."""
-    points = ["One point.", "Another point.", "A third one."]
-    value = {
-        "meta": {"agent_name": "repo-research-analyst", "status": status, "execution_time_ms": 15230},
-        "artifacts": [{"type": "document", "path": path, "summary": "It.", "key_points": points} for path in paths],
-        "next_steps": ["Review the strategy"],
-    }
-    return f"<!-- AGENT_OUTPUT_START -->\n```json\n{json.dumps(value)}\n```\n<!-- AGENT_OUTPUT_END -->\n"
 
 
 def run(root: Path, function: Callable[[str], str], **options: Any) -> tuple[Result, dict[str, Any]]:  # noqa: ANN401

@@ -19,7 +19,7 @@ from remit.attempts.process_owner import find_doubt
 from remit.attempts.shims import SHIM
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
-from tests.cli.commands.test_lint import git
+from tests.support.git_command import git
 
 if TYPE_CHECKING:
     from remit.result import Result

@@ -14,7 +14,7 @@ from remit.git import worktrees
 from remit.git.worktrees import add_worktree, list_worktrees
 from remit.runs.request import Request
 from remit.runs.workspace import Workspace
-from tests.cli.commands.test_lint import git
+from tests.support.git_command import git
 
 if TYPE_CHECKING:
     from pathlib import Path

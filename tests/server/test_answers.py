@@ -16,8 +16,7 @@ from remit.server.idempotency import KEPT_S, Kept
 from remit.server.operations import BASE, OPERATIONS
 from remit.server.problems import ProblemError
 from remit.views.render import HTTP_STATUSES, get_http_status
-from tests.server.test_stream_routes import happen
-from tests.support.http_server import API, JSON, Served, add_rows, run_server
+from tests.support.http_server import API, JSON, Served, add_rows, happen, run_server
 from tests.support.markup_payloads import PAYLOADS
 from tests.support.paths import SOURCE
 

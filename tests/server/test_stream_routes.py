@@ -7,17 +7,16 @@ import http.client
 import os
 import socket
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from remit.ledger.events import add_event
 from remit.ledger.home import Home
 from remit.server import event_stream
 from remit.server.event_stream import Channel, Follower, Streams, make_batch
 from remit.server.tokens import Guest, Tokens
 from remit.views import live
-from tests.support.http_server import API, HOST, Served, add_rows, run_server
+from tests.support.http_server import API, HOST, Served, add_rows, happen, run_server
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,16 +26,6 @@ if TYPE_CHECKING:
 EACH = 3
 """How many events a row of `add_rows` makes."""
 GUEST = Guest("bearer", "api")
-
-
-def happen(root: Path, *kinds: str, session_id: str | None = None, **details: Any) -> int:  # noqa: ANN401 - any JSON value
-    """Let something happen; the number of the last event."""
-    home = Home(str(root))
-    try:
-        with home.ledger.transaction() as db:
-            return [add_event(db, kind, details, session_id=session_id) for kind in kinds][-1]
-    finally:
-        home.close()
 
 
 def test_what_happens_is_told_at_once(served: Served) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -16,17 +15,11 @@ import pytest
 from remit.errors import BusyError, StorageError
 from remit.storage import locks
 from remit.storage.locks import find_lock_holder, hold_lock, try_lock
+from tests.support.lock_holder import end, start_holder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-HOLDING = """
-import sys, time
-from remit.storage.locks import hold_lock
-with hold_lock(sys.argv[1]):
-    print("held", flush=True)
-    time.sleep(60)
-"""
 COUNTING = """
 import sys
 from remit.storage.locks import hold_lock
@@ -48,25 +41,11 @@ while True:
 """
 
 
-def start_holder(lock: Path) -> subprocess.Popen[str]:
-    process = subprocess.Popen([sys.executable, "-c", HOLDING, str(lock)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "held\n"
-    return process
-
-
 def start_greedy(lock: Path) -> subprocess.Popen[str]:
     process = subprocess.Popen([sys.executable, "-c", GREEDY, str(lock)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
     return process
-
-
-def end(process: subprocess.Popen[str]) -> None:
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
 
 
 def test_a_lock_that_is_held_is_waited_for_and_then_given_up(tmp_path: Path) -> None:

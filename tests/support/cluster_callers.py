@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
 KEY = "ab" * 32
 
 
@@ -72,3 +80,10 @@ class Caller:
         row = self.ask(lambda db: session_rows.load_row(db, session_id))
         assert row is not None
         return row  # type: ignore[no-any-return]
+
+
+async def until(is_so: Callable[[], Any]) -> None:
+    last = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < last
+        await asyncio.sleep(0.02)

@@ -99,3 +99,12 @@ class Inside(Remit):
         code = run([*args])
         out, err = self.captured.readouterr()
         return Ended(code, out, err)
+
+
+def put(remit: Remit, name: str, text: str | bytes) -> str:
+    (remit.folder / name).parent.mkdir(parents=True, exist_ok=True)
+    return remit.write(name, text)
+
+
+def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
+    return json.loads(ended.out)

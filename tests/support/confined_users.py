@@ -129,3 +129,19 @@ def find_python(user: int) -> str:
         if subprocess.run(words, capture_output=True, check=False).returncode == 0:
             return python
     return ""
+
+
+# Runs a command under a filter that lets one system call fail with an error, as a kernel without it would.
+FAIL = """
+import ctypes, os, struct, sys
+number, error, argument, value = map(int, sys.argv[1:5])
+code = [(0x20, 0, 0, 0), (0x15, 0, 3, number)]
+code += [(0x20, 0, 0, 16 + 8 * argument), (0x15, 0, 1, value)] if argument >= 0 else [(0, 0, 0, 0), (0, 0, 0, 0)]
+code += [(6, 0, 0, 0x50000 | error), (6, 0, 0, 0x7FFF0000)]
+data = b"".join(struct.pack("HBBI", *each) for each in code)
+program = ctypes.create_string_buffer(data)
+c = ctypes.CDLL(None)
+assert c.prctl(38, 1, 0, 0, 0) == 0
+assert c.prctl(22, 2, struct.pack("HxxxxxxQ", len(code), ctypes.addressof(program))) == 0
+os.execv(sys.argv[5], sys.argv[5:])
+"""

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 
     from remit.server.state import Desk
 
+from typing import TYPE_CHECKING
+
+from remit.ledger.events import add_event
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
 HOST = "127.0.0.1"
 PATIENCE_S = 20.0
 JSON = "application/json"
@@ -217,3 +225,13 @@ def add_rows(root: Path, number: int, *, begin: int = 0, work: str = "Do it.", *
     finally:
         home.close()
     return found
+
+
+def happen(root: Path, *kinds: str, session_id: str | None = None, **details: Any) -> int:  # noqa: ANN401 - any JSON value
+    """Let something happen; the number of the last event."""
+    home = Home(str(root))
+    try:
+        with home.ledger.transaction() as db:
+            return [add_event(db, kind, details, session_id=session_id) for kind in kinds][-1]
+    finally:
+        home.close()

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from remit.returns.manifest_lines import MAX_LINE_BYTES
+
 FINDINGS_FILE = "2026-01-19_auth.md"
 ENTRY: dict[str, Any] = {
     "id": "auth-2026-01-19",
@@ -26,3 +28,6 @@ def make_entry(*, without: tuple[str, ...] = (), **changes: Any) -> dict[str, An
 def make_line(*, without: tuple[str, ...] = (), **changes: Any) -> str:  # noqa: ANN401 - any JSON value
     """The good entry, changed, as a line."""
     return json.dumps(make_entry(without=without, **changes), separators=(",", ":")) + "\n"
+
+
+TOO_LONG = f"the line has more than {MAX_LINE_BYTES:,} bytes"

@@ -5,5 +5,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 """The repository."""
 SOURCE = ROOT / "src"
+EXAMPLES = ROOT / "examples"
 DATA = ROOT / "tests" / "data"
 """The samples that tests read."""

@@ -15,30 +15,16 @@ from remit.errors import EditedError, RemitError, StateError, UsageError
 from remit.ledger import journal
 from remit.ledger.home import Home
 from remit.storage.spec_root import find_folder, find_spec_root
-from remit.tasks.state import parse_state
-from remit.tasks.store import TaskStore
 from remit.tasks.todo import parse_todo
 from remit.tasks.transaction import finish_if_interrupted
 from tests.support.amounts import choose
 from tests.support.kill_points import run_and_die
 from tests.support.paths import ROOT
+from tests.support.task_store import PLAN, give_plan, load_state, make, read_markers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PLAN = """# Plan
-
-- **Task**: 1
-- **Status**: [NOT STARTED]
-
-## Implementation Phases
-
-### Phase 1: Ground [COMPLETED]
-Text.
-
-### Phase 2: Walls [NOT STARTED]
-Text.
-"""
 MOVING = """
 import sys
 from remit.ledger.home import Home
@@ -58,35 +44,6 @@ store = TaskStore(Home(root), "specs")
 for number in range(5):
     store.add(f"Task {number} of {name}")
 """
-
-
-def make(folder: Path, *titles: str) -> TaskStore:
-    store = TaskStore(Home(str(folder)), "specs")
-    for title in titles:
-        store.add(title)
-    return store
-
-
-def load_state(folder: Path) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads((folder / "specs" / "state.json").read_text())
-    return value
-
-
-def read_markers(folder: Path) -> tuple[dict[int, str | None], dict[int, str | None]]:
-    state = parse_state((folder / "specs" / "state.json").read_text())
-    todo = parse_todo((folder / "specs" / "TODO.md").read_text())
-    return {task.number: task.marker for task in state.tasks}, {task.number: task.marker for task in todo.tasks}
-
-
-def give_plan(folder: Path, number: int = 1) -> Path:
-    plan = folder / "specs" / "001_x" / "plans" / "implementation-001.md"
-    plan.parent.mkdir(parents=True)
-    plan.write_text(PLAN)
-    value = load_state(folder)
-    task = next(each for each in value["active_projects"] if each["project_number"] == number)
-    task["plan_path"] = "specs/001_x/plans/implementation-001.md"
-    (folder / "specs" / "state.json").write_text(json.dumps(value, indent=2))
-    return plan
 
 
 def test_the_first_task_makes_both_files(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from remit.tasks.store import TaskStore
 from remit.tasks.sync import absorb_edits, repair
 from remit.tasks.transaction import finish_if_interrupted, load_agreed, load_agreed_markers
 from tests.support.kill_points import run_and_die
-from tests.tasks.test_store import give_plan, load_state, make, read_markers
+from tests.support.task_store import give_plan, load_state, make, read_markers
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -22,9 +22,9 @@ from remit.runs.admission.run_config import RunConfig
 from remit.runs.admission.trace_context import ENDPOINTS, make_span_id, parse_traceparent
 from remit.telemetry import export
 from remit.testing.agent import ScriptedAgent
-from tests.storage.test_secrets import NAMED, STARTS
 from tests.support.otlp_receiver import Receiver
 from tests.support.program_runs import list_rows, wait_until
+from tests.support.secret_samples import NAMED, STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from remit.confine import find_level
-from tests.confine import test_writes
+from tests.support import protected_writes
 from torture import confinement
 from torture.confinement import Done, Told, read_tree, try_escapes, try_session, try_work, try_writes
 from torture.ordinary import WORK, Work
@@ -53,8 +53,8 @@ def test_writes_and_escapes_are_tried() -> None:
 def test_a_script_that_gets_past_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The place isn't in the profile any more."""
     rows = [{"script": "echo x > remit.toml"}, {"script": "echo x > a"}]
-    monkeypatch.setattr(test_writes, "ROWS", rows)
-    monkeypatch.setattr(test_writes.Workspaces, "list_protected", lambda _: [])
+    monkeypatch.setattr(protected_writes, "ROWS", rows)
+    monkeypatch.setattr(protected_writes.Workspaces, "list_protected", lambda _: [])
     told = [each for each in try_writes("") if each.name.startswith("own")]
     assert [each.bad for each in told] == ["it changed a protected place", "bare, it changes no protected place"]
 

@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -14,13 +13,10 @@ from remit.agents.fixes import apply_fixes
 from remit.agents.rules.register import MODULES, load_all_rules
 from remit.agents.rules.retired import RETIRED
 from remit.model import Diagnostic
+from tests.support.agent_rule_samples import SAMPLES
 from tests.support.agent_samples import Sample, fix_until_stable, lint
 
-HERE = Path(__file__).parent
 PAGES = Path(rules.__path__[0]).parent / "pages"
-SAMPLES: dict[str, Sample] = {}
-for file in sorted(HERE.glob("samples_*.py")):
-    SAMPLES |= import_module(f"tests.agents.rules.{file.stem}").SAMPLES
 AGENT_RULES = load_all_rules()
 FIXED = sorted(code for code in SAMPLES if code in AGENT_RULES and AGENT_RULES[code].fix)
 

@@ -11,12 +11,12 @@ from inline_snapshot import snapshot
 
 from remit.agents.document import parse_document
 from remit.agents.profiles import KINDS
-from tests.cli.commands.test_lint import git, put
 from tests.support.agent_samples import CLAUDE, STANDARD, change
-from tests.support.commands import Ended, Inside, Remit
+from tests.support.commands import Ended, Inside, Remit, put
+from tests.support.file_trees import list_files
+from tests.support.git_command import git
+from tests.support.made_agents import CODEX, OPENCODE
 
-OPENCODE = "---\ndescription: Finds things out for others.\nmode: subagent\n---\n\nYou work.\n"
-CODEX = 'name = "x"\ndescription = "Finds things out."\ndeveloper_instructions = "You work."\n'
 COMMAND = "---\ndescription: Does it.\n---\n\nDo it.\n"
 OLD = """\
 ---
@@ -41,12 +41,6 @@ INDEX = "docs/context/index.md"
 
 def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
     return json.loads(ended.out)
-
-
-def list_files(folder: Path) -> dict[str, bytes]:
-    """Every file but Remit's own and git's, with its content."""
-    found = (file for file in folder.rglob("*") if file.is_file() and not {".git", ".remit"} & set(file.parts))
-    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in found}
 
 
 def write_source(name: str) -> str:

@@ -23,12 +23,12 @@ from remit.maintenance.doctor import check_health
 from remit.maintenance.doctor.report import DoctorContext, HealthCheck
 from remit.runs.tasks.workspace_tasks import Tasks
 from remit.storage.machine import FreeSpace, Mount
-from tests.cli.commands.test_init import MANIFEST
-from tests.cli.commands.test_lint import git, put
-from tests.storage.test_locks import end, start_holder
 from tests.support.agent_samples import CLAUDE, STANDARD
-from tests.support.commands import Ended, Inside
+from tests.support.commands import Ended, Inside, put
+from tests.support.git_command import git
+from tests.support.initialized_workspace import MANIFEST
 from tests.support.kill_points import run_and_die
+from tests.support.lock_holder import end, start_holder
 from tests.support.task_files import STATE, TODO
 
 NAMES = (

@@ -16,7 +16,7 @@ from remit.ledger.events import read_clock_ms
 from remit.ledger.home import Home
 from remit.ledger.runs import AttemptRow, Run, add_run, advance, record_attempt
 from remit.maintenance.doctor.past_runs import find_usual, suggest_limit
-from tests.cli.commands.test_lint import put
+from tests.support.commands import put
 from tests.support.program_runs import PARENT, detach, list_rows, load, wait_until
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@ from remit.ledger.runs import Run, add_run, advance, load_run
 from remit.ledger.texts import write_spill
 from remit.storage.supervisors import Presence, is_present
 from remit.testing.agent import ScriptedAgent
-from tests.cli.commands.test_agent_make import list_files
-from tests.cli.commands.test_init import MANIFEST
-from tests.cli.commands.test_lint import git, put
-from tests.support.commands import Ended, Inside
+from tests.support.commands import Ended, Inside, put
+from tests.support.file_trees import list_files
+from tests.support.git_command import git
+from tests.support.initialized_workspace import MANIFEST
 from tests.support.task_files import STATE, TODO
 
 DAY_MS = 86_400_000

@@ -5,9 +5,8 @@ import json
 import pytest
 from inline_snapshot import snapshot
 
-from tests.cli.commands.test_lint import put
 from tests.support.agent_graphs import WORKSPACES, write_agent, write_claude
-from tests.support.commands import Inside, Remit
+from tests.support.commands import Inside, Remit, put
 
 TREE = """\
 /plan

@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,34 +12,13 @@ from inline_snapshot import snapshot
 
 from remit.hooks import settings_files
 from remit.hooks.install import CODEX, LOCAL, PLUGIN, SHARED
-from tests.cli.commands.test_init import FULL_DISK
-from tests.cli.commands.test_lint import git, put
-from tests.support.commands import Ended, Inside, Remit
+from tests.support.commands import Inside, Remit, load, put
+from tests.support.git_command import git
+from tests.support.initialized_workspace import FULL_DISK
 from tests.support.screens import smooth
 
 ALL = ("claude", "codex", "opencode")
 MINE = '{\n    "model": "x",\n    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "lint"}]}]}\n}\n'
-
-
-@pytest.fixture
-def place(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> Inside:
-    """An empty folder with a home of its own, and no harness on the path."""
-    home = inside.folder.parent / f"{inside.folder.name}-home"
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    programs = home / "bin"
-    programs.mkdir()
-    for name in ("git", "sh"):
-        found = subprocess.run(["which", name], capture_output=True, text=True, check=True).stdout.strip()
-        (programs / name).symlink_to(found)
-    monkeypatch.setenv("PATH", str(programs))
-    return inside
-
-
-def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
-    return json.loads(ended.out)
 
 
 def load_hooks(place: Inside, path: str) -> dict[str, list[tuple[str | None, str, int]]]:

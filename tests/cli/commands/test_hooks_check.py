@@ -15,11 +15,8 @@ from remit.hooks.check import CheckRecord, PlayedRequest, judge
 from remit.hooks.install import CODEX, SHARED
 from remit.ledger.runs import Run
 from remit.storage import probe
-from tests.cli.commands.test_hooks import load, place
-from tests.cli.commands.test_lint import git
-from tests.support.commands import Ended, Inside
-
-__all__ = ["place"]
+from tests.support.commands import Ended, Inside, load
+from tests.support.git_command import git
 
 WORDS = {"lie": "THE LIE", "honest": "THE TRUTH", "denied": "denied", "written": "written", "ran": "ran"}
 GOOD = Run("sess_1_aaaaaa", "x", 1, ("x",), verdict="accepted", status="completed")

@@ -20,7 +20,8 @@ from remit.views import explanations
 from remit.views.sarif import MAX_RESULTS, MAX_TEXT, shape_sarif
 from tests.support.agent_graphs import WORKSPACES, write_agent
 from tests.support.agent_samples import CLAUDE, CLAUDE_PATH, STANDARD, change
-from tests.support.commands import Ended, Inside, Remit
+from tests.support.commands import Inside, Remit, load, put
+from tests.support.git_command import git
 from tests.support.screens import smooth
 
 CONTEXT = ("docs/context/index.md", "docs/context/return-format.md", "docs/context/plans.md")
@@ -31,11 +32,6 @@ UNQUOTED = "---\nname: a\ndescription: Use it when: it fails\n---\n\nYou work.\n
 """One error at line 3, with a safe fix; in Claude Code's folder."""
 UNQUOTED_PATH = ".claude/agents/a.md"
 FIXED = UNQUOTED.replace("Use it when: it fails", '"Use it when: it fails"')
-
-
-def put(remit: Remit, name: str, text: str | bytes) -> str:
-    (remit.folder / name).parent.mkdir(parents=True, exist_ok=True)
-    return remit.write(name, text)
 
 
 def make_clean(remit: Remit) -> None:
@@ -67,16 +63,6 @@ def test_a_project_of_the_standard_lints_clean(inside: Inside) -> None:
 
 def only(code: str) -> tuple[str, ...]:
     return ("--select", code, "--output-format", "concise")
-
-
-def load(ended: Ended) -> Any:  # noqa: ANN401 - any JSON value
-    return json.loads(ended.out)
-
-
-def git(folder: Path, *args: str, data: bytes | None = None) -> str:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
-    done = subprocess.run(["git", *identity, *args], cwd=folder, check=True, capture_output=True, input=data)
-    return done.stdout.decode()
 
 
 # Exit codes

@@ -20,7 +20,7 @@ from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, advance
 from remit.storage.supervisors import Presence
 from remit.testing.agent import ScriptedAgent
-from tests.cli.commands.test_lint import put
+from tests.support.commands import put
 from tests.support.program_runs import PARENT, detach, list_rows, load, wait_until
 from tests.support.screens import smooth
 

@@ -17,7 +17,8 @@ from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run
 from remit.testing.agent import ScriptedAgent
 from remit.views import logs
-from tests.cli.commands.test_lint import git, put
+from tests.support.commands import put
+from tests.support.git_command import git
 from tests.support.program_runs import detach, list_rows, load, wait_until
 from tests.support.screens import smooth
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
-from tests.cli.commands.test_run import PATIENCE_S, Terminal
 from tests.support.program_runs import list_rows, wait_until
+from tests.support.run_terminal import PATIENCE_S, Terminal
 from tests.support.screens import smooth
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from remit.ledger.home import Home
 from remit.runs.tasks.task_commands import find_working
 from remit.tasks.store import TaskStore
 from remit.testing.agent import ScriptedAgent
-from tests.cli.commands.test_lint import put
+from tests.support.commands import put
 from tests.support.program_runs import list_rows, load, wait_until
 from tests.support.screens import smooth
 

@@ -9,7 +9,7 @@ import pytest
 
 from remit.ledger.home import Home
 from remit.ledger.texts import load_text
-from tests.cli.commands.test_lint import put
+from tests.support.commands import put
 from tests.support.program_runs import list_rows
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from remit.ledger.home import Home
 from remit.ledger.runs import Run, add_run, advance
 from remit.storage.supervisors import Presence
 from remit.terminal import cut, measure
-from tests.cli.commands.test_init import MANIFEST
-from tests.cli.commands.test_lint import git, load, put
-from tests.support.commands import Inside
+from tests.support.commands import Inside, load, put
+from tests.support.git_command import git
+from tests.support.initialized_workspace import MANIFEST
 from tests.support.screens import smooth
 from tests.support.task_files import STATE, TODO
 

@@ -9,9 +9,9 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.tasks.drift import DIAGNOSTICS
-from tests.cli.commands.test_agent_make import list_files
-from tests.cli.commands.test_lint import git, put
-from tests.support.commands import Ended, Inside, Remit
+from tests.support.commands import Ended, Inside, Remit, put
+from tests.support.file_trees import list_files
+from tests.support.git_command import git
 from tests.support.screens import smooth
 from tests.support.task_files import COMPLETED, PROJECTS, STATE, TODO, make_state
 

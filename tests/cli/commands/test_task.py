@@ -12,11 +12,11 @@ import pytest
 from inline_snapshot import snapshot
 
 from remit.tasks.values import MARKERS
-from tests.cli.commands.test_agent_make import list_files
-from tests.cli.commands.test_lint import git, put
-from tests.support.commands import Ended, Inside, Remit
+from tests.support.commands import Ended, Inside, Remit, put
+from tests.support.file_trees import list_files
+from tests.support.git_command import git
 from tests.support.screens import smooth
-from tests.tasks.test_store import PLAN
+from tests.support.task_store import PLAN
 
 LONG = "x" * 1_000_000
 FULL_DISK = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); from remit.cli import main; main()"

@@ -18,7 +18,8 @@ from remit.runs.finish.finish import make_finish
 from remit.runs.results.full_result import load_report
 from remit.storage.settings import load_settings
 from remit.tasks.store import TaskStore
-from tests.cli.commands.test_lint import git, put
+from tests.support.commands import put
+from tests.support.git_command import git
 from tests.support.paths import SOURCE
 from tests.support.screens import smooth
 

@@ -15,8 +15,7 @@ from remit.errors import BusyError
 from remit.ledger.events import load_last_event
 from remit.runs.request import Request
 from remit.testing import ScriptedAgent
-from tests.cluster.worker.test_worker import until
-from tests.support.cluster_callers import KEY, Caller
+from tests.support.cluster_callers import KEY, Caller, until
 from tests.support.cluster_rows import meet, opened
 from tests.support.worker_machines import Settings, machines
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
 from remit.cluster.database import output, session_rows
 from remit.runs.request import Request
 from remit.testing import ScriptedAgent
-from tests.support.cluster_callers import KEY, Caller
+from tests.support.cluster_callers import KEY, Caller, until
 from tests.support.worker_machines import Settings, machines, wait_until
 
 if TYPE_CHECKING:
@@ -95,13 +95,6 @@ def begin(caller: Caller, agent: ScriptedAgent, number: int, scene: Callable[[li
 
     told: tuple[list[Result], T] = caller.play(whole)
     return told
-
-
-async def until(is_so: Callable[[], Any]) -> None:
-    last = time.monotonic() + 30
-    while not is_so():
-        assert time.monotonic() < last
-        await asyncio.sleep(0.02)
 
 
 def count_runs(agent: ScriptedAgent, session: str) -> int:

@@ -17,8 +17,8 @@ from remit.runs.tasks.commands import TaskRequest, get_ready, start_task_run
 from remit.runs.tasks.workspace_tasks import Tasks
 from remit.runs.workspace import Workspace
 from remit.testing import ScriptedAgent
-from tests.runs.tasks.test_phases import FOLDER, PLAN
-from tests.runs.tasks.test_task_status import make_worker
+from tests.support.spoiled_ledger import spoil_ledger
+from tests.support.task_runs import FOLDER, PLAN, make_worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,12 +68,6 @@ def work(root: Path, command: str, act: Callable[[], object] = lambda: None) -> 
             return (await ws.work(command, 1, function=agent))[-1].result
 
     return asyncio.run(main())
-
-
-def spoil_ledger(root: Path, when: str) -> None:
-    """Let the ledger fail as a broken disk does: with an error of SQLite's while it writes."""
-    with sqlite3.connect(root / ".remit/ledger.db") as db:
-        db.execute(f"CREATE TRIGGER broken {when} BEGIN SELECT abs(-9223372036854775808); END")
 
 
 def run(root: Path, command: str) -> Result:

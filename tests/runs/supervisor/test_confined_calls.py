@@ -27,7 +27,7 @@ from remit.runs.supervisor.confined_calls import ALLOWED
 from remit.runs.workspace import Workspace
 from remit.storage.settings import load_settings
 from remit.storage.trust import trust
-from tests.cli.commands.test_lint import git
+from tests.support.git_command import git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

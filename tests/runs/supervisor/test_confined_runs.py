@@ -23,7 +23,7 @@ from remit.storage.model_ports import find_model_ports
 from remit.storage.settings import load_settings
 from remit.storage.trust import trust
 from remit.testing.agent import ScriptedAgent
-from tests.cli.commands.test_lint import git
+from tests.support.git_command import git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

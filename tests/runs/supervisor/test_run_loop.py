@@ -18,7 +18,7 @@ from remit.ledger.runs import Run, add_run, load_run
 from remit.runs.request import Request
 from remit.runs.wait_cancel import wait_for
 from remit.runs.workspace import Workspace
-from tests.runs.finish.test_finish_errors import spoil_ledger
+from tests.support.spoiled_ledger import spoil_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,33 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from remit.runs.tasks.task_status import open_store
-from remit.runs.tasks.workspace_tasks import Tasks
 from remit.runs.workspace import Workspace
 from remit.tasks.store import TaskStore
-from tests.runs.tasks.test_task_status import make_worker
+from tests.support.task_runs import FOLDER, PLAN, as_person, make_worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from remit.runs.tasks.commands import FinishedTaskRun
-
-FOLDER = "specs/1_cache_the_uploads/plans"
-PLAN = """# Plan
-
-## Implementation Phases
-
-### Phase 1: One [NOT STARTED]
-
-### Phase 2: Two [{}]
-
-### Phase 3: Three [NOT STARTED]
-"""
 
 
 @pytest.fixture
@@ -79,22 +65,6 @@ def implement(
             return parts, store.get(1).marker
 
     return asyncio.run(main())
-
-
-def ask(act: Callable[[Tasks], object]) -> None:
-    """Ask for something that becomes of tasks."""
-    tasks = Tasks()
-    try:
-        act(tasks)
-    finally:
-        tasks.home.close()
-
-
-def as_person(act: Callable[[Tasks], object]) -> None:
-    """The same, as in another terminal: what a function of an agent carries is its own."""
-    thread = Thread(target=ask, args=(act,))
-    thread.start()
-    thread.join()
 
 
 def test_phases_that_the_agent_of_another_closed_are_done_after_it(root: str) -> None:

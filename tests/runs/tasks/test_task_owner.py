@@ -18,8 +18,7 @@ from remit.runs.tasks.task_status import open_store
 from remit.runs.tasks.workspace_tasks import Tasks
 from remit.runs.workspace import Workspace
 from remit.tasks.store import TaskStore
-from tests.runs.tasks.test_phases import as_person, ask
-from tests.runs.tasks.test_task_status import make_worker
+from tests.support.task_runs import as_person, ask, make_worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable

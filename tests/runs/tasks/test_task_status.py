@@ -8,7 +8,7 @@ import re
 import subprocess
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -20,9 +20,7 @@ from remit.runs.tasks.phases import PREFLIGHT
 from remit.runs.tasks.task_status import enter, open_store
 from remit.runs.workspace import Workspace
 from remit.tasks.store import TaskStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tests.support.task_runs import make_worker
 
 PLAN = """# Plan
 
@@ -42,29 +40,6 @@ def root(tmp_path: Path) -> str:
     TaskStore(with_tasks.home, "specs").add("Cache the uploads")
     with_tasks.home.close()
     return str(tmp_path)
-
-
-def make_worker(root: str, *, status: str = "completed") -> Callable[[str], dict[str, Any]]:
-    """An agent in this process: it writes its artifact and returns it."""
-
-    def work(prompt: str) -> dict[str, Any]:
-        path = re.search(r"Write your artifact to (\S+)\.\n", prompt)
-        session = re.search(r"Session (\S+),", prompt)
-        assert path is not None
-        assert session is not None
-        file = Path(root, path[1])
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"# A file\n\nMade in {session[1]}.\n", "utf-8")
-        return {
-            "status": status,
-            "summary": "The work was done as asked. The file says what there is to say.",
-            "artifacts": [{"type": "summary", "path": path[1], "summary": "What was asked for."}],
-            "metadata": {"session_id": session[1], "duration_seconds": 1, "agent_type": "x", "delegation_depth": 1,
-                         "delegation_path": ["orchestrator", "x"]},
-            "errors": [],
-        }  # fmt: skip
-
-    return work
 
 
 def get_marker(ws: Workspace) -> str | None:
